@@ -1,0 +1,35 @@
+// Bit fields, written as the manuals write them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace waymark {
+
+/// The field [High:Low] of a register or byte.
+template <unsigned High, unsigned Low, std::unsigned_integral T>
+constexpr T bits(T value) {
+  static_assert(High >= Low && High < sizeof(T) * 8);
+  constexpr unsigned kWidth = High - Low + 1;
+  constexpr auto kMask = static_cast<T>(kWidth >= sizeof(T) * 8 ? ~T{0} : (T{1} << kWidth) - 1);
+  return static_cast<T>((value >> Low) & kMask);
+}
+
+template <unsigned Position, std::unsigned_integral T>
+constexpr bool bit(T value) {
+  static_assert(Position < sizeof(T) * 8);
+  return ((value >> Position) & 1) != 0;
+}
+
+/// The `count` low bits set, for 0 <= count <= 64.
+constexpr std::uint64_t low_mask(unsigned count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+/// `value` as a two's complement number of `width` bits, 1 <= width <= 64.
+constexpr std::uint64_t sign_extend(std::uint64_t value, unsigned width) {
+  const std::uint64_t sign = std::uint64_t{1} << (width - 1);
+  return ((value & low_mask(width)) ^ sign) - sign;
+}
+
+}  // namespace waymark

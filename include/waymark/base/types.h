@@ -1,0 +1,26 @@
+// Names for the quantities that every room shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace waymark {
+
+/// Byte offset in the capture, counted as the deformatter counts it (docs/architecture.md, "Where
+/// an index points").
+using TraceIndex = std::uint64_t;
+inline constexpr TraceIndex kNoIndex = ~TraceIndex{0};
+
+/// CoreSight trace source ID, 7 bits.
+using TraceId = std::uint8_t;
+inline constexpr TraceId kNoTraceId = 0xFF;
+inline constexpr TraceId kTraceIdCount = 0x80;
+
+/// 0x01..0x6F are trace sources; 0 is padding and 0x70..0x7F are reserved.
+constexpr bool is_source_id(TraceId id) { return id > 0 && id < 0x70; }
+constexpr bool is_reserved_id(TraceId id) { return id == 0 || (id >= 0x70 && id < kTraceIdCount); }
+
+using Bytes = std::span<const std::uint8_t>;
+
+}  // namespace waymark

@@ -1,0 +1,139 @@
+// The generic trace element: what a decoder of any protocol delivers.  Field meanings follow the
+// guide to generic elements; fact sheets opencsd-c-api.md (generic element), etmv4-ete.md 3.8.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "waymark/base/types.h"
+#include "waymark/isa/instruction.h"
+
+namespace waymark {
+
+enum class ElementKind : std::uint8_t {
+  kUnknown = 0,
+  kNoSync = 1,
+  kTraceOn = 2,
+  kEndOfTrace = 3,
+  kPeContext = 4,
+  kInstrRange = 5,
+  kInstrRangeNoPath = 6,
+  kAddrNacc = 7,
+  kAddrUnknown = 8,
+  kException = 9,
+  kExceptionReturn = 10,
+  kTimestamp = 11,
+  kCycleCount = 12,
+  kEvent = 13,
+  kSwTrace = 14,
+  kSyncMarker = 15,
+  kMemTrans = 16,
+  kInstrumentation = 17,
+  kItmTrace = 18,
+  kCustom = 19,
+  // Waymark's own: data trace, which the reference promises but never delivers.
+  kDataAddress = 20,
+  kDataValue = 21,
+};
+inline constexpr std::size_t kElementKindCount = 22;
+
+enum class UnsyncReason : std::uint8_t {
+  kUndefined = 0,
+  kInitDecoder = 1,
+  kResetDecoder = 2,
+  kOverflow = 3,
+  kDiscard = 4,
+  kBadPacket = 5,
+  kBadImage = 6,
+  kEndOfTrace = 7,
+};
+
+enum class TraceOnReason : std::uint8_t { kNormal = 0, kOverflow = 1, kDebugRestart = 2 };
+enum class EventType : std::uint8_t { kUnknown = 0, kTrigger = 1, kNumbered = 2 };
+enum class MemTransType : std::uint8_t { kInit = 0, kStart = 1, kCommit = 2, kFail = 3 };
+enum class Security : std::uint8_t { kSecure = 0, kNonSecure = 1, kRoot = 2, kRealm = 3 };
+
+/// Bits of Element::flags.
+enum ElementFlag : std::uint16_t {
+  kElementExecuted = 1 << 0,         ///< Range: the last instruction was taken (atom E).
+  kElementConditional = 1 << 1,      ///< Range: the last instruction is conditional.
+  kElementHasCycleCount = 1 << 2,    ///< cycle_count is valid.
+  kElementHasTimestamp = 1 << 3,     ///< timestamp is valid.
+  kElementReturnAddress = 1 << 4,    ///< Exception: `end` is the preferred return address.
+  kElementReturnIsTarget = 1 << 5,   ///< Exception: `end` is also the target of the last branch.
+  kElementTailChain = 1 << 6,        ///< Exception: M-profile tail chain.
+  kElementFrequencyChange = 1 << 7,  ///< Timestamp: the clock frequency changed.
+  kElementContextIdValid = 1 << 8,   ///< context_id has been seen.
+  kElementVmidValid = 1 << 9,        ///< vmid has been seen.
+  kElementElValid = 1 << 10,         ///< exception_level has been seen.
+  kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
+};
+
+/// Bits of Element::payload.sw.flags for kSwTrace: what the packet said beside its data.
+enum SwTraceFlag : std::uint8_t {
+  kSwMarker = 1 << 0,
+  kSwTimestamp = 1 << 1,
+  kSwMasterError = 1 << 3,
+  kSwGlobalError = 1 << 4,
+  kSwTrigger = 1 << 5,
+  kSwFrequency = 1 << 6,
+  kSwIdValid = 1 << 7,
+};
+
+/// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
+/// security and their flags) hold in every element what the last kPeContext of its source said.
+///
+/// | kind | fields |
+/// |---|---|
+/// | kNoSync, kEndOfTrace | reason: UnsyncReason |
+/// | kTraceOn | reason: TraceOnReason |
+/// | kInstrRange | start, end (exclusive), count: instructions, isa, last_* |
+/// | kInstrRangeNoPath | start, end: where execution went on, count |
+/// | kAddrNacc | start: the address, number: the memory space |
+/// | kException | number, end: preferred return address (see flags) |
+/// | kTimestamp | timestamp, possibly cycle_count |
+/// | kCycleCount | cycle_count; 0 is unknown |
+/// | kEvent | reason: EventType, number |
+/// | kSyncMarker | number: marker value |
+/// | kMemTrans | reason: MemTransType |
+/// | kInstrumentation | exception_level, value |
+/// | kSwTrace | sw, value: the payload, right-aligned; possibly timestamp |
+/// | kItmTrace | itm, value; possibly timestamp |
+/// | kDataAddress, kDataValue | start: data address, value, count: size in bytes |
+struct Element {
+  TraceIndex index = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  union {
+    std::uint64_t timestamp = 0;  ///< Not for kinds that carry `value` without a timestamp.
+    std::uint64_t value;
+  };
+  union {
+    std::uint32_t count = 0;
+    std::uint32_t number;
+    struct {
+      std::uint16_t master;
+      std::uint16_t channel;
+    } sw_id;
+  };
+  std::uint32_t cycle_count = 0;
+  std::uint32_t context_id = 0;
+  std::uint32_t vmid = 0;
+  ElementKind kind = ElementKind::kUnknown;
+  TraceId trace_id = 0;
+  std::uint16_t flags = 0;
+  isa::Isa isa = isa::Isa::kUnknown;
+  isa::InstrType last_type = isa::InstrType::kOther;
+  isa::InstrSubtype last_subtype = isa::InstrSubtype::kNone;
+  std::uint8_t last_size = 0;  ///< Bytes of the last instruction.
+  std::uint8_t exception_level = 0;
+  Security security = Security::kSecure;
+  std::uint8_t reason = 0;
+  std::uint8_t extra = 0;         ///< kSwTrace: SwTraceFlag bits.  kItmTrace: packet detail.
+  std::uint32_t extra_value = 0;  ///< kSwTrace: payload bits.  kItmTrace: source and size.
+};
+
+static_assert(sizeof(Element) <= 64);
+static_assert(std::is_trivially_copyable_v<Element>);
+
+}  // namespace waymark

@@ -1,0 +1,112 @@
+// Target memory: what the program counter points into.  Buffers, files, callbacks; each region is
+// visible in a set of memory spaces.  Fact sheets snapshot-format.md section 7, opencsd-c-api.md
+// section 3 ("Memory mapper"), etmv4-ete.md section 4.5.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/result.h"
+
+namespace waymark::image {
+
+/// A set of memory spaces, one bit each.
+using SpaceMask = std::uint8_t;
+inline constexpr SpaceMask kSpaceNone = 0x00;
+inline constexpr SpaceMask kSpaceEl1S = 0x01;
+inline constexpr SpaceMask kSpaceEl1N = 0x02;
+inline constexpr SpaceMask kSpaceEl2 = 0x04;
+inline constexpr SpaceMask kSpaceEl3 = 0x08;
+inline constexpr SpaceMask kSpaceEl2S = 0x10;
+inline constexpr SpaceMask kSpaceEl1R = 0x20;
+inline constexpr SpaceMask kSpaceEl2R = 0x40;
+inline constexpr SpaceMask kSpaceRoot = 0x80;
+inline constexpr SpaceMask kSpaceSecure = 0x19;
+inline constexpr SpaceMask kSpaceNonSecure = 0x06;
+inline constexpr SpaceMask kSpaceRealm = 0x60;
+inline constexpr SpaceMask kSpaceAny = 0xFF;
+
+/// Answers a read: fills at most `out.size()` bytes with the memory at `address` as `trace_id` sees
+/// it in `space`, and returns how many it filled (0: not readable).
+using ReadCallback = std::function<std::size_t(std::uint64_t address, SpaceMask space,
+                                               TraceId trace_id, std::span<std::uint8_t> out)>;
+
+/// One stretch of a file: `length` bytes at `offset` appear at `address`.
+struct FileRegion {
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;  ///< 0: all from `offset` to the end, rounded down to an even size.
+};
+
+enum class RegionKind : std::uint8_t { kBuffer, kFile, kCallback };
+
+/// What a region is, for listings.  `last` is inclusive.
+struct RegionInfo {
+  RegionKind kind;
+  std::uint64_t first;
+  std::uint64_t last;
+  SpaceMask space;
+  std::string name;  ///< The path of a file, otherwise what the caller gave.
+};
+
+/// The memory of one target.  Adding and removing is for one thread at a time and not while
+/// decoders read; reading is safe from any number of threads (callbacks must see to themselves).
+///
+/// Two regions may share addresses only if their spaces have no bit in common (else kConflict); a
+/// read whose space matches several takes the one added first.
+class Image {
+ public:
+  Image();
+  ~Image();
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  /// Copies `bytes`.  kInvalidArgument: empty, or past the end of the address space.
+  Result<void> add_buffer(std::uint64_t address, Bytes bytes, SpaceMask space = kSpaceAny,
+                          std::string name = {});
+
+  /// Maps `path` read-only.  A region whose start address is already a region of this file and space
+  /// is accepted and ignored.  kNotFound, kIo: the file; kInvalidArgument: offset or length beyond
+  /// its end; kConflict: overlap, with both ranges in `detail`.
+  Result<void> add_file(const std::string& path, FileRegion region, SpaceMask space = kSpaceAny);
+
+  /// Asks `callback` for first..last inclusive.
+  Result<void> add_callback(std::uint64_t first, std::uint64_t last, SpaceMask space,
+                            ReadCallback callback, std::string name = {});
+
+  /// Removes the regions that start at `address` in `space`.  kNotFound if there is none.
+  Result<void> remove(std::uint64_t address, SpaceMask space);
+
+  /// Readable bytes from `address` on, inside one region: a view into the region, or, for a
+  /// callback, what it wrote into `scratch`.  Empty: not readable.  The view lives until the image
+  /// changes or `scratch` does.
+  [[nodiscard]] Bytes read(std::uint64_t address, SpaceMask space, TraceId trace_id,
+                           std::span<std::uint8_t> scratch) const;
+
+  /// True if some region is a callback, so that what is read can depend on context and trace ID.
+  [[nodiscard]] bool has_callbacks() const;
+
+  /// True if what is read can depend on the memory space.
+  [[nodiscard]] bool has_spaces() const;
+
+  /// Changes whenever a region is added or removed.
+  [[nodiscard]] std::uint64_t version() const;
+
+  [[nodiscard]] std::vector<RegionInfo> regions() const;  ///< In the order in which they came.
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The name of a space set as listings print it ("EL1N", "Any S"); sheet trc-pkt-lister.md 3.
+std::string space_name(SpaceMask space);
+
+/// The value of a snapshot's `space=`; kNotFound for a name that is not known.
+Result<SpaceMask> space_by_name(std::string_view name);
+
+}  // namespace waymark::image

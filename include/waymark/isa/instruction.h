@@ -1,0 +1,96 @@
+// What the trace needs to know of an instruction: is it a waypoint, of which kind, where does it
+// go.  Fact sheet isa-waypoints.md.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "waymark/base/result.h"
+
+namespace waymark::isa {
+
+enum class Isa : std::uint8_t {
+  kA32 = 0,
+  kT32 = 1,
+  kA64 = 2,
+  kThumbEE = 3,
+  kJazelle = 4,
+  kCustom = 5,
+  kUnknown = 6,
+};
+
+/// An instruction of any type but kOther is a waypoint: an atom stands for it.
+enum class InstrType : std::uint8_t {
+  kOther = 0,
+  kBranch = 1,          ///< Direct: the target is in the opcode.
+  kIndirectBranch = 2,  ///< The target must come from the trace or the return stack.
+  kIsb = 3,
+  kDsbDmb = 4,
+  kWfiWfe = 5,
+  kTstart = 6,
+};
+
+enum class InstrSubtype : std::uint8_t {
+  kNone = 0,
+  kBranchLink = 1,
+  kV8Return = 2,
+  kV8ExceptionReturn = 3,
+  kV7ImpliedReturn = 4,
+};
+
+/// Architecture level; compared by number.
+enum class Arch : std::uint16_t {
+  kUnknown = 0,
+  kCustom = 1,
+  kV7 = 0x0700,
+  kV8 = 0x0800,
+  kV8r3 = 0x0803,
+  kAA64 = 0x0864,
+};
+
+enum class Profile : std::uint8_t { kUnknown = 0, kM = 1, kR = 2, kA = 3, kCustom = 4 };
+
+struct Core {
+  Arch arch = Arch::kV7;
+  Profile profile = Profile::kA;
+  friend bool operator==(const Core&, const Core&) = default;
+};
+
+/// The architecture and profile of a core by its name ("Cortex-A53", "ARMv8.2-A", "ARM-aa64");
+/// sheet section 2.1.  kNotFound for a name that is not known.
+Result<Core> core_by_name(std::string_view name);
+
+/// What a protocol counts as a waypoint; sheet section 1.
+struct Options {
+  Arch arch = Arch::kV7;
+  bool dsb_dmb_waypoints = false;
+  bool wfi_wfe_waypoints = false;
+  bool track_it_block = false;
+  bool a64_opcode_check = false;  ///< A64 words with zero upper halves are kInvalidOpcode.
+  friend bool operator==(const Options&, const Options&) = default;
+};
+
+struct Instruction {
+  std::uint64_t target = 0;  ///< Of a direct branch; otherwise 0.
+  InstrType type = InstrType::kOther;
+  InstrSubtype subtype = InstrSubtype::kNone;
+  std::uint8_t size = 4;         ///< Bytes: 2 or 4.
+  Isa next_isa = Isa::kUnknown;  ///< After a taken branch.
+  bool conditional = false;
+  bool link = false;
+  friend bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+enum class Outcome : std::uint8_t { kOk, kInvalidOpcode, kUnsupportedIsa };
+
+/// Classifies the instruction at `address`.  `opcode` is the little-endian 32-bit word there, also
+/// for T32.  `it_remaining` is the number of instructions left in the current IT block (0..4): read
+/// and written when `options.track_it_block`, otherwise untouched.  Pure; safe from any thread.
+Outcome classify(const Options& options, Isa isa, std::uint64_t address, std::uint32_t opcode,
+                 std::uint8_t& it_remaining, Instruction& out);
+
+/// True if `opcode` is certainly no waypoint whatever the options: one mask for A64, whose branches
+/// and barriers all have op[28:26] = 101.
+constexpr bool is_plain_a64(std::uint32_t opcode) { return (opcode & 0x1C000000U) != 0x14000000U; }
+
+}  // namespace waymark::isa
