@@ -38,7 +38,8 @@ struct Diagnostic {
   Severity severity = Severity::kError;
   Stage stage = Stage::kElements;
   bool fatal = false;             ///< The source cannot go on.
-  TraceId trace_id = kNoTraceId;  ///< kNoTraceId: not of one source.
+  TraceId trace_id = kNoTraceId;   ///< That the registers name; kNoTraceId: not of one source.
+  TraceId stream_id = kNoTraceId;  ///< That the source's packets carry; 0 when unformatted.
   TraceIndex index = kNoIndex;    ///< Where; kNoIndex where the record has no place.
   std::string_view message;
 };

@@ -20,14 +20,45 @@ struct ParserStatistics {
   friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
 };
 
-/// Header byte to how its packet is read, for one configuration.
-struct HeaderTable;
+/// How the packet of a header byte is read.  One value for each layout.
+enum class Layout : std::uint8_t {
+  kReserved,
+  kReservedConfig,
+  kAtoms,
+  kExtension,
+  kTraceInfo,
+  kTimestamp,
+  kException,
+  kSingle,  ///< One byte, no field.
+  kInstrumentation,
+  kCycleCountF1,
+  kCycleCountF2,
+  kCycleCountF3,
+  kValue,  ///< One byte with a value in its low bits.
+  kCommit,
+  kCancelF1,
+  kMispredict,
+  kCancelF2,
+  kCancelF3,
+  kCondResultF1,
+  kCondResultF3,
+  kCondInstrF1,
+  kCondInstrF3,
+  kContext,
+  kAddress,
+  kAddressContext,
+  kQ,
+};
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a saved
-/// state.  One owner; not thread safe.
+/// state (with the block that it reads).  One owner; not thread safe.
+///
+/// A packet longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
 class Parser {
  public:
+  static constexpr std::size_t kMaxPacketBytes = 4096;
+
   explicit Parser(const Config& config);
 
   /// The block before must be used up, and this one must live until it is.
@@ -45,17 +76,91 @@ class Parser {
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
+  /// Bytes of the present block that are read.
+  [[nodiscard]] std::size_t position() const { return position_; }
+
   [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
+  void reset_statistics() { statistics_ = {}; }
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
-  friend struct ParserAccess;
-  struct Registers;
+  /// A row of the header table for the present configuration.
+  struct Header {
+    PacketType type = PacketType::kReserved;
+    Layout layout = Layout::kReserved;
+  };
+
+  /// The unsynchronised search; sheet section 2.2.
+  enum class Search : std::uint8_t { kPlain, kExtension, kAsync };
+  enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
+
+  void build_table();
+  bool next_unsynced(Packet& packet);
+  bool next_carried(Packet& packet);
+  void give_chunk(Packet& packet, PacketType type, std::size_t size);
+  /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed then).
+  std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_extension(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_trace_info(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_exception(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_cycle_count_f1(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_context(const std::uint8_t* at, std::size_t available, std::size_t offset,
+                           Packet& packet);
+  std::size_t read_address(const std::uint8_t* at, std::size_t available, PacketType form,
+                           Packet& packet);
+  std::size_t read_q(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t too_long(Packet& packet);
+  void push(const Address& address);
+
+  TraceIndex index_at(std::size_t position) {
+    while (position >= run_end_) [[unlikely]]
+      next_run();
+    return run_delta_ + position;
+  }
+  void next_run();
+
   Config config_;
+  std::array<Header, 256> table_;
+
+  // The present block.
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t position_ = 0;
+  std::span<const frames::Run> runs_;
+  std::size_t run_ = 0;
+  std::size_t run_end_ = 0;
+  TraceIndex run_delta_ = 0;  ///< index - position within the present run.
+
+  // The unfinished packet, or the bytes of the unsynchronised search.
+  std::vector<std::uint8_t> carry_;
+  TraceIndex carry_index_ = 0;
+  bool carried_ = false;
+  std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
+
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
-  ParserStatistics statistics_;
+
   bool synced_ = false;
+  Search search_ = Search::kPlain;
+  Due due_ = Due::kNothing;
+  bool chunk_index_fixed_ = false;
+  TraceIndex next_chunk_index_ = 0;
+  bool first_chunk_given_ = false;
+
+  // Registers that packets update; sheet section 5.1.
+  std::array<Address, 3> history_;
+  Address base_{.value = 0, .valid_bits = 0, .update_bits = 0, .size_bits = 32, .is = 0};
+  Context context_;
+  bool context_seen_ = false;
+  std::uint64_t timestamp_ = 0;
+  bool timestamp_valid_ = false;
+  bool trace_info_seen_ = false;
+  bool initial_pending_ = true;
+  std::uint32_t cc_threshold_ = 0;
+  std::uint32_t cc_threshold_shown_ = 0;
+
+  ParserStatistics statistics_;
 };
 
 }  // namespace waymark::etmv4

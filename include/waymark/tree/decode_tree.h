@@ -37,6 +37,10 @@ class DecodeTree {
   void set_observer(Observer* observer);
   void set_raw_monitor(frames::RawMonitor* monitor, bool packed, bool unpacked);
 
+  /// After an error of the frame layer: true (the default) goes on at the next frame that can be
+  /// found; false fails, as the reference does.
+  void set_resynchronise_frames(bool on) { resynchronise_frames_ = on; }
+
   // -- Interleaved driver: frame by frame, the exact order over all IDs. ------------------------
 
   /// Gives a block; next() must have returned 0 since the last one.  `index` must continue it.
@@ -61,18 +65,25 @@ class DecodeTree {
   void reset_statistics();
 
  private:
-  struct Slot;
-  enum class Phase : std::uint8_t { kInput, kFinishing, kIdle };
-  void attach_observers();
+  enum class Phase : std::uint8_t { kInput, kFinishing };
   bool next_segment();
+  bool next_to_finish();
+  [[nodiscard]] Source* listener(TraceId id) const;
 
   std::optional<frames::Demux> demux_;
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
   Observer* observer_ = nullptr;
   frames::RawMonitor* raw_ = nullptr;
-  bool raw_unpacked_ = false;
+  bool resynchronise_frames_ = true;
   bool failed_ = false;
+
+  Phase phase_ = Phase::kInput;
+  TraceId next_finishing_ = 0;
+  Source* current_ = nullptr;  ///< Whose input next() works on.
+  frames::Run raw_run_;
+  std::size_t segment_ = 0;
+  std::size_t segment_count_ = 0;
 };
 
 }  // namespace waymark

@@ -50,8 +50,7 @@ class Observer {
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
 };
 
-/// Counts of one source.  `packets_supported` is false for protocols whose reference decoder keeps
-/// no counts (all but ETMv4 and ETE); the counts are kept all the same.
+/// Counts of one source.
 struct SourceStatistics {
   std::uint64_t total_bytes = 0;
   std::uint64_t unsynced_bytes = 0;
@@ -68,6 +67,8 @@ struct SourceOptions {
   bool decode = true;            ///< False: packets only, next() never gives elements.
   std::uint32_t flags = 0;       ///< DecodeFlag bits.
   bool reference_quirks = false; ///< Switch on every named quirk of the protocol (compat only).
+  std::uint32_t range_limit = 0; ///< Longest range in instructions; 0: none.
+  bool block_cache = true;       ///< False: every atom is walked anew.  For tests.
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
@@ -103,13 +104,14 @@ class Source {
   /// Fills `out` from the front and returns how many.  Less than `out.size()`, not only 0, can come
   /// while input is left: where an observer must speak first, or where a client with memory
   /// callbacks must see a context before memory is read under it.  0: all input is used up, or
-  /// failed().
+  /// failed().  Without SourceOptions::decode, all input goes to the observer and the answer is 0.
   virtual std::size_t next(std::span<Element> out) = 0;
 
   /// End of the trace: the unfinished packet and all that is held back come out of next().
   virtual void finish() = 0;
 
-  /// Forgets the stream; configuration stays.  Elements not yet taken are dropped.
+  /// Forgets the stream; configuration stays.  Elements not yet taken are dropped.  The observer
+  /// gets Operation::kReset, and Operation::kEndOfTrace after the last element of finish().
   virtual void reset() = 0;
 
   /// A fatal condition ended decoding (only possible with kHaltOnBadPackets, or for the few errors

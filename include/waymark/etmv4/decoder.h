@@ -1,0 +1,266 @@
+// Packets to elements: speculation, return stack, exceptions, Q elements, transactions.
+// Fact sheet etmv4-ete.md section 4.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/element/element.h"
+#include "waymark/etmv4/config.h"
+#include "waymark/etmv4/packet.h"
+#include "waymark/etmv4/quirks.h"
+#include "waymark/flow/follower.h"
+#include "waymark/flow/return_stack.h"
+#include "waymark/image/image.h"
+
+namespace waymark::etmv4 {
+
+/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
+/// One owner; not thread safe.  `image` must outlive it.
+class Decoder {
+ public:
+  /// Outstanding speculative entries beyond which the decoder resynchronises: a bound on memory.
+  static constexpr std::size_t kMaxEntries = std::size_t{1} << 20;
+
+  /// `flags` are DecodeFlag bits (waymark/tree/source.h).
+  Decoder(const Config& config, const image::Image& image, std::uint32_t flags,
+          const Quirks& quirks);
+
+  void accept(const Packet& packet);
+
+  /// No more packets: what is held back comes out of drain(), then the end-of-trace element.
+  void end_of_trace();
+
+  /// Fills `out` from the front; returns how many.  Stops early where a diagnostic must be reported
+  /// first (has_diagnostics()) or a context must be seen before memory is read under it.
+  std::size_t drain(std::span<Element> out);
+
+  /// Something is left for drain() to do.
+  [[nodiscard]] bool busy() const { return busy_; }
+
+  /// Records whose place is after all elements drained so far.
+  [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
+  [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
+  void clear_diagnostics() { diagnostics_.clear(); }
+
+  /// A fatal error: nothing more comes before reset().
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  /// The reference's RESET operation; sheet section 5.1.
+  void reset();
+
+  /// Longest range in instructions; 0: no limit.
+  void set_range_limit(std::uint32_t instructions);
+
+  [[nodiscard]] const flow::Follower& follower() const { return follower_; }
+  [[nodiscard]] flow::Follower& follower() { return follower_; }
+
+ private:
+  enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitTraceInfo, kDecode };
+
+  enum class EntryKind : std::uint8_t {
+    kTraceInfo,
+    kTraceOn,
+    kAtom,
+    kContext,
+    kAddress,
+    kSourceAddress,
+    kException,
+    kExceptionReturn,
+    kFunctionReturn,
+    kEvent,
+    kCycleCount,
+    kTimestamp,
+    kTimestampCycleCount,
+    kMarker,
+    kQ,
+    kTransactionStart,
+    kTransactionCommit,
+    kTransactionFail,
+    kTransactionInit,
+    kInstrumentation,
+    kUnseen,
+  };
+
+  /// What a packet leaves in the queue.
+  struct Entry {
+    TraceIndex index = 0;
+    std::uint64_t value = 0;        ///< Address, timestamp, payload; atoms, oldest in bit 0.
+    std::uint32_t count = 0;        ///< Atoms or unseen elements left; cycle count; Q count.
+    std::uint32_t context_id = 0;
+    std::uint32_t vmid = 0;
+    std::uint16_t number = 0;       ///< Exception or event number; instrumentation level.
+    EntryKind kind = EntryKind::kTraceInfo;
+    std::uint8_t is = 0;
+    std::uint8_t el = 0;
+    bool flag = false;  ///< Context: updated.  Exception: return is target.  Q: address included.
+    bool known = false; ///< Q: count known.  Context: carries a context ID.
+    bool has_vmid = false;
+    bool sf = false;
+    bool ns = false;
+    bool nse = false;
+  };
+
+  /// The queue, oldest first.  A vector with a moving front: it is nearly always short.
+  class Queue {
+   public:
+    [[nodiscard]] bool empty() const { return front_ == entries_.size(); }
+    [[nodiscard]] std::size_t size() const { return entries_.size() - front_; }
+    [[nodiscard]] Entry& front() { return entries_[front_]; }
+    Entry& push() { return entries_.emplace_back(); }
+    [[nodiscard]] Entry& at(std::size_t i) { return entries_[front_ + i]; }
+    void pop_front() {
+      if (++front_ == entries_.size()) {
+        clear();
+      } else if (front_ >= 4096 && front_ * 2 > entries_.size()) {
+        entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(front_));
+        front_ = 0;
+      }
+    }
+    [[nodiscard]] Entry& back() { return entries_.back(); }
+    void pop_back() {
+      entries_.pop_back();
+      if (empty()) clear();
+    }
+    void erase(std::size_t i) {
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(front_ + i));
+      if (empty()) clear();
+    }
+    void clear() {
+      entries_.clear();
+      front_ = 0;
+    }
+
+   private:
+    std::vector<Entry> entries_;
+    std::size_t front_ = 0;
+  };
+
+  /// Instructions walked without regard to waypoints.
+  struct Stretch {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint32_t count = 0;
+    flow::BlockEnd ended = flow::BlockEnd::kWaypoint;
+    isa::Instruction last;
+  };
+
+  static bool is_survivor(EntryKind kind);
+  void clear_state();
+
+  // -- Packets to entries --
+  void accept_in_decode(const Packet& packet);
+  void begin_at_trace_info(const Packet& packet);
+  void request_excess();
+  Entry& add(EntryKind kind, TraceIndex index);
+  void add_atoms(const Packet& packet);
+  void add_context(const Packet& packet, std::uint8_t is);
+  void add_address(const Packet& packet);
+  void bad_packet(const Packet& packet, std::string_view message);
+  void unusable_packet(Fault fault, Severity severity, std::string_view message);
+
+  // -- Resolving --
+  void resolve();
+  void close_run();
+  void commit();
+  bool commit_atoms(Entry& entry);
+  bool commit_exception();
+  bool commit_source_address(const Entry& entry);
+  bool commit_q();
+  void cancel();
+  void mispredict();
+  bool discard();
+  bool finish_queue();
+  void apply_context(const Entry& entry, TraceIndex index);
+  void apply_address(const Entry& entry);
+  void select_memory();
+  Stretch walk_to(std::uint64_t end);
+  bool pop_return_stack();
+  void push_return(std::uint64_t address, isa::Isa isa) {
+    if (return_stack_on_ && !wait_for_address_) return_stack_.push(address, isa);
+  }
+
+  // -- Elements --
+  Element& emit(ElementKind kind, TraceIndex index);
+  void emit_range(const flow::Block& block, TraceIndex index, bool executed);
+  void emit_walk(TraceIndex index, std::uint64_t start, std::uint64_t end, std::uint32_t count,
+                 const isa::Instruction& last, isa::Isa isa, bool executed);
+  void emit_not_accessible(TraceIndex index, std::uint64_t address);
+  void emit_survivor(const Entry& entry);
+  void emit_transaction(const Entry& entry);
+  [[nodiscard]] std::size_t given() const { return static_cast<std::size_t>(out_ - out_begin_); }
+  [[nodiscard]] bool room() const { return staging_ || out_ != out_end_; }
+
+  // -- Errors --
+  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  void fail_commit(Fault fault, TraceIndex index, std::string_view message, UnsyncReason reason);
+  bool fail_walk(flow::BlockEnd ended, TraceIndex index, std::string_view message);
+  bool check_image(const flow::Block& block, bool executed, TraceIndex index);
+  void walk_error(const flow::Block& block, TraceIndex index);
+  void note_range_limit(std::uint32_t count, flow::BlockEnd ended);
+  [[nodiscard]] bool m_profile() const { return config_.core.profile == isa::Profile::kM; }
+
+  Config config_;
+  Quirks quirks_;
+  std::uint32_t flags_;
+  flow::Follower follower_;
+  flow::ReturnStack return_stack_;
+  bool return_stack_on_;
+  bool exception_return_is_p0_;
+  bool checks_;               ///< Any consistency check is on.
+  bool atoms_can_fail_;       ///< A run of atoms can end in an error.
+  bool callbacks_ = false;
+
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  Queue queue_;
+  TraceIndex packet_index_ = 0;
+
+  // What the present packet asked for.
+  std::int64_t depth_ = 0;
+  std::uint32_t commit_request_ = 0;
+  std::uint32_t cancel_request_ = 0;
+  bool mispredict_request_ = false;
+  bool discard_request_ = false;
+  bool end_request_ = false;
+  bool no_sync_pending_ = false;
+  bool busy_ = false;
+  bool failed_ = false;
+  bool yield_ = false;     ///< The client must see a context before memory is read under it.
+  bool run_open_ = false;  ///< A commit run was interrupted for want of room.
+  TraceIndex last_looked_at_ = 0;  ///< Index of the last entry that this commit run looked at.
+
+  // Where execution is.
+  std::uint64_t address_ = 0;
+  isa::Isa isa_ = isa::Isa::kA32;
+  std::uint8_t it_ = 0;
+  bool is_64bit_ = false;
+  std::uint8_t last_is_ = 0;
+  bool need_address_ = true;
+  bool need_context_ = true;
+  bool address_pending_ = false;  ///< An exception or Q waits for its address packet.
+  bool pop_pending_ = false;
+  bool wait_for_address_ = false;
+  bool previous_overflow_ = false;
+  bool marker_seen_ = false;
+  bool range_expected_ = false;
+  std::uint64_t range_expectation_ = 0;
+  const flow::Block* block_ = nullptr;  ///< At address_, if known.
+  const flow::Block* from_ = nullptr;   ///< The block before, for its links.
+  bool from_taken_ = false;
+
+  Element context_;  ///< Context fields of every element.
+
+  // Output.
+  Element* out_begin_ = nullptr;
+  Element* out_ = nullptr;
+  Element* out_end_ = nullptr;
+  bool staging_ = false;
+  std::vector<Element> staged_;
+  std::size_t staged_taken_ = 0;
+  std::size_t staged_ready_ = 0;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace waymark::etmv4

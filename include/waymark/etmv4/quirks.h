@@ -1,0 +1,50 @@
+// Where the reference decoder departs from the architecture, one named flag each.  All are off in
+// native use and on in the compatible programs.  Fact sheet etmv4-ete.md section 7.
+#pragma once
+
+namespace waymark::etmv4 {
+
+struct Quirks {
+  /// An ETE PE reset is a bad packet to the decoder.  `06 00 00`
+  bool pe_reset_is_bad = false;
+  /// An instrumentation element that is still queued at a discard or overflow is lost.
+  /// `09 01 ff ff 0f 00 00 00 00 00 00 03`
+  bool discard_loses_instrumentation = false;
+  /// CANCEL deletes a source address element without counting it.  `b4 02 f7 34` with MAXSPEC > 1
+  bool source_address_not_cancelled = false;
+  /// Committing a Q element deletes the next older entry.  `a5 04 02 f7 f7 f7` with MAXSPEC 2
+  bool q_deletes_next_entry = false;
+  /// An error while resolving also loses the elements that the same packet had made before it.
+  /// `f7 2d 03` with one atom outstanding
+  bool error_loses_elements = false;
+  /// The walk to an exception's return address reads in the memory space of the context packet that
+  /// came with the exception, ignores that no address is known, and runs to the end of the readable
+  /// memory if it steps over the return address.  `06 05 81 31 95 2f`
+  bool exception_walk_unchecked = false;
+  /// The range limit is noted once for each further instruction.
+  bool range_limit_repeats = false;
+  /// "Address missing in exception packet." is followed by "Not enough elements to commit".
+  bool second_error_after_missing_address = false;
+  /// A source address element reports the instruction set after the branch, leaves the IT state and
+  /// reports no exception return.  `b6 31 03 06 00` at an ERET
+  bool source_address_after_state = false;
+  /// Errors that no resynchronisation follows: of exceptions, Q and source addresses.
+  bool fatal_walk_errors = false;
+
+  static constexpr Quirks reference() {
+    Quirks q;
+    q.pe_reset_is_bad = true;
+    q.discard_loses_instrumentation = true;
+    q.source_address_not_cancelled = true;
+    q.q_deletes_next_entry = true;
+    q.error_loses_elements = true;
+    q.exception_walk_unchecked = true;
+    q.range_limit_repeats = true;
+    q.second_error_after_missing_address = true;
+    q.source_address_after_state = true;
+    q.fatal_walk_errors = true;
+    return q;
+  }
+};
+
+}  // namespace waymark::etmv4

@@ -1,0 +1,155 @@
+// From an address to the next waypoint, decided once and remembered: the block cache.
+// Design section 4; fact sheets etmv4-ete.md 4.6 and isa-waypoints.md 6.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "waymark/image/image.h"
+#include "waymark/isa/instruction.h"
+
+namespace waymark::flow {
+
+enum class BlockEnd : std::uint8_t {
+  kWaypoint,       ///< The last instruction is a waypoint.
+  kNotAccessible,  ///< Nothing readable at `end`; the block may be empty.
+  kInvalidOpcode,  ///< The instruction at `end` cannot be one.
+  kUnsupported,    ///< No classifier for this instruction set.
+  kRangeLimit,     ///< More instructions than allowed.
+};
+
+/// The instructions from `start` up to and including the next waypoint.
+struct Block {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;     ///< After the last instruction.
+  std::uint64_t target = 0;  ///< Of a direct branch.
+  std::uint32_t count = 0;   ///< Instructions.
+  std::uint32_t view = 0;    ///< Which memory was read; see Follower::select.
+  isa::Isa isa = isa::Isa::kUnknown;
+  isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
+  isa::InstrType type = isa::InstrType::kOther;
+  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  std::uint8_t last_size = 0;
+  bool conditional = false;
+  bool link = false;
+  BlockEnd ended = BlockEnd::kWaypoint;
+  std::uint8_t it_in = 0;   ///< Instructions left in the IT block at `start`.
+  std::uint8_t it_out = 0;  ///< The same at `end`.
+
+  /// Successors: [0] not taken, [1] taken.  For an indirect branch [1] is where it went last.
+  const Block* next[2] = {nullptr, nullptr};
+
+  [[nodiscard]] bool is_direct_branch() const { return type == isa::InstrType::kBranch; }
+  [[nodiscard]] bool is_indirect_branch() const { return type == isa::InstrType::kIndirectBranch; }
+};
+
+/// Counts of the cache, for tests and benchmarks.
+struct CacheStatistics {
+  std::uint64_t walks = 0;          ///< Blocks built.
+  std::uint64_t instructions = 0;   ///< Instructions classified to build them.
+  std::uint64_t flushes = 0;        ///< Times that everything was forgotten.
+};
+
+/// The walker with its cache.  One owner; not thread safe.  Several followers may share an image.
+///
+/// A block belongs to a view: the memory space, and for an image with callbacks also the context
+/// and the trace ID (one follower serves one ID).  So a context change can never serve another
+/// process's block, and switching back finds the old blocks again.
+class Follower {
+ public:
+  /// `image` must outlive the follower.
+  Follower(const image::Image& image, const isa::Options& options, TraceId trace_id);
+
+  /// Copies start with an empty cache.
+  Follower(const Follower& other);
+  Follower& operator=(const Follower&) = delete;
+
+  /// Says what is read from now on.  `context` identifies the process (context ID and VMID).
+  void select(image::SpaceMask space, std::uint64_t context);
+
+  /// Forgets everything read through callbacks.
+  void invalidate_callbacks();
+
+  /// Longest block, in instructions; 0: no limit (the walk ends where the image does).
+  void set_range_limit(std::uint32_t instructions);
+
+  /// Switches the cache off: every look-up walks.  For tests.
+  void set_cache_enabled(bool enabled) { cache_enabled_ = enabled; }
+
+  /// The block at `address`.  Valid until the next call that can build a block.
+  const Block& block(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
+
+  /// The successor of `from` at `address`; remembers the link.
+  const Block& successor(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
+                         std::uint8_t it_remaining) {
+    const Block* linked = from.next[taken ? 1 : 0];
+    if (linked != nullptr && linked->start == address && linked->isa == isa &&
+        linked->it_in == it_remaining) [[likely]]
+      return *linked;
+    return link(from, taken, address, isa, it_remaining);
+  }
+
+  /// One instruction, past the cache: for walks that ignore waypoints.
+  struct Fetched {
+    isa::Instruction instruction;
+    BlockEnd outcome;  ///< kWaypoint here means: fetched, of whatever type.
+  };
+  Fetched fetch(std::uint64_t address, isa::Isa isa, std::uint8_t& it_remaining);
+
+  [[nodiscard]] image::SpaceMask space() const { return space_; }
+  [[nodiscard]] const isa::Options& options() const { return options_; }
+  [[nodiscard]] std::uint32_t range_limit() const { return range_limit_; }
+  [[nodiscard]] const CacheStatistics& statistics() const { return statistics_; }
+
+  /// False once the image has changed since the cache was filled; then flush() before going on.
+  [[nodiscard]] bool current() const { return image_version_ == image_->version(); }
+  void flush();
+
+ private:
+  /// Where a long walk was, and how many instructions it had passed.
+  struct Checkpoint {
+    std::uint64_t address;
+    std::uint32_t count;
+  };
+  struct Key {
+    std::uint64_t address;
+    std::uint32_t view;
+    isa::Isa isa;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  bool splice(Block& block, std::uint64_t address, const isa::Instruction& last) const;
+  const Block& link(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
+                    std::uint8_t it_remaining);
+  void walk(Block& block);
+  Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const;
+  void insert(Block* block);
+  void grow();
+
+  const image::Image* image_;
+  isa::Options options_;
+  TraceId trace_id_;
+  bool cache_enabled_ = true;
+  bool callbacks_ = false;
+  image::SpaceMask space_ = image::kSpaceAny;
+  std::uint32_t view_ = 0;
+  std::uint32_t next_view_ = 0;
+  std::uint32_t range_limit_ = 0;
+  std::uint64_t image_version_ = 0;
+  CacheStatistics statistics_;
+
+  std::unordered_map<std::uint64_t, std::uint32_t> views_;
+  std::vector<Block*> table_;  ///< Open addressing; size a power of two.
+  std::vector<std::unique_ptr<Block[]>> slabs_;
+  std::size_t used_ = 0;
+  Block scratch_;
+  std::vector<std::uint8_t> fetch_buffer_;
+  // What long walks found from multiples of 8 KiB on, so that no byte is classified often.
+  std::unordered_map<Key, Block, KeyHash> checkpoints_;
+};
+
+}  // namespace waymark::flow

@@ -1,0 +1,210 @@
+// The header bytes of ETMv4 and ETE as data.  Fact sheet etmv4-ete.md section 2.1.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "waymark/etmv4/config.h"
+#include "waymark/etmv4/parser.h"
+
+namespace waymark::etmv4 {
+
+/// When a header is legal.
+enum class Gate : std::uint8_t {
+  kAlways,
+  kV8M42,        ///< v8-M and version 4.2 or later.
+  kEtmOnly,      ///< Not ETE: reserved for this configuration there.
+  kEte13,        ///< ETE 1.3 and later.
+  kEte,          ///< Major version 5 and later.
+  kConditional,  ///< Conditional tracing, else reserved for this configuration.
+  kDataTrace,    ///< Data trace, else reserved for this configuration.
+  kV43,          ///< Version 4.3 and later.
+  kV46,          ///< Version 4.6 and later.
+  kQ,            ///< Q elements supported.
+};
+
+struct HeaderRow {
+  std::string_view pattern;  ///< Eight characters 0, 1 or x, most significant first; blanks ignored.
+  PacketType type;
+  Layout layout;
+  Gate gate = Gate::kAlways;
+};
+
+inline constexpr HeaderRow kHeaderRows[] = {
+    {"0000 0000", PacketType::kExtension, Layout::kExtension},
+    {"0000 0001", PacketType::kTraceInfo, Layout::kTraceInfo},
+    {"0000 001x", PacketType::kTimestamp, Layout::kTimestamp},
+    {"0000 0100", PacketType::kTraceOn, Layout::kSingle},
+    {"0000 0101", PacketType::kFunctionReturn, Layout::kSingle, Gate::kV8M42},
+    {"0000 0110", PacketType::kException, Layout::kException},
+    {"0000 0111", PacketType::kExceptionReturn, Layout::kSingle, Gate::kEtmOnly},
+    {"0000 1001", PacketType::kInstrumentation, Layout::kInstrumentation, Gate::kEte13},
+    {"0000 1010", PacketType::kTransactionStart, Layout::kSingle, Gate::kEte},
+    {"0000 1011", PacketType::kTransactionCommit, Layout::kSingle, Gate::kEte},
+    {"0000 110x", PacketType::kCycleCountF2, Layout::kCycleCountF2},
+    {"0000 111x", PacketType::kCycleCountF1, Layout::kCycleCountF1},
+    {"0001 xxxx", PacketType::kCycleCountF3, Layout::kCycleCountF3},
+    {"0010 0xxx", PacketType::kNumberedDataSync, Layout::kValue, Gate::kDataTrace},
+    {"0010 10xx", PacketType::kUnnumberedDataSync, Layout::kValue, Gate::kDataTrace},
+    {"0010 1100", PacketType::kUnnumberedDataSync, Layout::kValue, Gate::kDataTrace},
+    {"0010 1101", PacketType::kCommit, Layout::kCommit},
+    {"0010 1110", PacketType::kCancelF1, Layout::kCancelF1},
+    {"0010 1111", PacketType::kCancelF1Mispredict, Layout::kCancelF1},
+    {"0011 00xx", PacketType::kMispredict, Layout::kMispredict},
+    {"0011 01xx", PacketType::kCancelF2, Layout::kCancelF2},
+    {"0011 1xxx", PacketType::kCancelF3, Layout::kCancelF3},
+    {"0100 000x", PacketType::kCondInstrF2, Layout::kValue, Gate::kConditional},
+    {"0100 0010", PacketType::kCondInstrF2, Layout::kValue, Gate::kConditional},
+    {"0100 0011", PacketType::kCondFlush, Layout::kSingle, Gate::kConditional},
+    {"0100 010x", PacketType::kCondResultF4, Layout::kValue, Gate::kConditional},
+    {"0100 0110", PacketType::kCondResultF4, Layout::kValue, Gate::kConditional},
+    {"0100 100x", PacketType::kCondResultF2, Layout::kValue, Gate::kConditional},
+    {"0100 1010", PacketType::kCondResultF2, Layout::kValue, Gate::kConditional},
+    {"0100 110x", PacketType::kCondResultF2, Layout::kValue, Gate::kConditional},
+    {"0100 1110", PacketType::kCondResultF2, Layout::kValue, Gate::kConditional},
+    {"0101 xxxx", PacketType::kCondResultF3, Layout::kCondResultF3, Gate::kConditional},
+    {"0110 10xx", PacketType::kCondResultF1, Layout::kCondResultF1, Gate::kConditional},
+    {"0110 111x", PacketType::kCondResultF1, Layout::kCondResultF1, Gate::kConditional},
+    {"0110 1100", PacketType::kCondInstrF1, Layout::kCondInstrF1, Gate::kConditional},
+    {"0110 1101", PacketType::kCondInstrF3, Layout::kCondInstrF3, Gate::kConditional},
+    {"0111 0000", PacketType::kIgnore, Layout::kSingle, Gate::kV43},
+    {"0111 xxxx", PacketType::kEvent, Layout::kValue},
+    {"1000 000x", PacketType::kContext, Layout::kContext},
+    {"1000 0010", PacketType::kAddressContext32Is0, Layout::kAddressContext},
+    {"1000 0011", PacketType::kAddressContext32Is1, Layout::kAddressContext},
+    {"1000 0101", PacketType::kAddressContext64Is0, Layout::kAddressContext},
+    {"1000 0110", PacketType::kAddressContext64Is1, Layout::kAddressContext},
+    {"1000 1000", PacketType::kTimestampMarker, Layout::kSingle, Gate::kV46},
+    {"1001 000x", PacketType::kAddressMatch, Layout::kAddress},
+    {"1001 0010", PacketType::kAddressMatch, Layout::kAddress},
+    {"1001 0101", PacketType::kAddressShortIs0, Layout::kAddress},
+    {"1001 0110", PacketType::kAddressShortIs1, Layout::kAddress},
+    {"1001 1010", PacketType::kAddress32Is0, Layout::kAddress},
+    {"1001 1011", PacketType::kAddress32Is1, Layout::kAddress},
+    {"1001 1101", PacketType::kAddress64Is0, Layout::kAddress},
+    {"1001 1110", PacketType::kAddress64Is1, Layout::kAddress},
+    {"1010 000x", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1010 0010", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1010 0101", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1010 0110", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1010 101x", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1010 1100", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1010 1111", PacketType::kQ, Layout::kQ, Gate::kQ},
+    {"1011 000x", PacketType::kSourceMatch, Layout::kAddress, Gate::kEte},
+    {"1011 0010", PacketType::kSourceMatch, Layout::kAddress, Gate::kEte},
+    {"1011 0100", PacketType::kSourceShortIs0, Layout::kAddress, Gate::kEte},
+    {"1011 0101", PacketType::kSourceShortIs1, Layout::kAddress, Gate::kEte},
+    {"1011 0110", PacketType::kSource32Is0, Layout::kAddress, Gate::kEte},
+    {"1011 0111", PacketType::kSource32Is1, Layout::kAddress, Gate::kEte},
+    {"1011 1000", PacketType::kSource64Is0, Layout::kAddress, Gate::kEte},
+    {"1011 1001", PacketType::kSource64Is1, Layout::kAddress, Gate::kEte},
+    {"1100 xxxx", PacketType::kAtomF6, Layout::kAtoms},
+    {"1101 00xx", PacketType::kAtomF6, Layout::kAtoms},
+    {"1101 0100", PacketType::kAtomF6, Layout::kAtoms},
+    {"1101 0101", PacketType::kAtomF5, Layout::kAtoms},
+    {"1101 011x", PacketType::kAtomF5, Layout::kAtoms},
+    {"1101 10xx", PacketType::kAtomF2, Layout::kAtoms},
+    {"1101 11xx", PacketType::kAtomF4, Layout::kAtoms},
+    {"1110 xxxx", PacketType::kAtomF6, Layout::kAtoms},
+    {"1111 00xx", PacketType::kAtomF6, Layout::kAtoms},
+    {"1111 0100", PacketType::kAtomF6, Layout::kAtoms},
+    {"1111 0101", PacketType::kAtomF5, Layout::kAtoms},
+    {"1111 011x", PacketType::kAtomF1, Layout::kAtoms},
+    {"1111 1xxx", PacketType::kAtomF3, Layout::kAtoms},
+};
+
+/// Rows by header byte; 0xFF where the byte is reserved.  A header that two rows name belongs to
+/// the one with fewer x (0111 0000 before 0111 xxxx).
+consteval std::array<std::uint8_t, 256> index_rows() {
+  std::array<std::uint8_t, 256> index{};
+  std::array<int, 256> wildcards{};
+  index.fill(0xFF);
+  wildcards.fill(9);
+  std::uint8_t row = 0;
+  for (const HeaderRow& r : kHeaderRows) {
+    unsigned mask = 0;
+    unsigned value = 0;
+    int free = 0;
+    int digits = 0;
+    for (const char c : r.pattern) {
+      if (c == ' ') continue;
+      mask = mask << 1 | (c == 'x' ? 0U : 1U);
+      value = value << 1 | (c == '1' ? 1U : 0U);
+      free += c == 'x';
+      ++digits;
+    }
+    if (digits != 8) throw "a pattern has eight digits";
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      if ((byte & mask) != value) continue;
+      if (wildcards[byte] == free) throw "two rows of equal weight claim one header";
+      if (wildcards[byte] > free) {
+        wildcards[byte] = free;
+        index[byte] = row;
+      }
+    }
+    ++row;
+  }
+  return index;
+}
+
+inline constexpr std::array<std::uint8_t, 256> kRowOfHeader = index_rows();
+
+// Sheet section 2.1 names these, and no others, as reserved for every configuration.
+consteval bool reserved_as_the_sheet_says() {
+  constexpr std::uint8_t kReserved[] = {
+      0x08, 0x47, 0x4B, 0x4F, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x84, 0x87,
+      0x89, 0x8A, 0x8B, 0x8C, 0x8D, 0x8E, 0x8F, 0x93, 0x94, 0x97, 0x98, 0x99, 0x9C, 0x9F,
+      0xA3, 0xA4, 0xA7, 0xA8, 0xA9, 0xAD, 0xAE, 0xB3, 0xBA, 0xBB, 0xBC, 0xBD, 0xBE, 0xBF};
+  std::array<bool, 256> reserved{};
+  for (const std::uint8_t byte : kReserved) reserved[byte] = true;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if (reserved[byte] != (kRowOfHeader[byte] == 0xFF)) return false;
+  return true;
+}
+static_assert(reserved_as_the_sheet_says());
+
+/// The atoms of a header byte: bit i is the i-th oldest, 1 is E.  Sheet section 2.10.
+struct AtomBits {
+  std::uint32_t bits = 0;
+  std::uint8_t count = 0;
+};
+
+consteval std::array<AtomBits, 256> make_atom_table() {
+  std::array<AtomBits, 256> table{};
+  for (unsigned header = 0xC0; header < 0x100; ++header) {
+    AtomBits& atoms = table[header];
+    switch (kHeaderRows[kRowOfHeader[header]].type) {
+      case PacketType::kAtomF1:
+        atoms = {header & 1, 1};
+        break;
+      case PacketType::kAtomF2:
+        atoms = {header & 3, 2};
+        break;
+      case PacketType::kAtomF3:
+        atoms = {header & 7, 3};
+        break;
+      case PacketType::kAtomF4: {
+        constexpr std::uint32_t kF4[] = {0b1110, 0b0000, 0b1010, 0b0101};
+        atoms = {kF4[header & 3], 4};
+        break;
+      }
+      case PacketType::kAtomF5:
+        atoms = {header == 0xD5   ? 0b00000U
+                 : header == 0xD6 ? 0b01010U
+                 : header == 0xD7 ? 0b10101U
+                                  : 0b11110U,
+                 5};
+        break;
+      default: {
+        const unsigned leading = (header & 0x1F) + 3;
+        const std::uint32_t last = (header & 0x20) == 0 ? 1U << leading : 0;
+        atoms = {((1U << leading) - 1) | last, static_cast<std::uint8_t>(leading + 1)};
+      }
+    }
+  }
+  return table;
+}
+
+inline constexpr std::array<AtomBits, 256> kAtoms = make_atom_table();
+
+}  // namespace waymark::etmv4

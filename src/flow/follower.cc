@@ -1,0 +1,272 @@
+#include "waymark/flow/follower.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace waymark::flow {
+namespace {
+
+// A slab holds this many blocks; pointers to them stay valid until flush().
+constexpr std::size_t kSlab = 1024;
+// Beyond this many blocks everything is forgotten: a bound on memory whatever the trace says.
+constexpr std::size_t kMaxBlocks = std::size_t{1} << 19;
+constexpr std::size_t kFirstTable = std::size_t{1} << 12;
+// Long walks leave a checkpoint at each multiple of this, so that hostile traces cannot make us
+// classify the same megabytes again from every address in them.
+constexpr std::uint64_t kCheckpointBytes = 8192;
+// Bytes asked of a memory callback at once.  A whole line of a cache, never a page: the callback
+// may cross into what its owner cannot read.
+constexpr std::size_t kCallbackBytes = 256;
+
+std::size_t hash(std::uint64_t address, isa::Isa isa, std::uint8_t it, std::uint32_t view) {
+  std::uint64_t h = (address >> 1) ^ (std::uint64_t{view} << 40) ^
+                    (static_cast<std::uint64_t>(isa) << 57) ^ (std::uint64_t{it} << 60);
+  h *= 0x9E3779B97F4A7C15ULL;
+  return static_cast<std::size_t>(h >> 32);
+}
+
+std::uint32_t word_at(const std::uint8_t* bytes) {
+  std::uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
+  return word;
+}
+
+BlockEnd end_of(isa::Outcome outcome) {
+  return outcome == isa::Outcome::kInvalidOpcode ? BlockEnd::kInvalidOpcode
+                                                 : BlockEnd::kUnsupported;
+}
+
+// What a block takes over from its last instruction.
+void close(Block& block, const isa::Instruction& last) {
+  block.target = last.target;
+  block.next_isa = last.next_isa;
+  block.type = last.type;
+  block.subtype = last.subtype;
+  block.last_size = last.size;
+  block.conditional = last.conditional;
+  block.link = last.link;
+}
+
+}  // namespace
+
+Follower::Follower(const image::Image& image, const isa::Options& options, TraceId trace_id)
+    : image_(&image), options_(options), trace_id_(trace_id), fetch_buffer_(kCallbackBytes) {
+  flush();
+}
+
+Follower::Follower(const Follower& other)
+    : image_(other.image_),
+      options_(other.options_),
+      trace_id_(other.trace_id_),
+      cache_enabled_(other.cache_enabled_),
+      range_limit_(other.range_limit_),
+      fetch_buffer_(kCallbackBytes) {
+  flush();
+  space_ = other.space_;
+}
+
+std::size_t Follower::KeyHash::operator()(const Key& key) const {
+  return hash(key.address, key.isa, 0, key.view);
+}
+
+void Follower::flush() {
+  callbacks_ = image_->has_callbacks();
+  image_version_ = image_->version();
+  views_.clear();
+  next_view_ = 0;
+  view_ = next_view_++;
+  slabs_.clear();
+  used_ = 0;
+  table_.assign(kFirstTable, nullptr);
+  checkpoints_.clear();
+  ++statistics_.flushes;
+}
+
+void Follower::set_range_limit(std::uint32_t instructions) {
+  if (range_limit_ == instructions) return;
+  range_limit_ = instructions;
+  flush();
+}
+
+void Follower::select(image::SpaceMask space, std::uint64_t context) {
+  space_ = space;
+  const bool spaces = image_->has_spaces();
+  if (!spaces && !callbacks_) return;
+  const std::uint64_t key = (callbacks_ ? context * 0x9E3779B97F4A7C15ULL : 0) ^ space;
+  const auto [at, inserted] = views_.try_emplace(key, next_view_);
+  if (inserted) ++next_view_;
+  view_ = at->second;
+}
+
+void Follower::invalidate_callbacks() {
+  if (callbacks_) flush();
+}
+
+Block* Follower::find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const {
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t i = hash(address, isa, it_remaining, view_) & mask;; i = (i + 1) & mask) {
+    Block* block = table_[i];
+    if (block == nullptr) return nullptr;
+    if (block->start == address && block->isa == isa && block->it_in == it_remaining &&
+        block->view == view_)
+      return block;
+  }
+}
+
+void Follower::insert(Block* block) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t i = hash(block->start, block->isa, block->it_in, block->view) & mask;
+  while (table_[i] != nullptr) i = (i + 1) & mask;
+  table_[i] = block;
+}
+
+void Follower::grow() {
+  table_.assign(table_.size() * 2, nullptr);
+  for (std::size_t i = 0; i < used_; ++i) insert(&slabs_[i / kSlab][i % kSlab]);
+}
+
+const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) {
+  if (cache_enabled_) {
+    if (const Block* found = find(address, isa, it_remaining)) return *found;
+  }
+  scratch_ = Block{};
+  scratch_.start = scratch_.end = address;
+  scratch_.isa = isa;
+  scratch_.it_in = scratch_.it_out = it_remaining;
+  scratch_.view = view_;
+  walk(scratch_);
+  // What a callback could not read now it may read later, when its owner knows more.
+  const bool keep =
+      cache_enabled_ && !(callbacks_ && scratch_.ended == BlockEnd::kNotAccessible);
+  if (!keep) return scratch_;
+  if (used_ == kMaxBlocks) {
+    const std::uint32_t view = view_;
+    auto views = std::move(views_);
+    const std::uint32_t next_view = next_view_;
+    flush();
+    view_ = view;
+    views_ = std::move(views);
+    next_view_ = next_view;
+  }
+  if (used_ % kSlab == 0) slabs_.push_back(std::make_unique<Block[]>(kSlab));
+  Block& kept = slabs_.back()[used_ % kSlab];
+  kept = scratch_;
+  ++used_;
+  if (used_ * 2 > table_.size()) {
+    grow();
+  } else {
+    insert(&kept);
+  }
+  return kept;
+}
+
+const Block& Follower::link(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
+                            std::uint8_t it_remaining) {
+  const std::uint64_t flushes = statistics_.flushes;
+  // A block outside the cache (scratch_) is overwritten by the look-up and must not be linked.
+  const bool linkable = &from != &scratch_ && from.view == view_;
+  Block* origin = const_cast<Block*>(&from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  const Block& next = block(address, isa, it_remaining);
+  if (linkable && flushes == statistics_.flushes && &next != &scratch_)
+    origin->next[taken ? 1 : 0] = &next;
+  return next;
+}
+
+bool Follower::splice(Block& block, std::uint64_t address, const isa::Instruction& last) const {
+  const auto at = checkpoints_.find({address, block.view, block.isa});
+  if (at == checkpoints_.end()) return false;
+  const Block& rest = at->second;
+  const Block head = block;
+  block = rest;
+  block.start = head.start;
+  block.it_in = head.it_in;
+  block.count = head.count + rest.count;
+  if (rest.count == 0) close(block, last);
+  return true;
+}
+
+void Follower::walk(Block& block) {
+  ++statistics_.walks;
+  std::vector<Checkpoint> passed;  // Empty for all but long walks: no allocation then.
+  isa::Instruction instruction;
+  isa::Instruction last;
+  std::uint64_t address = block.start;
+  std::uint64_t boundary = (address | (kCheckpointBytes - 1)) + 1;
+  std::uint8_t it = block.it_in;
+  bool open = true;
+  bool spliced = false;
+  while (open) {
+    const Bytes bytes = image_->read(address, space_, trace_id_, fetch_buffer_);
+    if (bytes.size() < 4) {
+      block.ended = BlockEnd::kNotAccessible;
+      break;
+    }
+    for (std::size_t offset = 0; open && bytes.size() - offset >= 4;) {
+      if (address == boundary) [[unlikely]] {
+        boundary += kCheckpointBytes;
+        if (it == 0 && !callbacks_) {
+          spliced = splice(block, address, last);
+          if (spliced) {
+            open = false;
+            break;
+          }
+          passed.push_back({address, block.count});
+        }
+      }
+      const std::uint32_t opcode = word_at(bytes.data() + offset);
+      if (block.isa == isa::Isa::kA64 && isa::is_plain_a64(opcode) &&
+          !(options_.a64_opcode_check && (opcode >> 16) == 0)) {
+        last = {.next_isa = isa::Isa::kA64};
+      } else {
+        const isa::Outcome outcome =
+            isa::classify(options_, block.isa, address, opcode, it, instruction);
+        if (outcome != isa::Outcome::kOk) {
+          block.ended = end_of(outcome);
+          open = false;
+          break;
+        }
+        last = instruction;
+      }
+      address += last.size;
+      offset += last.size;
+      ++block.count;
+      ++statistics_.instructions;
+      if (last.type != isa::InstrType::kOther) {
+        block.ended = BlockEnd::kWaypoint;
+        open = false;
+      } else if (block.count == ~std::uint32_t{0}) {
+        block.ended = BlockEnd::kRangeLimit;
+        open = false;
+      }
+    }
+  }
+  if (!spliced) {
+    block.end = address;
+    block.it_out = it;
+    if (block.count != 0) close(block, last);
+  }
+  for (const Checkpoint& checkpoint : passed) {
+    Block rest = block;
+    rest.start = checkpoint.address;
+    rest.it_in = 0;
+    rest.count = block.count - checkpoint.count;
+    checkpoints_.insert_or_assign({checkpoint.address, block.view, block.isa}, rest);
+  }
+  if (range_limit_ != 0 && block.count > range_limit_) block.ended = BlockEnd::kRangeLimit;
+}
+
+Follower::Fetched Follower::fetch(std::uint64_t address, isa::Isa isa,
+                                  std::uint8_t& it_remaining) {
+  std::array<std::uint8_t, 4> word{};
+  const Bytes bytes = image_->read(address, space_, trace_id_, word);
+  if (bytes.size() < 4) return {{}, BlockEnd::kNotAccessible};
+  Fetched fetched{{}, BlockEnd::kWaypoint};
+  const isa::Outcome outcome = isa::classify(options_, isa, address, word_at(bytes.data()),
+                                             it_remaining, fetched.instruction);
+  if (outcome != isa::Outcome::kOk) fetched.outcome = end_of(outcome);
+  return fetched;
+}
+
+}  // namespace waymark::flow

@@ -1,0 +1,199 @@
+#include "waymark/tree/decode_tree.h"
+
+#include <fmt/format.h>
+
+namespace waymark {
+
+std::string_view protocol_name(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kEtmV3:
+      return "ETMV3";
+    case Protocol::kPtm:
+      return "PTM";
+    case Protocol::kEtmV4:
+      return "ETMV4I";
+    case Protocol::kEte:
+      return "ETE";
+    case Protocol::kStm:
+      return "STM";
+    case Protocol::kItm:
+      return "ITM";
+  }
+  return "?";
+}
+
+DecodeTree::DecodeTree(std::optional<frames::Options> formatted) {
+  if (formatted) demux_.emplace(*formatted);
+  enabled_.set();
+}
+
+Result<void> DecodeTree::add(std::unique_ptr<Source> source) {
+  const TraceId id = formatted() ? source->trace_id() : TraceId{0};
+  if (sources_[id] != nullptr)
+    return fail(ErrorCode::kConflict,
+                formatted() ? fmt::format("Two sources claim the trace ID 0x{:02x}.", id)
+                            : std::string("An unformatted capture holds one source only."),
+                kNoIndex, id);
+  source->set_observer(observer_, id);
+  sources_[id] = std::move(source);
+  return {};
+}
+
+Source* DecodeTree::source(TraceId id) const {
+  if (!formatted()) return sources_[0].get();
+  return id < kTraceIdCount ? sources_[id].get() : nullptr;
+}
+
+std::vector<Source*> DecodeTree::sources() const {
+  std::vector<Source*> found;
+  for (const auto& source : sources_)
+    if (source != nullptr) found.push_back(source.get());
+  return found;
+}
+
+void DecodeTree::set_filter(std::span<const TraceId> ids) {
+  if (ids.empty()) {
+    enabled_.set();
+    return;
+  }
+  enabled_.reset();
+  for (const TraceId id : ids)
+    if (id < kTraceIdCount) enabled_.set(id);
+}
+
+void DecodeTree::set_observer(Observer* observer) {
+  observer_ = observer;
+  for (TraceId id = 0; id < kTraceIdCount; ++id)
+    if (sources_[id] != nullptr) sources_[id]->set_observer(observer, id);
+}
+
+void DecodeTree::set_raw_monitor(frames::RawMonitor* monitor, bool packed, bool unpacked) {
+  raw_ = unpacked ? monitor : nullptr;
+  if (demux_) demux_->set_monitor(monitor, packed);
+}
+
+Source* DecodeTree::listener(TraceId id) const {
+  if (!formatted()) return sources_[0].get();
+  return id < kTraceIdCount && enabled_[id] ? sources_[id].get() : nullptr;
+}
+
+Result<void> DecodeTree::feed(TraceIndex index, Bytes block) {
+  if (demux_) return demux_->feed(index, block);
+  raw_run_ = {0, index};
+  if (sources_[0] != nullptr) {
+    current_ = sources_[0].get();
+    current_->feed({block, {&raw_run_, 1}});
+  }
+  return {};
+}
+
+void DecodeTree::finish() {
+  phase_ = Phase::kFinishing;
+  next_finishing_ = 0;
+  current_ = nullptr;
+}
+
+void DecodeTree::reset() {
+  failed_ = false;
+  phase_ = Phase::kInput;
+  current_ = nullptr;
+  segment_ = segment_count_ = 0;
+  if (demux_) demux_->reset();
+  for (TraceId id = 0; id < kTraceIdCount; ++id)
+    if (Source* source = listener(id)) source->reset();
+}
+
+std::size_t DecodeTree::next(std::span<Element> out) {
+  std::size_t count = 0;
+  while (!failed_ && count < out.size()) {
+    if (current_ != nullptr) {
+      const std::size_t given = current_->next(out.subspan(count));
+      count += given;
+      // Whatever made the source stop early holds for us too.
+      if (given != 0 && count < out.size() && observer_ != nullptr) return count;
+      if (given != 0) continue;
+      if (phase_ == Phase::kInput && current_->failed()) {
+        failed_ = true;
+        break;
+      }
+      if (phase_ == Phase::kInput && !formatted()) break;
+      current_ = nullptr;
+    }
+    // Raw frames and the packets of the next segment must come after what was given.
+    if (observer_ != nullptr && count != 0) break;
+    if (!(phase_ == Phase::kInput ? next_segment() : next_to_finish())) break;
+  }
+  return count;
+}
+
+// Gives the next source its bytes.  False: no more input, or an error.
+bool DecodeTree::next_segment() {
+  if (!demux_) return false;
+  while (true) {
+    while (segment_ < segment_count_) {
+      const frames::Segment& segment = demux_->frame().segments[segment_++];
+      Source* source = listener(segment.id);
+      const bool shown = segment.id == kNoTraceId ||
+                         (segment.id < kTraceIdCount && enabled_[segment.id]);
+      if (raw_ != nullptr && shown)
+        raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
+      demux_->statistics().count(segment.id, segment.size, source != nullptr);
+      if (source == nullptr || segment.size == 0) continue;
+      raw_run_ = {0, segment.index};
+      source->feed({segment.bytes(), {&raw_run_, 1}});
+      current_ = source;
+      return true;
+    }
+    switch (demux_->step()) {
+      case frames::Step::kFrame:
+        segment_ = 0;
+        segment_count_ = demux_->frame().count;
+        break;
+      case frames::Step::kReset:
+        for (TraceId id = 0; id < kTraceIdCount; ++id)
+          if (Source* source = listener(id)) source->reset();
+        break;
+      case frames::Step::kSkipped:
+        if (observer_ != nullptr) observer_->on_diagnostic(demux_->error());
+        break;
+      case frames::Step::kError:
+        if (observer_ != nullptr) observer_->on_diagnostic(demux_->error());
+        if (!resynchronise_frames_) {
+          failed_ = true;
+          return false;
+        }
+        demux_->resync();
+        break;
+      case frames::Step::kNeedInput:
+        return false;
+    }
+  }
+}
+
+bool DecodeTree::next_to_finish() {
+  while (next_finishing_ < kTraceIdCount) {
+    Source* source = listener(next_finishing_++);
+    if (source == nullptr) continue;
+    source->finish();
+    current_ = source;
+    return true;
+  }
+  return false;
+}
+
+std::size_t DecodeTree::consumed() const {
+  if (demux_) return demux_->consumed();
+  return sources_[0] != nullptr ? sources_[0]->consumed() : 0;
+}
+
+frames::Statistics DecodeTree::frame_statistics() const {
+  return demux_ ? demux_->statistics() : frames::Statistics{};
+}
+
+void DecodeTree::reset_statistics() {
+  if (demux_) demux_->statistics() = {};
+  for (const auto& source : sources_)
+    if (source != nullptr) source->reset_statistics();
+}
+
+}  // namespace waymark
