@@ -42,6 +42,7 @@ struct Diagnostic {
   TraceId stream_id = kNoTraceId;  ///< That the source's packets carry; 0 when unformatted.
   TraceIndex index = kNoIndex;    ///< Where; kNoIndex where the record has no place.
   std::string_view message;
+  std::uint64_t lost = 0;  ///< Bytes that were passed over, where that is known.
 };
 
 }  // namespace waymark
