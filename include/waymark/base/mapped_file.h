@@ -1,0 +1,37 @@
+// A file as read-only memory.
+#pragma once
+
+#include <string>
+
+#include "waymark/base/result.h"
+
+namespace waymark {
+
+/// Maps a whole regular file read-only; move-only, unmaps when destroyed.  An empty file is an
+/// empty span.  The content is shared with the file system: if another program shortens the file
+/// while it is mapped, reading the lost part raises SIGBUS.  Reading is safe from any number of
+/// threads.
+class MappedFile {
+ public:
+  /// kNotFound: no such file; kIo: anything else that the system refuses, and all that is not a
+  /// regular file.  `detail` names the path and the system's reason.
+  static Result<MappedFile> open(const std::string& path);
+
+  MappedFile() = default;
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  [[nodiscard]] Bytes bytes() const { return {data_, size_}; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace waymark

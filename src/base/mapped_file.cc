@@ -1,0 +1,88 @@
+#include "waymark/base/mapped_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace waymark {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+std::unexpected<Error> system_failure(const std::string& path, const char* verb, int number) {
+  const bool absent = number == ENOENT || number == ENOTDIR;
+  return fail(
+      absent ? ErrorCode::kNotFound : ErrorCode::kIo,
+      fmt::format("Cannot {} {}: {}.", verb, path, std::generic_category().message(number)));
+}
+
+}  // namespace
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  if (path.find('\0') != std::string::npos) {
+    return fail(ErrorCode::kNotFound,
+                "A file name holds a zero byte; no file can have such a name.");
+  }
+  // O_NONBLOCK: opening a pipe that nobody writes to would otherwise wait for ever.
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (descriptor.get() < 0) return system_failure(path, "open", errno);
+
+  struct stat status{};
+  if (::fstat(descriptor.get(), &status) != 0) return system_failure(path, "inspect", errno);
+  if (S_ISDIR(status.st_mode)) {
+    return fail(ErrorCode::kIo, fmt::format("Cannot read {}: it is a folder, not a file.", path));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kIo, fmt::format("Cannot map {}: it is not a regular file; copy its "
+                                            "content to a file first.",
+                                            path));
+  }
+
+  MappedFile file;
+  file.path_ = path;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return file;
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
+  if (address == MAP_FAILED) return system_failure(path, "map", errno);
+  file.data_ = static_cast<const std::uint8_t*>(address);
+  file.size_ = size;
+  return file;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this == &other) return *this;
+  if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+  path_ = std::move(other.path_);
+  data_ = std::exchange(other.data_, nullptr);
+  size_ = std::exchange(other.size_, 0);
+  return *this;
+}
+
+}  // namespace waymark

@@ -1,0 +1,93 @@
+// What the parsers of the three kinds of ini file share: place, problems, wording.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/inputs/ini.h"
+#include "waymark/inputs/problem.h"
+#include "waymark/inputs/snapshot.h"
+
+namespace waymark::inputs {
+
+/// `text` between backquotes for a sentence: control characters as `?`, long text cut.
+std::string in_quotes(std::string_view text);
+
+/// Compares as the register map does.
+struct CaseIgnored {
+  using is_transparent = void;
+  bool operator()(std::string_view left, std::string_view right) const;
+};
+
+class IniParser {
+ public:
+  /// `file` is the name for messages.  All must outlive the parser.
+  IniParser(const std::string& file, std::string_view text, std::vector<Problem>& problems);
+
+  /// Goes to the next line; false at the end.  kLimit: the line is too long.
+  Result<bool> next();
+  [[nodiscard]] const IniLine& line() const { return line_; }
+
+  /// kParse unless the present line is an entry.
+  Result<void> need_entry() const;
+
+  /// kParse if `slot` is taken; otherwise the value of the present line goes there.
+  Result<void> set_once(std::optional<std::string>& slot) const;
+
+  /// The value of the present line; kParse if it is not a number.
+  [[nodiscard]] Result<std::uint64_t> number() const { return number(line_.value); }
+  [[nodiscard]] Result<std::uint64_t> number(std::string_view text) const;
+
+  [[nodiscard]] std::unexpected<Error> error(std::uint32_t line, std::string sentence) const;
+  [[nodiscard]] std::unexpected<Error> error(std::string sentence) const;
+  [[nodiscard]] std::unexpected<Error> limit(std::string_view what, std::size_t most) const;
+
+  void problem(ProblemKind kind, Severity severity, std::uint32_t line, std::string sentence,
+               std::vector<std::string> values = {});
+
+  /// A file name of the snapshot: says so if it leaves the folder.
+  void check_path(std::string_view name, std::uint32_t line);
+
+ private:
+  const std::string& file_;
+  std::vector<Problem>& problems_;
+  IniReader reader_;
+  IniLine line_;
+};
+
+/// What snapshot.ini says.
+struct SnapshotIni {
+  std::string version;
+  std::string description;
+  std::string trace_file;
+  std::vector<DeviceFile> device_files;
+};
+
+/// What trace.ini says; the sources of the buffers are still empty.
+struct TraceIni {
+  std::vector<std::string> buffer_list;
+  std::vector<TraceBuffer> buffers;
+  std::vector<SourceBuffer> source_buffers;
+  std::vector<CoreTraceSource> core_trace_sources;
+};
+
+// Each: kParse and kLimit.  `file` is the name for messages.
+Result<SnapshotIni> parse_snapshot_ini(const std::string& file, std::string_view text,
+                                       std::vector<Problem>& problems);
+Result<Device> parse_device_ini(const std::string& file, std::string_view text,
+                                std::vector<Problem>& problems);
+Result<TraceIni> parse_trace_ini(const std::string& file, std::string_view text,
+                                 std::vector<Problem>& problems);
+
+/// Fills TraceBuffer::sources and reports names that lead nowhere.  kLimit.
+Result<void> resolve_sources(const std::string& file, Snapshot& snapshot,
+                             std::vector<Problem>& problems);
+
+/// Reports missing, empty and short files of buffers and dumps, and dumps in each other's way.
+void check_files(const std::string& trace_file, const Snapshot& snapshot,
+                 const SnapshotStore& store, std::vector<Problem>& problems);
+
+}  // namespace waymark::inputs
