@@ -655,7 +655,7 @@ void Decoder::emit_survivor(const Entry& entry) {
       break;
     case EntryKind::kInstrumentation: {
       Element& value = emit(ElementKind::kInstrumentation, entry.index);
-      value.reason = static_cast<std::uint8_t>(entry.number);
+      value.exception_level = static_cast<std::uint8_t>(entry.number);
       value.value = entry.value;
       break;
     }

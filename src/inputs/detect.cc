@@ -13,6 +13,7 @@
 
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
+#include "waymark/frames/dstream.h"
 
 namespace waymark::inputs {
 namespace {
