@@ -69,7 +69,7 @@ enum ElementFlag : std::uint16_t {
   kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
 };
 
-/// Bits of Element::payload.sw.flags for kSwTrace: what the packet said beside its data.
+/// Bits of Element::extra for kSwTrace: what the packet said beside its data.
 enum SwTraceFlag : std::uint8_t {
   kSwMarker = 1 << 0,
   kSwTimestamp = 1 << 1,
@@ -79,6 +79,19 @@ enum SwTraceFlag : std::uint8_t {
   kSwFrequency = 1 << 6,
   kSwIdValid = 1 << 7,
 };
+
+/// Low bits of Element::extra for kItmTrace; kItmOverflow may be set beside them.
+enum class ItmKind : std::uint8_t {
+  kSoftware = 0,       ///< Stimulus port write.
+  kHardware = 1,       ///< DWT packet; the source is its discriminator.
+  kTimestampSync = 2,  ///< Local timestamps; the value is the delta.
+  kTimestampDelay = 3,
+  kPacketDelay = 4,
+  kBothDelay = 5,
+  kGlobalTimestamp = 6,
+};
+inline constexpr std::uint8_t kItmKindMask = 0x0F;
+inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost before this one.
 
 /// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
 /// security and their flags) hold in every element what the last kPeContext of its source said.
@@ -97,15 +110,16 @@ enum SwTraceFlag : std::uint8_t {
 /// | kSyncMarker | number: marker value |
 /// | kMemTrans | reason: MemTransType |
 /// | kInstrumentation | exception_level, value |
-/// | kSwTrace | sw, value: the payload, right-aligned; possibly timestamp |
-/// | kItmTrace | itm, value; possibly timestamp |
+/// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp |
+/// | kItmTrace | extra: ItmKind and kItmOverflow, number: source, start: payload or delta, |
+/// | | extra_value: payload bytes, timestamp: sum of the deltas or global time |
 /// | kDataAddress, kDataValue | start: data address, value, count: size in bytes |
 struct Element {
   TraceIndex index = 0;
-  std::uint64_t start = 0;
+  std::uint64_t start = 0;  ///< Also the payload of kSwTrace and kItmTrace, beside a timestamp.
   std::uint64_t end = 0;
   union {
-    std::uint64_t timestamp = 0;  ///< Not for kinds that carry `value` without a timestamp.
+    std::uint64_t timestamp = 0;  ///< Not for the kinds that carry `value`.
     std::uint64_t value;
   };
   union {
@@ -129,8 +143,8 @@ struct Element {
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
   std::uint8_t reason = 0;
-  std::uint8_t extra = 0;         ///< kSwTrace: SwTraceFlag bits.  kItmTrace: packet detail.
-  std::uint32_t extra_value = 0;  ///< kSwTrace: payload bits.  kItmTrace: source and size.
+  std::uint8_t extra = 0;         ///< kSwTrace: SwTraceFlag bits.  kItmTrace: ItmKind.
+  std::uint32_t extra_value = 0;  ///< kSwTrace: payload bits.  kItmTrace: payload bytes.
 };
 
 static_assert(sizeof(Element) <= 64);

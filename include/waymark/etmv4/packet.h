@@ -1,0 +1,161 @@
+// ETMv4 and ETE packets as values.  Fact sheet etmv4-ete.md section 2.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "waymark/base/types.h"
+
+namespace waymark::etmv4 {
+
+/// The value of a type is its base header byte where it has one; sheet section 2.1.
+enum class PacketType : std::uint16_t {
+  kTraceInfo = 0x01,
+  kTimestamp = 0x02,
+  kTraceOn = 0x04,
+  kFunctionReturn = 0x05,
+  kException = 0x06,
+  kExceptionReturn = 0x07,
+  kInstrumentation = 0x09,
+  kTransactionStart = 0x0A,
+  kTransactionCommit = 0x0B,
+  kCycleCountF2 = 0x0C,
+  kCycleCountF1 = 0x0E,
+  kCycleCountF3 = 0x10,
+  kNumberedDataSync = 0x20,
+  kUnnumberedDataSync = 0x28,
+  kCommit = 0x2D,
+  kCancelF1 = 0x2E,
+  kCancelF1Mispredict = 0x2F,
+  kMispredict = 0x30,
+  kCancelF2 = 0x34,
+  kCancelF3 = 0x38,
+  kCondInstrF2 = 0x40,
+  kCondFlush = 0x43,
+  kCondResultF4 = 0x44,
+  kCondResultF2 = 0x48,
+  kCondResultF3 = 0x50,
+  kCondResultF1 = 0x68,
+  kCondInstrF1 = 0x6C,
+  kCondInstrF3 = 0x6D,
+  kIgnore = 0x70,
+  kEvent = 0x71,
+  kContext = 0x80,
+  kAddressContext32Is0 = 0x82,
+  kAddressContext32Is1 = 0x83,
+  kAddressContext64Is0 = 0x85,
+  kAddressContext64Is1 = 0x86,
+  kTimestampMarker = 0x88,
+  kAddressMatch = 0x90,
+  kAddressShortIs0 = 0x95,
+  kAddressShortIs1 = 0x96,
+  kAddress32Is0 = 0x9A,
+  kAddress32Is1 = 0x9B,
+  kAddress64Is0 = 0x9D,
+  kAddress64Is1 = 0x9E,
+  kQ = 0xA0,
+  kSourceMatch = 0xB0,
+  kSourceShortIs0 = 0xB4,
+  kSourceShortIs1 = 0xB5,
+  kSource32Is0 = 0xB6,
+  kSource32Is1 = 0xB7,
+  kSource64Is0 = 0xB8,
+  kSource64Is1 = 0xB9,
+  kAtomF6 = 0xC0,
+  kAtomF5 = 0xD5,
+  kAtomF2 = 0xD8,
+  kAtomF4 = 0xDC,
+  kAtomF1 = 0xF6,
+  kAtomF3 = 0xF8,
+  // Second byte of an extension (00 xx), plus 0x100.
+  kAsync = 0x100,
+  kDiscard = 0x103,
+  kOverflow = 0x105,
+  // No packets of the protocol: states of the parser.
+  kNotSync = 0x200,
+  kIncompleteEot = 0x201,
+  kNoErrorType = 0x202,
+  kBadSequence = 0x300,
+  kBadTraceMode = 0x301,
+  kReserved = 0x302,
+  kReservedConfig = 0x303,
+  // ETE exceptions with a type of their own.
+  kPeReset = 0x400,
+  kTransactionFail = 0x401,
+  /// Never a packet: the "type" of a lone 00 header, as an error type.
+  kExtension = 0x00,
+};
+
+/// An address register: what a packet or the history says of an address.
+struct Address {
+  std::uint64_t value = 0;
+  std::uint8_t valid_bits = 64;  ///< Low bits known; the rest are printed as '?'.
+  std::uint8_t update_bits = 0;  ///< Low bits that this packet carried; 0: none.
+  std::uint8_t size_bits = 64;   ///< 32 or 64.
+  std::uint8_t is = 0;           ///< Instruction set: 0 A64 or A32, 1 T32.
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+/// The PE state of context packets.  Fields that a packet does not carry keep the earlier value.
+struct Context {
+  std::uint32_t context_id = 0;
+  std::uint32_t vmid = 0;
+  std::uint8_t el = 0;
+  bool sf = false;   ///< AArch64.
+  bool ns = false;   ///< Non-secure; with nse Realm.
+  bool nse = false;  ///< Root or Realm.
+  bool updated = false;
+  bool updated_context_id = false;  ///< This packet carried a context ID.
+  bool updated_vmid = false;
+  friend bool operator==(const Context&, const Context&) = default;
+};
+
+/// Address interpretation of an exception packet, its E1:E0 bits.
+enum class ExceptionAddress : std::uint8_t {
+  kNone = 0,
+  kReturnAddress = 1,
+  kReturnIsTarget = 2,
+  kReserved = 3,
+};
+
+/// One packet.  `type` decides which other fields have meaning; the rest are stale.
+struct Packet {
+  TraceIndex index = 0;                      ///< Of its first byte.
+  PacketType type = PacketType::kNotSync;
+  PacketType error_type = PacketType::kNoErrorType;  ///< Of error packets: what was being read.
+  std::uint32_t length = 0;                  ///< Bytes.
+
+  std::uint32_t atoms = 0;  ///< Bit i is the i-th oldest atom; 1 is E.
+  std::uint8_t atom_count = 0;
+
+  std::uint8_t value = 0;       ///< Event mask, data sync marker, conditional token, ITE level.
+  std::uint8_t match_index = 0; ///< Exact match and Q with exact match.
+  std::uint8_t q_type = 0;      ///< Low nibble of a Q header.
+  bool has_count = false;       ///< Q: count known.  Timestamp, cycle count: see `cycle_count`.
+  bool has_commit = false;      ///< Cycle count packets: a commit count is present.
+  bool initial = false;         ///< Trace info: the first since reset.
+  bool has_spec = false;        ///< Trace info: a SPEC section is present.
+  bool fault_pending = false;   ///< Exception, M profile.
+  bool monitor_only = false;    ///< Unsynchronised bytes that only a monitor gets.
+  ExceptionAddress exception_address = ExceptionAddress::kNone;
+  std::uint16_t exception = 0;  ///< Exception number, 10 bits.
+
+  std::uint32_t cycle_count = 0;  ///< Of cycle count and timestamp packets, and the Q count.
+  std::uint32_t commit = 0;
+  std::uint32_t cancel = 0;
+  std::uint32_t info = 0;       ///< Trace info: INFO section.
+  std::uint32_t spec_depth = 0; ///< Trace info: SPEC section.
+  std::uint32_t cc_threshold = 0;  ///< Trace info: threshold as the listing shows it.
+  std::uint8_t timestamp_bits = 0; ///< Low bits that a timestamp packet carried.
+
+  std::uint64_t timestamp = 0;  ///< Whole value after the update; ITE: its payload.
+  Address address;
+  Context context;
+};
+
+static_assert(std::is_trivially_copyable_v<Packet>);
+
+/// True for the types that the reference counts as bad (quirk: also kPeReset, kTransactionFail).
+constexpr bool is_bad(PacketType type) { return static_cast<std::uint16_t>(type) >= 0x300; }
+
+}  // namespace waymark::etmv4

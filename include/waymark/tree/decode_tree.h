@@ -1,0 +1,78 @@
+// Which source listens to which trace ID, and the two drivers over them (docs/architecture.md).
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/frames/demux.h"
+#include "waymark/tree/source.h"
+
+namespace waymark {
+
+/// The decode tree.  Sources are owned.  One owner; not thread safe; two trees are independent.
+class DecodeTree {
+ public:
+  /// Without options: unformatted, one source, whose packets carry the ID 0.
+  explicit DecodeTree(std::optional<frames::Options> formatted);
+
+  [[nodiscard]] bool formatted() const { return demux_.has_value(); }
+
+  /// Attaches `source` to the stream of its trace ID (formatted) or to the one stream.
+  /// kConflict: something is attached there already.
+  Result<void> add(std::unique_ptr<Source> source);
+
+  /// The source attached to `id`; for an unformatted tree, `id` is ignored.  nullptr: none.
+  [[nodiscard]] Source* source(TraceId id) const;
+  /// All sources, ascending by ID.
+  [[nodiscard]] std::vector<Source*> sources() const;
+
+  /// Only these IDs are decoded; the bytes of others are counted as without ID.  Empty: all.
+  void set_filter(std::span<const TraceId> ids);
+
+  /// Sees the packets and records of all sources, and the records of the frame layer.
+  void set_observer(Observer* observer);
+  void set_raw_monitor(frames::RawMonitor* monitor, bool packed, bool unpacked);
+
+  // -- Interleaved driver: frame by frame, the exact order over all IDs. ------------------------
+
+  /// Gives a block; next() must have returned 0 since the last one.  `index` must continue it.
+  /// kInvalidArgument: size or index (frames::Demux::feed).
+  Result<void> feed(TraceIndex index, Bytes block);
+
+  /// As Source::next, over all sources.
+  std::size_t next(std::span<Element> out);
+
+  /// End of the trace for all sources, ascending by ID; next() gives the rest.
+  void finish();
+
+  void reset();
+
+  /// A source failed or the frame layer met an error: nothing more will come before reset().
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  /// Bytes of the present block that are used: whole frames, or whole packets.
+  [[nodiscard]] std::size_t consumed() const;
+
+  [[nodiscard]] frames::Statistics frame_statistics() const;
+  void reset_statistics();
+
+ private:
+  struct Slot;
+  enum class Phase : std::uint8_t { kInput, kFinishing, kIdle };
+  void attach_observers();
+  bool next_segment();
+
+  std::optional<frames::Demux> demux_;
+  std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
+  std::bitset<kTraceIdCount> enabled_;
+  Observer* observer_ = nullptr;
+  frames::RawMonitor* raw_ = nullptr;
+  bool raw_unpacked_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace waymark

@@ -1,0 +1,139 @@
+// One trace source: the bytes of one trace ID to packets and elements, whatever the protocol.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/base/types.h"
+#include "waymark/element/element.h"
+#include "waymark/frames/stream.h"
+
+namespace waymark {
+
+enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm };
+
+/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM".
+std::string_view protocol_name(Protocol protocol);
+
+/// A packet as observers see it.  `packet` points to the protocol's Packet (etmv4::Packet for
+/// kEtmV4 and kEte) and, like `bytes`, is valid during the call only.
+struct PacketRef {
+  Protocol protocol = Protocol::kEtmV4;
+  TraceId trace_id = 0;  ///< The demultiplexed ID; 0 for an unformatted source.
+  TraceIndex index = 0;
+  Bytes bytes;
+  const void* packet = nullptr;
+  /// Unsynchronised bytes after the first stretch: shown by monitors, not by packet listings.
+  bool monitor_only = false;
+  /// One of the types that the protocol counts as bad.
+  bool bad = false;
+
+  template <class P>
+  [[nodiscard]] const P& as() const {
+    return *static_cast<const P*>(packet);
+  }
+};
+
+enum class Operation : std::uint8_t { kEndOfTrace, kFlush, kReset };
+
+/// Sees packets and damage in their exact order among the elements: everything that next() returned
+/// before a call happened before it, everything that it returns later happens after it.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_packet(const PacketRef& /*packet*/) {}
+  virtual void on_diagnostic(const Diagnostic& /*record*/) {}
+  /// An operation has passed through the source with this ID.
+  virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
+};
+
+/// Counts of one source.  `packets_supported` is false for protocols whose reference decoder keeps
+/// no counts (all but ETMv4 and ETE); the counts are kept all the same.
+struct SourceStatistics {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t unsynced_bytes = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t elements = 0;
+  std::uint64_t sync_points = 0;
+  std::uint32_t bad_headers = 0;
+  std::uint32_t bad_sequences = 0;
+  std::uint32_t diagnostics = 0;
+};
+
+/// What every protocol's source is told.
+struct SourceOptions {
+  bool decode = true;            ///< False: packets only, next() never gives elements.
+  std::uint32_t flags = 0;       ///< DecodeFlag bits.
+  bool reference_quirks = false; ///< Switch on every named quirk of the protocol (compat only).
+};
+
+/// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
+enum DecodeFlag : std::uint32_t {
+  kNoForwardBadPackets = 0x10,
+  kNoMonitorBadPackets = 0x20,
+  kErrorOnBadPackets = 0x100,
+  kHaltOnBadPackets = 0x200,
+  kCheckDirectBranchN = 0x400,
+  kCheckStrictBranchN = 0x800,
+  kCheckRangeContinuity = 0x1000,
+  kCheckBranchNotThumb = 0x2000,
+  kSourceAddressNRanges = 0x00010000,
+  kA64OpcodeCheck = 0x00020000,
+};
+
+/// Pull decoder of one source.  One owner; not thread safe; sources are independent of each other
+/// unless they share an image, which is read-only.
+class Source {
+ public:
+  virtual ~Source() = default;
+  Source() = default;
+  Source& operator=(const Source&) = delete;
+
+  [[nodiscard]] virtual Protocol protocol() const = 0;
+  /// The ID that the registers name; elements carry it.
+  [[nodiscard]] virtual TraceId trace_id() const = 0;
+
+  /// Gives the next bytes; next() must have returned less than asked for before.  The block must
+  /// live until then.  Any chunking gives the same packets and elements.
+  virtual void feed(const frames::StreamBlock& block) = 0;
+
+  /// Fills `out` from the front and returns how many.  Less than `out.size()`, not only 0, can come
+  /// while input is left: where an observer must speak first, or where a client with memory
+  /// callbacks must see a context before memory is read under it.  0: all input is used up, or
+  /// failed().
+  virtual std::size_t next(std::span<Element> out) = 0;
+
+  /// End of the trace: the unfinished packet and all that is held back come out of next().
+  virtual void finish() = 0;
+
+  /// Forgets the stream; configuration stays.  Elements not yet taken are dropped.
+  virtual void reset() = 0;
+
+  /// A fatal condition ended decoding (only possible with kHaltOnBadPackets, or for the few errors
+  /// that are fatal in the reference and `reference_quirks`); reset() clears it.
+  [[nodiscard]] virtual bool failed() const = 0;
+
+  /// Bytes of the present block that belong to packets given so far.
+  [[nodiscard]] virtual std::size_t consumed() const = 0;
+
+  [[nodiscard]] virtual SourceStatistics statistics() const = 0;
+  virtual void reset_statistics() = 0;
+
+  /// `observer` must outlive the source or be replaced; nullptr: none.  `stream_id` is the ID that
+  /// its packets carry.
+  virtual void set_observer(Observer* observer, TraceId stream_id) = 0;
+
+  /// The listing's text of a packet of this source, without newline.
+  virtual void write_packet(TextBuffer& out, const PacketRef& packet) const = 0;
+
+  /// A copy with all state: what a seek or a parallel worker starts from.
+  [[nodiscard]] virtual std::unique_ptr<Source> clone() const = 0;
+
+ protected:
+  Source(const Source&) = default;
+};
+
+}  // namespace waymark
