@@ -41,6 +41,7 @@ struct Diagnostic {
   TraceId trace_id = kNoTraceId;  ///< kNoTraceId: not of one source.
   TraceIndex index = kNoIndex;    ///< Where; kNoIndex where the record has no place.
   std::string_view message;
+  std::uint64_t lost = 0;  ///< Bytes that were passed over, where that is known.
 };
 
 }  // namespace waymark

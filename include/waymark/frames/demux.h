@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 
 #include "waymark/base/diagnostic.h"
@@ -13,8 +12,6 @@
 namespace waymark::frames {
 
 inline constexpr std::size_t kFrameSize = 16;
-inline constexpr std::size_t kDstreamRecordSize = 512;
-inline constexpr std::size_t kDstreamPayloadSize = 504;
 
 /// How the capture was formatted; sheet section 3.
 struct Options {
@@ -26,6 +23,7 @@ struct Options {
 
   /// Blocks given to the deformatter must be a multiple of this: 16, 4 or 2 bytes.
   [[nodiscard]] constexpr std::size_t alignment() const {
+    if (memory_aligned) return kFrameSize;
     if (has_hsyncs) return 2;
     return has_fsyncs ? 4 : kFrameSize;
   }
@@ -34,12 +32,22 @@ struct Options {
 /// kInvalidArgument for combinations that exclude each other.
 Result<void> check(const Options& options);
 
+/// Deviations of the reference, for the compatibility layer; off by default.
+struct Quirks {
+  /// Half-syncs directly before a frame count in the frame's index if an input block ended between
+  /// them and the frame.  The native index never depends on where blocks end.
+  bool block_end_moves_index = false;
+  /// An FSYNC that follows an HSYNC between two frames is an error, unless a block ended between
+  /// the two.
+  bool fsync_after_hsync_fails = false;
+};
+
 /// Consecutive bytes of one ID within one frame; at most 15.  `id` is kNoTraceId before the first
 /// ID byte of the stream.  Byte i of `bytes` counts as `index + i` (sheet section 1.2).
 struct Segment {
   TraceIndex index = 0;
   TraceId id = kNoTraceId;
-  std::uint8_t size = 0;
+  std::uint8_t size = 0;  ///< 0 only in the last segment of a frame; native users skip it.
   std::array<std::uint8_t, kFrameSize> data{};
   [[nodiscard]] Bytes bytes() const { return {data.data(), size}; }
 };
@@ -49,13 +57,17 @@ inline constexpr std::size_t kMaxSegments = 8;
 struct Frame {
   std::array<Segment, kMaxSegments> segments;
   std::uint8_t count = 0;
+  [[nodiscard]] std::span<const Segment> view() const { return {segments.data(), count}; }
 };
 
-/// Unpacks one frame.  `index` is that of its byte 0; `current_id` is carried from frame to frame.
-/// Returns the number of bytes of the frame that are not trace data: the flag byte and the ID bytes.
+/// Unpacks the 16 bytes at `frame`.  `index` is that of its byte 0; `current_id` is carried from
+/// frame to frame.  Returns the number of bytes of the frame that are not trace data: the flag byte
+/// and the ID bytes.
 unsigned unpack(const std::uint8_t* frame, TraceIndex index, TraceId& current_id, Frame& out);
 
-/// Counts of every byte of completed frames; sheet section 5.
+/// Counts of every byte of completed frames; sheet section 5.  Demux counts frame_bytes only: which
+/// ID has a decoder is known to the driver alone, so the driver adds the size of each segment to
+/// one of the others, with count().
 struct Statistics {
   std::uint64_t valid_id_bytes = 0;
   std::uint64_t no_id_bytes = 0;
@@ -63,11 +75,27 @@ struct Statistics {
   std::uint64_t unknown_id_bytes = 0;
   std::uint64_t frame_bytes = 0;
   friend bool operator==(const Statistics&, const Statistics&) = default;
+
+  /// Counts `size` bytes of `id`; `delivered` when a decoder took them.
+  void count(TraceId id, std::uint64_t size, bool delivered) {
+    if (id == kNoTraceId) {
+      unknown_id_bytes += size;
+    } else if (delivered) {
+      valid_id_bytes += size;
+    } else {
+      (is_reserved_id(id) ? reserved_id_bytes : no_id_bytes) += size;
+    }
+  }
+  [[nodiscard]] std::uint64_t total() const {
+    return valid_id_bytes + no_id_bytes + reserved_id_bytes + unknown_id_bytes + frame_bytes;
+  }
 };
 
-enum class RawKind : std::uint8_t { kPacked, kFsync, kIdData };
+enum class RawKind : std::uint8_t { kPacked, kHsync, kFsync, kIdData };
 
-/// Sees the frames as they are taken apart; sheet section 6.
+/// Sees the frames as they are taken apart; sheet section 6.  Demux sends kPacked and kFsync.
+/// kIdData is for the driver to send, before it delivers the segment: only the driver knows the
+/// order of the two and which IDs are filtered.
 class RawMonitor {
  public:
   virtual ~RawMonitor() = default;
@@ -77,45 +105,118 @@ class RawMonitor {
 enum class Step : std::uint8_t {
   kFrame,      ///< `frame()` holds the next frame.
   kReset,      ///< A run of 4k FSYNCs: every downstream decoder must be reset.
+  kSkipped,    ///< Bytes were passed over to find the next frame: `error()` says how many.
   kNeedInput,  ///< The block is used up.
-  kError,      ///< `error()` says what; reset() before going on.
+  kError,      ///< `error()` says what; reset() or resync() before going on.
 };
 
 /// The deformatter, one frame at a time: the exact global order over all IDs.  feed() a block, then
 /// step() until kNeedInput.  Not thread safe.  Input may come in pieces of any multiple of
-/// Options::alignment().
+/// Options::alignment(): the frames are the same.  (A run of FSYNCs cut by the end of a block gives
+/// one kReset per block.)
 class Demux {
  public:
-  explicit Demux(const Options& options) : options_(options) {}
+  /// `options` must pass check(); where they do not, memory_aligned wins.
+  explicit Demux(const Options& options, const Quirks& quirks = {})
+      : options_(options), quirks_(quirks) {
+    reset();
+  }
 
-  /// Gives the next block; the one before must be used up.  `index` is the offset of its first byte
-  /// and must continue the last block (the first block after a reset may start anywhere).  `block`
-  /// must live until it is used up.  kInvalidArgument: size or index; nothing is consumed then.
+  /// Gives the next block; the one before must be used up or withdrawn.  `index` is the offset of
+  /// its first byte and must continue the last block (the first block after a reset may start
+  /// anywhere).  `block` must live until it is used up.  kInvalidArgument: size, index, a block
+  /// still in use, or after an error; nothing is consumed then, and error() has the wording of the
+  /// sheet (4.1): an empty message for a wrong index.
   Result<void> feed(TraceIndex index, Bytes block);
 
+  /// After kError it returns kNeedInput until reset() or resync().
   Step step();
 
   [[nodiscard]] const Frame& frame() const { return frame_; }
+
+  /// What kError or kSkipped, or a refused feed(), is about.  For kError the index is that of the
+  /// failing pass (sheet 4.3); for kSkipped that of the first byte lost, and `lost` counts them.
   [[nodiscard]] const Diagnostic& error() const { return error_; }
 
-  /// Bytes of the present block that completed frames, syncs and skips have used.
-  [[nodiscard]] std::size_t consumed() const;
+  /// Bytes of the present block that completed frames, syncs and skips have used.  Once the block
+  /// is used up this is its size: an unfinished frame is kept inside.
+  [[nodiscard]] std::size_t consumed() const { return failed_ ? pass_ : pos_; }
+
+  /// Takes back what is left of the block, after a kFrame for instance, and returns consumed().
+  /// The next block must start there.
+  std::size_t withdraw();
+
+  /// After kError: go on at the next FSYNC, or at the next aligned frame where there are none.  The
+  /// current ID becomes unknown.  A kSkipped tells when a frame boundary is found.
+  void resync();
 
   /// Back to the unsynchronised state; options and statistics stay.
   void reset();
 
+  /// Bytes taken in that were neither counted nor reported as skipped: an unfinished frame, or the
+  /// search for a sync.  At the end of the capture these are lost.
+  [[nodiscard]] std::uint64_t held() const { return started_ ? base_ + pos_ - boundary_ : 0; }
+
+  /// The ID that the next data byte belongs to unless an ID byte comes first.
+  [[nodiscard]] TraceId current_id() const { return current_id_; }
+  [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] Statistics& statistics() { return statistics_; }
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+
+  /// `monitor` may be null and must outlive its use.  It sees kFsync always, kPacked if `packed`.
   void set_monitor(RawMonitor* monitor, bool packed) {
-    monitor_ = packed ? monitor : nullptr;
+    monitor_ = monitor;
+    packed_ = packed;
   }
 
  private:
+  friend class StreamSplitter;
+
+  Result<void> refuse(std::string_view message, TraceIndex index, std::string detail);
+  Step advance();
+  Step advance_aligned();
+  Step advance_pairs();
+  bool starts_sync(std::size_t next) const;
+  Step complete_frame();
+  bool search();
+  Step skipped(TraceIndex from, std::uint64_t count);
+  Step end_block();
+  Step fail_pass(std::string_view message);
+  void show_pass();
+
   Options options_;
+  Quirks quirks_;
   Statistics statistics_;
   Frame frame_;
   Diagnostic error_;
   RawMonitor* monitor_ = nullptr;
-  // The helper who writes demux.cc completes the private state.
+  bool packed_ = false;
+
+  // The block: base_ is the index of its byte 0, pos_ the next byte, pass_ where the pass began.
+  Bytes block_;
+  TraceIndex base_ = 0;
+  std::size_t pos_ = 0;
+  std::size_t pass_ = 0;
+
+  bool started_ = false;      // A block has come since the reset.
+  bool synced_ = false;       // A frame boundary is known.
+  bool failed_ = false;       // kError was returned.
+  bool resyncing_ = false;    // The search follows an error.
+  bool discarding_ = false;   // The frame being collected holds the damage: drop it at its end.
+  bool half_ = false;         // FF FF was taken at a frame boundary; FF 7F must follow.
+  bool carrying_ = false;     // carry_ is the first byte of a pair that the last block cut.
+  bool after_hsync_ = false;  // An HSYNC was dropped in this pass with no frame byte held.
+  std::uint8_t carry_ = 0;
+  std::uint8_t matched_ = 0;       // Search: how many FFs (at most 3) the bytes so far end with.
+  std::uint8_t held_sync_ = 0;     // Bytes of the first FSYNC that lie before this block.
+  std::uint8_t have_ = 0;          // Frame bytes in partial_; even.
+  std::size_t reset_bytes_ = 0;    // FSYNC bytes of the last kReset, not yet shown.
+  std::uint64_t hsync_bytes_ = 0;  // HSYNC bytes since boundary_; counted with the frame.
+  TraceIndex boundary_ = 0;        // Where the last frame or FSYNC ended.
+  TraceIndex frame_index_ = 0;     // Index of the frame that was completed last.
+  TraceId current_id_ = kNoTraceId;
+  const std::uint8_t* frame_at_ = nullptr;  // Its 16 bytes.
+  std::array<std::uint8_t, kFrameSize> partial_{};
 };
 
 }  // namespace waymark::frames

@@ -65,20 +65,25 @@ class Image {
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
-  /// Copies `bytes`.  kInvalidArgument: empty, or past the end of the address space.
+  /// Copies `bytes`.  kInvalidArgument: empty, or past the end of the address space, or (for any
+  /// kind of region) in no memory space.  kConflict: overlap, with both ranges in `detail`.
   Result<void> add_buffer(std::uint64_t address, Bytes bytes, SpaceMask space = kSpaceAny,
                           std::string name = {});
 
-  /// Maps `path` read-only.  A region whose start address is already a region of this file and space
-  /// is accepted and ignored.  kNotFound, kIo: the file; kInvalidArgument: offset or length beyond
-  /// its end; kConflict: overlap, with both ranges in `detail`.
+  /// Maps `path` read-only.  A region whose start address is already a region of this file and
+  /// space is accepted and ignored.  kNotFound, kIo: the file; kInvalidArgument: offset or length
+  /// beyond its end; kConflict: overlap, with both ranges in `detail`.  Do not cut the file short
+  /// while it is mapped: reads of what is gone would raise SIGBUS.  Replacing it by renaming is
+  /// harmless.
   Result<void> add_file(const std::string& path, FileRegion region, SpaceMask space = kSpaceAny);
 
-  /// Asks `callback` for first..last inclusive.
+  /// Asks `callback` for first..last inclusive.  kInvalidArgument: first > last, or no function.
+  /// kConflict: overlap.
   Result<void> add_callback(std::uint64_t first, std::uint64_t last, SpaceMask space,
                             ReadCallback callback, std::string name = {});
 
-  /// Removes the regions that start at `address` in `space`.  kNotFound if there is none.
+  /// Removes the regions that start at `address` and share a bit with `space`.  kNotFound if there
+  /// is none.
   Result<void> remove(std::uint64_t address, SpaceMask space);
 
   /// Readable bytes from `address` on, inside one region: a view into the region, or, for a

@@ -1,0 +1,67 @@
+// The deformatter in bulk: whole blocks in, one StreamBuffer per trace ID out.  For drivers that
+// decode source by source and need no order between sources.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+
+#include "waymark/frames/demux.h"
+#include "waymark/frames/stream.h"
+
+namespace waymark::frames {
+
+using IdSet = std::bitset<kTraceIdCount>;
+
+/// The IDs 0x01 to 0x6F.
+IdSet source_ids();
+
+/// Gives, ID by ID, the bytes and indexes that Demux gives frame by frame; one Run per segment,
+/// empty segments left out.  Not thread safe.
+///
+///   splitter.feed(index, block);
+///   while ((step = splitter.step()) != Step::kNeedInput) ...   // see step()
+///   for (id ...) { parse(splitter.stream(id).block()); splitter.stream(id).clear(); }
+class StreamSplitter {
+ public:
+  /// Keeps the bytes of the IDs in `wanted`; the others are only counted.
+  explicit StreamSplitter(const Options& options, const IdSet& wanted = source_ids())
+      : demux_(options), wanted_(wanted) {}
+
+  /// As Demux::feed().  Streams that are not cleared grow on.
+  Result<void> feed(TraceIndex index, Bytes block) { return demux_.feed(index, block); }
+
+  /// Takes frames apart until something else comes up; never returns kFrame.  At kReset, kSkipped
+  /// and kError the streams hold all that came before it and nothing after: decode and clear them
+  /// first, then reset the decoders.
+  Step step();
+
+  /// `id` < 0x80.
+  [[nodiscard]] StreamBuffer& stream(TraceId id) { return streams_[id]; }
+  [[nodiscard]] const StreamBuffer& stream(TraceId id) const { return streams_[id]; }
+
+  /// IDs that have had data since the construction, wanted or not.
+  [[nodiscard]] IdSet seen() const;
+
+  [[nodiscard]] const Diagnostic& error() const { return demux_.error(); }
+  [[nodiscard]] std::uint64_t held() const { return demux_.held(); }
+  void resync() { demux_.resync(); }
+
+  /// The demultiplexer starts anew; streams and counts stay.
+  void reset() { demux_.reset(); }
+
+  /// Counts since the construction; sheet section 5.  `attached`: the IDs that have a decoder.
+  [[nodiscard]] Statistics statistics(const IdSet& attached) const;
+
+ private:
+  void split_frames();
+  void split_frame(const std::uint8_t* frame, TraceIndex index);
+  std::size_t split_plain_frames(const std::uint8_t* at, std::size_t count, TraceIndex index);
+
+  Demux demux_;
+  IdSet wanted_;
+  std::array<StreamBuffer, kTraceIdCount> streams_;
+  std::array<std::uint64_t, 256> bytes_of_{};  // By ID; kNoTraceId is one of them.
+};
+
+}  // namespace waymark::frames

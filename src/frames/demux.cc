@@ -1,0 +1,382 @@
+#include "waymark/frames/demux.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+
+#include "unpack_inl.h"
+
+namespace waymark::frames {
+namespace {
+
+constexpr std::array<std::uint8_t, 4> kFsync = {0xFF, 0xFF, 0xFF, 0x7F};
+
+bool is_fsync(const std::uint8_t* at) { return std::memcmp(at, kFsync.data(), kFsync.size()) == 0; }
+
+std::string_view size_message(std::size_t alignment) {
+  switch (alignment) {
+    case 2:
+      return "Input block incorrect size, must be 2 byte multiple";
+    case 4:
+      return "Input block incorrect size, must be 4 byte multiple";
+    default:
+      return "Input block incorrect size, must be 16 byte multiple";
+  }
+}
+
+}  // namespace
+
+Result<void> check(const Options& options) {
+  if (options.memory_aligned && (options.has_fsyncs || options.has_hsyncs)) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "Frames cannot be memory aligned and carry FSYNCs or HSYNCs; choose one of the two.");
+  }
+  return {};
+}
+
+unsigned unpack(const std::uint8_t* frame, TraceIndex index, TraceId& current_id, Frame& out) {
+  unsigned count = 0;
+  const unsigned overhead = take_apart(
+      frame, current_id, [&](unsigned offset, TraceId id, const std::uint8_t* data, unsigned size) {
+        Segment& segment = out.segments[count++];
+        segment.index = index + offset;
+        segment.id = id;
+        segment.size = static_cast<std::uint8_t>(size);
+        std::memcpy(segment.data.data(), data, kFrameSize);
+      });
+  out.count = static_cast<std::uint8_t>(count);
+  return overhead;
+}
+
+void Demux::reset() {
+  block_ = {};
+  base_ = 0;
+  pos_ = pass_ = 0;
+  started_ = failed_ = resyncing_ = discarding_ = half_ = carrying_ = after_hsync_ = false;
+  synced_ = options_.memory_aligned || !options_.has_fsyncs;
+  matched_ = held_sync_ = have_ = 0;
+  reset_bytes_ = 0;
+  hsync_bytes_ = 0;
+  boundary_ = frame_index_ = 0;
+  current_id_ = kNoTraceId;
+  frame_.count = 0;
+  error_ = {};
+}
+
+Result<void> Demux::refuse(std::string_view message, TraceIndex index, std::string detail) {
+  error_ = {.fault = Fault::kInvalidBlock,
+            .stage = Stage::kFrames,
+            .fatal = true,
+            .index = index,
+            .message = message};
+  return fail(ErrorCode::kInvalidArgument, std::move(detail), index);
+}
+
+Result<void> Demux::feed(TraceIndex index, Bytes block) {
+  if (failed_)
+    return refuse(
+        "Input block after a framing error", index,
+        fmt::format("A block at offset {} was given to a frame demultiplexer that stopped "
+                    "at an error; call reset() or resync() first.",
+                    index));
+  if (pos_ != block_.size())
+    return refuse("Input block before the last one was used up", index,
+                  fmt::format("A block at offset {} was given while {} bytes of the one before are "
+                              "not used; step() to the end or withdraw() it.",
+                              index, block_.size() - pos_));
+  if (block.empty())
+    return refuse(
+        "Input block is empty", index,
+        fmt::format("An empty block was given at offset {}; blocks hold at least {} bytes.", index,
+                    options_.alignment()));
+  const TraceIndex expected = base_ + block_.size();
+  if (started_ && index != expected)
+    return refuse("", index,
+                  fmt::format("A block at offset {} does not continue the capture, which stands at "
+                              "offset {}; give the missing bytes, or reset() first.",
+                              index, expected));
+  if (block.size() % options_.alignment() != 0)
+    return refuse(
+        size_message(options_.alignment()), index,
+        fmt::format("The block at offset {} has {} bytes; this framing takes multiples of "
+                    "{} bytes.",
+                    index, block.size(), options_.alignment()));
+  if (!started_) boundary_ = index;
+  started_ = true;
+  block_ = block;
+  base_ = index;
+  pos_ = pass_ = 0;
+  held_sync_ = 0;
+  reset_bytes_ = 0;
+  after_hsync_ = false;
+  if (quirks_.block_end_moves_index && synced_ && have_ == 0 && !half_ && !discarding_) {
+    boundary_ = index - (carrying_ ? 1 : 0);
+    statistics_.frame_bytes += hsync_bytes_;
+    hsync_bytes_ = 0;
+  }
+  return {};
+}
+
+std::size_t Demux::withdraw() {
+  const std::size_t used = consumed();
+  block_ = block_.first(used);
+  pos_ = pass_ = used;
+  reset_bytes_ = 0;
+  return used;
+}
+
+Step Demux::step() {
+  const Step step = advance();
+  if (step == Step::kFrame)
+    statistics_.frame_bytes += unpack(frame_at_, frame_index_, current_id_, frame_);
+  return step;
+}
+
+// Finds the next frame; the caller unpacks it.
+Step Demux::advance() {
+  if (failed_) return Step::kNeedInput;
+  if (!synced_) {
+    const TraceIndex from = boundary_;
+    if (!search()) return Step::kNeedInput;
+    // The FSYNC that was found may have moved the boundary on already.
+    const TraceIndex found = base_ + pass_ - held_sync_;
+    if (found != from) return skipped(from, found - from);
+    resyncing_ = false;
+  }
+  return options_.memory_aligned ? advance_aligned() : advance_pairs();
+}
+
+Step Demux::advance_aligned() {
+  if (discarding_) {  // resync() has moved on to the next aligned frame.
+    discarding_ = false;
+    const TraceIndex from = boundary_;
+    boundary_ = base_ + pos_;
+    return skipped(from, boundary_ - from);
+  }
+  if (options_.reset_on_4x_fsync) {
+    if (reset_bytes_ != 0) {
+      if (monitor_ != nullptr)
+        monitor_->on_raw_frame(RawKind::kFsync, base_ + pos_ - reset_bytes_, kNoTraceId,
+                               block_.subspan(pos_ - reset_bytes_, reset_bytes_));
+      reset_bytes_ = 0;
+    } else {
+      std::size_t end = pos_;
+      while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsync.size();
+      if ((end - pos_) % kFrameSize != 0) return fail_pass("Incorrect FSYNC frame reset pattern");
+      if (end != pos_) {
+        reset_bytes_ = end - pos_;
+        statistics_.frame_bytes += reset_bytes_;
+        pos_ = end;
+        boundary_ = base_ + pos_;
+        current_id_ = kNoTraceId;
+        return Step::kReset;
+      }
+    }
+  }
+  if (pos_ == block_.size()) return end_block();
+  frame_at_ = block_.data() + pos_;
+  frame_index_ = base_ + pos_;
+  pos_ += kFrameSize;
+  return complete_frame();
+}
+
+// The pairs of sheet 4.3, one at a time where a sync, a cut or damage is near, else by the frame.
+Step Demux::advance_pairs() {
+  for (;;) {
+    if (have_ == 0 && !half_ && !carrying_ && !discarding_) {
+      if (options_.has_fsyncs && !(quirks_.fsync_after_hsync_fails && after_hsync_)) {
+        while (block_.size() - pos_ >= kFsync.size() && is_fsync(block_.data() + pos_)) {
+          pos_ += kFsync.size();
+          statistics_.frame_bytes += kFsync.size() + hsync_bytes_;
+          hsync_bytes_ = 0;
+          boundary_ = base_ + pos_;
+        }
+      }
+      const std::uint8_t* at = block_.data() + pos_;
+      if (block_.size() - pos_ >= kFrameSize && !has_sync_byte(load_little(at)) &&
+          !has_sync_byte(load_little(at + 8))) {
+        frame_at_ = at;
+        frame_index_ = boundary_;
+        pos_ += kFrameSize;
+        return complete_frame();
+      }
+    }
+
+    const std::size_t left = block_.size() - pos_;
+    if (left + (carrying_ ? 1 : 0) < 2) {
+      if (left == 1) {  // Possible only after a sync at an odd offset.
+        carry_ = block_[pos_++];
+        carrying_ = true;
+      }
+      return end_block();
+    }
+    const std::size_t next = pos_ + (carrying_ ? 1 : 2);
+    const std::uint8_t first = carrying_ ? carry_ : block_[pos_];
+    const std::uint8_t second = block_[next - 1];
+    const bool ends_sync = first == 0xFF && second == 0x7F;
+    const bool begins_sync = first == 0xFF && second == 0xFF;
+
+    if (half_ && !ends_sync)
+      return fail_pass("Bad FSYNC pattern before frame or invalid ID.(0x7F)");
+    if (half_) {
+      half_ = false;
+      statistics_.frame_bytes += kFsync.size() + hsync_bytes_;
+      hsync_bytes_ = 0;
+      boundary_ = base_ + next;
+    } else if (begins_sync && !discarding_) {
+      if (!starts_sync(next)) return fail_pass("Bad FSYNC start in frame or invalid ID (0x7F).");
+      half_ = true;
+    } else if (ends_sync && options_.has_hsyncs) {
+      hsync_bytes_ += 2;
+      after_hsync_ = have_ == 0;
+    } else if (ends_sync && !discarding_) {
+      return fail_pass("Bad HSYNC in frame.");
+    } else {
+      if (have_ == 0) frame_index_ = boundary_;
+      partial_[have_] = first;
+      partial_[have_ + 1U] = second;
+      have_ = static_cast<std::uint8_t>(have_ + 2);
+    }
+    pos_ = next;
+    carrying_ = false;
+
+    if (have_ < kFrameSize) continue;
+    have_ = 0;
+    if (discarding_) {
+      discarding_ = false;
+      hsync_bytes_ = 0;
+      const TraceIndex from = boundary_;
+      boundary_ = base_ + pos_;
+      pass_ = pos_;
+      return skipped(from, boundary_ - from);
+    }
+    frame_at_ = partial_.data();
+    return complete_frame();
+  }
+}
+
+// FF FF was met and `next` is the position after it: can it be the first half of an FSYNC?
+bool Demux::starts_sync(std::size_t next) const {
+  if (!options_.has_fsyncs || have_ != 0) return false;
+  if (quirks_.fsync_after_hsync_fails && after_hsync_) return false;
+  if (block_.size() - next < 2) return true;  // The next block decides.
+  return block_[next] == 0xFF && block_[next + 1] == 0x7F;
+}
+
+Step Demux::complete_frame() {
+  statistics_.frame_bytes += hsync_bytes_;
+  hsync_bytes_ = 0;
+  after_hsync_ = false;
+  boundary_ = base_ + pos_;
+  show_pass();
+  return Step::kFrame;
+}
+
+// Looks for FF FF FF 7F at any offset, also across the ends of blocks.
+bool Demux::search() {
+  while (pos_ < block_.size()) {
+    if (matched_ == 0) {
+      const auto* at = static_cast<const std::uint8_t*>(
+          std::memchr(block_.data() + pos_, 0xFF, block_.size() - pos_));
+      pos_ = at == nullptr ? block_.size() : static_cast<std::size_t>(at - block_.data());
+      if (at == nullptr) break;
+    }
+    const std::uint8_t byte = block_[pos_++];
+    if (byte == 0xFF) {
+      matched_ = static_cast<std::uint8_t>(std::min(matched_ + 1, 3));
+    } else if (byte != 0x7F || matched_ < 3) {
+      matched_ = 0;
+    } else {
+      matched_ = 0;
+      synced_ = true;
+      if (pos_ >= kFsync.size()) {  // Left for advance_pairs().
+        pos_ -= kFsync.size();
+        pass_ = pos_;
+        boundary_ = base_ + pos_;
+      } else {
+        held_sync_ = static_cast<std::uint8_t>(kFsync.size() - pos_);
+        pass_ = 0;
+        statistics_.frame_bytes += kFsync.size();
+        boundary_ = base_ + pos_;
+      }
+      return true;
+    }
+  }
+  pass_ = pos_;
+  return false;
+}
+
+Step Demux::skipped(TraceIndex from, std::uint64_t count) {
+  error_ = {.fault = Fault::kBadFrameSync,
+            .severity = resyncing_ ? Severity::kWarning : Severity::kInfo,
+            .stage = Stage::kFrames,
+            .index = from,
+            .message = resyncing_ ? "Bytes after a framing error skipped"
+                                  : "Bytes before the first frame sync skipped",
+            .lost = count};
+  resyncing_ = false;
+  return Step::kSkipped;
+}
+
+Step Demux::end_block() {
+  show_pass();
+  return Step::kNeedInput;
+}
+
+Step Demux::fail_pass(std::string_view message) {
+  error_ = {.fault = Fault::kBadFrameSync,
+            .stage = Stage::kFrames,
+            .fatal = true,
+            .index = base_ + pass_ - held_sync_,
+            .message = message};
+  failed_ = true;
+  return Step::kError;
+}
+
+void Demux::resync() {
+  if (!failed_) return;
+  failed_ = false;
+  resyncing_ = true;
+  current_id_ = kNoTraceId;
+  held_sync_ = 0;
+  boundary_ = std::min(boundary_, base_ + pos_);  // A withdrawn block may have led back.
+  if (options_.memory_aligned) {
+    // The run of FSYNCs ends inside a frame: go on after that frame.
+    std::size_t end = pos_;
+    while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsync.size();
+    pos_ += (end - pos_ + kFrameSize - 1) / kFrameSize * kFrameSize;
+    pass_ = pos_;
+    discarding_ = true;
+  } else if (options_.has_fsyncs) {
+    // What was taken before the bad pair but can still be the head of an FSYNC.
+    matched_ = half_ ? 2 : 0;
+    if (carrying_) matched_ = static_cast<std::uint8_t>(carry_ == 0xFF ? matched_ + 1 : 0);
+    half_ = carrying_ = after_hsync_ = false;
+    have_ = 0;
+    hsync_bytes_ = 0;
+    synced_ = false;
+  } else {
+    discarding_ = true;  // The boundaries stay: drop this frame.
+  }
+}
+
+void Demux::show_pass() {
+  if (pos_ == pass_ && held_sync_ == 0) return;
+  if (monitor_ != nullptr && packed_) [[unlikely]] {
+    const Bytes bytes = block_.subspan(pass_, pos_ - pass_);
+    if (held_sync_ == 0) {
+      monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_, kNoTraceId, bytes);
+    } else {  // At most one FSYNC and one frame, or the rest of a block of FSYNCs.
+      std::string whole(held_sync_, '\xFF');
+      whole.append(bytes.begin(), bytes.end());
+      monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_ - held_sync_, kNoTraceId,
+                             {reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size()});
+    }
+  }
+  held_sync_ = 0;
+  pass_ = pos_;
+}
+
+}  // namespace waymark::frames

@@ -1,0 +1,101 @@
+// Taking one 16-byte frame apart, in 64-bit words.  Sheet frames.md sections 1 and 1.2.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "waymark/frames/demux.h"
+
+namespace waymark::frames {
+
+inline std::uint64_t load_little(const std::uint8_t* at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, at, sizeof value);
+  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+  return value;
+}
+
+inline void store_little(std::uint8_t* at, std::uint64_t value) {
+  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+  std::memcpy(at, &value, sizeof value);
+}
+
+/// Bit 0 of the four even bytes of a word: set where the byte is an ID byte.
+inline constexpr std::uint64_t kIdBits = 0x0001'0001'0001'0001;
+
+/// The flag bits of four even bytes, spread to bit 0 of each.
+inline constexpr std::array<std::uint64_t, 16> kFlagBits = [] {
+  std::array<std::uint64_t, 16> table{};
+  for (unsigned flags = 0; flags < 16; ++flags)
+    for (unsigned i = 0; i < 4; ++i) table[flags] |= std::uint64_t{(flags >> i) & 1} << (16 * i);
+  return table;
+}();
+
+/// Bit i of the result is bit 0 of even byte 2i.  The multiplication lets the four bits meet, in
+/// order, at bit 48; no two products fall on the same place, so nothing is carried.
+constexpr unsigned gather_id_bits(std::uint64_t word) {
+  return static_cast<unsigned>(((word & kIdBits) * 0x0001'0002'0004'0008) >> 48) & 0xF;
+}
+static_assert(gather_id_bits(0x0001'0000'0001'0001) == 0b1011);
+
+/// Whether some even byte of the word is FF: the first byte of any sync, and never that of a frame
+/// without error.
+constexpr bool has_sync_byte(std::uint64_t word) {
+  return (((word & 0x00FF'00FF'00FF'00FF) + kIdBits) & (kIdBits << 8)) != 0;
+}
+
+/// Calls `emit(offset, id, data, size)` for each segment in order.  The segment's index is that of
+/// the frame plus `offset`.  16 bytes are readable at `data`.  Only the last segment can have size
+/// 0.  Returns the number of bytes that are not trace data.
+template <class Emit>
+inline unsigned take_apart(const std::uint8_t* frame, TraceId& current_id, Emit&& emit) {
+  const std::uint64_t low = load_little(frame);
+  const std::uint64_t high = load_little(frame + 8);
+  const unsigned flags = frame[15];
+  const unsigned ids = gather_id_bits(low) | gather_id_bits(high) << 4;
+
+  // Frame bytes with the flags put in.  Fixed-size copies of 16 bytes read up to byte 31.
+  const unsigned data_flags = flags & ~ids;
+  std::array<std::uint8_t, 2 * kFrameSize> bytes{};
+  store_little(bytes.data(), low | kFlagBits[data_flags & 0xF]);
+  store_little(bytes.data() + 8, high | kFlagBits[data_flags >> 4]);
+  if (ids == 0) {
+    emit(0U, current_id, bytes.data(), 15U);
+    return 1;
+  }
+
+  std::array<std::uint8_t, 3 * kFrameSize> out{};
+  unsigned size = 0;    // Bytes in `out`.
+  unsigned first = 0;   // Where in `out` the present segment begins,
+  unsigned offset = 0;  // and its offset in the frame.
+  unsigned from = 0;    // Next frame byte to copy.
+  for (unsigned rest = ids & 0x7F; rest != 0; rest &= rest - 1) {
+    const auto place = static_cast<unsigned>(std::countr_zero(rest));
+    const unsigned at = 2 * place;
+    std::memcpy(out.data() + size, bytes.data() + from, kFrameSize);
+    size += at - from;
+    from = at + 1;
+    const auto id = static_cast<TraceId>(bytes[at] >> 1);
+    if (id == current_id) continue;
+    if (((flags >> place) & 1) != 0) {  // Delayed change: one more byte of the old ID.
+      out[size++] = bytes[at + 1];
+      from = at + 2;
+    }
+    if (size > first) {
+      emit(offset, current_id, out.data() + first, size - first);
+      first = size;
+      offset = at;
+    }
+    current_id = id;
+  }
+  const bool id_at_end = (ids & 0x80) != 0;
+  std::memcpy(out.data() + size, bytes.data() + from, kFrameSize);
+  size += (id_at_end ? 14U : 15U) - from;
+  emit(offset, current_id, out.data() + first, size - first);
+  if (id_at_end) current_id = static_cast<TraceId>(bytes[14] >> 1);
+  return 1 + static_cast<unsigned>(std::popcount(ids));
+}
+
+}  // namespace waymark::frames

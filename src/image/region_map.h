@@ -1,0 +1,67 @@
+// Which region answers a read: address and memory space to region.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "file_mapping.h"
+#include "waymark/image/image.h"
+
+namespace waymark::image {
+
+/// One stretch of memory, first..last inclusive.  Exactly one of `bytes` and `callback` answers.
+struct Region {
+  RegionKind kind = RegionKind::kBuffer;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  SpaceMask space = kSpaceAny;
+  std::string name;
+  Bytes bytes;                     ///< Into `copy` or `mapping`: last - first + 1 bytes.
+  std::vector<std::uint8_t> copy;  ///< Of a buffer.
+  std::shared_ptr<const FileMapping> mapping;  ///< Of a file; shared by all its regions.
+  ReadCallback callback;
+};
+
+/// The regions, in order of arrival, and grouped into layers of equal space mask.  No two regions
+/// that share a space bit overlap; so a layer is sorted, and a search in it is binary.
+class RegionMap {
+ public:
+  /// A region that shares an address and a space bit with first..last in `space`, if there is one.
+  [[nodiscard]] const Region* overlap(std::uint64_t first, std::uint64_t last,
+                                      SpaceMask space) const;
+
+  /// overlap() must have found nothing.
+  void add(Region region);
+
+  /// Removes the regions that start at `address` and share a bit with `space`; tells how many.
+  std::size_t remove(std::uint64_t address, SpaceMask space);
+
+  /// Of the regions that hold `address` and share a bit with `space`, the one added first.
+  [[nodiscard]] const Region* find(std::uint64_t address, SpaceMask space) const;
+
+  [[nodiscard]] const std::vector<std::unique_ptr<const Region>>& in_order() const {
+    return regions_;
+  }
+
+ private:
+  /// What a search needs of a region, side by side.
+  struct Slot {
+    std::uint64_t first;
+    std::uint64_t last;
+    std::uint64_t arrival;  ///< Smaller came first.
+    const Region* region;
+  };
+  struct Layer {
+    SpaceMask space;
+    std::vector<Slot> slots;  ///< By `first`; they do not overlap.
+
+    /// The last slot that starts at or below `address`, or null.
+    [[nodiscard]] const Slot* at_or_below(std::uint64_t address) const;
+  };
+
+  std::vector<std::unique_ptr<const Region>> regions_;
+  std::vector<Layer> layers_;
+  std::uint64_t arrivals_ = 0;
+};
+
+}  // namespace waymark::image
