@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "protocols.h"
@@ -127,7 +128,7 @@ void Listing::write_component(std::string_view prefix, std::string_view name, Tr
   out.put(name);
   if (!tree_->formatted()) return;
   out.put('_');
-  if (id < 1000) out.put('0');
+  out.put('0');
   if (id < 100) out.put('0');
   if (id < 10) out.put('0');
   out.dec(id);
