@@ -12,6 +12,9 @@ namespace waymark {
 using TraceIndex = std::uint64_t;
 inline constexpr TraceIndex kNoIndex = ~TraceIndex{0};
 
+/// The last byte of the address space stands for "no address".
+inline constexpr std::uint64_t kNoAddress = ~std::uint64_t{0};
+
 /// CoreSight trace source ID, 7 bits.
 using TraceId = std::uint8_t;
 inline constexpr TraceId kNoTraceId = 0xFF;

@@ -45,6 +45,9 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_packet(const PacketRef& /*packet*/) {}
+  /// False: on_packet() need not be called, so that elements can come in full batches.  Read when
+  /// the observer is set.
+  [[nodiscard]] virtual bool wants_packets() const { return true; }
   virtual void on_diagnostic(const Diagnostic& /*record*/) {}
   /// An operation has passed through the source with this ID.
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
@@ -66,6 +69,7 @@ struct SourceStatistics {
 struct SourceOptions {
   bool decode = true;            ///< False: packets only, next() never gives elements.
   std::uint32_t flags = 0;       ///< DecodeFlag bits.
+  std::uint32_t range_limit = 0; ///< Most instructions of one walked range; 0: no limit.
   bool reference_quirks = false; ///< Switch on every named quirk of the protocol (compat only).
   std::uint32_t range_limit = 0; ///< Longest range in instructions; 0: none.
   bool block_cache = true;       ///< False: every atom is walked anew.  For tests.

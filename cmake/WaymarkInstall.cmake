@@ -1,0 +1,63 @@
+# What `cmake --install` brings: library, public headers, programs, man pages, the CMake package
+# (find_package(waymark), target waymark::waymark) and waymark.pc.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS waymark EXPORT waymark-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+# Every program of these folders is for users.  It finds the shared library wherever the tree stands.
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+foreach(folder tools/waymark compat/opencsd)
+  if(IS_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${folder})
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target ${targets})
+      get_target_property(type ${target} TYPE)
+      if(type STREQUAL "EXECUTABLE")
+        install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+        if(BUILD_SHARED_LIBS)
+          set_target_properties(${target} PROPERTIES
+            INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+        endif()
+      endif()
+    endforeach()
+  endif()
+endforeach()
+
+file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/waymark)
+install(EXPORT waymark-targets NAMESPACE waymark:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/waymark-config.cmake.in ${PROJECT_BINARY_DIR}/waymark-config.cmake
+  INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/waymark-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/waymark-config.cmake
+  ${PROJECT_BINARY_DIR}/waymark-config-version.cmake
+  DESTINATION ${package_dir})
+
+# Who links the static library links what it uses, too; with the shared one that is its own matter.
+if(BUILD_SHARED_LIBS)
+  set(WAYMARK_PC_REQUIRES "Requires.private: fmt >= 9")
+else()
+  set(WAYMARK_PC_REQUIRES "Requires: fmt >= 9")
+endif()
+# The prefix is told from where waymark.pc stands, so that the installed tree can be moved; folders
+# that were given as absolute stay so.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(WAYMARK_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  cmake_path(APPEND WAYMARK_PC_PREFIX "\${pcfiledir}" ${pc_to_prefix})
+endif()
+foreach(kind LIBDIR INCLUDEDIR)
+  cmake_path(APPEND WAYMARK_PC_${kind} "\${prefix}" "${CMAKE_INSTALL_${kind}}")
+endforeach()
+configure_file(cmake/waymark.pc.in ${PROJECT_BINARY_DIR}/waymark.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/waymark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,233 @@
+#include "lister.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "listing.h"
+#include "tree_builder.h"
+#include "waymark/base/mapped_file.h"
+
+namespace waymark::compat {
+namespace {
+
+constexpr std::string_view kPrefix = "Trace Packet Lister : ";
+// The size of a block shows where unsynchronised bytes are printed: one packet per block at most.
+constexpr std::size_t kBlockSize = 1024;
+constexpr std::size_t kElementBatch = 1024;
+constexpr int kExitInput = 1;
+
+class Run {
+ public:
+  Run(const ListerOptions& options, const inputs::Snapshot& snapshot, Log& log)
+      : options_(options), snapshot_(snapshot), log_(log), listing_(options, log) {
+    elements_.resize(kElementBatch);
+  }
+
+  void list(const inputs::TraceBuffer& first) {
+    std::optional<BuiltTree> built = build_tree(snapshot_, first, options_, log_);
+    if (!built) return;
+    built_ = std::move(*built);
+    listing_.attach(*built_.tree, built_.refused);
+    if (options_.decode) {
+      log_.line(fmt::format("{}Set trace element decode printer", kPrefix));
+      log_accessors(*built_.image, log_);
+    }
+    if (!options_.multi_session) {
+      list_buffer(first);
+    } else {
+      list_sessions();
+    }
+    if (options_.profile) listing_.log_profile();
+  }
+
+ private:
+  DecodeTree& tree() { return *built_.tree; }
+
+  void list_sessions() {
+    const std::size_t count = snapshot_.buffers.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const inputs::TraceBuffer& buffer = snapshot_.buffers[i];
+      log_.line(fmt::format("####### Multi Session decode: Buffer {} of {}; Source name = {}.\n",
+                            i + 1, count, buffer.name));
+      const bool good = list_buffer(buffer);
+      tree().reset();
+      if (!good) {
+        log_.line(fmt::format("{}ERROR : Multi-session decode for buffer {} failed. Aborting.\n",
+                              kPrefix, buffer.name));
+        return;
+      }
+      log_.line(fmt::format("####### Buffer {} : {} Complete\n", i + 1, buffer.name));
+    }
+  }
+
+  /// False: the decode path failed.
+  bool list_buffer(const inputs::TraceBuffer& buffer) {
+    const auto file = MappedFile::open(snapshot_.path_of(buffer.file));
+    if (!file) {
+      log_.line(fmt::format("{}Error : Unable to open trace buffer.", kPrefix));
+      return false;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const std::uint64_t processed =
+        options_.dstream ? feed_dstream(file->bytes()) : feed_blocks(file->bytes());
+    if (fatal_) {
+      log_.line(fmt::format("{}Data Path fatal error", kPrefix));
+      log_.text().put(log_.last_error());
+    } else {
+      tree().finish();
+      drain();
+    }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    log_.line(options_.print_time
+                  ? fmt::format("{}Trace buffer done, processed {} bytes in {:.8g} seconds.",
+                                kPrefix, processed, time.count())
+                  : fmt::format("{}Trace buffer done, processed {} bytes.", kPrefix, processed));
+    if (options_.statistics) log_statistics();
+    return !fatal_;
+  }
+
+  std::uint64_t feed_blocks(Bytes bytes) {
+    std::uint64_t at = 0;
+    while (at < bytes.size() && !done()) {
+      at += feed(at, bytes.subspan(at, std::min(kBlockSize, bytes.size() - at)));
+    }
+    return at;
+  }
+
+  /// The index leaves the footers out.  After the last record the reading loop prints the footer
+  /// once more, for it sees the end of the file only there.
+  std::uint64_t feed_dstream(Bytes bytes) {
+    constexpr std::size_t kFooterSize = frames::kDstreamRecordSize - frames::kDstreamPayloadSize;
+    std::array<std::uint8_t, kFooterSize> footer{};
+    std::uint64_t index = 0;
+    for (bool more = true; more && !done();) {
+      const std::size_t size = std::min(frames::kDstreamPayloadSize, bytes.size());
+      more = size == frames::kDstreamPayloadSize;
+      if (size != 0) index += feed(index, bytes.first(size));
+      if (fatal_) break;
+      bytes = bytes.subspan(size);
+      const Bytes tail = bytes.first(std::min(kFooterSize, bytes.size()));
+      std::ranges::copy(tail, footer.begin());
+      bytes = bytes.subspan(tail.size());
+      if (options_.raw_packed && !options_.profile) log_footer(footer);
+    }
+    return index;
+  }
+
+  void log_footer(Bytes footer) {
+    TextBuffer& out = log_.text();
+    out.put("DSTREAM footer [");
+    for (const std::uint8_t byte : footer) {
+      out.put("0x");
+      out.hex(byte);
+      out.put(' ');
+    }
+    out.put("]\n");
+  }
+
+  /// The bytes of the block that were used: all of them unless the path failed.
+  std::size_t feed(std::uint64_t index, Bytes block) {
+    if (!tree().feed(index, block)) {
+      fatal_ = true;
+      return 0;
+    }
+    drain();
+    if (!tree().failed() && !listing_.stopped()) return block.size();
+    fatal_ = true;
+    return tree().consumed();
+  }
+
+  void drain() {
+    while (!listing_.stopped()) {
+      const std::size_t count = tree().next(elements_);
+      if (count == 0) return;
+      listing_.elements(std::span(elements_).first(count));
+    }
+  }
+
+  [[nodiscard]] bool done() const { return fatal_ || log_.broken(); }
+
+  void log_statistics() {
+    TextBuffer& out = log_.text();
+    out.put("\nReading packet decoder statistics....\n\n");
+    bool any = false;
+    for (const Source* source : tree().sources()) {
+      const TraceId id = tree().formatted() ? source->trace_id() : TraceId{0};
+      const Protocol protocol = source->protocol();
+      if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) {
+        log_.line(fmt::format("Decode stats unavailable on Trace ID 0x{:x}", id));
+        continue;
+      }
+      any = true;
+      const SourceStatistics counts = source->statistics();
+      log_.line(fmt::format("Decode stats ID 0x{:x}", id));
+      log_.line(fmt::format("Total Bytes: {}; Unsynced Bytes: {}", counts.total_bytes,
+                            counts.unsynced_bytes));
+      log_.line(fmt::format("Bad Header Errors: {}; Bad Sequence Errors: {}", counts.bad_headers,
+                            counts.bad_sequences));
+    }
+    const frames::Statistics frames = tree().frame_statistics();
+    if (!any || frames.frame_bytes == 0) return;
+    const std::uint64_t total = frames.valid_id_bytes + frames.no_id_bytes +
+                                frames.unknown_id_bytes + frames.reserved_id_bytes +
+                                frames.frame_bytes;
+    log_.line(
+        fmt::format("\nFrame Demux Stats\n"
+                    "Trace data bytes sent to registered ID decoders: {}\n"
+                    "Trace data bytes without registered ID decoders: {}\n"
+                    "Trace data bytes with unknown ID: {}\n"
+                    "Trace data bytes with reserved ID: {}\n"
+                    "Frame demux bytes, ID bytes and sync bytes: {}\n"
+                    "Total bytes processed by frame demux: {}\n",
+                    frames.valid_id_bytes, frames.no_id_bytes, frames.unknown_id_bytes,
+                    frames.reserved_id_bytes, frames.frame_bytes, total));
+  }
+
+  const ListerOptions& options_;
+  const inputs::Snapshot& snapshot_;
+  Log& log_;
+  Listing listing_;
+  BuiltTree built_;
+  std::vector<Element> elements_;
+  bool fatal_ = false;
+};
+
+}  // namespace
+
+int run_lister(const ListerOptions& options, Log& log) {
+  log.line(fmt::format("{}reading snapshot from path {}", kPrefix, options.snapshot));
+  std::vector<inputs::Problem> problems;
+  const auto snapshot = inputs::read_snapshot(options.snapshot, problems);
+  log_problems(problems, log);
+  if (!snapshot) {
+    if (snapshot.error().code == ErrorCode::kNotFound) {
+      log.line(fmt::format("Trace Packet Lister : Snapshot path{} not found", options.snapshot));
+      return 0;
+    }
+    // The reference dies of an exception here.
+    log.line(fmt::format("{}Error : {}", kPrefix, snapshot.error().detail));
+    return kExitInput;
+  }
+  if (options.snapshot_verbose) {
+    log.line(fmt::format("snapshot_parser : Found {} devices.", snapshot->device_files.size()));
+  }
+  if (snapshot->buffers.empty()) {
+    log.line(fmt::format("{}No trace source buffer names found", kPrefix));
+    return 0;
+  }
+  const inputs::TraceBuffer* buffer = &snapshot->buffers.front();
+  if (!options.source_name.empty()) buffer = snapshot->find_buffer(options.source_name);
+  if (buffer == nullptr) {
+    log.line(fmt::format("{}Trace source name {} not found", kPrefix, options.source_name));
+    log.line("Valid source names are:-");
+    for (const inputs::TraceBuffer& known : snapshot->buffers) log.line(known.name);
+    return 0;
+  }
+  log.line(fmt::format("Using {} as trace source", buffer->name));
+  Run(options, *snapshot, log).list(*buffer);
+  return 0;
+}
+
+}  // namespace waymark::compat

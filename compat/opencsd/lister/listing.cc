@@ -1,0 +1,206 @@
+#include "listing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "protocols.h"
+#include "waymark/element/text.h"
+
+namespace waymark::compat {
+namespace {
+
+constexpr std::array<std::array<char, 8>, 256> make_byte_texts() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<std::array<char, 8>, 256> texts{};
+  for (unsigned i = 0; i < 256; ++i) {
+    texts[i] = {'0', 'x', kDigits[i >> 4], kDigits[i & 15], ' ', ' ', ' ', ' '};
+  }
+  return texts;
+}
+
+/// "0xNN " in five characters; copied as eight, which is one store.
+constexpr auto kByteTexts = make_byte_texts();
+constexpr std::size_t kByteTextSize = 5;
+
+/// "Idx:" + decimal + "; ID:" + hexadecimal + ";", at most this long.
+constexpr std::size_t kPacketHeadSize = 4 + 20 + 5 + 2 + 1;
+
+}  // namespace
+
+Listing::Listing(const ListerOptions& options, Log& log)
+    : options_(options),
+      log_(log),
+      lines_(!options.profile),
+      packets_(options.packets && !options.profile),
+      bytes_(options.monitored()) {
+  waits_.fill(options.decode ? 0 : options.test_waits);
+}
+
+void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused) {
+  tree_ = &tree;
+  refused_ = refused;
+  for (Source* source : tree.sources()) {
+    const TraceId id = tree.formatted() ? source->trace_id() : TraceId{0};
+    if (!options_.ids.empty() && std::ranges::find(options_.ids, id) == options_.ids.end()) {
+      continue;
+    }
+    listed_[id] = source;
+    if (!options_.packets) continue;
+    log_.line(fmt::format("Trace Packet Lister : Protocol printer {} on Trace ID 0x{:x}",
+                          protocol_row(source->protocol()).decoder, id));
+  }
+  if (!options_.ids.empty() && tree.formatted()) tree.set_filter(options_.ids);
+  tree.set_observer(this);
+  if (tree.formatted() && lines_ && (options_.raw_packed || options_.raw_unpacked)) {
+    tree.set_raw_monitor(this, options_.raw_packed, options_.raw_unpacked);
+  }
+}
+
+void Listing::on_packet(const PacketRef& packet) {
+  const TraceId id = packet.trace_id;
+  current_ = id;
+  const Source* source = listed_[id & 0x7F];
+  if (source != nullptr && packets_ && (bytes_ || !packet.monitor_only)) {
+    TextBuffer& out = log_.text();
+    const std::size_t bytes_size = bytes_ ? packet.bytes.size() * kByteTextSize : 0;
+    char* const begin = out.grow(kPacketHeadSize + bytes_size + 16);
+    char* at = write_text(begin, "Idx:");
+    at = write_dec(at, packet.index);
+    at = write_text(at, "; ID:");
+    at = write_hex(at, id);
+    *at++ = ';';
+    if (bytes_) {
+      at = write_text(at, " [");
+      for (const std::uint8_t byte : packet.bytes) {
+        std::memcpy(at, kByteTexts[byte].data(), 8);
+        at += kByteTextSize;
+      }
+      at = write_text(at, "];");
+    }
+    *at++ = '\t';
+    out.advance(static_cast<std::size_t>(at - begin));
+    source->write_packet(out, packet);
+    out.put('\n');
+    log_.settle();
+    if (waits_[id & 0x7F] != 0) [[unlikely]] {
+      --waits_[id & 0x7F];
+      write_flushes();
+    }
+  }
+  if (refused_[id & 0x7F] && !stopped_) [[unlikely]] {
+    stopped_ = true;
+    const ProtocolRow& row =
+        protocol_row(source != nullptr ? source->protocol() : Protocol::kEtmV4);
+    write_component("DCD_", row.decoder_component, id);
+    log_.error("", ErrorNumber::kNotInit, kNoIndex, kNoTraceId,
+               "No decoder configuration information");
+  }
+}
+
+/// A sink that answered WAIT gets a FLUSH, and so do all others.
+void Listing::write_flushes() {
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    if (listed_[id] != nullptr) on_operation(Operation::kFlush, id);
+  }
+}
+
+void Listing::on_diagnostic(const Diagnostic& record) {
+  // The reference gives the deformatter's errors to a logger that the lister never sees, and the
+  // packet processor under a full decoder has no logger (sheet frames.md section 8).
+  if (record.stage == Stage::kFrames) return;
+  if (record.stage == Stage::kPackets && options_.decode) return;
+  const TraceId id =
+      record.trace_id == kNoTraceId || !tree_->formatted() ? current_ : record.trace_id;
+  const Source* source = tree_->source(id);
+  const ProtocolRow& row = protocol_row(source != nullptr ? source->protocol() : Protocol::kEtmV4);
+  const bool packet_stage = record.stage == Stage::kPackets;
+  write_component(packet_stage ? "PKTP_" : "DCD_",
+                  packet_stage ? row.component : row.decoder_component, id);
+  log_.error("", error_number(record.fault), record.index, record.trace_id, record.message);
+}
+
+/// "DCD_ETMV4_0016", or without the number where there are no frames.
+void Listing::write_component(std::string_view prefix, std::string_view name, TraceId id) {
+  TextBuffer& out = log_.text();
+  out.put(prefix);
+  out.put(name);
+  if (!tree_->formatted()) return;
+  out.put('_');
+  out.put('0');
+  if (id < 100) out.put('0');
+  if (id < 10) out.put('0');
+  out.dec(id);
+}
+
+void Listing::on_operation(Operation operation, TraceId trace_id) {
+  if (!packets_ || listed_[trace_id & 0x7F] == nullptr) return;
+  // A monitor does not hear of flushes.
+  if (operation == Operation::kFlush && options_.monitored()) return;
+  constexpr std::string_view kTexts[] = {"\tEND OF TRACE DATA\n",
+                                         "\tFLUSH operation on trace decode path\n",
+                                         "\tRESET operation on trace decode path\n"};
+  TextBuffer& out = log_.text();
+  out.put("ID:");
+  out.hex(trace_id);
+  out.put(kTexts[static_cast<std::size_t>(operation)]);
+}
+
+void Listing::on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) {
+  TextBuffer& out = log_.text();
+  out.put("Frame Data; Index");
+  char number[20];
+  const auto digits = static_cast<std::size_t>(write_dec(number, index) - number);
+  out.right({number, digits}, 7);
+  out.put("; ");
+  switch (kind) {
+    case frames::RawKind::kPacked:
+      out.put("   RAW_PACKED; ");
+      break;
+    case frames::RawKind::kFsync:
+      out.put("        FSYNC; ");
+      break;
+    case frames::RawKind::kIdData:
+      out.put("  ID_DATA[");
+      if (id == kNoTraceId) {
+        out.put("????");
+      } else {
+        out.put("0x");
+        out.hex(id, 2);
+      }
+      out.put("]; ");
+      break;
+  }
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i != 0 && i % 16 == 0) out.put('\n');
+    out.put(std::string_view(kByteTexts[bytes[i]].data() + 2, 3));
+  }
+  out.put('\n');
+  log_.settle();
+}
+
+void Listing::elements(std::span<const Element> elements) {
+  if (!lines_) {
+    for (const Element& element : elements) ++counts_[static_cast<std::size_t>(element.kind)];
+    return;
+  }
+  for (const Element& element : elements) {
+    write_element_line(log_.text(), element);
+    log_.settle();
+  }
+}
+
+void Listing::log_profile() {
+  TextBuffer& out = log_.text();
+  out.put("Generic Packets processed:-\n");
+  for (std::size_t kind = 0; kind <= static_cast<std::size_t>(ElementKind::kCustom); ++kind) {
+    out.put(element_name(static_cast<ElementKind>(kind)));
+    out.put(" : ");
+    out.dec(counts_[kind]);
+    out.put('\n');
+  }
+  out.put("\n\n");
+}
+
+}  // namespace waymark::compat

@@ -1,0 +1,57 @@
+// The lines of the listing: packets, elements, frames, errors, operations.  Fact sheets
+// trc-pkt-lister.md sections 2 and 4, etmv4-ete.md 4.11.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "log.h"
+#include "options.h"
+#include "waymark/frames/demux.h"
+#include "waymark/tree/decode_tree.h"
+
+namespace waymark::compat {
+
+/// Prints what a decode tree shows.  Hot: a packet or an element costs no allocation once the
+/// buffer has its size.
+class Listing final : public Observer, public frames::RawMonitor {
+ public:
+  Listing(const ListerOptions& options, Log& log);
+
+  /// Attaches itself to `tree`, and logs a line for each protocol that will be printed.  `refused`:
+  /// see BuiltTree.
+  void attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused);
+
+  [[nodiscard]] bool wants_packets() const override { return packets_ || !lines_; }
+  void on_packet(const PacketRef& packet) override;
+  void on_diagnostic(const Diagnostic& record) override;
+  void on_operation(Operation operation, TraceId trace_id) override;
+  void on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) override;
+
+  void elements(std::span<const Element> elements);
+
+  /// The reference ends at the first packet of a source whose registers it refused.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  /// "Generic Packets processed": the counts that -profile asks for.
+  void log_profile();
+
+ private:
+  void write_component(std::string_view prefix, std::string_view name, TraceId id);
+  void write_flushes();
+
+  const ListerOptions& options_;
+  Log& log_;
+  DecodeTree* tree_ = nullptr;
+  std::array<Source*, kTraceIdCount> listed_{};  ///< By stream ID: the sources that are printed.
+  std::array<bool, kTraceIdCount> refused_{};
+  std::array<std::uint64_t, kTraceIdCount> waits_{};
+  std::array<std::uint64_t, kElementKindCount> counts_{};
+  TraceId current_ = 0;  ///< Whose packet came last: who speaks in a record without an ID.
+  bool lines_;           ///< False with -profile.
+  bool packets_;
+  bool bytes_;
+  bool stopped_ = false;
+};
+
+}  // namespace waymark::compat

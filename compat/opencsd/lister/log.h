@@ -1,0 +1,52 @@
+// Where the listing goes: one buffer, written to each destination in large pieces.
+#pragma once
+
+#include <string_view>
+
+#include "error_text.h"
+#include "options.h"
+#include "waymark/base/text_buffer.h"
+
+namespace waymark::compat {
+
+class Log {
+ public:
+  /// The file is opened for append.
+  explicit Log(const LogOptions& options);
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  /// What is to be logged is appended here; call settle() now and then.
+  [[nodiscard]] TextBuffer& text() { return text_; }
+
+  /// Writes the buffer out once it is large.
+  void settle() {
+    if (text_.size() >= kFlushSize) flush();
+  }
+  void flush();
+
+  void line(std::string_view text);
+
+  /// "<component> : <error>", without newline, as the reference logs errors.
+  void error(std::string_view component, ErrorNumber number, TraceIndex index, TraceId trace_id,
+             std::string_view message);
+
+  /// The text of the last error, without its component; empty if there was none.
+  [[nodiscard]] std::string_view last_error() const { return last_error_.view(); }
+
+  /// A destination refused what was written.
+  [[nodiscard]] bool broken() const { return broken_; }
+
+ private:
+  static constexpr std::size_t kFlushSize = std::size_t{512} << 10;
+
+  TextBuffer text_{kFlushSize * 2};
+  TextBuffer last_error_;
+  int outputs_[3];
+  int count_ = 0;
+  int file_ = -1;
+  bool broken_ = false;
+};
+
+}  // namespace waymark::compat

@@ -1,0 +1,218 @@
+#include "tree_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "protocols.h"
+
+namespace waymark::compat {
+namespace {
+
+constexpr std::string_view kReader = "snapshot_reader";
+constexpr std::string_view kBuilder = "ss2_dcdtree";
+
+std::optional<frames::Options> frame_options(const inputs::TraceBuffer& buffer,
+                                             const ListerOptions& options) {
+  const auto format = inputs::buffer_format(buffer.format);
+  if (format == inputs::BufferFormat::kSingleSource) return std::nullopt;
+  frames::Options frames;
+  if (options.tpiu || options.tpiu_hsync || format == inputs::BufferFormat::kFsyncFrames) {
+    frames.has_fsyncs = true;
+    frames.has_hsyncs = options.tpiu_hsync;
+    frames.memory_aligned = false;
+  }
+  return frames;
+}
+
+/// Builds one tree; keeps what the steps share.
+class Builder {
+ public:
+  Builder(const inputs::Snapshot& snapshot, const ListerOptions& options, Log& log)
+      : snapshot_(snapshot), options_(options), log_(log) {
+    built_.image = std::make_unique<image::Image>();
+  }
+
+  std::optional<BuiltTree> build(const inputs::TraceBuffer& buffer) {
+    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_));
+    bool any = false;
+    for (const inputs::TraceSource& source : buffer.sources) {
+      if (!add_source(source)) continue;
+      any = true;
+      // A stream without frames belongs to its first source.
+      if (!built_.tree->formatted()) break;
+    }
+    if (!any) return std::nullopt;
+    return std::move(built_);
+  }
+
+ private:
+  void error(ErrorNumber number, std::string_view message) {
+    log_.error(kBuilder, number, kNoIndex, kNoTraceId, message);
+  }
+
+  bool add_source(const inputs::TraceSource& source) {
+    if (source.device_index == inputs::TraceSource::kNoDevice) {
+      error(ErrorNumber::kTestSsToDecoder,
+            fmt::format("Failed to find device data for source {}.\n", source.device));
+      return false;
+    }
+    if (!source.core.empty() && source.core_index == inputs::TraceSource::kNoDevice) {
+      error(ErrorNumber::kTestSsToDecoder,
+            fmt::format("Failed to get device data for source {}.\n", source.device));
+      return false;
+    }
+    if (!add_decoder(source)) {
+      error(ErrorNumber::kTestSsToDecoder,
+            fmt::format("Failed to create decoder for source {}.", source.device));
+      return false;
+    }
+    if (options_.decode && !source.core.empty()) {
+      for (const inputs::Dump& dump : snapshot_.devices[source.core_index].dumps) add_dump(dump);
+    }
+    return true;
+  }
+
+  bool add_decoder(const inputs::TraceSource& source) {
+    const inputs::Device& device = snapshot_.devices[source.device_index];
+    const ProtocolRow* row = protocol_row(source.type);
+    if (row == nullptr || row->needs_core == source.core.empty()) return false;
+    isa::Core core;
+    if (row->needs_core) {
+      const auto named = isa::core_by_name(source.core_type);
+      if (!named) {
+        error(ErrorNumber::kTestSsToDecoder,
+              fmt::format("Unrecognized Core name {}. Cannot evaluate profile or architecture.",
+                          source.core_type));
+        return false;
+      }
+      core = *named;
+    }
+    for (const RegisterRule& rule : row->registers) {
+      if (device.find(rule.name) != nullptr) continue;
+      log_.line(fmt::format(
+          "{} : {}{}", kBuilder,
+          rule.mandatory ? "Error:Missing " : "Warning: Default set for register. Missing ",
+          rule.name));
+      if (rule.mandatory) return false;
+    }
+    if (row->make == nullptr) {
+      error(ErrorNumber::kNoProtocol, "");
+      return false;
+    }
+    return attach(*row, device, core);
+  }
+
+  bool attach(const ProtocolRow& row, const inputs::Device& device, isa::Core core) {
+    SourceOptions source_options;
+    source_options.decode = options_.decode;
+    source_options.flags = options_.flags;
+    source_options.reference_quirks = true;
+    // Presence is enough.
+    if (std::getenv("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) {
+      source_options.flags |= kA64OpcodeCheck;
+    }
+    if (const char* limit = std::getenv("OPENCSD_INSTR_RANGE_LIMIT")) {
+      const long value = std::strtol(limit, nullptr, 0);
+      if (value > 0) source_options.range_limit = static_cast<std::uint32_t>(value);
+    }
+
+    bool refused = false;
+    auto made = row.make(device, core, built_.image.get(), source_options);
+    if (!made && made.error().code == ErrorCode::kUnsupported && options_.decode) {
+      refused = true;
+      source_options.decode = false;
+      made = row.make(device, core, nullptr, source_options);
+    }
+    if (!made) return false;
+    const TraceId id = built_.tree->formatted() ? (*made)->trace_id() : TraceId{0};
+    if (id < kTraceIdCount) built_.refused[id] = refused;
+    return built_.tree->add(std::move(*made)).has_value();
+  }
+
+  void add_dump(const inputs::Dump& dump) {
+    const std::string path = snapshot_.path_of(dump.file);
+    const bool known = std::ranges::find(paths_, path) != paths_.end();
+    const auto space = image::space_by_name(dump.space);
+    const image::FileRegion region{.address = dump.address,
+                                   .offset = dump.length == 0 ? 0 : dump.offset,
+                                   .length = dump.length};
+    const auto added = built_.image->add_file(path, region, space.value_or(image::kSpaceAny));
+    if (added) {
+      if (!known) paths_.push_back(path);
+      return;
+    }
+    ErrorNumber number = ErrorNumber::kInvalidParamVal;
+    if (added.error().code == ErrorCode::kNotFound || added.error().code == ErrorCode::kIo) {
+      number = ErrorNumber::kNotInit;
+    } else if (added.error().code == ErrorCode::kConflict && !known) {
+      number = ErrorNumber::kMemAccOverlap;
+    }
+    error(number, fmt::format("Failed to create memory accessor for file {}.", path));
+  }
+
+  const inputs::Snapshot& snapshot_;
+  const ListerOptions& options_;
+  Log& log_;
+  BuiltTree built_;
+  std::vector<std::string> paths_;
+};
+
+void write_range(TextBuffer& out, const image::RegionInfo& region) {
+  constexpr std::string_view kKinds[] = {"BuffAcc", "FileAcc", "CB  Acc"};
+  out.put(kKinds[static_cast<std::size_t>(region.kind)]);
+  out.put("; Range::0x");
+  out.hex(region.first, 2);
+  out.put(':');
+  out.hex(region.last);
+  out.put("; Mem Space::");
+  out.put(image::space_name(region.space));
+  out.put('\n');
+}
+
+}  // namespace
+
+std::optional<BuiltTree> build_tree(const inputs::Snapshot& snapshot,
+                                    const inputs::TraceBuffer& buffer, const ListerOptions& options,
+                                    Log& log) {
+  return Builder(snapshot, options, log).build(buffer);
+}
+
+void log_accessors(const image::Image& image, Log& log) {
+  TextBuffer& out = log.text();
+  out.put("Gen_Info : Mapped Memory Accessors\n");
+  std::vector<image::RegionInfo> regions = image.regions();
+  // All regions of one file are one accessor: the first one added, then the others by address.
+  for (auto base = regions.begin(); base != regions.end();) {
+    const auto others = std::next(base);
+    const auto rest = std::stable_partition(
+        others, regions.end(), [&](const auto& region) { return region.name == base->name; });
+    std::ranges::sort(others, rest, {}, &image::RegionInfo::first);
+    out.put("Gen_Info : ");
+    for (; base != rest; ++base) write_range(out, *base);
+    out.put("Filename=");
+    out.put(std::prev(rest)->name);
+    out.put('\n');
+  }
+  out.put("Gen_Info : ========================\n");
+}
+
+void log_problems(const std::vector<inputs::Problem>& problems, Log& log) {
+  using enum inputs::ProblemKind;
+  for (const inputs::Problem& problem : problems) {
+    std::string text;
+    if (problem.kind == kDeviceFileMissing) {
+      text = fmt::format("Failed to open device file : {}\n", problem.values.at(0));
+    } else if (problem.kind == kTraceFileMissing) {
+      text = fmt::format("Failed to trace ini file : {}\n", problem.values.at(0));
+    } else if (problem.kind == kTraceFileNotNamed) {
+      text = "Trace Metadata ini file not found.\n";
+    } else {
+      continue;
+    }
+    log.error(kReader, ErrorNumber::kTestSnapshotRead, kNoIndex, kNoTraceId, text);
+  }
+}
+
+}  // namespace waymark::compat

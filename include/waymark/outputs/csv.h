@@ -1,0 +1,23 @@
+// Comma-separated values (RFC 4180, lines end in a newline).  Columns: docs/output-formats.md.
+#pragma once
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/element/element.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::outputs {
+
+/// The header line of elements and damage records, which share their columns.
+void write_csv_element_header(TextBuffer& out);
+void write_csv(TextBuffer& out, const Element& element);
+void write_csv(TextBuffer& out, const Diagnostic& record);
+
+/// Packets have columns of their own.
+void write_csv_packet_header(TextBuffer& out);
+void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source);
+
+/// `text` as a field: quoted if it needs to be.
+void write_csv_field(TextBuffer& out, std::string_view text);
+
+}  // namespace waymark::outputs

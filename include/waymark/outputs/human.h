@@ -1,0 +1,71 @@
+// Decoded trace for people: one aligned line per event, with words for what happened.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/element/element.h"
+
+namespace waymark::outputs {
+
+/// Writes elements and damage in the order in which they are given.  The target of a taken branch
+/// is where its source goes on, so a line can wait for elements that follow: finish() writes the
+/// rest. Not thread safe.
+class HumanWriter {
+ public:
+  explicit HumanWriter(TextBuffer& out) : out_(out) {}
+
+  /// The name of the core behind a trace ID ("cpu_0"), for the column of that name.
+  void name_core(TraceId id, std::string name);
+
+  /// The line that names the columns.
+  void header();
+
+  void add(std::span<const Element> elements);
+  void add(const Diagnostic& record);
+  void finish();
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  /// Far more than the elements of other sources between two of one source.
+  static constexpr std::size_t kMaxWaiting = 65536;
+
+  struct Item {
+    Element element;
+    std::uint64_t target = kNoAddress;
+    bool waits = false;
+    bool is_damage = false;
+    std::size_t damage = 0;  ///< Into `damage_`.
+  };
+
+  void add(const Element& element);
+  void settle();
+  void write_ready();
+  void begin_line(TraceIndex index, TraceId id);
+  void write(const Item& item);
+  void write_range(const Item& item);
+  void write_context(const Element& element);
+  void write_exception(const Element& element);
+  void write(const Diagnostic& record);
+
+  TextBuffer& out_;
+  std::array<std::string, kTraceIdCount> cores_;
+  std::size_t core_width_ = 0;
+  std::vector<Item> items_;  ///< From `first_` on: not yet written.
+  std::size_t first_ = 0;
+  std::vector<Diagnostic> damage_;
+  /// Per ID, the item that waits for its target.
+  std::array<std::size_t, 256> waiting_ = make_waiting();
+
+  static constexpr std::array<std::size_t, 256> make_waiting() {
+    std::array<std::size_t, 256> waiting{};
+    waiting.fill(kNone);
+    return waiting;
+  }
+};
+
+}  // namespace waymark::outputs

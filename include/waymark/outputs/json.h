@@ -1,0 +1,22 @@
+// JSON Lines: one object a line.  Fields: docs/output-formats.md.
+#pragma once
+
+#include <string_view>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/element/element.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::outputs {
+
+/// Each writes one line with its newline.  Pure; safe from any thread.
+void write_json(TextBuffer& out, const Element& element);
+void write_json(TextBuffer& out, const Diagnostic& record);
+/// `source` is the one that the packet came from.
+void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
+
+/// `text` as a JSON string with its quotes; bytes that are not UTF-8 text are escaped one by one.
+void write_json_string(TextBuffer& out, std::string_view text);
+
+}  // namespace waymark::outputs

@@ -1,0 +1,63 @@
+# Shared by the scripts of this folder, which source it.  Leaves them in the repository's root.
+# shellcheck shell=bash
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+root=$PWD
+program=scripts/$(basename "$0")
+jobs=$(nproc)
+export root jobs
+
+say() { printf '%s\n' "== $*"; }
+
+die() {
+  printf '%s: %s\n' "$program" "$*" >&2
+  exit 1
+}
+
+misuse() {
+  printf '%s: %s\n' "$program" "$*" >&2
+  exit 2
+}
+
+# The comment under the first line of a script is its help text.
+help_if_asked() {
+  local argument
+  for argument in "$@"; do
+    if [ "$argument" = --help ] || [ "$argument" = -h ]; then
+      sed -n '2,/^[^#]/{/^#/{s/^# \{0,1\}//;p;};}' "$root/$program"
+      exit 0
+    fi
+  done
+}
+
+# configure PRESET [OPTION...]
+configure() {
+  local preset=$1
+  shift
+  say "Configuring build/$preset"
+  cmake --preset "$preset" "$@" --log-level=WARNING >"$root/build/$preset.configure.log" 2>&1 || {
+    cat "$root/build/$preset.configure.log" >&2
+    return 1
+  }
+}
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1
+  shift
+  say "Building build/$preset with $jobs jobs"
+  if [ $# -gt 0 ]; then
+    cmake --build --preset "$preset" -j "$jobs" --target "$@"
+  else
+    cmake --build --preset "$preset" -j "$jobs"
+  fi
+}
+
+mkdir -p "$root/build"
+
+# Sanitizer reports name functions only if the symbolizer is found.
+symbolizer=/usr/lib/llvm-19/bin/llvm-symbolizer
+if [ -x "$symbolizer" ]; then
+  export ASAN_SYMBOLIZER_PATH=$symbolizer UBSAN_SYMBOLIZER_PATH=$symbolizer \
+    TSAN_SYMBOLIZER_PATH=$symbolizer
+fi

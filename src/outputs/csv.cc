@@ -1,0 +1,141 @@
+#include "waymark/outputs/csv.h"
+
+#include "packet_name.h"
+#include "waymark/element/text.h"
+#include "waymark/outputs/names.h"
+
+namespace waymark::outputs {
+namespace {
+
+/// Writes the fields of one line in the order of the columns; a field that is not given is empty.
+class Line {
+ public:
+  explicit Line(TextBuffer& out) : out_(out) {}
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  ~Line() { out_.put('\n'); }
+
+  void empty() { comma(); }
+  void word(std::string_view text) {
+    comma();
+    out_.put(text);
+  }
+  void text(std::string_view text) {
+    comma();
+    write_csv_field(out_, text);
+  }
+  void dec(bool given, std::uint64_t value) {
+    comma();
+    if (given) out_.dec(value);
+  }
+  void hex(bool given, std::uint64_t value) {
+    comma();
+    if (!given) return;
+    out_.put("0x");
+    out_.hex(value);
+  }
+  void flag(bool given, bool value) {
+    comma();
+    if (given) out_.put(value ? '1' : '0');
+  }
+
+ private:
+  void comma() {
+    if (!first_) out_.put(',');
+    first_ = false;
+  }
+  TextBuffer& out_;
+  bool first_ = true;
+};
+
+bool has(const Element& element, ElementFlag flag) { return (element.flags & flag) != 0; }
+
+}  // namespace
+
+void write_csv_element_header(TextBuffer& out) {
+  out.put(
+      "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
+      "context_id,vmid,number,reason,value,timestamp,cycles,message\n");
+}
+
+void write_csv(TextBuffer& out, const Element& element) {
+  using enum ElementKind;
+  const ElementKind kind = element.kind;
+  const bool range = kind == kInstrRange;
+  const bool any_range = range || kind == kInstrRangeNoPath;
+  const bool context = kind == kPeContext;
+  const bool data = kind == kDataAddress || kind == kDataValue;
+  const bool numbered =
+      kind == kException || kind == kAddrNacc || kind == kSyncMarker || kind == kEvent;
+  const bool valued =
+      kind == kInstrumentation || kind == kSwTrace || kind == kItmTrace || kind == kDataValue;
+
+  Line line(out);
+  line.word("element");
+  line.dec(true, element.index);
+  line.dec(true, element.trace_id);
+  line.word(kind_word(kind));
+  line.hex(any_range || kind == kAddrNacc || data, element.start);
+  line.hex(any_range || (kind == kException && has(element, kElementReturnAddress)), element.end);
+  line.dec(any_range || kind == kDataValue, element.count);
+  line.word(range || context ? isa_name(element.isa) : std::string_view{});
+  line.word(range ? instruction_word(element.last_type) : std::string_view{});
+  line.word(range ? subtype_word(element.last_subtype) : std::string_view{});
+  line.flag(range, has(element, kElementExecuted));
+  line.flag(range, has(element, kElementConditional));
+  line.dec((context && has(element, kElementElValid)) || kind == kInstrumentation,
+           element.exception_level);
+  line.word(context ? security_word(element.security) : std::string_view{});
+  line.dec(context, has(element, kElement64Bit) ? 64 : 32);
+  line.hex(context && has(element, kElementContextIdValid), element.context_id);
+  line.hex(context && has(element, kElementVmidValid), element.vmid);
+  line.dec(numbered, element.number);
+  line.word(reason_word(element));
+  line.hex(valued, element.value);
+  line.dec(kind == kTimestamp, element.timestamp);
+  line.dec(has(element, kElementHasCycleCount), element.cycle_count);
+  line.empty();
+}
+
+void write_csv(TextBuffer& out, const Diagnostic& record) {
+  Line line(out);
+  line.word("damage");
+  line.dec(record.index != kNoIndex, record.index);
+  line.dec(record.trace_id != kNoTraceId, record.trace_id);
+  line.word(fault_word(record.fault));
+  line.hex(record.address != kNoAddress, record.address);
+  for (int column = 5; column < 18; ++column) line.empty();
+  line.word(severity_word(record.severity));
+  for (int column = 19; column < 22; ++column) line.empty();
+  line.text(record.message);
+}
+
+void write_csv_packet_header(TextBuffer& out) { out.put("index,id,protocol,name,bytes,text\n"); }
+
+void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
+  Line line(out);
+  line.dec(true, packet.index);
+  line.dec(true, packet.trace_id);
+  line.word(protocol_name(packet.protocol));
+  TextBuffer text;
+  source.write_packet(text, packet);
+  line.word(PacketName(text.view()).view());
+  line.empty();
+  for (const std::uint8_t byte : packet.bytes) out.hex(byte, 2);
+  line.text(text.view());
+}
+
+void write_csv_field(TextBuffer& out, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out.put(text);
+    return;
+  }
+  out.put('"');
+  for (const char c : text) {
+    if (c == '"') out.put('"');
+    out.put(c);
+  }
+  out.put('"');
+}
+
+}  // namespace waymark::outputs

@@ -1,0 +1,386 @@
+#include "waymark/outputs/human.h"
+
+#include <algorithm>
+
+#include "waymark/element/text.h"
+#include "waymark/image/image.h"
+#include "waymark/outputs/names.h"
+
+namespace waymark::outputs {
+namespace {
+
+constexpr std::size_t kIndexWidth = 10;
+constexpr std::size_t kCountWidth = 6;
+
+bool executed(const Element& element) { return (element.flags & kElementExecuted) != 0; }
+
+/// True for a range whose last instruction went somewhere else.
+bool jumps(const Element& element) {
+  return element.kind == ElementKind::kInstrRange && executed(element) &&
+         (element.last_type == isa::InstrType::kBranch ||
+          element.last_type == isa::InstrType::kIndirectBranch);
+}
+
+/// Where the source goes on, as far as this element tells; kNoAddress: it does not.
+std::uint64_t continues_at(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+    case ElementKind::kInstrRangeNoPath:
+    case ElementKind::kAddrNacc:
+      return element.start;
+    case ElementKind::kException:
+      return (element.flags & kElementReturnIsTarget) != 0 ? element.end : kNoAddress;
+    default:
+      return kNoAddress;
+  }
+}
+
+/// Elements that say nothing of the flow: a waiting line goes on waiting.
+bool passes(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::kTimestamp:
+    case ElementKind::kCycleCount:
+    case ElementKind::kEvent:
+    case ElementKind::kPeContext:
+    case ElementKind::kSyncMarker:
+    case ElementKind::kMemTrans:
+    case ElementKind::kInstrumentation:
+    case ElementKind::kExceptionReturn:
+    case ElementKind::kSwTrace:
+    case ElementKind::kItmTrace:
+    case ElementKind::kDataAddress:
+    case ElementKind::kDataValue:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string_view jump_word(const Element& element) {
+  switch (element.last_subtype) {
+    case isa::InstrSubtype::kBranchLink:
+      return "call";
+    case isa::InstrSubtype::kV8Return:
+    case isa::InstrSubtype::kV7ImpliedReturn:
+      return "return";
+    case isa::InstrSubtype::kV8ExceptionReturn:
+      return "exception return";
+    case isa::InstrSubtype::kNone:
+      break;
+  }
+  return "branch";
+}
+
+std::string_view unsync_sentence(const Element& element) {
+  switch (static_cast<UnsyncReason>(element.reason)) {
+    case UnsyncReason::kInitDecoder:
+      return "waiting for the first synchronisation point";
+    case UnsyncReason::kResetDecoder:
+      return "decoder was reset; waiting for a synchronisation point";
+    case UnsyncReason::kOverflow:
+      return "trace lost: the trace unit's buffer overflowed";
+    case UnsyncReason::kDiscard:
+      return "trace stopped here and was discarded";
+    case UnsyncReason::kBadPacket:
+      return "damaged trace: skipping to the next synchronisation point";
+    case UnsyncReason::kBadImage:
+      return "trace and image disagree: skipping to the next synchronisation point";
+    case UnsyncReason::kUndefined:
+    case UnsyncReason::kEndOfTrace:
+      break;
+  }
+  return "no synchronisation";
+}
+
+void write_address(TextBuffer& out, std::uint64_t address) {
+  out.put("0x");
+  out.hex(address, 16);
+}
+
+}  // namespace
+
+void HumanWriter::name_core(TraceId id, std::string name) {
+  if (id >= kTraceIdCount) return;
+  core_width_ = std::max(core_width_, name.size());
+  cores_[id] = std::move(name);
+}
+
+void HumanWriter::header() {
+  out_.right("index", kIndexWidth);
+  out_.put("  id    ");
+  if (core_width_ != 0) {
+    out_.put("core");
+    for (std::size_t i = 4; i < core_width_ + 2; ++i) out_.put(' ');
+  }
+  out_.put("address              insns  what happened\n");
+}
+
+void HumanWriter::add(std::span<const Element> elements) {
+  for (const Element& element : elements) add(element);
+  write_ready();
+}
+
+void HumanWriter::add(const Element& element) {
+  std::size_t& waiting = waiting_[element.trace_id];
+  if (waiting != kNone && !passes(element.kind)) {
+    items_[waiting].target = continues_at(element);
+    items_[waiting].waits = false;
+    waiting = kNone;
+  }
+  const bool waits = jumps(element);
+  if (waits) waiting = items_.size();
+  items_.push_back({.element = element, .waits = waits});
+}
+
+void HumanWriter::add(const Diagnostic& record) {
+  Item item;
+  item.is_damage = true;
+  item.damage = damage_.size();
+  damage_.push_back(record);
+  items_.push_back(item);
+}
+
+void HumanWriter::finish() {
+  for (Item& item : items_) item.waits = false;
+  waiting_ = make_waiting();
+  write_ready();
+}
+
+void HumanWriter::write_ready() {
+  const bool full = items_.size() - first_ > kMaxWaiting;
+  for (; first_ < items_.size(); ++first_) {
+    Item& item = items_[first_];
+    if (item.waits && !full) break;
+    if (item.waits) waiting_[item.element.trace_id] = kNone;
+    write(item);
+  }
+  settle();
+}
+
+/// Drops what is written.
+void HumanWriter::settle() {
+  if (first_ == 0) return;
+  items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+  for (std::size_t& at : waiting_) {
+    if (at != kNone) at -= first_;
+  }
+  first_ = 0;
+  if (items_.empty()) damage_.clear();
+}
+
+void HumanWriter::begin_line(TraceIndex index, TraceId id) {
+  char number[20];
+  if (index == kNoIndex) {
+    out_.right("-", kIndexWidth);
+  } else {
+    out_.right({number, static_cast<std::size_t>(write_dec(number, index) - number)}, kIndexWidth);
+  }
+  out_.put("  ");
+  if (id == kNoTraceId) {
+    out_.put("-   ");
+  } else {
+    out_.put("0x");
+    out_.hex(id, 2);
+  }
+  out_.put("  ");
+  if (core_width_ == 0) return;
+  const std::string_view core = id < kTraceIdCount ? std::string_view(cores_[id]) : "";
+  out_.put(core);
+  for (std::size_t i = core.size(); i < core_width_ + 2; ++i) out_.put(' ');
+}
+
+void HumanWriter::write(const Item& item) {
+  if (item.is_damage) {
+    write(damage_[item.damage]);
+    return;
+  }
+  const Element& element = item.element;
+  begin_line(element.index, element.trace_id);
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+    case ElementKind::kInstrRangeNoPath:
+      write_range(item);
+      break;
+    case ElementKind::kAddrNacc:
+      write_address(out_, element.start);
+      out_.put("         no image here");
+      if (element.number != image::kSpaceAny) {
+        out_.put(" (memory space ");
+        out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
+        out_.put(')');
+      }
+      out_.put(": trace cannot be followed until the next address");
+      break;
+    case ElementKind::kPeContext:
+      write_context(element);
+      break;
+    case ElementKind::kException:
+      write_exception(element);
+      break;
+    case ElementKind::kExceptionReturn:
+      out_.put("-- return from exception");
+      break;
+    case ElementKind::kNoSync:
+      out_.put("-- ");
+      out_.put(unsync_sentence(element));
+      break;
+    case ElementKind::kTraceOn:
+      out_.put("-- trace on");
+      if (element.reason == static_cast<std::uint8_t>(TraceOnReason::kOverflow)) {
+        out_.put(" after an overflow: instructions before this are missing");
+      } else if (element.reason == static_cast<std::uint8_t>(TraceOnReason::kDebugRestart)) {
+        out_.put(" after debug state");
+      }
+      break;
+    case ElementKind::kEndOfTrace:
+      out_.put("-- end of trace");
+      break;
+    case ElementKind::kTimestamp:
+      out_.put("-- time ");
+      out_.dec(element.timestamp);
+      break;
+    case ElementKind::kCycleCount:
+      out_.put("-- cycles");
+      break;
+    case ElementKind::kEvent:
+      if (element.reason == static_cast<std::uint8_t>(EventType::kTrigger)) {
+        out_.put("-- trigger");
+      } else {
+        out_.put("-- event ");
+        out_.dec(element.number);
+      }
+      break;
+    case ElementKind::kSyncMarker:
+      out_.put("-- time marker: the next time stands for here");
+      break;
+    case ElementKind::kMemTrans:
+      out_.put("-- memory transaction: ");
+      out_.put(reason_word(element));
+      break;
+    case ElementKind::kInstrumentation:
+      out_.put("-- program wrote ");
+      write_address(out_, element.value);
+      out_.put(" (EL");
+      out_.dec(element.exception_level);
+      out_.put(')');
+      break;
+    case ElementKind::kSwTrace:
+    case ElementKind::kItmTrace:
+    case ElementKind::kDataAddress:
+    case ElementKind::kDataValue:
+    case ElementKind::kUnknown:
+    case ElementKind::kAddrUnknown:
+    case ElementKind::kCustom:
+      out_.put("-- ");
+      write_element(out_, element);
+      break;
+  }
+  if ((element.flags & kElementHasCycleCount) != 0) {
+    if (element.kind == ElementKind::kCycleCount && element.cycle_count == 0) {
+      out_.put(": unknown");
+    } else {
+      out_.put(element.kind == ElementKind::kCycleCount ? " +" : ", cycles +");
+      out_.dec(element.cycle_count);
+    }
+  }
+  out_.put('\n');
+}
+
+void HumanWriter::write_range(const Item& item) {
+  const Element& element = item.element;
+  write_address(out_, element.start);
+  out_.put("  ");
+  char number[24] = {'+'};
+  out_.right({number, static_cast<std::size_t>(write_dec(number + 1, element.count) - number)},
+             kCountWidth);
+  out_.put(element.count == 1 ? std::string_view("  insn") : std::string_view("  insns"));
+
+  if (element.kind == ElementKind::kInstrRangeNoPath) {
+    out_.put(" on a path that was not traced, to ");
+    write_address(out_, element.end);
+    return;
+  }
+  switch (element.last_type) {
+    case isa::InstrType::kBranch:
+    case isa::InstrType::kIndirectBranch:
+      if (element.count == 1) out_.put(' ');
+      if (!executed(element)) {
+        out_.put("  not taken");
+        break;
+      }
+      out_.put("  \u2192 ");
+      out_.put(jump_word(element));
+      if (item.target != kNoAddress) {
+        out_.put(' ');
+        write_address(out_, item.target);
+      } else {
+        out_.put(", target not in the trace");
+      }
+      break;
+    case isa::InstrType::kIsb:
+      out_.put("  isb");
+      break;
+    case isa::InstrType::kDsbDmb:
+      out_.put("  barrier");
+      break;
+    case isa::InstrType::kWfiWfe:
+      out_.put("  wait for interrupt or event");
+      break;
+    case isa::InstrType::kTstart:
+      out_.put("  transaction start");
+      break;
+    case isa::InstrType::kOther:
+      break;
+  }
+}
+
+void HumanWriter::write_context(const Element& element) {
+  out_.put("-- now");
+  if ((element.flags & kElementElValid) != 0) {
+    out_.put(" at EL");
+    out_.dec(element.exception_level);
+  }
+  constexpr std::string_view kWorlds[] = {", secure", ", non-secure", ", root", ", realm"};
+  out_.put(kWorlds[static_cast<std::size_t>(element.security) & 3]);
+  out_.put((element.flags & kElement64Bit) != 0 ? std::string_view(", AArch64 ")
+                                                : std::string_view(", AArch32 "));
+  out_.put(isa_name(element.isa));
+  if ((element.flags & kElementContextIdValid) != 0) {
+    out_.put(", context 0x");
+    out_.hex(element.context_id);
+  }
+  if ((element.flags & kElementVmidValid) != 0) {
+    out_.put(", virtual machine 0x");
+    out_.hex(element.vmid);
+  }
+}
+
+void HumanWriter::write_exception(const Element& element) {
+  if ((element.flags & kElementReturnAddress) != 0) {
+    write_address(out_, element.end);
+    out_.put("         exception ");
+  } else {
+    out_.put("-- exception ");
+  }
+  out_.dec(element.number);
+  if ((element.flags & kElementReturnAddress) != 0) out_.put(", to return here");
+  if ((element.flags & kElementTailChain) != 0) out_.put(", tail-chained");
+}
+
+void HumanWriter::write(const Diagnostic& record) {
+  begin_line(record.index, record.trace_id);
+  out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
+  std::string_view message = record.message;
+  while (message.ends_with('\n')) message.remove_suffix(1);
+  out_.put(message);
+  out_.put(" (");
+  out_.put(fault_word(record.fault));
+  out_.put(')');
+  if (record.address != kNoAddress) {
+    out_.put(" at ");
+    write_address(out_, record.address);
+  }
+  out_.put('\n');
+}
+
+}  // namespace waymark::outputs

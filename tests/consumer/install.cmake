@@ -1,0 +1,21 @@
+# Installs BUILD into PREFIX, which it empties first, and looks for what a package must hold.
+file(REMOVE_RECURSE ${PREFIX})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}
+                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+
+foreach(pattern
+    "include/waymark/base/types.h" "lib*/libwaymark.*" "lib*/cmake/waymark/waymark-config.cmake"
+    "lib*/cmake/waymark/waymark-config-version.cmake" "lib*/pkgconfig/waymark.pc"
+    "share/doc/waymark/LICENSE")
+  # libdir may have an architecture's folder in it.
+  string(REPLACE "lib*/" "lib*/*-linux-gnu/" deeper ${pattern})
+  file(GLOB found ${PREFIX}/${pattern} ${PREFIX}/${deeper})
+  if(NOT found)
+    message(SEND_ERROR "The install tree ${PREFIX} has no ${pattern}.")
+  endif()
+endforeach()
+
+file(GLOB_RECURSE private ${PREFIX}/include/*.cc ${PREFIX}/include/*_internal.h)
+if(private)
+  message(SEND_ERROR "Private files were installed: ${private}")
+endif()

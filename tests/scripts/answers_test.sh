@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What the scripts answer before they do any work: help, misuse, the package list.
+set -uo pipefail
+repository=$1
+failures=0
+
+# expect STATUS TEXT COMMAND...: the exit status and a text that the output must hold.
+expect() {
+  local status=$1 text=$2 output got=0
+  shift 2
+  output=$("$@" 2>&1 </dev/null) || got=$?
+  if [ "$got" -ne "$status" ] || [[ $output != *"$text"* ]]; then
+    printf 'FAILED: %s\n  expected status %s and "%s"\n  got status %s and:\n%s\n' \
+      "$*" "$status" "$text" "$got" "$output"
+    failures=$((failures + 1))
+  fi
+}
+
+# From another folder, as the scripts must not depend on where they are called.
+cd / || exit 1
+for script in install build test demo bench fuzz lint sources; do
+  expect 0 "" bash -n "$repository/scripts/$script"
+done
+for script in install build test demo fuzz lint; do
+  expect 0 "scripts/$script [" "$repository/scripts/$script" --help
+done
+
+expect 2 "There is no group 'nothing'" "$repository/scripts/install" nothing
+expect 2 "the groups are: build test lint bench." "$repository/scripts/install" nothing
+expect 2 "Unknown option '--wrong'" "$repository/scripts/install" --wrong
+expect 0 "libfmt-dev" "$repository/scripts/install" --list build
+expect 2 "There is no preset 'nothing'" "$repository/scripts/build" nothing
+expect 2 "There is no suite 'nothing'" "$repository/scripts/test" nothing
+expect 2 "'many' is not a number of seconds" "$repository/scripts/fuzz" many
+expect 2 "'many' is not a number of lines" "$repository/scripts/demo" many
+
+# The list names each package once, and nothing but packages.
+double=$(sed -n 's/#.*//; s/[[:space:]]*$//; /^[^[]/p' "$repository/scripts/packages.txt" | sort | uniq -d)
+[ -z "$double" ] || { echo "FAILED: named twice in packages.txt: $double"; failures=$((failures + 1)); }
+listed=$("$repository/scripts/install" --list build test lint bench)
+odd=$(grep -vE '^[a-z0-9][a-z0-9+.-]+$' <<<"$listed")
+[ -z "$odd" ] || { echo "FAILED: no package names: $odd"; failures=$((failures + 1)); }
+
+# No copy of the list anywhere else: nothing but scripts/install calls apt.
+others=$(grep -lE 'apt(-get)? .*install' "$repository"/scripts/* "$repository/.ci/run" | grep -v '/scripts/install$')
+[ -z "$others" ] || { echo "FAILED: these install packages themselves: $others"; failures=$((failures + 1)); }
+
+exit $((failures > 0))
