@@ -71,7 +71,6 @@ struct SourceOptions {
   std::uint32_t flags = 0;       ///< DecodeFlag bits.
   std::uint32_t range_limit = 0; ///< Most instructions of one walked range; 0: no limit.
   bool reference_quirks = false; ///< Switch on every named quirk of the protocol (compat only).
-  std::uint32_t range_limit = 0; ///< Longest range in instructions; 0: none.
   bool block_cache = true;       ///< False: every atom is walked anew.  For tests.
 };
 
