@@ -8,6 +8,7 @@
 #include "listing.h"
 #include "tree_builder.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/frames/dstream.h"
 
 namespace waymark::compat {
 namespace {
