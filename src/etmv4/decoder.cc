@@ -670,7 +670,14 @@ void Decoder::apply_address(const Entry& entry) {
   address_ = entry.value;
   isa_ = isa_of(is_64bit_, entry.is);
   need_address_ = false;
+  leave_flow();
+}
+
+// The address comes from elsewhere than the last block.  Only what an indirect branch guesses may be
+// linked to it: every other link is followed without a look at the address.
+void Decoder::leave_flow() {
   block_ = nullptr;
+  if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;
 }
 
 void Decoder::apply_context(const Entry& entry, TraceIndex index) {
@@ -712,7 +719,7 @@ bool Decoder::pop_return_stack() {
   address_ = top.address;
   isa_ = top.isa;
   need_address_ = false;
-  block_ = nullptr;
+  leave_flow();
   return true;
 }
 

@@ -99,7 +99,12 @@ void DecodeTree::reset() {
   current_ = nullptr;
   segment_ = segment_count_ = 0;
   if (demux_) demux_->reset();
-  for (TraceId id = 0; id < kTraceIdCount; ++id)
+  reset_sources();
+}
+
+void DecodeTree::reset_sources() {
+  const TraceId end = formatted() ? kTraceIdCount : TraceId{1};
+  for (TraceId id = 0; id < end; ++id)
     if (Source* source = listener(id)) source->reset();
 }
 
@@ -150,8 +155,7 @@ bool DecodeTree::next_segment() {
         segment_count_ = demux_->frame().count;
         break;
       case frames::Step::kReset:
-        for (TraceId id = 0; id < kTraceIdCount; ++id)
-          if (Source* source = listener(id)) source->reset();
+        reset_sources();
         break;
       case frames::Step::kSkipped:
         if (observer_ != nullptr) observer_->on_diagnostic(demux_->error());
@@ -171,7 +175,8 @@ bool DecodeTree::next_segment() {
 }
 
 bool DecodeTree::next_to_finish() {
-  while (next_finishing_ < kTraceIdCount) {
+  const TraceId end = formatted() ? kTraceIdCount : TraceId{1};
+  while (next_finishing_ < end) {
     Source* source = listener(next_finishing_++);
     if (source == nullptr) continue;
     source->finish();

@@ -36,6 +36,7 @@ class Builder {
 
   std::optional<BuiltTree> build(const inputs::TraceBuffer& buffer) {
     built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_));
+    built_.tree->set_resynchronise_frames(false);
     bool any = false;
     for (const inputs::TraceSource& source : buffer.sources) {
       if (!add_source(source)) continue;

@@ -174,6 +174,7 @@ class Decoder {
   bool finish_queue();
   void apply_context(const Entry& entry, TraceIndex index);
   void apply_address(const Entry& entry);
+  void leave_flow();
   void select_memory();
   Stretch walk_to(std::uint64_t end);
   bool pop_return_stack();

@@ -68,6 +68,7 @@ class DecodeTree {
   enum class Phase : std::uint8_t { kInput, kFinishing };
   bool next_segment();
   bool next_to_finish();
+  void reset_sources();
   [[nodiscard]] Source* listener(TraceId id) const;
 
   std::optional<frames::Demux> demux_;
