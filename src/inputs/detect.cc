@@ -224,7 +224,7 @@ Detection detect_trace(Bytes content, bool whole_frames) {
         InputKind::kEtmv4Stream,
         fmt::format("Offset {} holds the alignment synchronisation of an ETMv4 or ETE stream, and "
                     "the ID bytes of CoreSight frames are missing.",
-                    *async.first)};
+                    async.first.value_or(0))};
   }
   if (std::ranges::all_of(content, [](std::uint8_t b) { return b == 0; }))
     return {InputKind::kUnknown, "It holds zero bytes only."};

@@ -10,41 +10,17 @@
 #include <utility>
 
 #include "ini_parser.h"
+#include "waymark/image/image.h"
 
 namespace waymark::inputs {
 namespace {
 
-struct SpaceName {
-  std::string_view name;
-  std::uint8_t mask;
-};
-
-// Sheet section 7.
-constexpr std::array kSpaceNames = std::to_array<SpaceName>({
-    {"", 0xFF},
-    {"EL1S", 0x01},
-    {"EL1N", 0x02},
-    {"EL2", 0x04},
-    {"EL2N", 0x04},
-    {"EL3", 0x08},
-    {"EL2S", 0x10},
-    {"EL1R", 0x20},
-    {"EL2R", 0x40},
-    {"ROOT", 0x80},
-    {"S", 0x19},
-    {"N", 0x06},
-    {"R", 0x60},
-    {"ANY", 0xFF},
-    {"H", 0x04},
-    {"P", 0x02},
-    {"NP", 0x02},
-    {"SP", 0x01},
-});
-
-std::optional<std::uint8_t> space_mask(std::string_view name) {
-  const auto* at = std::ranges::find(kSpaceNames, name, &SpaceName::name);
-  if (at == kSpaceNames.end()) return std::nullopt;
-  return at->mask;
+// Absent and unknown count as ANY; the latter is a problem.
+std::optional<image::SpaceMask> space_mask(const std::string& name) {
+  if (name.empty()) return image::kSpaceAny;
+  const Result<image::SpaceMask> mask = image::space_by_name(name);
+  if (!mask) return std::nullopt;
+  return *mask;
 }
 
 std::string hex(std::uint64_t value) { return fmt::format("0x{:x}", value); }
@@ -57,7 +33,7 @@ struct Range {
   const std::string* path = nullptr;
   const std::string* file = nullptr;  // The device ini.
   std::uint32_t line = 0;
-  std::uint8_t space = 0xFF;
+  image::SpaceMask space = image::kSpaceAny;
 };
 
 class Checker {
@@ -103,7 +79,7 @@ class Checker {
     if (fresh) entry->second = store_.file_size(path);
     const std::optional<std::uint64_t> size = entry->second;
 
-    const std::optional<std::uint8_t> space = space_mask(dump.space);
+    const std::optional<image::SpaceMask> space = space_mask(dump.space);
     if (!space) {
       report(
           ProblemKind::kUnknownSpace, Severity::kWarning, file, dump.line,
@@ -175,7 +151,7 @@ class Checker {
                        .path = &path,
                        .file = &file,
                        .line = dump.line,
-                       .space = space.value_or(0xFF)});
+                       .space = space.value_or(image::kSpaceAny)});
   }
 
   // One sweep over the ranges by start; `reach` holds for each space the range that goes furthest.

@@ -30,7 +30,7 @@ std::string_view input_kind_name(InputKind kind);
 
 struct Detection {
   InputKind kind = InputKind::kUnknown;
-  std::string why;  ///< A whole sentence.
+  std::string why{};  ///< A whole sentence.
 };
 
 /// Looks at no more than this of a file.

@@ -17,17 +17,17 @@ namespace waymark::inputs {
 
 /// One line of `[regs]`; `name` includes a bracket part such as "TRCIDR0(0x078)".
 struct Register {
-  std::string name;
-  std::string text;  ///< Without quotes at its ends.
+  std::string name{};
+  std::string text{};  ///< Without quotes at its ends.
   std::uint32_t line = 0;
   friend bool operator==(const Register&, const Register&) = default;
 };
 
 /// One `[dump…]` section: part of a file that lies in target memory at `address`.
 struct Dump {
-  std::string section;
-  std::string file;
-  std::string space;  ///< Sheet section 7; empty: any.
+  std::string section{};
+  std::string file{};
+  std::string space{};  ///< Sheet section 7; empty: any.
   std::uint64_t address = 0;
   std::uint64_t length = 0;  ///< 0: the whole file.
   std::uint64_t offset = 0;  ///< Counts only with a length.
@@ -37,14 +37,14 @@ struct Dump {
 
 /// A device ini file.
 struct Device {
-  std::string file;  ///< As the device list names it.
-  std::string name;
-  std::string class_name;  ///< "core", "trace_source"; nothing depends on it.
-  std::string type;        ///< Core name, or protocol.
-  std::string global_core;
-  std::vector<Register> registers;  ///< In the order of a map that ignores case.
-  std::vector<Dump> dumps;          ///< In file order.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> extended_registers;  ///< By number.
+  std::string file{};  ///< As the device list names it.
+  std::string name{};
+  std::string class_name{};  ///< "core", "trace_source"; nothing depends on it.
+  std::string type{};        ///< Core name, or protocol.
+  std::string global_core{};
+  std::vector<Register> registers{};  ///< In the order of a map that ignores case.
+  std::vector<Dump> dumps{};          ///< In file order.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> extended_registers{};  ///< By number.
 
   /// The first register whose name, cut at `(`, is `register_name` exactly.  Null: none.
   [[nodiscard]] const Register* find(std::string_view register_name) const;
@@ -57,22 +57,22 @@ struct Device {
 
 /// One line of `[device_list]`, whose keys count for nothing: files are numbered from 1.
 struct DeviceFile {
-  std::string file;
+  std::string file{};
   std::uint32_t number = 0;
   std::uint32_t line = 0;
   friend bool operator==(const DeviceFile&, const DeviceFile&) = default;
 };
 
 struct SourceBuffer {
-  std::string source;  ///< Device name.
-  std::string buffer;  ///< TraceBuffer::name.
+  std::string source{};  ///< Device name.
+  std::string buffer{};  ///< TraceBuffer::name.
   std::uint32_t line = 0;
   friend bool operator==(const SourceBuffer&, const SourceBuffer&) = default;
 };
 
 struct CoreTraceSource {
-  std::string source;
-  std::string core;  ///< Device name.
+  std::string source{};
+  std::string core{};  ///< Device name.
   std::uint32_t line = 0;
   friend bool operator==(const CoreTraceSource&, const CoreTraceSource&) = default;
 };
@@ -81,11 +81,11 @@ struct CoreTraceSource {
 struct TraceSource {
   static constexpr std::size_t kNoDevice = ~std::size_t{0};
 
-  std::string device;
-  std::string type;                      ///< "ETM4.2"; empty if the device does not exist.
-  std::string protocol;                  ///< The type up to the first dot.
-  std::string core;                      ///< Empty: no core traces through it.
-  std::string core_type;                 ///< Empty if there is no core, or no such device.
+  std::string device{};
+  std::string type{};                    ///< "ETM4.2"; empty if the device does not exist.
+  std::string protocol{};                ///< The type up to the first dot.
+  std::string core{};                    ///< Empty: no core traces through it.
+  std::string core_type{};               ///< Empty if there is no core, or no such device.
   std::size_t device_index = kNoDevice;  ///< Into Snapshot::devices.
   std::size_t core_index = kNoDevice;
   friend bool operator==(const TraceSource&, const TraceSource&) = default;
@@ -100,27 +100,27 @@ enum class BufferFormat : std::uint8_t {
 BufferFormat buffer_format(std::string_view format);
 
 struct TraceBuffer {
-  std::string section;
-  std::string name;
-  std::string file;
-  std::string format;
-  std::uint32_t line = 0;            ///< Of the section header.
-  std::vector<TraceSource> sources;  ///< In the order of their device names, byte by byte.
+  std::string section{};
+  std::string name{};
+  std::string file{};
+  std::string format{};
+  std::uint32_t line = 0;              ///< Of the section header.
+  std::vector<TraceSource> sources{};  ///< In the order of their device names, byte by byte.
   friend bool operator==(const TraceBuffer&, const TraceBuffer&) = default;
 };
 
 /// A snapshot as its ini files state it; plain data.
 struct Snapshot {
-  std::string directory;  ///< Ends in '/'; file names of the model are to be appended to it.
-  std::string version;
-  std::string description;
-  std::string trace_file;                           ///< `metadata`; empty: none named.
-  std::vector<DeviceFile> device_files;             ///< In file order.
-  std::vector<Device> devices;                      ///< By name.
-  std::vector<std::string> buffer_list;             ///< The items of `buffers=`, untrimmed.
-  std::vector<TraceBuffer> buffers;                 ///< In the order of their sections.
-  std::vector<SourceBuffer> source_buffers;         ///< By source.
-  std::vector<CoreTraceSource> core_trace_sources;  ///< By source.
+  std::string directory{};  ///< Ends in '/'; file names of the model are to be appended to it.
+  std::string version{};
+  std::string description{};
+  std::string trace_file{};                           ///< `metadata`; empty: none named.
+  std::vector<DeviceFile> device_files{};             ///< In file order.
+  std::vector<Device> devices{};                      ///< By name.
+  std::vector<std::string> buffer_list{};             ///< The items of `buffers=`, untrimmed.
+  std::vector<TraceBuffer> buffers{};                 ///< In the order of their sections.
+  std::vector<SourceBuffer> source_buffers{};         ///< By source.
+  std::vector<CoreTraceSource> core_trace_sources{};  ///< By source.
 
   [[nodiscard]] const Device* find_device(std::string_view name) const;
   [[nodiscard]] const TraceBuffer* find_buffer(std::string_view name) const;

@@ -1,0 +1,73 @@
+#include "waymark/base/mapped_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace waymark {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class MappedFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + "waymark_mapped_" +
+            testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(path_);
+  }
+  void TearDown() override { fs::remove_all(path_); }
+  std::string path_;
+};
+
+TEST_F(MappedFileTest, holds_the_bytes_of_the_file) {
+  std::ofstream(path_) << "abc";
+  const Result<MappedFile> file = MappedFile::open(path_);
+  ASSERT_TRUE(file);
+  EXPECT_THAT(file->bytes(), ElementsAre('a', 'b', 'c'));
+  EXPECT_EQ(file->path(), path_);
+}
+
+TEST_F(MappedFileTest, empty_file_is_an_empty_span) {
+  std::ofstream(path_).flush();
+  const Result<MappedFile> file = MappedFile::open(path_);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(file->bytes().empty());
+}
+
+TEST_F(MappedFileTest, moves_with_its_mapping) {
+  std::ofstream(path_) << "abc";
+  MappedFile first = *MappedFile::open(path_);
+  MappedFile second(std::move(first));
+  MappedFile third;
+  third = std::move(second);
+  EXPECT_EQ(third.size(), 3U);
+  EXPECT_EQ(third.bytes()[2], 'c');
+}
+
+TEST_F(MappedFileTest, absent_file_is_not_found_with_the_reason) {
+  const Result<MappedFile> file = MappedFile::open(path_);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(file.error().detail, "Cannot open " + path_ + ": No such file or directory.");
+  EXPECT_EQ(MappedFile::open(std::string("a\0b", 3)).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(MappedFileTest, folder_and_pipe_are_refused_at_once) {
+  fs::create_directories(path_);
+  EXPECT_THAT(MappedFile::open(path_).error().detail, HasSubstr("is a folder"));
+  fs::remove_all(path_);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const Result<MappedFile> pipe = MappedFile::open(path_);
+  ASSERT_FALSE(pipe);
+  EXPECT_EQ(pipe.error().code, ErrorCode::kIo);
+  EXPECT_THAT(pipe.error().detail, HasSubstr("not a regular file"));
+}
+
+}  // namespace
+}  // namespace waymark

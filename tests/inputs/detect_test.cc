@@ -1,0 +1,172 @@
+#include "waymark/inputs/detect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+namespace waymark::inputs {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using Data = std::vector<std::uint8_t>;
+
+InputKind kind_of(const Data& content) { return detect(Bytes(content)).kind; }
+InputKind kind_of(std::string_view text) { return kind_of(Data(text.begin(), text.end())); }
+
+void append(Data& out, const Data& more) { out.insert(out.end(), more.begin(), more.end()); }
+
+// A frame of source `id` with even, hence unremarkable, data.
+Data frame(std::uint8_t id, std::uint8_t seed) {
+  Data out{static_cast<std::uint8_t>(id << 1 | 1)};
+  for (unsigned i = 1; i < 16; ++i)
+    out.push_back(static_cast<std::uint8_t>((seed * 7 + i * 30) & 0xFE));
+  return out;
+}
+
+Data frames(std::size_t count) {
+  Data out;
+  for (std::size_t i = 0; i < count; ++i)
+    append(out, frame(static_cast<std::uint8_t>(0x10 + i % 3), static_cast<std::uint8_t>(i)));
+  return out;
+}
+
+Data noise(std::size_t size) {
+  Data out(size);
+  std::uint32_t state = 12345;
+  for (std::uint8_t& byte : out) {
+    state = state * 1664525 + 1013904223;
+    byte = static_cast<std::uint8_t>(state >> 24);
+  }
+  return out;
+}
+
+const Data kSync{0xFF, 0xFF, 0xFF, 0x7F};
+const Data kAsync{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x00};
+
+TEST(Detect, magic_numbers) {
+  EXPECT_EQ(kind_of("PERFILE2rest"), InputKind::kPerfData);
+  EXPECT_EQ(kind_of("2ELIFREP"), InputKind::kPerfData);
+  EXPECT_EQ(kind_of("PERFFILE"), InputKind::kPerfData);
+  EXPECT_EQ(kind_of("\x7F"
+                    "ELF\x02"),
+            InputKind::kElf);
+  EXPECT_EQ(kind_of(Data{}), InputKind::kEmpty);
+}
+
+TEST(Detect, trace_script_needs_the_whole_word) {
+  EXPECT_EQ(kind_of("waymark-trace 1\n"), InputKind::kTraceScript);
+  EXPECT_EQ(kind_of("waymark-trace"), InputKind::kTraceScript);
+  EXPECT_EQ(kind_of("waymark-trace\r\n"), InputKind::kTraceScript);
+  EXPECT_EQ(kind_of("waymark-traces\n"), InputKind::kUnknown);
+}
+
+TEST(Detect, aligned_frames) {
+  EXPECT_EQ(kind_of(frames(64)), InputKind::kAlignedFrames);
+  EXPECT_THAT(detect(Bytes(frames(64))).why, HasSubstr("3 trace sources"));
+}
+
+TEST(Detect, blank_frames_and_barriers_between_aligned_frames) {
+  Data data = frames(32);
+  data.resize(data.size() + 1024);
+  for (int i = 0; i < 4; ++i) append(data, kSync);
+  append(data, frames(32));
+  const Detection found = detect(Bytes(data));
+  EXPECT_EQ(found.kind, InputKind::kAlignedFrames);
+  EXPECT_THAT(found.why, HasSubstr("1 barrier"));
+}
+
+TEST(Detect, too_few_frames_are_not_guessed) { EXPECT_EQ(kind_of(frames(4)), InputKind::kUnknown); }
+
+TEST(Detect, size_that_is_no_multiple_of_a_frame_is_not_guessed) {
+  Data data = frames(64);
+  data.pop_back();
+  EXPECT_EQ(kind_of(data), InputKind::kUnknown);
+}
+
+TEST(Detect, noise_and_zeros_are_unknown) {
+  EXPECT_EQ(kind_of(noise(65536)), InputKind::kUnknown);
+  EXPECT_THAT(detect(Bytes(Data(4096))).why, HasSubstr("zero bytes only"));
+}
+
+TEST(Detect, frames_with_syncs) {
+  Data data{0x12, 0x34};
+  for (std::uint8_t i = 0; i < 20; ++i) {
+    append(data, kSync);
+    append(data, frame(0x10, i));
+  }
+  EXPECT_EQ(kind_of(data), InputKind::kTpiuFrames);
+}
+
+TEST(Detect, half_syncs_between_syncs_do_not_count_as_frame_bytes) {
+  Data data;
+  for (std::uint8_t i = 0; i < 20; ++i) {
+    append(data, kSync);
+    append(data, {0xFF, 0x7F});
+    append(data, frame(0x10, i));
+  }
+  EXPECT_EQ(kind_of(data), InputKind::kTpiuFrames);
+}
+
+TEST(Detect, dstream_records) {
+  Data stream;
+  for (std::size_t i = 0; stream.size() < 504 * 8; ++i) {
+    append(stream, kSync);
+    append(stream, frame(0x10, static_cast<std::uint8_t>(i)));
+  }
+  Data data;
+  for (std::size_t record = 0; record < 8; ++record) {
+    const auto at = stream.begin() + static_cast<std::ptrdiff_t>(record * 504);
+    data.insert(data.end(), at, at + 504);
+    append(data, {0, 0, 0, 0, 0x7E, 0, 0xFE, 0x0F});
+  }
+  EXPECT_EQ(kind_of(data), InputKind::kDstreamFrames);
+}
+
+TEST(Detect, etmv4_stream_from_its_start) { EXPECT_EQ(kind_of(kAsync), InputKind::kEtmv4Stream); }
+
+TEST(Detect, etmv4_stream_that_wrapped) {
+  Data data = noise(200);
+  append(data, kAsync);
+  append(data, noise(300));
+  const Detection found = detect(Bytes(data));
+  EXPECT_EQ(found.kind, InputKind::kEtmv4Stream);
+  EXPECT_THAT(found.why, HasSubstr("Offset 200"));
+}
+
+TEST(Detect, memory_with_long_runs_of_zeros_is_no_stream) {
+  Data data = noise(100);
+  for (int i = 0; i < 8; ++i) {
+    data.resize(data.size() + 40);
+    append(data, {0x80, 0x55, 0x66});
+  }
+  EXPECT_EQ(kind_of(data), InputKind::kUnknown);
+}
+
+TEST(Detect, every_kind_has_a_name_of_its_own) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(InputKind::kEtmv4Stream); ++i)
+    names.push_back(input_kind_name(static_cast<InputKind>(i)));
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST(Detect, paths) {
+  const std::string folder = testing::TempDir() + "waymark_detect";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  EXPECT_EQ(detect(folder).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(detect(folder + "/none").error().code, ErrorCode::kNotFound);
+  std::ofstream(folder + "/snapshot.ini") << "[snapshot]\n";
+  std::ofstream(folder + "/trace.ini") << "[trace_buffers]\n";
+  EXPECT_EQ(detect(folder)->kind, InputKind::kSnapshotFolder);
+  EXPECT_EQ(detect(folder + "/snapshot.ini")->kind, InputKind::kSnapshotIni);
+  EXPECT_THAT(detect(folder + "/trace.ini")->why, HasSubstr("give the folder"));
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace waymark::inputs
