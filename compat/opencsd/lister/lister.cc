@@ -9,6 +9,7 @@
 #include "tree_builder.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/dstream.h"
+#include "waymark/frames/text.h"
 
 namespace waymark::compat {
 namespace {
@@ -112,20 +113,11 @@ class Run {
       const Bytes tail = bytes.first(std::min(kFooterSize, bytes.size()));
       std::ranges::copy(tail, footer.begin());
       bytes = bytes.subspan(tail.size());
-      if (options_.raw_packed && !options_.profile) log_footer(footer);
+      if (options_.raw_packed && !options_.profile) {
+        frames::write_dstream_footer(log_.text(), footer);
+      }
     }
     return index;
-  }
-
-  void log_footer(Bytes footer) {
-    TextBuffer& out = log_.text();
-    out.put("DSTREAM footer [");
-    for (const std::uint8_t byte : footer) {
-      out.put("0x");
-      out.hex(byte);
-      out.put(' ');
-    }
-    out.put("]\n");
   }
 
   /// The bytes of the block that were used: all of them unless the path failed.
@@ -170,20 +162,7 @@ class Run {
                             counts.bad_sequences));
     }
     const frames::Statistics frames = tree().frame_statistics();
-    if (!any || frames.frame_bytes == 0) return;
-    const std::uint64_t total = frames.valid_id_bytes + frames.no_id_bytes +
-                                frames.unknown_id_bytes + frames.reserved_id_bytes +
-                                frames.frame_bytes;
-    log_.line(
-        fmt::format("\nFrame Demux Stats\n"
-                    "Trace data bytes sent to registered ID decoders: {}\n"
-                    "Trace data bytes without registered ID decoders: {}\n"
-                    "Trace data bytes with unknown ID: {}\n"
-                    "Trace data bytes with reserved ID: {}\n"
-                    "Frame demux bytes, ID bytes and sync bytes: {}\n"
-                    "Total bytes processed by frame demux: {}\n",
-                    frames.valid_id_bytes, frames.no_id_bytes, frames.unknown_id_bytes,
-                    frames.reserved_id_bytes, frames.frame_bytes, total));
+    if (any && frames.frame_bytes != 0) frames::write_statistics(log_.text(), frames);
   }
 
   const ListerOptions& options_;

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "protocols.h"
+#include "component_name.h"
 #include "waymark/element/text.h"
+#include "waymark/frames/text.h"
 
 namespace waymark::compat {
 namespace {
@@ -49,10 +50,11 @@ void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& re
     listed_[id] = source;
     if (!options_.packets) continue;
     log_.line(fmt::format("Trace Packet Lister : Protocol printer {} on Trace ID 0x{:x}",
-                          protocol_row(source->protocol()).decoder, id));
+                          protocol_name(source->protocol()), id));
   }
   if (!options_.ids.empty() && tree.formatted()) tree.set_filter(options_.ids);
   tree.set_observer(this);
+  tree.set_resynchronise_frames(false);
   if (tree.formatted() && lines_ && (options_.raw_packed || options_.raw_unpacked)) {
     tree.set_raw_monitor(this, options_.raw_packed, options_.raw_unpacked);
   }
@@ -91,9 +93,7 @@ void Listing::on_packet(const PacketRef& packet) {
   }
   if (refused_[id & 0x7F] && !stopped_) [[unlikely]] {
     stopped_ = true;
-    const ProtocolRow& row =
-        protocol_row(source != nullptr ? source->protocol() : Protocol::kEtmV4);
-    write_component("DCD_", row.decoder_component, id);
+    write_component(component_names(packet.protocol).elements, id);
     log_.error("", ErrorNumber::kNotInit, kNoIndex, kNoTraceId,
                "No decoder configuration information");
   }
@@ -114,17 +114,15 @@ void Listing::on_diagnostic(const Diagnostic& record) {
   const TraceId id =
       record.trace_id == kNoTraceId || !tree_->formatted() ? current_ : record.trace_id;
   const Source* source = tree_->source(id);
-  const ProtocolRow& row = protocol_row(source != nullptr ? source->protocol() : Protocol::kEtmV4);
-  const bool packet_stage = record.stage == Stage::kPackets;
-  write_component(packet_stage ? "PKTP_" : "DCD_",
-                  packet_stage ? row.component : row.decoder_component, id);
+  const ComponentNames names =
+      component_names(source != nullptr ? source->protocol() : Protocol::kEtmV4);
+  write_component(record.stage == Stage::kPackets ? names.packets : names.elements, id);
   log_.error("", error_number(record.fault), record.index, record.trace_id, record.message);
 }
 
 /// "DCD_ETMV4_0016", or without the number where there are no frames.
-void Listing::write_component(std::string_view prefix, std::string_view name, TraceId id) {
+void Listing::write_component(std::string_view name, TraceId id) {
   TextBuffer& out = log_.text();
-  out.put(prefix);
   out.put(name);
   if (!tree_->formatted()) return;
   out.put('_');
@@ -148,35 +146,7 @@ void Listing::on_operation(Operation operation, TraceId trace_id) {
 }
 
 void Listing::on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) {
-  TextBuffer& out = log_.text();
-  out.put("Frame Data; Index");
-  char number[20];
-  const auto digits = static_cast<std::size_t>(write_dec(number, index) - number);
-  out.right({number, digits}, 7);
-  out.put("; ");
-  switch (kind) {
-    case frames::RawKind::kPacked:
-      out.put("   RAW_PACKED; ");
-      break;
-    case frames::RawKind::kFsync:
-      out.put("        FSYNC; ");
-      break;
-    case frames::RawKind::kIdData:
-      out.put("  ID_DATA[");
-      if (id == kNoTraceId) {
-        out.put("????");
-      } else {
-        out.put("0x");
-        out.hex(id, 2);
-      }
-      out.put("]; ");
-      break;
-  }
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i != 0 && i % 16 == 0) out.put('\n');
-    out.put(std::string_view(kByteTexts[bytes[i]].data() + 2, 3));
-  }
-  out.put('\n');
+  frames::write_raw_frame(log_.text(), kind, index, id, bytes);
   log_.settle();
 }
 

@@ -37,7 +37,7 @@ class Listing final : public Observer, public frames::RawMonitor {
   void log_profile();
 
  private:
-  void write_component(std::string_view prefix, std::string_view name, TraceId id);
+  void write_component(std::string_view name, TraceId id);
   void write_flushes();
 
   const ListerOptions& options_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "protocols.h"
+#include "waymark/inputs/protocols.h"
 
 namespace waymark::compat {
 namespace {
@@ -77,7 +77,7 @@ class Builder {
 
   bool add_decoder(const inputs::TraceSource& source) {
     const inputs::Device& device = snapshot_.devices[source.device_index];
-    const ProtocolRow* row = protocol_row(source.type);
+    const inputs::ProtocolRow* row = inputs::protocol_by_type(source.type);
     if (row == nullptr || row->needs_core == source.core.empty()) return false;
     isa::Core core;
     if (row->needs_core) {
@@ -90,7 +90,7 @@ class Builder {
       }
       core = *named;
     }
-    for (const RegisterRule& rule : row->registers) {
+    for (const inputs::RegisterRule& rule : row->registers) {
       if (device.find(rule.name) != nullptr) continue;
       log_.line(fmt::format(
           "{} : {}{}", kBuilder,
@@ -105,7 +105,7 @@ class Builder {
     return attach(*row, device, core);
   }
 
-  bool attach(const ProtocolRow& row, const inputs::Device& device, isa::Core core) {
+  bool attach(const inputs::ProtocolRow& row, const inputs::Device& device, isa::Core core) {
     SourceOptions source_options;
     source_options.decode = options_.decode;
     source_options.flags = options_.flags;
@@ -119,12 +119,13 @@ class Builder {
       if (value > 0) source_options.range_limit = static_cast<std::uint32_t>(value);
     }
 
+    const auto registers = [&](std::string_view name) { return device.value(name); };
     bool refused = false;
-    auto made = row.make(device, core, built_.image.get(), source_options);
+    auto made = row.make(registers, core, built_.image.get(), source_options);
     if (!made && made.error().code == ErrorCode::kUnsupported && options_.decode) {
       refused = true;
       source_options.decode = false;
-      made = row.make(device, core, nullptr, source_options);
+      made = row.make(registers, core, nullptr, source_options);
     }
     if (!made) return false;
     const TraceId id = built_.tree->formatted() ? (*made)->trace_id() : TraceId{0};

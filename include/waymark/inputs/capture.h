@@ -1,0 +1,121 @@
+// From a path to something that decodes: the trace, the image, and a decode tree over both.  What
+// the command line works with.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "waymark/base/mapped_file.h"
+#include "waymark/base/result.h"
+#include "waymark/frames/dstream.h"
+#include "waymark/image/image.h"
+#include "waymark/inputs/detect.h"
+#include "waymark/inputs/snapshot.h"
+#include "waymark/tree/decode_tree.h"
+
+namespace waymark::inputs {
+
+/// How the bytes of the trace are wrapped.
+enum class Framing : std::uint8_t { kNone, kMemoryAligned, kFsync, kHsync, kDstream };
+
+/// "mem", "fsync", "hsync", "dstream", "none".
+std::string_view framing_name(Framing framing);
+std::optional<Framing> framing_by_name(std::string_view name);
+
+/// The options of the deformatter; nothing for kNone.
+std::optional<frames::Options> frame_options(Framing framing);
+
+/// A file that lies in target memory.
+struct ImageFile {
+  std::uint64_t address = 0;
+  std::string path;
+};
+
+/// What the user says.  The second group is for inputs that do not say it themselves, and overrules
+/// those that do where that makes sense.
+struct CaptureOptions {
+  std::string buffer;        ///< Name of a trace buffer of a snapshot; empty: the first.
+  std::vector<TraceId> ids;  ///< Only these; empty: all.
+  SourceOptions source;
+
+  std::string protocol;  ///< "etmv4", "ete"; see protocol_by_name().
+  std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
+  std::optional<Framing> framing;
+  std::vector<std::pair<std::string, std::uint32_t>> registers;
+  std::vector<ImageFile> images;  ///< Added to those of a snapshot.
+};
+
+/// A source of the tree and what the input says of it.
+struct CaptureSource {
+  TraceId id = 0;  ///< As the registers name it.
+  std::string device{};
+  std::string type{};     ///< "ETM4.2"
+  std::string version{};  ///< Of the architecture, from the registers: "4.2"; empty: unknown.
+  std::string core{};
+  std::string core_type{};
+  Source* source = nullptr;  ///< Of the tree.
+};
+
+/// A sentence for the user about something doubtful that did not stop the opening.
+struct Note {
+  Severity severity = Severity::kWarning;
+  std::string text;
+};
+
+/// A part of the trace, as DecodeTree::feed() wants it.
+struct TraceBlock {
+  TraceIndex index = 0;
+  Bytes bytes;
+};
+
+/// Owns all that decoding needs.  One owner; not thread safe.
+class Capture {
+ public:
+  /// kNotFound, kIo: a path; kParse: a snapshot's ini file; kInvalidArgument: the options, with the
+  /// option to change or to add in `detail`; kUnsupported: a kind of input or of trace that cannot
+  /// be decoded; kBadData: an empty trace.
+  static Result<Capture> open(const std::string& path, const CaptureOptions& options);
+
+  [[nodiscard]] InputKind kind() const { return kind_; }
+  [[nodiscard]] Framing framing() const { return framing_; }
+  /// Of a snapshot; nullptr otherwise.
+  [[nodiscard]] const Snapshot* snapshot() const { return snapshot_.get(); }
+  [[nodiscard]] const TraceBuffer* buffer() const { return buffer_; }
+  [[nodiscard]] const MappedFile& trace() const { return trace_; }
+  [[nodiscard]] const image::Image& image() const { return *image_; }
+  [[nodiscard]] DecodeTree& tree() { return *tree_; }
+  [[nodiscard]] const std::vector<CaptureSource>& sources() const { return sources_; }
+  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+
+  /// Bytes of each trace ID in the frames, attached or not; all zero without frames.
+  [[nodiscard]] const std::array<std::uint64_t, kTraceIdCount>& id_bytes() const {
+    return id_bytes_;
+  }
+
+  /// The blocks of the trace one after the other; nothing at its end.
+  std::optional<TraceBlock> next_block();
+
+ private:
+  Capture() = default;
+  friend class CaptureBuilder;
+
+  InputKind kind_ = InputKind::kUnknown;
+  Framing framing_ = Framing::kNone;
+  std::unique_ptr<Snapshot> snapshot_;
+  const TraceBuffer* buffer_ = nullptr;
+  MappedFile trace_;
+  std::unique_ptr<image::Image> image_;
+  std::unique_ptr<DecodeTree> tree_;
+  std::vector<CaptureSource> sources_;
+  std::vector<Note> notes_;
+  std::array<std::uint64_t, kTraceIdCount> id_bytes_{};
+
+  TraceIndex position_ = 0;
+  std::optional<frames::DstreamReader> records_;
+};
+
+}  // namespace waymark::inputs

@@ -1,0 +1,45 @@
+// What a device type means: protocol, registers, factory.  One row per protocol.  Fact sheet
+// snapshot-format.md section 4.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "waymark/base/result.h"
+#include "waymark/image/image.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::inputs {
+
+/// The value of a register by its name ("TRCIDR0"); nothing if the input does not have it.
+using RegisterReader = std::function<std::optional<std::uint32_t>(std::string_view name)>;
+
+struct RegisterRule {
+  std::string_view name;
+  bool mandatory = false;
+};
+
+struct ProtocolRow {
+  std::string_view type;  ///< Device type up to the first dot: "ETM4".
+  Protocol protocol = Protocol::kEtmV4;
+  bool needs_core = false;  ///< It traces a PE, whose architecture decoding needs.
+  std::span<const RegisterRule> registers;
+  /// Registers that are not there have the defaults of the sheet.  nullptr: no decoder yet.
+  Result<std::unique_ptr<Source>> (*make)(const RegisterReader& registers, isa::Core core,
+                                          const image::Image* image,
+                                          const SourceOptions& options) = nullptr;
+  /// The architecture version that the registers state: "4.2"; nullptr: they do not.
+  std::string (*version)(const RegisterReader& registers) = nullptr;
+};
+
+/// The row for a device type such as "ETM4.2"; nullptr: unknown.
+const ProtocolRow* protocol_by_type(std::string_view type);
+
+/// The row for a name as users write it ("etmv4", "ete", "ptm"), in any case; nullptr: unknown.
+const ProtocolRow* protocol_by_name(std::string_view name);
+
+}  // namespace waymark::inputs

@@ -1,0 +1,69 @@
+#include "waymark/inputs/capture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture_builder.h"
+
+namespace waymark::inputs {
+namespace {
+
+// A multiple of every frame alignment.
+constexpr std::size_t kBlockSize = std::size_t{256} << 10;
+
+struct FramingName {
+  Framing framing;
+  std::string_view name;
+};
+constexpr FramingName kFramings[] = {{Framing::kNone, "none"},
+                                     {Framing::kMemoryAligned, "mem"},
+                                     {Framing::kFsync, "fsync"},
+                                     {Framing::kHsync, "hsync"},
+                                     {Framing::kDstream, "dstream"}};
+
+}  // namespace
+
+std::string_view framing_name(Framing framing) {
+  return kFramings[static_cast<std::size_t>(framing)].name;
+}
+
+std::optional<Framing> framing_by_name(std::string_view name) {
+  const auto* row = std::ranges::find(kFramings, name, &FramingName::name);
+  if (row == std::end(kFramings)) return std::nullopt;
+  return row->framing;
+}
+
+std::optional<frames::Options> frame_options(Framing framing) {
+  frames::Options options;
+  options.memory_aligned = framing == Framing::kMemoryAligned;
+  options.has_fsyncs = !options.memory_aligned;
+  options.has_hsyncs = framing == Framing::kHsync;
+  if (framing == Framing::kNone) return std::nullopt;
+  return options;
+}
+
+Result<Capture> Capture::open(const std::string& path, const CaptureOptions& options) {
+  return CaptureBuilder(path, options).build();
+}
+
+std::optional<TraceBlock> Capture::next_block() {
+  const auto options = frame_options(framing_);
+  const std::size_t alignment = options ? options->alignment() : 1;
+  if (framing_ == Framing::kDstream) {
+    if (!records_) records_.emplace(trace_.bytes());
+    const auto record = records_->next();
+    if (!record) return std::nullopt;
+    const std::size_t whole = record->payload.size() / alignment * alignment;
+    if (whole == 0) return std::nullopt;
+    return TraceBlock{record->index, record->payload.first(whole)};
+  }
+  const std::size_t whole = trace_.size() / alignment * alignment;
+  if (position_ >= whole) return std::nullopt;
+  const TraceIndex index = position_;
+  const std::size_t size = std::min<std::size_t>(kBlockSize, whole - position_);
+  position_ += size;
+  return TraceBlock{index, trace_.bytes().subspan(index, size)};
+}
+
+}  // namespace waymark::inputs

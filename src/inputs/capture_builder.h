@@ -1,0 +1,45 @@
+// The steps from a path to a Capture.
+#pragma once
+
+#include <string>
+
+#include "waymark/inputs/capture.h"
+#include "waymark/inputs/protocols.h"
+
+namespace waymark::inputs {
+
+/// Used once.
+class CaptureBuilder {
+ public:
+  CaptureBuilder(const std::string& path, const CaptureOptions& options)
+      : path_(path), options_(options) {}
+
+  Result<Capture> build();
+
+ private:
+  Result<void> read_snapshot_input();
+  Result<void> read_raw_input(const Detection& detection);
+  Result<void> choose_buffer();
+  Result<void> open_trace(const std::string& path);
+  Result<void> add_snapshot_sources();
+  Result<void> add_raw_sources();
+  Result<void> check_raw_registers(const ProtocolRow& row) const;
+  Result<void> add_images();
+  Result<void> check_ids() const;
+  void add_snapshot_source(const TraceSource& source);
+  void add_dumps(const Device& core);
+  void count_id_bytes();
+  void note_lost_tail();
+  void note_ids_without_source();
+
+  /// Makes the source and adds it to the tree.  The error is a sentence.
+  Result<void> attach(const ProtocolRow& row, const RegisterReader& registers, isa::Core core,
+                      CaptureSource description);
+  void note(std::string text, Severity severity = Severity::kWarning);
+
+  const std::string& path_;
+  const CaptureOptions& options_;
+  Capture capture_;
+};
+
+}  // namespace waymark::inputs

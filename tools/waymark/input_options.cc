@@ -1,0 +1,132 @@
+#include "input_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "exit_code.h"
+
+namespace waymark::cli {
+namespace {
+
+/// Decimal, or hexadecimal after 0x.
+std::optional<std::uint64_t> read_number(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::unexpected<Error> wrong(std::string_view option, std::string_view text,
+                             std::string_view form) {
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{} {}: expected {}.", option, text, form));
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& command, InputOptions& options) {
+  command.add_option("INPUT", options.path, "A snapshot folder, its snapshot.ini, or raw trace")
+      ->required();
+  command.add_option("--buffer", options.buffer, "Trace buffer of a snapshot (default: the first)")
+      ->type_name("NAME");
+  command
+      .add_option("--id", options.ids,
+                  "Only this trace ID, decimal or 0x hexadecimal; may be repeated")
+      ->type_name("ID")
+      ->allow_extra_args(false);
+  const auto raw = "For raw trace, or to overrule a snapshot";
+  command.add_option("--protocol", options.protocol, "etmv4 or ete")
+      ->type_name("NAME")
+      ->group(raw);
+  command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
+      ->type_name("NAME")
+      ->group(raw);
+  command
+      .add_option("--framing", options.framing,
+                  "mem (ETB, ETR), fsync (TPIU), hsync, dstream, or none")
+      ->type_name("KIND")
+      ->group(raw);
+  command
+      .add_option("--reg", options.registers,
+                  "A trace register, such as TRCCONFIGR=0xC1; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(raw);
+  command
+      .add_option("--image", options.images,
+                  "The file that lies at this address of target memory; may be repeated")
+      ->type_name("ADDRESS=FILE")
+      ->allow_extra_args(false)
+      ->group(raw);
+}
+
+Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
+  inputs::CaptureOptions result;
+  result.buffer = options.buffer;
+  result.protocol = options.protocol;
+  result.core = options.core;
+  for (const std::string& text : options.ids) {
+    const auto id = read_number(text);
+    if (!id || *id >= kTraceIdCount) {
+      return wrong("--id", text, "a trace ID from 0 to 127, or 0x00 to 0x7f");
+    }
+    result.ids.push_back(static_cast<TraceId>(*id));
+  }
+  if (!options.framing.empty()) {
+    result.framing = inputs::framing_by_name(options.framing);
+    if (!result.framing) {
+      return wrong("--framing", options.framing, "mem, fsync, hsync, dstream or none");
+    }
+  }
+  for (const std::string& text : options.registers) {
+    const std::size_t equals = text.find('=');
+    const auto value = equals == std::string::npos
+                           ? std::nullopt
+                           : read_number(std::string_view(text).substr(equals + 1));
+    if (!value || equals == 0 || *value > 0xFFFFFFFF) {
+      return wrong("--reg", text, "a register and 32 bits, such as TRCCONFIGR=0xC1");
+    }
+    result.registers.emplace_back(text.substr(0, equals), static_cast<std::uint32_t>(*value));
+  }
+  for (const std::string& text : options.images) {
+    const std::size_t equals = text.find('=');
+    const auto address = read_number(std::string_view(text).substr(0, equals));
+    if (equals == std::string::npos || !address || equals + 1 == text.size()) {
+      return wrong("--image", text, "an address and a file, such as 0x80000000=kernel.bin");
+    }
+    result.images.push_back({*address, text.substr(equals + 1)});
+  }
+  return result;
+}
+
+std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
+                                                 const SourceOptions& source, bool print_notes) {
+  auto wanted = capture_options(options);
+  if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
+  wanted->source = source;
+  auto capture = inputs::Capture::open(options.path, *wanted);
+  if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
+  if (print_notes) {
+    for (const inputs::Note& note : capture->notes()) {
+      complain(fmt::format("note: {}", note.text), kOk);
+    }
+  }
+  return std::move(*capture);
+}
+
+int complain(std::string_view sentence, int code) {
+  while (sentence.ends_with('\n')) sentence.remove_suffix(1);
+  fmt::print(stderr, "waymark: {}\n", sentence);
+  return code;
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,38 @@
+// The options that say what the input is; shared by all commands that read one.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "waymark/inputs/capture.h"
+
+namespace waymark::cli {
+
+/// Texts as given; capture_options() reads them.
+struct InputOptions {
+  std::string path;
+  std::string buffer;
+  std::vector<std::string> ids;
+  std::string protocol;
+  std::string core;
+  std::string framing;
+  std::vector<std::string> registers;
+  std::vector<std::string> images;
+};
+
+void add_input_options(CLI::App& command, InputOptions& options);
+
+/// kInvalidArgument: a value that is not of its form, with the option in `detail`.
+Result<inputs::CaptureOptions> capture_options(const InputOptions& options);
+
+/// Opens the capture and prints its notes to standard error.  On failure prints the sentence and
+/// returns the exit code.
+std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
+                                                 const SourceOptions& source,
+                                                 bool print_notes = true);
+
+/// "waymark: <sentence>" on standard error; returns `code`.
+int complain(std::string_view sentence, int code);
+
+}  // namespace waymark::cli

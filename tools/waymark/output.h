@@ -1,0 +1,45 @@
+// The output of a command: whole lines, in large writes, to a file or to standard output.
+#pragma once
+
+#include <string>
+
+#include "waymark/base/result.h"
+#include "waymark/base/text_buffer.h"
+
+namespace waymark::cli {
+
+/// Text is appended to text() in whole lines.  Once a write fails everything is dropped, and
+/// error() says why.
+class Output {
+ public:
+  /// `path` empty or "-": standard output.  kIo with a sentence.
+  static Result<Output> open(const std::string& path);
+
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  Output(const Output&) = delete;
+  ~Output();
+
+  [[nodiscard]] TextBuffer& text() { return text_; }
+
+  /// Writes once there is much.  False: the output has failed.
+  bool settle() { return text_.size() < kFlushSize ? !failed() : flush(); }
+  bool flush();
+
+  [[nodiscard]] bool failed() const { return !error_.empty(); }
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  static constexpr std::size_t kFlushSize = std::size_t{256} << 10;
+
+  Output(int descriptor, std::string name)
+      : text_(kFlushSize * 2), name_(std::move(name)), descriptor_(descriptor) {}
+  void fail_write(std::string_view unwritten, int code);
+
+  TextBuffer text_;
+  std::string name_;
+  std::string error_;
+  int descriptor_ = -1;
+};
+
+}  // namespace waymark::cli
