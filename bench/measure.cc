@@ -68,7 +68,8 @@ std::expected<void, std::string> compare(const Capture& capture, const Row& row)
 }
 
 Row measure_row(const Capture& capture, Work work, const Plan& plan) {
-  Row row{.work = work};
+  Row row;
+  row.work = work;
   bool reference = plan.reference;
   for (unsigned i = 0; i < plan.repetitions; ++i) {
     if (reference) {
