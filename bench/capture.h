@@ -54,8 +54,8 @@ struct Capture {
 enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing };
 inline constexpr std::size_t kWorkCount = 4;
 
-/// What one pass over a capture gave.  `seconds` is the time from the first byte to the end of
-/// trace, without the making of decoders and images.
+/// What one pass over a capture gave.  `seconds` is the processor time from the first byte to
+/// the end of trace, without the making of decoders and images.
 struct Counts {
   double seconds = 0;
   std::uint64_t packets = 0;

@@ -35,9 +35,9 @@ beside the repository where that exists, and always the sample.
   --json           one JSON object per capture and line
   --help           this text
 
-Rates are those of the best pass, by new decoders each time; the making of decoders and images is
-not timed.  Clients count and do nothing else.  "items" are packets in the first row, elements in the
-others.  "allocs" are allocations during a second pass over the capture.  "ratio" is the reference's
+Rates are those of the best pass in processor time, by new decoders each time; the making of decoders
+and images is not timed.  Clients count and do nothing else.  "items" are packets in the first row,
+elements in the others.  "allocs" are allocations during a second pass over the capture.  "ratio" is the reference's
 time by ours.
 
 Exit status: 0; 1 a capture cannot be read or decoded; 2 wrong use; 3 the two sides disagree.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "bench/allocations.h"
 #include "bench/checksum.h"
+#include "bench/stopwatch.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/text.h"
 #include "waymark/etmv4/parser.h"
@@ -67,14 +67,13 @@ std::expected<void, std::string> add_memory(image::Image& image, const Capture& 
 class Meter {
  public:
   void stop(Counts& counts) const {
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
-    counts.seconds = taken.count();
+    counts.seconds = stopwatch_.seconds();
     counts.allocations = allocation_count() - allocations_;
   }
 
  private:
   std::uint64_t allocations_ = allocation_count();
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch stopwatch_;
 };
 
 void count(Counts& counts, std::span<const Element> elements) {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
 
 #include "bench/checksum.h"
 #include "bench/reference.h"
+#include "bench/stopwatch.h"
 
 namespace waymark::bench {
 namespace {
@@ -195,10 +195,9 @@ std::expected<Counts, std::string> run_reference(const Capture& capture, Work wo
   }
   if (error != OCSD_OK) return std::unexpected(error_text("attaching the client", error));
 
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   if (auto fed = feed(tree.get(), capture.trace); !fed) return std::unexpected(fed.error());
-  const auto stop = std::chrono::steady_clock::now();
-  client.counts.seconds = std::chrono::duration<double>(stop - start).count();
+  client.counts.seconds = stopwatch.seconds();
   for (const std::uint64_t sum : client.sums) client.counts.checksum ^= sum;
   return client.counts;
 }
