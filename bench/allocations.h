@@ -1,0 +1,11 @@
+// Counts the allocations of this process: malloc and all that comes to it, operator new too.
+#pragma once
+
+#include <cstdint>
+
+namespace waymark::bench {
+
+/// Calls since the start of the program.
+std::uint64_t allocation_count();
+
+}  // namespace waymark::bench

@@ -1,0 +1,123 @@
+#include "bench/capture.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "waymark/base/types.h"
+#include "waymark/image/image.h"
+#include "waymark/inputs/snapshot.h"
+#include "waymark/isa/instruction.h"
+
+namespace waymark::bench {
+namespace {
+
+using inputs::Device;
+using inputs::Snapshot;
+using inputs::TraceBuffer;
+using inputs::TraceSource;
+
+std::uint32_t value_or(const Device& device, std::string_view name, std::uint32_t otherwise) {
+  return device.value(name).value_or(otherwise);
+}
+
+std::expected<SourceSetup, std::string> source_setup(const Device& device,
+                                                     const TraceSource& source) {
+  const auto core = isa::core_by_name(source.core_type);
+  if (!core) return std::unexpected(core.error().detail);
+  SourceSetup setup{
+      .device = device.name,
+      .ete = source.protocol == "ETE",
+      .configr = value_or(device, "TRCCONFIGR", 0),
+      .traceidr = value_or(device, "TRCTRACEIDR", 0),
+      .idr0 = value_or(device, "TRCIDR0", 0),
+      .idr1 = value_or(device, "TRCIDR1", 0x4100F403),
+      .idr2 = value_or(device, "TRCIDR2", 0),
+      .idr8 = value_or(device, "TRCIDR8", 0),
+      .idr9 = value_or(device, "TRCIDR9", 0),
+      .idr10 = value_or(device, "TRCIDR10", 0),
+      .idr11 = value_or(device, "TRCIDR11", 0),
+      .idr12 = value_or(device, "TRCIDR12", 0),
+      .idr13 = value_or(device, "TRCIDR13", 0),
+      .devarch = value_or(device, "TRCDEVARCH", 0x47705A13),
+      .arch = std::to_underlying(core->arch),
+      .profile = std::to_underlying(core->profile),
+  };
+  return setup;
+}
+
+void add_memory(const Snapshot& snapshot, const Device& core, Capture& capture) {
+  for (const auto& dump : core.dumps) {
+    const auto space = image::space_by_name(dump.space);
+    MemorySetup memory{.path = snapshot.path_of(dump.file),
+                       .address = dump.address,
+                       .offset = dump.length != 0 ? dump.offset : 0,
+                       .length = dump.length,
+                       .space = space ? *space : image::kSpaceAny};
+    const bool known = std::ranges::any_of(capture.memory, [&](const MemorySetup& other) {
+      return other.path == memory.path && other.address == memory.address;
+    });
+    if (!known) capture.memory.push_back(std::move(memory));
+  }
+}
+
+std::expected<std::vector<std::uint8_t>, std::string> read_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::unexpected("cannot open " + path);
+  return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(file), {});
+}
+
+Framing framing_of(const TraceBuffer& buffer) {
+  switch (inputs::buffer_format(buffer.format)) {
+    case inputs::BufferFormat::kSingleSource:
+      return Framing::kNone;
+    case inputs::BufferFormat::kFsyncFrames:
+      return Framing::kFsync;
+    case inputs::BufferFormat::kMemoryAligned:
+      return Framing::kMemoryAligned;
+  }
+  return Framing::kMemoryAligned;
+}
+
+}  // namespace
+
+std::expected<Capture, std::string> read_capture(const std::string& folder,
+                                                 std::size_t minimum_bytes) {
+  std::vector<inputs::Problem> problems;
+  const auto snapshot = inputs::read_snapshot(folder, problems);
+  if (!snapshot) return std::unexpected(snapshot.error().detail);
+  if (snapshot->buffers.empty()) return std::unexpected(folder + " has no trace buffer");
+  const TraceBuffer& buffer = snapshot->buffers.front();
+
+  Capture capture;
+  const std::filesystem::path path(folder);
+  capture.name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  capture.framing = framing_of(buffer);
+  auto trace = read_bytes(snapshot->path_of(buffer.file));
+  if (!trace) return std::unexpected(trace.error());
+  if (trace->empty()) return std::unexpected(buffer.file + " is empty");
+  while (capture.trace.size() < std::max<std::size_t>(minimum_bytes, 1)) {
+    capture.trace.insert(capture.trace.end(), trace->begin(), trace->end());
+  }
+
+  for (const TraceSource& source : buffer.sources) {
+    const bool ours = source.protocol == "ETM4" || source.protocol == "ETE";
+    if (!ours || source.device_index == TraceSource::kNoDevice) {
+      capture.notes.push_back("Source " + source.device + " is left out on both sides.");
+      continue;
+    }
+    auto setup = source_setup(snapshot->devices[source.device_index], source);
+    if (!setup) return std::unexpected(setup.error());
+    capture.sources.push_back(std::move(*setup));
+    if (source.core_index != TraceSource::kNoDevice) {
+      add_memory(*snapshot, snapshot->devices[source.core_index], capture);
+    }
+    if (capture.framing == Framing::kNone) break;
+  }
+  if (capture.sources.empty()) return std::unexpected(folder + " has no ETMv4 or ETE source");
+  return capture;
+}
+
+}  // namespace waymark::bench

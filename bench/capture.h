@@ -1,0 +1,75 @@
+// A capture as both sides of the benchmark are told about it: plain values, so that neither side
+// sees the headers of the other.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace waymark::bench {
+
+/// The registers of one ETMv4 or ETE source.  `arch` and `profile` have the values that both
+/// libraries share.
+struct SourceSetup {
+  std::string device;
+  bool ete = false;
+  std::uint32_t configr = 0;
+  std::uint32_t traceidr = 0;
+  std::uint32_t idr0 = 0;
+  std::uint32_t idr1 = 0;
+  std::uint32_t idr2 = 0;
+  std::uint32_t idr8 = 0;
+  std::uint32_t idr9 = 0;
+  std::uint32_t idr10 = 0;
+  std::uint32_t idr11 = 0;
+  std::uint32_t idr12 = 0;
+  std::uint32_t idr13 = 0;
+  std::uint32_t devarch = 0;
+  std::uint16_t arch = 0;
+  std::uint8_t profile = 0;
+};
+
+/// Part of a file that lies in target memory; length 0 is the whole file.
+struct MemorySetup {
+  std::string path;
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint8_t space = 0xFF;
+};
+
+enum class Framing : std::uint8_t { kNone, kMemoryAligned, kFsync };
+
+struct Capture {
+  std::string name;
+  std::vector<std::uint8_t> trace;
+  Framing framing = Framing::kMemoryAligned;
+  std::vector<SourceSetup> sources;
+  std::vector<MemorySetup> memory;
+  std::vector<std::string> notes;  ///< What of the snapshot is left out, whole sentences.
+};
+
+/// What a measured loop does.
+enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing };
+inline constexpr std::size_t kWorkCount = 4;
+
+/// What one pass over a capture gave.  `seconds` is the processor time from the first byte to
+/// the end of trace, without the making of decoders and images.
+struct Counts {
+  double seconds = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t elements = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t text_bytes = 0;
+  std::uint64_t allocations = 0;  ///< Ours only.
+  std::uint64_t checksum = 0;     ///< Of kinds, addresses and counts, in order per source.
+};
+
+/// Reads the first buffer of the snapshot in `folder`.  A trace below `minimum_bytes` is repeated
+/// whole until it reaches them.  The error is a sentence.
+std::expected<Capture, std::string> read_capture(const std::string& folder,
+                                                 std::size_t minimum_bytes);
+
+}  // namespace waymark::bench

@@ -1,0 +1,151 @@
+// waymark_bench: Waymark and the reference side by side; see --help.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/capture.h"
+#include "bench/measure.h"
+#include "bench/reference.h"
+#include "bench/report.h"
+
+namespace {
+
+using namespace waymark::bench;
+
+constexpr int kExitUsage = 2;
+constexpr int kExitInput = 1;
+constexpr int kExitDiffers = 3;
+
+constexpr std::string_view kHelp = R"(Usage: waymark_bench [OPTION...] [SNAPSHOT...]
+
+Decodes ETMv4 and ETE captures with Waymark and with the reference library in turn, and prints how
+fast each was.  SNAPSHOT is a snapshot folder; the default is a choice from ../shared/data/snapshots
+beside the repository where that exists, and always the sample.
+
+  --reps N         repetitions (5); each is one pass of the reference and three of ours
+  --min-bytes N    repeat a capture until it has N bytes (1048576)
+  --no-reference   measure our side only
+  --quick          one repetition, no minimum: for tests
+  --json           one JSON object per capture and line
+  --help           this text
+
+Rates are those of the best pass in processor time, by new decoders each time; the making of decoders
+and images is not timed.  Clients count and do nothing else.  "items" are packets in the first row,
+elements in the others.  "allocs" are allocations during a second pass over the capture.  "ratio" is the reference's
+time by ours.
+
+Exit status: 0; 1 a capture cannot be read or decoded; 2 wrong use; 3 the two sides disagree.
+)";
+
+struct Options {
+  Plan plan;
+  std::size_t minimum_bytes = std::size_t{1} << 20;
+  bool json = false;
+  bool help = false;
+  std::vector<std::string> captures;
+};
+
+template <class T>
+bool read_number(std::string_view text, T& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::optional<Options> read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+    if (argument == "--json") {
+      options.json = true;
+    } else if (argument == "--quick") {
+      options.plan.repetitions = 1;
+      options.minimum_bytes = 0;
+    } else if (argument == "--no-reference") {
+      options.plan.reference = false;
+    } else if (argument == "--reps") {
+      if (!read_number(value, options.plan.repetitions) || options.plan.repetitions == 0) {
+        fmt::print(stderr, "waymark_bench: --reps needs a number above 0.\n");
+        return std::nullopt;
+      }
+      ++i;
+    } else if (argument == "--min-bytes") {
+      if (!read_number(value, options.minimum_bytes)) {
+        fmt::print(stderr, "waymark_bench: --min-bytes needs a number.\n");
+        return std::nullopt;
+      }
+      ++i;
+    } else if (argument == "--help" || argument == "-h") {
+      options.help = true;
+    } else if (argument.starts_with('-')) {
+      fmt::print(stderr, "waymark_bench: there is no option {}; see --help.\n", argument);
+      return std::nullopt;
+    } else {
+      options.captures.emplace_back(argument);
+    }
+  }
+  return options;
+}
+
+std::vector<std::string> default_captures() {
+  const std::filesystem::path root = WAYMARK_BENCH_ROOT;
+  const std::filesystem::path shared = root / "../shared/data/snapshots";
+  std::vector<std::string> captures;
+  // Branchy user code; a kernel; the return stack; long ranges.
+  for (const char* name :
+       {"bugfix-exact-match", "juno_r1_1", "juno-ret-stck", "test-file-mem-offsets"}) {
+    std::error_code error;
+    if (std::filesystem::exists(shared / name / "snapshot.ini", error)) {
+      captures.push_back((shared / name).lexically_normal().string());
+    }
+  }
+  captures.push_back((root / "samples/quicksort").string());
+  return captures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto options = read_options(argc, argv);
+  if (!options) return kExitUsage;
+  if (options->help) {
+    fmt::print("{}", kHelp);
+    return 0;
+  }
+  const std::string reference = reference_version();
+  if (reference.empty() && options->plan.reference) {
+    options->plan.reference = false;
+    fmt::print(stderr,
+               "waymark_bench: built without the reference, so only our side is measured.  Install "
+               "libopencsd-dev and configure again for the comparison.\n");
+  }
+  if (options->captures.empty()) options->captures = default_captures();
+
+  int status = 0;
+  for (const std::string& folder : options->captures) {
+    const auto capture = read_capture(folder, options->minimum_bytes);
+    if (!capture) {
+      fmt::print(stderr, "waymark_bench: {}: {}\n", folder, capture.error());
+      status = kExitInput;
+      continue;
+    }
+    const auto rows = measure(*capture, options->plan);
+    if (options->json) {
+      fmt::print("{}\n", json(*capture, rows, reference));
+    } else {
+      fmt::print("{}\n", table(*capture, rows, reference));
+    }
+    std::fflush(stdout);
+    for (const Row& row : rows) {
+      if (row.failed) status = kExitInput;
+      if (row.disagrees && status == 0) status = kExitDiffers;
+    }
+  }
+  return status;
+}

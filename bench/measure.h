@@ -1,0 +1,44 @@
+// Runs both sides in turn over one capture and keeps what they showed.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/capture.h"
+
+namespace waymark::bench {
+
+/// Several passes of one side.
+struct Series {
+  Counts counts;                ///< Of a pass; the same for all.
+  std::vector<double> seconds;  ///< One per pass, in the order of running.
+  [[nodiscard]] double best() const;
+  [[nodiscard]] double median() const;
+};
+
+struct Row {
+  Work work = Work::kPackets;
+  std::optional<Series> own;
+  std::optional<Series> reference;
+  std::uint64_t warm_allocations = 0;  ///< Ours, second pass over the capture with one decoder.
+  double warm_seconds = 0;
+  /// Why there is no ratio: a side failed, or they disagree.  Empty: comparable.
+  std::string remark;
+  bool disagrees = false;  ///< Both sides ran and their counts differ.
+  bool failed = false;     ///< Our side failed.
+};
+
+struct Plan {
+  unsigned repetitions = 5;
+  bool reference = true;
+};
+
+/// All rows of one capture, in the order of Work.
+std::array<Row, kWorkCount> measure(const Capture& capture, const Plan& plan);
+
+/// "packets only" and so on.
+std::string_view work_name(Work work);
+
+}  // namespace waymark::bench

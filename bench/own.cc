@@ -1,0 +1,356 @@
+#include "bench/own.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bench/allocations.h"
+#include "bench/checksum.h"
+#include "bench/stopwatch.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/element/text.h"
+#include "waymark/etmv4/parser.h"
+#include "waymark/etmv4/source.h"
+#include "waymark/frames/splitter.h"
+#include "waymark/image/image.h"
+#include "waymark/tree/decode_tree.h"
+
+namespace waymark::bench {
+namespace {
+
+// A block and the streams made from it stay in the second-level cache.
+constexpr std::size_t kBlockSize = std::size_t{256} << 10;
+constexpr std::size_t kBatch = 1024;
+constexpr std::size_t kTextLimit = std::size_t{1} << 20;
+
+etmv4::Config config_of(const SourceSetup& setup) {
+  etmv4::Config config = setup.ete ? etmv4::Config::ete_default() : etmv4::Config{};
+  config.trcidr0 = setup.idr0;
+  config.trcidr1 = setup.idr1;
+  config.trcidr2 = setup.idr2;
+  config.trcidr8 = setup.idr8;
+  config.trcidr9 = setup.idr9;
+  config.trcidr10 = setup.idr10;
+  config.trcidr11 = setup.idr11;
+  config.trcidr12 = setup.idr12;
+  config.trcidr13 = setup.idr13;
+  config.trcconfigr = setup.configr;
+  config.trctraceidr = setup.traceidr;
+  config.trcdevarch = setup.devarch;
+  config.core.arch = static_cast<isa::Arch>(setup.arch);
+  config.core.profile = static_cast<isa::Profile>(setup.profile);
+  return config;
+}
+
+frames::Options frame_options(Framing framing) {
+  frames::Options options;
+  if (framing == Framing::kFsync) {
+    options.has_fsyncs = true;
+    options.memory_aligned = false;
+  }
+  return options;
+}
+
+std::expected<void, std::string> add_memory(image::Image& image, const Capture& capture) {
+  for (const MemorySetup& memory : capture.memory) {
+    const auto added = image.add_file(
+        memory.path, {.address = memory.address, .offset = memory.offset, .length = memory.length},
+        memory.space);
+    if (!added) return std::unexpected(added.error().detail);
+  }
+  return {};
+}
+
+/// The time and the allocations of a pass.
+class Meter {
+ public:
+  void stop(Counts& counts) const {
+    counts.seconds = stopwatch_.seconds();
+    counts.allocations = allocation_count() - allocations_;
+  }
+
+ private:
+  std::uint64_t allocations_ = allocation_count();
+  Stopwatch stopwatch_;
+};
+
+void count(Counts& counts, std::span<const Element> elements) {
+  counts.elements += elements.size();
+  for (const Element& element : elements) {
+    if (element.kind == ElementKind::kInstrRange) {
+      ++counts.ranges;
+      counts.instructions += element.count;
+    }
+  }
+}
+
+/// Source by source: `Decoder` has feed(StreamBlock), run(Counts&), finish(Counts&), reset().
+template <class Decoder>
+class PerSource final : public Own {
+ public:
+  explicit PerSource(const Capture& capture) : capture_(capture) {
+    if (capture.framing != Framing::kNone) {
+      frames::IdSet wanted;
+      for (const SourceSetup& setup : capture.sources) wanted.set(setup.traceidr & 0x7F);
+      splitter_.emplace(frame_options(capture.framing), wanted);
+    }
+  }
+
+  image::Image& image() { return image_; }
+  void add(TraceId id, Decoder decoder) { decoders_.emplace_back(id, std::move(decoder)); }
+
+  std::expected<Counts, std::string> pass(bool verify) override {
+    Counts counts;
+    for (auto& [id, decoder] : decoders_) decoder.verify(verify);
+    const Meter meter;
+    const Bytes trace = capture_.trace;
+    for (std::size_t at = 0; at < trace.size(); at += kBlockSize) {
+      const Bytes block = trace.subspan(at, std::min(kBlockSize, trace.size() - at));
+      if (!splitter_) {
+        const frames::Run run{.position = 0, .index = at};
+        auto& decoder = decoders_.front().second;
+        decoder.feed({block, {&run, 1}});
+        decoder.run(counts);
+        continue;
+      }
+      if (const auto fed = splitter_->feed(at, block); !fed) {
+        return std::unexpected(fed.error().detail);
+      }
+      while (true) {
+        const frames::Step step = splitter_->step();
+        drain(counts);
+        if (step == frames::Step::kNeedInput) break;
+        if (step == frames::Step::kError) {
+          return std::unexpected("frame error at byte " + std::to_string(splitter_->error().index));
+        }
+        if (step == frames::Step::kReset) {
+          for (auto& [id, decoder] : decoders_) decoder.reset();
+        }
+      }
+    }
+    for (auto& [id, decoder] : decoders_) decoder.finish(counts);
+    meter.stop(counts);
+    for (auto& [id, decoder] : decoders_) counts.checksum ^= decoder.checksum();
+    return counts;
+  }
+
+  void reset() override {
+    if (splitter_) splitter_->reset();
+    for (auto& [id, decoder] : decoders_) decoder.reset();
+  }
+
+ private:
+  void drain(Counts& counts) {
+    for (auto& [id, decoder] : decoders_) {
+      frames::StreamBuffer& stream = splitter_->stream(id);
+      if (stream.empty()) continue;
+      decoder.feed(stream.block());
+      decoder.run(counts);
+      stream.clear();
+    }
+  }
+
+  const Capture& capture_;
+  image::Image image_;
+  std::optional<frames::StreamSplitter> splitter_;
+  std::vector<std::pair<TraceId, Decoder>> decoders_;
+};
+
+class PacketCounter {
+ public:
+  explicit PacketCounter(const etmv4::Config& config) : parser_(config) {}
+
+  void verify(bool) {}
+  [[nodiscard]] std::uint64_t checksum() const { return 0; }
+  void feed(const frames::StreamBlock& block) { parser_.feed(block); }
+  void run(Counts& counts) {
+    while (parser_.next(packet_)) counts.packets += packet_.monitor_only ? 0U : 1U;
+  }
+  void finish(Counts& counts) {
+    if (parser_.finish(packet_)) ++counts.packets;
+  }
+  void reset() { parser_.reset(); }
+
+ private:
+  etmv4::Parser parser_;
+  etmv4::Packet packet_;
+};
+
+template <std::size_t kSize>
+class ElementCounter {
+ public:
+  explicit ElementCounter(std::unique_ptr<Source> source)
+      : source_(std::move(source)), elements_(kSize) {}
+
+  void verify(bool on) { verify_ = on; }
+  [[nodiscard]] std::uint64_t checksum() const { return sum_; }
+  void feed(const frames::StreamBlock& block) { source_->feed(block); }
+  void run(Counts& counts) {
+    while (const std::size_t got = source_->next(elements_)) {
+      const std::span<const Element> elements = std::span(elements_).first(got);
+      count(counts, elements);
+      if (verify_) [[unlikely]]
+        fold_all(elements);
+    }
+  }
+  void finish(Counts& counts) {
+    source_->finish();
+    run(counts);
+  }
+  void reset() { source_->reset(); }
+
+ private:
+  void fold_all(std::span<const Element> elements) {
+    for (const Element& element : elements) {
+      const bool range = element.kind == ElementKind::kInstrRange;
+      sum_ = fold(sum_, std::to_underlying(element.kind), range ? element.start : 0,
+                  range ? element.end : 0);
+    }
+  }
+
+  std::unique_ptr<Source> source_;
+  std::vector<Element> elements_;
+  std::uint64_t sum_ = 0;
+  bool verify_ = false;
+};
+
+/// The listing: packets with their bytes, and elements, in the order over all sources.
+class Listing final : public Own, private Observer {
+ public:
+  explicit Listing(const Capture& capture)
+      : capture_(capture),
+        tree_(capture.framing == Framing::kNone ? std::nullopt
+                                                : std::optional(frame_options(capture.framing))),
+        text_(2 * kTextLimit),
+        elements_(kBatch) {
+    tree_.set_observer(this);
+  }
+
+  image::Image& image() { return image_; }
+  std::expected<void, std::string> add(std::unique_ptr<Source> source) {
+    if (const auto added = tree_.add(std::move(source)); !added) {
+      return std::unexpected(added.error().detail);
+    }
+    return {};
+  }
+
+  std::expected<Counts, std::string> pass(bool /*verify*/) override {
+    counts_ = {};
+    const Meter meter;
+    const Bytes trace = capture_.trace;
+    for (std::size_t at = 0; at < trace.size(); at += kBlockSize) {
+      const Bytes block = trace.subspan(at, std::min(kBlockSize, trace.size() - at));
+      if (const auto fed = tree_.feed(at, block); !fed) return std::unexpected(fed.error().detail);
+      drain();
+    }
+    tree_.finish();
+    drain();
+    drop_text();
+    meter.stop(counts_);
+    return counts_;
+  }
+
+  void reset() override { tree_.reset(); }
+
+ private:
+  void on_packet(const PacketRef& packet) override {
+    ++counts_.packets;
+    text_.put("Idx:");
+    text_.dec(packet.index);
+    text_.put("; ID:");
+    text_.hex(packet.trace_id);
+    text_.put("; [");
+    for (const std::uint8_t byte : packet.bytes) {
+      text_.put("0x");
+      text_.hex(byte, 2);
+      text_.put(' ');
+    }
+    text_.put("];\t");
+    tree_.source(packet.trace_id)->write_packet(text_, packet);
+    text_.put('\n');
+    settle();
+  }
+
+  void drain() {
+    while (const std::size_t got = tree_.next(elements_)) {
+      const std::span<const Element> elements = std::span(elements_).first(got);
+      count(counts_, elements);
+      for (const Element& element : elements) {
+        write_element_line(text_, element);
+        settle();
+      }
+    }
+  }
+
+  void settle() {
+    if (text_.size() >= kTextLimit) [[unlikely]]
+      drop_text();
+  }
+  void drop_text() {
+    counts_.text_bytes += text_.size();
+    text_.clear();
+  }
+
+  const Capture& capture_;
+  image::Image image_;
+  DecodeTree tree_;
+  TextBuffer text_;
+  std::vector<Element> elements_;
+  Counts counts_;
+};
+
+std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
+                                                                const image::Image& image) {
+  auto source = etmv4::make_source(config_of(setup), &image, {});
+  if (!source) return std::unexpected(source.error().detail);
+  return std::move(*source);
+}
+
+template <std::size_t kSize>
+std::expected<std::unique_ptr<Own>, std::string> make_elements(const Capture& capture) {
+  auto own = std::make_unique<PerSource<ElementCounter<kSize>>>(capture);
+  if (auto added = add_memory(own->image(), capture); !added) {
+    return std::unexpected(added.error());
+  }
+  for (const SourceSetup& setup : capture.sources) {
+    auto source = make_source(setup, own->image());
+    if (!source) return std::unexpected(source.error());
+    own->add(config_of(setup).trace_id(), ElementCounter<kSize>(std::move(*source)));
+  }
+  return own;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<Own>, std::string> make_own(const Capture& capture, Work work) {
+  switch (work) {
+    case Work::kPackets: {
+      auto own = std::make_unique<PerSource<PacketCounter>>(capture);
+      for (const SourceSetup& setup : capture.sources) {
+        const etmv4::Config config = config_of(setup);
+        own->add(config.trace_id(), PacketCounter(config));
+      }
+      return own;
+    }
+    case Work::kElementBatches:
+      return make_elements<kBatch>(capture);
+    case Work::kElementSingle:
+      return make_elements<1>(capture);
+    case Work::kListing:
+      break;
+  }
+  auto own = std::make_unique<Listing>(capture);
+  if (auto added = add_memory(own->image(), capture); !added) {
+    return std::unexpected(added.error());
+  }
+  for (const SourceSetup& setup : capture.sources) {
+    auto source = make_source(setup, own->image());
+    if (!source) return std::unexpected(source.error());
+    if (auto added = own->add(std::move(*source)); !added) return std::unexpected(added.error());
+  }
+  return own;
+}
+
+}  // namespace waymark::bench
