@@ -1,6 +1,7 @@
 // Tables of opcode patterns, and their search.  First match wins, as in the fact sheet.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -53,9 +54,8 @@ class OpcodeTable {
 
   /// No row asks for a bit that its own mask hides: such a row could never match.
   [[nodiscard]] constexpr bool well_formed() const {
-    for (const Row<Target>& row : rows_)
-      if ((row.value & ~row.mask) != 0) return false;
-    return true;
+    return std::ranges::all_of(rows_,
+                               [](const Row<Target>& row) { return (row.value & ~row.mask) == 0; });
   }
 
  private:
