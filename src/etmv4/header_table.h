@@ -169,6 +169,17 @@ struct AtomBits {
   std::uint8_t count = 0;
 };
 
+/// All that a packet says which is one atom header: laid out as the fields of Packet, so that it is
+/// copied in two moves.
+struct AtomPacket {
+  PacketType type = PacketType::kReserved;
+  PacketType error_type = PacketType::kNoErrorType;
+  std::uint16_t length = 1;
+  std::uint8_t atom_count = 0;  ///< 0: the header is none of atoms.
+  bool monitor_only = false;
+  std::uint32_t atoms = 0;
+};
+
 consteval std::array<AtomBits, 256> make_atom_table() {
   std::array<AtomBits, 256> table{};
   for (unsigned header = 0xC0; header < 0x100; ++header) {
@@ -205,6 +216,17 @@ consteval std::array<AtomBits, 256> make_atom_table() {
   return table;
 }
 
-inline constexpr std::array<AtomBits, 256> kAtoms = make_atom_table();
+consteval std::array<AtomPacket, 256> make_atom_packets() {
+  const std::array<AtomBits, 256> atoms = make_atom_table();
+  std::array<AtomPacket, 256> table{};
+  for (unsigned header = 0xC0; header < 0x100; ++header) {
+    table[header].type = kHeaderRows[kRowOfHeader[header]].type;
+    table[header].atom_count = atoms[header].count;
+    table[header].atoms = atoms[header].bits;
+  }
+  return table;
+}
+
+inline constexpr std::array<AtomPacket, 256> kAtomPackets = make_atom_packets();
 
 }  // namespace waymark::etmv4

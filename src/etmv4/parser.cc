@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kAsyncSize = 12;
 constexpr std::size_t kIncomplete = 0;
+constexpr std::uint8_t kFirstAtomHeader = 0xC0;
+constexpr std::size_t kLongestShortAddress = 3;
 // Unsynchronised bytes come out in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
 
@@ -54,38 +56,74 @@ std::size_t field_end(const std::uint8_t* at, std::size_t available, std::size_t
 }
 
 struct AddressForm {
-  std::uint8_t payload;  // Bytes; of a short form: at most.
-  std::uint8_t bits;     // 0: exact match.
-  std::uint8_t is;
+  std::uint8_t bits = 0;  // 0: exact match.
+  std::uint8_t is = 0;
 };
 
 AddressForm form_of(PacketType type) {
   switch (type) {
     case PacketType::kAddressShortIs0:
     case PacketType::kSourceShortIs0:
-      return {2, 9, 0};
+      return {9, 0};
     case PacketType::kAddressShortIs1:
     case PacketType::kSourceShortIs1:
-      return {2, 8, 1};
+      return {8, 1};
     case PacketType::kAddress32Is0:
     case PacketType::kSource32Is0:
     case PacketType::kAddressContext32Is0:
-      return {4, 32, 0};
+      return {32, 0};
     case PacketType::kAddress32Is1:
     case PacketType::kSource32Is1:
     case PacketType::kAddressContext32Is1:
-      return {4, 32, 1};
+      return {32, 1};
     case PacketType::kAddress64Is0:
     case PacketType::kSource64Is0:
     case PacketType::kAddressContext64Is0:
-      return {8, 64, 0};
+      return {64, 0};
     case PacketType::kAddress64Is1:
     case PacketType::kSource64Is1:
     case PacketType::kAddressContext64Is1:
-      return {8, 64, 1};
+      return {64, 1};
     default:
-      return {0, 0, 0};
+      return {};
   }
+}
+
+// The form of the address in a Q packet; its type has the same low nibble as the address packet.
+PacketType q_address_type(std::uint8_t q_type) {
+  switch (q_type) {
+    case 0x5:
+      return PacketType::kAddressShortIs0;
+    case 0x6:
+      return PacketType::kAddressShortIs1;
+    case 0xA:
+      return PacketType::kAddress32Is0;
+    case 0xB:
+      return PacketType::kAddress32Is1;
+    default:
+      return PacketType::kAddressMatch;
+  }
+}
+
+void begin(Packet& packet, PacketType type, std::size_t length) {
+  packet.type = type;
+  packet.error_type = PacketType::kNoErrorType;
+  packet.length = static_cast<std::uint16_t>(length);
+  packet.atom_count = 0;
+  packet.monitor_only = false;
+}
+
+static_assert(offsetof(Packet, error_type) - offsetof(Packet, type) ==
+                  offsetof(AtomPacket, error_type) &&
+              offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
+              offsetof(Packet, atom_count) - offsetof(Packet, type) ==
+                  offsetof(AtomPacket, atom_count) &&
+              offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
+                  offsetof(AtomPacket, monitor_only) &&
+              offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
+
+void copy_atoms(const AtomPacket& from, Packet& to) {
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
 }
 
 }  // namespace
@@ -102,7 +140,8 @@ void Parser::build_table() {
     if (row == 0xFF) continue;
     const HeaderRow& header = kHeaderRows[row];
     bool configuration = false;
-    table_[byte] = {header.type, header.layout};
+    const AddressForm form = form_of(header.type);
+    table_[byte] = {header.type, header.layout, form.is, form.bits};
     if (!legal(header.gate, config_, configuration))
       table_[byte].layout = configuration ? Layout::kReservedConfig : Layout::kReserved;
   }
@@ -150,32 +189,95 @@ bool Parser::next(Packet& packet) {
     return next_unsynced(packet);
   if (carried_) [[unlikely]]
     return next_carried(packet);
-  if (position_ >= size_) return false;
-  const std::uint8_t* at = data_ + position_;
-  packet.index = index_at(position_);
-  raw_ = at;
-  const Header header = table_[*at];
-  if (header.layout == Layout::kAtoms) [[likely]] {
-    packet.type = header.type;
-    packet.length = 1;
-    packet.atoms = kAtoms[*at].bits;
-    packet.atom_count = kAtoms[*at].count;
-    packet.monitor_only = false;
-    raw_size_ = 1;
-    ++position_;
-    return true;
+  return next_in_sync({&packet, 1}) != 0;
+}
+
+std::size_t Parser::next(std::span<Packet> out) {
+  std::size_t count = 0;
+  while (count < out.size()) {
+    if (synced_ && !carried_) [[likely]] {
+      const std::size_t given = next_in_sync(out.subspan(count));
+      count += given;
+      // Nothing leaves the synchronised state but reset(), so only the end of the block stops it.
+      if (given == 0) break;
+    } else if (next(out[count])) {
+      ++count;
+    } else {
+      break;
+    }
   }
-  const std::size_t length = read(at, size_ - position_, packet);
-  if (length == kIncomplete) {
-    carry_.assign(at, data_ + size_);
-    carry_index_ = packet.index;
-    carried_ = true;
-    position_ = size_;
-    return false;
+  return count;
+}
+
+// A short target address of which both bytes can be read; without a branch on how many there are.
+std::size_t Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
+  const unsigned is = at[0] - 0x95U;
+  const unsigned first = 9 - is;
+  const unsigned second = at[1] >> 7;
+  const unsigned width = first + 8 * second;
+  const std::uint64_t value = std::uint64_t{at[1] & 0x7FU} << (2 - is) |
+                              std::uint64_t{at[2] & (0U - second)} << first;
+  begin(packet, static_cast<PacketType>(at[0]), 2 + second);
+  Address address = base_;
+  address.value = (base_.value & ~low_mask(width)) | value;
+  address.update_bits = static_cast<std::uint8_t>(width);
+  address.valid_bits = std::max(base_.valid_bits, address.update_bits);
+  address.is = static_cast<std::uint8_t>(is);
+  packet.address = address;
+  push(address);
+  return 2 + second;
+}
+
+// The hot loop: everything it needs stands in locals, atoms come first.
+std::size_t Parser::next_in_sync(std::span<Packet> out) {
+  const std::uint8_t* const data = data_;
+  const std::size_t size = size_;
+  std::size_t position = position_;
+  std::size_t last = position;
+  std::size_t run_end = run_end_;
+  TraceIndex delta = run_delta_;
+  std::size_t count = 0;
+  while (count < out.size() && position < size) {
+    Packet& packet = out[count];
+    if (position >= run_end) {
+      index_at(position);
+      run_end = run_end_;
+      delta = run_delta_;
+    }
+    packet.index = delta + position;
+    std::size_t length = 1;
+    const std::uint8_t header = data[position];
+    // The commonest are told by the header itself: a table look-up before the branch would make
+    // every misprediction dearer by its latency (docs/performance.md).
+    if (header >= kFirstAtomHeader) [[likely]] {
+      copy_atoms(kAtomPackets[header], packet);
+    } else if ((header == 0x95 || header == 0x96) && size - position >= kLongestShortAddress) {
+      length = read_short_address(data + position, packet);
+    } else if (header >= 0x90 && header <= 0x92) {
+      packet.match_index = header & 3;
+      begin(packet, PacketType::kAddressMatch, 1);
+      packet.address = history_[header & 3];
+      push(packet.address);
+    } else {
+      length = read(data + position, size - position, packet);
+      if (length == kIncomplete) {
+        carry_.assign(data + position, data + size);
+        carry_index_ = packet.index;
+        carried_ = true;
+        raw_ = data + last;
+        raw_size_ = position - last;
+        position_ = size;
+        return count;
+      }
+    }
+    last = position;
+    position += length;
+    ++count;
   }
-  raw_size_ = length;
-  position_ += length;
-  return true;
+  raw_ = data + last;
+  raw_size_ = position - last;
+  position_ = position;
+  return count;
 }
 
 bool Parser::next_carried(Packet& packet) {
@@ -205,7 +307,7 @@ void Parser::give_chunk(Packet& packet, PacketType type, std::size_t size) {
   packet.type = type;
   packet.error_type = PacketType::kNoErrorType;
   packet.index = carry_index_;
-  packet.length = static_cast<std::uint32_t>(size);
+  packet.length = static_cast<std::uint16_t>(size);
   packet.atom_count = 0;
   packet.monitor_only = false;
   raw_ = given_.data();
@@ -321,6 +423,10 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
   packet.monitor_only = false;
   std::size_t length = 1;
   switch (table_[header].layout) {
+    case Layout::kAddress:
+      length = read_address(at, available, table_[header].bits, table_[header].is, packet);
+      if (length != kIncomplete) push(packet.address);
+      break;
     case Layout::kReserved:
       packet.type = PacketType::kReserved;
       ++statistics_.bad_headers;
@@ -331,8 +437,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       ++statistics_.bad_headers;
       break;
     case Layout::kAtoms:
-      packet.atoms = kAtoms[header].bits;
-      packet.atom_count = kAtoms[header].count;
+      copy_atoms(kAtomPackets[header], packet);
       break;
     case Layout::kExtension:
       length = read_extension(at, available, packet);
@@ -439,12 +544,9 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       context_seen_ = true;
       packet.context = context_;
       break;
-    case Layout::kAddress:
-      length = read_address(at, available, packet.type, packet);
-      if (length != kIncomplete) push(packet.address);
-      break;
     case Layout::kAddressContext: {
-      const std::size_t address = read_address(at, available, packet.type, packet);
+      const std::size_t address =
+          read_address(at, available, table_[header].bits, table_[header].is, packet);
       if (address == kIncomplete) return kIncomplete;
       length = read_context(at, available, address, packet);
       if (length == kIncomplete) return kIncomplete;
@@ -457,7 +559,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       length = read_q(at, available, packet);
       break;
   }
-  packet.length = static_cast<std::uint32_t>(length);
+  packet.length = static_cast<std::uint16_t>(length);
   return length;
 }
 
@@ -630,22 +732,20 @@ std::size_t Parser::read_context(const std::uint8_t* at, std::size_t available, 
 }
 
 // Fills packet.address without pushing it: the caller may still find the packet incomplete.
-std::size_t Parser::read_address(const std::uint8_t* at, std::size_t available, PacketType type,
-                                 Packet& packet) {
-  const AddressForm form = form_of(type);
-  if (form.bits == 0) {
+std::size_t Parser::read_address(const std::uint8_t* at, std::size_t available, std::uint8_t bits,
+                                 std::uint8_t is, Packet& packet) {
+  if (bits == 0) {
     packet.match_index = at[0] & 3;
     packet.address = history_[packet.match_index];
     return 1;
   }
   if (available < 2) return kIncomplete;
   const std::uint8_t* b = at + 1;
-  const unsigned shift = form.is == 0 ? 2 : 1;
-  std::uint64_t value = std::uint64_t{b[0] & 0x7FU} << shift;
+  std::uint64_t value = std::uint64_t{b[0] & 0x7FU} << (is == 0 ? 2 : 1);
   Address address = base_;
-  address.is = form.is;
-  if (form.bits < 32) {
-    unsigned width = form.bits;
+  address.is = is;
+  if (bits < 32) {
+    unsigned width = bits;
     std::size_t length = 2;
     if ((b[0] & 0x80) != 0) {
       if (available < 3) return kIncomplete;
@@ -659,12 +759,12 @@ std::size_t Parser::read_address(const std::uint8_t* at, std::size_t available, 
     packet.address = address;
     return length;
   }
-  const std::size_t length = std::size_t{1} + form.payload;
+  const std::size_t length = bits == 64 ? 9 : 5;
   if (available < length) return kIncomplete;
-  value |= form.is == 0 ? std::uint64_t{b[1] & 0x7FU} << 9 : std::uint64_t{b[1]} << 8;
+  value |= is == 0 ? std::uint64_t{b[1] & 0x7FU} << 9 : std::uint64_t{b[1]} << 8;
   value |= std::uint64_t{b[2]} << 16 | std::uint64_t{b[3]} << 24;
-  address.update_bits = form.bits;
-  if (form.bits == 64) {
+  address.update_bits = bits;
+  if (bits == 64) {
     address.value = value | Cursor({b + 4, 4}).little(4) << 32;
     address.size_bits = address.valid_bits = 64;
   } else {
@@ -682,27 +782,10 @@ std::size_t Parser::read_q(const std::uint8_t* at, std::size_t available, Packet
   packet.has_count = packet.q_type != 0xF;
   packet.cycle_count = 0;
   std::size_t end = 1;
-  switch (packet.q_type) {
-    case 0x0:
-    case 0x1:
-    case 0x2:
-      packet.match_index = packet.q_type;
-      packet.address = history_[packet.match_index];
-      break;
-    case 0x5:
-      end = read_address(at, available, PacketType::kAddressShortIs0, packet);
-      break;
-    case 0x6:
-      end = read_address(at, available, PacketType::kAddressShortIs1, packet);
-      break;
-    case 0xA:
-      end = read_address(at, available, PacketType::kAddress32Is0, packet);
-      break;
-    case 0xB:
-      end = read_address(at, available, PacketType::kAddress32Is1, packet);
-      break;
-    default:
-      break;
+  const bool has_address = packet.q_type != 0xC && packet.q_type != 0xF;
+  if (has_address) {
+    const AddressForm form = form_of(q_address_type(packet.q_type));
+    end = read_address(at, available, form.bits, form.is, packet);
   }
   if (end == kIncomplete) return kIncomplete;
   if (packet.has_count) {
@@ -712,7 +795,7 @@ std::size_t Parser::read_q(const std::uint8_t* at, std::size_t available, Packet
     if (end > kMaxPacketBytes) return too_long(packet);
     packet.cycle_count = static_cast<std::uint32_t>(Cursor({at + from, end - from}).continued(5));
   }
-  if (packet.q_type != 0xC && packet.q_type != 0xF) push(packet.address);
+  if (has_address) push(packet.address);
   return end;
 }
 

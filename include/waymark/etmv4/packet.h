@@ -120,13 +120,13 @@ enum class ExceptionAddress : std::uint8_t {
 
 /// One packet.  `type` decides which other fields have meaning; the rest are stale.
 struct Packet {
-  TraceIndex index = 0;                      ///< Of its first byte.
+  TraceIndex index = 0;  ///< Of its first byte.
   PacketType type = PacketType::kNotSync;
   PacketType error_type = PacketType::kNoErrorType;  ///< Of error packets: what was being read.
-  std::uint32_t length = 0;                  ///< Bytes.
-
-  std::uint32_t atoms = 0;  ///< Bit i is the i-th oldest atom; 1 is E.
+  std::uint16_t length = 0;                          ///< Bytes.
   std::uint8_t atom_count = 0;
+  bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
+  std::uint32_t atoms = 0;    ///< Bit i is the i-th oldest atom; 1 is E.
 
   std::uint8_t value = 0;       ///< Event mask, data sync marker, conditional token, ITE level.
   std::uint8_t match_index = 0; ///< Exact match and Q with exact match.
@@ -136,7 +136,6 @@ struct Packet {
   bool initial = false;         ///< Trace info: the first since reset.
   bool has_spec = false;        ///< Trace info: a SPEC section is present.
   bool fault_pending = false;   ///< Exception, M profile.
-  bool monitor_only = false;    ///< Unsynchronised bytes that only a monitor gets.
   ExceptionAddress exception_address = ExceptionAddress::kNone;
   std::uint16_t exception = 0;  ///< Exception number, 10 bits.
 

@@ -67,6 +67,11 @@ class Parser {
   /// The next whole packet.  False: the block is used up.
   bool next(Packet& packet);
 
+  /// Fills `out` from the front with whole packets and returns how many; less than its size only
+  /// when the block is used up.  Of each packet only the fields that its type carries are written.
+  /// packet_bytes() is that of the last.
+  std::size_t next(std::span<Packet> out);
+
   /// At the end of the trace: the unfinished packet, as kIncompleteEot.  False: none.
   bool finish(Packet& packet);
 
@@ -88,6 +93,8 @@ class Parser {
   struct Header {
     PacketType type = PacketType::kReserved;
     Layout layout = Layout::kReserved;
+    std::uint8_t is = 0;    ///< Of address forms: instruction set, and the width of the address
+    std::uint8_t bits = 0;  ///< (of a short form: without its second byte; 0: exact match).
   };
 
   /// The unsynchronised search; sheet section 2.2.
@@ -95,11 +102,13 @@ class Parser {
   enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
 
   void build_table();
+  std::size_t next_in_sync(std::span<Packet> out);
   bool next_unsynced(Packet& packet);
   bool next_carried(Packet& packet);
   void give_chunk(Packet& packet, PacketType type, std::size_t size);
   /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed then).
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_short_address(const std::uint8_t* at, Packet& packet);
   std::size_t read_extension(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_trace_info(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -107,8 +116,8 @@ class Parser {
   std::size_t read_cycle_count_f1(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_context(const std::uint8_t* at, std::size_t available, std::size_t offset,
                            Packet& packet);
-  std::size_t read_address(const std::uint8_t* at, std::size_t available, PacketType form,
-                           Packet& packet);
+  std::size_t read_address(const std::uint8_t* at, std::size_t available, std::uint8_t bits,
+                           std::uint8_t is, Packet& packet);
   std::size_t read_q(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t too_long(Packet& packet);
   void push(const Address& address);
