@@ -303,7 +303,9 @@ class Listing final : public Own, private Observer {
 
 std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
                                                                 const image::Image& image) {
-  auto source = etmv4::make_source(config_of(setup), &image, {});
+  // The reference's rules, so that both sides give the same elements where it bends the protocol.
+  const SourceOptions options{.reference_quirks = true};
+  auto source = etmv4::make_source(config_of(setup), &image, options);
   if (!source) return std::unexpected(source.error().detail);
   return std::move(*source);
 }
