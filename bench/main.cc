@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
     } else {
       fmt::print("{}\n", table(*capture, rows, reference));
     }
-    std::fflush(stdout);
+    static_cast<void>(std::fflush(stdout));
     for (const Row& row : rows) {
       if (row.failed) status = kExitInput;
       if (row.disagrees && status == 0) status = kExitDiffers;
