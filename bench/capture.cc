@@ -59,7 +59,16 @@ void add_memory(const Snapshot& snapshot, const Device& core, Capture& capture) 
     const bool known = std::ranges::any_of(capture.memory, [&](const MemorySetup& other) {
       return other.path == memory.path && other.address == memory.address;
     });
-    if (!known) capture.memory.push_back(std::move(memory));
+    if (known) continue;
+    std::error_code error;
+    if (!std::filesystem::exists(memory.path, error)) {
+      std::string note = "Memory dump " + dump.file + " is missing, for both sides.";
+      if (std::ranges::find(capture.notes, note) == capture.notes.end()) {
+        capture.notes.push_back(std::move(note));
+      }
+      continue;
+    }
+    capture.memory.push_back(std::move(memory));
   }
 }
 

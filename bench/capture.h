@@ -2,6 +2,7 @@
 // sees the headers of the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -49,6 +50,10 @@ struct Capture {
   std::vector<MemorySetup> memory;
   std::vector<std::string> notes;  ///< What of the snapshot is left out, whole sentences.
 };
+
+/// Both sides get the trace in pieces of this size: what is made from one stays in the second-level
+/// cache, and calls are few.
+inline constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
 /// What a measured loop does.
 enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing };

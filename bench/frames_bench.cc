@@ -84,7 +84,7 @@ void split(benchmark::State& state) {
       if (!splitter.feed(at, Bytes(bytes).subspan(at, block))) std::abort();
       if (splitter.step() != Step::kNeedInput) std::abort();
       for (TraceId id = 0x10; id < 0x14; ++id) {
-        benchmark::DoNotOptimize(splitter.stream(id).block());
+        benchmark::DoNotOptimize(splitter.stream(id).block().bytes.data());
         splitter.stream(id).clear();
       }
     }
@@ -103,7 +103,7 @@ void step(benchmark::State& state) {
   for (auto _ : state) {
     demux.reset();
     if (!demux.feed(0, bytes)) std::abort();
-    while (demux.step() == Step::kFrame) benchmark::DoNotOptimize(demux.frame());
+    while (demux.step() == Step::kFrame) benchmark::DoNotOptimize(&demux.frame());
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes.size()));
   label(state);

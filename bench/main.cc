@@ -97,9 +97,9 @@ std::vector<std::string> default_captures() {
   const std::filesystem::path root = WAYMARK_BENCH_ROOT;
   const std::filesystem::path shared = root / "../shared/data/snapshots";
   std::vector<std::string> captures;
-  // Branchy user code; a kernel; the return stack; long ranges.
-  for (const char* name :
-       {"bugfix-exact-match", "juno_r1_1", "juno-ret-stck", "test-file-mem-offsets"}) {
+  // User code on six cores; a kernel whose image is mostly missing; an ETE.  Not all captures can
+  // be here: the reference packaged by Debian decodes some otherwise than its later versions.
+  for (const char* name : {"bugfix-exact-match", "test-file-mem-offsets", "tme_test"}) {
     std::error_code error;
     if (std::filesystem::exists(shared / name / "snapshot.ini", error)) {
       captures.push_back((shared / name).lexically_normal().string());
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
     } else {
       fmt::print("{}\n", table(*capture, rows, reference));
     }
-    std::fflush(stdout);
+    static_cast<void>(std::fflush(stdout));
     for (const Row& row : rows) {
       if (row.failed) status = kExitInput;
       if (row.disagrees && status == 0) status = kExitDiffers;

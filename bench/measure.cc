@@ -19,9 +19,8 @@ std::expected<void, std::string> run_own(const Capture& capture, Row& row) {
     if (!own) return std::unexpected(own.error());
     auto counts = (*own)->pass(false);
     if (!counts) return std::unexpected(counts.error());
-    if (!row.own) row.own.emplace();
-    row.own->counts = *counts;
-    row.own->seconds.push_back(counts->seconds);
+    row.own.counts = *counts;
+    row.own.seconds.push_back(counts->seconds);
     if (pass + 1 < kOwnPasses) continue;
     (*own)->reset();
     counts = (*own)->pass(false);
@@ -35,16 +34,15 @@ std::expected<void, std::string> run_own(const Capture& capture, Row& row) {
 std::expected<void, std::string> run_other(const Capture& capture, Row& row) {
   auto counts = run_reference(capture, row.work, false);
   if (!counts) return std::unexpected(counts.error());
-  if (!row.reference) row.reference.emplace();
-  row.reference->counts = *counts;
-  row.reference->seconds.push_back(counts->seconds);
+  row.reference.counts = *counts;
+  row.reference.seconds.push_back(counts->seconds);
   return {};
 }
 
 /// A pass of each side that is not timed, over every element.
 std::expected<void, std::string> compare(const Capture& capture, const Row& row) {
-  const Counts& own = row.own->counts;
-  const Counts& other = row.reference->counts;
+  const Counts& own = row.own.counts;
+  const Counts& other = row.reference.counts;
   if (row.work == Work::kListing) return {};
   if (row.work == Work::kPackets) {
     if (own.packets == other.packets) return {};
@@ -75,18 +73,18 @@ Row measure_row(const Capture& capture, Work work, const Plan& plan) {
     if (reference) {
       if (const auto ran = run_other(capture, row); !ran) {
         row.remark = "no ratio, the reference: " + ran.error();
-        row.reference.reset();
+        row.reference = {};
         reference = false;
       }
     }
     if (const auto ran = run_own(capture, row); !ran) {
       row.remark = "failed: " + ran.error();
       row.failed = true;
-      row.own.reset();
+      row.own = {};
       return row;
     }
   }
-  if (!row.reference) return row;
+  if (!row.reference.ran()) return row;
   if (const auto same = compare(capture, row); !same) {
     row.remark = "no ratio, " + same.error();
     row.disagrees = true;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,20 +13,23 @@ namespace waymark::bench {
 struct Series {
   Counts counts;                ///< Of a pass; the same for all.
   std::vector<double> seconds;  ///< One per pass, in the order of running.
+  [[nodiscard]] bool ran() const { return !seconds.empty(); }
   [[nodiscard]] double best() const;
   [[nodiscard]] double median() const;
 };
 
 struct Row {
   Work work = Work::kPackets;
-  std::optional<Series> own;
-  std::optional<Series> reference;
+  Series own;
+  Series reference;
   std::uint64_t warm_allocations = 0;  ///< Ours, second pass over the capture with one decoder.
   double warm_seconds = 0;
   /// Why there is no ratio: a side failed, or they disagree.  Empty: comparable.
   std::string remark;
   bool disagrees = false;  ///< Both sides ran and their counts differ.
   bool failed = false;     ///< Our side failed.
+
+  [[nodiscard]] bool comparable() const { return own.ran() && reference.ran() && !disagrees; }
 };
 
 struct Plan {

@@ -20,8 +20,6 @@
 namespace waymark::bench {
 namespace {
 
-// A block and the streams made from it stay in the second-level cache.
-constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 constexpr std::size_t kBatch = 1024;
 constexpr std::size_t kTextLimit = std::size_t{1} << 20;
 
@@ -94,7 +92,7 @@ class PerSource final : public Own {
     if (capture.framing != Framing::kNone) {
       frames::IdSet wanted;
       for (const SourceSetup& setup : capture.sources) wanted.set(setup.traceidr & 0x7F);
-      splitter_.emplace(frame_options(capture.framing), wanted);
+      splitter_ = std::make_unique<frames::StreamSplitter>(frame_options(capture.framing), wanted);
     }
   }
 
@@ -154,7 +152,7 @@ class PerSource final : public Own {
 
   const Capture& capture_;
   image::Image image_;
-  std::optional<frames::StreamSplitter> splitter_;
+  std::unique_ptr<frames::StreamSplitter> splitter_;  ///< Null: unformatted.
   std::vector<std::pair<TraceId, Decoder>> decoders_;
 };
 
@@ -303,7 +301,9 @@ class Listing final : public Own, private Observer {
 
 std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
                                                                 const image::Image& image) {
-  auto source = etmv4::make_source(config_of(setup), &image, {});
+  // The reference's rules, so that both sides give the same elements where it bends the protocol.
+  const SourceOptions options{.reference_quirks = true};
+  auto source = etmv4::make_source(config_of(setup), &image, options);
   if (!source) return std::unexpected(source.error().detail);
   return std::move(*source);
 }

@@ -13,8 +13,6 @@
 namespace waymark::bench {
 namespace {
 
-constexpr std::uint32_t kBlockSize = 1U << 20;
-
 struct Client {
   Counts counts;
   std::array<std::uint64_t, 256> sums{};

@@ -29,12 +29,13 @@ Rates rates(const Counts& counts, std::size_t trace_bytes, std::uint64_t items, 
 /// What the rate is of.  The reference's listing is text only: it made as many elements as ours.
 std::uint64_t items_of(const Row& row, const Counts& counts) {
   if (row.work == Work::kPackets) return counts.packets;
-  if (row.work == Work::kListing && row.own) return row.own->counts.elements;
+  if (row.work == Work::kListing && row.own.ran()) return row.own.counts.elements;
   return counts.elements;
 }
 
 Counts with_instructions(const Row& row, Counts counts) {
-  if (row.work == Work::kListing && row.own) counts.instructions = row.own->counts.instructions;
+  if (row.work == Work::kListing && row.own.ran())
+    counts.instructions = row.own.counts.instructions;
   return counts;
 }
 
@@ -49,8 +50,6 @@ std::string table_line(const Row& row, const Series& series, std::size_t trace_b
                      r.trace_mb, million(r.items), million(r.instructions), r.ns_per_item,
                      r.text_mb == 0 ? "-" : fmt::format("{:.1f}", r.text_mb), allocations, ratio);
 }
-
-bool comparable(const Row& row) { return row.own && row.reference && !row.disagrees; }
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
@@ -72,11 +71,10 @@ void json_series(std::string& out, std::string_view name, const Row& row, const 
   const Counts counts = with_instructions(row, series.counts);
   const Rates r = rates(counts, trace_bytes, items_of(row, counts), series.best());
   fmt::format_to(std::back_inserter(out),
-                 ",\"{}\":{{\"passes\":{},\"best_seconds\":{:.6f},\"median_seconds\":{:.6f},"
-                 "\"trace_mb_per_second\":{:.3f},\"items_per_second\":{:.0f},"
-                 "\"instructions_per_second\":{:.0f},\"ns_per_item\":{:.3f},"
-                 "\"packets\":{},\"elements\":{},\"ranges\":{},\"instructions\":{},"
-                 "\"text_bytes\":{}}}",
+                 R"(,"{}":{{"passes":{},"best_seconds":{:.6f},"median_seconds":{:.6f},)"
+                 R"("trace_mb_per_second":{:.3f},"items_per_second":{:.0f},)"
+                 R"("instructions_per_second":{:.0f},"ns_per_item":{:.3f},)"
+                 R"("packets":{},"elements":{},"ranges":{},"instructions":{},"text_bytes":{}}})",
                  name, series.seconds.size(), series.best(), series.median(), r.trace_mb, r.items,
                  r.instructions, r.ns_per_item, counts.packets, counts.elements, counts.ranges,
                  counts.instructions, counts.text_bytes);
@@ -97,15 +95,15 @@ std::string table(const Capture& capture, std::span<const Row> rows, const std::
                  "M/s", "M/s", "ns/item", "MB/s", "allocs", "ratio");
   for (const Row& row : rows) {
     std::string_view first = work_name(row.work);
-    if (row.own) {
+    if (row.own.ran()) {
       const std::string ratio =
-          comparable(row) ? fmt::format("{:.1f}", row.reference->best() / row.own->best()) : "-";
-      out += table_line(row, *row.own, capture.trace.size(), first, "Waymark",
+          row.comparable() ? fmt::format("{:.1f}", row.reference.best() / row.own.best()) : "-";
+      out += table_line(row, row.own, capture.trace.size(), first, "Waymark",
                         fmt::format("{}", row.warm_allocations), ratio);
       first = "";
     }
-    if (row.reference) {
-      out += table_line(row, *row.reference, capture.trace.size(), first, reference, "", "1");
+    if (row.reference.ran()) {
+      out += table_line(row, row.reference, capture.trace.size(), first, reference, "", "1");
       first = "";
     }
     if (!row.remark.empty()) {
@@ -113,9 +111,9 @@ std::string table(const Capture& capture, std::span<const Row> rows, const std::
     }
   }
   const Row& elements = rows[static_cast<std::size_t>(Work::kElementBatches)];
-  if (comparable(elements)) {
-    const Counts& own = elements.own->counts;
-    const Counts& other = elements.reference->counts;
+  if (elements.comparable()) {
+    const Counts& own = elements.own.counts;
+    const Counts& other = elements.reference.counts;
     fmt::format_to(std::back_inserter(out),
                    "Both: {} and {} elements, {} and {} instructions; kinds and ranges equal.\n",
                    own.elements, other.elements, own.instructions, other.instructions);
@@ -125,28 +123,28 @@ std::string table(const Capture& capture, std::span<const Row> rows, const std::
 
 std::string json(const Capture& capture, std::span<const Row> rows, const std::string& reference) {
   std::string out =
-      fmt::format("{{\"capture\":{},\"trace_bytes\":{},\"sources\":{},\"reference\":{},\"rows\":[",
+      fmt::format(R"({{"capture":{},"trace_bytes":{},"sources":{},"reference":{},"rows":[)",
                   json_text(capture.name), capture.trace.size(), capture.sources.size(),
                   reference.empty() ? "null" : json_text(reference));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     if (i != 0) out += ',';
-    out += "{\"row\":" + json_text(work_name(row.work));
-    if (row.own) {
-      json_series(out, "waymark", row, *row.own, capture.trace.size());
+    out += R"({"row":)" + json_text(work_name(row.work));
+    if (row.own.ran()) {
+      json_series(out, "waymark", row, row.own, capture.trace.size());
       fmt::format_to(std::back_inserter(out),
-                     ",\"warm_seconds\":{:.6f},\"warm_allocations\":{},\"cold_allocations\":{}",
-                     row.warm_seconds, row.warm_allocations, row.own->counts.allocations);
+                     R"(,"warm_seconds":{:.6f},"warm_allocations":{},"cold_allocations":{})",
+                     row.warm_seconds, row.warm_allocations, row.own.counts.allocations);
     }
-    if (row.reference) {
-      json_series(out, "opencsd", row, *row.reference, capture.trace.size());
+    if (row.reference.ran()) {
+      json_series(out, "opencsd", row, row.reference, capture.trace.size());
     }
-    if (comparable(row)) {
-      fmt::format_to(std::back_inserter(out), ",\"ratio\":{:.3f},\"median_ratio\":{:.3f}",
-                     row.reference->best() / row.own->best(),
-                     row.reference->median() / row.own->median());
+    if (row.comparable()) {
+      fmt::format_to(std::back_inserter(out), R"(,"ratio":{:.3f},"median_ratio":{:.3f})",
+                     row.reference.best() / row.own.best(),
+                     row.reference.median() / row.own.median());
     }
-    if (!row.remark.empty()) out += ",\"remark\":" + json_text(row.remark);
+    if (!row.remark.empty()) out += R"(,"remark":)" + json_text(row.remark);
     out += '}';
   }
   return out + "]}";

@@ -14,7 +14,7 @@ class Stopwatch {
  private:
   static double now() {
     timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    static_cast<void>(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time));
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
   }
 

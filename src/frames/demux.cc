@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "unpack_inl.h"
 
@@ -38,13 +39,13 @@ Result<void> check(const Options& options) {
 
 unsigned unpack(const std::uint8_t* frame, TraceIndex index, TraceId& current_id, Frame& out) {
   unsigned count = 0;
-  const unsigned overhead = take_apart(
-      frame, current_id, [&](unsigned offset, TraceId id, const std::uint8_t* data, unsigned size) {
+  const unsigned overhead =
+      take_apart(frame, current_id, [&](unsigned offset, TraceId id, Data data, unsigned size) {
         Segment& segment = out.segments[count++];
         segment.index = index + offset;
         segment.id = id;
         segment.size = static_cast<std::uint8_t>(size);
-        std::memcpy(segment.data.data(), data, kFrameSize);
+        store_data(segment.data.data(), data);
       });
   out.count = static_cast<std::uint8_t>(count);
   return overhead;
@@ -127,28 +128,37 @@ std::size_t Demux::withdraw() {
   return used;
 }
 
-Step Demux::step() {
-  const Step step = advance();
-  if (step == Step::kFrame)
-    statistics_.frame_bytes += unpack(frame_at_, frame_index_, current_id_, frame_);
-  return step;
-}
-
-// Finds the next frame; the caller unpacks it.
-Step Demux::advance() {
-  if (failed_) return Step::kNeedInput;
-  if (!synced_) {
-    const TraceIndex from = boundary_;
-    if (!search()) return Step::kNeedInput;
-    // The FSYNC that was found may have moved the boundary on already.
-    const TraceIndex found = base_ + pass_ - held_sync_;
-    if (found != from) return skipped(from, found - from);
-    resyncing_ = false;
+// Only where a monitor wants it.
+void Demux::show_packed() {
+  if (pos_ == pass_ && held_sync_ == 0) return;
+  const Bytes bytes = block_.subspan(pass_, pos_ - pass_);
+  if (held_sync_ == 0) {
+    monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_, kNoTraceId, bytes);
+    return;
   }
-  return options_.memory_aligned ? advance_aligned() : advance_pairs();
+  // Once a sync: one FSYNC and at most what follows it in the block.
+  std::vector<std::uint8_t> whole(held_sync_, 0xFF);
+  whole.insert(whole.end(), bytes.begin(), bytes.end());
+  monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_ - held_sync_, kNoTraceId, whole);
 }
 
-Step Demux::advance_aligned() {
+inline void Demux::end_pass() {
+  if (monitor_ != nullptr && packed_) [[unlikely]]
+    show_packed();
+  held_sync_ = 0;
+  pass_ = pos_;
+}
+
+inline Step Demux::complete_frame() {
+  statistics_.frame_bytes += hsync_bytes_;
+  hsync_bytes_ = 0;
+  after_hsync_ = false;
+  boundary_ = base_ + pos_;
+  end_pass();
+  return Step::kFrame;
+}
+
+inline Step Demux::advance_aligned() {
   if (discarding_) {  // resync() has moved on to the next aligned frame.
     discarding_ = false;
     const TraceIndex from = boundary_;
@@ -180,6 +190,27 @@ Step Demux::advance_aligned() {
   frame_index_ = base_ + pos_;
   pos_ += kFrameSize;
   return complete_frame();
+}
+
+Step Demux::step() {
+  const Step step = advance();
+  if (step == Step::kFrame)
+    statistics_.frame_bytes += unpack(frame_at_, frame_index_, current_id_, frame_);
+  return step;
+}
+
+// Finds the next frame; the caller unpacks it.
+Step Demux::advance() {
+  if (failed_) return Step::kNeedInput;
+  if (!synced_) {
+    const TraceIndex from = boundary_;
+    if (!search()) return Step::kNeedInput;
+    // The FSYNC that was found may have moved the boundary on already.
+    const TraceIndex found = base_ + pass_ - held_sync_;
+    if (found != from) return skipped(from, found - from);
+    resyncing_ = false;
+  }
+  return options_.memory_aligned ? advance_aligned() : advance_pairs();
 }
 
 // The pairs of sheet 4.3, one at a time where a sync, a cut or damage is near, else by the frame.
@@ -265,15 +296,6 @@ bool Demux::starts_sync(std::size_t next) const {
   return block_[next] == 0xFF && block_[next + 1] == 0x7F;
 }
 
-Step Demux::complete_frame() {
-  statistics_.frame_bytes += hsync_bytes_;
-  hsync_bytes_ = 0;
-  after_hsync_ = false;
-  boundary_ = base_ + pos_;
-  show_pass();
-  return Step::kFrame;
-}
-
 // Looks for FF FF FF 7F at any offset, also across the ends of blocks.
 bool Demux::search() {
   while (pos_ < block_.size()) {
@@ -321,7 +343,7 @@ Step Demux::skipped(TraceIndex from, std::uint64_t count) {
 }
 
 Step Demux::end_block() {
-  show_pass();
+  end_pass();
   return Step::kNeedInput;
 }
 
@@ -360,23 +382,6 @@ void Demux::resync() {
   } else {
     discarding_ = true;  // The boundaries stay: drop this frame.
   }
-}
-
-void Demux::show_pass() {
-  if (pos_ == pass_ && held_sync_ == 0) return;
-  if (monitor_ != nullptr && packed_) [[unlikely]] {
-    const Bytes bytes = block_.subspan(pass_, pos_ - pass_);
-    if (held_sync_ == 0) {
-      monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_, kNoTraceId, bytes);
-    } else {  // At most one FSYNC and one frame, or the rest of a block of FSYNCs.
-      std::string whole(held_sync_, '\xFF');
-      whole.append(bytes.begin(), bytes.end());
-      monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_ - held_sync_, kNoTraceId,
-                             {reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size()});
-    }
-  }
-  held_sync_ = 0;
-  pass_ = pos_;
 }
 
 }  // namespace waymark::frames

@@ -50,13 +50,14 @@ void StreamSplitter::split_frames() {
 }
 
 void StreamSplitter::split_frame(const std::uint8_t* frame, TraceIndex index) {
-  demux_.statistics_.frame_bytes +=
-      take_apart(frame, demux_.current_id_,
-                 [&](unsigned offset, TraceId id, const std::uint8_t* data, unsigned size) {
-                   bytes_of_[id] += size;
-                   if (size != 0 && id < kTraceIdCount && wanted_[id])
-                     streams_[id].append_short(index + offset, data, size);
-                 });
+  demux_.statistics_.frame_bytes += take_apart(
+      frame, demux_.current_id_, [&](unsigned offset, TraceId id, Data data, unsigned size) {
+        bytes_of_[id] += size;
+        if (size == 0 || id >= kTraceIdCount || !wanted_[id]) return;
+        StreamBuffer& stream = streams_[id];
+        store_data(stream.bytes_.room(kFrameSize), data);
+        stream.finish_run(index + offset, size);
+      });
 }
 
 // Up to `count` frames from `at` on, as long as they have no ID bytes; returns how many.

@@ -46,56 +46,60 @@ constexpr bool has_sync_byte(std::uint64_t word) {
   return (((word & 0x00FF'00FF'00FF'00FF) + kIdBits) & (kIdBits << 8)) != 0;
 }
 
+/// The data bytes of a frame or segment; byte 0 is the least significant.
+__extension__ using Data = unsigned __int128;
+
+inline void store_data(std::uint8_t* at, Data data) {
+  store_little(at, static_cast<std::uint64_t>(data));
+  store_little(at + 8, static_cast<std::uint64_t>(data >> 64));
+}
+
 /// Calls `emit(offset, id, data, size)` for each segment in order.  The segment's index is that of
-/// the frame plus `offset`.  16 bytes are readable at `data`.  Only the last segment can have size
-/// 0.  Returns the number of bytes that are not trace data.
+/// the frame plus `offset`.  Only the last segment can have size 0.  Returns the number of bytes
+/// that are not trace data.
+///
+/// The data of a frame are its bytes in order without the ID bytes; what an ID byte and its flag
+/// decide is only where one segment ends.  So all is done in registers: going through memory would
+/// load across fresh stores, which costs more than the rest together (bench/frames_bench, "4
+/// sources, up to 8 bytes").
 template <class Emit>
 inline unsigned take_apart(const std::uint8_t* frame, TraceId& current_id, Emit&& emit) {
   const std::uint64_t low = load_little(frame);
   const std::uint64_t high = load_little(frame + 8);
   const unsigned flags = frame[15];
   const unsigned ids = gather_id_bits(low) | gather_id_bits(high) << 4;
-
-  // Frame bytes with the flags put in.  Fixed-size copies of 16 bytes read up to byte 31.
   const unsigned data_flags = flags & ~ids;
-  std::array<std::uint8_t, 2 * kFrameSize> bytes{};
-  store_little(bytes.data(), low | kFlagBits[data_flags & 0xF]);
-  store_little(bytes.data() + 8, high | kFlagBits[data_flags >> 4]);
+  Data data = Data{high | kFlagBits[data_flags >> 4]} << 64 | (low | kFlagBits[data_flags & 0xF]);
+
   if (ids == 0) {
-    emit(0U, current_id, bytes.data(), 15U);
+    emit(0U, current_id, data, 15U);
     return 1;
   }
 
-  std::array<std::uint8_t, 3 * kFrameSize> out{};
-  unsigned size = 0;    // Bytes in `out`.
-  unsigned first = 0;   // Where in `out` the present segment begins,
-  unsigned offset = 0;  // and its offset in the frame.
-  unsigned from = 0;    // Next frame byte to copy.
+  unsigned removed = 0;  // ID bytes that `data` has lost so far.
+  unsigned first = 0;    // Where in `data` the present segment begins,
+  unsigned offset = 0;   // and its offset in the frame.
   for (unsigned rest = ids & 0x7F; rest != 0; rest &= rest - 1) {
     const auto place = static_cast<unsigned>(std::countr_zero(rest));
-    const unsigned at = 2 * place;
-    std::memcpy(out.data() + size, bytes.data() + from, kFrameSize);
-    size += at - from;
-    from = at + 1;
-    const auto id = static_cast<TraceId>(bytes[at] >> 1);
+    const unsigned at = 2 * place - removed;
+    const Data before = (Data{1} << (8 * at)) - 1;
+    data = (data & before) | ((data >> 8) & ~before);
+    ++removed;
+    const auto id = static_cast<TraceId>(frame[2 * place] >> 1);
     if (id == current_id) continue;
-    if (((flags >> place) & 1) != 0) {  // Delayed change: one more byte of the old ID.
-      out[size++] = bytes[at + 1];
-      from = at + 2;
-    }
-    if (size > first) {
-      emit(offset, current_id, out.data() + first, size - first);
-      first = size;
-      offset = at;
+    const unsigned end = at + ((flags >> place) & 1);  // A delayed change takes one byte more.
+    if (end > first) {
+      emit(offset, current_id, data >> (8 * first), end - first);
+      first = end;
+      offset = 2 * place;
     }
     current_id = id;
   }
   const bool id_at_end = (ids & 0x80) != 0;
-  std::memcpy(out.data() + size, bytes.data() + from, kFrameSize);
-  size += (id_at_end ? 14U : 15U) - from;
-  emit(offset, current_id, out.data() + first, size - first);
-  if (id_at_end) current_id = static_cast<TraceId>(bytes[14] >> 1);
-  return 1 + static_cast<unsigned>(std::popcount(ids));
+  const unsigned end = (id_at_end ? 14U : 15U) - removed;
+  emit(offset, current_id, data >> (8 * first), end - first);
+  if (id_at_end) current_id = static_cast<TraceId>(frame[14] >> 1);
+  return removed + (id_at_end ? 2U : 1U);
 }
 
 }  // namespace waymark::frames

@@ -13,7 +13,6 @@ namespace waymark::frames {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 const std::vector<std::uint8_t> kFsyncBytes = hex("ff ff ff 7f");
 const std::vector<std::uint8_t> kFrameA = hex("21 01 02 03 04 05 06 07 41 08 08 0a 0a 0c 0c e0");
@@ -398,7 +397,7 @@ TEST(Demux, reset_fsyncs_are_shown_alone_and_with_the_frame) {
     const std::string data =
         "Frame Data; Index     16;   ID_DATA[0x10]; 01 02 03 04 05 06 07 \n"
         "Frame Data; Index     24;   ID_DATA[0x20]; 08 09 0a 0b 0c 0d \n";
-    EXPECT_EQ(monitor.text.view(), fsync + (packed ? pass : "") + data);
+    EXPECT_EQ(monitor.text.view(), (packed ? fsync + pass : fsync).append(data));
   }
 }
 

@@ -19,7 +19,7 @@ namespace waymark::frames {
 namespace {
 
 std::string shared_folder() {
-  const char* set = std::getenv("WAYMARK_SHARED");
+  const char* set = std::getenv("WAYMARK_SHARED");  // NOLINT(concurrency-mt-unsafe): one thread
   return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
 }
 
@@ -31,7 +31,7 @@ std::vector<std::uint8_t> read_file(const std::string& path) {
 /// The raw frame lines and footers of a listing, without the packets and elements between them.
 std::string golden_raw_lines(const std::string& path) {
   const std::string command = "zstdcat '" + path + "' 2>/dev/null";
-  FILE* pipe = popen(command.c_str(), "r");
+  FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): no library for .zst here
   if (pipe == nullptr) return {};
   std::string text;
   std::array<char, 65536> piece{};
@@ -44,7 +44,7 @@ std::string golden_raw_lines(const std::string& path) {
     const std::string_view line = rest.substr(0, rest.find('\n') + 1);
     rest.remove_prefix(line.empty() ? rest.size() : line.size());
     const bool more_bytes = line.size() >= 4 && line.size() <= 49 && line[2] == ' ' &&
-                            line.find_first_not_of("0123456789abcdef \n") == line.npos;
+                            line.find_first_not_of("0123456789abcdef \n") == std::string_view::npos;
     if (more_bytes || line.starts_with("Frame Data") || line.starts_with("DSTREAM footer"))
       result += line;
   }

@@ -22,8 +22,6 @@ TEST(FrameText, each_kind_has_its_tag) {
   EXPECT_EQ(raw(RawKind::kIdData, 4, 1, "00"), "Frame Data; Index      4;   ID_DATA[0x01]; 00 \n");
   EXPECT_EQ(raw(RawKind::kIdData, 32, kNoTraceId, "0e"),
             "Frame Data; Index     32;   ID_DATA[????]; 0e \n");
-  EXPECT_EQ(raw(static_cast<RawKind>(9), 0, 0, "0e"),
-            "Frame Data; Index      0;       UNKNOWN; 0e \n");
 }
 
 TEST(FrameText, no_bytes_and_a_long_index) {

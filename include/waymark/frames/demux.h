@@ -182,7 +182,8 @@ class Demux {
   Step skipped(TraceIndex from, std::uint64_t count);
   Step end_block();
   Step fail_pass(std::string_view message);
-  void show_pass();
+  void end_pass();
+  void show_packed();
 
   Options options_;
   Quirks quirks_;

@@ -70,12 +70,6 @@ class StreamBuffer {
     finish_run(index, bytes.size());
   }
 
-  /// The same for 1 to 16 bytes at `data`, where 16 are readable.
-  void append_short(TraceIndex index, const std::uint8_t* data, std::size_t size) {
-    std::memcpy(bytes_.room(16), data, 16);
-    finish_run(index, size);
-  }
-
   /// Forgets the contents and keeps the memory.
   void clear() {
     bytes_.clear();
