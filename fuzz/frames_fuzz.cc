@@ -24,11 +24,16 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
+std::vector<std::pair<std::size_t, TraceIndex>> segments_of(const StreamBlock& block) {
+  std::vector<std::pair<std::size_t, TraceIndex>> segments;
+  for_each_segment(block, [&](std::size_t position, TraceIndex index, std::size_t) {
+    segments.emplace_back(position, index);
+  });
+  return segments;
+}
+
 bool same(const StreamBlock& left, const StreamBlock& right) {
-  return std::ranges::equal(left.bytes, right.bytes) &&
-         std::ranges::equal(left.runs, right.runs, [](const Run& a, const Run& b) {
-           return a.position == b.position && a.index == b.index;
-         });
+  return std::ranges::equal(left.bytes, right.bytes) && segments_of(left) == segments_of(right);
 }
 
 class Counter : public RawMonitor {

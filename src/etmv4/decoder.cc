@@ -77,6 +77,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
       checks_((flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0),
       atoms_can_fail_(checks_ || return_stack_on_ || (flags & kA64OpcodeCheck) != 0),
       callbacks_(image.has_callbacks()) {
+  straight_ = config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0 &&
+              !(return_stack_on_ && quirks.error_loses_elements);
   context_.trace_id = config.trace_id();
   context_.isa = isa_;
   select_memory();
@@ -84,7 +86,10 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
 
 void Decoder::set_range_limit(std::uint32_t instructions) {
   follower_.set_range_limit(instructions);
-  if (instructions != 0) atoms_can_fail_ = true;
+  if (instructions != 0) {
+    atoms_can_fail_ = true;
+    straight_ = false;
+  }
   block_ = from_ = nullptr;
 }
 
@@ -102,7 +107,9 @@ void Decoder::reset() {
 
 // What every loss of synchronisation forgets; sheet section 5.1, columns "error resync" and "RESET".
 void Decoder::clear_state() {
+  run_left_ = 0;
   queue_.clear();
+  holding_ = false;
   depth_ = 0;
   commit_request_ = cancel_request_ = 0;
   mispredict_request_ = discard_request_ = false;
@@ -162,18 +169,32 @@ void Decoder::request_excess() {
 }
 
 Decoder::Entry& Decoder::add(EntryKind kind, TraceIndex index) {
+  if (holding_) settle_held();
   Entry& entry = queue_.push();
   entry.kind = kind;
   entry.index = index;
   return entry;
 }
 
+// The held address becomes what it stands for: the only entry of the queue.
+void Decoder::settle_held() {
+  holding_ = false;
+  Entry& entry = queue_.push();
+  entry.kind = EntryKind::kAddress;
+  entry.index = held_index_;
+  entry.value = held_address_;
+  entry.is = held_is_;
+}
+
+void Decoder::queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count) {
+  Entry& entry = add(EntryKind::kAtom, index);
+  entry.value = atoms;
+  entry.count = count;
+  depth_ += count;
+}
+
 void Decoder::add_atoms(const Packet& packet) {
-  if (packet.atom_count == 0) return;
-  Entry& entry = add(EntryKind::kAtom, packet.index);
-  entry.value = packet.atoms;
-  entry.count = packet.atom_count;
-  depth_ += packet.atom_count;
+  if (packet.atom_count != 0) queue_atoms(packet.index, packet.atoms, packet.atom_count);
 }
 
 void Decoder::add_context(const Packet& packet, std::uint8_t is) {
@@ -192,6 +213,13 @@ void Decoder::add_context(const Packet& packet, std::uint8_t is) {
 }
 
 void Decoder::add_address(const Packet& packet) {
+  if (straight_ && !holding_ && !address_pending_ && queue_.empty()) {
+    holding_ = true;
+    held_index_ = packet.index;
+    held_address_ = packet.address.value;
+    last_is_ = held_is_ = packet.address.is;
+    return;
+  }
   Entry& entry = add(EntryKind::kAddress, packet.index);
   entry.value = packet.address.value;
   entry.is = packet.address.is;
@@ -487,6 +515,7 @@ std::size_t Decoder::drain(std::span<Element> out) {
 // ---- Resolving ------------------------------------------------------------------------------
 
 void Decoder::resolve() {
+  if (holding_) settle_held();
   if (!run_open_) {
     run_open_ = true;
     last_looked_at_ = 0;
@@ -541,7 +570,7 @@ void Decoder::commit() {
         continue;
       }
       case EntryKind::kAddress:
-        apply_address(entry);
+        apply_address(entry.value, entry.is);
         break;
       case EntryKind::kContext: {
         const bool updated = entry.flag;
@@ -664,11 +693,11 @@ void Decoder::emit_survivor(const Entry& entry) {
   }
 }
 
-void Decoder::apply_address(const Entry& entry) {
+void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
   pop_pending_ = false;
   wait_for_address_ = false;
-  address_ = entry.value;
-  isa_ = isa_of(is_64bit_, entry.is);
+  address_ = address;
+  isa_ = isa_of(is_64bit_, is);
   need_address_ = false;
   leave_flow();
 }
@@ -801,6 +830,121 @@ bool Decoder::commit_atoms(Entry& entry) {
   }
   settle();
   return true;
+}
+
+// The loop that decoding is about.  Everything that is not a waypoint in readable memory at a known
+// place goes the long way, through the queue.
+Element* Decoder::resume(Element* out, Element* end) {
+  const TraceIndex index = packet_index_;
+  std::uint32_t atoms = run_atoms_;
+  std::uint32_t left = run_left_;
+  run_left_ = 0;
+  if (holding_) {
+    holding_ = false;
+    apply_address(held_address_, held_is_);
+  }
+  const Block* block = block_;
+  const Block* from = from_;
+  bool taken = from_taken_;
+  while (left != 0) {
+    if (pop_pending_) {
+      if (return_stack_.size() == 0) break;
+      pop_return_stack();
+      block = block_;
+      from = from_;
+    }
+    if (need_address_ || need_context_) [[unlikely]] {
+      // Swallowed: nothing says where these were.
+      left = 0;
+      break;
+    }
+    if (out == end) break;
+    if (block == nullptr) {
+      block = from != nullptr ? &follower_.successor(*from, taken, address_, isa_, it_)
+                              : &follower_.block(address_, isa_, it_);
+    }
+    if (block->ended != BlockEnd::kWaypoint) [[unlikely]]
+      break;
+    taken = (atoms & 1) != 0;
+    atoms >>= 1;
+    --left;
+    out->index = index;
+    out->start = block->start;
+    out->end = block->end;
+    out->value = 0;
+    out->count = block->count;
+    out->cycle_count = 0;
+    out->context_id = context_.context_id;
+    out->vmid = context_.vmid;
+    out->kind = ElementKind::kInstrRange;
+    out->trace_id = context_.trace_id;
+    out->flags = static_cast<std::uint16_t>(context_.flags | (taken ? kElementExecuted : 0) |
+                                            (block->conditional ? kElementConditional : 0));
+    out->isa = block->isa;
+    out->last_type = block->type;
+    out->last_subtype = block->subtype;
+    out->last_size = block->last_size;
+    out->exception_level = context_.exception_level;
+    out->security = context_.security;
+    out->reason = 0;
+    out->extra = 0;
+    out->extra_value = 0;
+    ++out;
+    from = block;
+    const Block* next = block->next[taken ? 1 : 0];
+    if (taken && block->is_indirect_branch()) {
+      if (block->link) push_return(block->end, block->isa);
+      address_ = block->end;
+      isa_ = block->next_isa;
+      it_ = 0;
+      need_address_ = true;
+      pop_pending_ = return_stack_on_;
+      block = nullptr;
+      if (from->subtype == isa::InstrSubtype::kV8ExceptionReturn &&
+          config_.major_version() >= 5) {
+        block_ = nullptr;
+        from_ = from;
+        from_taken_ = true;
+        out_ = out;
+        out_end_ = end;
+        staging_ = false;
+        emit(ElementKind::kExceptionReturn, index);
+        out = out_;
+        if (!staged_.empty()) {
+          staged_ready_ = staged_.size();
+          busy_ = true;
+        }
+      }
+      continue;
+    }
+    if (taken && block->link && return_stack_on_) {
+      push_return(block->end, block->isa);
+      pop_pending_ = false;
+    }
+    if (next == nullptr) {
+      address_ = taken && block->is_direct_branch() ? block->target : block->end;
+      it_ = taken && block->is_direct_branch() ? 0 : block->it_out;
+      isa_ = taken ? block->next_isa : block->isa;
+    }
+    block = next;
+  }
+  if (block != nullptr) {
+    // The place is known by its block alone while links are followed.
+    address_ = block->start;
+    isa_ = block->isa;
+    it_ = block->it_in;
+  }
+  block_ = block;
+  from_ = from;
+  from_taken_ = taken;
+  if (left != 0 && out == end) {
+    run_atoms_ = atoms;
+    run_left_ = left;
+  } else if (left != 0) {
+    queue_atoms(index, atoms, left);
+    request_excess();
+  }
+  return out;
 }
 
 // Sheet section 4.9.

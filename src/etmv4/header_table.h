@@ -163,70 +163,17 @@ consteval bool reserved_as_the_sheet_says() {
 }
 static_assert(reserved_as_the_sheet_says());
 
-/// The atoms of a header byte: bit i is the i-th oldest, 1 is E.  Sheet section 2.10.
-struct AtomBits {
-  std::uint32_t bits = 0;
-  std::uint8_t count = 0;
-};
-
-/// All that a packet says which is one atom header: laid out as the fields of Packet, so that it is
-/// copied in two moves.
-struct AtomPacket {
-  PacketType type = PacketType::kReserved;
-  PacketType error_type = PacketType::kNoErrorType;
-  std::uint16_t length = 1;
-  std::uint8_t atom_count = 0;  ///< 0: the header is none of atoms.
-  bool monitor_only = false;
-  std::uint32_t atoms = 0;
-};
-
-consteval std::array<AtomBits, 256> make_atom_table() {
-  std::array<AtomBits, 256> table{};
-  for (unsigned header = 0xC0; header < 0x100; ++header) {
-    AtomBits& atoms = table[header];
-    switch (kHeaderRows[kRowOfHeader[header]].type) {
-      case PacketType::kAtomF1:
-        atoms = {header & 1, 1};
-        break;
-      case PacketType::kAtomF2:
-        atoms = {header & 3, 2};
-        break;
-      case PacketType::kAtomF3:
-        atoms = {header & 7, 3};
-        break;
-      case PacketType::kAtomF4: {
-        constexpr std::uint32_t kF4[] = {0b1110, 0b0000, 0b1010, 0b0101};
-        atoms = {kF4[header & 3], 4};
-        break;
-      }
-      case PacketType::kAtomF5:
-        atoms = {header == 0xD5   ? 0b00000U
-                 : header == 0xD6 ? 0b01010U
-                 : header == 0xD7 ? 0b10101U
-                                  : 0b11110U,
-                 5};
-        break;
-      default: {
-        const unsigned leading = (header & 0x1F) + 3;
-        const std::uint32_t last = (header & 0x20) == 0 ? 1U << leading : 0;
-        atoms = {((1U << leading) - 1) | last, static_cast<std::uint8_t>(leading + 1)};
-      }
-    }
+// The atom table of the public header must say what these rows say.
+consteval bool atoms_agree_with_the_rows() {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const std::uint8_t row = kRowOfHeader[byte];
+    const bool atoms = row != 0xFF && kHeaderRows[row].layout == Layout::kAtoms;
+    if (atoms != (byte >= kFirstAtomHeader)) return false;
+    if (atoms && kHeaderRows[row].type != atom_packet(static_cast<std::uint8_t>(byte)).type)
+      return false;
   }
-  return table;
+  return true;
 }
-
-consteval std::array<AtomPacket, 256> make_atom_packets() {
-  const std::array<AtomBits, 256> atoms = make_atom_table();
-  std::array<AtomPacket, 256> table{};
-  for (unsigned header = 0xC0; header < 0x100; ++header) {
-    table[header].type = kHeaderRows[kRowOfHeader[header]].type;
-    table[header].atom_count = atoms[header].count;
-    table[header].atoms = atoms[header].bits;
-  }
-  return table;
-}
-
-inline constexpr std::array<AtomPacket, 256> kAtomPackets = make_atom_packets();
+static_assert(atoms_agree_with_the_rows());
 
 }  // namespace waymark::etmv4

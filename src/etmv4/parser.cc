@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kAsyncSize = 12;
 constexpr std::size_t kIncomplete = 0;
-constexpr std::uint8_t kFirstAtomHeader = 0xC0;
-constexpr std::size_t kLongestShortAddress = 3;
 // Unsynchronised bytes come out in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
 
@@ -105,27 +103,6 @@ PacketType q_address_type(std::uint8_t q_type) {
   }
 }
 
-void begin(Packet& packet, PacketType type, std::size_t length) {
-  packet.type = type;
-  packet.error_type = PacketType::kNoErrorType;
-  packet.length = static_cast<std::uint16_t>(length);
-  packet.atom_count = 0;
-  packet.monitor_only = false;
-}
-
-static_assert(offsetof(Packet, error_type) - offsetof(Packet, type) ==
-                  offsetof(AtomPacket, error_type) &&
-              offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
-              offsetof(Packet, atom_count) - offsetof(Packet, type) ==
-                  offsetof(AtomPacket, atom_count) &&
-              offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
-                  offsetof(AtomPacket, monitor_only) &&
-              offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
-
-void copy_atoms(const AtomPacket& from, Packet& to) {
-  std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
-}
-
 }  // namespace
 
 Parser::Parser(const Config& config) : config_(config) {
@@ -153,15 +130,12 @@ void Parser::feed(const frames::StreamBlock& block) {
   position_ = 0;
   runs_ = block.runs;
   run_ = 0;
-  run_delta_ = runs_.empty() ? 0 : runs_[0].index;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : size_;
-  if (run_end_ == size_) run_end_ = ~std::size_t{0};
+  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   statistics_.total_bytes += size_;
 }
 
 void Parser::next_run() {
   ++run_;
-  run_delta_ = runs_[run_].index - runs_[run_].position;
   run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
 }
 
@@ -189,95 +163,46 @@ bool Parser::next(Packet& packet) {
     return next_unsynced(packet);
   if (carried_) [[unlikely]]
     return next_carried(packet);
-  return next_in_sync({&packet, 1}) != 0;
+  if (position_ >= size_) return false;
+  packet.index = index_at(position_);
+  const std::uint8_t header = data_[position_];
+  if (header < kFirstAtomHeader) return read_rare(position_, packet);
+  copy_atoms(atom_packet(header), packet);
+  took(position_, 1);
+  return true;
 }
 
 std::size_t Parser::next(std::span<Packet> out) {
-  std::size_t count = 0;
-  while (count < out.size()) {
-    if (synced_ && !carried_) [[likely]] {
-      const std::size_t given = next_in_sync(out.subspan(count));
-      count += given;
-      // Nothing leaves the synchronised state but reset(), so only the end of the block stops it.
-      if (given == 0) break;
-    } else if (next(out[count])) {
-      ++count;
-    } else {
-      break;
+  struct Store {
+    Packet* at;
+    Packet* end;
+    bool on_atoms(TraceIndex index, const AtomPacket& atoms) {
+      at->index = index;
+      copy_atoms(atoms, *at);
+      return ++at != end;
     }
-  }
-  return count;
+    bool on_packet(const Packet& packet) {
+      *at = packet;
+      return ++at != end;
+    }
+  };
+  if (out.empty()) return 0;
+  Store store{out.data(), out.data() + out.size()};
+  parse(store);
+  return static_cast<std::size_t>(store.at - out.data());
 }
 
-// A short target address of which both bytes can be read; without a branch on how many there are.
-std::size_t Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
-  const unsigned is = at[0] - 0x95U;
-  const unsigned first = 9 - is;
-  const unsigned second = at[1] >> 7;
-  const unsigned width = first + 8 * second;
-  const std::uint64_t value = std::uint64_t{at[1] & 0x7FU} << (2 - is) |
-                              std::uint64_t{at[2] & (0U - second)} << first;
-  begin(packet, static_cast<PacketType>(at[0]), 2 + second);
-  Address address = base_;
-  address.value = (base_.value & ~low_mask(width)) | value;
-  address.update_bits = static_cast<std::uint8_t>(width);
-  address.valid_bits = std::max(base_.valid_bits, address.update_bits);
-  address.is = static_cast<std::uint8_t>(is);
-  packet.address = address;
-  push(address);
-  return 2 + second;
-}
-
-// The hot loop: everything it needs stands in locals, atoms come first.
-std::size_t Parser::next_in_sync(std::span<Packet> out) {
-  const std::uint8_t* const data = data_;
-  const std::size_t size = size_;
-  std::size_t position = position_;
-  std::size_t last = position;
-  std::size_t run_end = run_end_;
-  TraceIndex delta = run_delta_;
-  std::size_t count = 0;
-  while (count < out.size() && position < size) {
-    Packet& packet = out[count];
-    if (position >= run_end) {
-      index_at(position);
-      run_end = run_end_;
-      delta = run_delta_;
-    }
-    packet.index = delta + position;
-    std::size_t length = 1;
-    const std::uint8_t header = data[position];
-    // The commonest are told by the header itself: a table look-up before the branch would make
-    // every misprediction dearer by its latency (docs/performance.md).
-    if (header >= kFirstAtomHeader) [[likely]] {
-      copy_atoms(kAtomPackets[header], packet);
-    } else if ((header == 0x95 || header == 0x96) && size - position >= kLongestShortAddress) {
-      length = read_short_address(data + position, packet);
-    } else if (header >= 0x90 && header <= 0x92) {
-      packet.match_index = header & 3;
-      begin(packet, PacketType::kAddressMatch, 1);
-      packet.address = history_[header & 3];
-      push(packet.address);
-    } else {
-      length = read(data + position, size - position, packet);
-      if (length == kIncomplete) {
-        carry_.assign(data + position, data + size);
-        carry_index_ = packet.index;
-        carried_ = true;
-        raw_ = data + last;
-        raw_size_ = position - last;
-        position_ = size;
-        return count;
-      }
-    }
-    last = position;
-    position += length;
-    ++count;
+bool Parser::read_rare(std::size_t position, Packet& packet) {
+  const std::size_t length = read(data_ + position, size_ - position, packet);
+  if (length == kIncomplete) {
+    carry_.assign(data_ + position, data_ + size_);
+    carry_index_ = packet.index;
+    carried_ = true;
+    position_ = size_;
+    return false;
   }
-  raw_ = data + last;
-  raw_size_ = position - last;
-  position_ = position;
-  return count;
+  took(position, length);
+  return true;
 }
 
 bool Parser::next_carried(Packet& packet) {
@@ -408,13 +333,6 @@ std::size_t Parser::too_long(Packet& packet) {
   return kMaxPacketBytes;
 }
 
-void Parser::push(const Address& address) {
-  history_[2] = history_[1];
-  history_[1] = history_[0];
-  history_[0] = address;
-  base_ = address;
-}
-
 std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& packet) {
   const std::uint8_t header = *at;
   packet.type = table_[header].type;
@@ -437,7 +355,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       ++statistics_.bad_headers;
       break;
     case Layout::kAtoms:
-      copy_atoms(kAtomPackets[header], packet);
+      copy_atoms(atom_packet(header), packet);
       break;
     case Layout::kExtension:
       length = read_extension(at, available, packet);
@@ -499,8 +417,12 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     }
     case Layout::kMispredict:
     case Layout::kCancelF2: {
-      static constexpr AtomBits kChoices[] = {{0, 0}, {1, 1}, {3, 2}, {0, 1}};
-      packet.atoms = kChoices[header & 3].bits;
+      struct Choice {
+        std::uint32_t atoms;
+        std::uint8_t count;
+      };
+      static constexpr Choice kChoices[] = {{0, 0}, {1, 1}, {3, 2}, {0, 1}};
+      packet.atoms = kChoices[header & 3].atoms;
       packet.atom_count = kChoices[header & 3].count;
       packet.cancel = packet.type == PacketType::kCancelF2 ? 1 : 0;
       break;
@@ -736,7 +658,7 @@ std::size_t Parser::read_address(const std::uint8_t* at, std::size_t available, 
                                  std::uint8_t is, Packet& packet) {
   if (bits == 0) {
     packet.match_index = at[0] & 3;
-    packet.address = history_[packet.match_index];
+    packet.address = history(packet.match_index);
     return 1;
   }
   if (available < 2) return kIncomplete;

@@ -64,6 +64,7 @@ class Etmv4Source final : public Source {
 
   void set_observer(Observer* observer, TraceId stream_id) override {
     observer_ = observer;
+    shows_packets_ = observer != nullptr && observer->wants_packets();
     stream_id_ = stream_id;
   }
 
@@ -80,7 +81,11 @@ class Etmv4Source final : public Source {
 
   std::size_t next_element(std::span<Element> out) {
     std::size_t count = 0;
-    while (true) {
+    if (decoder_->running()) {
+      Element* const end = out.data() + out.size();
+      count = static_cast<std::size_t>(decoder_->resume(out.data(), end) - out.data());
+    }
+    while (count != out.size()) {
       if (decoder_->busy()) {
         count += decoder_->drain(out.subspan(count));
         if (count == out.size()) break;
@@ -94,10 +99,17 @@ class Etmv4Source final : public Source {
         if (decoder_->busy()) continue;
       }
       if (failed() && ending_ == Ending::kNone) break;
-      if (observer_ != nullptr && count != 0) break;
-      if (parser_.next(packet_)) [[likely]] {
-        deliver();
-        continue;
+      if (shows_packets_) {
+        if (count != 0) break;
+        if (parser_.next(packet_)) {
+          deliver();
+          continue;
+        }
+      } else {
+        Straight straight{*this, out.data() + count, out.data() + out.size()};
+        const bool stopped = parser_.parse(straight);
+        count = static_cast<std::size_t>(straight.at - out.data());
+        if (stopped) continue;
       }
       if (!end_step()) break;
     }
@@ -105,8 +117,51 @@ class Etmv4Source final : public Source {
     return count;
   }
 
+  struct Counting {
+    SourceStatistics& statistics;
+    bool on_atoms(TraceIndex, const AtomPacket&) {
+      ++statistics.packets;
+      return true;
+    }
+    bool on_packet(const Packet& packet) {
+      ++statistics.packets;
+      if (packet.type == PacketType::kTraceInfo) ++statistics.sync_points;
+      return true;
+    }
+  };
+
+  /// Packets from the parser's loop to the decoder without a stop between them.
+  struct Straight {
+    Etmv4Source& source;
+    Element* at;
+    Element* end;
+
+    bool on_atoms(TraceIndex index, const AtomPacket& atoms) {
+      Decoder& decoder = *source.decoder_;
+      ++source.statistics_.packets;
+      if (decoder.straight()) [[likely]] {
+        at = decoder.run(index, atoms, at, end);
+        return at != end && !decoder.busy();
+      }
+      Packet packet;
+      packet.index = index;
+      copy_atoms(atoms, packet);
+      decoder.accept(packet);
+      return !decoder.busy();
+    }
+
+    bool on_packet(const Packet& packet) {
+      source.take(packet);
+      return !source.decoder_->busy();
+    }
+  };
+
   std::size_t next_packets() {
-    while (parser_.next(packet_)) deliver();
+    if (shows_packets_) {
+      while (parser_.next(packet_)) deliver();
+    } else {
+      parser_.parse(Counting{statistics_});
+    }
     while (end_step()) {
     }
     return 0;
@@ -133,14 +188,16 @@ class Etmv4Source final : public Source {
   }
 
   void deliver() {
+    if (shows_packets_) show(is_bad(packet_.type));
+    take(packet_);
+  }
+
+  void take(const Packet& packet) {
     ++statistics_.packets;
-    if (packet_.type == PacketType::kTraceInfo) ++statistics_.sync_points;
-    const bool bad = is_bad(packet_.type);
-    if (observer_ != nullptr) [[unlikely]]
-      show(bad);
-    if (packet_.monitor_only || !decoder_) return;
-    if (bad && (options_.flags & kNoForwardBadPackets) != 0) return;
-    decoder_->accept(packet_);
+    if (packet.type == PacketType::kTraceInfo) ++statistics_.sync_points;
+    if (packet.monitor_only || !decoder_) return;
+    if (is_bad(packet.type) && (options_.flags & kNoForwardBadPackets) != 0) return;
+    decoder_->accept(packet);
   }
 
   void show(bool bad) {
@@ -184,6 +241,7 @@ class Etmv4Source final : public Source {
   Packet packet_;
   SourceStatistics statistics_;
   Observer* observer_ = nullptr;
+  bool shows_packets_ = false;
   TraceId stream_id_ = 0;
   Ending ending_ = Ending::kNone;
 };

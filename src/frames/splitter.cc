@@ -7,7 +7,6 @@
 namespace waymark::frames {
 namespace {
 
-constexpr std::size_t kPlainBytes = kFrameSize - 1;  // Data bytes of a frame without ID bytes.
 constexpr std::size_t kMaxBatch = 1024;              // Frames that memory is asked for at once.
 
 }  // namespace
@@ -67,31 +66,30 @@ std::size_t StreamSplitter::split_plain_frames(const std::uint8_t* at, std::size
   std::size_t frames = 0;
   if (id < kTraceIdCount && wanted_[id]) {
     StreamBuffer& stream = streams_[id];
-    std::uint8_t* out = stream.bytes_.room(count * kPlainBytes + 1);  // Each store is 16 wide.
-    Run* run = stream.runs_.room(count);
-    std::size_t position = stream.size();
+    std::uint8_t* out = stream.bytes_.room(count * kPlainFrameBytes + 1);  // Each store is 16 wide.
+    const Run run{stream.size(), index, true};
     for (; frames < count; ++frames) {
       const std::uint64_t low = load_little(at);
       const std::uint64_t high = load_little(at + 8);
       if (((low | high) & kIdBits) != 0) break;
-      const unsigned flags = at[kPlainBytes];
+      const unsigned flags = at[kPlainFrameBytes];
       store_little(out, low | kFlagBits[flags & 0xF]);
       store_little(out + 8, high | kFlagBits[flags >> 4]);
-      run[frames] = {position, index};
       at += kFrameSize;
-      out += kPlainBytes;
-      position += kPlainBytes;
-      index += kFrameSize;
+      out += kPlainFrameBytes;
     }
-    stream.bytes_.advance(frames * kPlainBytes);
-    stream.runs_.advance(frames);
+    if (frames != 0) {
+      *stream.runs_.room(1) = run;
+      stream.runs_.advance(1);
+      stream.bytes_.advance(frames * kPlainFrameBytes);
+    }
   } else {
     while (frames < count && ((load_little(at) | load_little(at + 8)) & kIdBits) == 0) {
       ++frames;
       at += kFrameSize;
     }
   }
-  bytes_of_[id] += frames * kPlainBytes;
+  bytes_of_[id] += frames * kPlainFrameBytes;
   demux_.statistics_.frame_bytes += frames;
   return frames;
 }

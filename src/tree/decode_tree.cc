@@ -79,7 +79,7 @@ Source* DecodeTree::listener(TraceId id) const {
 
 Result<void> DecodeTree::feed(TraceIndex index, Bytes block) {
   if (demux_) return demux_->feed(index, block);
-  raw_run_ = {0, index};
+  raw_run_ = {.position = 0, .index = index};
   if (sources_[0] != nullptr) {
     current_ = sources_[0].get();
     current_->feed({block, {&raw_run_, 1}});
@@ -144,7 +144,7 @@ bool DecodeTree::next_segment() {
         raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
       demux_->statistics().count(segment.id, segment.size, source != nullptr);
       if (source == nullptr || segment.size == 0) continue;
-      raw_run_ = {0, segment.index};
+      raw_run_ = {.position = 0, .index = segment.index};
       source->feed({segment.bytes(), {&raw_run_, 1}});
       current_ = source;
       return true;

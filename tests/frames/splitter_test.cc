@@ -19,8 +19,9 @@ struct Stepwise {
 
 std::vector<std::string> runs_of(const StreamBlock& block) {
   std::vector<std::string> result;
-  for (const Run& run : block.runs)
-    result.push_back(std::to_string(run.position) + "@" + std::to_string(run.index));
+  for_each_segment(block, [&](std::size_t position, TraceIndex index, std::size_t) {
+    result.push_back(std::to_string(position) + "@" + std::to_string(index));
+  });
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "waymark/base/diagnostic.h"
 #include "waymark/element/element.h"
+#include "waymark/etmv4/atoms.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/packet.h"
 #include "waymark/etmv4/quirks.h"
@@ -28,6 +29,23 @@ class Decoder {
           const Quirks& quirks);
 
   void accept(const Packet& packet);
+
+  /// The fast way of an atom packet: straight to the follower, past the queue.  Possible when
+  /// straight(); otherwise accept() it.
+  [[nodiscard]] bool straight() const { return straight_ && state_ == State::kDecode && queue_.empty(); }
+
+  /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came first
+  /// the decoder is running(); what is not simple makes it busy().
+  Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
+    packet_index_ = index;
+    run_atoms_ = atoms.atoms;
+    run_left_ = atoms.atom_count;
+    return resume(out, end);
+  }
+
+  /// run() ran out of room: resume() comes before anything else.
+  [[nodiscard]] bool running() const { return run_left_ != 0; }
+  Element* resume(Element* out, Element* end);
 
   /// No more packets: what is held back comes out of drain(), then the end-of-trace element.
   void end_of_trace();
@@ -157,6 +175,8 @@ class Decoder {
   void add_atoms(const Packet& packet);
   void add_context(const Packet& packet, std::uint8_t is);
   void add_address(const Packet& packet);
+  void settle_held();
+  void queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count);
   void bad_packet(const Packet& packet, std::string_view message);
   void unusable_packet(Fault fault, Severity severity, std::string_view message);
 
@@ -173,7 +193,7 @@ class Decoder {
   bool discard();
   bool finish_queue();
   void apply_context(const Entry& entry, TraceIndex index);
-  void apply_address(const Entry& entry);
+  void apply_address(std::uint64_t address, std::uint8_t is);
   void leave_flow();
   void select_memory();
   Stretch walk_to(std::uint64_t end);
@@ -212,10 +232,21 @@ class Decoder {
   bool checks_;               ///< Any consistency check is on.
   bool atoms_can_fail_;       ///< A run of atoms can end in an error.
   bool callbacks_ = false;
+  bool straight_ = false;     ///< No speculation, no checks: atoms need no queue.
 
   State state_ = State::kNoSync;
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   Queue queue_;
+
+  // The atom packet that run() is at; its index is packet_index_.
+  std::uint32_t run_atoms_ = 0;
+  std::uint32_t run_left_ = 0;
+
+  // An address that is alone in the queue waits here, to be taken by the atoms after it.
+  bool holding_ = false;
+  std::uint8_t held_is_ = 0;
+  TraceIndex held_index_ = 0;
+  std::uint64_t held_address_ = 0;
   TraceIndex packet_index_ = 0;
 
   // What the present packet asked for.

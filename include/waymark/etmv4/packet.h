@@ -150,6 +150,15 @@ struct Packet {
   std::uint64_t timestamp = 0;  ///< Whole value after the update; ITE: its payload.
   Address address;
   Context context;
+
+  /// The fields that every packet has, but the index.
+  void begin(PacketType new_type, std::size_t new_length) {
+    type = new_type;
+    error_type = PacketType::kNoErrorType;
+    length = static_cast<std::uint16_t>(new_length);
+    atom_count = 0;
+    monitor_only = false;
+  }
 };
 
 static_assert(std::is_trivially_copyable_v<Packet>);

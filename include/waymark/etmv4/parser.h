@@ -1,10 +1,14 @@
 // Bytes to packets.  Fact sheet etmv4-ete.md section 2.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
+#include "waymark/etmv4/atoms.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/packet.h"
 #include "waymark/frames/stream.h"
@@ -72,6 +76,14 @@ class Parser {
   /// packet_bytes() is that of the last.
   std::size_t next(std::span<Packet> out);
 
+  /// Reads on until the block is used up or the visitor says stop: what next() does, without a packet
+  /// in memory for each atom header.  `Visitor` has
+  ///   bool on_atoms(TraceIndex index, const AtomPacket& atoms);
+  ///   bool on_packet(Packet& packet);
+  /// which return false to stop after this packet.  True: the visitor stopped it.
+  template <class Visitor>
+  bool parse(Visitor&& visitor);
+
   /// At the end of the trace: the unfinished packet, as kIncompleteEot.  False: none.
   bool finish(Packet& packet);
 
@@ -102,13 +114,23 @@ class Parser {
   enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
 
   void build_table();
-  std::size_t next_in_sync(std::span<Packet> out);
+  template <class Visitor>
+  bool parse_in_sync(Visitor& visitor);
+  /// A packet that is none of atoms, at `position`; false: unfinished, and carried.
+  bool read_rare(std::size_t position, Packet& packet);
+  static constexpr std::size_t kLongestShortAddress = 3;
+  unsigned read_short_address(const std::uint8_t* at, Packet& packet);
+  unsigned read_match(const std::uint8_t* at, Packet& packet);
+  void took(std::size_t position, std::size_t length) {
+    raw_ = data_ + position;
+    raw_size_ = length;
+    position_ = position + length;
+  }
   bool next_unsynced(Packet& packet);
   bool next_carried(Packet& packet);
   void give_chunk(Packet& packet, PacketType type, std::size_t size);
   /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed then).
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_short_address(const std::uint8_t* at, Packet& packet);
   std::size_t read_extension(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_trace_info(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -120,12 +142,20 @@ class Parser {
                            std::uint8_t is, Packet& packet);
   std::size_t read_q(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t too_long(Packet& packet);
-  void push(const Address& address);
+  /// The i-th newest address, 0 <= i <= 2.
+  [[nodiscard]] const Address& history(unsigned i) const {
+    return history_[(newest_ - i) % history_.size()];
+  }
+  void push(const Address& address) {
+    newest_ = (newest_ + 1) % history_.size();
+    history_[newest_] = address;
+    base_ = address;
+  }
 
   TraceIndex index_at(std::size_t position) {
     while (position >= run_end_) [[unlikely]]
       next_run();
-    return run_delta_ + position;
+    return runs_[run_].index_at(position);
   }
   void next_run();
 
@@ -139,7 +169,6 @@ class Parser {
   std::span<const frames::Run> runs_;
   std::size_t run_ = 0;
   std::size_t run_end_ = 0;
-  TraceIndex run_delta_ = 0;  ///< index - position within the present run.
 
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
@@ -158,7 +187,8 @@ class Parser {
   bool first_chunk_given_ = false;
 
   // Registers that packets update; sheet section 5.1.
-  std::array<Address, 3> history_;
+  std::array<Address, 4> history_;  ///< A ring of which the newest three count.
+  std::size_t newest_ = 0;
   Address base_{.value = 0, .valid_bits = 0, .update_bits = 0, .size_bits = 32, .is = 0};
   Context context_;
   bool context_seen_ = false;
@@ -171,5 +201,102 @@ class Parser {
 
   ParserStatistics statistics_;
 };
+
+/// Writes an atom packet over the fields of `to` that it has.
+inline void copy_atoms(const AtomPacket& from, Packet& to) {
+  static_assert(offsetof(Packet, error_type) - offsetof(Packet, type) ==
+                    offsetof(AtomPacket, error_type) &&
+                offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
+                offsetof(Packet, atom_count) - offsetof(Packet, type) ==
+                    offsetof(AtomPacket, atom_count) &&
+                offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
+                    offsetof(AtomPacket, monitor_only) &&
+                offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
+}
+
+// A short target address of which both bytes can be read; without a branch on how many there are.
+inline unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
+  const unsigned is = at[0] - 0x95U;
+  const unsigned first = 9 - is;
+  const unsigned second = at[1] >> 7;
+  const unsigned width = first + 8 * second;
+  const std::uint64_t value = std::uint64_t{at[1] & 0x7FU} << (2 - is) |
+                              std::uint64_t{at[2] & (0U - second)} << first;
+  Address address = base_;
+  address.value = (base_.value & ~((std::uint64_t{1} << width) - 1)) | value;
+  address.update_bits = static_cast<std::uint8_t>(width);
+  address.valid_bits = std::max(base_.valid_bits, address.update_bits);
+  address.is = static_cast<std::uint8_t>(is);
+  packet.begin(static_cast<PacketType>(at[0]), 2 + second);
+  packet.address = address;
+  push(address);
+  return 2 + second;
+}
+
+inline unsigned Parser::read_match(const std::uint8_t* at, Packet& packet) {
+  packet.begin(PacketType::kAddressMatch, 1);
+  packet.match_index = *at & 3;
+  packet.address = history(packet.match_index);
+  push(packet.address);
+  return 1;
+}
+
+template <class Visitor>
+bool Parser::parse(Visitor&& visitor) {
+  Packet packet;
+  while (true) {
+    if (synced_ && !carried_) [[likely]]
+      return parse_in_sync(visitor);
+    if (!next(packet)) return false;
+    if (!visitor.on_packet(packet)) return true;
+  }
+}
+
+// One round of the outer loop is one run.  The header alone decides: a table look-up before the
+// branch would make every misprediction dearer by its latency.
+template <class Visitor>
+bool Parser::parse_in_sync(Visitor& visitor) {
+  const std::uint8_t* const data = data_;
+  const std::size_t size = size_;
+  std::size_t position = position_;
+  Packet rare;
+  while (position < size) {
+    while (position >= run_end_) next_run();
+    const frames::Indexer index(runs_[run_]);
+    const std::size_t end = std::min(size, run_end_);
+    do {
+      const std::uint8_t* const at = data + position;
+      if (*at >= kFirstAtomHeader) {
+        if (!visitor.on_atoms(index(position), atom_packet(*at))) {
+          took(position, 1);
+          return true;
+        }
+        ++position;
+        continue;
+      }
+      const bool is_short =
+          (*at == 0x95 || *at == 0x96) && size - position >= kLongestShortAddress;
+      if (is_short || (*at >= 0x90 && *at <= 0x92)) {
+        // This packet never leaves the loop: what the visitor does not look at is never written.
+        Packet packet;
+        packet.index = index(position);
+        const unsigned length = is_short ? read_short_address(at, packet) : read_match(at, packet);
+        if (!visitor.on_packet(packet)) {
+          took(position, length);
+          return true;
+        }
+        position += length;
+        continue;
+      }
+      rare.index = index(position);
+      if (!read_rare(position, rare)) return false;
+      position = position_;
+      if (!visitor.on_packet(rare)) return true;
+    } while (position < end);
+  }
+  position_ = position;
+  return false;
+}
 
 }  // namespace waymark::etmv4

@@ -20,30 +20,34 @@ enum class BlockEnd : std::uint8_t {
   kRangeLimit,     ///< More instructions than allowed.
 };
 
-/// The instructions from `start` up to and including the next waypoint.
-struct Block {
+/// The instructions from `start` up to and including the next waypoint.  One cache line.
+struct alignas(64) Block {
   std::uint64_t start = 0;
   std::uint64_t end = 0;     ///< After the last instruction.
   std::uint64_t target = 0;  ///< Of a direct branch.
-  std::uint32_t count = 0;   ///< Instructions.
-  std::uint32_t view = 0;    ///< Which memory was read; see Follower::select.
+
+  /// Successors: [0] not taken, [1] taken.  For an indirect branch [1] is where it went last; any
+  /// other link holds whatever the address says.
+  const Block* next[2] = {nullptr, nullptr};
+
+  std::uint32_t count = 0;  ///< Instructions.
+  std::uint32_t view = 0;   ///< Which memory was read; see Follower::select.
+  // In the order of Element, so that a range takes them over in one move.
   isa::Isa isa = isa::Isa::kUnknown;
-  isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
   isa::InstrType type = isa::InstrType::kOther;
   isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
   std::uint8_t last_size = 0;
+  isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
   bool conditional = false;
   bool link = false;
   BlockEnd ended = BlockEnd::kWaypoint;
   std::uint8_t it_in = 0;   ///< Instructions left in the IT block at `start`.
   std::uint8_t it_out = 0;  ///< The same at `end`.
 
-  /// Successors: [0] not taken, [1] taken.  For an indirect branch [1] is where it went last.
-  const Block* next[2] = {nullptr, nullptr};
-
   [[nodiscard]] bool is_direct_branch() const { return type == isa::InstrType::kBranch; }
   [[nodiscard]] bool is_indirect_branch() const { return type == isa::InstrType::kIndirectBranch; }
 };
+static_assert(sizeof(Block) == 64);
 
 /// Counts of the cache, for tests and benchmarks.
 struct CacheStatistics {

@@ -12,12 +12,21 @@
 
 namespace waymark::frames {
 
-/// From `position` in a block on, bytes come from the capture offset `index` onwards.  A run is
-/// also one input call in the sense of the sheets' unsynchronised-state rules: one segment of a
-/// frame.
+inline constexpr std::size_t kPlainFrameBytes = 15;  ///< Data bytes of a frame without ID bytes.
+
+/// From `position` in a block on, bytes come from the capture offset `index` onwards.  With
+/// `whole_frames` they come from frames without ID bytes, one after the other: 15 bytes each, and
+/// the indexes of their first bytes are 16 apart.
 struct Run {
   std::size_t position = 0;
   TraceIndex index = 0;
+  bool whole_frames = false;
+
+  /// The index of the byte at `at` in the block, which must be in this run.
+  [[nodiscard]] TraceIndex index_at(std::size_t at) const {
+    const std::size_t offset = at - position;
+    return index + offset + (whole_frames ? offset / kPlainFrameBytes : 0);
+  }
 };
 
 /// Contiguous bytes of one trace ID.  `runs` is in order of position, its first at position 0, and
@@ -26,6 +35,39 @@ struct StreamBlock {
   Bytes bytes;
   std::span<const Run> runs;
 };
+
+/// Run::index_at for hot loops: without a branch on the kind of run.  Offsets in a run of whole
+/// frames must be below 2^32.
+class Indexer {
+ public:
+  explicit Indexer(const Run& run)
+      : delta_(run.index - run.position),
+        position_(run.position),
+        fifteenth_(run.whole_frames ? 0x88888889U : 0) {}
+  TraceIndex operator()(std::size_t at) const {
+    return delta_ + at + (static_cast<std::uint32_t>(at - position_) * fifteenth_ >> 35);
+  }
+
+ private:
+  static_assert(kPlainFrameBytes == 15);
+  TraceIndex delta_;
+  std::size_t position_;
+  std::uint64_t fifteenth_;  // n * 0x88888889 >> 35 is n / 15 for every n below 2^32.
+};
+
+/// Calls `visit(position, index, size)` for each segment of the block: each run, and each frame of
+/// the runs of whole frames.
+template <class Visit>
+void for_each_segment(const StreamBlock& block, Visit&& visit) {
+  for (std::size_t i = 0; i < block.runs.size(); ++i) {
+    const Run& run = block.runs[i];
+    const std::size_t end =
+        i + 1 < block.runs.size() ? block.runs[i + 1].position : block.bytes.size();
+    const std::size_t step = run.whole_frames ? kPlainFrameBytes : end - run.position;
+    for (std::size_t at = run.position; at < end; at += step)
+      visit(at, run.index_at(at), std::min(step, end - at));
+  }
+}
 
 /// A vector that does not initialise what it grows by and lets a loop write past its end within the
 /// capacity that it asked for.
@@ -85,7 +127,7 @@ class StreamBuffer {
   friend class StreamSplitter;
 
   void finish_run(TraceIndex index, std::size_t size) {
-    *runs_.room(1) = {bytes_.size(), index};
+    *runs_.room(1) = {bytes_.size(), index, false};
     runs_.advance(1);
     bytes_.advance(size);
   }

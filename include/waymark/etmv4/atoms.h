@@ -1,0 +1,72 @@
+// Atom packets: one header byte each, the same for every configuration.
+// Fact sheet etmv4-ete.md section 2.10.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "waymark/etmv4/packet.h"
+
+namespace waymark::etmv4 {
+
+/// All headers from here on are atom packets, and no others.
+inline constexpr std::uint8_t kFirstAtomHeader = 0xC0;
+
+/// All that a packet says which is one atom header: laid out as the fields of Packet from its type
+/// on, so that it is copied in two moves.
+struct AtomPacket {
+  PacketType type = PacketType::kNotSync;
+  PacketType error_type = PacketType::kNoErrorType;
+  std::uint16_t length = 1;
+  std::uint8_t atom_count = 0;
+  bool monitor_only = false;
+  std::uint32_t atoms = 0;  ///< Bit i is the i-th oldest; 1 is E.
+};
+
+namespace detail {
+
+consteval AtomPacket make_atom_packet(unsigned header) {
+  constexpr std::uint32_t kF4[] = {0b1110, 0b0000, 0b1010, 0b0101};
+  AtomPacket packet;
+  const auto set = [&](PacketType type, std::uint32_t atoms, unsigned count) {
+    packet.type = type;
+    packet.atoms = atoms;
+    packet.atom_count = static_cast<std::uint8_t>(count);
+  };
+  if (header >= 0xF8) {
+    set(PacketType::kAtomF3, header & 7, 3);
+  } else if (header >= 0xF6) {
+    set(PacketType::kAtomF1, header & 1, 1);
+  } else if (header == 0xF5) {
+    set(PacketType::kAtomF5, 0b11110, 5);
+  } else if (header >= 0xDC && header < 0xE0) {
+    set(PacketType::kAtomF4, kF4[header & 3], 4);
+  } else if (header >= 0xD8 && header < 0xDC) {
+    set(PacketType::kAtomF2, header & 3, 2);
+  } else if (header >= 0xD5 && header < 0xD8) {
+    set(PacketType::kAtomF5, header == 0xD5 ? 0b00000 : header == 0xD6 ? 0b01010 : 0b10101, 5);
+  } else {
+    const unsigned leading = (header & 0x1F) + 3;
+    const std::uint32_t last = (header & 0x20) == 0 ? std::uint32_t{1} << leading : 0;
+    set(PacketType::kAtomF6, ((std::uint32_t{1} << leading) - 1) | last, leading + 1);
+  }
+  return packet;
+}
+
+consteval std::array<AtomPacket, 64> make_atom_packets() {
+  std::array<AtomPacket, 64> table{};
+  for (unsigned i = 0; i < 64; ++i) table[i] = make_atom_packet(kFirstAtomHeader + i);
+  return table;
+}
+
+inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
+
+}  // namespace detail
+
+/// `header` >= kFirstAtomHeader.
+constexpr const AtomPacket& atom_packet(std::uint8_t header) {
+  return detail::kAtomPackets[header - kFirstAtomHeader];
+}
+
+}  // namespace waymark::etmv4
