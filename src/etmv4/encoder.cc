@@ -102,7 +102,7 @@ void write_format6(Writer& writer, const Packet& packet) {
 
 /// The low two header bits of mispredict and cancel format 2: none, E, EE, N.
 void write_few_atoms(Writer& writer, const Packet& packet, unsigned header) {
-  switch (packet.atom_count << 4U | packet.atoms) {
+  switch (unsigned{packet.atom_count} << 4 | packet.atoms) {
     case 0x00:
       return writer.byte(header);
     case 0x11:
