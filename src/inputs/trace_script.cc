@@ -407,7 +407,7 @@ class Assembler {
 
   void start_buffer(std::string_view name, ScriptFormat format, std::uint32_t line,
                     const frames::MuxOptions& options) {
-    output_.emplace(format, options);
+    output_ = std::make_unique<Output>(format, options);
     ScriptBuffer& buffer = script_.buffers.emplace_back();
     buffer.name = name;
     buffer.format = format;
@@ -543,7 +543,7 @@ class Assembler {
   TraceScript script_;
   std::vector<std::unique_ptr<PacketAssembler>> assemblers_;  ///< By device; made when needed.
   std::optional<std::size_t> current_;                        ///< Device of the source block.
-  std::optional<Output> output_;
+  std::unique_ptr<Output> output_;                            ///< Empty before the first buffer.
   bool buffer_open_ = false;
   std::size_t total_ = 0;
   std::size_t steps_ = 0;

@@ -72,10 +72,12 @@ void complete(Packet& packet, bool bits_given) {
   switch (packet.type) {
     case PacketType::kAddressShortIs0:
     case PacketType::kSourceShortIs0:
-      return needs(9);
+      needs(9);
+      return;
     case PacketType::kAddressShortIs1:
     case PacketType::kSourceShortIs1:
-      return needs(8);
+      needs(8);
+      return;
     case PacketType::kQ:
       if (packet.q_type == 5) needs(9);
       if (packet.q_type == 6) needs(8);
