@@ -5,8 +5,6 @@
 namespace waymark {
 namespace {
 
-using isa::InstrSubtype;
-using isa::InstrType;
 using isa::Isa;
 
 constexpr std::array<std::string_view, kElementKindCount> kNames = {
@@ -89,13 +87,17 @@ void write_space(TextBuffer& out, std::uint8_t space) {
                                                        "EL2S", "EL1R", "EL2R", "Root"};
   switch (space) {
     case 0x19:
-      return out.put("Any S");
+      out.put("Any S");
+      return;
     case 0x06:
-      return out.put("Any NS");
+      out.put("Any NS");
+      return;
     case 0x60:
-      return out.put("Any R");
+      out.put("Any R");
+      return;
     case 0xFF:
-      return out.put("Any");
+      out.put("Any");
+      return;
     default:
       break;
   }
@@ -150,7 +152,10 @@ void write_exception(TextBuffer& out, const Element& element) {
 /// Sheet stm-itm.md section 8.
 void write_software_trace(TextBuffer& out, const Element& element) {
   const unsigned flags = element.extra;
-  if ((flags & kSwGlobalError) != 0) return out.put("{Global Error.}");
+  if ((flags & kSwGlobalError) != 0) {
+    out.put("{Global Error.}");
+    return;
+  }
   if ((flags & kSwIdValid) != 0) {
     out.put(" (Ma:0x");
     out.hex(element.sw_id.master, 2);
@@ -326,8 +331,10 @@ void write_element(TextBuffer& out, const Element& element) {
     out.advance(static_cast<std::size_t>(write_range(begin, element) - begin));
     return;
   }
-  if (static_cast<std::size_t>(element.kind) >= kNames.size())
-    return out.put("OCSD_GEN_TRC_ELEM??: index out of range.");
+  if (static_cast<std::size_t>(element.kind) >= kNames.size()) {
+    out.put("OCSD_GEN_TRC_ELEM??: index out of range.");
+    return;
+  }
   out.put(element_name(element.kind));
   out.put('(');
   write_body(out, element);

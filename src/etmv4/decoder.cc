@@ -819,10 +819,8 @@ bool Decoder::commit_atoms(Entry& entry) {
       isa_ = block->next_isa;
       if (block->link && return_stack_on_ && !block->is_indirect_branch()) pop_pending_ = false;
     }
-    if (checks_ && !check_image(*block, executed, index)) {
-      settle();
-      return false;
-    }
+    // The entry is gone when a check fails: nothing is left to settle.
+    if (checks_ && !check_image(*block, executed, index)) return false;
     emit_range(*block, index, executed);
     if (executed && block->subtype == isa::InstrSubtype::kV8ExceptionReturn &&
         config_.major_version() >= 5)

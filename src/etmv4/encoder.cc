@@ -77,9 +77,12 @@ class Writer {
 
 void write_fixed(Writer& writer, const Packet& packet, std::span<const AtomPattern> patterns,
                  unsigned count) {
-  for (const AtomPattern& pattern : patterns)
-    if (packet.atom_count == count && packet.atoms == pattern.atoms)
-      return writer.byte(pattern.header);
+  for (const AtomPattern& pattern : patterns) {
+    if (packet.atom_count == count && packet.atoms == pattern.atoms) {
+      writer.byte(pattern.header);
+      return;
+    }
+  }
   writer.require(false, "atoms", packet.atoms, "one of the four patterns of the format");
 }
 
@@ -102,15 +105,19 @@ void write_format6(Writer& writer, const Packet& packet) {
 
 /// The low two header bits of mispredict and cancel format 2: none, E, EE, N.
 void write_few_atoms(Writer& writer, const Packet& packet, unsigned header) {
-  switch (packet.atom_count << 4U | packet.atoms) {
+  switch (unsigned{packet.atom_count} << 4 | packet.atoms) {
     case 0x00:
-      return writer.byte(header);
+      writer.byte(header);
+      return;
     case 0x11:
-      return writer.byte(header | 1);
+      writer.byte(header | 1);
+      return;
     case 0x23:
-      return writer.byte(header | 2);
+      writer.byte(header | 2);
+      return;
     case 0x10:
-      return writer.byte(header | 3);
+      writer.byte(header | 3);
+      return;
     default:
       writer.require(false, "atoms", packet.atoms, "none, E, EE or N");
   }
@@ -161,14 +168,14 @@ void write_trace_info(Writer& writer, const Packet& packet) {
   writer.byte(0x01);
   writer.byte(sections);
   const struct {
-    Section section;
     std::string_view name;
     std::uint32_t value;
-  } fields[] = {{kInfo, "INFO", packet.info},
-                {kKey, "KEY", packet.cycle_count},
-                {kSpec, "SPEC", packet.spec_depth},
-                {kThreshold, "CYCT", packet.cc_threshold},
-                {kWindow, "WNDW", packet.commit}};
+    Section section;
+  } fields[] = {{"INFO", packet.info, kInfo},
+                {"KEY", packet.cycle_count, kKey},
+                {"SPEC", packet.spec_depth, kSpec},
+                {"CYCT", packet.cc_threshold, kThreshold},
+                {"WNDW", packet.commit, kWindow}};
   for (const auto& field : fields)
     if ((sections & field.section) != 0) writer.continued(field.name, field.value, 5);
 }
@@ -232,13 +239,15 @@ void write_cycle_count(Writer& writer, const Packet& packet, const Config& confi
     const std::uint32_t field0 = packet.commit - 1;
     const std::uint32_t field1 = packet.commit - (config.max_speculation() - 15);
     const bool second = commits && field0 > 0xF;
-    const std::uint32_t field = commits ? (second ? field1 : field0) : 0;
+    const std::uint32_t chosen = second ? field1 : field0;
+    const std::uint32_t field = commits ? chosen : 0;
     writer.require(count <= 0xF, "the cycle count", packet.cycle_count,
                    "0 to 15 above the threshold");
     writer.require(field <= 0xF, "the commit count", packet.commit,
                    "1 to 16, or up to 15 below MAXSPEC");
     writer.byte(second ? 0x0D : 0x0C);
-    return writer.byte((field & 0xF) << 4 | (count & 0xF));
+    writer.byte((field & 0xF) << 4 | (count & 0xF));
+    return;
   }
   const std::uint32_t field = commits ? packet.commit - 1 : 0;
   writer.require(count <= 3, "the cycle count", packet.cycle_count, "0 to 3 above the threshold");
@@ -269,7 +278,8 @@ void write_q(Writer& writer, const Packet& packet) {
     case 0xF:
       return;
     default:
-      return writer.require(false, "the Q type", packet.q_type, "0, 1, 2, 5, 6, A, B, C or F");
+      writer.require(false, "the Q type", packet.q_type, "0, 1, 2, 5, 6, A, B, C or F");
+      return;
   }
   writer.continued("the instruction count", packet.cycle_count, 5);
 }
@@ -299,29 +309,39 @@ void write_any(Writer& writer, const Packet& packet, const Config& config) {
   const auto base = static_cast<unsigned>(packet.type);
   switch (packet.type) {
     case PacketType::kAtomF1:
-      return write_plain(writer, packet, 0xF6, 1);
+      write_plain(writer, packet, 0xF6, 1);
+      return;
     case PacketType::kAtomF2:
-      return write_plain(writer, packet, 0xD8, 2);
+      write_plain(writer, packet, 0xD8, 2);
+      return;
     case PacketType::kAtomF3:
-      return write_plain(writer, packet, 0xF8, 3);
+      write_plain(writer, packet, 0xF8, 3);
+      return;
     case PacketType::kAtomF4:
-      return write_fixed(writer, packet, kFormat4, 4);
+      write_fixed(writer, packet, kFormat4, 4);
+      return;
     case PacketType::kAtomF5:
-      return write_fixed(writer, packet, kFormat5, 5);
+      write_fixed(writer, packet, kFormat5, 5);
+      return;
     case PacketType::kAtomF6:
-      return write_format6(writer, packet);
+      write_format6(writer, packet);
+      return;
     case PacketType::kAsync:
       writer.little(0, 8);
       writer.little(0, 3);
-      return writer.byte(0x80);
+      writer.byte(0x80);
+      return;
     case PacketType::kDiscard:
     case PacketType::kOverflow:
       writer.byte(0x00);
-      return writer.byte(base & 0xFF);
+      writer.byte(base & 0xFF);
+      return;
     case PacketType::kTraceInfo:
-      return write_trace_info(writer, packet);
+      write_trace_info(writer, packet);
+      return;
     case PacketType::kTimestamp:
-      return write_timestamp(writer, packet);
+      write_timestamp(writer, packet);
+      return;
     case PacketType::kTraceOn:
     case PacketType::kFunctionReturn:
     case PacketType::kExceptionReturn:
@@ -330,62 +350,80 @@ void write_any(Writer& writer, const Packet& packet, const Config& config) {
     case PacketType::kCondFlush:
     case PacketType::kIgnore:
     case PacketType::kTimestampMarker:
-      return writer.byte(base);
+      writer.byte(base);
+      return;
     case PacketType::kException:
     case PacketType::kPeReset:
     case PacketType::kTransactionFail:
-      return write_exception(writer, packet, config);
+      write_exception(writer, packet, config);
+      return;
     case PacketType::kInstrumentation:
       writer.byte(base);
       writer.byte(packet.value);
-      return writer.little(packet.timestamp, 8);
+      writer.little(packet.timestamp, 8);
+      return;
     case PacketType::kCycleCountF1:
     case PacketType::kCycleCountF2:
     case PacketType::kCycleCountF3:
-      return write_cycle_count(writer, packet, config);
+      write_cycle_count(writer, packet, config);
+      return;
     case PacketType::kNumberedDataSync:
-      return write_value(writer, packet, base, 0, 7);
+      write_value(writer, packet, base, 0, 7);
+      return;
     case PacketType::kUnnumberedDataSync:
-      return write_value(writer, packet, base, 0, 4);
+      write_value(writer, packet, base, 0, 4);
+      return;
     case PacketType::kCommit:
       writer.byte(base);
-      return writer.continued("the commit count", packet.commit, 5);
+      writer.continued("the commit count", packet.commit, 5);
+      return;
     case PacketType::kCancelF1:
     case PacketType::kCancelF1Mispredict:
       writer.byte(base);
-      return writer.continued("the cancel count", packet.cancel, 5);
+      writer.continued("the cancel count", packet.cancel, 5);
+      return;
     case PacketType::kMispredict:
-      return write_few_atoms(writer, packet, base);
+      write_few_atoms(writer, packet, base);
+      return;
     case PacketType::kCancelF2:
       writer.require(packet.cancel == 1, "the cancel count", packet.cancel, "1");
-      return write_few_atoms(writer, packet, base);
+      write_few_atoms(writer, packet, base);
+      return;
     case PacketType::kCancelF3:
       writer.require(packet.cancel >= 2 && packet.cancel <= 5, "the cancel count", packet.cancel,
                      "2 to 5");
       writer.require(packet.atom_count == 0 || (packet.atom_count == 1 && packet.atoms == 1),
                      "atoms", packet.atoms, "none or E");
-      return writer.byte(base | (packet.cancel - 2) << 1 | packet.atom_count);
+      writer.byte(base | (packet.cancel - 2) << 1 | packet.atom_count);
+      return;
     case PacketType::kCondInstrF1:
       writer.byte(base);
-      return writer.continued("the key", packet.cycle_count, 5);
+      writer.continued("the key", packet.cycle_count, 5);
+      return;
     case PacketType::kCondInstrF2:
     case PacketType::kCondResultF4:
-      return write_value(writer, packet, base, 0, 2);
+      write_value(writer, packet, base, 0, 2);
+      return;
     case PacketType::kCondInstrF3:
       writer.byte(base);
-      return writer.byte(packet.value);
+      writer.byte(packet.value);
+      return;
     case PacketType::kCondResultF1:
-      return write_conditional_result_f1(writer, packet);
+      write_conditional_result_f1(writer, packet);
+      return;
     case PacketType::kCondResultF2:
       writer.require((packet.value & 3) != 3, "the token", packet.value & 3U, "0 to 2");
-      return write_value(writer, packet, base, 0, 6);
+      write_value(writer, packet, base, 0, 6);
+      return;
     case PacketType::kCondResultF3:
       writer.require(packet.cycle_count <= 0xFFF, "the token string", packet.cycle_count,
                      "12 bits");
       writer.byte(base | (packet.cycle_count >> 8 & 0xF));
-      return writer.byte(packet.cycle_count & 0xFF);
+      writer.byte(packet.cycle_count & 0xFF);
+      return;
     case PacketType::kEvent:
-      return write_value(writer, packet, 0x70, 1, 15);
+      write_value(writer, packet, 0x70, 1, 15);
+      return;
     case PacketType::kContext:
       writer.byte(packet.context.updated ? 0x81 : 0x80);
       if (packet.context.updated) write_context(writer, packet.context, config);
@@ -393,31 +431,38 @@ void write_any(Writer& writer, const Packet& packet, const Config& config) {
     case PacketType::kAddressMatch:
     case PacketType::kSourceMatch:
       writer.require(packet.match_index <= 2, "the match index", packet.match_index, "0 to 2");
-      return writer.byte(base | (packet.match_index & 3U));
+      writer.byte(base | (packet.match_index & 3U));
+      return;
     case PacketType::kAddressShortIs0:
     case PacketType::kSourceShortIs0:
       writer.byte(base);
-      return write_short(writer, packet.address, 2);
+      write_short(writer, packet.address, 2);
+      return;
     case PacketType::kAddressShortIs1:
     case PacketType::kSourceShortIs1:
       writer.byte(base);
-      return write_short(writer, packet.address, 1);
+      write_short(writer, packet.address, 1);
+      return;
     case PacketType::kAddress32Is0:
     case PacketType::kSource32Is0:
       writer.byte(base);
-      return write_long(writer, packet.address, 2, 4);
+      write_long(writer, packet.address, 2, 4);
+      return;
     case PacketType::kAddress32Is1:
     case PacketType::kSource32Is1:
       writer.byte(base);
-      return write_long(writer, packet.address, 1, 4);
+      write_long(writer, packet.address, 1, 4);
+      return;
     case PacketType::kAddress64Is0:
     case PacketType::kSource64Is0:
       writer.byte(base);
-      return write_long(writer, packet.address, 2, 8);
+      write_long(writer, packet.address, 2, 8);
+      return;
     case PacketType::kAddress64Is1:
     case PacketType::kSource64Is1:
       writer.byte(base);
-      return write_long(writer, packet.address, 1, 8);
+      write_long(writer, packet.address, 1, 8);
+      return;
     case PacketType::kAddressContext32Is0:
     case PacketType::kAddressContext32Is1:
     case PacketType::kAddressContext64Is0:
@@ -428,10 +473,12 @@ void write_any(Writer& writer, const Packet& packet, const Config& config) {
                         packet.type == PacketType::kAddressContext64Is1;
       writer.byte(base);
       write_long(writer, packet.address, is0 ? 2 : 1, wide ? 8 : 4);
-      return write_context(writer, packet.context, config);
+      write_context(writer, packet.context, config);
+      return;
     }
     case PacketType::kQ:
-      return write_q(writer, packet);
+      write_q(writer, packet);
+      return;
     case PacketType::kExtension:
     case PacketType::kNotSync:
     case PacketType::kIncompleteEot:
@@ -445,16 +492,10 @@ void write_any(Writer& writer, const Packet& packet, const Config& config) {
   writer.require(false, "the type", base, "a packet of the protocol");
 }
 
-bool is_format5(std::uint32_t atoms) {
-  for (const AtomPattern& pattern : kFormat5)
-    if (pattern.atoms == (atoms & 0x1F)) return true;
-  return false;
-}
-
-bool is_format4(std::uint32_t atoms) {
-  for (const AtomPattern& pattern : kFormat4)
-    if (pattern.atoms == (atoms & 0xF)) return true;
-  return false;
+bool is_one_of(std::span<const AtomPattern> patterns, std::uint32_t atoms, unsigned count) {
+  return std::ranges::any_of(patterns, [&](const AtomPattern& pattern) {
+    return pattern.atoms == (atoms & low_mask(count));
+  });
 }
 
 }  // namespace
@@ -477,10 +518,10 @@ Packet longest_atom_packet(std::uint32_t atoms, unsigned count) {
     return packet;
   };
   const unsigned ones = std::min(static_cast<unsigned>(std::countr_one(atoms)), count);
-  const unsigned leading = std::min(std::min(ones, count - 1), kMaxLeading);
+  const unsigned leading = std::min({ones, count - 1, unsigned{kMaxLeading}});
   if (leading >= kMinLeading) return take(PacketType::kAtomF6, leading + 1);
-  if (count >= 5 && is_format5(atoms)) return take(PacketType::kAtomF5, 5);
-  if (count >= 4 && is_format4(atoms)) return take(PacketType::kAtomF4, 4);
+  if (count >= 5 && is_one_of(kFormat5, atoms, 5)) return take(PacketType::kAtomF5, 5);
+  if (count >= 4 && is_one_of(kFormat4, atoms, 4)) return take(PacketType::kAtomF4, 4);
   if (count >= 3) return take(PacketType::kAtomF3, 3);
   return count == 2 ? take(PacketType::kAtomF2, 2) : take(PacketType::kAtomF1, 1);
 }

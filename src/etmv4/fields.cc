@@ -433,12 +433,15 @@ void write_field(TextBuffer& out, const Packet& packet, const Field& field) {
   switch (field.kind) {
     case FieldKind::kFlag:
     case FieldKind::kDecimal:
-      return out.dec(value);
+      out.dec(value);
+      return;
     case FieldKind::kHex:
       out.put("0x");
-      return out.hex(value);
+      out.hex(value);
+      return;
     case FieldKind::kType:
-      return out.put(packet_keyword(static_cast<PacketType>(value)));
+      out.put(packet_keyword(static_cast<PacketType>(value)));
+      return;
     case FieldKind::kAtoms:
       for (unsigned i = 0; i < packet.atom_count && i < 32; ++i)
         out.put((value >> i & 1) != 0 ? 'E' : 'N');

@@ -438,6 +438,19 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
         end = field_end(at, available, end);
       if (end == 0) return kIncomplete;
       if (end > kMaxPacketBytes) return too_long(packet);
+      // A result nibble and three key bits, then seven key bits a byte: once or twice.
+      Cursor cursor({at + 1, end - 1});
+      packet.match_index = header & 7;
+      packet.value = 0;
+      packet.commit = 0;
+      for (unsigned i = 0; !cursor.at_end(); ++i) {
+        const std::uint8_t first = cursor.u8();
+        std::uint32_t key = bits<6, 4>(first);
+        if (bit<7>(first)) key |= static_cast<std::uint32_t>(cursor.continued(5)) << 3;
+        packet.value = static_cast<std::uint8_t>(packet.value | (first & 0xFU) << (4 * i));
+        (i == 0 ? packet.cycle_count : packet.commit) = key;
+        if (i == 1) break;
+      }
       length = end;
       break;
     }
@@ -526,6 +539,7 @@ std::size_t Parser::read_trace_info(const std::uint8_t* at, std::size_t availabl
   // A section longer than five bytes shifts those after it: each is read where the one before it
   // stopped reading, not where it ended.
   Cursor cursor({at + control_end, end - control_end});
+  packet.value = control & 0x1F;
   packet.info = 0;
   packet.spec_depth = 0;
   cc_threshold_ = 0;
@@ -536,6 +550,7 @@ std::size_t Parser::read_trace_info(const std::uint8_t* at, std::size_t availabl
     cc_threshold_ = static_cast<std::uint32_t>(cursor.continued(5));
     cc_threshold_shown_ = cc_threshold_;
   }
+  if (bit<4>(control)) packet.commit = static_cast<std::uint32_t>(cursor.continued(5));
   packet.cc_threshold = cc_threshold_shown_;
   packet.initial = initial_pending_ || bit<16>(packet.info);
   packet.has_spec = bit<2>(control) || bit<17>(packet.info);
@@ -570,8 +585,7 @@ std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available
     if (end == 0) return kIncomplete;
     if (end > kMaxPacketBytes) return too_long(packet);
     const std::uint64_t count = Cursor({at + length, end - length}).continued(3);
-    packet.cycle_count =
-        static_cast<std::uint32_t>(count & low_mask(config_.cycle_count_bits()));
+    packet.cycle_count = static_cast<std::uint32_t>(count & low_mask(config_.cycle_count_bits()));
     length = end;
   }
   // The first timestamp after a trace info is absolute.
@@ -620,6 +634,7 @@ std::size_t Parser::read_cycle_count_f1(const std::uint8_t* at, std::size_t avai
     if (end > kMaxPacketBytes) return too_long(packet);
   }
   Cursor cursor({at + 1, end - 1});
+  packet.has_count = has_count;
   packet.has_commit = has_commit;
   packet.commit = has_commit ? static_cast<std::uint32_t>(cursor.continued(5)) : 0;
   packet.cycle_count =
@@ -636,8 +651,8 @@ std::size_t Parser::read_context(const std::uint8_t* at, std::size_t available, 
   const unsigned cid_bytes = bit<7>(info) ? config_.context_id_bytes() : 0;
   // Quirk of the sheet, section 2.8: a context packet (not address and context) that announces
   // fields of size zero eats one byte more.
-  const bool extra = packet.type == PacketType::kContext && (info & 0xC0) != 0 &&
-                     vmid_bytes + cid_bytes == 0;
+  const bool extra =
+      packet.type == PacketType::kContext && (info & 0xC0) != 0 && vmid_bytes + cid_bytes == 0;
   const std::size_t length = offset + 1 + vmid_bytes + cid_bytes + (extra ? 1 : 0);
   if (available < length) return kIncomplete;
   Cursor cursor({at + offset + 1, available - offset - 1});

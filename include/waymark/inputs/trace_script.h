@@ -1,0 +1,108 @@
+// Trace scripts: packets by name, assembled to a capture, with the listing that is expected of it
+// in the same file.  docs/trace-scripts.md describes the language.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/base/types.h"
+#include "waymark/etmv4/config.h"
+#include "waymark/frames/demux.h"
+#include "waymark/image/image.h"
+#include "waymark/inputs/snapshot.h"
+#include "waymark/inputs/snapshot_writer.h"
+
+namespace waymark::inputs {
+
+/// A trace source of a script.
+struct ScriptDevice {
+  std::string name;
+  std::string protocol;  ///< As a snapshot names it: "ETM4", "ETE".
+  std::string core;      ///< "Cortex-A53", "ARMv8-M", …
+  std::vector<std::pair<std::string, std::uint32_t>> registers;
+  TraceId trace_id = 0;
+  std::uint32_t line = 0;
+};
+
+struct ScriptImage {
+  std::uint64_t address = 0;
+  image::SpaceMask space = image::kSpaceAny;
+  std::string space_name;           ///< As the script has it; empty: any.
+  std::vector<std::uint8_t> bytes;  ///< Empty where `file` names the content.
+  std::string file;                 ///< As the script has it; it is not opened.
+  std::uint32_t line = 0;
+};
+
+/// How the bytes of a buffer are wrapped.
+enum class ScriptFormat : std::uint8_t {
+  kRaw,      ///< One source, no frames.
+  kFrames,   ///< Memory-aligned frames.
+  kFsync,    ///< Frames with full syncs.
+  kHsync,    ///< Frames with full and half syncs.
+  kDstream,  ///< kFsync in 512-byte records.
+};
+
+enum class ListingMode : std::uint8_t {
+  kPackets,     ///< Packets without their bytes.
+  kMonitor,     ///< Packets with their bytes.
+  kDecode,      ///< Packets with their bytes, and elements.
+  kDecodeOnly,  ///< Elements.
+};
+
+/// The listing of one buffer, from the first packet or element line on, each line with its newline.
+struct Expectation {
+  ListingMode mode = ListingMode::kPackets;
+  std::vector<std::string> options;  ///< Words after the mode, such as "src_addr_n".
+  std::string text;
+  std::uint32_t line = 0;  ///< Of its first line.
+};
+
+struct ScriptBuffer {
+  std::string name;
+  ScriptFormat format = ScriptFormat::kRaw;
+  std::vector<std::uint8_t> bytes;
+  std::vector<Expectation> expectations;
+  std::uint32_t line = 0;
+
+  /// Whether, and how, a reader has to take frames apart.
+  [[nodiscard]] bool formatted() const { return format != ScriptFormat::kRaw; }
+  [[nodiscard]] frames::Options frame_options() const;
+};
+
+/// A script after assembly.  Plain data.
+struct TraceScript {
+  std::string description;
+  std::vector<ScriptDevice> devices;
+  std::vector<ScriptImage> images;
+  std::vector<ScriptBuffer> buffers;
+};
+
+/// Bounds; beyond them kLimit is returned.
+struct ScriptLimits {
+  std::size_t bytes = std::size_t{64} << 20;       ///< Of all buffers and images.
+  std::size_t statements = std::size_t{16} << 20;  ///< Executed.
+};
+inline constexpr std::size_t kMaxScriptDepth = 16;  ///< Blocks in blocks.
+
+/// Assembles the text of a script.  kParse, or kLimit: `detail` begins with "line N: ".
+Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits = {});
+
+/// The configuration that the registers and the core of an ETM4 or ETE device give.
+/// kInvalidArgument: a register is missing; kNotFound: the core; kUnsupported: another protocol.
+Result<etmv4::Config> etmv4_config(const ScriptDevice& device);
+
+/// A snapshot of the script; `files` view into the script, which must live as long.
+struct ScriptSnapshot {
+  Snapshot snapshot;
+  std::vector<SnapshotFile> files;
+};
+
+/// Makes a snapshot for write_snapshot().  Image files are named, not copied.  kUnsupported: half
+/// syncs, for which snapshots have no word.
+Result<ScriptSnapshot> to_snapshot(const TraceScript& script);
+
+}  // namespace waymark::inputs

@@ -1,0 +1,36 @@
+// How a protocol takes part in trace scripts: it turns a packet's name and fields into bytes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/inputs/trace_script.h"
+
+namespace waymark::inputs {
+
+/// "name=text", or a lone "text" with an empty name.
+struct ScriptField {
+  std::string_view name;
+  std::string_view text;
+};
+
+class PacketAssembler {
+ public:
+  virtual ~PacketAssembler() = default;
+
+  /// Appends the bytes of one packet.  The error's detail is a sentence without place.
+  virtual Result<void> assemble(std::string_view keyword, std::span<const ScriptField> fields,
+                                std::vector<std::uint8_t>& out) const = 0;
+
+  [[nodiscard]] virtual TraceId trace_id() const = 0;
+};
+
+/// The assembler of the device's protocol.  kUnsupported: a protocol that scripts do not know.
+Result<std::unique_ptr<PacketAssembler>> make_packet_assembler(const ScriptDevice& device);
+
+Result<std::unique_ptr<PacketAssembler>> make_etmv4_assembler(const ScriptDevice& device);
+
+}  // namespace waymark::inputs

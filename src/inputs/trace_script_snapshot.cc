@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "waymark/inputs/trace_script.h"
+
+namespace waymark::inputs {
+namespace {
+
+std::string format_word(ScriptFormat format) {
+  switch (format) {
+    case ScriptFormat::kRaw:
+      return "source_data";
+    case ScriptFormat::kFsync:
+    case ScriptFormat::kDstream:
+      return "dstream_coresight";
+    case ScriptFormat::kFrames:
+    case ScriptFormat::kHsync:
+      break;
+  }
+  return "coresight";
+}
+
+}  // namespace
+
+Result<ScriptSnapshot> to_snapshot(const TraceScript& script) {
+  ScriptSnapshot made;
+  made.snapshot.description = script.description;
+  std::vector<Dump> dumps;
+  for (std::size_t i = 0; i < script.images.size(); ++i) {
+    const ScriptImage& image = script.images[i];
+    Dump dump;
+    dump.section = fmt::format("dump{}", i);
+    dump.file = image.file.empty() ? fmt::format("image_{}.bin", i) : image.file;
+    dump.space = image.space_name;
+    dump.address = image.address;
+    dump.length = image.bytes.size();
+    if (image.file.empty()) made.files.push_back({dump.file, image.bytes});
+    dumps.push_back(std::move(dump));
+  }
+  for (const ScriptDevice& source : script.devices) {
+    Device core;
+    core.name = "core_" + source.name;
+    core.class_name = "core";
+    core.type = source.core;
+    core.dumps = std::exchange(dumps, {});
+    made.snapshot.devices.push_back(std::move(core));
+  }
+  for (std::size_t i = 0; i < script.buffers.size(); ++i) {
+    const ScriptBuffer& buffer = script.buffers[i];
+    if (buffer.format == ScriptFormat::kHsync)
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("The buffer {} has half syncs, for which snapshots have no word.",
+                              buffer.name));
+    TraceBuffer entry;
+    entry.name = buffer.name;
+    entry.file = fmt::format("buffer_{}.bin", i);
+    entry.format = format_word(buffer.format);
+    made.files.push_back({entry.file, buffer.bytes});
+    made.snapshot.buffers.push_back(std::move(entry));
+    // A source belongs to one buffer only: every session has devices of its own.
+    for (const ScriptDevice& source : script.devices) {
+      Device device;
+      device.name = i == 0 ? source.name : fmt::format("{}_s{}", source.name, i + 1);
+      device.class_name = "trace_source";
+      device.type = source.protocol;
+      for (const auto& [name, value] : source.registers)
+        device.registers.push_back({name, fmt::format("{:#x}", value)});
+      made.snapshot.source_buffers.push_back({device.name, buffer.name});
+      made.snapshot.core_trace_sources.push_back({device.name, "core_" + source.name});
+      made.snapshot.devices.push_back(std::move(device));
+    }
+  }
+  return made;
+}
+
+}  // namespace waymark::inputs
