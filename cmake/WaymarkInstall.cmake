@@ -1,5 +1,6 @@
-# What `cmake --install` brings: library, public headers, programs, man pages, the CMake package
-# (find_package(waymark), target waymark::waymark) and waymark.pc.
+# What `cmake --install` brings: library, public headers, man pages, the CMake package
+# (find_package(waymark), target waymark::waymark) and waymark.pc.  A program is installed by the
+# folder that makes it.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS waymark EXPORT waymark-targets
@@ -7,24 +8,6 @@ install(TARGETS waymark EXPORT waymark-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-
-# Every program of these folders is for users.  It finds the shared library wherever the tree stands.
-file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-foreach(folder tools/waymark compat/opencsd)
-  if(IS_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${folder})
-    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-    foreach(target ${targets})
-      get_target_property(type ${target} TYPE)
-      if(type STREQUAL "EXECUTABLE")
-        install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-        if(BUILD_SHARED_LIBS)
-          set_target_properties(${target} PROPERTIES
-            INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-        endif()
-      endif()
-    endforeach()
-  endif()
-endforeach()
 
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
