@@ -1,6 +1,5 @@
-# What `cmake --install` brings: library, public headers, man pages, the CMake package
-# (find_package(waymark), target waymark::waymark) and waymark.pc.  A program is installed by the
-# folder that makes it.
+# What `cmake --install` brings: library, public headers, programs, man pages, the CMake package
+# (find_package(waymark), target waymark::waymark) and waymark.pc.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS waymark EXPORT waymark-targets
@@ -8,6 +7,33 @@ install(TARGETS waymark EXPORT waymark-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+# Every program that these folders make is for users.
+function(waymark_executables folder result)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE")
+      list(APPEND ${result} ${target})
+    endif()
+  endforeach()
+  get_property(subfolders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(subfolder ${subfolders})
+    waymark_executables(${subfolder} ${result})
+  endforeach()
+  set(${result} ${${result}} PARENT_SCOPE)
+endfunction()
+
+set(WAYMARK_PROGRAMS)
+if(WAYMARK_COMPAT)
+  waymark_executables(compat/opencsd WAYMARK_PROGRAMS)
+endif()
+if(WAYMARK_TOOLS)
+  waymark_executables(tools/waymark WAYMARK_PROGRAMS)
+endif()
+foreach(program ${WAYMARK_PROGRAMS})
+  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endforeach()
 
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -20,16 +20,11 @@ if(private)
   message(SEND_ERROR "Private files were installed: ${private}")
 endif()
 
-# Every program that is made is installed, and finds its libraries there.
-file(GLOB programs RELATIVE ${BUILD}/bin ${BUILD}/bin/*)
-list(FILTER programs EXCLUDE REGEX "^(waymark_tests|waymark_bench|fuzz_.*|.*_test)$")
-foreach(program ${programs})
-  if(NOT EXISTS ${PREFIX}/bin/${program})
-    message(SEND_ERROR "The program ${program} was made but not installed.")
-  else()
-    execute_process(COMMAND ldd ${PREFIX}/bin/${program} OUTPUT_VARIABLE libraries)
-    if(libraries MATCHES "not found")
-      message(SEND_ERROR "The installed ${program} lacks a library:\n${libraries}")
-    endif()
+# The programs find their libraries where they are now.
+foreach(program ${PROGRAMS})
+  execute_process(COMMAND ldd ${PREFIX}/bin/${program} OUTPUT_VARIABLE libraries
+                  COMMAND_ERROR_IS_FATAL ANY)
+  if(libraries MATCHES "not found")
+    message(SEND_ERROR "The installed ${program} lacks a library:\n${libraries}")
   endif()
 endforeach()
