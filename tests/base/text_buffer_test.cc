@@ -45,6 +45,15 @@ TEST(TextBuffer, right_aligns_and_pads_to_a_column_of_the_present_line) {
   EXPECT_EQ(out.view(), "first\n   42   |");
 }
 
+TEST(TextBuffer, an_empty_view_without_data_is_text_too) {
+  TextBuffer text;
+  text.put(std::string_view{});
+  EXPECT_EQ(text.view(), "");
+  text.put("a");
+  text.put(std::string_view{});
+  EXPECT_EQ(text.view(), "a");
+}
+
 TEST(TextBuffer, growth_keeps_the_text) {
   TextBuffer out;
   for (int i = 0; i < 1000; ++i) out.put("0123456789");

@@ -19,3 +19,12 @@ file(GLOB_RECURSE private ${PREFIX}/include/*.cc ${PREFIX}/include/*_internal.h)
 if(private)
   message(SEND_ERROR "Private files were installed: ${private}")
 endif()
+
+# The programs find their libraries where they are now.
+foreach(program ${PROGRAMS})
+  execute_process(COMMAND ldd ${PREFIX}/bin/${program} OUTPUT_VARIABLE libraries
+                  COMMAND_ERROR_IS_FATAL ANY)
+  if(libraries MATCHES "not found")
+    message(SEND_ERROR "The installed ${program} lacks a library:\n${libraries}")
+  endif()
+endforeach()

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -23,7 +22,7 @@ class TextBuffer {
 
   void put(std::string_view text) {
     char* at = grow(text.size());
-    std::memcpy(at, text.data(), text.size());
+    text.copy(at, text.size());  // Unlike memcpy, also for an empty view without data.
     size_ += text.size();
   }
 
@@ -68,7 +67,7 @@ class TextBuffer {
 char* write_dec(char* at, std::uint64_t value);                       ///< At most 20 characters.
 char* write_hex(char* at, std::uint64_t value, unsigned digits = 1);  ///< At most 16 characters.
 inline char* write_text(char* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
+  text.copy(at, text.size());
   return at + text.size();
 }
 
