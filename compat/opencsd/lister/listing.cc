@@ -54,7 +54,6 @@ void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& re
   }
   if (!options_.ids.empty() && tree.formatted()) tree.set_filter(options_.ids);
   tree.set_observer(this);
-  tree.set_resynchronise_frames(false);
   if (tree.formatted() && lines_ && (options_.raw_packed || options_.raw_unpacked)) {
     tree.set_raw_monitor(this, options_.raw_packed, options_.raw_unpacked);
   }
