@@ -1,3 +1,4 @@
+#if __has_include("waymark/inputs/trace_script.h")
 // waymark assemble: a trace script to a snapshot.
 #include <fmt/format.h>
 
@@ -51,3 +52,4 @@ void add_assemble(CLI::App& app, int& exit_code) {
 }
 
 }  // namespace waymark::cli
+#endif

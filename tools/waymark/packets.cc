@@ -30,8 +30,11 @@ class PacketObserver final : public Observer {
     if (format == Format::kCsv) outputs::write_csv_packet_header(output.text());
   }
 
-  void on_packet(const PacketRef& packet) override {
-    const Source& source = *tree_.source(packet.trace_id);
+  void on_packet(const PacketRef& seen) override {
+    const Source& source = *tree_.source(seen.trace_id);
+    PacketRef packet = seen;
+    // Without frames the tree knows no ID; the registers do.
+    packet.trace_id = source.trace_id();
     if (packet.bad && !first_bad_) first_bad_ = packet.index;
     TextBuffer& out = output_.text();
     switch (format_) {
