@@ -8,6 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failures=0
+case=none
 
 # put_bytes FILE HEX...: bytes in hexadecimal, appended.
 put_bytes() {

@@ -24,11 +24,11 @@ expect_out $'ID:0\tEND OF TRACE DATA'
 expect_out 'Trace Packet Lister : Trace buffer done, processed 31 bytes.'
 
 case=header_and_command_line
-head -n 8 out >head
+head -n 8 out >first_lines
 printf '%s\n' 'Trace Packet Lister: CS Decode library testing' \
   '-----------------------------------------------' '' '** Library Version : 1.8.0' '' \
   'Test Command Line:-' "$LISTER   -logstdout  -no_time_print  -ss_dir  good  -decode  " '' |
-  cmp -s - head || complain 'the first lines differ'
+  cmp -s - first_lines || complain 'the first lines differ'
 
 case=default_log_is_standard_output_and_a_file
 "$LISTER" -ss_dir good >out 2>err
