@@ -39,6 +39,11 @@ void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& re
   }
 }
 
+bool Listing::wants_packets() const {
+  return packets_ || options_.range_limit != 0 ||
+         std::ranges::find(refused_, true) != refused_.end();
+}
+
 void Listing::on_packet(const PacketRef& packet) {
   const TraceId id = packet.trace_id;
   current_ = id;
