@@ -1,4 +1,3 @@
-#if __has_include("waymark/inputs/trace_script.h")
 // waymark assemble: a trace script to a snapshot.
 #include <fmt/format.h>
 
@@ -52,4 +51,3 @@ void add_assemble(CLI::App& app, int& exit_code) {
 }
 
 }  // namespace waymark::cli
-#endif

@@ -32,9 +32,7 @@ int run(int argc, char** argv) {
   add_info(app, exit_code);
   add_packets(app, exit_code);
   add_decode(app, exit_code);
-#if __has_include("waymark/inputs/trace_script.h")
   add_assemble(app, exit_code);
-#endif
   watch_signals();
   try {
     app.parse(argc, argv);
