@@ -955,12 +955,14 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
       fail_commit(Fault::kBadImage, index,
                   "Bad program image - N Atom on unconditional direct BR.\n",
                   UnsyncReason::kBadImage);
+      blame(block.end - block.last_size);
       return false;
     }
     if (block.is_indirect_branch() && strict) {
       fail_commit(Fault::kBadImage, index,
                   "Bad program image - N Atom on unconditional indirect BR.\n",
                   UnsyncReason::kBadImage);
+      blame(block.end - block.last_size);
       return false;
     }
   }
@@ -969,6 +971,7 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
       fail_commit(Fault::kBadImage, index,
                   "Discontinuous ranges - Inconsistent program image for decode\n",
                   UnsyncReason::kBadImage);
+      blame(block.start);
       return false;
     }
     range_expected_ = !executed;
@@ -983,6 +986,7 @@ void Decoder::walk_error(const Block& block, TraceIndex index) {
   address_ = block.end;
   it_ = block.it_out;
   fail_commit(fault, index, "Error processing atom packet.", UnsyncReason::kBadPacket);
+  blame(block.end);
 }
 
 void Decoder::note_range_limit(std::uint32_t count, BlockEnd ended) {
@@ -1086,6 +1090,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
       // The return address lies within an instruction: image and trace disagree.
       report(Fault::kBadImage, Severity::kWarning, packet_index_,
              "The return address of an exception lies inside an instruction of the image.");
+      blame(end);
       break;
     }
     const flow::Follower::Fetched fetched = follower_.fetch(address_, isa_, it_);
@@ -1380,6 +1385,8 @@ void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::stri
   }
 }
 
+void Decoder::blame(std::uint64_t address) { diagnostics_.back().address = address; }
+
 void Decoder::fail_commit(Fault fault, TraceIndex index, std::string_view message,
                           UnsyncReason reason) {
   if (staging_) staged_.resize(staged_ready_);
@@ -1395,6 +1402,7 @@ bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, std::string_view messa
   const Fault fault =
       ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
   fail_commit(fault, index, message, UnsyncReason::kBadPacket);
+  blame(address_);
   if (quirks_.fatal_walk_errors) {
     diagnostics_.back().fatal = true;
     failed_ = true;

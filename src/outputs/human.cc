@@ -203,13 +203,9 @@ void HumanWriter::write(const Item& item) {
       break;
     case ElementKind::kAddrNacc:
       write_address(out_, element.start);
-      out_.put("         no image here");
-      if (element.number != image::kSpaceAny) {
-        out_.put(" (memory space ");
-        out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
-        out_.put(')');
-      }
-      out_.put(": trace cannot be followed until the next address");
+      out_.put("       ?  no image here (");
+      out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
+      out_.put("); followed again from the next address");
       break;
     case ElementKind::kPeContext:
       write_context(element);
@@ -342,9 +338,10 @@ void HumanWriter::write_context(const Element& element) {
   }
   constexpr std::string_view kWorlds[] = {", secure", ", non-secure", ", root", ", realm"};
   out_.put(kWorlds[static_cast<std::size_t>(element.security) & 3]);
-  out_.put((element.flags & kElement64Bit) != 0 ? std::string_view(", AArch64 ")
-                                                : std::string_view(", AArch32 "));
+  out_.put((element.flags & kElement64Bit) != 0 ? std::string_view(", AArch64 (")
+                                                : std::string_view(", AArch32 ("));
   out_.put(isa_name(element.isa));
+  out_.put(')');
   if ((element.flags & kElementContextIdValid) != 0) {
     out_.put(", context 0x");
     out_.hex(element.context_id);
@@ -358,12 +355,12 @@ void HumanWriter::write_context(const Element& element) {
 void HumanWriter::write_exception(const Element& element) {
   if ((element.flags & kElementReturnAddress) != 0) {
     write_address(out_, element.end);
-    out_.put("         exception ");
+    out_.put("          exception ");
   } else {
     out_.put("-- exception ");
   }
   out_.dec(element.number);
-  if ((element.flags & kElementReturnAddress) != 0) out_.put(", to return here");
+  if ((element.flags & kElementReturnAddress) != 0) out_.put(", will return to this address");
   if ((element.flags & kElementTailChain) != 0) out_.put(", tail-chained");
 }
 

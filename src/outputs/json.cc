@@ -2,10 +2,14 @@
 
 #include "packet_name.h"
 #include "waymark/element/text.h"
+#include "waymark/etmv4/fields.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
 namespace {
+
+/// A JSON number is exact below this; larger values are text.
+constexpr std::uint64_t kExactNumbers = std::uint64_t{1} << 53;
 
 /// Writes the members of one object.  Names are literals and need no escape.
 class Object {
@@ -22,6 +26,14 @@ class Object {
   void number(std::string_view name, std::uint64_t value) {
     key(name);
     out_.dec(value);
+  }
+  /// A number as long as that is exact, then text.
+  void wide(std::string_view name, std::uint64_t value) {
+    if (value < kExactNumbers) {
+      number(name, value);
+    } else {
+      hex(name, value);
+    }
   }
   /// 64-bit values are text: a JSON number is exact to 53 bits only.
   void hex(std::string_view name, std::uint64_t value) {
@@ -119,7 +131,7 @@ void write_fields(Object& object, const Element& element) {
       if ((element.flags & kElementReturnIsTarget) != 0) object.flag("return_is_target", true);
       break;
     case ElementKind::kTimestamp:
-      object.number("timestamp", element.timestamp);
+      object.wide("timestamp", element.timestamp);
       break;
     case ElementKind::kEvent:
       object.word("reason", reason_word(element));
@@ -171,6 +183,29 @@ std::size_t utf8_length(std::string_view text) {
   constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   return code < kLeast[length] || code > 0x10FFFF || surrogate ? 0 : length;
+}
+
+/// The fields of an ETMv4 or ETE packet as an object of their own.
+void write_fields(TextBuffer& out, const etmv4::Packet& packet) {
+  out.put(",\"fields\":{");
+  bool first = true;
+  etmv4::for_each_field(packet, [&](const etmv4::Field& field, std::uint64_t value) {
+    if (!first) out.put(',');
+    first = false;
+    out.put('"');
+    out.put(field.name);
+    out.put("\":");
+    const bool number =
+        field.kind == etmv4::FieldKind::kFlag || field.kind == etmv4::FieldKind::kDecimal;
+    if (number && value < kExactNumbers) {
+      out.dec(value);
+      return;
+    }
+    out.put('"');
+    etmv4::write_field(out, packet, field);
+    out.put('"');
+  });
+  out.put('}');
 }
 
 }  // namespace
@@ -228,6 +263,10 @@ void write_json(TextBuffer& out, const PacketRef& packet, const Source& source) 
   const PacketName name(out.view().substr(start));
   out.put('"');
   object.word("name", name.view());
+  if (packet.bad) object.flag("bad", true);
+  if (packet.protocol == Protocol::kEtmV4 || packet.protocol == Protocol::kEte) {
+    write_fields(out, packet.as<etmv4::Packet>());
+  }
 }
 
 }  // namespace waymark::outputs

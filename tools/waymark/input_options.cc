@@ -27,8 +27,7 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
 
 std::unexpected<Error> wrong(std::string_view option, std::string_view text,
                              std::string_view form) {
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{} {}: expected {}.", option, text, form));
+  return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
 }
 
 }  // namespace
@@ -44,9 +43,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   const auto raw = "For raw trace, or to overrule a snapshot";
-  command.add_option("--protocol", options.protocol, "etmv4 or ete")
-      ->type_name("NAME")
-      ->group(raw);
+  command.add_option("--protocol", options.protocol, "etmv4 or ete")->type_name("NAME")->group(raw);
   command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
       ->type_name("NAME")
       ->group(raw);

@@ -3,33 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "component_name.h"
 #include "waymark/element/text.h"
 #include "waymark/frames/text.h"
+#include "waymark/outputs/packet_text.h"
 
 namespace waymark::compat {
-namespace {
-
-constexpr std::array<std::array<char, 8>, 256> make_byte_texts() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::array<std::array<char, 8>, 256> texts{};
-  for (unsigned i = 0; i < 256; ++i) {
-    texts[i] = {'0', 'x', kDigits[i >> 4], kDigits[i & 15], ' ', ' ', ' ', ' '};
-  }
-  return texts;
-}
-
-/// "0xNN " in five characters; copied as eight, which is one store.
-constexpr auto kByteTexts = make_byte_texts();
-constexpr std::size_t kByteTextSize = 5;
-
-/// "Idx:" + decimal + "; ID:" + hexadecimal + ";", at most this long.
-constexpr std::size_t kPacketHeadSize = 4 + 20 + 5 + 2 + 1;
-
-}  // namespace
-
 Listing::Listing(const ListerOptions& options, Log& log)
     : options_(options),
       log_(log),
@@ -54,10 +34,14 @@ void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& re
   }
   if (!options_.ids.empty() && tree.formatted()) tree.set_filter(options_.ids);
   tree.set_observer(this);
-  tree.set_resynchronise_frames(false);
   if (tree.formatted() && lines_ && (options_.raw_packed || options_.raw_unpacked)) {
     tree.set_raw_monitor(this, options_.raw_packed, options_.raw_unpacked);
   }
+}
+
+bool Listing::wants_packets() const {
+  return packets_ || options_.range_limit != 0 ||
+         std::ranges::find(refused_, true) != refused_.end();
 }
 
 void Listing::on_packet(const PacketRef& packet) {
@@ -65,26 +49,11 @@ void Listing::on_packet(const PacketRef& packet) {
   current_ = id;
   const Source* source = listed_[id & 0x7F];
   if (source != nullptr && packets_ && (bytes_ || !packet.monitor_only)) {
-    TextBuffer& out = log_.text();
-    const std::size_t bytes_size = bytes_ ? packet.bytes.size() * kByteTextSize : 0;
-    char* const begin = out.grow(kPacketHeadSize + bytes_size + 16);
-    char* at = write_text(begin, "Idx:");
-    at = write_dec(at, packet.index);
-    at = write_text(at, "; ID:");
-    at = write_hex(at, id);
-    *at++ = ';';
     if (bytes_) {
-      at = write_text(at, " [");
-      for (const std::uint8_t byte : packet.bytes) {
-        std::memcpy(at, kByteTexts[byte].data(), 8);
-        at += kByteTextSize;
-      }
-      at = write_text(at, "];");
+      outputs::write_packet_line(log_.text(), packet, *source);
+    } else {
+      outputs::write_packet_line_without_bytes(log_.text(), packet, *source);
     }
-    *at++ = '\t';
-    out.advance(static_cast<std::size_t>(at - begin));
-    source->write_packet(out, packet);
-    out.put('\n');
     log_.settle();
     if (waits_[id & 0x7F] != 0) [[unlikely]] {
       --waits_[id & 0x7F];

@@ -22,7 +22,8 @@ class Listing final : public Observer, public frames::RawMonitor {
   /// see BuiltTree.
   void attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused);
 
-  [[nodiscard]] bool wants_packets() const override { return packets_ || !lines_; }
+  /// Packets are also needed to know who speaks, and where a refused source ends.
+  [[nodiscard]] bool wants_packets() const override;
   void on_packet(const PacketRef& packet) override;
   void on_diagnostic(const Diagnostic& record) override;
   void on_operation(Operation operation, TraceId trace_id) override;

@@ -49,6 +49,14 @@ constexpr Switch kSwitches[] = {
     {"-logfile", [](ListerOptions&) {}},
 };
 
+void read_environment(ListerOptions& options) {
+  // Presence is enough.
+  if (std::getenv("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
+  const char* limit = std::getenv("OPENCSD_INSTR_RANGE_LIMIT");
+  const long value = limit != nullptr ? std::strtol(limit, nullptr, 0) : 0;
+  if (value > 0) options.range_limit = static_cast<std::uint32_t>(value);
+}
+
 }  // namespace
 
 std::optional<LogOptions> read_log_options(std::span<char* const> arguments) {
@@ -74,6 +82,7 @@ std::optional<LogOptions> read_log_options(std::span<char* const> arguments) {
 ParsedOptions read_options(std::span<char* const> arguments) {
   ParsedOptions parsed;
   ListerOptions& options = parsed.options;
+  read_environment(options);
   std::size_t at = 1;
   const auto stop = [&](std::string message) {
     parsed.messages.push_back(std::string(kPrefix) + std::move(message));

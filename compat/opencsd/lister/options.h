@@ -39,7 +39,8 @@ struct ListerOptions {
   bool profile = false;
   bool print_time = true;
   std::uint64_t test_waits = 0;
-  std::uint32_t flags = 0;  ///< DecodeFlag bits.
+  std::uint32_t flags = 0;        ///< DecodeFlag bits.
+  std::uint32_t range_limit = 0;  ///< From the environment; 0: none.
 
   /// Packets go to the monitor, which prints their bytes, rather than to the end of a packet-only
   /// path.
@@ -56,6 +57,7 @@ struct ParsedOptions {
   bool help = false;
   bool stop = false;  ///< A message says why; the exit status is 255.
 };
+/// Reads the environment variables of the reference, too.
 ParsedOptions read_options(std::span<char* const> arguments);
 
 /// The text of -help.

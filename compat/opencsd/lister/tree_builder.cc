@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "waymark/inputs/protocols.h"
 
@@ -110,14 +109,7 @@ class Builder {
     source_options.decode = options_.decode;
     source_options.flags = options_.flags;
     source_options.reference_quirks = true;
-    // Presence is enough.
-    if (std::getenv("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) {
-      source_options.flags |= kA64OpcodeCheck;
-    }
-    if (const char* limit = std::getenv("OPENCSD_INSTR_RANGE_LIMIT")) {
-      const long value = std::strtol(limit, nullptr, 0);
-      if (value > 0) source_options.range_limit = static_cast<std::uint32_t>(value);
-    }
+    source_options.range_limit = options_.range_limit;
 
     const auto registers = [&](std::string_view name) { return device.value(name); };
     bool refused = false;

@@ -215,6 +215,8 @@ class Decoder {
 
   // -- Errors --
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  /// The instruction that the last report is about.
+  void blame(std::uint64_t address);
   void fail_commit(Fault fault, TraceIndex index, std::string_view message, UnsyncReason reason);
   bool fail_walk(flow::BlockEnd ended, TraceIndex index, std::string_view message);
   bool check_image(const flow::Block& block, bool executed, TraceIndex index);

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Formats, files, closed pipes, full disks and Ctrl-C.
+# shellcheck source-path=SCRIPTDIR disable=SC2034
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+make_good good
+make_snapshot long source_data
+put_bytes long/trace.bin "${stream_start[@]}"
+head -c 1000000 /dev/zero | tr '\0' '\367' >>long/trace.bin
+
+case=json_is_one_object_a_line
+run decode good --format json
+expect_code 0
+python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <out || complain 'no JSON'
+expect_out '"kind":"range","start":"0x80000","end":"0x80008"'
+
+case=packets_have_their_fields_in_json
+run packets good --format json
+python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <out || complain 'no JSON'
+expect_out '"fields":{"atoms":"E"}'
+
+case=info_as_json
+run info good --format json
+python3 -c 'import json, sys; assert json.load(sys.stdin)["sources"][0]["sync_points"] == 1' <out ||
+  complain 'no JSON, or not one synchronisation point'
+
+case=csv_has_a_header
+run decode good --format csv
+expect_out 'record,index,id,kind'
+expect_out 'range,0x80000,0x80008,2,A64,branch'
+run packets good --format csv
+expect_out 'index,id,protocol,name,bytes,text'
+
+case=packets_use_the_names_of_the_listing
+run packets good
+expect_out $'Idx:26; ID:10; [0xf7 ];\tI_ATOM_F1 : Atom format 1.; E'
+
+case=output_file
+run decode good -o result.txt
+expect_code 0
+[ ! -s out ] || complain 'standard output is not empty'
+grep -q '+2  insns' result.txt || complain 'the file lacks the ranges'
+
+case=output_file_that_cannot_be_made
+run decode good -o no/such/folder/result.txt
+expect_code 4
+expect_one_sentence
+expect_err no/such/folder/result.txt
+
+case=full_disk
+if [ -w /dev/full ]; then
+  run decode good -o /dev/full
+  expect_code 4
+  expect_one_sentence
+  expect_err 'the disk is full'
+fi
+
+case=file_that_may_not_grow_keeps_whole_lines
+(
+  trap '' XFSZ
+  ulimit -f 400
+  exec "$WAYMARK" decode long -o limited.txt
+) >out 2>err
+code=$?
+expect_code 4
+expect_err limited.txt
+cp limited.txt out
+[ -s out ] || complain 'nothing was kept'
+expect_whole_lines
+
+case=closed_pipe
+"$WAYMARK" decode long 2>err | head -n 1 >out
+code=${PIPESTATUS[0]}
+expect_code 4
+expect_one_sentence
+expect_err 'went away'
+
+case=interrupt_leaves_whole_lines
+timeout --preserve-status -s INT 0.5 "$WAYMARK" decode long 2>err | (
+  sleep 1
+  cat
+) >out
+code=${PIPESTATUS[0]}
+expect_code 130
+expect_whole_lines
+[ "$(wc -l <out)" -gt 10 ] || complain 'what was decoded is not there'
+
+case=no_progress_line_in_a_pipe
+run decode long -o /dev/null
+expect_no_err
+
+case=statistics_go_to_standard_error
+run decode good --stats
+expect_code 0
+expect_err 'ID 0x10 cpu_0: 31 bytes'
+
+case=help_states_exit_codes_and_examples
+run --help
+expect_code 0
+expect_out 'Exit codes'
+run decode --help
+expect_code 0
+expect_out 'Examples'
+
+finish

@@ -1,0 +1,48 @@
+#include "waymark/outputs/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "outputs/sample_elements.h"
+
+namespace waymark::outputs {
+namespace {
+
+auto commas(std::string_view line) { return std::ranges::count(line, ','); }
+
+TEST(Csv, every_kind_has_the_columns_of_the_header) {
+  TextBuffer header;
+  write_csv_element_header(header);
+  for (std::size_t kind = 0; kind < kElementKindCount; ++kind) {
+    TextBuffer out;
+    write_csv(out, element_of(static_cast<ElementKind>(kind)));
+    EXPECT_EQ(commas(out.view()), commas(header.view())) << out.view();
+  }
+}
+
+TEST(Csv, damage_has_the_columns_of_the_header) {
+  TextBuffer header;
+  write_csv_element_header(header);
+  Diagnostic record;
+  record.message = "plain";
+  TextBuffer out;
+  write_csv(out, record);
+  EXPECT_EQ(commas(out.view()), commas(header.view()));
+  EXPECT_TRUE(out.view().ends_with(",plain\n"));
+}
+
+TEST(Csv, range_fills_its_columns) {
+  TextBuffer out;
+  write_csv(out, call_element(0x8000, 0x8008));
+  EXPECT_EQ(out.view(), "element,21,16,range,0x8000,0x8008,2,A64,branch,call,1,0,,,,,,,,,,,\n");
+}
+
+TEST(Csv, field_with_comma_or_quote_is_quoted) {
+  TextBuffer out;
+  write_csv_field(out, "a,b \"c\"");
+  EXPECT_EQ(out.view(), "\"a,b \"\"c\"\"\"");
+}
+
+}  // namespace
+}  // namespace waymark::outputs

@@ -1,0 +1,82 @@
+#include "waymark/outputs/human.h"
+
+#include <gtest/gtest.h>
+
+#include "outputs/sample_elements.h"
+
+namespace waymark::outputs {
+namespace {
+
+class Human : public testing::Test {
+ protected:
+  void add(const Element& element) { writer_.add(std::span(&element, 1)); }
+  std::string text() {
+    writer_.finish();
+    return std::string(out_.view());
+  }
+  TextBuffer out_;
+  HumanWriter writer_{out_};
+};
+
+TEST_F(Human, call_names_where_the_source_goes_on) {
+  add(call_element(0xffff000000080000, 0xffff00000008000c));
+  add(range_element(0xffff000000090000, 0xffff000000090004));
+  EXPECT_EQ(text(),
+            "        21  0x10  0xffff000000080000      +3  insns  → call 0xffff000000090000\n"
+            "        21  0x10  0xffff000000090000      +1  insn   not taken\n");
+}
+
+TEST_F(Human, target_comes_from_the_same_source) {
+  add(call_element(0x8000, 0x8004, 0x10));
+  add(range_element(0x9000, 0x9004, 0x11));
+  add(range_element(0xa000, 0xa004, 0x10));
+  EXPECT_NE(text().find("call 0x000000000000a000\n"), std::string::npos);
+}
+
+TEST_F(Human, order_is_kept_while_a_line_waits) {
+  add(call_element(0x8000, 0x8004, 0x10));
+  add(element_of(ElementKind::kTraceOn, 0x11));
+  add(range_element(0xa000, 0xa004, 0x10));
+  const std::string lines = text();
+  EXPECT_LT(lines.find("call"), lines.find("trace on"));
+}
+
+TEST_F(Human, context_change_does_not_hide_the_target) {
+  add(call_element(0x8000, 0x8004));
+  add(element_of(ElementKind::kPeContext));
+  add(range_element(0xa000, 0xa004));
+  EXPECT_NE(text().find("call 0x000000000000a000\n"), std::string::npos);
+}
+
+TEST_F(Human, end_of_trace_leaves_the_target_open) {
+  add(call_element(0x8000, 0x8004));
+  add(element_of(ElementKind::kEndOfTrace));
+  EXPECT_NE(text().find("call, target not in the trace\n"), std::string::npos);
+}
+
+TEST_F(Human, nothing_waits_forever) {
+  add(call_element(0x8000, 0x8004, 0x10));
+  for (int i = 0; i < 70000; ++i) add(range_element(0x9000, 0x9004, 0x11));
+  EXPECT_GT(out_.size(), 0U);
+}
+
+TEST_F(Human, damage_is_a_line_of_its_own_with_its_place) {
+  Diagnostic record;
+  record.fault = Fault::kBadPacket;
+  record.severity = Severity::kWarning;
+  record.trace_id = 0x10;
+  record.index = 506;
+  record.message = "Bad byte sequence in packet.";
+  writer_.add(record);
+  EXPECT_EQ(text(), "       506  0x10  !! damage: Bad byte sequence in packet. (bad_packet)\n");
+}
+
+TEST_F(Human, core_column_is_as_wide_as_the_longest_name) {
+  writer_.name_core(0x10, "cpu_0");
+  writer_.name_core(0x11, "cluster1_cpu_3");
+  add(element_of(ElementKind::kTraceOn, 0x10));
+  EXPECT_EQ(text(), "        30  0x10  cpu_0           -- trace on\n");
+}
+
+}  // namespace
+}  // namespace waymark::outputs

@@ -1,0 +1,53 @@
+// waymark assemble: a trace script to a snapshot.
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/snapshot_writer.h"
+#include "waymark/inputs/trace_script.h"
+
+namespace waymark::cli {
+namespace {
+
+struct AssembleOptions {
+  std::string script;
+  std::string directory;
+};
+
+int run(const AssembleOptions& options) {
+  const auto file = MappedFile::open(options.script);
+  if (!file) return complain(file.error().detail, kInput);
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
+  const auto script = inputs::assemble_trace_script(text);
+  if (!script) {
+    return complain(fmt::format("{}: {}", options.script, script.error().detail), kInput);
+  }
+  const auto snapshot = inputs::to_snapshot(*script);
+  if (!snapshot) {
+    return complain(fmt::format("{}: {}", options.script, snapshot.error().detail), kInput);
+  }
+  const auto written =
+      inputs::write_snapshot(snapshot->snapshot, snapshot->files, options.directory);
+  if (!written) return complain(written.error().detail, kOutput);
+  return kOk;
+}
+
+}  // namespace
+
+void add_assemble(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<AssembleOptions>();
+  CLI::App* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
+  command->add_option("FILE", options->script, "The trace script; see docs/trace-scripts.md")
+      ->required();
+  command->add_option("-o,--output", options->directory, "Folder for the snapshot")
+      ->type_name("DIR")
+      ->required();
+  command->footer(
+      "Example:\n"
+      "  waymark assemble loop.wmt -o loop && waymark decode loop");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

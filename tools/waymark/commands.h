@@ -1,0 +1,13 @@
+// The sub-commands.  Each adds itself to the application and stores the exit code of its run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace waymark::cli {
+
+void add_info(CLI::App& app, int& exit_code);
+void add_packets(CLI::App& app, int& exit_code);
+void add_decode(CLI::App& app, int& exit_code);
+void add_assemble(CLI::App& app, int& exit_code);
+
+}  // namespace waymark::cli

@@ -1,0 +1,227 @@
+// waymark info: what an input holds, and what looks wrong.
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "format.h"
+#include "input_options.h"
+#include "run.h"
+#include "waymark/outputs/json.h"
+
+namespace waymark::cli {
+namespace {
+
+struct InfoOptions {
+  InputOptions input;
+  Format format = Format::kText;
+  std::string output;
+};
+
+std::string_view framing_words(inputs::Framing framing) {
+  switch (framing) {
+    case inputs::Framing::kNone:
+      return "one stream without frames";
+    case inputs::Framing::kMemoryAligned:
+      return "CoreSight frames, memory-aligned";
+    case inputs::Framing::kFsync:
+      return "CoreSight frames with frame syncs";
+    case inputs::Framing::kHsync:
+      return "CoreSight frames with frame and half syncs";
+    case inputs::Framing::kDstream:
+      return "CoreSight frames in DSTREAM records";
+  }
+  return "";
+}
+
+std::string_view protocol_words(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kEtmV3:
+      return "ETMv3";
+    case Protocol::kPtm:
+      return "PTM";
+    case Protocol::kEtmV4:
+      return "ETMv4";
+    case Protocol::kEte:
+      return "ETE";
+    case Protocol::kStm:
+      return "STM";
+    case Protocol::kItm:
+      return "ITM";
+  }
+  return "";
+}
+
+std::string protocol_text(const inputs::CaptureSource& source) {
+  return fmt::format("{} {}", protocol_words(source.source->protocol()), source.version);
+}
+
+/// What the counts and the notes say against the capture, as whole sentences.
+std::vector<std::string> find_doubts(const inputs::Capture& capture) {
+  std::vector<std::string> doubts;
+  for (const inputs::Note& note : capture.notes()) {
+    if (note.severity != Severity::kInfo) doubts.push_back(note.text);
+  }
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const SourceStatistics counts = source.source->statistics();
+    const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
+    if (counts.total_bytes == 0) {
+      doubts.push_back(
+          fmt::format("{} has no bytes in the trace: the source was idle or off.", name));
+    } else if (counts.sync_points == 0) {
+      doubts.push_back(fmt::format(
+          "{} has {} bytes but no synchronisation point, so none of it can be decoded: capture "
+          "more, or make the trace unit synchronise more often (TRCSYNCPR).",
+          name, counts.total_bytes));
+    } else if (counts.unsynced_bytes * 2 > counts.total_bytes) {
+      doubts.push_back(fmt::format("{}: {} of {} bytes lie before the first synchronisation point.",
+                                   name, counts.unsynced_bytes, counts.total_bytes));
+    }
+    if (counts.bad_headers + counts.bad_sequences != 0) {
+      doubts.push_back(fmt::format(
+          "{}: {} bad packets: the trace is damaged, or TRCIDR0, TRCIDR2 and TRCCONFIGR are not "
+          "those of this trace unit.",
+          name, counts.bad_headers + counts.bad_sequences));
+    }
+  }
+  if (capture.image().regions().empty()) {
+    doubts.emplace_back(
+        "There is no program image: packets can be listed, but no instructions decoded. Add "
+        "--image ADDRESS=FILE.");
+  }
+  return doubts;
+}
+
+std::string_view trace_name(const inputs::Capture& capture) {
+  return capture.buffer() != nullptr ? std::string_view(capture.buffer()->name)
+                                     : std::string_view(capture.trace().path());
+}
+
+void write_text(TextBuffer& out, const std::string& path, const inputs::Capture& capture) {
+  out.put(fmt::format("input     {} ({})\n", path, inputs::input_kind_name(capture.kind())));
+  if (const inputs::Snapshot* snapshot = capture.snapshot()) {
+    if (!snapshot->description.empty()) {
+      out.put(fmt::format("          {}\n", snapshot->description));
+    }
+    for (const inputs::TraceBuffer& buffer : snapshot->buffers) {
+      out.put(fmt::format("buffer    {} ({}){}\n", buffer.name, buffer.file,
+                          &buffer == capture.buffer() ? " <- this one" : ""));
+    }
+  }
+  out.put(fmt::format("trace     {}, {} bytes, {}\n", capture.trace().path(),
+                      capture.trace().size(), framing_words(capture.framing())));
+
+  out.put("\nsources\n");
+  constexpr std::string_view kRow = "  {:<5} {:<12} {:<10} {:<24} {:>12} {:>10} {:>6} {:>10}\n";
+  out.put(fmt::format(kRow, "id", "device", "protocol", "core", "bytes", "packets", "syncs",
+                      "unsynced"));
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const SourceStatistics counts = source.source->statistics();
+    const std::string core = source.core.empty()
+                                 ? source.core_type
+                                 : fmt::format("{} {}", source.core, source.core_type);
+    out.put(fmt::format(kRow, fmt::format("0x{:02x}", source.id), source.device,
+                        protocol_text(source), core, counts.total_bytes, counts.packets,
+                        counts.sync_points, counts.unsynced_bytes));
+  }
+
+  out.put("\nimage\n");
+  const auto regions = capture.image().regions();
+  if (regions.empty()) out.put("  none\n");
+  for (const image::RegionInfo& region : regions) {
+    out.put(fmt::format("  0x{:016x}-0x{:016x}  {:<6} {}\n", region.first, region.last,
+                        image::space_name(region.space), region.name));
+  }
+
+  out.put("\nwhat looks wrong\n");
+  const std::vector<std::string> doubts = find_doubts(capture);
+  if (doubts.empty()) out.put("  nothing\n");
+  for (const std::string& doubt : doubts) out.put(fmt::format("  - {}\n", doubt));
+}
+
+void put_text(TextBuffer& out, std::string_view name, std::string_view value) {
+  out.put(fmt::format("\"{}\":", name));
+  outputs::write_json_string(out, value);
+}
+
+/// One object on one line; docs/output-formats.md.
+void write_json(TextBuffer& out, const std::string& path, const inputs::Capture& capture) {
+  out.put(R"({"type":"info",)");
+  put_text(out, "input", path);
+  out.put(',');
+  put_text(out, "kind", inputs::input_kind_name(capture.kind()));
+  out.put(',');
+  put_text(out, "buffer", trace_name(capture));
+  out.put(',');
+  put_text(out, "trace", capture.trace().path());
+  out.put(fmt::format(R"(,"bytes":{},"framing":"{}","sources":[)", capture.trace().size(),
+                      inputs::framing_name(capture.framing())));
+  std::string_view comma;
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const SourceStatistics counts = source.source->statistics();
+    out.put(comma);
+    comma = ",";
+    out.put(fmt::format(R"({{"id":{},)", source.id));
+    put_text(out, "device", source.device);
+    out.put(',');
+    put_text(out, "core", source.core);
+    out.put(',');
+    put_text(out, "core_type", source.core_type);
+    out.put(fmt::format(R"(,"protocol":"{}","version":"{}","bytes":{},"unsynced_bytes":{},)"
+                        R"("packets":{},"sync_points":{},"bad_headers":{},"bad_sequences":{}}})",
+                        protocol_words(source.source->protocol()), source.version,
+                        counts.total_bytes, counts.unsynced_bytes, counts.packets,
+                        counts.sync_points, counts.bad_headers, counts.bad_sequences));
+  }
+  out.put(R"(],"image":[)");
+  comma = {};
+  for (const image::RegionInfo& region : capture.image().regions()) {
+    out.put(comma);
+    comma = ",";
+    out.put(fmt::format(R"({{"first":"0x{:x}","last":"0x{:x}",)", region.first, region.last));
+    put_text(out, "space", image::space_name(region.space));
+    out.put(',');
+    put_text(out, "file", region.name);
+    out.put('}');
+  }
+  out.put(R"(],"doubts":[)");
+  comma = {};
+  for (const std::string& doubt : find_doubts(capture)) {
+    out.put(comma);
+    comma = ",";
+    outputs::write_json_string(out, doubt);
+  }
+  out.put("]}\n");
+}
+
+int run(const InfoOptions& options) {
+  auto capture = open_capture(options.input, {.decode = false}, false);
+  if (!capture) return capture.error();
+  auto output = Output::open(options.output);
+  if (!output) return complain(output.error().detail, kOutput);
+  const int code = run_capture(*capture, *output, {});
+  if (code == kInterrupted) return code;
+  if (options.format == Format::kJson) {
+    write_json(output->text(), options.input.path, *capture);
+  } else {
+    write_text(output->text(), options.input.path, *capture);
+  }
+  return finish_output(*output, code);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command =
+      app.add_subcommand("info", "Sources, IDs, protocols, sizes, images, and what looks wrong");
+  add_input_options(*command, options->input);
+  add_format_option(*command, options->format, false);
+  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  waymark info board/\n"
+      "  waymark info board/ --format json");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

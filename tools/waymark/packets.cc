@@ -1,0 +1,110 @@
+// waymark packets: the packets of each trace ID, with the names that the field knows.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "format.h"
+#include "input_options.h"
+#include "run.h"
+#include "waymark/outputs/csv.h"
+#include "waymark/outputs/json.h"
+#include "waymark/outputs/packet_text.h"
+
+namespace waymark::cli {
+namespace {
+
+struct PacketOptions {
+  InputOptions input;
+  Format format = Format::kText;
+  std::string output;
+  bool statistics = false;
+  bool strict = false;
+};
+
+class PacketObserver final : public Observer {
+ public:
+  PacketObserver(inputs::Capture& capture, Output& output, Format format)
+      : tree_(capture.tree()), output_(output), format_(format) {
+    if (format == Format::kCsv) outputs::write_csv_packet_header(output.text());
+  }
+
+  void on_packet(const PacketRef& seen) override {
+    const Source& source = *tree_.source(seen.trace_id);
+    PacketRef packet = seen;
+    // Without frames the tree knows no ID; the registers do.
+    packet.trace_id = source.trace_id();
+    if (packet.bad && !first_bad_) first_bad_ = packet.index;
+    TextBuffer& out = output_.text();
+    switch (format_) {
+      case Format::kText:
+        outputs::write_packet_line(out, packet, source);
+        break;
+      case Format::kJson:
+        outputs::write_json(out, packet, source);
+        break;
+      case Format::kCsv:
+        outputs::write_csv(out, packet, source);
+        break;
+    }
+    output_.settle();
+  }
+
+  [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
+
+ private:
+  const DecodeTree& tree_;
+  Output& output_;
+  Format format_;
+  std::optional<TraceIndex> first_bad_;
+};
+
+int run(const PacketOptions& options) {
+  auto capture = open_capture(options.input, {.decode = false});
+  if (!capture) return capture.error();
+  auto output = Output::open(options.output);
+  if (!output) return complain(output.error().detail, kOutput);
+
+  PacketObserver observer(*capture, *output, options.format);
+  capture->tree().set_observer(&observer);
+  const RunHooks hooks{.on_elements = {},
+                       .stop = [&] { return options.strict && observer.first_bad().has_value(); }};
+  int code = run_capture(*capture, *output, hooks);
+  if (options.strict && observer.first_bad()) {
+    code = complain(fmt::format("--strict: the trace is damaged: bad packet at trace byte {}.",
+                                *observer.first_bad()),
+                    kDamaged);
+  } else if (code == kOk && !any_sync_point(*capture)) {
+    code = complain(fmt::format("{}: no synchronisation point was found, so no packet could be "
+                                "told. See `waymark info` for what is in the trace.",
+                                capture->trace().path()),
+                    kDamaged);
+  }
+  code = finish_output(*output, code);
+  if (options.statistics) {
+    TextBuffer text;
+    write_statistics(text, *capture);
+    std::fwrite(text.view().data(), 1, text.size(), stderr);
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_packets(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<PacketOptions>();
+  CLI::App* command = app.add_subcommand("packets", "List the trace packets");
+  add_input_options(*command, options->input);
+  add_format_option(*command, options->format, true);
+  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
+  command->add_flag("--strict", options->strict, "Stop at the first bad packet with exit code 1");
+  command->footer(
+      "Examples:\n"
+      "  waymark packets board/ --id 0x10\n"
+      "  waymark packets board/ --format csv -o packets.csv");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,101 @@
+#include "run.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "exit_code.h"
+#include "input_options.h"
+#include "interrupt.h"
+#include "progress.h"
+
+namespace waymark::cli {
+namespace {
+
+constexpr std::size_t kBatch = 4096;
+
+class Runner {
+ public:
+  Runner(inputs::Capture& capture, Output& output, const RunHooks& hooks)
+      : capture_(capture), output_(output), hooks_(hooks), batch_(kBatch) {}
+
+  int run() {
+    Progress progress(capture_.trace().size());
+    while (const auto block = capture_.next_block()) {
+      if (const auto fed = capture_.tree().feed(block->index, block->bytes); !fed) {
+        return complain(fed.error().detail, kDamaged);
+      }
+      if (const int code = drain(); code != kOk) return code;
+      if (capture_.tree().failed()) {
+        return complain(
+            fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
+                        block->index + capture_.tree().consumed()),
+            kDamaged);
+      }
+      progress.at(block->index + block->bytes.size());
+    }
+    capture_.tree().finish();
+    return drain();
+  }
+
+ private:
+  int drain() {
+    while (const std::size_t count = capture_.tree().next(batch_)) {
+      if (hooks_.on_elements) hooks_.on_elements(std::span(batch_).first(count));
+      if (const int code = check(); code != kOk) return code;
+    }
+    return check();
+  }
+
+  int check() {
+    if (!output_.settle()) return kOutput;
+    if (interrupted()) return kInterrupted;
+    return hooks_.stop && hooks_.stop() ? kDamaged : kOk;
+  }
+
+  inputs::Capture& capture_;
+  Output& output_;
+  const RunHooks& hooks_;
+  std::vector<Element> batch_;
+};
+
+}  // namespace
+
+int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks) {
+  return Runner(capture, output, hooks).run();
+}
+
+void write_statistics(TextBuffer& out, inputs::Capture& capture) {
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const SourceStatistics counts = source.source->statistics();
+    out.put(fmt::format(
+        "ID 0x{:02x} {}: {} bytes, {} packets, {} elements, {} sync points; {} bytes not "
+        "synchronised, {} bad headers, {} bad sequences, {} damage records\n",
+        source.id, source.core.empty() ? source.device : source.core, counts.total_bytes,
+        counts.packets, counts.elements, counts.sync_points, counts.unsynced_bytes,
+        counts.bad_headers, counts.bad_sequences, counts.diagnostics));
+  }
+  if (!capture.tree().formatted()) return;
+  const frames::Statistics frames = capture.tree().frame_statistics();
+  out.put(fmt::format(
+      "frames: {} bytes to sources, {} of IDs without source, {} of reserved IDs, {} before the "
+      "first ID, {} of framing\n",
+      frames.valid_id_bytes, frames.no_id_bytes, frames.reserved_id_bytes, frames.unknown_id_bytes,
+      frames.frame_bytes));
+}
+
+int finish_output(Output& output, int code) {
+  output.flush();
+  if (!output.failed()) return code;
+  complain(output.error(), kOutput);
+  return code == kInterrupted ? code : kOutput;
+}
+
+bool any_sync_point(const inputs::Capture& capture) {
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    if (source.source->statistics().sync_points != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,31 @@
+// The loop that all commands share: blocks of trace in, batches of elements out.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "output.h"
+#include "waymark/inputs/capture.h"
+
+namespace waymark::cli {
+
+/// What ends the loop early; asked once per batch.
+struct RunHooks {
+  std::function<void(std::span<const Element>)> on_elements;
+  std::function<bool()> stop;
+};
+
+/// Decodes the capture to its end.  kOk; kInterrupted; kOutput, whose sentence is printed; kDamaged
+/// where the hook stopped it or the tree failed.
+int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks);
+
+/// Counts of sources and frames as text for people, for --stats.
+void write_statistics(TextBuffer& out, inputs::Capture& capture);
+
+/// The output's last words: writes the rest out.  Returns `code`, or kOutput if that fails.
+int finish_output(Output& output, int code);
+
+/// True if some source found a synchronisation point.
+bool any_sync_point(const inputs::Capture& capture);
+
+}  // namespace waymark::cli
