@@ -47,6 +47,8 @@ class Etmv4Source final : public Source {
   [[nodiscard]] bool failed() const override { return decoder_ && decoder_->failed(); }
   [[nodiscard]] std::size_t consumed() const override { return parser_.position(); }
 
+  std::size_t withdraw() override { return parser_.withdraw(); }
+
   [[nodiscard]] SourceStatistics statistics() const override {
     SourceStatistics s = statistics_;
     const ParserStatistics& parsed = parser_.statistics();

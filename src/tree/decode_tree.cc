@@ -22,8 +22,12 @@ std::string_view protocol_name(Protocol protocol) {
   return "?";
 }
 
-DecodeTree::DecodeTree(std::optional<frames::Options> formatted) {
-  if (formatted) demux_.emplace(*formatted);
+DecodeTree::DecodeTree(std::optional<frames::Options> formatted, bool reference_quirks)
+    : reference_quirks_(reference_quirks) {
+  if (formatted) {
+    demux_.emplace(*formatted, frames::Quirks{.block_end_moves_index = reference_quirks,
+                                              .fsync_after_hsync_fails = reference_quirks});
+  }
   enabled_.set();
 }
 
@@ -63,12 +67,15 @@ void DecodeTree::set_filter(std::span<const TraceId> ids) {
 
 void DecodeTree::set_observer(Observer* observer) {
   observer_ = observer;
+  shows_ = raw_ != nullptr || raw_packed_ || (observer != nullptr && observer->wants_packets());
   for (TraceId id = 0; id < kTraceIdCount; ++id)
     if (sources_[id] != nullptr) sources_[id]->set_observer(observer, id);
 }
 
 void DecodeTree::set_raw_monitor(frames::RawMonitor* monitor, bool packed, bool unpacked) {
   raw_ = unpacked ? monitor : nullptr;
+  raw_packed_ = packed && monitor != nullptr;
+  shows_ = raw_ != nullptr || raw_packed_ || (observer_ != nullptr && observer_->wants_packets());
   if (demux_) demux_->set_monitor(monitor, packed);
 }
 
@@ -98,6 +105,7 @@ void DecodeTree::reset() {
   phase_ = Phase::kInput;
   current_ = nullptr;
   segment_ = segment_count_ = 0;
+  stepped_ = false;
   if (demux_) demux_->reset();
   reset_sources();
 }
@@ -114,8 +122,8 @@ std::size_t DecodeTree::next(std::span<Element> out) {
     if (current_ != nullptr) {
       const std::size_t given = current_->next(out.subspan(count));
       count += given;
-      // Whatever made the source stop early holds for us too.
-      if (given != 0 && count < out.size() && observer_ != nullptr) return count;
+      // Whatever made the source stop early holds for us too; it gives 0 when it is done.
+      if (given != 0 && count < out.size()) return count;
       if (given != 0) continue;
       if (phase_ == Phase::kInput && current_->failed()) {
         failed_ = true;
@@ -124,32 +132,60 @@ std::size_t DecodeTree::next(std::span<Element> out) {
       if (phase_ == Phase::kInput && !formatted()) break;
       current_ = nullptr;
     }
-    // Raw frames and the packets of the next segment must come after what was given.
-    if (observer_ != nullptr && count != 0) break;
-    if (!(phase_ == Phase::kInput ? next_segment() : next_to_finish())) break;
+    // Raw frames and the packets of the next segment come after what was given.
+    if (shows_ && count != 0) break;
+    if (!(phase_ == Phase::kInput ? next_segment(count != 0) : next_to_finish())) break;
   }
   return count;
 }
 
-// Gives the next source its bytes.  False: no more input, or an error.
-bool DecodeTree::next_segment() {
+void DecodeTree::report(const Diagnostic& record) {
+  if (observer_ != nullptr) observer_->on_diagnostic(record);
+}
+
+// The next segment of the present frame that somebody listens to.  False: none.
+bool DecodeTree::take_segment() {
+  while (segment_ < segment_count_) {
+    const frames::Segment& segment = demux_->frame().segments[segment_++];
+    Source* source = listener(segment.id);
+    const bool shown =
+        segment.id == kNoTraceId || (segment.id < kTraceIdCount && enabled_[segment.id]);
+    if (raw_ != nullptr && shown)
+      raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
+    demux_->statistics().count(segment.id, segment.size, source != nullptr);
+    if (source == nullptr) continue;
+    if (segment.size == 0) {
+      if (!reference_quirks_) continue;
+      Diagnostic record;
+      record.fault = Fault::kInvalidBlock;
+      record.stage = Stage::kPackets;
+      record.fatal = true;
+      record.stream_id = segment.id;
+      record.message = "Packet Processor: Zero length data block or NULL pointer error\n";
+      report(record);
+      failed_ = true;
+      return false;
+    }
+    raw_run_ = {.position = 0, .index = segment.index};
+    source->feed({segment.bytes(), {&raw_run_, 1}});
+    current_ = source;
+    return true;
+  }
+  return false;
+}
+
+// Gives the next source its bytes.  False: no more input, an error, or elements must go out before
+// something is said.
+bool DecodeTree::next_segment(bool elements_pending) {
   if (!demux_) return false;
   while (true) {
-    while (segment_ < segment_count_) {
-      const frames::Segment& segment = demux_->frame().segments[segment_++];
-      Source* source = listener(segment.id);
-      const bool shown = segment.id == kNoTraceId ||
-                         (segment.id < kTraceIdCount && enabled_[segment.id]);
-      if (raw_ != nullptr && shown)
-        raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
-      demux_->statistics().count(segment.id, segment.size, source != nullptr);
-      if (source == nullptr || segment.size == 0) continue;
-      raw_run_ = {.position = 0, .index = segment.index};
-      source->feed({segment.bytes(), {&raw_run_, 1}});
-      current_ = source;
-      return true;
-    }
-    switch (demux_->step()) {
+    if (take_segment()) return true;
+    if (failed_) return false;
+    if (!stepped_) step_ = demux_->step();
+    const bool speaks = step_ != frames::Step::kFrame && step_ != frames::Step::kNeedInput;
+    stepped_ = speaks && elements_pending;
+    if (stepped_) return false;
+    switch (step_) {
       case frames::Step::kFrame:
         segment_ = 0;
         segment_count_ = demux_->frame().count;
@@ -158,11 +194,11 @@ bool DecodeTree::next_segment() {
         reset_sources();
         break;
       case frames::Step::kSkipped:
-        if (observer_ != nullptr) observer_->on_diagnostic(demux_->error());
+        report(demux_->error());
         break;
       case frames::Step::kError:
-        if (observer_ != nullptr) observer_->on_diagnostic(demux_->error());
-        if (!resynchronise_frames_) {
+        report(demux_->error());
+        if (reference_quirks_) {
           failed_ = true;
           return false;
         }
@@ -189,6 +225,11 @@ bool DecodeTree::next_to_finish() {
 std::size_t DecodeTree::consumed() const {
   if (demux_) return demux_->consumed();
   return sources_[0] != nullptr ? sources_[0]->consumed() : 0;
+}
+
+std::size_t DecodeTree::withdraw() {
+  if (demux_) return demux_->withdraw();
+  return sources_[0] != nullptr ? sources_[0]->withdraw() : 0;
 }
 
 frames::Statistics DecodeTree::frame_statistics() const {

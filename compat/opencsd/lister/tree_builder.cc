@@ -34,8 +34,7 @@ class Builder {
   }
 
   std::optional<BuiltTree> build(const inputs::TraceBuffer& buffer) {
-    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_));
-    built_.tree->set_resynchronise_frames(false);
+    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_), true);
     bool any = false;
     for (const inputs::TraceSource& source : buffer.sources) {
       if (!add_source(source)) continue;

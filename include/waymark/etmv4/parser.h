@@ -96,6 +96,13 @@ class Parser {
   /// Bytes of the present block that are read.
   [[nodiscard]] std::size_t position() const { return position_; }
 
+  /// Takes back what is left of the block; returns position().
+  std::size_t withdraw() {
+    statistics_.total_bytes -= size_ - position_;
+    size_ = position_;
+    return position_;
+  }
+
   [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
   void reset_statistics() { statistics_ = {}; }
   [[nodiscard]] bool synchronised() const { return synced_; }

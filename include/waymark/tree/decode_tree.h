@@ -17,7 +17,10 @@ namespace waymark {
 class DecodeTree {
  public:
   /// Without options: unformatted, one source, whose packets carry the ID 0.
-  explicit DecodeTree(std::optional<frames::Options> formatted);
+  /// `reference_quirks`: an error of the frame layer, or an empty segment for an attached ID, fails
+  /// the tree, as in the reference, and the frame layer's quirks are on; otherwise decoding goes on
+  /// at the next frame that can be found.
+  explicit DecodeTree(std::optional<frames::Options> formatted, bool reference_quirks = false);
 
   [[nodiscard]] bool formatted() const { return demux_.has_value(); }
 
@@ -37,10 +40,6 @@ class DecodeTree {
   void set_observer(Observer* observer);
   void set_raw_monitor(frames::RawMonitor* monitor, bool packed, bool unpacked);
 
-  /// After an error of the frame layer: true (the default) goes on at the next frame that can be
-  /// found; false fails, as the reference does.
-  void set_resynchronise_frames(bool on) { resynchronise_frames_ = on; }
-
   // -- Interleaved driver: frame by frame, the exact order over all IDs. ------------------------
 
   /// Gives a block; next() must have returned 0 since the last one.  `index` must continue it.
@@ -49,6 +48,10 @@ class DecodeTree {
 
   /// As Source::next, over all sources.
   std::size_t next(std::span<Element> out);
+
+  /// Takes back what is left of the present block and returns consumed(); the next feed() must
+  /// start there.  What next() has not given yet stays.
+  std::size_t withdraw();
 
   /// End of the trace for all sources, ascending by ID; next() gives the rest.
   void finish();
@@ -66,7 +69,9 @@ class DecodeTree {
 
  private:
   enum class Phase : std::uint8_t { kInput, kFinishing };
-  bool next_segment();
+  bool next_segment(bool elements_pending);
+  bool take_segment();
+  void report(const Diagnostic& record);
   bool next_to_finish();
   void reset_sources();
   [[nodiscard]] Source* listener(TraceId id) const;
@@ -76,7 +81,11 @@ class DecodeTree {
   std::bitset<kTraceIdCount> enabled_;
   Observer* observer_ = nullptr;
   frames::RawMonitor* raw_ = nullptr;
-  bool resynchronise_frames_ = true;
+  bool reference_quirks_ = false;
+  bool raw_packed_ = false;
+  bool shows_ = false;     ///< Packets or raw frames must come in order with the elements.
+  bool stepped_ = false;   ///< A step of the frame layer waits until elements are taken.
+  frames::Step step_ = frames::Step::kNeedInput;
   bool failed_ = false;
 
   Phase phase_ = Phase::kInput;

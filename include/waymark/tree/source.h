@@ -124,6 +124,10 @@ class Source {
   /// Bytes of the present block that belong to packets given so far.
   [[nodiscard]] virtual std::size_t consumed() const = 0;
 
+  /// Takes back the rest of the present block and returns consumed(); the next block must start
+  /// there.  Elements not yet taken stay.
+  virtual std::size_t withdraw() = 0;
+
   [[nodiscard]] virtual SourceStatistics statistics() const = 0;
   virtual void reset_statistics() = 0;
 

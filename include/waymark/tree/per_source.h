@@ -1,0 +1,54 @@
+// The per-source driver: a large block is demultiplexed first, then each source decodes its bytes in
+// one run.  For analysis and threads, which need no order between sources.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/frames/splitter.h"
+#include "waymark/tree/source.h"
+
+namespace waymark {
+
+/// Gets the elements of one source, in order; the span is valid during the call.
+using ElementBatch = std::function<void(Source& source, std::span<const Element> elements)>;
+
+/// The element sequence of each source is that of the interleaved driver.  The sources are the
+/// caller's and must outlive the driver.  Damage of the frame layer goes to `observer`.  One owner;
+/// not thread safe.
+class PerSourceDriver {
+ public:
+  static constexpr std::size_t kDefaultBatch = 1024;
+  /// Blocks of this size, with the streams made from them, stay in the second-level cache.
+  static constexpr std::size_t kBlockSize = std::size_t{256} << 10;
+
+  /// `formatted` as for DecodeTree; without, `sources` has one element.
+  PerSourceDriver(std::optional<frames::Options> formatted, std::vector<Source*> sources,
+                  Observer* observer = nullptr, std::size_t batch = kDefaultBatch);
+
+  /// Decodes `capture`, whose first byte is at `index`.  Calls may follow each other with the parts
+  /// of one capture, each but the last a multiple of the frame options' alignment.
+  /// kInvalidArgument: as frames::Demux::feed().
+  Result<void> decode(TraceIndex index, Bytes capture, const ElementBatch& take);
+
+  /// End of the trace for every source, ascending by ID.
+  void finish(const ElementBatch& take);
+
+  /// IDs that had data, and the frame layer's counts.
+  [[nodiscard]] frames::IdSet seen() const;
+  [[nodiscard]] frames::Statistics frame_statistics() const;
+
+ private:
+  void drain(Source& source, const ElementBatch& take);
+  void drain_all(const ElementBatch& take);
+
+  std::vector<Source*> sources_;
+  std::optional<frames::StreamSplitter> splitter_;
+  Observer* observer_;
+  std::vector<Element> batch_;
+};
+
+}  // namespace waymark
