@@ -55,6 +55,13 @@ std::size_t field_end(const std::uint8_t* at, std::size_t available, std::size_t
   return available >= Parser::kMaxPacketBytes ? Parser::kMaxPacketBytes + 1 : 0;
 }
 
+// The key in a payload of conditional result format 1: three bits in its first byte, seven in each
+// of the others.
+std::uint32_t conditional_key(Bytes payload) {
+  const std::uint64_t rest = payload.size() > 1 ? Cursor(payload.subspan(1)).continued(5) : 0;
+  return static_cast<std::uint32_t>((payload[0] >> 4 & 7U) | rest << 3);
+}
+
 struct AddressForm {
   std::uint8_t bits = 0;  // 0: exact match.
   std::uint8_t is = 0;
@@ -511,11 +518,20 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       packet.cancel = bits<2, 1>(header) + 2U;
       break;
     case Layout::kCondResultF1: {
-      std::size_t end = field_end(at, available, 1);
-      if (end != 0 && end <= kMaxPacketBytes && (header & 0xFE) != 0x6E)
-        end = field_end(at, available, end);
+      const bool two = (header & 0xFE) != 0x6E;
+      const std::size_t first = field_end(at, available, 1);
+      std::size_t end = first;
+      if (end != 0 && end <= kMaxPacketBytes && two) end = field_end(at, available, end);
       if (end == 0) return kIncomplete;
       if (end > kMaxPacketBytes) return too_long(packet);
+      packet.match_index = header & 7;
+      packet.value = at[1] & 0xF;
+      packet.cycle_count = conditional_key({at + 1, first - 1});
+      packet.commit = 0;
+      if (two) {
+        packet.value = static_cast<std::uint8_t>(packet.value | at[first] << 4);
+        packet.commit = conditional_key({at + first, end - first});
+      }
       length = end;
       break;
     }
@@ -604,6 +620,7 @@ std::size_t Parser::read_trace_info(const std::uint8_t* at, std::size_t availabl
   // A section longer than five bytes shifts those after it: each is read where the one before it
   // stopped reading, not where it ended.
   Cursor cursor({at + control_end, end - control_end});
+  packet.value = control & 0x1F;
   packet.info = 0;
   packet.spec_depth = 0;
   cc_threshold_ = 0;
@@ -614,6 +631,7 @@ std::size_t Parser::read_trace_info(const std::uint8_t* at, std::size_t availabl
     cc_threshold_ = static_cast<std::uint32_t>(cursor.continued(5));
     cc_threshold_shown_ = cc_threshold_;
   }
+  if (bit<4>(control)) packet.commit = static_cast<std::uint32_t>(cursor.continued(5));
   packet.cc_threshold = cc_threshold_shown_;
   packet.initial = initial_pending_ || bit<16>(packet.info);
   packet.has_spec = bit<2>(control) || bit<17>(packet.info);
@@ -698,6 +716,7 @@ std::size_t Parser::read_cycle_count_f1(const std::uint8_t* at, std::size_t avai
     if (end > kMaxPacketBytes) return too_long(packet);
   }
   Cursor cursor({at + 1, end - 1});
+  packet.has_count = has_count;
   packet.has_commit = has_commit;
   packet.commit = has_commit ? static_cast<std::uint32_t>(cursor.continued(5)) : 0;
   packet.cycle_count =

@@ -95,7 +95,7 @@ class Etmv4Source final : public Source {
       }
       if (failed() && ending_ == Ending::kNone) break;
       if (observer_ != nullptr && count != 0) break;
-      if (parser_.next(packet_)) [[likely]] {
+      if (!failed() && parser_.next(packet_)) [[likely]] {
         deliver();
         continue;
       }
