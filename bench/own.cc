@@ -163,15 +163,25 @@ class PacketCounter {
   void verify(bool) {}
   [[nodiscard]] std::uint64_t checksum() const { return 0; }
   void feed(const frames::StreamBlock& block) { parser_.feed(block); }
-  void run(Counts& counts) {
-    while (parser_.next(packet_)) counts.packets += packet_.monitor_only ? 0U : 1U;
-  }
+  void run(Counts& counts) { parser_.parse(Visitor{counts}); }
   void finish(Counts& counts) {
     if (parser_.finish(packet_)) ++counts.packets;
   }
   void reset() { parser_.reset(); }
 
  private:
+  struct Visitor {
+    Counts& counts;
+    bool on_atoms(TraceIndex /*index*/, const etmv4::AtomPacket& /*atoms*/) {
+      ++counts.packets;
+      return true;
+    }
+    bool on_packet(const etmv4::Packet& packet) {
+      counts.packets += packet.monitor_only ? 0U : 1U;
+      return true;
+    }
+  };
+
   etmv4::Parser parser_;
   etmv4::Packet packet_;
 };

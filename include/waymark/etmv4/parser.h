@@ -125,8 +125,10 @@ class Parser {
   bool parse_in_sync(Visitor& visitor);
   /// A packet that is none of atoms, at `position`; false: unfinished, and carried.
   bool read_rare(std::size_t position, Packet& packet);
-  static constexpr std::size_t kLongestShortAddress = 3;
+  static constexpr unsigned kAddress32Size = 5;
+  template <unsigned kIs>
   unsigned read_short_address(const std::uint8_t* at, Packet& packet);
+  unsigned read_address32(const std::uint8_t* at, Packet& packet);
   unsigned read_match(const std::uint8_t* at, Packet& packet);
   void took(std::size_t position, std::size_t length) {
     raw_ = data_ + position;
@@ -207,6 +209,7 @@ class Parser {
   std::uint32_t cc_threshold_shown_ = 0;
 
   ParserStatistics statistics_;
+  Packet rare_;  ///< What parse() hands to its visitor, but for atoms and short addresses.
 };
 
 /// Writes an atom packet over the fields of `to` that it has.
@@ -223,22 +226,40 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
 }
 
 // A short target address of which both bytes can be read; without a branch on how many there are.
-inline unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
-  const unsigned is = at[0] - 0x95U;
-  const unsigned first = 9 - is;
+template <unsigned kIs>
+unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
+  constexpr unsigned kFirst = 9 - kIs;
   const unsigned second = at[1] >> 7;
-  const unsigned width = first + 8 * second;
-  const std::uint64_t value = std::uint64_t{at[1] & 0x7FU} << (2 - is) |
-                              std::uint64_t{at[2] & (0U - second)} << first;
+  const unsigned width = kFirst + 8 * second;
+  const std::uint64_t mask = second != 0 ? (1U << (kFirst + 8)) - 1 : (1U << kFirst) - 1;
+  const std::uint64_t value = std::uint64_t{at[1] & 0x7FU} << (2 - kIs) |
+                              std::uint64_t{at[2] & (0U - second)} << kFirst;
   Address address = base_;
-  address.value = (base_.value & ~((std::uint64_t{1} << width) - 1)) | value;
+  address.value = (base_.value & ~mask) | value;
   address.update_bits = static_cast<std::uint8_t>(width);
   address.valid_bits = std::max(base_.valid_bits, address.update_bits);
-  address.is = static_cast<std::uint8_t>(is);
+  address.is = kIs;
   packet.begin(static_cast<PacketType>(at[0]), 2 + second);
   packet.address = address;
   push(address);
   return 2 + second;
+}
+
+// A 32-bit A64 or A32 target address of which all bytes can be read.
+inline unsigned Parser::read_address32(const std::uint8_t* at, Packet& packet) {
+  const bool keeps_upper_half = context_seen_ && context_.sf;
+  const std::uint64_t upper = keeps_upper_half ? base_.value & ~std::uint64_t{0xFFFFFFFF} : 0;
+  Address address;
+  address.value = upper | (at[1] & 0x7FU) << 2 | (at[2] & 0x7FU) << 9 | std::uint32_t{at[3]} << 16 |
+                  std::uint32_t{at[4]} << 24;
+  address.update_bits = 32;
+  address.valid_bits = std::max<std::uint8_t>(base_.valid_bits, 32);
+  address.size_bits = keeps_upper_half ? 64 : 32;
+  address.is = 0;
+  packet.begin(PacketType::kAddress32Is0, kAddress32Size);
+  packet.address = address;
+  push(address);
+  return kAddress32Size;
 }
 
 inline unsigned Parser::read_match(const std::uint8_t* at, Packet& packet) {
@@ -251,12 +272,11 @@ inline unsigned Parser::read_match(const std::uint8_t* at, Packet& packet) {
 
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
-  Packet packet;
   while (true) {
     if (synced_ && !carried_) [[likely]]
       return parse_in_sync(visitor);
-    if (!next(packet)) return false;
-    if (!visitor.on_packet(packet)) return true;
+    if (!next(rare_)) return false;
+    if (!visitor.on_packet(rare_)) return true;
   }
 }
 
@@ -267,7 +287,6 @@ bool Parser::parse_in_sync(Visitor& visitor) {
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
   std::size_t position = position_;
-  Packet rare;
   while (position < size) {
     while (position >= run_end_) next_run();
     const frames::Indexer index(runs_[run_]);
@@ -282,24 +301,34 @@ bool Parser::parse_in_sync(Visitor& visitor) {
         ++position;
         continue;
       }
-      const bool is_short =
-          (*at == 0x95 || *at == 0x96) && size - position >= kLongestShortAddress;
-      if (is_short || (*at >= 0x90 && *at <= 0x92)) {
-        // This packet never leaves the loop: what the visitor does not look at is never written.
+      // The commonest addresses.  The packet never leaves the loop: what the visitor does not look
+      // at is never written.
+      if (*at >= 0x90 && *at <= 0x9A && size - position >= kAddress32Size) {
         Packet packet;
-        packet.index = index(position);
-        const unsigned length = is_short ? read_short_address(at, packet) : read_match(at, packet);
-        if (!visitor.on_packet(packet)) {
-          took(position, length);
-          return true;
+        unsigned length = 0;
+        if (*at == 0x95) {
+          length = read_short_address<0>(at, packet);
+        } else if (*at <= 0x92) {
+          length = read_match(at, packet);
+        } else if (*at == 0x9A) {
+          length = read_address32(at, packet);
+        } else if (*at == 0x96) {
+          length = read_short_address<1>(at, packet);
         }
-        position += length;
-        continue;
+        if (length != 0) [[likely]] {
+          packet.index = index(position);
+          if (!visitor.on_packet(packet)) {
+            took(position, length);
+            return true;
+          }
+          position += length;
+          continue;
+        }
       }
-      rare.index = index(position);
-      if (!read_rare(position, rare)) return false;
+      rare_.index = index(position);
+      if (!read_rare(position, rare_)) return false;
       position = position_;
-      if (!visitor.on_packet(rare)) return true;
+      if (!visitor.on_packet(rare_)) return true;
     } while (position < end);
   }
   position_ = position;
