@@ -528,12 +528,17 @@ void Decoder::resolve() {
     commit();
     if (commit_request_ != 0) {
       // Out of room, or a context must be seen first; the latter ends the run.
-      if (yield_ || staging_) close_run();
+      if (yield_ || staging_) return close_run();
+      // What the last entry made beyond the room comes before all that is still to be made.
+      staged_ready_ = staged_.size();
       return;
     }
+    // A record comes before what a discard makes.
+    if (!diagnostics_.empty()) return close_run();
   }
   if (cancel_request_ != 0) cancel();
   if (mispredict_request_) mispredict();
+  if (!staging_) staged_ready_ = staged_.size();
   if (discard_request_ && !discard()) return;
   if (end_request_ && !finish_queue()) return;
   close_run();
@@ -607,7 +612,7 @@ void Decoder::commit() {
         break;
       case EntryKind::kException:
         if (!commit_exception()) return;
-        if (commit_request_ != 0 && (staging_ || yield_)) return;
+        if (commit_request_ != 0 && (staging_ || yield_ || !diagnostics_.empty())) return;
         continue;
       case EntryKind::kExceptionReturn:
         range_expected_ = false;

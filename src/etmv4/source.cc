@@ -100,7 +100,11 @@ class Etmv4Source final : public Source {
         if (decoder_->busy() && count != 0) break;
         if (decoder_->busy()) continue;
       }
-      if (failed() && ending_ == Ending::kNone) break;
+      if (failed()) {
+        // No packet any more, only the end of the stream itself.
+        if (!end_step()) break;
+        continue;
+      }
       if (shows_packets_) {
         if (count != 0) break;
         if (parser_.next(packet_)) {

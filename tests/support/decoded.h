@@ -53,6 +53,19 @@ struct SeenPacket {
   friend bool operator==(const SeenPacket&, const SeenPacket&) = default;
 };
 
+inline std::string describe(const Placed<SeenPacket>& packet) {
+  return "after " + std::to_string(packet.after) + ", index " + std::to_string(packet.what.index) +
+         ": " + packet.what.text;
+}
+inline std::string describe(const Placed<Diagnostic>& record) {
+  return "after " + std::to_string(record.after) + ", index " + std::to_string(record.what.index) +
+         ": " + std::string(record.what.message);
+}
+inline std::string describe(const Placed<Operation>& operation) {
+  return "after " + std::to_string(operation.after) + ", operation " +
+         std::to_string(static_cast<int>(operation.what));
+}
+
 class Decoded final : public Observer {
  public:
   std::vector<Element> elements;
@@ -102,8 +115,11 @@ inline std::string difference(const Decoded& a, const Decoded& b) {
           return x.after == y.after && equal(x.what, y.what);
         });
     if (at == left.end() && other == right.end()) return std::string();
-    return std::string(what) + " " + std::to_string(at - left.begin()) + " of " +
-           std::to_string(left.size()) + " and " + std::to_string(right.size());
+    std::string text = std::string(what) + " " + std::to_string(at - left.begin()) + " of " +
+                       std::to_string(left.size()) + " and " + std::to_string(right.size());
+    if (at != left.end()) text += "\n  " + describe(*at);
+    if (other != right.end()) text += "\n  " + describe(*other);
+    return text;
   };
   if (auto text = part(a.diagnostics, b.diagnostics,
                        [](const auto& x, const auto& y) { return same(x, y); }, "diagnostic");

@@ -206,13 +206,13 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
       value(0, 255);
       break;
     case PacketType::kCondResultF1:
-      packet.match_index = random.pick({0, 1, 2, 3, 6, 7});
-      packet.value = random.byte();
+      packet.match_index = random.pick<std::uint8_t>({0, 1, 2, 3, 6, 7});
+      packet.value = random.byte() & (packet.match_index <= 3 ? 0xFF : 0x0F);
       packet.cycle_count = static_cast<std::uint32_t>(random.value(32));
-      packet.commit = static_cast<std::uint32_t>(random.value(32));
+      if (packet.match_index <= 3) packet.commit = static_cast<std::uint32_t>(random.value(32));
       break;
     case PacketType::kCondResultF2:
-      packet.value = random.pick({0, 1, 2, 4, 5, 6});
+      packet.value = random.pick<std::uint8_t>({0, 1, 2, 4, 5, 6});
       break;
     case PacketType::kCondResultF3:
       packet.cycle_count = random.below(0x1000);

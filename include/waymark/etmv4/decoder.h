@@ -280,8 +280,8 @@ class Decoder {
   bool marker_seen_ = false;
   bool range_expected_ = false;
   std::uint64_t range_expectation_ = 0;
-  const flow::Block* block_ = nullptr;  ///< At address_, if known.
-  const flow::Block* from_ = nullptr;   ///< The block before, for its links.
+  flow::BlockPointer block_;  ///< At address_, if known.
+  flow::BlockPointer from_;   ///< The block before, for its links.
   bool from_taken_ = false;
 
   Element context_;  ///< Context fields of every element.

@@ -49,6 +49,24 @@ struct alignas(64) Block {
 };
 static_assert(sizeof(Block) == 64);
 
+/// Points into the cache of its owner's follower.  A copy of the owner gets an empty cache, and so a
+/// copy of this points nowhere; assignment is within one owner.
+class BlockPointer {
+ public:
+  BlockPointer() = default;
+  BlockPointer(const BlockPointer& /*other*/) {}
+  BlockPointer& operator=(const BlockPointer&) = default;
+  BlockPointer& operator=(const Block* block) {
+    block_ = block;
+    return *this;
+  }
+  operator const Block*() const { return block_; }
+  const Block* operator->() const { return block_; }
+
+ private:
+  const Block* block_ = nullptr;
+};
+
 /// Counts of the cache, for tests and benchmarks.
 struct CacheStatistics {
   std::uint64_t walks = 0;          ///< Blocks built.
