@@ -53,6 +53,13 @@ std::size_t field_end(const std::uint8_t* at, std::size_t available, std::size_t
   return available >= Parser::kMaxPacketBytes ? Parser::kMaxPacketBytes + 1 : 0;
 }
 
+// The key in a payload of conditional result format 1: three bits in its first byte, seven in each
+// of the others.
+std::uint32_t conditional_key(Bytes payload) {
+  const std::uint64_t rest = payload.size() > 1 ? Cursor(payload.subspan(1)).continued(5) : 0;
+  return static_cast<std::uint32_t>((payload[0] >> 4 & 7U) | rest << 3);
+}
+
 struct AddressForm {
   std::uint8_t bits = 0;  // 0: exact match.
   std::uint8_t is = 0;
@@ -433,23 +440,19 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       packet.cancel = bits<2, 1>(header) + 2U;
       break;
     case Layout::kCondResultF1: {
-      std::size_t end = field_end(at, available, 1);
-      if (end != 0 && end <= kMaxPacketBytes && (header & 0xFE) != 0x6E)
-        end = field_end(at, available, end);
+      const bool two = (header & 0xFE) != 0x6E;
+      const std::size_t first = field_end(at, available, 1);
+      std::size_t end = first;
+      if (end != 0 && end <= kMaxPacketBytes && two) end = field_end(at, available, end);
       if (end == 0) return kIncomplete;
       if (end > kMaxPacketBytes) return too_long(packet);
-      // A result nibble and three key bits, then seven key bits a byte: once or twice.
-      Cursor cursor({at + 1, end - 1});
       packet.match_index = header & 7;
-      packet.value = 0;
+      packet.value = at[1] & 0xF;
+      packet.cycle_count = conditional_key({at + 1, first - 1});
       packet.commit = 0;
-      for (unsigned i = 0; !cursor.at_end(); ++i) {
-        const std::uint8_t first = cursor.u8();
-        std::uint32_t key = bits<6, 4>(first);
-        if (bit<7>(first)) key |= static_cast<std::uint32_t>(cursor.continued(5)) << 3;
-        packet.value = static_cast<std::uint8_t>(packet.value | (first & 0xFU) << (4 * i));
-        (i == 0 ? packet.cycle_count : packet.commit) = key;
-        if (i == 1) break;
+      if (two) {
+        packet.value = static_cast<std::uint8_t>(packet.value | at[first] << 4);
+        packet.commit = conditional_key({at + first, end - first});
       }
       length = end;
       break;

@@ -100,18 +100,14 @@ class Etmv4Source final : public Source {
         if (decoder_->busy() && count != 0) break;
         if (decoder_->busy()) continue;
       }
-      if (failed()) {
-        // No packet any more, only the end of the stream itself.
-        if (!end_step()) break;
-        continue;
-      }
+      if (failed() && ending_ == Ending::kNone) break;
       if (shows_packets_) {
         if (count != 0) break;
-        if (parser_.next(packet_)) {
+        if (!failed() && parser_.next(packet_)) {
           deliver();
           continue;
         }
-      } else {
+      } else if (!failed()) {
         Straight straight{*this, out.data() + count, out.data() + out.size()};
         const bool stopped = parser_.parse(straight);
         count = static_cast<std::size_t>(straight.at - out.data());

@@ -397,14 +397,10 @@ TEST(Demux, reset_fsyncs_are_shown_alone_and_with_the_frame) {
     const std::string data =
         "Frame Data; Index     16;   ID_DATA[0x10]; 01 02 03 04 05 06 07 \n"
         "Frame Data; Index     24;   ID_DATA[0x20]; 08 09 0a 0b 0c 0d \n";
-<<<<<<< HEAD
     std::string expected = fsync;
     if (packed) expected += pass;
     expected += data;
     EXPECT_EQ(monitor.text.view(), expected);
-=======
-    EXPECT_EQ(monitor.text.view(), fsync + (packed ? pass : "") + data);
->>>>>>> 235ea7a (Give the same in spans of any size; state what must hold for any stream)
   }
 }
 
