@@ -1,15 +1,9 @@
 // What must hold for any stream, tried on random ones.
 #include <gtest/gtest.h>
 
-#include <bit>
-
 #include "support/decoded.h"
 #include "support/etmv4_stream.h"
-#include "waymark/etmv4/encoder.h"
-#include "waymark/etmv4/fields.h"
-#include "waymark/etmv4/parser.h"
 #include "waymark/etmv4/source.h"
-#include "waymark/etmv4/text.h"
 
 namespace waymark::etmv4 {
 namespace {
@@ -178,103 +172,6 @@ TEST_P(Stream, gives_the_same_again_after_a_reset) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Stream, testing::Range<std::uint64_t>(0, 8));
-
-// ---- Packets --------------------------------------------------------------------------------
-
-std::string fields_text(const Packet& packet) {
-  TextBuffer text;
-  for_each_field(packet, [&](const Field& field, std::uint64_t) {
-    // What depends on the address history and the timestamps before, and derived fields.
-    if (field.name == "value" || field.name == "bits" || field.name == "initial") return;
-    text.put(field.name);
-    text.put("=");
-    write_field(text, packet, field);
-    text.put(" ");
-  });
-  return std::string(text.view());
-}
-
-bool carries_address(const Packet& packet) {
-  switch (packet.type) {
-    case PacketType::kQ:
-      return packet.address.update_bits != 0 && packet.q_type > 2 && packet.q_type < 0xC;
-    case PacketType::kAddressMatch:
-    case PacketType::kSourceMatch:
-      return false;
-    default:
-      return packet.address.update_bits != 0;
-  }
-}
-
-// All gates open: a packet of any type is legal under one of these.
-Config open_config(PacketType type, Random& random) {
-  const auto number = static_cast<unsigned>(type);
-  Config config = support::random_config(random);
-  config.trcidr0 |= 3U << 15;
-  const bool conditional = (number >= 0x40 && number < 0x50) || (number & ~0xFU) == 0x50 ||
-                           (number >= 0x68 && number < 0x70);
-  if (type == PacketType::kExceptionReturn || type == PacketType::kFunctionReturn) {
-    config.ete = false;
-    config.trcidr1 = 0x4100F463;
-    config.core = {isa::Arch::kV8, isa::Profile::kM};
-  } else if (!conditional) {
-    config.ete = true;
-    config.trcdevarch = 0x47735A13;
-  }
-  if (conditional) {
-    config.trcidr0 |= 1U << 6;
-    config.trcconfigr |= 7U << 8;
-  }
-  if (type == PacketType::kNumberedDataSync || type == PacketType::kUnnumberedDataSync) {
-    config.trcidr0 |= 3U << 3;
-    config.trcconfigr |= 1U << 1 | 1U << 16;
-  }
-  return config;
-}
-
-std::string round_trip(PacketType type, Random& random) {
-  const Config config = open_config(type, random);
-  const Packet sent = support::random_packet(random, config, type);
-  std::vector<std::uint8_t> bytes(11, 0x00);
-  bytes.push_back(0x80);
-  const Result<void> encoded = encode(sent, config, bytes);
-  if (!encoded) return encoded.error().detail;
-  Parser parser(config);
-  const frames::Run run{0, 0};
-  parser.feed({bytes, {&run, 1}});
-  Packet got;
-  if (!parser.next(got) || got.type != PacketType::kAsync) return "no synchronisation";
-  if (!parser.next(got)) return "the packet is incomplete";
-  if (got.type != type) return std::string("parsed as ") + std::string(packet_name(got.type));
-  if (got.length != bytes.size() - 12) return "parsed with another length";
-  if (fields_text(sent) != fields_text(got)) return fields_text(sent) + "/ " + fields_text(got);
-  if (carries_address(sent)) {
-    const std::uint64_t mask = low_mask(sent.address.update_bits);
-    if (got.address.update_bits != sent.address.update_bits) return "another address width";
-    if ((sent.address.value & mask) != (got.address.value & mask)) return "another address";
-  }
-  if (type == PacketType::kTimestamp && sent.timestamp != got.timestamp) return "another timestamp";
-  return {};
-}
-
-TEST(PacketRoundTrip, every_type_comes_back_as_it_was_encoded) {
-  for (const PacketType type : support::kAllPacketTypes) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-      Random random(seed);
-      ASSERT_EQ(round_trip(type, random), "") << packet_name(type) << ", seed " << seed;
-    }
-  }
-}
-
-TEST(PacketRoundTrip, covers_every_header_row_of_the_sheet) {
-  // Types with a header byte of their own: each appears in the list of all types.
-  for (unsigned number = 1; number < 0x100; ++number) {
-    const auto type = static_cast<PacketType>(number);
-    if (fields_of(type).empty() && packet_keyword(type) == "unknown") continue;
-    EXPECT_NE(std::ranges::find(support::kAllPacketTypes, type), std::end(support::kAllPacketTypes))
-        << number;
-  }
-}
 
 }  // namespace
 }  // namespace waymark::etmv4
