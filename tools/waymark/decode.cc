@@ -164,7 +164,7 @@ int run(const DecodeOptions& options) {
   if (options.statistics) {
     TextBuffer text;
     write_statistics(text, *capture);
-    std::fwrite(text.view().data(), 1, text.size(), stderr);
+    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
   }
   return code;
 }
