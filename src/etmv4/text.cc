@@ -234,21 +234,10 @@ constexpr unsigned kLastMInterrupt = 0x3EF;
 
 /// Sheet section 3.6.
 void write_exception(TextBuffer& out, const Packet& packet, const Config& config) {
-  const unsigned number = packet.exception;
   out.put(";  ");
-  if (config.core.profile == isa::Profile::kM) {
-    if (number >= kFirstMInterrupt && number <= kLastMInterrupt) {
-      out.put("IRQ");
-      out.dec(number - 0x200);
-    } else {
-      out.put(number < kMExceptionNames.size() ? kMExceptionNames[number] : "Reserved");
-    }
-    out.put(';');
-    if (packet.fault_pending) out.put(" Fault Pending;");
-  } else {
-    out.put(number < kExceptionNames.size() ? kExceptionNames[number] : "Reserved");
-    out.put(';');
-  }
+  write_exception_name(out, packet.exception, config.core.profile);
+  out.put(';');
+  if (config.core.profile == isa::Profile::kM && packet.fault_pending) out.put(" Fault Pending;");
   if (packet.exception_address == ExceptionAddress::kReturnAddress) out.put(" Ret Addr Follows;");
   if (packet.exception_address == ExceptionAddress::kReturnIsTarget)
     out.put(" Ret Addr Follows, Match Prev;");
@@ -406,6 +395,17 @@ void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
   }
   out.put(row.text);
   write_tail(out, row.tail, packet, config);
+}
+
+void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile profile) {
+  if (profile != isa::Profile::kM) {
+    out.put(number < kExceptionNames.size() ? kExceptionNames[number] : "Reserved");
+  } else if (number >= kFirstMInterrupt && number <= kLastMInterrupt) {
+    out.put("IRQ");
+    out.dec(number - 0x200);
+  } else {
+    out.put(number < kMExceptionNames.size() ? kMExceptionNames[number] : "Reserved");
+  }
 }
 
 std::string_view packet_name(PacketType type) { return name_of(row_of(type)); }

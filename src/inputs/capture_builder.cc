@@ -229,6 +229,7 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   if (!made) return std::unexpected(made.error());
   description.source = made->get();
   description.id = (*made)->trace_id();
+  description.profile = core.profile;
   if (row.version != nullptr) description.version = row.version(registers);
   WAYMARK_TRY(capture_.tree_->add(std::move(*made)));
   capture_.sources_.push_back(std::move(description));

@@ -117,7 +117,7 @@ void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
   line.dec(true, packet.index);
   line.dec(true, packet.trace_id);
   line.word(protocol_name(packet.protocol));
-  thread_local TextBuffer text;  // Keeps its memory from packet to packet.
+  static thread_local TextBuffer text;  // Keeps its memory from packet to packet.
   text.clear();
   source.write_packet(text, packet);
   line.word(PacketName(text.view()).view());

@@ -105,6 +105,10 @@ void HumanWriter::name_core(TraceId id, std::string name) {
   cores_[id] = std::move(name);
 }
 
+void HumanWriter::name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile) {
+  if (id < kTraceIdCount) exceptions_[id] = {namer, profile};
+}
+
 void HumanWriter::header() {
   out_.right("index", kIndexWidth);
   out_.put("  id    ");
@@ -360,6 +364,12 @@ void HumanWriter::write_exception(const Element& element) {
     out_.put("-- exception ");
   }
   out_.dec(element.number);
+  if (element.trace_id < kTraceIdCount && exceptions_[element.trace_id].namer != nullptr) {
+    const Exceptions& exceptions = exceptions_[element.trace_id];
+    out_.put(" (");
+    exceptions.namer(out_, element.number, exceptions.profile);
+    out_.put(')');
+  }
   if ((element.flags & kElementReturnAddress) != 0) out_.put(", will return to this address");
   if ((element.flags & kElementTailChain) != 0) out_.put(", tail-chained");
 }

@@ -11,8 +11,8 @@ namespace waymark::outputs {
 class PacketName {
  public:
   explicit PacketName(std::string_view text) {
-    size_ = std::min(std::min(text.find_first_of(" :"), text.size()), name_.size());
-    std::copy_n(text.data(), size_, name_.data());
+    size_ = std::min({text.find_first_of(" :"), text.size(), name_.size()});
+    std::ranges::copy(text.substr(0, size_), name_.begin());
   }
   [[nodiscard]] std::string_view view() const { return {name_.data(), size_}; }
 

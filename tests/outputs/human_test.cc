@@ -71,6 +71,18 @@ TEST_F(Human, damage_is_a_line_of_its_own_with_its_place) {
   EXPECT_EQ(text(), "       506  0x10  !! damage: Bad byte sequence in packet. (bad_packet)\n");
 }
 
+TEST_F(Human, exception_has_the_name_that_its_source_gives) {
+  Element element = element_of(ElementKind::kException);
+  element.number = 14;
+  add(element);
+  writer_.name_exceptions(
+      0x10, [](TextBuffer& out, std::uint32_t, isa::Profile) { out.put("IRQ"); }, isa::Profile::kA);
+  add(element);
+  EXPECT_EQ(text(),
+            "        30  0x10  -- exception 14\n"
+            "        30  0x10  -- exception 14 (IRQ)\n");
+}
+
 TEST_F(Human, core_column_is_as_wide_as_the_longest_name) {
   writer_.name_core(0x10, "cpu_0");
   writer_.name_core(0x11, "cluster1_cpu_3");

@@ -9,6 +9,7 @@
 #include "format.h"
 #include "input_options.h"
 #include "run.h"
+#include "waymark/etmv4/text.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
 #include "waymark/outputs/json.h"
@@ -41,6 +42,10 @@ class TextSink final : public Sink {
   TextSink(TextBuffer& out, const inputs::Capture& capture) : writer_(out) {
     for (const inputs::CaptureSource& source : capture.sources()) {
       writer_.name_core(source.id, source.core);
+      const Protocol protocol = source.source->protocol();
+      if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
+        writer_.name_exceptions(source.id, etmv4::write_exception_name, source.profile);
+      }
     }
     writer_.header();
   }
@@ -159,7 +164,7 @@ int run(const DecodeOptions& options) {
   if (options.statistics) {
     TextBuffer text;
     write_statistics(text, *capture);
-    std::fwrite(text.view().data(), 1, text.size(), stderr);
+    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
   }
   return code;
 }

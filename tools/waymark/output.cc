@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace waymark::cli {
@@ -16,7 +16,7 @@ Result<Output> Output::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.",
-                                            path, std::strerror(errno)));
+                                            path, std::generic_category().message(errno)));
   }
   return Output(descriptor, path);
 }
@@ -70,7 +70,7 @@ void Output::fail_write(std::string_view unwritten, int code) {
         "room, or choose another place with -o.",
         name_);
   } else {
-    error_ = fmt::format("Cannot write {}: {}.", name_, std::strerror(code));
+    error_ = fmt::format("Cannot write {}: {}.", name_, std::generic_category().message(code));
   }
 }
 

@@ -85,7 +85,7 @@ int run(const PacketOptions& options) {
   if (options.statistics) {
     TextBuffer text;
     write_statistics(text, *capture);
-    std::fwrite(text.view().data(), 1, text.size(), stderr);
+    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
   }
   return code;
 }

@@ -21,7 +21,7 @@ Progress::Progress(std::uint64_t total)
       terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (shown_) std::fputs("\r\x1b[K", stderr);
+  if (shown_) (void)std::fputs("\r\x1b[K", stderr);
 }
 
 void Progress::at(std::uint64_t done) {
@@ -34,7 +34,7 @@ void Progress::at(std::uint64_t done) {
   fmt::print(stderr, "\r{:3.0f} %  {:.1f} of {:.1f} MB, {:.1f} MB/s\x1b[K",
              100 * bytes / static_cast<double>(total_), bytes / kMega,
              static_cast<double>(total_) / kMega, bytes / kMega / time.count());
-  std::fflush(stderr);
+  (void)std::fflush(stderr);
   shown_ = true;
 }
 

@@ -45,7 +45,7 @@ class Run {
   }
 
  private:
-  DecodeTree& tree() { return *built_.tree; }
+  [[nodiscard]] DecodeTree& tree() const { return *built_.tree; }
 
   void list_sessions() {
     const std::size_t count = snapshot_.buffers.size();

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 namespace waymark::compat {
 namespace {
@@ -34,7 +34,7 @@ Log::Log(const LogOptions& options) {
     outputs_[count_++] = file_;
   } else {
     fmt::print(stderr, "trc_pkt_lister: cannot open the log file {}: {}.\n", options.file_name,
-               std::strerror(errno));
+               std::generic_category().message(errno));
   }
 }
 
@@ -50,7 +50,8 @@ void Log::flush() {
       ++i;
       continue;
     }
-    fmt::print(stderr, "trc_pkt_lister: cannot write the listing: {}.\n", std::strerror(errno));
+    fmt::print(stderr, "trc_pkt_lister: cannot write the listing: {}.\n",
+               std::generic_category().message(errno));
     outputs_[i] = outputs_[--count_];
     broken_ = true;
   }

@@ -37,11 +37,11 @@ int run(std::span<char* const> arguments, waymark::compat::Log& log) {
 
 int main(int argc, char** argv) {
   // A closed pipe is an error of write(), which the log reports.
-  std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGPIPE, SIG_IGN);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
   const auto log_options = waymark::compat::read_log_options(arguments);
   if (!log_options) {
-    std::fputs("Bad logger command line options\nProgram Exiting\n", stdout);
+    (void)std::fputs("Bad logger command line options\nProgram Exiting\n", stdout);
     return kExitLog;
   }
   waymark::compat::Log log(*log_options);

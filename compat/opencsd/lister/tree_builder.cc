@@ -177,15 +177,17 @@ void log_accessors(const image::Image& image, Log& log) {
   out.put("Gen_Info : Mapped Memory Accessors\n");
   std::vector<image::RegionInfo> regions = image.regions();
   // All regions of one file are one accessor: the first one added, then the others by address.
-  for (auto base = regions.begin(); base != regions.end();) {
-    const auto others = std::next(base);
-    const auto rest = std::stable_partition(
-        others, regions.end(), [&](const auto& region) { return region.name == base->name; });
-    std::ranges::sort(others, rest, {}, &image::RegionInfo::first);
+  while (!regions.empty()) {
+    std::vector<image::RegionInfo> accessor;
+    std::erase_if(regions, [&, name = regions.front().name](const image::RegionInfo& region) {
+      if (region.name == name) accessor.push_back(region);
+      return region.name == name;
+    });
+    std::ranges::sort(accessor.begin() + 1, accessor.end(), {}, &image::RegionInfo::first);
     out.put("Gen_Info : ");
-    for (; base != rest; ++base) write_range(out, *base);
+    for (const image::RegionInfo& region : accessor) write_range(out, region);
     out.put("Filename=");
-    out.put(std::prev(rest)->name);
+    out.put(accessor.front().name);
     out.put('\n');
   }
   out.put("Gen_Info : ========================\n");

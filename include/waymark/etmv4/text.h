@@ -14,4 +14,7 @@ void write_packet(TextBuffer& out, const Packet& packet, const Config& config);
 /// "I_ATOM_F3".
 std::string_view packet_name(PacketType type);
 
+/// "IRQ", "HardFault": the name of an exception number, which the profile decides.
+void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile profile);
+
 }  // namespace waymark::etmv4

@@ -57,6 +57,7 @@ struct CaptureSource {
   std::string version{};  ///< Of the architecture, from the registers: "4.2"; empty: unknown.
   std::string core{};
   std::string core_type{};
+  isa::Profile profile = isa::Profile::kUnknown;
   Source* source = nullptr;  ///< Of the tree.
 };
 

@@ -22,6 +22,11 @@ class HumanWriter {
   /// The name of the core behind a trace ID ("cpu_0"), for the column of that name.
   void name_core(TraceId id, std::string name);
 
+  /// Writes the name of an exception number.
+  using ExceptionNamer = void (*)(TextBuffer& out, std::uint32_t number, isa::Profile profile);
+  /// How exceptions of this ID are named; without it they are numbers.
+  void name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile);
+
   /// The line that names the columns.
   void header();
 
@@ -53,7 +58,13 @@ class HumanWriter {
   void write(const Diagnostic& record);
 
   TextBuffer& out_;
+  struct Exceptions {
+    ExceptionNamer namer = nullptr;
+    isa::Profile profile = isa::Profile::kUnknown;
+  };
+
   std::array<std::string, kTraceIdCount> cores_;
+  std::array<Exceptions, kTraceIdCount> exceptions_{};
   std::size_t core_width_ = 0;
   std::vector<Item> items_;  ///< From `first_` on: not yet written.
   std::size_t first_ = 0;
