@@ -1,7 +1,7 @@
-// ETMv4 and ETE bytes to elements: registers, decode flags, quirks, the program and how memory shows
-// it come from a seed in the first bytes of the input, the stream from the rest.  Invariants: enums
-// and ranges are valid, the size of spans and chunks and the block cache make no difference, nor
-// does an observer, and the output is bounded by the input.
+// ETMv4 and ETE bytes to elements: registers, decode flags, quirks, the program and how memory
+// shows it come from a seed in the first bytes of the input, the stream from the rest.  Invariants:
+// enums and ranges are valid, the size of spans and chunks and the block cache make no difference,
+// nor does an observer, and the output is bounded by the input.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -29,6 +29,7 @@ struct Plan {
   SourceOptions options;
   std::unique_ptr<image::Image> image;
   std::size_t chunk = 0;
+  std::vector<std::uint8_t> before;  ///< Valid stream that comes before the input.
 };
 
 Plan plan_of(Bytes settings) {
@@ -37,15 +38,17 @@ Plan plan_of(Bytes settings) {
   const std::uint64_t seed = bytes.bits(32);
   const unsigned mode = bytes.byte();
   plan.chunk = bytes.byte() + 1U;
-  plan.options.flags = static_cast<std::uint32_t>(bytes.bits(24)) &
-                       (kNoForwardBadPackets | kErrorOnBadPackets | kHaltOnBadPackets |
-                        kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity |
-                        kCheckBranchNotThumb | kSourceAddressNRanges | kA64OpcodeCheck);
+  const auto flags = static_cast<std::uint32_t>(bytes.bits(24));
+  plan.options.flags = flags & (kNoForwardBadPackets | kErrorOnBadPackets | kHaltOnBadPackets |
+                                kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity |
+                                kCheckBranchNotThumb | kSourceAddressNRanges | kA64OpcodeCheck);
   plan.options.reference_quirks = (mode & 1) != 0;
   if ((mode & 2) != 0) plan.options.range_limit = (mode >> 4) + 1;
   support::Random random(seed);
   plan.config = support::random_config(random);
   plan.image = Program(random).image(static_cast<Program::Kind>((mode >> 2 & 3U) % 3));
+  if (bit<23>(flags))
+    plan.before = support::StreamMaker(random, plan.config).make(bit<22>(flags) ? 40 : 0, 0);
   return plan;
 }
 
@@ -77,12 +80,14 @@ void check(const Element& element, std::size_t stream_size, TraceId id) {
   require(element.last_subtype <= isa::InstrSubtype::kV7ImpliedReturn, "an unknown subtype");
   require(element.security <= Security::kRealm, "an unknown world");
   if (element.kind != ElementKind::kInstrRange) return;
-  // The instruction set of a source address's range can be the next one, with quirks only.
-  require(element.start < element.end, "a range without an instruction: " + text_of(element));
-  require(element.count != 0, "a range of no instructions");
+  require(element.start < element.end,
+          "a range without an instruction: " + support::text_of(element));
   const std::uint64_t size = element.end - element.start;
-  require(size >= 2 * std::uint64_t{element.count} && size <= 4 * std::uint64_t{element.count},
-          "a range whose count is impossible: " + text_of(element));
+  // A source address may be as far from the one before, and as unaligned, as the trace likes.
+  const std::uint64_t least = size / 4;
+  const bool counted =
+      least > 0xFFFF'FFFFU || (element.count >= least && 2 * std::uint64_t{element.count} <= size);
+  require(counted, "a range whose count is impossible: " + support::text_of(element));
   require(element.last_size == 2 || element.last_size == 4, "an instruction of impossible size");
 }
 
@@ -92,7 +97,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kSettings = 9;
   if (size < kSettings || size > 4096 + kSettings) return 0;
   const Plan plan = plan_of(Bytes(data, kSettings));
-  const Bytes stream(data + kSettings, size - kSettings);
+  std::vector<std::uint8_t> stream = plan.before;
+  stream.insert(stream.end(), data + kSettings, data + size);
   const support::Decoded whole = decode(plan, plan.options, stream, 0, 1024, true);
   // At most 24 atoms a byte, each of which makes two elements; queued ones count once.
   require(whole.elements.size() <= 64 * (stream.size() + 1) + 8, "more elements than input");

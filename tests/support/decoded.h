@@ -14,11 +14,10 @@
 namespace waymark::support {
 
 inline bool same(const Element& a, const Element& b) {
-  return a.index == b.index && a.start == b.start && a.end == b.end &&
-         a.timestamp == b.timestamp && a.count == b.count && a.cycle_count == b.cycle_count &&
-         a.context_id == b.context_id && a.vmid == b.vmid && a.kind == b.kind &&
-         a.trace_id == b.trace_id && a.flags == b.flags && a.isa == b.isa &&
-         a.last_type == b.last_type && a.last_subtype == b.last_subtype &&
+  return a.index == b.index && a.start == b.start && a.end == b.end && a.timestamp == b.timestamp &&
+         a.count == b.count && a.cycle_count == b.cycle_count && a.context_id == b.context_id &&
+         a.vmid == b.vmid && a.kind == b.kind && a.trace_id == b.trace_id && a.flags == b.flags &&
+         a.isa == b.isa && a.last_type == b.last_type && a.last_subtype == b.last_subtype &&
          a.last_size == b.last_size && a.exception_level == b.exception_level &&
          a.security == b.security && a.reason == b.reason && a.extra == b.extra &&
          a.extra_value == b.extra_value;
@@ -27,8 +26,7 @@ inline bool same(const Element& a, const Element& b) {
 inline bool same(const Diagnostic& a, const Diagnostic& b) {
   return a.fault == b.fault && a.severity == b.severity && a.stage == b.stage &&
          a.fatal == b.fatal && a.trace_id == b.trace_id && a.stream_id == b.stream_id &&
-         a.index == b.index && a.message == b.message && a.lost == b.lost &&
-         a.address == b.address;
+         a.index == b.index && a.message == b.message && a.lost == b.lost && a.address == b.address;
 }
 
 inline std::string text_of(const Element& element) {
@@ -79,8 +77,11 @@ class Decoded final : public Observer {
     text_.clear();
     source->write_packet(text_, ref);
     packets.push_back({elements.size(),
-                       {ref.trace_id, ref.index, ref.monitor_only,
-                        {ref.bytes.begin(), ref.bytes.end()}, std::string(text_.view())}});
+                       {ref.trace_id,
+                        ref.index,
+                        ref.monitor_only,
+                        {ref.bytes.begin(), ref.bytes.end()},
+                        std::string(text_.view())}});
   }
   [[nodiscard]] bool wants_packets() const override { return source != nullptr; }
   void on_diagnostic(const Diagnostic& record) override {
@@ -110,10 +111,9 @@ inline std::string difference(std::span<const Element> a, std::span<const Elemen
 inline std::string difference(const Decoded& a, const Decoded& b) {
   if (std::string text = difference(a.elements, b.elements); !text.empty()) return text;
   const auto part = [](const auto& left, const auto& right, const auto& equal, const char* what) {
-    const auto [at, other] =
-        std::ranges::mismatch(left, right, [&](const auto& x, const auto& y) {
-          return x.after == y.after && equal(x.what, y.what);
-        });
+    const auto [at, other] = std::ranges::mismatch(left, right, [&](const auto& x, const auto& y) {
+      return x.after == y.after && equal(x.what, y.what);
+    });
     if (at == left.end() && other == right.end()) return std::string();
     std::string text = std::string(what) + " " + std::to_string(at - left.begin()) + " of " +
                        std::to_string(left.size()) + " and " + std::to_string(right.size());
@@ -121,8 +121,9 @@ inline std::string difference(const Decoded& a, const Decoded& b) {
     if (other != right.end()) text += "\n  " + describe(*other);
     return text;
   };
-  if (auto text = part(a.diagnostics, b.diagnostics,
-                       [](const auto& x, const auto& y) { return same(x, y); }, "diagnostic");
+  if (auto text = part(
+          a.diagnostics, b.diagnostics, [](const auto& x, const auto& y) { return same(x, y); },
+          "diagnostic");
       !text.empty())
     return text;
   if (auto text = part(a.packets, b.packets, std::equal_to<>(), "packet"); !text.empty())
@@ -138,8 +139,8 @@ inline void take(Source& source, std::size_t span, std::vector<Element>& into) {
 }
 
 /// Feeds `bytes`, the first of which has `index`, in pieces of `chunk` (0: whole).
-inline void feed(Source& source, TraceIndex index, Bytes bytes, std::size_t chunk,
-                 std::size_t span, std::vector<Element>& into) {
+inline void feed(Source& source, TraceIndex index, Bytes bytes, std::size_t chunk, std::size_t span,
+                 std::vector<Element>& into) {
   if (chunk == 0) chunk = std::max<std::size_t>(bytes.size(), 1);
   for (std::size_t at = 0; at < bytes.size(); at += chunk) {
     const frames::Run run{0, index + at};

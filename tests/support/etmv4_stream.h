@@ -15,37 +15,68 @@ namespace waymark::support {
 
 /// Every type that the encoder can make.
 inline constexpr etmv4::PacketType kAllPacketTypes[] = {
-    etmv4::PacketType::kTraceInfo,          etmv4::PacketType::kTimestamp,
-    etmv4::PacketType::kTraceOn,            etmv4::PacketType::kFunctionReturn,
-    etmv4::PacketType::kException,          etmv4::PacketType::kExceptionReturn,
-    etmv4::PacketType::kInstrumentation,    etmv4::PacketType::kTransactionStart,
-    etmv4::PacketType::kTransactionCommit,  etmv4::PacketType::kCycleCountF2,
-    etmv4::PacketType::kCycleCountF1,       etmv4::PacketType::kCycleCountF3,
-    etmv4::PacketType::kNumberedDataSync,   etmv4::PacketType::kUnnumberedDataSync,
-    etmv4::PacketType::kCommit,             etmv4::PacketType::kCancelF1,
-    etmv4::PacketType::kCancelF1Mispredict, etmv4::PacketType::kMispredict,
-    etmv4::PacketType::kCancelF2,           etmv4::PacketType::kCancelF3,
-    etmv4::PacketType::kCondInstrF2,        etmv4::PacketType::kCondFlush,
-    etmv4::PacketType::kCondResultF4,       etmv4::PacketType::kCondResultF2,
-    etmv4::PacketType::kCondResultF3,       etmv4::PacketType::kCondResultF1,
-    etmv4::PacketType::kCondInstrF1,        etmv4::PacketType::kCondInstrF3,
-    etmv4::PacketType::kIgnore,             etmv4::PacketType::kEvent,
-    etmv4::PacketType::kContext,            etmv4::PacketType::kAddressContext32Is0,
-    etmv4::PacketType::kAddressContext32Is1, etmv4::PacketType::kAddressContext64Is0,
-    etmv4::PacketType::kAddressContext64Is1, etmv4::PacketType::kTimestampMarker,
-    etmv4::PacketType::kAddressMatch,       etmv4::PacketType::kAddressShortIs0,
-    etmv4::PacketType::kAddressShortIs1,    etmv4::PacketType::kAddress32Is0,
-    etmv4::PacketType::kAddress32Is1,       etmv4::PacketType::kAddress64Is0,
-    etmv4::PacketType::kAddress64Is1,       etmv4::PacketType::kQ,
-    etmv4::PacketType::kSourceMatch,        etmv4::PacketType::kSourceShortIs0,
-    etmv4::PacketType::kSourceShortIs1,     etmv4::PacketType::kSource32Is0,
-    etmv4::PacketType::kSource32Is1,        etmv4::PacketType::kSource64Is0,
-    etmv4::PacketType::kSource64Is1,        etmv4::PacketType::kAtomF6,
-    etmv4::PacketType::kAtomF5,             etmv4::PacketType::kAtomF2,
-    etmv4::PacketType::kAtomF4,             etmv4::PacketType::kAtomF1,
-    etmv4::PacketType::kAtomF3,             etmv4::PacketType::kAsync,
-    etmv4::PacketType::kDiscard,            etmv4::PacketType::kOverflow,
-    etmv4::PacketType::kPeReset,            etmv4::PacketType::kTransactionFail,
+    etmv4::PacketType::kTraceInfo,
+    etmv4::PacketType::kTimestamp,
+    etmv4::PacketType::kTraceOn,
+    etmv4::PacketType::kFunctionReturn,
+    etmv4::PacketType::kException,
+    etmv4::PacketType::kExceptionReturn,
+    etmv4::PacketType::kInstrumentation,
+    etmv4::PacketType::kTransactionStart,
+    etmv4::PacketType::kTransactionCommit,
+    etmv4::PacketType::kCycleCountF2,
+    etmv4::PacketType::kCycleCountF1,
+    etmv4::PacketType::kCycleCountF3,
+    etmv4::PacketType::kNumberedDataSync,
+    etmv4::PacketType::kUnnumberedDataSync,
+    etmv4::PacketType::kCommit,
+    etmv4::PacketType::kCancelF1,
+    etmv4::PacketType::kCancelF1Mispredict,
+    etmv4::PacketType::kMispredict,
+    etmv4::PacketType::kCancelF2,
+    etmv4::PacketType::kCancelF3,
+    etmv4::PacketType::kCondInstrF2,
+    etmv4::PacketType::kCondFlush,
+    etmv4::PacketType::kCondResultF4,
+    etmv4::PacketType::kCondResultF2,
+    etmv4::PacketType::kCondResultF3,
+    etmv4::PacketType::kCondResultF1,
+    etmv4::PacketType::kCondInstrF1,
+    etmv4::PacketType::kCondInstrF3,
+    etmv4::PacketType::kIgnore,
+    etmv4::PacketType::kEvent,
+    etmv4::PacketType::kContext,
+    etmv4::PacketType::kAddressContext32Is0,
+    etmv4::PacketType::kAddressContext32Is1,
+    etmv4::PacketType::kAddressContext64Is0,
+    etmv4::PacketType::kAddressContext64Is1,
+    etmv4::PacketType::kTimestampMarker,
+    etmv4::PacketType::kAddressMatch,
+    etmv4::PacketType::kAddressShortIs0,
+    etmv4::PacketType::kAddressShortIs1,
+    etmv4::PacketType::kAddress32Is0,
+    etmv4::PacketType::kAddress32Is1,
+    etmv4::PacketType::kAddress64Is0,
+    etmv4::PacketType::kAddress64Is1,
+    etmv4::PacketType::kQ,
+    etmv4::PacketType::kSourceMatch,
+    etmv4::PacketType::kSourceShortIs0,
+    etmv4::PacketType::kSourceShortIs1,
+    etmv4::PacketType::kSource32Is0,
+    etmv4::PacketType::kSource32Is1,
+    etmv4::PacketType::kSource64Is0,
+    etmv4::PacketType::kSource64Is1,
+    etmv4::PacketType::kAtomF6,
+    etmv4::PacketType::kAtomF5,
+    etmv4::PacketType::kAtomF2,
+    etmv4::PacketType::kAtomF4,
+    etmv4::PacketType::kAtomF1,
+    etmv4::PacketType::kAtomF3,
+    etmv4::PacketType::kAsync,
+    etmv4::PacketType::kDiscard,
+    etmv4::PacketType::kOverflow,
+    etmv4::PacketType::kPeReset,
+    etmv4::PacketType::kTransactionFail,
 };
 
 /// ID registers of any version and profile.  Always decodable: neither data trace nor conditional
@@ -63,9 +94,8 @@ inline etmv4::Config random_config(Random& random) {
   }
   config.trcidr0 = 0x28000681U | random.below(4) << 5 | random.below(4) << 15 |
                    random.below(2) << 23 | random.below(4) << 29;
-  config.trcidr2 = random.pick({0x88U, 0x08U}) |
-                   random.pick({0U, 1U, 2U, 4U, 4U}) << 10 | random.below(9) << 25 |
-                   random.below(2) << 31;
+  config.trcidr2 = random.pick({0x88U, 0x08U}) | random.pick({0U, 1U, 2U, 4U, 4U}) << 10 |
+                   random.below(9) << 25 | random.below(2) << 31;
   config.trcidr8 = random.pick({0U, 0U, 0U, 1U, 2U, 8U, 15U, 78U});
   config.trcconfigr = 0xC1U | random.below(2) << 4 | random.below(2) << 12;
   config.trctraceidr = random.between(1, 0x6F);
@@ -139,8 +169,8 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
       packet.cycle_count = static_cast<std::uint32_t>(random.value(config.cycle_count_bits()));
       break;
     case PacketType::kException:
-      packet.exception = static_cast<std::uint16_t>(
-          random.one_in(8) ? random.below(0x400) : random.between(1, 0x17));
+      packet.exception = static_cast<std::uint16_t>(random.one_in(8) ? random.below(0x400)
+                                                                     : random.between(1, 0x17));
       if (config.major_version() >= 5 && packet.exception == 0x18) packet.exception = 2;
       if (config.major_version() >= 5 && packet.exception == 0) packet.exception = 3;
       packet.fault_pending = random.one_in(8);
@@ -337,9 +367,9 @@ class StreamMaker {
   void where() {
     using etmv4::PacketType;
     const bool is1 = random_.one_in(3);
-    etmv4::Packet packet = random_packet(
-        random_, config_,
-        is1 ? PacketType::kAddressContext32Is1 : PacketType::kAddressContext32Is0);
+    etmv4::Packet packet =
+        random_packet(random_, config_,
+                      is1 ? PacketType::kAddressContext32Is1 : PacketType::kAddressContext32Is0);
     if (is1) packet.context.sf = false;
     packet.address.value = Program::address(random_, packet.context.sf, is1);
     add(packet);
@@ -386,8 +416,9 @@ class StreamMaker {
         break;
       case 3:
         if (!ete) add(PacketType::kExceptionReturn);
-        if (ete) add(random_.pick({PacketType::kTransactionStart, PacketType::kTransactionCommit,
-                                   PacketType::kTransactionFail, PacketType::kPeReset}));
+        if (ete)
+          add(random_.pick({PacketType::kTransactionStart, PacketType::kTransactionCommit,
+                            PacketType::kTransactionFail, PacketType::kPeReset}));
         break;
       case 4:
         add(random_.one_in(8) ? PacketType::kTraceInfo : PacketType::kTraceOn);
@@ -400,8 +431,8 @@ class StreamMaker {
         add(PacketType::kEvent);
         break;
       case 7:
-        add(random_.pick({PacketType::kCycleCountF1, PacketType::kCycleCountF2,
-                          PacketType::kCycleCountF3}));
+        add(random_.pick(
+            {PacketType::kCycleCountF1, PacketType::kCycleCountF2, PacketType::kCycleCountF3}));
         break;
       case 8:
         if (config_.has_q()) {

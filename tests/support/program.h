@@ -33,7 +33,8 @@ class Program {
   static std::uint64_t address(Random& random, bool sf, unsigned is) {
     const std::uint64_t base = is != 0 ? kT32 : sf ? kA64 : kA32;
     const std::uint32_t unit = is != 0 ? 2 : 4;
-    return base + std::uint64_t{unit} * random.below((kBytes + (random.one_in(16) ? 16 : 0)) / unit);
+    return base +
+           std::uint64_t{unit} * random.below((kBytes + (random.one_in(16) ? 16 : 0)) / unit);
   }
 
   enum class Kind : std::uint8_t { kBuffers, kSpaces, kCallback };
@@ -44,13 +45,13 @@ class Program {
     auto image = std::make_unique<image::Image>();
     constexpr std::array<std::uint64_t, 3> kBases = {kA64, kA32, kT32};
     if (kind == Kind::kCallback) {
-      const auto read = [areas = areas_](std::uint64_t address, image::SpaceMask space,
-                                         TraceId id, std::span<std::uint8_t> out) -> std::size_t {
+      const auto read = [areas = areas_](std::uint64_t address, image::SpaceMask space, TraceId id,
+                                         std::span<std::uint8_t> out) -> std::size_t {
         const std::size_t area = (address - kA64) / (kA32 - kA64);
         const std::uint64_t offset = (address - kA64) % (kA32 - kA64);
         if (area > 2 || offset >= kBytes) return 0;
-        const std::size_t count = std::min({out.size(), std::size_t{kBytes - offset},
-                                            std::size_t{4} + (address & 12) * 4});
+        const std::size_t count = std::min(
+            {out.size(), std::size_t{kBytes - offset}, std::size_t{4} + (address & 12) * 4});
         std::copy_n(areas[area].begin() + static_cast<std::ptrdiff_t>(offset), count, out.begin());
         if (((id ^ space) & 1) != 0 && area == 0) out[0] ^= 0x20;
         return count;

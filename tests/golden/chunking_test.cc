@@ -1,0 +1,290 @@
+// Every ETMv4 and ETE capture gives the same packets and elements however it is fed and taken:
+// whole or in chunks, in spans of any size, interleaved or source by source, with or without the
+// block cache.  WAYMARK_SHARED names the folder of the captures, else it is sought beside the
+// source.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "waymark/element/element.h"
+#include "waymark/frames/splitter.h"
+#include "waymark/inputs/capture.h"
+
+namespace waymark {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shared_folder() {
+  const char* set = std::getenv("WAYMARK_SHARED");
+  return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
+}
+
+class Hash {
+ public:
+  void add(std::uint64_t value) {
+    value_ = (std::rotl(value_, 29) ^ value) * 0x9E3779B97F4A7C15ULL;
+    ++count_;
+  }
+  void add(std::string_view text) {
+    std::uint64_t word = 0;
+    for (; text.size() >= 8; text.remove_prefix(8)) {
+      std::copy_n(text.data(), 8, reinterpret_cast<char*>(&word));
+      add(word);
+    }
+    word = 0;
+    std::copy_n(text.data(), text.size(), reinterpret_cast<char*>(&word));
+    add(word);
+  }
+  void add(const Element& element) {
+    // No padding: all 64 bytes are fields, and what a kind does not use is as constructed.
+    static_assert(sizeof(Element) == 64 && std::has_unique_object_representations_v<std::uint64_t>);
+    for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 8>>(element)) add(word);
+  }
+  friend bool operator==(const Hash&, const Hash&) = default;
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  std::uint64_t value_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+/// What came out of one source.
+struct Output {
+  Hash elements;
+  Hash packets;
+  Hash records;
+  friend bool operator==(const Output&, const Output&) = default;
+};
+using Results = std::map<TraceId, Output>;
+
+std::ostream& operator<<(std::ostream& out, const Output& result) {
+  return out << result.elements.count() << " words of elements, " << result.packets.count()
+             << " of packets, " << result.records.count() << " of records";
+}
+
+/// Hashes what it sees; each packet with the number of the element that it precedes.
+class Watcher final : public Observer {
+ public:
+  Watcher(Results& results, DecodeTree& tree, bool packets)
+      : results_(results), tree_(tree), packets_(packets) {}
+  [[nodiscard]] bool wants_packets() const override { return packets_; }
+  void on_packet(const PacketRef& packet) override {
+    if (!packets_) return;
+    text_.clear();
+    text_.dec(packet.index);
+    text_.put(packet.monitor_only ? '*' : ' ');
+    tree_.source(packet.trace_id)->write_packet(text_, packet);
+    Output& result = results_[packet.trace_id];
+    result.packets.add(result.elements.count());
+    result.packets.add(text_.view());
+  }
+  void on_diagnostic(const Diagnostic& record) override {
+    if (record.stage == Stage::kFrames) return;
+    Output& result = results_[record.stream_id];
+    result.records.add(result.elements.count());
+    result.records.add(record.index);
+    result.records.add(record.message);
+  }
+
+ private:
+  Results& results_;
+  DecodeTree& tree_;
+  TextBuffer text_;
+  bool packets_;
+};
+
+struct Way {
+  std::size_t chunk = 0;  ///< Bytes a call; 0: as much as there is.
+  std::size_t span = 1024;
+  bool interleaved = false;
+  bool cached = true;
+  bool packets = true;
+  friend std::ostream& operator<<(std::ostream& out, const Way& way) {
+    return out << (way.interleaved ? "interleaved" : "per source") << ", chunk " << way.chunk
+               << ", span " << way.span << (way.cached ? "" : ", no cache");
+  }
+};
+
+class Decoding {
+ public:
+  Decoding(const std::string& folder, const Way& way) : way_(way), span_(way.span) {
+    inputs::CaptureOptions options;
+    options.source.block_cache = way.cached;
+    auto opened = inputs::Capture::open(folder, options);
+    if (!opened) return;
+    capture_ = std::make_unique<inputs::Capture>(std::move(*opened));
+    for (const auto& source : capture_->sources()) {
+      const Protocol protocol = source.source->protocol();
+      ours_ = ours_ || protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
+    }
+  }
+
+  [[nodiscard]] bool ours() const { return capture_ != nullptr && ours_; }
+  [[nodiscard]] bool formatted() const { return capture_->tree().formatted(); }
+
+  Results decode() {
+    DecodeTree& tree = capture_->tree();
+    Watcher watcher(results_, tree, way_.packets);
+    tree.set_observer(&watcher);
+    if (way_.interleaved) {
+      interleaved();
+    } else {
+      per_source();
+    }
+    tree.set_observer(nullptr);
+    return std::move(results_);
+  }
+
+ private:
+  void interleaved() {
+    DecodeTree& tree = capture_->tree();
+    while (const auto block = capture_->next_block()) {
+      const std::size_t step = way_.chunk == 0 ? block->bytes.size() : way_.chunk;
+      for (std::size_t at = 0; at < block->bytes.size(); at += step) {
+        const Bytes part = block->bytes.subspan(at, std::min(step, block->bytes.size() - at));
+        ASSERT_TRUE(tree.feed(block->index + at, part));
+        take([&](std::span<Element> out) { return tree.next(out); });
+      }
+    }
+    tree.finish();
+    take([&](std::span<Element> out) { return tree.next(out); });
+  }
+
+  void per_source() {
+    DecodeTree& tree = capture_->tree();
+    if (!formatted()) {
+      while (const auto block = capture_->next_block()) {
+        const frames::Run run{0, block->index};
+        feed(*tree.source(0), {block->bytes, {&run, 1}});
+      }
+      finish(*tree.source(0));
+      return;
+    }
+    frames::StreamSplitter splitter(*inputs::frame_options(capture_->framing()));
+    while (const auto block = capture_->next_block()) {
+      ASSERT_TRUE(splitter.feed(block->index, block->bytes));
+      for (auto step = splitter.step(); step != frames::Step::kNeedInput; step = splitter.step())
+        if (step == frames::Step::kError) splitter.resync();
+    }
+    for (Source* source : tree.sources()) {
+      feed(*source, splitter.stream(source->trace_id()).block());
+      finish(*source);
+    }
+  }
+
+  // In chunks that carry on the runs of the block: which bytes belong to one segment stays known.
+  void feed(Source& source, const frames::StreamBlock& block) {
+    const std::size_t step =
+        way_.chunk == 0 ? std::max<std::size_t>(block.bytes.size(), 1) : way_.chunk;
+    std::size_t first = 0;
+    std::vector<frames::Run> runs;
+    for (std::size_t at = 0; at < block.bytes.size(); at += step) {
+      const Bytes part = block.bytes.subspan(at, std::min(step, block.bytes.size() - at));
+      while (first + 1 < block.runs.size() && block.runs[first + 1].position <= at) ++first;
+      runs.assign(1, {0, block.runs[first].index + (at - block.runs[first].position)});
+      for (std::size_t i = first + 1; i < block.runs.size(); ++i) {
+        if (block.runs[i].position >= at + part.size()) break;
+        runs.push_back({block.runs[i].position - at, block.runs[i].index});
+      }
+      source.feed({part, runs});
+      take([&](std::span<Element> out) { return source.next(out); });
+    }
+  }
+
+  void finish(Source& source) {
+    source.finish();
+    take([&](std::span<Element> out) { return source.next(out); });
+  }
+
+  template <class Next>
+  void take(Next next) {
+    while (const std::size_t count = next(std::span(span_)))
+      for (const Element& element : std::span(span_).first(count))
+        results_[formatted() ? element.trace_id : TraceId{0}].elements.add(element);
+  }
+
+  Way way_;
+  std::unique_ptr<inputs::Capture> capture_;
+  bool ours_ = false;
+  std::vector<Element> span_;
+  Results results_;
+};
+
+std::vector<std::string> captures() {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(shared_folder() + "/data/snapshots", error))
+    if (fs::exists(entry.path() / "snapshot.ini") && Decoding(entry.path(), {}).ours())
+      found.push_back(entry.path().filename());
+  std::ranges::sort(found);
+  if (found.empty()) found.emplace_back("none");
+  return found;
+}
+
+class GoldenChunking : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    folder_ = shared_folder() + "/data/snapshots/" + GetParam();
+    if (GetParam() == "none") GTEST_SKIP() << "no captures in " << shared_folder();
+    Decoding run(folder_, {});
+    formatted_ = run.formatted();
+    whole_ = run.decode();
+    ASSERT_FALSE(whole_.empty());
+    std::uint64_t elements = 0;
+    for (const auto& [id, output] : whole_) elements += output.elements.count() / 8;
+    RecordProperty("elements", std::to_string(elements));
+    EXPECT_NE(elements, 0U);
+  }
+
+  void expect_same(const Way& way, const Results& expected) {
+    Decoding run(folder_, way);
+    EXPECT_EQ(run.decode(), expected) << way;
+  }
+
+  std::string folder_;
+  bool formatted_ = false;
+  Results whole_;
+};
+
+TEST_P(GoldenChunking, gives_the_same_however_fed_and_taken) {
+  for (const std::size_t chunk : {1, 2, 3, 7, 16, 4096}) expect_same({.chunk = chunk}, whole_);
+  expect_same({.span = 1}, whole_);
+  expect_same({.span = 7}, whole_);
+  expect_same({.interleaved = true}, whole_);
+  expect_same({.span = 1, .interleaved = true}, whole_);
+  // Whole frames only: the multiples of 16 that the deformatter takes.
+  if (formatted_) {
+    expect_same({.chunk = 16, .interleaved = true}, whole_);
+    expect_same({.chunk = 4096, .interleaved = true}, whole_);
+  }
+}
+
+TEST_P(GoldenChunking, gives_the_same_elements_without_packets_to_show_and_without_cache) {
+  const Results silent = Decoding(folder_, {.packets = false}).decode();
+  for (const auto& [id, result] : whole_) {
+    const auto other = silent.find(id);
+    ASSERT_NE(other, silent.end());
+    EXPECT_EQ(other->second.elements, result.elements);
+    EXPECT_EQ(other->second.records, result.records);
+  }
+  expect_same({.cached = false, .packets = false}, silent);
+  expect_same({.span = 1, .packets = false}, silent);
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, GoldenChunking, testing::ValuesIn(captures()),
+                         [](const auto& capture) {
+                           std::string name = capture.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace waymark
