@@ -172,6 +172,26 @@ TEST_F(Etmv4Decoder, the_opcode_check_refuses_words_without_upper_half) {
             "error: Error processing atom packet.\n27 NO_SYNC( [bad-packet])\n");
 }
 
+// Memory behind a callback need have no end: every walk has one all the same.
+TEST_F(Etmv4Decoder, endless_memory_ends_in_an_error) {
+  config.trcidr0 |= 3U << 15;
+  ASSERT_TRUE(image.add_callback(
+      0x100000, ~std::uint64_t{0}, image::kSpaceAny,
+      [](std::uint64_t, image::SpaceMask, TraceId, std::span<std::uint8_t> out) -> std::size_t {
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = i % 4 == 0 ? 0x1F : 0;
+        return out.size();
+      }));
+  EXPECT_EQ(run({0x9A, 0, 0, 0x10, 0, 0xF7}),
+            "error: Error processing atom packet.\n29 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x9A, 0, 0, 0x10, 0, 0xAA, 0, 0, 0x20, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}),
+            "29 nopath 100000->200000 x4294967295\n");
+  for (const bool unchecked : {false, true}) {
+    quirks.exception_walk_unchecked = unchecked;
+    EXPECT_EQ(run({0x9A, 0, 0, 0x10, 0, 0x06, 0x05, 0x9D, 0, 0, 0, 0, 0, 0, 0, 0x80}),
+              "error: Error processing exception packet.\n31 NO_SYNC( [bad-packet])\n");
+  }
+}
+
 // ---- Speculation; sheet 4.3, 4.4 --------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, atoms_wait_for_their_commit) {
