@@ -14,8 +14,11 @@ using isa::Isa;
 
 // The address that an M-profile tail chain gives in place of a return address.
 constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
-// Longest stretch that is stepped through to count instructions before a source address.
+// Longest stretch that is stepped through without the block cache: for exceptions, Q elements and
+// source addresses.  Memory behind a callback need have no end.
 constexpr std::uint32_t kMaxSteps = std::uint32_t{1} << 24;
+// Most notes about one range over its limit: a bound on memory.
+constexpr std::uint32_t kMaxNotes = std::uint32_t{1} << 20;
 
 isa::Options walk_options(const Config& config, std::uint32_t flags) {
   return {.arch = config.core.arch,
@@ -995,9 +998,9 @@ void Decoder::walk_error(const Block& block, TraceIndex index) {
 }
 
 void Decoder::note_range_limit(std::uint32_t count, BlockEnd ended) {
-  if (ended != BlockEnd::kRangeLimit || follower_.range_limit() == 0) return;
-  const std::uint32_t excess = count - follower_.range_limit();
-  const std::uint32_t notes = quirks_.range_limit_repeats ? excess : 1;
+  const std::uint32_t limit = follower_.range_limit();
+  if (ended != BlockEnd::kRangeLimit || limit == 0 || count <= limit) return;
+  const std::uint32_t notes = quirks_.range_limit_repeats ? std::min(count - limit, kMaxNotes) : 1;
   for (std::uint32_t i = 0; i < notes; ++i) {
     Diagnostic& note = diagnostics_.emplace_back();
     note.fault = Fault::kRangeLimit;
@@ -1103,7 +1106,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
     if (fetched.outcome != BlockEnd::kWaypoint) break;
     stretch.last = fetched.instruction;
     address_ += fetched.instruction.size;
-    if (++stretch.count > limit && limit != 0) {
+    if (++stretch.count > (limit != 0 ? limit : kMaxSteps)) {
       stretch.ended = BlockEnd::kRangeLimit;
       break;
     }
@@ -1214,7 +1217,7 @@ bool Decoder::commit_q() {
   const Isa executed_in = isa_;
   isa::Instruction last;
   std::uint32_t walked = 0;
-  while (walked < wanted) {
+  while (walked < std::min(wanted, kMaxSteps)) {
     const flow::Follower::Fetched fetched = follower_.fetch(address_, isa_, it_);
     if (fetched.outcome == BlockEnd::kNotAccessible) break;
     if (fetched.outcome != BlockEnd::kWaypoint)

@@ -113,6 +113,8 @@ class Etmv4Source final : public Source {
         count = static_cast<std::size_t>(straight.at - out.data());
         if (stopped) continue;
       }
+      // The end is told after the last element has been given.
+      if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
       if (!end_step()) break;
     }
     statistics_.elements += count;

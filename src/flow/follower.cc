@@ -18,6 +18,8 @@ constexpr std::uint64_t kCheckpointBytes = 8192;
 // Bytes asked of a memory callback at once.  A whole line of a cache, never a page: the callback
 // may cross into what its owner cannot read.
 constexpr std::size_t kCallbackBytes = 256;
+// Most instructions of a block that is read through callbacks, which need have no end.
+constexpr std::uint32_t kMaxCallbackBlock = std::uint32_t{1} << 24;
 
 std::size_t hash(std::uint64_t address, isa::Isa isa, std::uint8_t it, std::uint32_t view) {
   std::uint64_t h = (address >> 1) ^ (std::uint64_t{view} << 40) ^
@@ -195,6 +197,7 @@ void Follower::walk(Block& block) {
   std::uint64_t address = block.start;
   std::uint64_t boundary = (address | (kCheckpointBytes - 1)) + 1;
   std::uint8_t it = block.it_in;
+  const std::uint32_t most = callbacks_ ? kMaxCallbackBlock : ~std::uint32_t{0};
   bool open = true;
   bool spliced = false;
   while (open) {
@@ -236,7 +239,7 @@ void Follower::walk(Block& block) {
       if (last.type != isa::InstrType::kOther) {
         block.ended = BlockEnd::kWaypoint;
         open = false;
-      } else if (block.count == ~std::uint32_t{0}) {
+      } else if (block.count == most) {
         block.ended = BlockEnd::kRangeLimit;
         open = false;
       }

@@ -181,21 +181,42 @@ class Decoding {
 
   // In chunks that carry on the runs of the block: which bytes belong to one segment stays known.
   void feed(Source& source, const frames::StreamBlock& block) {
-    const std::size_t step =
-        way_.chunk == 0 ? std::max<std::size_t>(block.bytes.size(), 1) : way_.chunk;
+    if (way_.chunk == 0) {
+      source.feed(block);
+      take([&](std::span<Element> out) { return source.next(out); });
+      return;
+    }
+    const std::vector<frames::Run> segments = segments_of(block);
     std::size_t first = 0;
     std::vector<frames::Run> runs;
-    for (std::size_t at = 0; at < block.bytes.size(); at += step) {
-      const Bytes part = block.bytes.subspan(at, std::min(step, block.bytes.size() - at));
-      while (first + 1 < block.runs.size() && block.runs[first + 1].position <= at) ++first;
-      runs.assign(1, {0, block.runs[first].index + (at - block.runs[first].position)});
-      for (std::size_t i = first + 1; i < block.runs.size(); ++i) {
-        if (block.runs[i].position >= at + part.size()) break;
-        runs.push_back({block.runs[i].position - at, block.runs[i].index});
+    for (std::size_t at = 0; at < block.bytes.size(); at += way_.chunk) {
+      const Bytes part = block.bytes.subspan(at, std::min(way_.chunk, block.bytes.size() - at));
+      while (first + 1 < segments.size() && segments[first + 1].position <= at) ++first;
+      runs.assign(
+          1, {.position = 0, .index = segments[first].index + (at - segments[first].position)});
+      for (std::size_t i = first + 1; i < segments.size(); ++i) {
+        if (segments[i].position >= at + part.size()) break;
+        runs.push_back({.position = segments[i].position - at, .index = segments[i].index});
       }
       source.feed({part, runs});
       take([&](std::span<Element> out) { return source.next(out); });
     }
+  }
+
+  // One run for each segment: runs of whole frames are taken apart.
+  static std::vector<frames::Run> segments_of(const frames::StreamBlock& block) {
+    std::vector<frames::Run> segments;
+    for (std::size_t i = 0; i < block.runs.size(); ++i) {
+      const frames::Run& run = block.runs[i];
+      const std::size_t end =
+          i + 1 < block.runs.size() ? block.runs[i + 1].position : block.bytes.size();
+      for (std::size_t frame = 0; run.position + frames::kPlainFrameBytes * frame < end; ++frame) {
+        segments.push_back({.position = run.position + frames::kPlainFrameBytes * frame,
+                            .index = run.index + 16 * frame});
+        if (!run.whole_frames) break;
+      }
+    }
+    return segments;
   }
 
   void finish(Source& source) {

@@ -1,0 +1,219 @@
+#include "waymark/flow/follower.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace waymark::flow {
+namespace {
+
+constexpr std::uint32_t kNop = 0xD503201F;
+constexpr std::uint32_t kRet = 0xD65F03C0;
+const isa::Options kOptions{.arch = isa::Arch::kAA64, .track_it_block = true};
+
+std::vector<std::uint8_t> code(std::initializer_list<std::uint32_t> words) {
+  std::vector<std::uint8_t> bytes;
+  for (const std::uint32_t word : words)
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<std::uint8_t>(word >> shift));
+  return bytes;
+}
+
+class FollowerTest : public testing::Test {
+ protected:
+  void add(std::uint64_t address, std::initializer_list<std::uint32_t> words,
+           image::SpaceMask space = image::kSpaceAny) {
+    ASSERT_TRUE(image_.add_buffer(address, code(words), space));
+  }
+  image::Image image_;
+};
+
+TEST_F(FollowerTest, a_block_ends_with_its_waypoint) {
+  add(0x1000, {kNop, kNop, 0x94000004, kNop});
+  Follower follower(image_, kOptions, 1);
+  const Block& block = follower.block(0x1000, isa::Isa::kA64, 0);
+  EXPECT_EQ(block.start, 0x1000U);
+  EXPECT_EQ(block.end, 0x100CU);
+  EXPECT_EQ(block.count, 3U);
+  EXPECT_EQ(block.ended, BlockEnd::kWaypoint);
+  EXPECT_TRUE(block.is_direct_branch());
+  EXPECT_TRUE(block.link);
+  EXPECT_EQ(block.target, 0x1018U);
+}
+
+TEST_F(FollowerTest, a_block_ends_where_memory_does) {
+  add(0x1000, {kNop, kNop});
+  Follower follower(image_, kOptions, 1);
+  const Block& block = follower.block(0x1004, isa::Isa::kA64, 0);
+  EXPECT_EQ(block.ended, BlockEnd::kNotAccessible);
+  EXPECT_EQ(block.count, 1U);
+  EXPECT_EQ(block.end, 0x1008U);
+  EXPECT_EQ(follower.block(0x2000, isa::Isa::kA64, 0).count, 0U);
+}
+
+TEST_F(FollowerTest, a_block_goes_on_into_the_next_region) {
+  add(0x1000, {kNop});
+  add(0x1004, {kNop, kRet});
+  Follower follower(image_, kOptions, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).end, 0x100CU);
+}
+
+TEST_F(FollowerTest, t32_needs_four_readable_bytes) {
+  ASSERT_TRUE(image_.add_buffer(0x1000, std::vector<std::uint8_t>{0x00, 0xBF, 0x70, 0x47}));
+  Follower follower(image_, kOptions, 1);
+  EXPECT_EQ(follower.block(0x1002, isa::Isa::kT32, 0).ended, BlockEnd::kNotAccessible);
+}
+
+TEST_F(FollowerTest, the_it_state_is_part_of_a_block) {
+  add(0x1000, {0xBF00BF04, 0x4770BF00, 0});  // ITT EQ; NOP; NOP; BX LR
+  Follower follower(image_, kOptions, 1);
+  const Block& whole = follower.block(0x1000, isa::Isa::kT32, 0);
+  EXPECT_EQ(whole.count, 4U);
+  EXPECT_FALSE(whole.conditional);
+  EXPECT_FALSE(follower.block(0x1006, isa::Isa::kT32, 0).conditional);
+  EXPECT_TRUE(follower.block(0x1006, isa::Isa::kT32, 1).conditional);
+}
+
+TEST_F(FollowerTest, a_second_look_does_not_walk_again) {
+  add(0x1000, {kNop, kRet});
+  Follower follower(image_, kOptions, 1);
+  follower.block(0x1000, isa::Isa::kA64, 0);
+  follower.block(0x1000, isa::Isa::kA64, 0);
+  EXPECT_EQ(follower.statistics().walks, 1U);
+  follower.set_cache_enabled(false);
+  follower.block(0x1000, isa::Isa::kA64, 0);
+  EXPECT_EQ(follower.statistics().walks, 2U);
+}
+
+TEST_F(FollowerTest, a_successor_is_linked_and_checked) {
+  add(0x1000, {0x14000002, kNop, kNop, kRet});
+  Follower follower(image_, kOptions, 1);
+  const Block& first = follower.block(0x1000, isa::Isa::kA64, 0);
+  const Block& next = follower.successor(first, true, 0x1008, isa::Isa::kA64, 0);
+  EXPECT_EQ(first.next[1], &next);
+  EXPECT_EQ(follower.successor(first, true, 0x1004, isa::Isa::kA64, 0).start, 0x1004U);
+}
+
+TEST_F(FollowerTest, memory_spaces_do_not_share_blocks) {
+  add(0x1000, {kNop, kRet}, image::kSpaceEl1N);
+  add(0x1000, {kRet}, image::kSpaceEl1S);
+  Follower follower(image_, kOptions, 1);
+  follower.select(image::kSpaceEl1N, 0);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 2U);
+  follower.select(image::kSpaceEl1S, 0);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 1U);
+  follower.select(image::kSpaceEl1N, 0);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 2U);
+  EXPECT_EQ(follower.statistics().walks, 2U);
+}
+
+TEST_F(FollowerTest, contexts_do_not_share_blocks_of_callbacks) {
+  bool second = false;
+  ASSERT_TRUE(image_.add_callback(
+      0x1000, 0x1FFF, image::kSpaceAny,
+      [&](std::uint64_t, image::SpaceMask, TraceId, std::span<std::uint8_t> out) -> std::size_t {
+        const auto bytes = code({second ? kRet : kNop, kRet});
+        std::ranges::copy(bytes, out.begin());
+        return bytes.size();
+      }));
+  Follower follower(image_, kOptions, 1);
+  follower.select(image::kSpaceEl1N, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 2U);
+  second = true;
+  follower.select(image::kSpaceEl1N, 2);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 1U);
+  follower.select(image::kSpaceEl1N, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 2U);
+  follower.invalidate_callbacks();
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 1U);
+}
+
+TEST_F(FollowerTest, a_callback_that_could_not_answer_is_asked_again) {
+  bool ready = false;
+  ASSERT_TRUE(image_.add_callback(
+      0x1000, 0x1FFF, image::kSpaceAny,
+      [&](std::uint64_t, image::SpaceMask, TraceId, std::span<std::uint8_t> out) -> std::size_t {
+        if (!ready) return 0;
+        std::ranges::copy(code({kRet}), out.begin());
+        return 4;
+      }));
+  Follower follower(image_, kOptions, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).ended, BlockEnd::kNotAccessible);
+  ready = true;
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).ended, BlockEnd::kWaypoint);
+}
+
+TEST_F(FollowerTest, a_changed_image_is_noticed_and_flushed) {
+  add(0x1000, {kNop});
+  Follower follower(image_, kOptions, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).ended, BlockEnd::kNotAccessible);
+  EXPECT_TRUE(follower.current());
+  add(0x1004, {kRet});
+  EXPECT_FALSE(follower.current());
+  follower.flush();
+  EXPECT_TRUE(follower.current());
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).ended, BlockEnd::kWaypoint);
+}
+
+TEST_F(FollowerTest, a_block_over_the_range_limit_says_so) {
+  add(0x1000, {kNop, kNop, kRet});
+  Follower follower(image_, kOptions, 1);
+  follower.set_range_limit(2);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).ended, BlockEnd::kRangeLimit);
+  follower.set_range_limit(3);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).ended, BlockEnd::kWaypoint);
+}
+
+TEST_F(FollowerTest, an_opcode_that_cannot_be_ends_a_block_before_it) {
+  add(0x1000, {kNop, 0x00000001, kRet});
+  isa::Options checked = kOptions;
+  checked.a64_opcode_check = true;
+  Follower follower(image_, checked, 1);
+  const Block& block = follower.block(0x1000, isa::Isa::kA64, 0);
+  EXPECT_EQ(block.ended, BlockEnd::kInvalidOpcode);
+  EXPECT_EQ(block.end, 0x1004U);
+}
+
+// Hostile traces cannot make the same megabytes be classified from every address in them.
+TEST_F(FollowerTest, overlapping_long_walks_share_their_rest) {
+  std::vector<std::uint8_t> bytes;
+  for (unsigned i = 0; i < 16384; ++i) {
+    const auto word = code({kNop});
+    bytes.insert(bytes.end(), word.begin(), word.end());
+  }
+  const auto last = code({kRet});
+  bytes.insert(bytes.end(), last.begin(), last.end());
+  ASSERT_TRUE(image_.add_buffer(0x10000, bytes));
+  Follower follower(image_, kOptions, 1);
+  for (unsigned i = 0; i < 64; ++i) {
+    const Block& block = follower.block(0x10000 + 4 * i, isa::Isa::kA64, 0);
+    EXPECT_EQ(block.count, 16385 - i);
+    EXPECT_EQ(block.end, 0x10000U + 4 * 16385);
+    EXPECT_TRUE(block.is_indirect_branch());
+  }
+  EXPECT_LT(follower.statistics().instructions, 16385U + 64 * 2048);
+}
+
+TEST_F(FollowerTest, a_copy_has_an_empty_cache_and_the_same_view) {
+  add(0x1000, {kNop, kRet}, image::kSpaceEl1N);
+  Follower follower(image_, kOptions, 1);
+  follower.select(image::kSpaceEl1N, 0);
+  follower.block(0x1000, isa::Isa::kA64, 0);
+  Follower copy(follower);
+  EXPECT_EQ(copy.space(), image::kSpaceEl1N);
+  EXPECT_EQ(copy.block(0x1000, isa::Isa::kA64, 0).count, 2U);
+  EXPECT_EQ(copy.statistics().walks, 1U);
+}
+
+TEST_F(FollowerTest, fetch_gives_one_instruction_of_any_type) {
+  add(0x1000, {kNop, kRet});
+  Follower follower(image_, kOptions, 1);
+  std::uint8_t it = 0;
+  EXPECT_EQ(follower.fetch(0x1000, isa::Isa::kA64, it).instruction.type, isa::InstrType::kOther);
+  EXPECT_EQ(follower.fetch(0x1004, isa::Isa::kA64, it).instruction.type,
+            isa::InstrType::kIndirectBranch);
+  EXPECT_EQ(follower.fetch(0x1008, isa::Isa::kA64, it).outcome, BlockEnd::kNotAccessible);
+}
+
+}  // namespace
+}  // namespace waymark::flow

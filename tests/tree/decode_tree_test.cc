@@ -1,0 +1,280 @@
+#include "waymark/tree/decode_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/decoded.h"
+#include "support/etmv4_stream.h"
+#include "waymark/etmv4/source.h"
+#include "waymark/frames/mux.h"
+#include "waymark/tree/data_path.h"
+#include "waymark/tree/per_source.h"
+
+namespace waymark {
+namespace {
+
+using support::Decoded;
+using support::Random;
+
+const frames::Options kAligned{};
+
+/// Up to four sources with random streams in one capture of frames.
+struct Frames {
+  explicit Frames(std::uint64_t seed) : random(seed) {
+    image = support::Program(random).image(support::Program::Kind::kBuffers);
+    const std::uint32_t count = random.between(1, 4);
+    std::vector<std::vector<std::uint8_t>> streams;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      etmv4::Config config = support::random_config(random);
+      config.trctraceidr = 0x10 + i;
+      streams.push_back(support::StreamMaker(random, config).make(random.between(20, 120), 30));
+      configs.push_back(config);
+    }
+    frames::Mux mux({.delayed_id_changes = random.coin(), .id_repeat = random.below(9)});
+    bool more = true;
+    while (more) {
+      more = false;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        auto& stream = streams[i];
+        const std::size_t size = std::min<std::size_t>(stream.size(), random.between(0, 40));
+        EXPECT_TRUE(mux.write(static_cast<TraceId>(0x10 + i), Bytes(stream).first(size)));
+        stream.erase(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));
+        more = more || !stream.empty();
+      }
+    }
+    mux.finish();
+    bytes = mux.take();
+  }
+
+  [[nodiscard]] std::unique_ptr<DecodeTree> tree() const {
+    auto made = std::make_unique<DecodeTree>(kAligned);
+    for (const etmv4::Config& config : configs)
+      EXPECT_TRUE(made->add(std::move(*etmv4::make_source(config, image.get(), {}))));
+    return made;
+  }
+
+  Random random;
+  std::unique_ptr<image::Image> image;
+  std::vector<etmv4::Config> configs;
+  std::vector<std::uint8_t> bytes;
+};
+
+void take(DecodeTree& tree, std::size_t span, std::vector<Element>& into) {
+  std::vector<Element> out(span);
+  while (const std::size_t count = tree.next(out))
+    into.insert(into.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+std::vector<Element> interleaved(DecodeTree& tree, Bytes bytes, std::size_t block,
+                                 std::size_t span) {
+  std::vector<Element> elements;
+  for (std::size_t at = 0; at < bytes.size(); at += block) {
+    EXPECT_TRUE(tree.feed(at, bytes.subspan(at, std::min(block, bytes.size() - at))));
+    take(tree, span, elements);
+  }
+  tree.finish();
+  take(tree, span, elements);
+  return elements;
+}
+
+std::map<TraceId, std::vector<Element>> by_source(std::span<const Element> elements) {
+  std::map<TraceId, std::vector<Element>> sources;
+  for (const Element& element : elements) sources[element.trace_id].push_back(element);
+  return sources;
+}
+
+class TreeProperty : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  TreeProperty() : frames_(GetParam()) {}
+  Frames frames_;
+};
+
+TEST_P(TreeProperty, blocks_and_spans_make_no_difference) {
+  const auto whole = interleaved(*frames_.tree(), frames_.bytes, frames_.bytes.size(), 1024);
+  for (const std::size_t block : {16, 48, 4096})
+    for (const std::size_t span : {1, 2, 7, 1024})
+      ASSERT_EQ(
+          support::difference(whole, interleaved(*frames_.tree(), frames_.bytes, block, span)), "")
+          << "seed " << GetParam() << ", block " << block << ", span " << span;
+}
+
+TEST_P(TreeProperty, an_observer_makes_no_difference) {
+  const auto alone = interleaved(*frames_.tree(), frames_.bytes, 4096, 64);
+  const auto tree = frames_.tree();
+  Decoded seen;
+  seen.source = tree->sources().front();
+  tree->set_observer(&seen);
+  ASSERT_EQ(support::difference(alone, interleaved(*tree, frames_.bytes, 4096, 64)), "")
+      << "seed " << GetParam();
+  EXPECT_FALSE(seen.packets.empty());
+}
+
+TEST_P(TreeProperty, source_by_source_gives_each_what_interleaved_gives) {
+  const auto tree = frames_.tree();
+  const auto expected = by_source(interleaved(*tree, frames_.bytes, frames_.bytes.size(), 1024));
+  const auto other = frames_.tree();
+  PerSourceDriver driver(kAligned, other->sources());
+  std::map<TraceId, std::vector<Element>> got;
+  const ElementBatch keep = [&](Source& source, std::span<const Element> elements) {
+    auto& kept = got[source.trace_id()];
+    kept.insert(kept.end(), elements.begin(), elements.end());
+  };
+  ASSERT_TRUE(driver.decode(0, frames_.bytes, keep));
+  driver.finish(keep);
+  ASSERT_EQ(got.size(), expected.size());
+  for (const auto& [id, elements] : expected)
+    ASSERT_EQ(support::difference(elements, got[id]), "") << "seed " << GetParam();
+}
+
+/// Asks to wait at random elements.
+class Waiting final : public ElementSink {
+ public:
+  explicit Waiting(std::uint64_t seed) : random_(seed) {}
+  Flow on_element(const Element& element) override {
+    elements.push_back(element);
+    return random_.one_in(4) ? Flow::kWait : Flow::kContinue;
+  }
+  std::vector<Element> elements;
+
+ private:
+  Random random_;
+};
+
+void push(DataPath& path, Bytes bytes, std::size_t block) {
+  std::size_t at = 0;
+  Result<Flow> flow = Flow::kContinue;
+  const auto settle = [&] {
+    while (flow && *flow == Flow::kWait) flow = path.flush();
+    ASSERT_TRUE(flow.has_value());
+  };
+  while (at < bytes.size()) {
+    std::size_t used = 0;
+    flow = path.data(at, bytes.subspan(at, std::min(block, bytes.size() - at)), used);
+    settle();
+    at += used;
+  }
+  flow = path.finish();
+  settle();
+}
+
+TEST_P(TreeProperty, push_with_waits_gives_what_pull_gives) {
+  const auto pulled = interleaved(*frames_.tree(), frames_.bytes, 4096, 1024);
+  for (const std::size_t block : {16, 64, 4096}) {
+    const auto tree = frames_.tree();
+    Waiting sink(GetParam());
+    DataPath path(*tree, sink);
+    push(path, frames_.bytes, block);
+    ASSERT_EQ(support::difference(pulled, sink.elements), "")
+        << "seed " << GetParam() << ", block " << block;
+  }
+}
+
+TEST_P(TreeProperty, an_unformatted_push_gives_what_pull_gives) {
+  Random random(GetParam());
+  const etmv4::Config& config = frames_.configs.front();
+  const auto bytes = support::StreamMaker(random, config).make(100, 30);
+  const auto tree = [&] {
+    auto made = std::make_unique<DecodeTree>(std::nullopt);
+    EXPECT_TRUE(made->add(std::move(*etmv4::make_source(config, frames_.image.get(), {}))));
+    return made;
+  };
+  const auto pulled = interleaved(*tree(), bytes, bytes.size(), 1024);
+  for (const std::size_t block : {1, 3, 100}) {
+    const auto other = tree();
+    Waiting sink(GetParam());
+    DataPath path(*other, sink);
+    push(path, bytes, block);
+    ASSERT_EQ(support::difference(pulled, sink.elements), "")
+        << "seed " << GetParam() << ", block " << block;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, TreeProperty, testing::Range<std::uint64_t>(0, 60));
+
+// ---- Single rules -----------------------------------------------------------------------------
+
+class Tree : public testing::Test {
+ protected:
+  static std::unique_ptr<Source> source(TraceId id) {
+    etmv4::Config config;
+    config.trctraceidr = id;
+    SourceOptions packets;
+    packets.decode = false;
+    return std::move(*etmv4::make_source(config, nullptr, packets));
+  }
+};
+
+TEST_F(Tree, refuses_a_second_source_of_an_id) {
+  DecodeTree tree(kAligned);
+  ASSERT_TRUE(tree.add(source(0x10)));
+  const auto again = tree.add(source(0x10));
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+  EXPECT_EQ(again.error().detail, "Two sources claim the trace ID 0x10.");
+}
+
+TEST_F(Tree, without_frames_there_is_one_source_whatever_its_id) {
+  DecodeTree tree(std::nullopt);
+  ASSERT_TRUE(tree.add(source(0x10)));
+  EXPECT_FALSE(tree.add(source(0x11)).has_value());
+  EXPECT_NE(tree.source(0x55), nullptr);
+}
+
+TEST_F(Tree, lists_its_sources_by_id) {
+  DecodeTree tree(kAligned);
+  ASSERT_TRUE(tree.add(source(0x22)));
+  ASSERT_TRUE(tree.add(source(0x11)));
+  ASSERT_EQ(tree.sources().size(), 2U);
+  EXPECT_EQ(tree.sources()[0]->trace_id(), 0x11);
+  EXPECT_EQ(tree.source(0x33), nullptr);
+  EXPECT_EQ(tree.source(0xFF), nullptr);
+}
+
+TEST_F(Tree, refuses_blocks_that_are_no_whole_frames) {
+  DecodeTree tree(kAligned);
+  const std::vector<std::uint8_t> bytes(17);
+  EXPECT_FALSE(tree.feed(0, bytes).has_value());
+  EXPECT_TRUE(tree.feed(0, Bytes(bytes).first(16)).has_value());
+}
+
+TEST_F(Tree, a_filter_leaves_other_ids_out_and_counts_them_as_without) {
+  const Frames frames(1);
+  const auto tree = frames.tree();
+  const TraceId wanted[] = {0x10};
+  tree->set_filter(wanted);
+  for (const Element& element : interleaved(*tree, frames.bytes, 4096, 64))
+    EXPECT_EQ(element.trace_id, 0x10);
+  EXPECT_EQ(tree->frame_statistics().total(), frames.bytes.size());
+}
+
+TEST_F(Tree, reset_decodes_again_from_a_new_sync_point) {
+  const Frames frames(2);
+  const auto tree = frames.tree();
+  const auto first = interleaved(*tree, frames.bytes, 4096, 64);
+  tree->reset();
+  const auto again = interleaved(*tree, frames.bytes, 4096, 64);
+  ASSERT_FALSE(again.empty());
+  EXPECT_EQ(first.front().reason, static_cast<std::uint8_t>(UnsyncReason::kInitDecoder));
+  EXPECT_EQ(again.front().reason, static_cast<std::uint8_t>(UnsyncReason::kResetDecoder));
+  EXPECT_EQ(first.size(), again.size());
+}
+
+TEST_F(Tree, the_data_path_refuses_data_while_elements_wait) {
+  const Frames frames(3);
+  const auto tree = frames.tree();
+  struct Always final : ElementSink {
+    Flow on_element(const Element& /*element*/) override { return Flow::kWait; }
+  } sink;
+  DataPath path(*tree, sink);
+  std::size_t used = 0;
+  ASSERT_EQ(path.data(0, frames.bytes, used), Flow::kWait);
+  std::size_t none = 0;
+  EXPECT_FALSE(path.data(used, Bytes(frames.bytes).subspan(used), none).has_value());
+  EXPECT_FALSE(path.finish().has_value());
+  path.reset();
+  EXPECT_EQ(path.flush(), Flow::kContinue);
+}
+
+}  // namespace
+}  // namespace waymark
