@@ -108,7 +108,8 @@ void Decoder::reset() {
   packet_index_ = 0;
 }
 
-// What every loss of synchronisation forgets; sheet section 5.1, columns "error resync" and "RESET".
+// What every loss of synchronisation forgets; sheet section 5.1, columns "error resync" and
+// "RESET".
 void Decoder::clear_state() {
   run_left_ = 0;
   queue_.clear();
@@ -318,9 +319,9 @@ void Decoder::accept_in_decode(const Packet& packet) {
       commit_request_ = packet.has_commit ? packet.commit : 0;
       break;
     case PacketType::kTimestamp: {
-      Entry& entry = add(config_.cycle_count_enabled() ? EntryKind::kTimestampCycleCount
-                                                       : EntryKind::kTimestamp,
-                         packet.index);
+      Entry& entry = add(
+          config_.cycle_count_enabled() ? EntryKind::kTimestampCycleCount : EntryKind::kTimestamp,
+          packet.index);
       entry.value = packet.timestamp;
       entry.count = packet.has_count ? packet.cycle_count : 0;
       break;
@@ -460,8 +461,7 @@ void Decoder::emit_range(const Block& block, TraceIndex index, bool executed) {
 }
 
 void Decoder::emit_walk(TraceIndex index, std::uint64_t start, std::uint64_t end,
-                        std::uint32_t count, const isa::Instruction& last, Isa isa,
-                        bool executed) {
+                        std::uint32_t count, const isa::Instruction& last, Isa isa, bool executed) {
   Block block;
   block.start = start;
   block.end = end;
@@ -485,8 +485,8 @@ std::size_t Decoder::drain(std::span<Element> out) {
   out_end_ = out_begin_ + out.size();
   while (true) {
     if (staged_ready_ != 0) [[unlikely]] {
-      const std::size_t count = std::min(staged_ready_ - staged_taken_,
-                                         static_cast<std::size_t>(out_end_ - out_));
+      const std::size_t count =
+          std::min(staged_ready_ - staged_taken_, static_cast<std::size_t>(out_end_ - out_));
       std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_taken_), count, out_);
       out_ += count;
       staged_taken_ += count;
@@ -523,9 +523,8 @@ void Decoder::resolve() {
     run_open_ = true;
     last_looked_at_ = 0;
     staging_ = quirks_.error_loses_elements &&
-               (atoms_can_fail_ || queue_.size() != 1 ||
-                queue_.front().kind != EntryKind::kAtom || cancel_request_ != 0 ||
-                mispredict_request_);
+               (atoms_can_fail_ || queue_.size() != 1 || queue_.front().kind != EntryKind::kAtom ||
+                cancel_request_ != 0 || mispredict_request_);
   }
   if (commit_request_ != 0) {
     commit();
@@ -599,8 +598,7 @@ void Decoder::commit() {
         range_expected_ = false;
         return_stack_.clear();
         pop_pending_ = false;
-        const auto reason =
-            previous_overflow_ ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
+        const auto reason = previous_overflow_ ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
         emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
         previous_overflow_ = false;
         break;
@@ -710,8 +708,8 @@ void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
   leave_flow();
 }
 
-// The address comes from elsewhere than the last block.  Only what an indirect branch guesses may be
-// linked to it: every other link is followed without a look at the address.
+// The address comes from elsewhere than the last block.  Only what an indirect branch guesses may
+// be linked to it: every other link is followed without a look at the address.
 void Decoder::leave_flow() {
   block_ = nullptr;
   if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;
@@ -740,8 +738,7 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
 }
 
 void Decoder::select_memory() {
-  follower_.select(space_of(context_),
-                   std::uint64_t{context_.vmid} << 32 | context_.context_id);
+  follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id);
   block_ = from_ = nullptr;
 }
 
@@ -906,8 +903,7 @@ Element* Decoder::resume(Element* out, Element* end) {
       need_address_ = true;
       pop_pending_ = return_stack_on_;
       block = nullptr;
-      if (from->subtype == isa::InstrSubtype::kV8ExceptionReturn &&
-          config_.major_version() >= 5) {
+      if (from->subtype == isa::InstrSubtype::kV8ExceptionReturn && config_.major_version() >= 5) {
         block_ = nullptr;
         from_ = from;
         from_taken_ = true;
@@ -1125,10 +1121,10 @@ bool Decoder::commit_source_address(const Entry& entry) {
   static constexpr std::string_view kDecodeError =
       "Instruction decode error processing source address packet.";
   const auto failed = [&](BlockEnd ended) {
-    return fail_walk(ended, index, ended == BlockEnd::kInvalidOpcode ||
-                                           ended == BlockEnd::kUnsupported
-                                       ? kDecodeError
-                                       : kReadError);
+    return fail_walk(ended, index,
+                     ended == BlockEnd::kInvalidOpcode || ended == BlockEnd::kUnsupported
+                         ? kDecodeError
+                         : kReadError);
   };
   const flow::Follower::Fetched at = follower_.fetch(source, isa_, it_);
   if (at.outcome == BlockEnd::kNotAccessible) {
@@ -1184,10 +1180,9 @@ bool Decoder::commit_source_address(const Entry& entry) {
   }
   isa_ = last.next_isa;
   block_ = from_ = nullptr;
-  emit_walk(index, start, end, count, last,
-            quirks_.source_address_after_state ? isa_ : executed_in, true);
-  if (!quirks_.source_address_after_state &&
-      last.subtype == isa::InstrSubtype::kV8ExceptionReturn)
+  emit_walk(index, start, end, count, last, quirks_.source_address_after_state ? isa_ : executed_in,
+            true);
+  if (!quirks_.source_address_after_state && last.subtype == isa::InstrSubtype::kV8ExceptionReturn)
     emit(ElementKind::kExceptionReturn, index);
   return true;
 }
@@ -1326,8 +1321,8 @@ bool Decoder::discard() {
   while (!queue_.empty()) {
     if (!room()) return false;
     const Entry& entry = queue_.front();
-    const bool lost = quirks_.discard_loses_instrumentation &&
-                      entry.kind == EntryKind::kInstrumentation;
+    const bool lost =
+        quirks_.discard_loses_instrumentation && entry.kind == EntryKind::kInstrumentation;
     if (is_survivor(entry.kind) && !lost) emit_survivor(entry);
     queue_.pop_front();
   }
@@ -1371,8 +1366,7 @@ bool Decoder::finish_queue() {
   if (!room()) return false;
   queue_.clear();
   end_request_ = false;
-  const auto reason =
-      previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kEndOfTrace;
+  const auto reason = previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kEndOfTrace;
   emit(ElementKind::kEndOfTrace, packet_index_).reason = static_cast<std::uint8_t>(reason);
   return true;
 }
@@ -1407,8 +1401,7 @@ void Decoder::fail_commit(Fault fault, TraceIndex index, std::string_view messag
 }
 
 bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, std::string_view message) {
-  const Fault fault =
-      ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
+  const Fault fault = ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
   fail_commit(fault, index, message, UnsyncReason::kBadPacket);
   blame(address_);
   if (quirks_.fatal_walk_errors) {

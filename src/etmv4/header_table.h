@@ -24,7 +24,8 @@ enum class Gate : std::uint8_t {
 };
 
 struct HeaderRow {
-  std::string_view pattern;  ///< Eight characters 0, 1 or x, most significant first; blanks ignored.
+  std::string_view
+      pattern;  ///< Eight characters 0, 1 or x, most significant first; blanks ignored.
   PacketType type;
   Layout layout;
   Gate gate = Gate::kAlways;

@@ -205,8 +205,8 @@ class Etmv4Source final : public Source {
   }
 
   void show(bool bad) {
-    if (!decoder_ && (packet_.type == PacketType::kReserved ||
-                      packet_.type == PacketType::kReservedConfig)) {
+    if (!decoder_ &&
+        (packet_.type == PacketType::kReserved || packet_.type == PacketType::kReservedConfig)) {
       Diagnostic record;
       record.fault = Fault::kInvalidHeader;
       record.stage = Stage::kPackets;

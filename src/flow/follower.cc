@@ -140,8 +140,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   scratch_.view = view_;
   walk(scratch_);
   // What a callback could not read now it may read later, when its owner knows more.
-  const bool keep =
-      cache_enabled_ && !(callbacks_ && scratch_.ended == BlockEnd::kNotAccessible);
+  const bool keep = cache_enabled_ && !(callbacks_ && scratch_.ended == BlockEnd::kNotAccessible);
   if (!keep) return scratch_;
   if (used_ == kMaxBlocks) {
     const std::uint32_t view = view_;
@@ -260,8 +259,7 @@ void Follower::walk(Block& block) {
   if (range_limit_ != 0 && block.count > range_limit_) block.ended = BlockEnd::kRangeLimit;
 }
 
-Follower::Fetched Follower::fetch(std::uint64_t address, isa::Isa isa,
-                                  std::uint8_t& it_remaining) {
+Follower::Fetched Follower::fetch(std::uint64_t address, isa::Isa isa, std::uint8_t& it_remaining) {
   std::array<std::uint8_t, 4> word{};
   const Bytes bytes = image_->read(address, space_, trace_id_, word);
   if (bytes.size() < 4) return {{}, BlockEnd::kNotAccessible};

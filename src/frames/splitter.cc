@@ -7,7 +7,7 @@
 namespace waymark::frames {
 namespace {
 
-constexpr std::size_t kMaxBatch = 1024;              // Frames that memory is asked for at once.
+constexpr std::size_t kMaxBatch = 1024;  // Frames that memory is asked for at once.
 
 }  // namespace
 

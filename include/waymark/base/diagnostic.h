@@ -37,10 +37,10 @@ struct Diagnostic {
   Fault fault = Fault::kNone;
   Severity severity = Severity::kError;
   Stage stage = Stage::kElements;
-  bool fatal = false;             ///< The source cannot go on.
+  bool fatal = false;              ///< The source cannot go on.
   TraceId trace_id = kNoTraceId;   ///< That the registers name; kNoTraceId: not of one source.
   TraceId stream_id = kNoTraceId;  ///< That the source's packets carry; 0 when unformatted.
-  TraceIndex index = kNoIndex;    ///< Where; kNoIndex where the record has no place.
+  TraceIndex index = kNoIndex;     ///< Where; kNoIndex where the record has no place.
   std::string_view message;
   std::uint64_t lost = 0;  ///< Bytes that were passed over, where that is known.
   /// Of the instruction at which image and trace disagree; kNoAddress where there is none.

@@ -42,8 +42,8 @@ using Result = std::expected<T, Error>;
 }  // namespace waymark
 
 /// Leaves the enclosing function with the error of `expression`, if it has one.
-#define WAYMARK_TRY(expression)                                                      \
-  do {                                                                               \
-    if (auto waymark_try_result = (expression); !waymark_try_result) [[unlikely]]    \
-      return std::unexpected(std::move(waymark_try_result).error());                 \
+#define WAYMARK_TRY(expression)                                                   \
+  do {                                                                            \
+    if (auto waymark_try_result = (expression); !waymark_try_result) [[unlikely]] \
+      return std::unexpected(std::move(waymark_try_result).error());              \
   } while (false)

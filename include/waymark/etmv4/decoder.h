@@ -32,10 +32,12 @@ class Decoder {
 
   /// The fast way of an atom packet: straight to the follower, past the queue.  Possible when
   /// straight(); otherwise accept() it.
-  [[nodiscard]] bool straight() const { return straight_ && state_ == State::kDecode && queue_.empty(); }
+  [[nodiscard]] bool straight() const {
+    return straight_ && state_ == State::kDecode && queue_.empty();
+  }
 
-  /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came first
-  /// the decoder is running(); what is not simple makes it busy().
+  /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came
+  /// first the decoder is running(); what is not simple makes it busy().
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
     packet_index_ = index;
     run_atoms_ = atoms.atoms;
@@ -104,16 +106,16 @@ class Decoder {
   /// What a packet leaves in the queue.
   struct Entry {
     TraceIndex index = 0;
-    std::uint64_t value = 0;        ///< Address, timestamp, payload; atoms, oldest in bit 0.
-    std::uint32_t count = 0;        ///< Atoms or unseen elements left; cycle count; Q count.
+    std::uint64_t value = 0;  ///< Address, timestamp, payload; atoms, oldest in bit 0.
+    std::uint32_t count = 0;  ///< Atoms or unseen elements left; cycle count; Q count.
     std::uint32_t context_id = 0;
     std::uint32_t vmid = 0;
-    std::uint16_t number = 0;       ///< Exception or event number; instrumentation level.
+    std::uint16_t number = 0;  ///< Exception or event number; instrumentation level.
     EntryKind kind = EntryKind::kTraceInfo;
     std::uint8_t is = 0;
     std::uint8_t el = 0;
-    bool flag = false;  ///< Context: updated.  Exception: return is target.  Q: address included.
-    bool known = false; ///< Q: count known.  Context: carries a context ID.
+    bool flag = false;   ///< Context: updated.  Exception: return is target.  Q: address included.
+    bool known = false;  ///< Q: count known.  Context: carries a context ID.
     bool has_vmid = false;
     bool sf = false;
     bool ns = false;
@@ -231,10 +233,10 @@ class Decoder {
   flow::ReturnStack return_stack_;
   bool return_stack_on_;
   bool exception_return_is_p0_;
-  bool checks_;               ///< Any consistency check is on.
-  bool atoms_can_fail_;       ///< A run of atoms can end in an error.
+  bool checks_;          ///< Any consistency check is on.
+  bool atoms_can_fail_;  ///< A run of atoms can end in an error.
   bool callbacks_ = false;
-  bool straight_ = false;     ///< No speculation, no checks: atoms need no queue.
+  bool straight_ = false;  ///< No speculation, no checks: atoms need no queue.
 
   State state_ = State::kNoSync;
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;

@@ -128,24 +128,24 @@ struct Packet {
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
   std::uint32_t atoms = 0;    ///< Bit i is the i-th oldest atom; 1 is E.
 
-  std::uint8_t value = 0;       ///< Event mask, data sync marker, conditional token, ITE level.
-  std::uint8_t match_index = 0; ///< Exact match and Q with exact match.
-  std::uint8_t q_type = 0;      ///< Low nibble of a Q header.
-  bool has_count = false;       ///< Q: count known.  Timestamp, cycle count: see `cycle_count`.
-  bool has_commit = false;      ///< Cycle count packets: a commit count is present.
-  bool initial = false;         ///< Trace info: the first since reset.
-  bool has_spec = false;        ///< Trace info: a SPEC section is present.
-  bool fault_pending = false;   ///< Exception, M profile.
+  std::uint8_t value = 0;        ///< Event mask, data sync marker, conditional token, ITE level.
+  std::uint8_t match_index = 0;  ///< Exact match and Q with exact match.
+  std::uint8_t q_type = 0;       ///< Low nibble of a Q header.
+  bool has_count = false;        ///< Q: count known.  Timestamp, cycle count: see `cycle_count`.
+  bool has_commit = false;       ///< Cycle count packets: a commit count is present.
+  bool initial = false;          ///< Trace info: the first since reset.
+  bool has_spec = false;         ///< Trace info: a SPEC section is present.
+  bool fault_pending = false;    ///< Exception, M profile.
   ExceptionAddress exception_address = ExceptionAddress::kNone;
   std::uint16_t exception = 0;  ///< Exception number, 10 bits.
 
   std::uint32_t cycle_count = 0;  ///< Of cycle count and timestamp packets, and the Q count.
   std::uint32_t commit = 0;
   std::uint32_t cancel = 0;
-  std::uint32_t info = 0;       ///< Trace info: INFO section.
-  std::uint32_t spec_depth = 0; ///< Trace info: SPEC section.
-  std::uint32_t cc_threshold = 0;  ///< Trace info: threshold as the listing shows it.
-  std::uint8_t timestamp_bits = 0; ///< Low bits that a timestamp packet carried.
+  std::uint32_t info = 0;           ///< Trace info: INFO section.
+  std::uint32_t spec_depth = 0;     ///< Trace info: SPEC section.
+  std::uint32_t cc_threshold = 0;   ///< Trace info: threshold as the listing shows it.
+  std::uint8_t timestamp_bits = 0;  ///< Low bits that a timestamp packet carried.
 
   std::uint64_t timestamp = 0;  ///< Whole value after the update; ITE: its payload.
   Address address;

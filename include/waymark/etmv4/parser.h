@@ -55,8 +55,8 @@ enum class Layout : std::uint8_t {
 };
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
-/// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a saved
-/// state (with the block that it reads).  One owner; not thread safe.
+/// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
+/// saved state (with the block that it reads).  One owner; not thread safe.
 ///
 /// A packet longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
 class Parser {
@@ -76,8 +76,8 @@ class Parser {
   /// packet_bytes() is that of the last.
   std::size_t next(std::span<Packet> out);
 
-  /// Reads on until the block is used up or the visitor says stop: what next() does, without a packet
-  /// in memory for each atom header.  `Visitor` has
+  /// Reads on until the block is used up or the visitor says stop: what next() does, without a
+  /// packet in memory for each atom header.  `Visitor` has
   ///   bool on_atoms(TraceIndex index, const AtomPacket& atoms);
   ///   bool on_packet(Packet& packet);
   /// which return false to stop after this packet.  True: the visitor stopped it.
@@ -138,7 +138,8 @@ class Parser {
   bool next_unsynced(Packet& packet);
   bool next_carried(Packet& packet);
   void give_chunk(Packet& packet, PacketType type, std::size_t size);
-  /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed then).
+  /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed
+  /// then).
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_extension(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_trace_info(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -214,14 +215,13 @@ class Parser {
 
 /// Writes an atom packet over the fields of `to` that it has.
 inline void copy_atoms(const AtomPacket& from, Packet& to) {
-  static_assert(offsetof(Packet, error_type) - offsetof(Packet, type) ==
-                    offsetof(AtomPacket, error_type) &&
-                offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
-                offsetof(Packet, atom_count) - offsetof(Packet, type) ==
-                    offsetof(AtomPacket, atom_count) &&
-                offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
-                    offsetof(AtomPacket, monitor_only) &&
-                offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
+  static_assert(
+      offsetof(Packet, error_type) - offsetof(Packet, type) == offsetof(AtomPacket, error_type) &&
+      offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
+      offsetof(Packet, atom_count) - offsetof(Packet, type) == offsetof(AtomPacket, atom_count) &&
+      offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
+          offsetof(AtomPacket, monitor_only) &&
+      offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
   std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
 }
 
@@ -232,8 +232,8 @@ unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
   const unsigned second = at[1] >> 7;
   const unsigned width = kFirst + 8 * second;
   const std::uint64_t mask = second != 0 ? (1U << (kFirst + 8)) - 1 : (1U << kFirst) - 1;
-  const std::uint64_t value = std::uint64_t{at[1] & 0x7FU} << (2 - kIs) |
-                              std::uint64_t{at[2] & (0U - second)} << kFirst;
+  const std::uint64_t value =
+      std::uint64_t{at[1] & 0x7FU} << (2 - kIs) | std::uint64_t{at[2] & (0U - second)} << kFirst;
   Address address = base_;
   address.value = (base_.value & ~mask) | value;
   address.update_bits = static_cast<std::uint8_t>(width);

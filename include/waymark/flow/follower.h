@@ -49,8 +49,8 @@ struct alignas(64) Block {
 };
 static_assert(sizeof(Block) == 64);
 
-/// Points into the cache of its owner's follower.  A copy of the owner gets an empty cache, and so a
-/// copy of this points nowhere; assignment is within one owner.
+/// Points into the cache of its owner's follower.  A copy of the owner gets an empty cache, and so
+/// a copy of this points nowhere; assignment is within one owner.
 class BlockPointer {
  public:
   BlockPointer() = default;
@@ -69,9 +69,9 @@ class BlockPointer {
 
 /// Counts of the cache, for tests and benchmarks.
 struct CacheStatistics {
-  std::uint64_t walks = 0;          ///< Blocks built.
-  std::uint64_t instructions = 0;   ///< Instructions classified to build them.
-  std::uint64_t flushes = 0;        ///< Times that everything was forgotten.
+  std::uint64_t walks = 0;         ///< Blocks built.
+  std::uint64_t instructions = 0;  ///< Instructions classified to build them.
+  std::uint64_t flushes = 0;       ///< Times that everything was forgotten.
 };
 
 /// The walker with its cache.  One owner; not thread safe.  Several followers may share an image.

@@ -83,8 +83,8 @@ class DecodeTree {
   frames::RawMonitor* raw_ = nullptr;
   bool reference_quirks_ = false;
   bool raw_packed_ = false;
-  bool shows_ = false;     ///< Packets or raw frames must come in order with the elements.
-  bool stepped_ = false;   ///< A step of the frame layer waits until elements are taken.
+  bool shows_ = false;    ///< Packets or raw frames must come in order with the elements.
+  bool stepped_ = false;  ///< A step of the frame layer waits until elements are taken.
   frames::Step step_ = frames::Step::kNeedInput;
   bool failed_ = false;
 

@@ -1,5 +1,5 @@
-// The per-source driver: a large block is demultiplexed first, then each source decodes its bytes in
-// one run.  For analysis and threads, which need no order between sources.
+// The per-source driver: a large block is demultiplexed first, then each source decodes its bytes
+// in one run.  For analysis and threads, which need no order between sources.
 #pragma once
 
 #include <cstdint>

@@ -67,11 +67,11 @@ struct SourceStatistics {
 
 /// What every protocol's source is told.
 struct SourceOptions {
-  bool decode = true;            ///< False: packets only, next() never gives elements.
-  std::uint32_t flags = 0;       ///< DecodeFlag bits.
-  std::uint32_t range_limit = 0; ///< Most instructions of one walked range; 0: no limit.
-  bool reference_quirks = false; ///< Switch on every named quirk of the protocol (compat only).
-  bool block_cache = true;       ///< False: every atom is walked anew.  For tests.
+  bool decode = true;             ///< False: packets only, next() never gives elements.
+  std::uint32_t flags = 0;        ///< DecodeFlag bits.
+  std::uint32_t range_limit = 0;  ///< Most instructions of one walked range; 0: no limit.
+  bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
+  bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
