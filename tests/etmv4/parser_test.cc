@@ -113,7 +113,7 @@ TEST_F(Etmv4Parser, the_search_does_not_depend_on_chunks) {
   std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 7, 0, 1};
   bytes.resize(bytes.size() + 13, 0x00);
   bytes.insert(bytes.end(), {0x80, 0xF7});
-  for (const std::size_t chunk : {1, 2, 3, 7, 8, 16})
+  for (const std::size_t chunk : {1U, 2U, 3U, 7U, 8U, 16U})
     EXPECT_EQ(search(bytes, chunk), search(bytes)) << chunk;
 }
 

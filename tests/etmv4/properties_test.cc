@@ -79,7 +79,7 @@ class Stream : public testing::TestWithParam<std::uint64_t> {
 TEST_P(Stream, gives_the_same_in_any_chunks) {
   for_each_case([](const Case& one) {
     const Decoded whole = decode(one.source(), one.bytes, 0, 1024, Watch::kPackets);
-    for (const std::size_t chunk : {1, 2, 3, 7, 16, 4096}) {
+    for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U, 4096U}) {
       const Decoded cut = decode(one.source(), one.bytes, chunk, 1024, Watch::kPackets);
       if (auto text = difference(whole, cut); !text.empty())
         return "chunks of " + std::to_string(chunk) + ", " + text;
@@ -93,7 +93,7 @@ TEST_P(Stream, gives_the_same_packets_in_any_chunks_without_a_decoder) {
     SourceOptions packets_only = one.options;
     packets_only.decode = false;
     const Decoded whole = decode(one.source(packets_only), one.bytes, 0, 1, Watch::kPackets);
-    for (const std::size_t chunk : {1, 2, 3, 7, 16, 4096}) {
+    for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U, 4096U}) {
       const Decoded cut = decode(one.source(packets_only), one.bytes, chunk, 1, Watch::kPackets);
       if (auto text = difference(whole, cut); !text.empty())
         return "chunks of " + std::to_string(chunk) + ", " + text;
@@ -106,7 +106,7 @@ TEST_P(Stream, gives_the_same_in_spans_of_any_size) {
   for_each_case([](const Case& one) {
     for (const Watch watch : {Watch::kPackets, Watch::kDiagnostics, Watch::kNothing}) {
       const Decoded many = decode(one.source(), one.bytes, 0, 1024, watch);
-      for (const std::size_t span : {1, 2, 7}) {
+      for (const std::size_t span : {1U, 2U, 7U}) {
         const Decoded few = decode(one.source(), one.bytes, 0, span, watch);
         if (auto text = difference(many, few); !text.empty())
           return "spans of " + std::to_string(span) + ", " + text;

@@ -275,7 +275,8 @@ class GoldenChunking : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(GoldenChunking, gives_the_same_however_fed_and_taken) {
-  for (const std::size_t chunk : {1, 2, 3, 7, 16, 4096}) expect_same({.chunk = chunk}, whole_);
+  for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U, 4096U})
+    expect_same({.chunk = chunk}, whole_);
   expect_same({.span = 1}, whole_);
   expect_same({.span = 7}, whole_);
   expect_same({.interleaved = true}, whole_);

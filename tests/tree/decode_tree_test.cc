@@ -92,8 +92,8 @@ class TreeProperty : public testing::TestWithParam<std::uint64_t> {
 
 TEST_P(TreeProperty, blocks_and_spans_make_no_difference) {
   const auto whole = interleaved(*frames_.tree(), frames_.bytes, frames_.bytes.size(), 1024);
-  for (const std::size_t block : {16, 48, 4096})
-    for (const std::size_t span : {1, 2, 7, 1024})
+  for (const std::size_t block : {16U, 48U, 4096U})
+    for (const std::size_t span : {1U, 2U, 7U, 1024U})
       ASSERT_EQ(
           support::difference(whole, interleaved(*frames_.tree(), frames_.bytes, block, span)), "")
           << "seed " << GetParam() << ", block " << block << ", span " << span;
@@ -160,7 +160,7 @@ void push(DataPath& path, Bytes bytes, std::size_t block) {
 
 TEST_P(TreeProperty, push_with_waits_gives_what_pull_gives) {
   const auto pulled = interleaved(*frames_.tree(), frames_.bytes, 4096, 1024);
-  for (const std::size_t block : {16, 64, 4096}) {
+  for (const std::size_t block : {16U, 64U, 4096U}) {
     const auto tree = frames_.tree();
     Waiting sink(GetParam());
     DataPath path(*tree, sink);
@@ -180,7 +180,7 @@ TEST_P(TreeProperty, an_unformatted_push_gives_what_pull_gives) {
     return made;
   };
   const auto pulled = interleaved(*tree(), bytes, bytes.size(), 1024);
-  for (const std::size_t block : {1, 3, 100}) {
+  for (const std::size_t block : {1U, 3U, 100U}) {
     const auto other = tree();
     Waiting sink(GetParam());
     DataPath path(*other, sink);
