@@ -66,9 +66,9 @@ void take(const Parser& parser, const Packet& packet, const Config& config, Pars
   TextBuffer text;
   write_packet(text, packet, config);
   require(text.view().starts_with(packet_name(packet.type)), "text without a name");
-  for_each_field(packet, [&](const Field& field, std::uint64_t) {
+  for_each_field(packet, [&](const FieldValue& field) {
     text.put(' ');
-    write_field(text, packet, field);
+    write_field(text, field);
   });
   into.text += text.view();
   into.text += packet.monitor_only ? "*\n" : "\n";

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "waymark/etmv4/source.h"
 #include "waymark/image/image.h"
 #include "waymark/inputs/trace_script.h"
 #include "waymark/tree/decode_tree.h"
@@ -23,10 +22,9 @@ void decode(const inputs::TraceScript& script, const inputs::ScriptBuffer& buffe
     (void)image.add_buffer(part.address, part.bytes, part.space);
   DecodeTree tree(buffer.formatted() ? std::optional(buffer.frame_options()) : std::nullopt);
   for (const inputs::ScriptDevice& device : script.devices) {
-    const auto config = inputs::etmv4_config(device);
-    if (!config) return;
-    auto source = etmv4::make_source(*config, &image, {});
-    if (source) (void)tree.add(std::move(*source));
+    auto source = inputs::make_source(device, &image, {});
+    if (!source) return;
+    (void)tree.add(std::move(*source));
   }
   if (tree.sources().empty()) return;
   std::array<Element, 64> elements;

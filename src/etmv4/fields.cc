@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
-#include <optional>
 
 #include "waymark/base/bits.h"
 
@@ -13,17 +11,9 @@ namespace {
 
 constexpr bool always(const Packet& /*packet*/) { return true; }
 
-/// A field that is one member of Packet.
 template <auto Member>
 constexpr Field member(std::string_view name, FieldKind kind, std::uint8_t width) {
-  return {name,
-          kind,
-          width,
-          [](const Packet& p) { return static_cast<std::uint64_t>(p.*Member); },
-          [](Packet& p, std::uint64_t v) {
-            p.*Member = static_cast<std::remove_reference_t<decltype(p.*Member)>>(v);
-          },
-          always};
+  return member_field<Packet, Member>(name, kind, width);
 }
 
 // -- The same packet for both instruction sets: the field `is` chooses between the types.
@@ -185,14 +175,15 @@ constexpr Field kCountCommitFields[] = {kCycleCount, kThreshold, kOptionalCommit
 
 // -- Atoms. ---------------------------------------------------------------------------------------
 
-// Written through set_field(), which knows the number of letters too.
-constexpr Field kAtoms = {
-    "atoms",
-    FieldKind::kAtoms,
-    32,
-    [](const Packet& p) { return std::uint64_t{p.atoms}; },
-    [](Packet& p, std::uint64_t v) { p.atoms = static_cast<std::uint32_t>(v); },
-    always};
+constexpr Field kAtoms = {"atoms",
+                          FieldKind::kAtoms,
+                          32,
+                          [](const Packet& p) { return atom_value(p.atoms, p.atom_count); },
+                          [](Packet& p, std::uint64_t v) {
+                            p.atom_count = static_cast<std::uint8_t>(atom_count(v));
+                            p.atoms = static_cast<std::uint32_t>(v & low_mask(p.atom_count));
+                          },
+                          always};
 constexpr Field kOptionalAtoms = {kAtoms.name, kAtoms.kind,
                                   kAtoms.bits, kAtoms.get,
                                   kAtoms.set,  [](const Packet& p) { return p.atom_count != 0; }};
@@ -261,8 +252,9 @@ constexpr Field kCondResultF3Fields[] = {
     member<&Packet::cycle_count>("tokens", FieldKind::kHex, 12)};
 constexpr Field kTokenFields[] = {member<&Packet::value>("token", FieldKind::kDecimal, 3)};
 constexpr Field kErrorFields[] = {
-    {"error_type", FieldKind::kType, 16,
-     [](const Packet& p) { return static_cast<std::uint64_t>(p.error_type); }, nullptr, always}};
+    {"error_type", FieldKind::kWord, 16,
+     [](const Packet& p) { return static_cast<std::uint64_t>(p.error_type); }, nullptr, always,
+     [](std::uint64_t v) { return packet_keyword(static_cast<PacketType>(v)); }}};
 
 struct Row {
   PacketType type;
@@ -371,35 +363,6 @@ constexpr auto kSlots = [] {
 }();
 static_assert(kSlots[kSlotCount] == kRowCount, "a packet type has no slot");
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-Result<void> set_atoms(Packet& packet, std::string_view text) {
-  if (text.empty() || text.size() > 32)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} atoms: one to 32 letters E and N are allowed.", text.size()));
-  std::uint32_t atoms = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != 'E' && text[i] != 'N')
-      return fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format("'{}' is no sequence of atoms: only the letters E and N are allowed.", text));
-    if (text[i] == 'E') atoms |= 1U << i;
-  }
-  packet.atoms = atoms;
-  packet.atom_count = static_cast<std::uint8_t>(text.size());
-  return {};
-}
-
 }  // namespace
 
 std::span<const Field> fields_of(PacketType type) {
@@ -426,47 +389,6 @@ Result<Packet> packet_of_keyword(std::string_view keyword) {
     return packet;
   }
   return fail(ErrorCode::kNotFound, fmt::format("There is no packet named '{}'.", keyword));
-}
-
-void write_field(TextBuffer& out, const Packet& packet, const Field& field) {
-  const std::uint64_t value = field.get(packet);
-  switch (field.kind) {
-    case FieldKind::kFlag:
-    case FieldKind::kDecimal:
-      out.dec(value);
-      return;
-    case FieldKind::kHex:
-      out.put("0x");
-      out.hex(value);
-      return;
-    case FieldKind::kType:
-      out.put(packet_keyword(static_cast<PacketType>(value)));
-      return;
-    case FieldKind::kAtoms:
-      for (unsigned i = 0; i < packet.atom_count && i < 32; ++i)
-        out.put((value >> i & 1) != 0 ? 'E' : 'N');
-      return;
-  }
-}
-
-Result<void> set_field(Packet& packet, std::string_view name, std::string_view text) {
-  const Field* found = nullptr;
-  for (const Field& field : fields_of(packet.type))
-    if (field.name == name && field.set != nullptr) found = &field;
-  if (found == nullptr)
-    return fail(ErrorCode::kNotFound, fmt::format("The packet {} has no field '{}' to be set.",
-                                                  packet_keyword(packet.type), name));
-  if (found->kind == FieldKind::kAtoms) return set_atoms(packet, text);
-  const std::optional<std::uint64_t> value = parse_number(text);
-  if (!value)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is no number for the field {}.", text, name));
-  if (*value > low_mask(found->bits))
-    return fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} does not fit the field {}, which has {} bits.", text, name, found->bits));
-  found->set(packet, *value);
-  return {};
 }
 
 }  // namespace waymark::etmv4

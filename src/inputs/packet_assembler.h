@@ -31,6 +31,4 @@ class PacketAssembler {
 /// The assembler of the device's protocol.  kUnsupported: a protocol that scripts do not know.
 Result<std::unique_ptr<PacketAssembler>> make_packet_assembler(const ScriptDevice& device);
 
-Result<std::unique_ptr<PacketAssembler>> make_etmv4_assembler(const ScriptDevice& device);
-
 }  // namespace waymark::inputs

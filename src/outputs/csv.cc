@@ -48,6 +48,23 @@ class Line {
   bool first_ = true;
 };
 
+/// "name=value name=value": without commas or quotes, as fields are.
+class FieldWords final : public FieldVisitor {
+ public:
+  explicit FieldWords(TextBuffer& out) : out_(out) {}
+  void on_field(const FieldValue& field) override {
+    if (!first_) out_.put(' ');
+    first_ = false;
+    out_.put(field.name);
+    out_.put('=');
+    write_field(out_, field);
+  }
+
+ private:
+  TextBuffer& out_;
+  bool first_ = true;
+};
+
 bool has(const Element& element, ElementFlag flag) { return (element.flags & flag) != 0; }
 
 }  // namespace
@@ -110,7 +127,9 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   line.text(record.message);
 }
 
-void write_csv_packet_header(TextBuffer& out) { out.put("index,id,protocol,name,bytes,text\n"); }
+void write_csv_packet_header(TextBuffer& out) {
+  out.put("index,id,protocol,name,bytes,text,fields\n");
+}
 
 void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
   Line line(out);
@@ -124,6 +143,9 @@ void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
   line.empty();
   for (const std::uint8_t byte : packet.bytes) out.hex(byte, 2);
   line.text(text.view());
+  line.empty();
+  FieldWords words(out);
+  source.visit_fields(packet, words);
 }
 
 void write_csv_field(TextBuffer& out, std::string_view text) {

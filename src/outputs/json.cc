@@ -2,7 +2,6 @@
 
 #include "packet_name.h"
 #include "waymark/element/text.h"
-#include "waymark/etmv4/fields.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
@@ -185,28 +184,27 @@ std::size_t utf8_length(std::string_view text) {
   return code < kLeast[length] || code > 0x10FFFF || surrogate ? 0 : length;
 }
 
-/// The fields of an ETMv4 or ETE packet as an object of their own.
-void write_fields(TextBuffer& out, const etmv4::Packet& packet) {
-  out.put(",\"fields\":{");
-  bool first = true;
-  etmv4::for_each_field(packet, [&](const etmv4::Field& field, std::uint64_t value) {
-    if (!first) out.put(',');
-    first = false;
-    out.put('"');
-    out.put(field.name);
-    out.put("\":");
-    const bool number =
-        field.kind == etmv4::FieldKind::kFlag || field.kind == etmv4::FieldKind::kDecimal;
-    if (number && value < kExactNumbers) {
-      out.dec(value);
-      return;
-    }
-    out.put('"');
-    etmv4::write_field(out, packet, field);
-    out.put('"');
-  });
-  out.put('}');
-}
+/// The members of the object of a packet's fields.
+class FieldMembers final : public FieldVisitor {
+ public:
+  explicit FieldMembers(TextBuffer& out) : out_(out) {}
+  void on_field(const FieldValue& field) override {
+    if (!first_) out_.put(',');
+    first_ = false;
+    out_.put('"');
+    out_.put(field.name);
+    out_.put("\":");
+    const bool number = field.kind == FieldKind::kFlag || field.kind == FieldKind::kDecimal;
+    const bool quoted = !number || field.value >= kExactNumbers;
+    if (quoted) out_.put('"');
+    write_field(out_, field);
+    if (quoted) out_.put('"');
+  }
+
+ private:
+  TextBuffer& out_;
+  bool first_ = true;
+};
 
 }  // namespace
 
@@ -264,9 +262,10 @@ void write_json(TextBuffer& out, const PacketRef& packet, const Source& source) 
   out.put('"');
   object.word("name", name.view());
   if (packet.bad) object.flag("bad", true);
-  if (packet.protocol == Protocol::kEtmV4 || packet.protocol == Protocol::kEte) {
-    write_fields(out, packet.as<etmv4::Packet>());
-  }
+  out.put(",\"fields\":{");
+  FieldMembers members(out);
+  source.visit_fields(packet, members);
+  out.put('}');
 }
 
 }  // namespace waymark::outputs

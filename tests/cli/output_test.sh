@@ -29,7 +29,7 @@ run decode good --format csv
 expect_out 'record,index,id,kind'
 expect_out 'range,0x80000,0x80008,2,A64,branch'
 run packets good --format csv
-expect_out 'index,id,protocol,name,bytes,text'
+expect_out 'index,id,protocol,name,bytes,text,fields'
 
 case=packets_use_the_names_of_the_listing
 run packets good

@@ -11,11 +11,10 @@ namespace {
 /// "name=value " of every field that the packet has.
 std::string listed(const Packet& packet) {
   std::string text;
-  for_each_field(packet, [&](const Field& field, std::uint64_t value) {
+  for_each_field(packet, [&](const FieldValue& field) {
     TextBuffer out;
-    write_field(out, packet, field);
+    write_field(out, field);
     text += std::string(field.name) + "=" + std::string(out.view()) + " ";
-    EXPECT_EQ(value, field.get(packet));
   });
   if (!text.empty()) text.pop_back();
   return text;

@@ -28,11 +28,11 @@ Config config(bool ete, bool conditional) {
 std::string fields_of_packet(const Packet& packet) {
   TextBuffer out;
   out.put(packet_keyword(packet.type));
-  for_each_field(packet, [&](const Field& field, std::uint64_t) {
+  for_each_field(packet, [&](const FieldValue& field) {
     out.put(' ');
     out.put(field.name);
     out.put('=');
-    write_field(out, packet, field);
+    write_field(out, field);
   });
   return std::string(out.view());
 }

@@ -13,7 +13,6 @@
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/text.h"
-#include "waymark/etmv4/source.h"
 #include "waymark/image/image.h"
 #include "waymark/inputs/trace_script.h"
 #include "waymark/tree/decode_tree.h"
@@ -110,9 +109,7 @@ std::string run(const TraceScript& script, const ScriptBuffer& buffer,
     EXPECT_TRUE(image.add_buffer(part.address, part.bytes, part.space));
   DecodeTree tree(buffer.formatted() ? std::optional(buffer.frame_options()) : std::nullopt);
   for (const ScriptDevice& device : script.devices) {
-    const auto config = etmv4_config(device);
-    EXPECT_TRUE(config);
-    auto source = etmv4::make_source(*config, &image, options_of(expectation));
+    auto source = make_source(device, &image, options_of(expectation));
     EXPECT_TRUE(source) << source.error().detail;
     if (!source) return {};
     EXPECT_TRUE(tree.add(std::move(*source)));

@@ -97,11 +97,20 @@ TEST(TraceScript, devices_registers_and_description) {
   ASSERT_EQ(script.devices.size(), 1U);
   EXPECT_EQ(script.devices[0].trace_id, 0x10);
   EXPECT_EQ(script.devices[0].registers.size(), 5U);
-  const auto config = etmv4_config(script.devices[0]);
-  ASSERT_TRUE(config);
-  EXPECT_EQ(config->trcidr2, 0x1088U);
-  EXPECT_EQ(config->version(), 0x45U);
-  EXPECT_EQ(config->core.profile, isa::Profile::kA);
+  const image::Image image;
+  const auto source = make_source(script.devices[0], &image, {});
+  ASSERT_TRUE(source);
+  EXPECT_EQ((*source)->protocol(), Protocol::kEtmV4);
+  EXPECT_EQ((*source)->trace_id(), 0x10);
+  ScriptDevice device = script.devices[0];
+  device.registers.pop_back();
+  EXPECT_EQ(make_source(device, &image, {}).error().code, ErrorCode::kInvalidArgument);
+  device = script.devices[0];
+  device.core = "no such core";
+  EXPECT_EQ(make_source(device, &image, {}).error().code, ErrorCode::kNotFound);
+  device = script.devices[0];
+  device.protocol = "ETM";
+  EXPECT_EQ(make_source(device, &image, {}).error().code, ErrorCode::kUnsupported);
 }
 
 TEST(TraceScript, image_units_are_little_endian) {

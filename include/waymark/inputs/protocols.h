@@ -23,6 +23,8 @@ struct RegisterRule {
   bool mandatory = false;
 };
 
+class PacketAssembler;
+
 struct ProtocolRow {
   std::string_view type;  ///< Device type up to the first dot: "ETM4".
   Protocol protocol = Protocol::kEtmV4;
@@ -34,6 +36,9 @@ struct ProtocolRow {
                                           const SourceOptions& options) = nullptr;
   /// The architecture version that the registers state: "4.2"; nullptr: they do not.
   std::string (*version)(const RegisterReader& registers) = nullptr;
+  /// What trace scripts are assembled with.  nullptr: they do not know the protocol.
+  std::unique_ptr<PacketAssembler> (*make_assembler)(const RegisterReader& registers,
+                                                     isa::Core core) = nullptr;
 };
 
 /// The row for a device type such as "ETM4.2"; nullptr: unknown.

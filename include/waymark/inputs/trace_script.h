@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,11 +11,11 @@
 
 #include "waymark/base/result.h"
 #include "waymark/base/types.h"
-#include "waymark/etmv4/config.h"
 #include "waymark/frames/demux.h"
 #include "waymark/image/image.h"
 #include "waymark/inputs/snapshot.h"
 #include "waymark/inputs/snapshot_writer.h"
+#include "waymark/tree/source.h"
 
 namespace waymark::inputs {
 
@@ -91,9 +92,10 @@ inline constexpr std::size_t kMaxScriptDepth = 16;  ///< Blocks in blocks.
 /// Assembles the text of a script.  kParse, or kLimit: `detail` begins with "line N: ".
 Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits = {});
 
-/// The configuration that the registers and the core of an ETM4 or ETE device give.
-/// kInvalidArgument: a register is missing; kNotFound: the core; kUnsupported: another protocol.
-Result<etmv4::Config> etmv4_config(const ScriptDevice& device);
+/// The source of a device.  kInvalidArgument: a register is missing; kNotFound: the core;
+/// kUnsupported: the protocol, or a mode of it.
+Result<std::unique_ptr<Source>> make_source(const ScriptDevice& device, const image::Image* image,
+                                            const SourceOptions& options);
 
 /// A snapshot of the script; `files` view into the script, which must live as long.
 struct ScriptSnapshot {

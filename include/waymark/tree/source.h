@@ -10,6 +10,7 @@
 #include "waymark/base/types.h"
 #include "waymark/element/element.h"
 #include "waymark/frames/stream.h"
+#include "waymark/tree/fields.h"
 
 namespace waymark {
 
@@ -137,6 +138,9 @@ class Source {
 
   /// The listing's text of a packet of this source, without newline.
   virtual void write_packet(TextBuffer& out, const PacketRef& packet) const = 0;
+
+  /// The named fields of a packet of this source, in the order of its bytes.
+  virtual void visit_fields(const PacketRef& packet, FieldVisitor& visitor) const = 0;
 
   /// A copy with all state: what a seek or a parallel worker starts from.
   [[nodiscard]] virtual std::unique_ptr<Source> clone() const = 0;

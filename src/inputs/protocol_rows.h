@@ -1,0 +1,77 @@
+// One function or table for each protocol: what src/inputs/protocols/ defines and protocols.cc
+// lists.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "packet_assembler.h"
+#include "waymark/inputs/protocols.h"
+
+namespace waymark::inputs {
+
+std::span<const ProtocolRow> etmv4_rows();
+
+/// Packets by keyword and fields, from the field tables of a protocol.  `P` has the types Config
+/// and Packet and the static functions
+///   Result<Packet> packet_of_keyword(std::string_view keyword);
+///   std::span<const BasicField<Packet>> fields_of(const Packet&);
+///   std::string_view keyword_of(const Packet&);
+///   Result<bool> assemble_special(keyword, fields, const Config&, out);  // true: it was one
+///   void complete(Packet&, std::span<const ScriptField>);  // what the fields left open
+///   Result<void> encode(const Packet&, const Config&, std::vector<std::uint8_t>& out);
+template <class P>
+class TableAssembler final : public PacketAssembler {
+ public:
+  using Config = typename P::Config;
+  using Packet = typename P::Packet;
+
+  explicit TableAssembler(const Config& config) : config_(config) {}
+
+  Result<void> assemble(std::string_view keyword, std::span<const ScriptField> fields,
+                        std::vector<std::uint8_t>& out) const override {
+    const Result<bool> special = P::assemble_special(keyword, fields, config_, out);
+    if (!special) return std::unexpected(special.error());
+    if (*special) return {};
+    Result<Packet> packet = P::packet_of_keyword(keyword);
+    if (!packet) return std::unexpected(std::move(packet).error());
+    for (const ScriptField& field : fields) {
+      std::string_view name = field.name;
+      if (name.empty()) {
+        const Result<std::string_view> lone = lone_field(*packet);
+        if (!lone) return std::unexpected(lone.error());
+        name = *lone;
+      }
+      WAYMARK_TRY(set_field<Packet>(P::fields_of(*packet), keyword, *packet, name, field.text));
+    }
+    P::complete(*packet, fields);
+    return P::encode(*packet, config_, out);
+  }
+
+  [[nodiscard]] TraceId trace_id() const override { return config_.trace_id(); }
+
+ private:
+  /// The field that a lone value means: the atoms, or the only one that can be set.
+  static Result<std::string_view> lone_field(const Packet& packet) {
+    std::string_view only;
+    unsigned count = 0;
+    for (const BasicField<Packet>& field : P::fields_of(packet)) {
+      if (field.kind == FieldKind::kAtoms) return field.name;
+      if (field.set == nullptr) continue;
+      only = field.name;
+      ++count;
+    }
+    if (count == 1) return only;
+    return fail(ErrorCode::kParse,
+                fmt::format("The fields of {} need names: name=value.", P::keyword_of(packet)));
+  }
+
+  Config config_;
+};
+
+}  // namespace waymark::inputs

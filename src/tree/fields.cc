@@ -1,0 +1,75 @@
+#include "waymark/tree/fields.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "waymark/base/bits.h"
+
+namespace waymark {
+namespace {
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<std::uint64_t> parse_atoms(std::string_view text, unsigned most) {
+  if (text.empty() || text.size() > most)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} atoms: one to {} letters E and N are allowed.", text.size(), most));
+  std::uint32_t atoms = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != 'E' && text[i] != 'N')
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' is no sequence of atoms: only the letters E and N are allowed.", text));
+    if (text[i] == 'E') atoms |= 1U << i;
+  }
+  return atom_value(atoms, static_cast<unsigned>(text.size()));
+}
+
+}  // namespace
+
+void write_field(TextBuffer& out, const FieldValue& field) {
+  switch (field.kind) {
+    case FieldKind::kFlag:
+    case FieldKind::kDecimal:
+      out.dec(field.value);
+      return;
+    case FieldKind::kHex:
+      out.put("0x");
+      out.hex(field.value);
+      return;
+    case FieldKind::kWord:
+      out.put(field.word);
+      return;
+    case FieldKind::kAtoms:
+      for (std::uint64_t rest = field.value; rest > 1; rest >>= 1)
+        out.put((rest & 1) != 0 ? 'E' : 'N');
+      return;
+  }
+}
+
+Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigned bits,
+                                  std::string_view text) {
+  if (kind == FieldKind::kAtoms) return parse_atoms(text, bits);
+  const std::optional<std::uint64_t> value = parse_number(text);
+  if (!value)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is no number for the field {}.", text, name));
+  if (*value > low_mask(bits))
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} does not fit the field {}, which has {} bits.", text, name, bits));
+  return *value;
+}
+
+}  // namespace waymark

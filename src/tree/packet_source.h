@@ -1,0 +1,295 @@
+// A Source made of a protocol's parser and decoder.  Every protocol's source.cc is this, told what
+// the protocol calls its parts.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "waymark/tree/source.h"
+
+namespace waymark::tree {
+
+/// `P` has the types Config, Packet, Parser and Decoder, and the static functions
+///   Protocol protocol(const Config&);
+///   Parser make_parser(const Config&, const SourceOptions&);
+///   Decoder make_decoder(const Config&, const image::Image*, const SourceOptions&);
+///   bool is_bad(const Packet&);           counted as bad by the protocol
+///   bool is_reserved(const Packet&);      its header is reserved: reported where nothing decodes
+///   bool is_sync_point(const Packet&);
+///   bool is_monitor_only(const Packet&);
+///   void write_packet(TextBuffer&, const Packet&, const Config&);
+///   std::span<const BasicField<Packet>> fields_of(const Packet&);
+/// Parser and Decoder are shaped like those of etmv4, whose comments hold.  What the fast way of
+/// atoms needs (Parser::parse(), Decoder::straight(), run(), running(), resume()) may be left out.
+template <class P>
+class PacketSource final : public Source {
+ public:
+  using Config = typename P::Config;
+  using Packet = typename P::Packet;
+  using Parser = typename P::Parser;
+  using Decoder = typename P::Decoder;
+
+  PacketSource(const Config& config, const image::Image* image, const SourceOptions& options)
+      : config_(config), options_(options), parser_(P::make_parser(config, options)) {
+    if (options.decode) decoder_.emplace(P::make_decoder(config, image, options));
+  }
+
+  [[nodiscard]] Protocol protocol() const override { return P::protocol(config_); }
+  [[nodiscard]] TraceId trace_id() const override { return config_.trace_id(); }
+
+  void feed(const frames::StreamBlock& block) override { parser_.feed(block); }
+
+  std::size_t next(std::span<Element> out) override {
+    return decoder_ ? next_element(out) : next_packets();
+  }
+
+  void finish() override { ending_ = Ending::kPacket; }
+
+  void reset() override {
+    parser_.reset();
+    if (decoder_) decoder_->reset();
+    ending_ = Ending::kNone;
+    if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
+  }
+
+  [[nodiscard]] bool failed() const override { return decoder_ && decoder_->failed(); }
+  [[nodiscard]] std::size_t consumed() const override { return parser_.position(); }
+
+  std::size_t withdraw() override { return parser_.withdraw(); }
+
+  [[nodiscard]] SourceStatistics statistics() const override {
+    SourceStatistics s = statistics_;
+    const auto& parsed = parser_.statistics();
+    s.total_bytes = parsed.total_bytes;
+    s.unsynced_bytes = parsed.unsynced_bytes;
+    s.bad_headers = parsed.bad_headers;
+    s.bad_sequences = parsed.bad_sequences;
+    return s;
+  }
+
+  void reset_statistics() override {
+    statistics_ = {};
+    parser_.reset_statistics();
+  }
+
+  void set_observer(Observer* observer, TraceId stream_id) override {
+    observer_ = observer;
+    shows_packets_ = observer != nullptr && observer->wants_packets();
+    stream_id_ = stream_id;
+  }
+
+  void write_packet(TextBuffer& out, const PacketRef& packet) const override {
+    P::write_packet(out, packet.template as<Packet>(), config_);
+  }
+
+  void visit_fields(const PacketRef& packet, FieldVisitor& visitor) const override {
+    const auto& p = packet.template as<Packet>();
+    for_each_field(P::fields_of(p), p, [&](const FieldValue& value) { visitor.on_field(value); });
+  }
+
+  [[nodiscard]] std::unique_ptr<Source> clone() const override {
+    return std::make_unique<PacketSource>(*this);
+  }
+
+ private:
+  static constexpr bool kHasFastWay = requires(Decoder& decoder) { decoder.running(); };
+
+  enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
+
+  std::size_t next_element(std::span<Element> out) {
+    std::size_t count = 0;
+    if constexpr (kHasFastWay) {
+      if (decoder_->running()) {
+        Element* const end = out.data() + out.size();
+        count = static_cast<std::size_t>(decoder_->resume(out.data(), end) - out.data());
+      }
+    }
+    while (count != out.size()) {
+      if (decoder_->busy()) {
+        count += decoder_->drain(out.subspan(count));
+        if (count == out.size()) break;
+        if (decoder_->has_diagnostics()) {
+          if (count != 0) break;
+          report_diagnostics();
+          continue;
+        }
+        // Memory must not be read under a context before the client has seen it.
+        if (decoder_->busy() && count != 0) break;
+        if (decoder_->busy()) continue;
+      }
+      if (failed() && ending_ == Ending::kNone) break;
+      if (shows_packets_) {
+        if (count != 0) break;
+        if (!failed() && parser_.next(packet_)) {
+          deliver();
+          continue;
+        }
+      } else if (!failed()) {
+        if constexpr (kHasFastWay) {
+          Straight straight{*this, out.data() + count, out.data() + out.size()};
+          const bool stopped = parser_.parse(straight);
+          count = static_cast<std::size_t>(straight.at - out.data());
+          if (stopped) continue;
+        } else {
+          if (parse_until_busy()) continue;
+        }
+      }
+      // The end is told after the last element has been given.
+      if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
+      if (!end_step()) break;
+    }
+    statistics_.elements += count;
+    return count;
+  }
+
+  /// False: the block is used up.
+  bool parse_until_busy() {
+    while (parser_.next(packet_)) {
+      take(packet_);
+      if (decoder_->busy()) return true;
+    }
+    return false;
+  }
+
+  /// Packets from the parser's loop to the decoder without a stop between them.
+  struct Straight {
+    PacketSource& source;
+    Element* at;
+    Element* end;
+
+    template <class Atoms>
+    bool on_atoms(TraceIndex index, const Atoms& atoms) {
+      Decoder& decoder = *source.decoder_;
+      ++source.statistics_.packets;
+      if (decoder.straight()) [[likely]] {
+        at = decoder.run(index, atoms, at, end);
+        return at != end && !decoder.busy();
+      }
+      Packet packet;
+      packet.index = index;
+      copy_atoms(atoms, packet);
+      decoder.accept(packet);
+      return !decoder.busy();
+    }
+
+    bool on_packet(const Packet& packet) {
+      source.take(packet);
+      return !source.decoder_->busy();
+    }
+  };
+
+  /// Counts, for a client that asks for nothing else.
+  struct Counting {
+    PacketSource& source;
+
+    template <class Atoms>
+    bool on_atoms(TraceIndex, const Atoms&) {
+      ++source.statistics_.packets;
+      return true;
+    }
+    bool on_packet(const Packet& packet) {
+      source.take(packet);
+      return true;
+    }
+  };
+
+  std::size_t next_packets() {
+    if (shows_packets_) {
+      while (parser_.next(packet_)) deliver();
+    } else if constexpr (kHasFastWay) {
+      parser_.parse(Counting{*this});
+    } else {
+      while (parser_.next(packet_)) take(packet_);
+    }
+    while (end_step()) {
+    }
+    return 0;
+  }
+
+  // What finish() asked for, one step at a time.  False: nothing left.
+  bool end_step() {
+    switch (ending_) {
+      case Ending::kPacket:
+        ending_ = decoder_ ? Ending::kElements : Ending::kReport;
+        if (!failed() && parser_.finish(packet_)) deliver();
+        return true;
+      case Ending::kElements:
+        ending_ = Ending::kReport;
+        decoder_->end_of_trace();
+        return true;
+      case Ending::kReport:
+        ending_ = Ending::kDone;
+        if (observer_ != nullptr) observer_->on_operation(Operation::kEndOfTrace, stream_id_);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  void deliver() {
+    take(packet_);
+    if (shows_packets_) show();
+  }
+
+  void take(const Packet& packet) {
+    ++statistics_.packets;
+    if (P::is_sync_point(packet)) ++statistics_.sync_points;
+    if (!decoder_) {
+      if (P::is_reserved(packet)) report_reserved(packet.index);
+      return;
+    }
+    if (P::is_monitor_only(packet)) return;
+    if ((options_.flags & kNoForwardBadPackets) != 0 && P::is_bad(packet)) return;
+    decoder_->accept(packet);
+  }
+
+  void report_reserved(TraceIndex index) {
+    ++statistics_.diagnostics;
+    if (observer_ == nullptr) return;
+    Diagnostic record;
+    record.fault = Fault::kInvalidHeader;
+    record.stage = Stage::kPackets;
+    record.trace_id = config_.trace_id();
+    record.stream_id = stream_id_;
+    record.index = index;
+    observer_->on_diagnostic(record);
+  }
+
+  void show() {
+    const bool bad = P::is_bad(packet_);
+    if (bad && (options_.flags & kNoMonitorBadPackets) != 0) return;
+    PacketRef ref;
+    ref.protocol = protocol();
+    ref.trace_id = stream_id_;
+    ref.index = packet_.index;
+    ref.bytes = parser_.packet_bytes();
+    ref.packet = &packet_;
+    ref.monitor_only = P::is_monitor_only(packet_);
+    ref.bad = bad;
+    observer_->on_packet(ref);
+  }
+
+  void report_diagnostics() {
+    for (Diagnostic record : decoder_->diagnostics()) {
+      ++statistics_.diagnostics;
+      if (observer_ == nullptr) continue;
+      record.stream_id = stream_id_;
+      observer_->on_diagnostic(record);
+    }
+    decoder_->clear_diagnostics();
+  }
+
+  Config config_;
+  SourceOptions options_;
+  Parser parser_;
+  std::optional<Decoder> decoder_;
+  Packet packet_;
+  SourceStatistics statistics_;
+  Observer* observer_ = nullptr;
+  bool shows_packets_ = false;
+  TraceId stream_id_ = 0;
+  Ending ending_ = Ending::kNone;
+};
+
+}  // namespace waymark::tree
