@@ -74,15 +74,27 @@ class Meter {
   Stopwatch stopwatch_;
 };
 
-void count(Counts& counts, std::span<const Element> elements) {
-  counts.elements += elements.size();
-  for (const Element& element : elements) {
-    if (element.kind == ElementKind::kInstrRange) {
-      ++counts.ranges;
-      counts.instructions += element.count;
+/// What a silent client counts; apart from Counts so that it can stay in registers.
+struct Tally {
+  std::uint64_t elements = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t instructions = 0;
+
+  void count(std::span<const Element> seen) {
+    elements += seen.size();
+    for (const Element& element : seen) {
+      if (element.kind == ElementKind::kInstrRange) {
+        ++ranges;
+        instructions += element.count;
+      }
     }
   }
-}
+  void add_to(Counts& counts) const {
+    counts.elements += elements;
+    counts.ranges += ranges;
+    counts.instructions += instructions;
+  }
+};
 
 /// Source by source: `Decoder` has feed(StreamBlock), run(Counts&), finish(Counts&), reset().
 template <class Decoder>
@@ -176,6 +188,7 @@ class PacketCounter {
       ++counts.packets;
       return true;
     }
+    void on_atom_row(Bytes headers) { counts.packets += headers.size(); }
     bool on_packet(const etmv4::Packet& packet) {
       counts.packets += packet.monitor_only ? 0U : 1U;
       return true;
@@ -196,12 +209,15 @@ class ElementCounter {
   [[nodiscard]] std::uint64_t checksum() const { return sum_; }
   void feed(const frames::StreamBlock& block) { source_->feed(block); }
   void run(Counts& counts) {
-    while (const std::size_t got = source_->next(elements_)) {
-      const std::span<const Element> elements = std::span(elements_).first(got);
-      count(counts, elements);
+    Tally tally;
+    const std::span<Element> room = elements_;
+    while (const std::size_t got = source_->next(room)) {
+      const std::span<const Element> elements = room.first(got);
+      tally.count(elements);
       if (verify_) [[unlikely]]
         fold_all(elements);
     }
+    tally.add_to(counts);
   }
   void finish(Counts& counts) {
     source_->finish();
@@ -284,7 +300,9 @@ class Listing final : public Own, private Observer {
   void drain() {
     while (const std::size_t got = tree_.next(elements_)) {
       const std::span<const Element> elements = std::span(elements_).first(got);
-      count(counts_, elements);
+      Tally tally;
+      tally.count(elements);
+      tally.add_to(counts_);
       for (const Element& element : elements) {
         write_element_line(text_, element);
         settle();

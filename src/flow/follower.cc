@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "waymark/base/bits.h"
+
 namespace waymark::flow {
 namespace {
 
@@ -26,13 +28,6 @@ std::size_t hash(std::uint64_t address, isa::Isa isa, std::uint8_t it, std::uint
                     (static_cast<std::uint64_t>(isa) << 57) ^ (std::uint64_t{it} << 60);
   h *= 0x9E3779B97F4A7C15ULL;
   return static_cast<std::size_t>(h >> 32);
-}
-
-std::uint32_t word_at(const std::uint8_t* bytes) {
-  std::uint32_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
-  return word;
 }
 
 BlockEnd end_of(isa::Outcome outcome) {
@@ -217,7 +212,7 @@ void Follower::walk(Block& block) {
           passed.push_back({address, block.count});
         }
       }
-      const std::uint32_t opcode = word_at(bytes.data() + offset);
+      const std::uint32_t opcode = load_le<std::uint32_t>(bytes.data() + offset);
       if (block.isa == isa::Isa::kA64 && isa::is_plain_a64(opcode) &&
           !(options_.a64_opcode_check && (opcode >> 16) == 0)) {
         last = {.next_isa = isa::Isa::kA64};
@@ -264,8 +259,9 @@ Follower::Fetched Follower::fetch(std::uint64_t address, isa::Isa isa, std::uint
   const Bytes bytes = image_->read(address, space_, trace_id_, word);
   if (bytes.size() < 4) return {{}, BlockEnd::kNotAccessible};
   Fetched fetched{{}, BlockEnd::kWaypoint};
-  const isa::Outcome outcome = isa::classify(options_, isa, address, word_at(bytes.data()),
-                                             it_remaining, fetched.instruction);
+  const isa::Outcome outcome =
+      isa::classify(options_, isa, address, load_le<std::uint32_t>(bytes.data()), it_remaining,
+                    fetched.instruction);
   if (outcome != isa::Outcome::kOk) fetched.outcome = end_of(outcome);
   return fetched;
 }

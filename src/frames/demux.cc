@@ -226,8 +226,8 @@ Step Demux::advance_pairs() {
         }
       }
       const std::uint8_t* at = block_.data() + pos_;
-      if (block_.size() - pos_ >= kFrameSize && !has_sync_byte(load_little(at)) &&
-          !has_sync_byte(load_little(at + 8))) {
+      if (block_.size() - pos_ >= kFrameSize && !has_sync_byte(load_le<std::uint64_t>(at)) &&
+          !has_sync_byte(load_le<std::uint64_t>(at + 8))) {
         frame_at_ = at;
         frame_index_ = boundary_;
         pos_ += kFrameSize;

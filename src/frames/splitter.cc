@@ -69,8 +69,8 @@ std::size_t StreamSplitter::split_plain_frames(const std::uint8_t* at, std::size
     std::uint8_t* out = stream.bytes_.room(count * kPlainFrameBytes + 1);  // Each store is 16 wide.
     const Run run{stream.size(), index, true};
     for (; frames < count; ++frames) {
-      const std::uint64_t low = load_little(at);
-      const std::uint64_t high = load_little(at + 8);
+      const std::uint64_t low = load_le<std::uint64_t>(at);
+      const std::uint64_t high = load_le<std::uint64_t>(at + 8);
       if (((low | high) & kIdBits) != 0) break;
       const unsigned flags = at[kPlainFrameBytes];
       store_little(out, low | kFlagBits[flags & 0xF]);
@@ -84,7 +84,8 @@ std::size_t StreamSplitter::split_plain_frames(const std::uint8_t* at, std::size
       stream.bytes_.advance(frames * kPlainFrameBytes);
     }
   } else {
-    while (frames < count && ((load_little(at) | load_little(at + 8)) & kIdBits) == 0) {
+    while (frames < count &&
+           ((load_le<std::uint64_t>(at) | load_le<std::uint64_t>(at + 8)) & kIdBits) == 0) {
       ++frames;
       at += kFrameSize;
     }

@@ -6,16 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "waymark/base/bits.h"
 #include "waymark/frames/demux.h"
 
 namespace waymark::frames {
-
-inline std::uint64_t load_little(const std::uint8_t* at) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, at, sizeof value);
-  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
-  return value;
-}
 
 inline void store_little(std::uint8_t* at, std::uint64_t value) {
   if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
@@ -64,8 +58,8 @@ inline void store_data(std::uint8_t* at, Data data) {
 /// sources, up to 8 bytes").
 template <class Emit>
 inline unsigned take_apart(const std::uint8_t* frame, TraceId& current_id, Emit&& emit) {
-  const std::uint64_t low = load_little(frame);
-  const std::uint64_t high = load_little(frame + 8);
+  const std::uint64_t low = load_le<std::uint64_t>(frame);
+  const std::uint64_t high = load_le<std::uint64_t>(frame + 8);
   const unsigned flags = frame[15];
   const unsigned ids = gather_id_bits(low) | gather_id_bits(high) << 4;
   const unsigned data_flags = flags & ~ids;

@@ -188,6 +188,7 @@ class PacketSource final : public Source {
       ++source.statistics_.packets;
       return true;
     }
+    void on_atom_row(Bytes headers) { source.statistics_.packets += headers.size(); }
     bool on_packet(const Packet& packet) {
       source.take(packet);
       return true;

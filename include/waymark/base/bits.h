@@ -1,8 +1,10 @@
 // Bit fields, written as the manuals write them.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 
 namespace waymark {
 
@@ -19,6 +21,15 @@ template <unsigned Position, std::unsigned_integral T>
 constexpr bool bit(T value) {
   static_assert(Position < sizeof(T) * 8);
   return ((value >> Position) & 1) != 0;
+}
+
+/// The unsigned number at `at`, least significant byte first.
+template <std::unsigned_integral T>
+T load_le(const std::uint8_t* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+  return value;
 }
 
 /// The `count` low bits set, for 0 <= count <= 64.

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "waymark/base/bits.h"
 #include "waymark/etmv4/packet.h"
 
 namespace waymark::etmv4 {
@@ -63,6 +65,16 @@ consteval std::array<AtomPacket, 64> make_atom_packets() {
 inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
 
 }  // namespace detail
+
+inline constexpr unsigned kAtomRow = 8;
+static_assert(kFirstAtomHeader == 0xC0, "atom headers have both upper bits set, and no other has");
+
+/// How many of the kAtomRow bytes at `at` are atom headers before the first that is none.
+inline unsigned leading_atoms(const std::uint8_t* at) {
+  const auto bytes = load_le<std::uint64_t>(at);
+  const std::uint64_t others = ~(bytes & bytes << 1) & 0x8080808080808080;
+  return static_cast<unsigned>(std::countr_zero(others)) / 8;
+}
 
 /// `header` >= kFirstAtomHeader.
 constexpr const AtomPacket& atom_packet(std::uint8_t header) {

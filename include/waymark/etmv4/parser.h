@@ -81,6 +81,10 @@ class Parser {
   ///   bool on_atoms(TraceIndex index, const AtomPacket& atoms);
   ///   bool on_packet(Packet& packet);
   /// which return false to stop after this packet.  True: the visitor stopped it.
+  ///
+  /// A visitor that only looks at headers may also have
+  ///   void on_atom_row(Bytes headers);
+  /// which gets up to eight atom packets at once where they stand in a row.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -292,6 +296,14 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     const frames::Indexer index(runs_[run_]);
     const std::size_t end = std::min(size, run_end_);
     do {
+      if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
+        if (end - position >= kAtomRow) [[likely]] {
+          const unsigned atoms = leading_atoms(data + position);
+          visitor.on_atom_row({data + position, atoms});
+          position += atoms;
+          if (atoms == kAtomRow) continue;
+        }
+      }
       const std::uint8_t* const at = data + position;
       if (*at >= kFirstAtomHeader) {
         if (!visitor.on_atoms(index(position), atom_packet(*at))) {

@@ -89,8 +89,12 @@ class GrowingArray {
   [[nodiscard]] std::span<const T> view() const { return {data_.get(), size_}; }
 
  private:
+  /// Holds what one source of several has in a block of the usual size.  What is not used of it is
+  /// never touched, and so costs nothing.
+  static constexpr std::size_t kFirstBytes = std::size_t{64} << 10;
+
   void grow(std::size_t count) {
-    const std::size_t wanted = std::max({size_ + count, capacity_ * 2, std::size_t{1024}});
+    const std::size_t wanted = std::max({size_ + count, capacity_ * 2, kFirstBytes / sizeof(T)});
     auto data = std::make_unique_for_overwrite<T[]>(wanted);
     if (size_ != 0) std::memcpy(data.get(), data_.get(), size_ * sizeof(T));
     data_ = std::move(data);
