@@ -1,0 +1,297 @@
+// Atoms to ranges, and where execution is.
+#include <algorithm>
+
+#include "decoder_inl.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::etmv4 {
+namespace {
+
+using flow::Block;
+using flow::BlockEnd;
+using isa::Isa;
+
+// Most notes about one range over its limit: a bound on memory.
+constexpr std::uint32_t kMaxNotes = std::uint32_t{1} << 20;
+
+}  // namespace
+
+// False: an error ended the run.  Out of room is no error: the entry keeps the rest.
+bool Decoder::commit_atoms(Entry& entry) {
+  const TraceIndex index = entry.index;
+  std::uint64_t atoms = entry.value;
+  const std::uint32_t wanted = std::min(entry.count, commit_request_);
+  std::uint32_t left = wanted;
+  const auto settle = [&] {
+    entry.value = atoms;
+    entry.count -= wanted - left;
+    commit_request_ -= wanted - left;
+    depth_ -= wanted - left;
+  };
+  while (left != 0) {
+    if (pop_pending_) {
+      if (!pop_return_stack()) return false;
+    }
+    if (need_address_ || need_context_) {
+      // Swallowed: nothing says where these were.
+      atoms >>= left;
+      left = 0;
+      break;
+    }
+    if (!room()) break;
+    if (block_ == nullptr)
+      block_ = from_ != nullptr ? &follower_.successor(*from_, from_taken_, address_, isa_, it_)
+                                : &follower_.block(address_, isa_, it_);
+    const Block* block = block_;
+    if (block->ended != BlockEnd::kWaypoint) [[unlikely]] {
+      --left;
+      atoms >>= 1;
+      if (block->ended != BlockEnd::kNotAccessible) {
+        settle();
+        walk_error(*block, index);
+        return false;
+      }
+      if (block->count != 0) emit_range(*block, index, true);
+      emit_not_accessible(index, block->end);
+      address_ = block->end;
+      it_ = block->it_out;
+      need_address_ = true;
+      range_expected_ = false;
+      block_ = from_ = nullptr;
+      continue;
+    }
+    const bool executed = (atoms & 1) != 0;
+    atoms >>= 1;
+    --left;
+    block_ = block->next[executed ? 1 : 0];
+    from_ = block;
+    from_taken_ = executed;
+    address_ = block->end;
+    it_ = block->it_out;
+    if (executed) {
+      if (block->is_direct_branch()) {
+        if (block->link) push_return(block->end, block->isa);
+        address_ = block->target;
+        it_ = 0;
+      } else if (block->is_indirect_branch()) {
+        if (block->link) push_return(block->end, block->isa);
+        need_address_ = true;
+        pop_pending_ = return_stack_on_;
+        it_ = 0;
+        block_ = nullptr;
+      }
+      isa_ = block->next_isa;
+      if (block->link && return_stack_on_ && !block->is_indirect_branch()) pop_pending_ = false;
+    }
+    // The entry is gone when a check fails: nothing is left to settle.
+    if (checks_ && !check_image(*block, executed, index)) return false;
+    emit_range(*block, index, executed);
+    if (executed && block->subtype == isa::InstrSubtype::kV8ExceptionReturn &&
+        config_.major_version() >= 5)
+      emit(ElementKind::kExceptionReturn, index);
+  }
+  settle();
+  return true;
+}
+
+// The loop that decoding is about.  Everything that is not a waypoint in readable memory at a known
+// place goes the long way, through the queue.
+Element* Decoder::resume(Element* out, Element* end) {
+  const TraceIndex index = packet_index_;
+  std::uint32_t atoms = run_atoms_;
+  std::uint32_t left = run_left_;
+  run_left_ = 0;
+  if (holding_) {
+    holding_ = false;
+    apply_address(held_address_, held_is_);
+  }
+  const Block* block = block_;
+  const Block* from = from_;
+  bool taken = from_taken_;
+  while (left != 0) {
+    if (pop_pending_) {
+      if (return_stack_.size() == 0) break;
+      pop_return_stack();
+      block = block_;
+      from = from_;
+    }
+    if (need_address_ || need_context_) [[unlikely]] {
+      // Swallowed: nothing says where these were.
+      left = 0;
+      break;
+    }
+    if (out == end) break;
+    if (block == nullptr) {
+      block = from != nullptr ? &follower_.successor(*from, taken, address_, isa_, it_)
+                              : &follower_.block(address_, isa_, it_);
+    }
+    if (block->ended != BlockEnd::kWaypoint) [[unlikely]]
+      break;
+    taken = (atoms & 1) != 0;
+    atoms >>= 1;
+    --left;
+    out->index = index;
+    out->start = block->start;
+    out->end = block->end;
+    out->value = 0;
+    out->count = block->count;
+    out->cycle_count = 0;
+    out->context_id = context_.context_id;
+    out->vmid = context_.vmid;
+    out->kind = ElementKind::kInstrRange;
+    out->trace_id = context_.trace_id;
+    out->flags = static_cast<std::uint16_t>(context_.flags | (taken ? kElementExecuted : 0) |
+                                            (block->conditional ? kElementConditional : 0));
+    out->isa = block->isa;
+    out->last_type = block->type;
+    out->last_subtype = block->subtype;
+    out->last_size = block->last_size;
+    out->exception_level = context_.exception_level;
+    out->security = context_.security;
+    out->reason = 0;
+    out->extra = 0;
+    out->extra_value = 0;
+    ++out;
+    from = block;
+    const Block* next = block->next[taken ? 1 : 0];
+    if (taken && block->is_indirect_branch()) {
+      if (block->link) push_return(block->end, block->isa);
+      address_ = block->end;
+      isa_ = block->next_isa;
+      it_ = 0;
+      need_address_ = true;
+      pop_pending_ = return_stack_on_;
+      block = nullptr;
+      if (from->subtype == isa::InstrSubtype::kV8ExceptionReturn && config_.major_version() >= 5) {
+        block_ = nullptr;
+        from_ = from;
+        from_taken_ = true;
+        out_ = out;
+        out_end_ = end;
+        staging_ = false;
+        emit(ElementKind::kExceptionReturn, index);
+        out = out_;
+        if (!staged_.empty()) {
+          staged_ready_ = staged_.size();
+          busy_ = true;
+        }
+      }
+      continue;
+    }
+    if (taken && block->link && return_stack_on_) {
+      push_return(block->end, block->isa);
+      pop_pending_ = false;
+    }
+    if (next == nullptr) {
+      address_ = taken && block->is_direct_branch() ? block->target : block->end;
+      it_ = taken && block->is_direct_branch() ? 0 : block->it_out;
+      isa_ = taken ? block->next_isa : block->isa;
+    }
+    block = next;
+  }
+  if (block != nullptr) {
+    // The place is known by its block alone while links are followed.
+    address_ = block->start;
+    isa_ = block->isa;
+    it_ = block->it_in;
+  }
+  block_ = block;
+  from_ = from;
+  from_taken_ = taken;
+  if (left != 0 && out == end) {
+    run_atoms_ = atoms;
+    run_left_ = left;
+  } else if (left != 0) {
+    queue_atoms(index, atoms, left);
+    request_excess();
+  }
+  return out;
+}
+
+void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
+  pop_pending_ = false;
+  wait_for_address_ = false;
+  address_ = address;
+  isa_ = isa_of(is_64bit_, is);
+  need_address_ = false;
+  leave_flow();
+}
+
+// The address comes from elsewhere than the last block.  Only what an indirect branch guesses may
+// be linked to it: every other link is followed without a look at the address.
+void Decoder::leave_flow() {
+  block_ = nullptr;
+  if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;
+}
+
+bool Decoder::pop_return_stack() {
+  flow::ReturnStack::Entry top;
+  pop_pending_ = false;
+  if (!return_stack_.pop(top)) {
+    fail_commit(Fault::kReturnStackUnderrun, kNoIndex, "Trace Return Stack Overflow.",
+                UnsyncReason::kBadPacket);
+    return false;
+  }
+  address_ = top.address;
+  isa_ = top.isa;
+  need_address_ = false;
+  leave_flow();
+  return true;
+}
+
+// Sheet section 4.9.
+bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
+  const bool skipped = (flags_ & kCheckBranchNotThumb) != 0 && block.isa == Isa::kT32;
+  const bool strict = (flags_ & kCheckStrictBranchN) != 0;
+  if (!executed && !block.conditional && !skipped) {
+    if (block.is_direct_branch() &&
+        (strict || ((flags_ & kCheckDirectBranchN) != 0 && block.target != block.end))) {
+      fail_commit(Fault::kBadImage, index,
+                  "Bad program image - N Atom on unconditional direct BR.\n",
+                  UnsyncReason::kBadImage);
+      blame(block.end - block.last_size);
+      return false;
+    }
+    if (block.is_indirect_branch() && strict) {
+      fail_commit(Fault::kBadImage, index,
+                  "Bad program image - N Atom on unconditional indirect BR.\n",
+                  UnsyncReason::kBadImage);
+      blame(block.end - block.last_size);
+      return false;
+    }
+  }
+  if ((flags_ & kCheckRangeContinuity) != 0) {
+    if (range_expected_ && range_expectation_ != block.start) {
+      fail_commit(Fault::kBadImage, index,
+                  "Discontinuous ranges - Inconsistent program image for decode\n",
+                  UnsyncReason::kBadImage);
+      blame(block.start);
+      return false;
+    }
+    range_expected_ = !executed;
+    range_expectation_ = block.end;
+  }
+  return true;
+}
+
+void Decoder::walk_error(const Block& block, TraceIndex index) {
+  note_range_limit(block.count, block.ended);
+  const Fault fault = fault_of(block.ended);
+  address_ = block.end;
+  it_ = block.it_out;
+  fail_commit(fault, index, "Error processing atom packet.", UnsyncReason::kBadPacket);
+  blame(block.end);
+}
+
+void Decoder::note_range_limit(std::uint32_t count, BlockEnd ended) {
+  const std::uint32_t limit = follower_.range_limit();
+  if (ended != BlockEnd::kRangeLimit || limit == 0 || count <= limit) return;
+  const std::uint32_t notes = quirks_.range_limit_repeats ? std::min(count - limit, kMaxNotes) : 1;
+  for (std::uint32_t i = 0; i < notes; ++i) {
+    Diagnostic& note = diagnostics_.emplace_back();
+    note.fault = Fault::kRangeLimit;
+    note.message = "Decode Instruction Range Limit Overrun";
+  }
+}
+
+}  // namespace waymark::etmv4

@@ -1,0 +1,351 @@
+// Entries to elements: commit, cancel, mispredict, discard, the end.
+#include <algorithm>
+
+#include "decoder_inl.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::etmv4 {
+namespace {
+
+Security security_of(bool ns, bool nse) {
+  if (nse) return ns ? Security::kRealm : Security::kRoot;
+  return ns ? Security::kNonSecure : Security::kSecure;
+}
+
+}  // namespace
+
+void Decoder::resolve() {
+  if (holding_) settle_held();
+  if (!run_open_) {
+    run_open_ = true;
+    last_looked_at_ = 0;
+    staging_ = quirks_.error_loses_elements &&
+               (atoms_can_fail_ || queue_.size() != 1 || queue_.front().kind != EntryKind::kAtom ||
+                cancel_request_ != 0 || mispredict_request_);
+  }
+  if (commit_request_ != 0) {
+    commit();
+    if (commit_request_ != 0) {
+      // Out of room, or a context must be seen first; the latter ends the run.
+      if (yield_ || staging_) return close_run();
+      // What the last entry made beyond the room comes before all that is still to be made.
+      staged_ready_ = staged_.size();
+      return;
+    }
+    // A record comes before what a discard makes.
+    if (!diagnostics_.empty()) return close_run();
+  }
+  if (cancel_request_ != 0) cancel();
+  if (mispredict_request_) mispredict();
+  if (!staging_) staged_ready_ = staged_.size();
+  if (discard_request_ && !discard()) return;
+  if (end_request_ && !finish_queue()) return;
+  close_run();
+}
+
+void Decoder::close_run() {
+  run_open_ = false;
+  staging_ = false;
+  staged_ready_ = staged_.size();
+}
+
+void Decoder::commit() {
+  while (commit_request_ != 0) {
+    if (queue_.empty()) {
+      fail_commit(Fault::kCommitOverrun, last_looked_at_, "Not enough elements to commit",
+                  UnsyncReason::kBadPacket);
+      return;
+    }
+    if (!room()) return;
+    Entry& entry = queue_.front();
+    last_looked_at_ = entry.index;
+    bool counts = false;
+    switch (entry.kind) {
+      case EntryKind::kAtom:
+        if (!commit_atoms(entry)) return;
+        if (entry.count == 0) queue_.pop_front();
+        continue;
+      case EntryKind::kUnseen: {
+        const std::uint32_t count = std::min(entry.count, commit_request_);
+        entry.count -= count;
+        commit_request_ -= count;
+        depth_ -= count;
+        if (entry.count == 0) queue_.pop_front();
+        continue;
+      }
+      case EntryKind::kAddress:
+        apply_address(entry.value, entry.is);
+        break;
+      case EntryKind::kContext: {
+        const bool updated = entry.flag;
+        if (updated) apply_context(entry, entry.index);
+        queue_.pop_front();
+        if (updated) {
+          yield_ = callbacks_;
+          if (staging_ || yield_) return;
+        }
+        continue;
+      }
+      case EntryKind::kTraceInfo:
+        wait_for_address_ = true;
+        return_stack_.clear();
+        pop_pending_ = false;
+        break;
+      case EntryKind::kTraceOn: {
+        range_expected_ = false;
+        return_stack_.clear();
+        pop_pending_ = false;
+        const auto reason = previous_overflow_ ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
+        emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
+        previous_overflow_ = false;
+        break;
+      }
+      case EntryKind::kEvent:
+      case EntryKind::kCycleCount:
+      case EntryKind::kTimestamp:
+      case EntryKind::kTimestampCycleCount:
+      case EntryKind::kMarker:
+      case EntryKind::kInstrumentation:
+        emit_survivor(entry);
+        break;
+      case EntryKind::kException:
+        if (!commit_exception()) return;
+        if (commit_request_ != 0 && (staging_ || yield_ || !diagnostics_.empty())) return;
+        continue;
+      case EntryKind::kExceptionReturn:
+        range_expected_ = false;
+        emit(ElementKind::kExceptionReturn, entry.index);
+        counts = exception_return_is_p0_;
+        break;
+      case EntryKind::kFunctionReturn:
+        counts = true;
+        break;
+      case EntryKind::kSourceAddress:
+        if (!commit_source_address(entry)) return;
+        counts = true;
+        break;
+      case EntryKind::kQ:
+        if (!commit_q()) return;
+        continue;
+      case EntryKind::kTransactionStart:
+        emit(ElementKind::kMemTrans, entry.index).reason =
+            static_cast<std::uint8_t>(MemTransType::kStart);
+        counts = config_.transaction_start_is_p0();
+        break;
+      case EntryKind::kTransactionCommit:
+      case EntryKind::kTransactionFail:
+      case EntryKind::kTransactionInit:
+        range_expected_ = false;
+        emit_transaction(entry);
+        break;
+    }
+    queue_.pop_front();
+    if (counts) {
+      --commit_request_;
+      --depth_;
+    }
+  }
+}
+
+void Decoder::emit_transaction(const Entry& entry) {
+  const auto type = entry.kind == EntryKind::kTransactionCommit ? MemTransType::kCommit
+                    : entry.kind == EntryKind::kTransactionFail ? MemTransType::kFail
+                                                                : MemTransType::kInit;
+  emit(ElementKind::kMemTrans, entry.index).reason = static_cast<std::uint8_t>(type);
+}
+
+// The entries that outlive a cancel, a discard and the end of the trace.
+bool Decoder::is_survivor(EntryKind kind) {
+  return kind == EntryKind::kEvent || kind == EntryKind::kTimestamp ||
+         kind == EntryKind::kTimestampCycleCount || kind == EntryKind::kCycleCount ||
+         kind == EntryKind::kMarker || kind == EntryKind::kInstrumentation;
+}
+
+void Decoder::emit_survivor(const Entry& entry) {
+  switch (entry.kind) {
+    case EntryKind::kEvent: {
+      Element& event = emit(ElementKind::kEvent, entry.index);
+      event.reason = static_cast<std::uint8_t>(EventType::kNumbered);
+      event.number = entry.number;
+      break;
+    }
+    case EntryKind::kCycleCount: {
+      Element& count = emit(ElementKind::kCycleCount, entry.index);
+      count.cycle_count = entry.count;
+      count.flags |= kElementHasCycleCount;
+      break;
+    }
+    case EntryKind::kTimestamp:
+    case EntryKind::kTimestampCycleCount: {
+      // Where markers are in use, a timestamp without one names no place.
+      if (config_.timestamp_markers() && !marker_seen_) break;
+      Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
+      timestamp.timestamp = entry.value;
+      timestamp.flags |= kElementHasTimestamp;
+      if (entry.kind == EntryKind::kTimestampCycleCount) {
+        timestamp.cycle_count = entry.count;
+        timestamp.flags |= kElementHasCycleCount;
+      }
+      break;
+    }
+    case EntryKind::kMarker:
+      marker_seen_ = true;
+      emit(ElementKind::kSyncMarker, entry.index).number = 0;
+      break;
+    case EntryKind::kInstrumentation: {
+      Element& value = emit(ElementKind::kInstrumentation, entry.index);
+      value.exception_level = static_cast<std::uint8_t>(entry.number);
+      value.value = entry.value;
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void Decoder::apply_context(const Entry& entry, TraceIndex index) {
+  context_.security = security_of(entry.ns, entry.nse);
+  context_.exception_level = entry.el;
+  unsigned flags = context_.flags | kElementElValid;
+  if (entry.known) {
+    context_.context_id = entry.context_id;
+    flags |= kElementContextIdValid;
+  }
+  if (entry.has_vmid) {
+    context_.vmid = entry.vmid;
+    flags |= kElementVmidValid;
+  }
+  flags = entry.sf ? flags | kElement64Bit : flags & ~unsigned{kElement64Bit};
+  context_.flags = static_cast<std::uint16_t>(flags);
+  is_64bit_ = entry.sf;
+  isa_ = isa_of(entry.sf, entry.is);
+  context_.isa = isa_;
+  need_context_ = false;
+  emit(ElementKind::kPeContext, index);
+  select_memory();
+}
+
+// From the newest end; sheet section 4.4, "Cancel".
+void Decoder::cancel() {
+  std::uint32_t left = cancel_request_;
+  cancel_request_ = 0;
+  std::vector<Entry> kept;
+  while (left != 0 && !queue_.empty()) {
+    Entry& newest = queue_.back();
+    switch (newest.kind) {
+      case EntryKind::kAtom:
+      case EntryKind::kUnseen: {
+        const std::uint32_t count = std::min(newest.count, left);
+        newest.count -= count;
+        left -= count;
+        depth_ -= count;
+        if (newest.count == 0) queue_.pop_back();
+        continue;
+      }
+      case EntryKind::kException:
+      case EntryKind::kFunctionReturn:
+      case EntryKind::kQ:
+        --left;
+        --depth_;
+        break;
+      case EntryKind::kExceptionReturn:
+        if (exception_return_is_p0_) {
+          --left;
+          --depth_;
+        }
+        break;
+      case EntryKind::kTransactionStart:
+        if (config_.transaction_start_is_p0()) {
+          --left;
+          --depth_;
+        }
+        break;
+      case EntryKind::kSourceAddress:
+        if (!quirks_.source_address_not_cancelled) {
+          --left;
+          --depth_;
+        }
+        break;
+      default:
+        if (is_survivor(newest.kind)) kept.push_back(newest);
+    }
+    queue_.pop_back();
+  }
+  if (left != 0)
+    fail_commit(Fault::kCommitOverrun, packet_index_, "Not enough elements to cancel",
+                UnsyncReason::kBadPacket);
+  for (auto entry = kept.rbegin(); entry != kept.rend(); ++entry) queue_.push() = *entry;
+}
+
+// From the newest end; sheet section 4.4, "Mispredict".
+void Decoder::mispredict() {
+  mispredict_request_ = false;
+  for (std::size_t i = queue_.size(); i-- != 0;) {
+    Entry& entry = queue_.at(i);
+    if (entry.kind == EntryKind::kUnseen) return;
+    if (entry.kind == EntryKind::kAtom) {
+      entry.value ^= std::uint64_t{1} << (entry.count - 1);
+      return;
+    }
+    if (entry.kind == EntryKind::kAddress) queue_.erase(i);
+  }
+  fail_commit(Fault::kCommitOverrun, packet_index_, "Not found mispredict atom",
+              UnsyncReason::kBadPacket);
+}
+
+// Sheet section 4.12.  False: out of room.
+bool Decoder::discard() {
+  while (!queue_.empty()) {
+    if (!room()) return false;
+    const Entry& entry = queue_.front();
+    const bool lost =
+        quirks_.discard_loses_instrumentation && entry.kind == EntryKind::kInstrumentation;
+    if (is_survivor(entry.kind) && !lost) emit_survivor(entry);
+    queue_.pop_front();
+  }
+  discard_request_ = false;
+  depth_ = 0;
+  need_address_ = need_context_ = true;
+  address_pending_ = false;
+  unsync_reason_ = previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kDiscard;
+  state_ = State::kWaitSync;
+  no_sync_pending_ = true;
+  return true;
+}
+
+// Sheet section 4.13.  False: out of room.
+bool Decoder::finish_queue() {
+  bool stop = false;
+  while (!queue_.empty() && !stop) {
+    if (!room()) return false;
+    const Entry& entry = queue_.front();
+    switch (entry.kind) {
+      case EntryKind::kAtom:
+      case EntryKind::kTraceOn:
+      case EntryKind::kException:
+      case EntryKind::kExceptionReturn:
+      case EntryKind::kQ:
+      case EntryKind::kUnseen:
+        stop = true;
+        break;
+      case EntryKind::kTransactionStart:
+        stop = config_.transaction_start_is_p0();
+        break;
+      case EntryKind::kTransactionCommit:
+      case EntryKind::kTransactionFail:
+        if (config_.max_speculation() == 0 || depth_ == 0) emit_transaction(entry);
+        break;
+      default:
+        if (is_survivor(entry.kind)) emit_survivor(entry);
+    }
+    if (!stop) queue_.pop_front();
+  }
+  if (!room()) return false;
+  queue_.clear();
+  end_request_ = false;
+  const auto reason = previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kEndOfTrace;
+  emit(ElementKind::kEndOfTrace, packet_index_).reason = static_cast<std::uint8_t>(reason);
+  return true;
+}
+
+}  // namespace waymark::etmv4

@@ -1,0 +1,310 @@
+// Packets to entries of the queue, and what they ask for.
+#include "decoder_inl.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::etmv4 {
+
+void Decoder::accept(const Packet& packet) {
+  if (failed_) return;
+  packet_index_ = packet.index;
+  if (state_ == State::kDecode) [[likely]] {
+    accept_in_decode(packet);
+    return;
+  }
+  if (state_ == State::kNoSync) {
+    no_sync_pending_ = busy_ = true;
+    state_ = State::kWaitSync;
+  }
+  if (state_ == State::kWaitSync) {
+    if (packet.type == PacketType::kAsync) state_ = State::kWaitTraceInfo;
+    return;
+  }
+  need_address_ = need_context_ = true;
+  if (packet.type == PacketType::kTraceInfo) {
+    begin_at_trace_info(packet);
+  } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
+    add(EntryKind::kEvent, packet.index).number = packet.value;
+    request_excess();
+  }
+}
+
+void Decoder::begin_at_trace_info(const Packet& packet) {
+  state_ = State::kDecode;
+  depth_ = packet.spec_depth;
+  if (depth_ != 0) add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
+  add(EntryKind::kTraceInfo, packet.index);
+  if (bit<6>(packet.info)) add(EntryKind::kTransactionInit, packet.index);
+  return_stack_.clear();
+  pop_pending_ = false;
+  request_excess();
+}
+
+// More elements outstanding than the unit can speculate: the oldest must have been committed.
+void Decoder::request_excess() {
+  if (depth_ > static_cast<std::int64_t>(config_.max_speculation())) {
+    commit_request_ = static_cast<std::uint32_t>(depth_ - config_.max_speculation());
+    busy_ = true;
+  }
+}
+
+Decoder::Entry& Decoder::add(EntryKind kind, TraceIndex index) {
+  if (holding_) settle_held();
+  Entry& entry = queue_.push();
+  entry.kind = kind;
+  entry.index = index;
+  return entry;
+}
+
+// The held address becomes what it stands for: the only entry of the queue.
+void Decoder::settle_held() {
+  holding_ = false;
+  Entry& entry = queue_.push();
+  entry.kind = EntryKind::kAddress;
+  entry.index = held_index_;
+  entry.value = held_address_;
+  entry.is = held_is_;
+}
+
+void Decoder::queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count) {
+  Entry& entry = add(EntryKind::kAtom, index);
+  entry.value = atoms;
+  entry.count = count;
+  depth_ += count;
+}
+
+void Decoder::add_atoms(const Packet& packet) {
+  if (packet.atom_count != 0) queue_atoms(packet.index, packet.atoms, packet.atom_count);
+}
+
+void Decoder::add_context(const Packet& packet, std::uint8_t is) {
+  const Context& context = packet.context;
+  Entry& entry = add(EntryKind::kContext, packet.index);
+  entry.context_id = context.context_id;
+  entry.vmid = context.vmid;
+  entry.is = is;
+  entry.el = context.el;
+  entry.flag = context.updated;
+  entry.known = context.updated_context_id;
+  entry.has_vmid = context.updated_vmid;
+  entry.sf = context.sf;
+  entry.ns = context.ns;
+  entry.nse = context.nse;
+}
+
+void Decoder::add_address(const Packet& packet) {
+  if (straight_ && !holding_ && !address_pending_ && queue_.empty()) {
+    holding_ = true;
+    held_index_ = packet.index;
+    held_address_ = packet.address.value;
+    last_is_ = held_is_ = packet.address.is;
+    return;
+  }
+  Entry& entry = add(EntryKind::kAddress, packet.index);
+  entry.value = packet.address.value;
+  entry.is = packet.address.is;
+  last_is_ = packet.address.is;
+  if (address_pending_) {
+    ++depth_;
+    address_pending_ = false;
+  }
+}
+
+void Decoder::accept_in_decode(const Packet& packet) {
+  switch (packet.type) {
+    case PacketType::kAtomF1:
+    case PacketType::kAtomF2:
+    case PacketType::kAtomF3:
+    case PacketType::kAtomF4:
+    case PacketType::kAtomF5:
+    case PacketType::kAtomF6:
+      add_atoms(packet);
+      break;
+    case PacketType::kAsync:
+    case PacketType::kIgnore:
+      break;
+    case PacketType::kTraceInfo:
+      add(EntryKind::kTraceInfo, packet.index);
+      break;
+    case PacketType::kTraceOn:
+      add(EntryKind::kTraceOn, packet.index);
+      break;
+    case PacketType::kContext:
+      add_context(packet, last_is_);
+      break;
+    case PacketType::kAddressContext32Is0:
+    case PacketType::kAddressContext32Is1:
+    case PacketType::kAddressContext64Is0:
+    case PacketType::kAddressContext64Is1:
+      add_context(packet, packet.address.is);
+      add_address(packet);
+      break;
+    case PacketType::kAddressMatch:
+    case PacketType::kAddressShortIs0:
+    case PacketType::kAddressShortIs1:
+    case PacketType::kAddress32Is0:
+    case PacketType::kAddress32Is1:
+    case PacketType::kAddress64Is0:
+    case PacketType::kAddress64Is1:
+      add_address(packet);
+      break;
+    case PacketType::kSourceMatch:
+    case PacketType::kSourceShortIs0:
+    case PacketType::kSourceShortIs1:
+    case PacketType::kSource32Is0:
+    case PacketType::kSource32Is1:
+    case PacketType::kSource64Is0:
+    case PacketType::kSource64Is1:
+      add(EntryKind::kSourceAddress, packet.index).value = packet.address.value;
+      ++depth_;
+      break;
+    case PacketType::kException: {
+      Entry& entry = add(EntryKind::kException, packet.index);
+      entry.number = packet.exception;
+      entry.flag = packet.exception_address == ExceptionAddress::kReturnIsTarget;
+      entry.known = true;
+      address_pending_ = true;
+      break;
+    }
+    case PacketType::kPeReset:
+      if (quirks_.pe_reset_is_bad) {
+        bad_packet(packet, "Unknown packet type.");
+        return;
+      }
+      // Nothing returns from a reset: no address belongs to it.
+      add(EntryKind::kException, packet.index).number = 0;
+      ++depth_;
+      break;
+    case PacketType::kExceptionReturn:
+      add(EntryKind::kExceptionReturn, packet.index);
+      if (exception_return_is_p0_) ++depth_;
+      break;
+    case PacketType::kFunctionReturn:
+      if (m_profile() && config_.core.arch >= isa::Arch::kV8) {
+        add(EntryKind::kFunctionReturn, packet.index);
+        ++depth_;
+      }
+      break;
+    case PacketType::kEvent:
+      add(EntryKind::kEvent, packet.index).number = packet.value;
+      break;
+    case PacketType::kCycleCountF1:
+    case PacketType::kCycleCountF2:
+    case PacketType::kCycleCountF3:
+      add(EntryKind::kCycleCount, packet.index).count = packet.cycle_count;
+      commit_request_ = packet.has_commit ? packet.commit : 0;
+      break;
+    case PacketType::kTimestamp: {
+      Entry& entry = add(
+          config_.cycle_count_enabled() ? EntryKind::kTimestampCycleCount : EntryKind::kTimestamp,
+          packet.index);
+      entry.value = packet.timestamp;
+      entry.count = packet.has_count ? packet.cycle_count : 0;
+      break;
+    }
+    case PacketType::kTimestampMarker:
+      add(EntryKind::kMarker, packet.index);
+      break;
+    case PacketType::kMispredict:
+    case PacketType::kCancelF1Mispredict:
+    case PacketType::kCancelF2:
+    case PacketType::kCancelF3:
+      add_atoms(packet);
+      mispredict_request_ = true;
+      cancel_request_ = packet.type == PacketType::kMispredict ? 0 : packet.cancel;
+      break;
+    case PacketType::kCancelF1:
+      cancel_request_ = packet.cancel;
+      break;
+    case PacketType::kCommit:
+      commit_request_ = packet.commit;
+      break;
+    case PacketType::kOverflow:
+      previous_overflow_ = true;
+      [[fallthrough]];
+    case PacketType::kDiscard:
+      discard_request_ = true;
+      depth_ = 0;
+      break;
+    case PacketType::kQ: {
+      Entry& entry = add(EntryKind::kQ, packet.index);
+      entry.count = packet.cycle_count;
+      entry.known = packet.has_count;
+      entry.flag = packet.q_type != 0xC && packet.q_type != 0xF;
+      if (entry.flag) {
+        entry.value = packet.address.value;
+        entry.is = packet.address.is;
+        ++depth_;
+      } else {
+        address_pending_ = true;
+      }
+      break;
+    }
+    case PacketType::kTransactionStart:
+      add(EntryKind::kTransactionStart, packet.index);
+      if (config_.transaction_start_is_p0()) ++depth_;
+      break;
+    case PacketType::kTransactionCommit:
+      add(EntryKind::kTransactionCommit, packet.index);
+      break;
+    case PacketType::kTransactionFail:
+      add(EntryKind::kTransactionFail, packet.index);
+      break;
+    case PacketType::kInstrumentation: {
+      Entry& entry = add(EntryKind::kInstrumentation, packet.index);
+      entry.number = packet.value;
+      entry.value = packet.timestamp;
+      break;
+    }
+    case PacketType::kCondInstrF1:
+    case PacketType::kCondInstrF2:
+    case PacketType::kCondInstrF3:
+    case PacketType::kCondFlush:
+    case PacketType::kCondResultF1:
+    case PacketType::kCondResultF2:
+    case PacketType::kCondResultF3:
+    case PacketType::kCondResultF4:
+    case PacketType::kNumberedDataSync:
+    case PacketType::kUnnumberedDataSync:
+      unusable_packet(Fault::kUnsupportedPacket, Severity::kError,
+                      "Data trace related, unsupported packet type.");
+      return;
+    case PacketType::kBadSequence:
+      bad_packet(packet, "Bad byte sequence in packet.");
+      return;
+    case PacketType::kBadTraceMode:
+      bad_packet(packet, "Invalid packet type for trace mode.");
+      return;
+    case PacketType::kReserved:
+      bad_packet(packet, "Reserved packet header");
+      return;
+    default:
+      bad_packet(packet, "Unknown packet type.");
+      return;
+  }
+  request_excess();
+  if (commit_request_ != 0 || cancel_request_ != 0 || mispredict_request_ || discard_request_)
+    busy_ = true;
+  if (queue_.size() > kMaxEntries) [[unlikely]]
+    unusable_packet(Fault::kCommitOverrun, Severity::kError,
+                    "Too many elements wait for a commit.");
+}
+
+void Decoder::bad_packet(const Packet& /*packet*/, std::string_view message) {
+  const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
+  unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, message);
+}
+
+void Decoder::unusable_packet(Fault fault, Severity severity, std::string_view message) {
+  report(fault, severity, packet_index_, message);
+  if (failed_) return;
+  clear_state();
+  state_ = State::kNoSync;
+  unsync_reason_ = UnsyncReason::kBadPacket;
+}
+
+void Decoder::end_of_trace() {
+  if (failed_) return;
+  end_request_ = busy_ = true;
+}
+
+}  // namespace waymark::etmv4

@@ -1,0 +1,293 @@
+// Walks that pass waypoints: to exceptions, to source addresses, through Q elements.
+#include <algorithm>
+
+#include "decoder_inl.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::etmv4 {
+namespace {
+
+using flow::Block;
+using flow::BlockEnd;
+using isa::InstrType;
+using isa::Isa;
+
+// The address that an M-profile tail chain gives in place of a return address.
+constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
+// Longest stretch, in instructions.  Memory behind a callback need have no end, and a trace may ask
+// for a walk with every packet.
+constexpr std::uint32_t kMaxSteps = std::uint32_t{1} << 20;
+
+}  // namespace
+
+// Sheet section 4.6b.  The entry is the oldest of the queue.
+bool Decoder::commit_exception() {
+  if (pop_pending_ && !pop_return_stack()) return false;
+  range_expected_ = false;
+  const Entry entry = queue_.front();
+  if (!entry.known) {
+    // A PE reset: no address belongs to it.
+    emit(ElementKind::kException, entry.index).number = entry.number;
+    need_address_ = true;
+    it_ = 0;
+    queue_.pop_front();
+    --commit_request_;
+    --depth_;
+    return true;
+  }
+  const bool has_context = queue_.size() > 1 && queue_.at(1).kind == EntryKind::kContext;
+  const std::size_t at = has_context ? 2 : 1;
+  if (queue_.size() <= at || queue_.at(at).kind != EntryKind::kAddress) {
+    fail_commit(Fault::kBadPacketSequence, packet_index_, "Address missing in exception packet.",
+                UnsyncReason::kBadPacket);
+    if (quirks_.second_error_after_missing_address && !failed_)
+      report(Fault::kCommitOverrun, Severity::kError, 0, "Not enough elements to commit");
+    return false;
+  }
+  const Entry context = has_context ? queue_.at(1) : Entry{};
+  const Entry target = queue_.at(at);
+  for (std::size_t i = 0; i <= at; ++i) queue_.pop_front();
+  const std::uint64_t return_address = target.value;
+  const TraceIndex index = entry.index;
+  if (entry.flag) {
+    const bool sf = has_context ? context.sf : isa_ == Isa::kA64;
+    address_ = return_address;
+    isa_ = isa_of(sf, target.is);
+    need_address_ = false;
+    block_ = from_ = nullptr;
+  }
+  const bool tail_chain = m_profile() && return_address == kTailChain;
+  // The instructions before the exception ran in the old context: read them there.
+  Stretch stretch;
+  const Isa walked_isa = isa_;
+  const bool reads = !tail_chain && address_ < return_address &&
+                     (quirks_.exception_walk_unchecked || (!need_address_ && !need_context_));
+  if (reads && !quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
+  if (has_context) {
+    const Isa before = isa_;
+    apply_context(context, index);
+    isa_ = before;
+    yield_ = callbacks_;
+  }
+  if (reads && quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
+  if (stretch.ended != BlockEnd::kWaypoint && stretch.ended != BlockEnd::kNotAccessible) {
+    note_range_limit(stretch.count, stretch.ended);
+    return fail_walk(stretch.ended, index, "Error processing exception packet.");
+  }
+  if (stretch.count != 0) {
+    emit_walk(index, stretch.start, stretch.end, stretch.count, stretch.last, walked_isa, true);
+    isa_ = stretch.last.next_isa;
+  }
+  if (stretch.ended == BlockEnd::kNotAccessible) {
+    emit_not_accessible(index, stretch.end);
+    need_address_ = true;
+  }
+  Element& exception = emit(ElementKind::kException, index);
+  exception.number = entry.number;
+  exception.end = return_address;
+  unsigned flags = exception.flags;
+  if (tail_chain) {
+    flags |= kElementTailChain;
+  } else {
+    flags |= kElementReturnAddress;
+    if (entry.flag) flags |= kElementReturnIsTarget;
+  }
+  exception.flags = static_cast<std::uint16_t>(flags);
+  it_ = 0;
+  block_ = from_ = nullptr;
+  --commit_request_;
+  --depth_;
+  return true;
+}
+
+// From the present address to `end`, past any waypoint.
+Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
+  Stretch stretch;
+  stretch.start = address_;
+  const std::uint32_t limit = follower_.range_limit();
+  while (address_ != end) {
+    if (address_ > end && !quirks_.exception_walk_unchecked) {
+      // The return address lies within an instruction: image and trace disagree.
+      report(Fault::kBadImage, Severity::kWarning, packet_index_,
+             "The return address of an exception lies inside an instruction of the image.");
+      blame(end);
+      break;
+    }
+    const flow::Follower::Fetched fetched = follower_.fetch(address_, isa_, it_);
+    stretch.ended = fetched.outcome;
+    if (fetched.outcome != BlockEnd::kWaypoint) break;
+    stretch.last = fetched.instruction;
+    address_ += fetched.instruction.size;
+    if (++stretch.count > (limit != 0 ? limit : kMaxSteps)) {
+      stretch.ended = BlockEnd::kRangeLimit;
+      break;
+    }
+  }
+  stretch.end = address_;
+  return stretch;
+}
+
+// Sheet section 4.7.
+bool Decoder::commit_source_address(const Entry& entry) {
+  range_expected_ = false;
+  const std::uint64_t source = entry.value;
+  const TraceIndex index = entry.index;
+  static constexpr std::string_view kReadError =
+      "Mem access error processing source address packet.";
+  static constexpr std::string_view kDecodeError =
+      "Instruction decode error processing source address packet.";
+  const auto failed = [&](BlockEnd ended) {
+    return fail_walk(ended, index,
+                     ended == BlockEnd::kInvalidOpcode || ended == BlockEnd::kUnsupported
+                         ? kDecodeError
+                         : kReadError);
+  };
+  const flow::Follower::Fetched at = follower_.fetch(source, isa_, it_);
+  if (at.outcome == BlockEnd::kNotAccessible) {
+    emit_not_accessible(index, source);
+    return true;
+  }
+  if (at.outcome != BlockEnd::kWaypoint) return failed(at.outcome);
+  const isa::Instruction& last = at.instruction;
+  const std::uint64_t end = source + last.size;
+  std::uint64_t start = address_;
+  if (need_address_ || address_ > source) {
+    start = source;
+    need_address_ = false;
+  }
+  const bool split = (flags_ & kSourceAddressNRanges) != 0;
+  std::uint32_t count = 1;
+  if (start != source && isa_ != Isa::kT32 && !split) {
+    count = static_cast<std::uint32_t>((end - start) / 4);
+  } else if (start != source) {
+    count = 0;
+    std::uint8_t it = 0;
+    std::uint32_t steps = 0;
+    for (std::uint64_t address = start; address < end;) {
+      const flow::Follower::Fetched step = follower_.fetch(address, isa_, it);
+      if (step.outcome == BlockEnd::kNotAccessible || ++steps > kMaxSteps) {
+        emit_not_accessible(index, source);
+        start = source;
+        count = 1;
+        break;
+      }
+      if (step.outcome != BlockEnd::kWaypoint) return failed(step.outcome);
+      address += step.instruction.size;
+      ++count;
+      if (split && address < end && step.instruction.type != InstrType::kOther) {
+        emit_walk(index, start, address, count, step.instruction, isa_, false);
+        start = address;
+        count = 0;
+      }
+    }
+  }
+  const Isa executed_in = isa_;
+  address_ = end;
+  if (last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch) {
+    if (last.link) push_return(end, executed_in);
+    if (last.type == InstrType::kBranch) {
+      address_ = last.target;
+      if (last.link && return_stack_on_) pop_pending_ = false;
+    } else {
+      need_address_ = true;
+      pop_pending_ = return_stack_on_;
+    }
+    if (!quirks_.source_address_after_state) it_ = 0;
+  }
+  isa_ = last.next_isa;
+  block_ = from_ = nullptr;
+  emit_walk(index, start, end, count, last, quirks_.source_address_after_state ? isa_ : executed_in,
+            true);
+  if (!quirks_.source_address_after_state && last.subtype == isa::InstrSubtype::kV8ExceptionReturn)
+    emit(ElementKind::kExceptionReturn, index);
+  return true;
+}
+
+// Sheet section 4.7b.  The entry is the oldest of the queue.
+bool Decoder::commit_q() {
+  range_expected_ = false;
+  const Entry entry = queue_.front();
+  const TraceIndex index = entry.index;
+  Entry target = entry;
+  Entry context;
+  bool has_context = false;
+  queue_.pop_front();
+  if (!entry.flag) {
+    has_context = !queue_.empty() && queue_.front().kind == EntryKind::kContext;
+    const std::size_t at = has_context ? 1 : 0;
+    if (queue_.size() <= at || queue_.at(at).kind != EntryKind::kAddress) {
+      return fail_walk(BlockEnd::kUnsupported, index, "Address missing in Q packet.");
+    }
+    if (has_context) context = queue_.front();
+    target = queue_.at(at);
+    for (std::size_t i = 0; i <= at; ++i) queue_.pop_front();
+    last_looked_at_ = index;
+  }
+  const std::uint32_t wanted = entry.known ? entry.count : 0;
+  const std::uint64_t start = address_;
+  const Isa executed_in = isa_;
+  isa::Instruction last;
+  std::uint32_t walked = 0;
+  while (walked < std::min(wanted, kMaxSteps)) {
+    const flow::Follower::Fetched fetched = follower_.fetch(address_, isa_, it_);
+    if (fetched.outcome == BlockEnd::kNotAccessible) break;
+    if (fetched.outcome != BlockEnd::kWaypoint)
+      return fail_walk(fetched.outcome, index, "Error processing Q packet");
+    last = fetched.instruction;
+    address_ += last.size;
+    ++walked;
+    if (last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch) break;
+  }
+  const bool at_branch = last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch;
+  const Isa target_isa = isa_of(has_context ? context.sf : is_64bit_, target.is);
+  if (wanted != 0 && walked == wanted && (address_ == target.value || at_branch)) {
+    emit_walk(index, start, address_, walked, last, executed_in, true);
+  } else {
+    Element& range = emit(ElementKind::kInstrRangeNoPath, index);
+    range.start = start;
+    range.end = target.value;
+    range.count = wanted;
+    range.isa = target_isa;
+  }
+  address_ = target.value;
+  isa_ = target_isa;
+  need_address_ = false;
+  block_ = from_ = nullptr;
+  --commit_request_;
+  --depth_;
+  if (has_context && context.flag) {
+    apply_context(context, context.index);
+    isa_ = target_isa;
+    yield_ = callbacks_;
+  }
+  if (quirks_.q_deletes_next_entry && !queue_.empty()) queue_.pop_front();
+  return true;
+}
+
+bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, std::string_view message) {
+  const Fault fault = ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
+  fail_commit(fault, index, message, UnsyncReason::kBadPacket);
+  blame(address_);
+  if (quirks_.fatal_walk_errors) {
+    diagnostics_.back().fatal = true;
+    failed_ = true;
+    no_sync_pending_ = false;
+  }
+  return false;
+}
+
+void Decoder::emit_walk(TraceIndex index, std::uint64_t start, std::uint64_t end,
+                        std::uint32_t count, const isa::Instruction& last, Isa isa, bool executed) {
+  Block block;
+  block.start = start;
+  block.end = end;
+  block.count = count;
+  block.isa = isa;
+  block.type = last.type;
+  block.subtype = last.subtype;
+  block.last_size = last.size;
+  block.conditional = last.conditional;
+  emit_range(block, index, executed);
+}
+
+}  // namespace waymark::etmv4
