@@ -76,7 +76,7 @@ Result<Bytes> part_of(Bytes file, const std::string& path, const FileRegion& reg
 struct Image::State {
   RegionMap map;
   /// By path, as given: one mapping serves all regions of a file for as long as one is left.
-  std::map<std::string, std::weak_ptr<const FileMapping>, std::less<>> files;
+  std::map<std::string, std::weak_ptr<const MappedFile>, std::less<>> files;
   std::uint64_t version = 0;
 
   /// Checks what all kinds have in common, then adds.
@@ -98,14 +98,20 @@ struct Image::State {
     return {};
   }
 
-  Result<std::shared_ptr<const FileMapping>> mapping_of(const std::string& path) {
+  Result<std::shared_ptr<const MappedFile>> mapping_of(const std::string& path) {
     const auto known = files.find(path);
     if (known != files.end()) {
       if (auto mapping = known->second.lock()) return mapping;
     }
-    auto opened = FileMapping::open(path);
-    if (opened) files.insert_or_assign(path, *opened);
-    return opened;
+    auto opened = MappedFile::open(path);
+    if (!opened) {
+      Error error = std::move(opened).error();
+      error.detail = "No memory image: " + error.detail;
+      return std::unexpected(std::move(error));
+    }
+    auto mapping = std::make_shared<const MappedFile>(std::move(*opened));
+    files.insert_or_assign(path, mapping);
+    return mapping;
   }
 
   /// True if a region of this file starts there.  No other region that shares a space bit can hold

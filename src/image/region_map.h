@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "file_mapping.h"
+#include "waymark/base/mapped_file.h"
 #include "waymark/image/image.h"
 
 namespace waymark::image {
@@ -16,9 +16,9 @@ struct Region {
   std::uint64_t last = 0;
   SpaceMask space = kSpaceAny;
   std::string name;
-  Bytes bytes;                     ///< Into `copy` or `mapping`: last - first + 1 bytes.
-  std::vector<std::uint8_t> copy;  ///< Of a buffer.
-  std::shared_ptr<const FileMapping> mapping;  ///< Of a file; shared by all its regions.
+  Bytes bytes;                                ///< Into `copy` or `mapping`: last - first + 1 bytes.
+  std::vector<std::uint8_t> copy;             ///< Of a buffer.
+  std::shared_ptr<const MappedFile> mapping;  ///< Of a file; shared by all its regions.
   ReadCallback callback;
 };
 

@@ -97,7 +97,7 @@ TEST_F(ImageFile, missing_empty_and_unusable_files_say_so) {
   const auto missing = image_.add_file((folder_ / "none").string(), {});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(missing.error().detail, HasSubstr("none' cannot be opened: "));
+  EXPECT_THAT(missing.error().detail, HasSubstr("none: No such file"));
 
   EXPECT_EQ(image_.add_file(counting("empty", 0), {}).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(image_.add_file(counting("one", 1), {}).error().code, ErrorCode::kInvalidArgument);
