@@ -1,6 +1,6 @@
-// Every ETMv4 and ETE capture gives the same packets and elements however it is fed and taken:
-// whole or in chunks, in spans of any size, interleaved or source by source, with or without the
-// block cache.  WAYMARK_SHARED names the folder of the captures, else it is sought beside the
+// Every capture gives the same packets and elements however it is fed and taken: whole or in
+// chunks, in spans of any size, pulled or pushed, interleaved or source by source, with or without
+// the block cache.  WAYMARK_SHARED names the folder of the captures, else it is sought beside the
 // source.
 #include <gtest/gtest.h>
 
@@ -15,6 +15,7 @@
 #include "waymark/element/element.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/tree/data_path.h"
 
 namespace waymark {
 namespace {
@@ -106,9 +107,11 @@ struct Way {
   bool interleaved = false;
   bool cached = true;
   bool packets = true;
+  unsigned waits = 0;  ///< Pushed: the client says WAIT at every so many elements.  0: pulled.
   friend std::ostream& operator<<(std::ostream& out, const Way& way) {
     return out << (way.interleaved ? "interleaved" : "per source") << ", chunk " << way.chunk
-               << ", span " << way.span << (way.cached ? "" : ", no cache");
+               << ", span " << way.span << (way.cached ? "" : ", no cache")
+               << (way.waits != 0 ? ", pushed" : "");
   }
 };
 
@@ -120,20 +123,18 @@ class Decoding {
     auto opened = inputs::Capture::open(folder, options);
     if (!opened) return;
     capture_ = std::make_unique<inputs::Capture>(std::move(*opened));
-    for (const auto& source : capture_->sources()) {
-      const Protocol protocol = source.source->protocol();
-      ours_ = ours_ || protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
-    }
   }
 
-  [[nodiscard]] bool ours() const { return capture_ != nullptr && ours_; }
+  [[nodiscard]] bool opened() const { return capture_ != nullptr; }
   [[nodiscard]] bool formatted() const { return capture_->tree().formatted(); }
 
   Results decode() {
     DecodeTree& tree = capture_->tree();
     Watcher watcher(results_, tree, way_.packets);
     tree.set_observer(&watcher);
-    if (way_.interleaved) {
+    if (way_.waits != 0) {
+      push();
+    } else if (way_.interleaved) {
       interleaved();
     } else {
       per_source();
@@ -155,6 +156,38 @@ class Decoding {
     }
     tree.finish();
     take([&](std::span<Element> out) { return tree.next(out); });
+  }
+
+  struct Sink final : ElementSink {
+    Sink(Decoding& decoding, unsigned waits) : of(decoding), every(waits) {}
+    Flow on_element(const Element& element) override {
+      of.results_[of.formatted() ? element.trace_id : TraceId{0}].elements.add(element);
+      return ++seen % every == 0 ? Flow::kWait : Flow::kContinue;
+    }
+    Decoding& of;
+    unsigned every;
+    unsigned seen = 0;
+  };
+
+  void push() {
+    Sink sink(*this, way_.waits);
+    DataPath path(capture_->tree(), sink);
+    const auto flush = [&](Result<Flow> answer) {
+      while (answer && *answer == Flow::kWait) answer = path.flush();
+      ASSERT_TRUE(answer) << answer.error().detail;
+    };
+    while (const auto block = capture_->next_block()) {
+      std::size_t at = 0;
+      while (at < block->bytes.size()) {
+        const std::size_t step = way_.chunk == 0 ? block->bytes.size() : way_.chunk;
+        std::size_t used = 0;
+        flush(path.data(block->index + at,
+                        block->bytes.subspan(at, std::min(step, block->bytes.size() - at)), used));
+        ASSERT_FALSE(testing::Test::HasFatalFailure());
+        at += used;
+      }
+    }
+    flush(path.finish());
   }
 
   void per_source() {
@@ -233,7 +266,6 @@ class Decoding {
 
   Way way_;
   std::unique_ptr<inputs::Capture> capture_;
-  bool ours_ = false;
   std::vector<Element> span_;
   Results results_;
 };
@@ -242,7 +274,7 @@ std::vector<std::string> captures() {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(shared_folder() + "/data/snapshots", error))
-    if (fs::exists(entry.path() / "snapshot.ini") && Decoding(entry.path(), {}).ours())
+    if (fs::exists(entry.path() / "snapshot.ini") && Decoding(entry.path(), {}).opened())
       found.push_back(entry.path().filename());
   std::ranges::sort(found);
   if (found.empty()) found.emplace_back("none");
@@ -281,10 +313,13 @@ TEST_P(GoldenChunking, gives_the_same_however_fed_and_taken) {
   expect_same({.span = 7}, whole_);
   expect_same({.interleaved = true}, whole_);
   expect_same({.span = 1, .interleaved = true}, whole_);
+  expect_same({.interleaved = true, .waits = 1}, whole_);
+  expect_same({.interleaved = true, .waits = 3}, whole_);
   // Whole frames only: the multiples of 16 that the deformatter takes.
   if (formatted_) {
     expect_same({.chunk = 16, .interleaved = true}, whole_);
     expect_same({.chunk = 4096, .interleaved = true}, whole_);
+    expect_same({.chunk = 4096, .interleaved = true, .waits = 5}, whole_);
   }
 }
 
