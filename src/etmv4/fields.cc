@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "type_slots.h"
 #include "waymark/base/bits.h"
 
 namespace waymark::etmv4 {
@@ -346,21 +347,7 @@ constexpr auto kKeywords = [] {
 }();
 static_assert(!kKeywords.back().empty());
 
-/// Packet types to rows, by the low bits of the type and its hundreds.
-constexpr std::size_t kSlotCount = 0x100 + 5 * 8;
-constexpr std::size_t slot_of(PacketType type) {
-  const auto number = static_cast<std::size_t>(type);
-  if (number < 0x100) return number;
-  return number < 0x500 && (number & 0xF8) == 0 ? 0x100 + (number >> 8) * 8 + (number & 7)
-                                                : kSlotCount;
-}
-constexpr auto kSlots = [] {
-  std::array<std::uint8_t, kSlotCount + 1> slots{};
-  slots.fill(kRowCount);
-  for (std::size_t i = 0; i < kRowCount; ++i)
-    slots[slot_of(kRows[i].type)] = static_cast<std::uint8_t>(i);
-  return slots;
-}();
+constexpr auto kSlots = row_slots(kRows);
 static_assert(kSlots[kSlotCount] == kRowCount, "a packet type has no slot");
 
 }  // namespace

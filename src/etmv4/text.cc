@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "type_slots.h"
+
 namespace waymark::etmv4 {
 namespace {
 
@@ -128,22 +130,7 @@ constexpr std::size_t kRowCount = std::size(kRows);
 constexpr Row kUnknownRow = {PacketType::kNoErrorType, Tail::kNone,
                              "I_UNKNOWN : Unknown Packet Header"};
 
-/// Packet types fill 0x000..0x0FF sparsely and then a few numbers at each multiple of 0x100.
-constexpr std::size_t kSlotCount = 0x100 + 5 * 8;
-constexpr std::size_t slot_of(PacketType type) {
-  const auto number = static_cast<std::size_t>(type);
-  if (number < 0x100) return number;
-  return number < 0x500 && (number & 0xF8) == 0 ? 0x100 + (number >> 8) * 8 + (number & 7)
-                                                : kSlotCount;
-}
-
-constexpr auto kSlots = [] {
-  std::array<std::uint8_t, kSlotCount + 1> slots{};
-  slots.fill(kRowCount);
-  for (std::size_t i = 0; i < kRowCount; ++i)
-    slots[slot_of(kRows[i].type)] = static_cast<std::uint8_t>(i);
-  return slots;
-}();
+constexpr auto kSlots = row_slots(kRows);
 static_assert(kSlots[kSlotCount] == kRowCount, "a packet type has no slot");
 
 const Row& row_of(PacketType type) {

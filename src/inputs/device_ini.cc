@@ -27,22 +27,13 @@ class DeviceParser {
       : parser_(file, text, problems) {}
 
   Result<Device> run() {
-    for (;;) {
-      const Result<bool> more = parser_.next();
-      if (!more) return std::unexpected(more.error());
-      if (!*more) break;
-      if (parser_.line().kind == IniLineKind::kSection) {
-        WAYMARK_TRY(finish_section());
-        WAYMARK_TRY(start_section());
-      } else {
-        WAYMARK_TRY(entry());
-      }
-    }
-    WAYMARK_TRY(finish_section());
+    WAYMARK_TRY(parser_.read_sections(*this));
     return finish();
   }
 
  private:
+  friend inputs::IniParser;
+
   Result<void> start_section() {
     const IniLine& line = parser_.line();
     section_ = section_of(line.key);

@@ -29,6 +29,23 @@ class IniParser {
 
   /// Goes to the next line; false at the end.  kLimit: the line is too long.
   Result<bool> next();
+
+  /// Reads on to the end: `entry()` for each line of a section, `finish_section()` where one ends,
+  /// and before the first too, `start_section()` where one begins.  Each returns Result<void>.
+  template <class Reader>
+  Result<void> read_sections(Reader& reader) {
+    for (;;) {
+      const Result<bool> more = next();
+      if (!more) return std::unexpected(more.error());
+      if (!*more) return reader.finish_section();
+      if (line_.kind == IniLineKind::kSection) {
+        WAYMARK_TRY(reader.finish_section());
+        WAYMARK_TRY(reader.start_section());
+      } else {
+        WAYMARK_TRY(reader.entry());
+      }
+    }
+  }
   [[nodiscard]] const IniLine& line() const { return line_; }
 
   /// kParse unless the present line is an entry.

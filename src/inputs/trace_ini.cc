@@ -19,18 +19,7 @@ class TraceParser {
       : parser_(file, text, problems) {}
 
   Result<TraceIni> run() {
-    for (;;) {
-      const Result<bool> more = parser_.next();
-      if (!more) return std::unexpected(more.error());
-      if (!*more) break;
-      if (parser_.line().kind == IniLineKind::kSection) {
-        WAYMARK_TRY(finish_section());
-        WAYMARK_TRY(start_section());
-      } else {
-        WAYMARK_TRY(entry());
-      }
-    }
-    WAYMARK_TRY(finish_section());
+    WAYMARK_TRY(parser_.read_sections(*this));
     report_sections();
     for (auto& [source, value] : sources_) out_.source_buffers.push_back(std::move(value));
     for (auto& [source, value] : cores_) out_.core_trace_sources.push_back(std::move(value));
@@ -38,6 +27,8 @@ class TraceParser {
   }
 
  private:
+  friend inputs::IniParser;
+
   Result<void> start_section() {
     const IniLine& line = parser_.line();
     if (line.key == "trace_buffers") {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include "support/etmv4_packet.h"
+
 namespace waymark::etmv4 {
 namespace {
 
@@ -48,20 +50,6 @@ std::string bytes_of(const Packet& packet, const Config& c = config()) {
   const auto result = encode(packet, c, out);
   if (!result) return "error: " + result.error().detail;
   return hex(out);
-}
-
-Packet of(PacketType type) {
-  Packet packet;
-  packet.type = type;
-  return packet;
-}
-
-Packet atoms(PacketType type, std::string_view letters) {
-  Packet packet = of(type);
-  packet.atom_count = static_cast<std::uint8_t>(letters.size());
-  for (std::size_t i = 0; i < letters.size(); ++i)
-    if (letters[i] == 'E') packet.atoms |= 1U << i;
-  return packet;
 }
 
 Packet address(PacketType type, std::uint64_t value, std::uint8_t update_bits = 0) {

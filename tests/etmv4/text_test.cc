@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "support/etmv4_packet.h"
+
 namespace waymark::etmv4 {
 namespace {
 
@@ -14,21 +16,6 @@ std::string text(const Packet& packet, const Config& config = kEtm) {
   TextBuffer out;
   write_packet(out, packet, config);
   return std::string(out.view());
-}
-
-Packet of(PacketType type) {
-  Packet packet;
-  packet.type = type;
-  return packet;
-}
-
-/// `letters` oldest first.
-Packet atoms(PacketType type, std::string_view letters) {
-  Packet packet = of(type);
-  packet.atom_count = static_cast<std::uint8_t>(letters.size());
-  for (std::size_t i = 0; i < letters.size(); ++i)
-    if (letters[i] == 'E') packet.atoms |= 1U << i;
-  return packet;
 }
 
 Packet address(PacketType type, std::uint64_t value, std::uint8_t update_bits = 64) {

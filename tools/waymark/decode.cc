@@ -1,13 +1,11 @@
 // waymark decode: what the cores executed.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "commands.h"
 #include "exit_code.h"
-#include "format.h"
-#include "input_options.h"
+#include "record_options.h"
 #include "run.h"
 #include "waymark/etmv4/text.h"
 #include "waymark/outputs/csv.h"
@@ -16,14 +14,6 @@
 
 namespace waymark::cli {
 namespace {
-
-struct DecodeOptions {
-  InputOptions input;
-  Format format = Format::kText;
-  std::string output;
-  bool statistics = false;
-  bool strict = false;
-};
 
 constexpr std::uint32_t kStrictFlags =
     kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity | kA64OpcodeCheck;
@@ -125,7 +115,7 @@ std::string strict_sentence(const Diagnostic& record) {
       image ? " Check that the image is the one that ran, and its load address." : "");
 }
 
-int run(const DecodeOptions& options) {
+int run(const RecordOptions& options) {
   SourceOptions source;
   if (options.strict) source.flags = kStrictFlags;
   auto capture = open_capture(options.input, source);
@@ -160,19 +150,13 @@ int run(const DecodeOptions& options) {
                           "in the trace."),
         kDamaged);
   }
-  code = finish_output(*output, code);
-  if (options.statistics) {
-    TextBuffer text;
-    write_statistics(text, *capture);
-    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
-  }
-  return code;
+  return finish_records(*capture, *output, options, code);
 }
 
 }  // namespace
 
 void add_decode(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<DecodeOptions>();
+  auto options = std::make_shared<RecordOptions>();
   CLI::App* command = app.add_subcommand("decode", "Show what the cores executed");
   add_input_options(*command, options->input);
   add_format_option(*command, options->format, true);

@@ -1,12 +1,9 @@
 // waymark packets: the packets of each trace ID, with the names that the field knows.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "commands.h"
 #include "exit_code.h"
-#include "format.h"
-#include "input_options.h"
+#include "record_options.h"
 #include "run.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/json.h"
@@ -14,14 +11,6 @@
 
 namespace waymark::cli {
 namespace {
-
-struct PacketOptions {
-  InputOptions input;
-  Format format = Format::kText;
-  std::string output;
-  bool statistics = false;
-  bool strict = false;
-};
 
 class PacketObserver final : public Observer {
  public:
@@ -60,7 +49,7 @@ class PacketObserver final : public Observer {
   std::optional<TraceIndex> first_bad_;
 };
 
-int run(const PacketOptions& options) {
+int run(const RecordOptions& options) {
   auto capture = open_capture(options.input, {.decode = false});
   if (!capture) return capture.error();
   auto output = Output::open(options.output);
@@ -81,25 +70,15 @@ int run(const PacketOptions& options) {
                                 capture->trace().path()),
                     kDamaged);
   }
-  code = finish_output(*output, code);
-  if (options.statistics) {
-    TextBuffer text;
-    write_statistics(text, *capture);
-    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
-  }
-  return code;
+  return finish_records(*capture, *output, options, code);
 }
 
 }  // namespace
 
 void add_packets(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<PacketOptions>();
+  auto options = std::make_shared<RecordOptions>();
   CLI::App* command = app.add_subcommand("packets", "List the trace packets");
-  add_input_options(*command, options->input);
-  add_format_option(*command, options->format, true);
-  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
-  command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
-  command->add_flag("--strict", options->strict, "Stop at the first bad packet with exit code 1");
+  add_record_options(*command, *options, "Stop at the first bad packet with exit code 1");
   command->footer(
       "Examples:\n"
       "  waymark packets board/ --id 0x10\n"

@@ -1,0 +1,28 @@
+// What the commands that print a record for each packet or element have in common.
+#pragma once
+
+#include <string>
+
+#include "format.h"
+#include "input_options.h"
+#include "output.h"
+
+namespace waymark::cli {
+
+struct RecordOptions {
+  InputOptions input;
+  Format format = Format::kText;
+  std::string output;
+  bool statistics = false;
+  bool strict = false;
+};
+
+/// `strict_help`: what --strict does in this command.
+void add_record_options(CLI::App& command, RecordOptions& options, const std::string& strict_help);
+
+/// The rest of the output, and the counts that --stats asks for.  Returns the exit code: `code`
+/// unless writing failed.
+int finish_records(inputs::Capture& capture, Output& output, const RecordOptions& options,
+                   int code);
+
+}  // namespace waymark::cli
