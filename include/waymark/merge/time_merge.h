@@ -1,0 +1,59 @@
+// Several sources in one view, in the order of time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "waymark/merge/timeline.h"
+
+namespace waymark::merge {
+
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void on_record(const TimedRecord& record) = 0;
+};
+
+/// Takes the elements of any number of sources, each in its own order, and gives them out by time.
+/// The order within a source never changes; equal times keep the order of trace IDs.  All sources
+/// must take their timestamps from one generator, as the CoreSight sources of a chip do.
+///
+/// A record is given out once every source is known to be past it.  If one source says no time for
+/// long, others wait for it: at most kMaxHeld records in all, then the oldest go out as they are
+/// and late() counts what comes too late to stand in its place.  One owner; not thread safe.
+class TimeMerge {
+ public:
+  static constexpr std::size_t kMaxHeld = std::size_t{1} << 20;
+
+  /// `ids`: the sources that will speak.
+  TimeMerge(const std::vector<TraceId>& ids, RecordSink& sink);
+
+  /// Elements and records of other IDs go out at once, without a time.
+  void add(const Element& element);
+  void add(const Diagnostic& record);
+
+  /// The end of the trace: all that is held goes out.
+  void finish();
+
+  /// Records that stand behind later ones.
+  [[nodiscard]] std::uint64_t late() const { return late_; }
+  /// Sources that never said a time; their records come last.
+  [[nodiscard]] std::vector<TraceId> timeless() const;
+
+ private:
+  static constexpr std::uint8_t kNone = 0xFF;
+
+  void give(bool all);
+  void give_front(Timeline& timeline);
+
+  RecordSink& sink_;
+  std::vector<TraceId> ids_;
+  std::vector<Timeline> lines_;
+  std::array<std::uint8_t, 256> line_of_{};
+  std::vector<bool> timed_;
+  std::uint64_t given_time_ = 0;
+  std::uint64_t late_ = 0;
+};
+
+}  // namespace waymark::merge

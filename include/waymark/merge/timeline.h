@@ -1,0 +1,86 @@
+// When the elements of one source happened, as far as its timestamps and cycle counts tell.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/element/element.h"
+
+namespace waymark::merge {
+
+/// What is known of a time.
+enum class TimeKind : std::uint8_t {
+  kUnknown,       ///< No timestamp of the source comes before it; `time` is that of the first.
+  kExact,         ///< The trace says it of this very element.
+  kInterpolated,  ///< By cycle counts between two timestamps.
+  kAfter,         ///< Not before this time, nor after the next timestamp of the source.
+};
+
+/// "exact", "interpolated", "after", "unknown".
+std::string_view time_kind_word(TimeKind kind);
+
+/// The time of what has none: a source without any timestamp.
+inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+/// An element or a record of damage, with its time in ticks of the system's timestamp generator.
+struct TimedRecord {
+  Element element;         ///< Of damage: index and trace ID only.
+  std::uint64_t time = 0;  ///< Never less than that of the record before, of the same source.
+  TimeKind kind = TimeKind::kUnknown;
+  bool is_damage = false;
+  Diagnostic damage;
+};
+
+/// Elements and damage of one source in, the same with times out, in the same order.  One owner;
+/// not thread safe.
+///
+/// Times come from kTimestamp elements and from kSwTrace and kItmTrace elements that carry a
+/// timestamp of the system: ITM's local timestamps count a clock of their own and are taken as
+/// cycle counts.  Records between two timestamps wait for the second, at most kMaxOpen of them;
+/// then the oldest are given out as kAfter.  A timestamp less than the one before (the generator
+/// was set, or another is in use) begins anew: time stands still at the greatest until it is
+/// passed.
+class Timeline {
+ public:
+  static constexpr std::size_t kMaxOpen = std::size_t{1} << 18;
+
+  void add(const Element& element);
+  void add(const Diagnostic& record);
+
+  /// No more records.
+  void finish();
+  [[nodiscard]] bool finished() const { return finished_; }
+
+  /// The oldest record whose time is settled; nullptr: none.  Valid until the next call but
+  /// waiting().
+  [[nodiscard]] const TimedRecord* front() const {
+    return settled_ == 0 ? nullptr : &records_.front();
+  }
+  void pop_front() {
+    records_.pop_front();
+    --settled_;
+  }
+
+  /// Records that are held, settled or not.
+  [[nodiscard]] std::size_t held() const { return records_.size(); }
+
+  /// Settles what there is without waiting for the next timestamp.
+  void settle_all();
+
+ private:
+  void push(TimedRecord record);
+  /// `without_any`: the time of records that no timestamp of the source stands before or behind.
+  void settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any);
+
+  std::deque<TimedRecord> records_;   ///< The first settled_ have their time.
+  std::deque<std::uint64_t> cycles_;  ///< Of the records that are not settled: cycles before each.
+  std::size_t settled_ = 0;
+  std::uint64_t progress_ = 0;  ///< Cycles since the last timestamp.
+  std::uint64_t last_time_ = 0;
+  bool has_time_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace waymark::merge

@@ -1,0 +1,110 @@
+#include "waymark/merge/timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace waymark::merge {
+namespace {
+
+/// True for an element that says what time of the system it is.
+bool says_time(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kTimestamp:
+    case ElementKind::kSwTrace:
+      return (element.flags & kElementHasTimestamp) != 0;
+    case ElementKind::kItmTrace:
+      return (element.flags & kElementHasTimestamp) != 0 &&
+             (element.extra & kItmKindMask) == static_cast<unsigned>(ItmKind::kGlobalTimestamp);
+    default:
+      return false;
+  }
+}
+
+/// Ticks of the source's own clock that have passed since the element before.
+std::uint64_t ticks_of(const Element& element) {
+  if ((element.flags & kElementHasCycleCount) != 0) return element.cycle_count;
+  if (element.kind != ElementKind::kItmTrace) return 0;
+  switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
+    case ItmKind::kTimestampSync:
+    case ItmKind::kTimestampDelay:
+    case ItmKind::kPacketDelay:
+    case ItmKind::kBothDelay:
+      return element.start;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::string_view time_kind_word(TimeKind kind) {
+  constexpr std::string_view kWords[] = {"unknown", "exact", "interpolated", "after"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+void Timeline::push(TimedRecord record) {
+  records_.push_back(std::move(record));
+  cycles_.push_back(progress_);
+  if (cycles_.size() <= kMaxOpen) return;
+  // Their timestamp is too far away to wait for.
+  settle_all();
+}
+
+void Timeline::add(const Element& element) {
+  progress_ += ticks_of(element);
+  TimedRecord record;
+  record.element = element;
+  if (!says_time(element)) {
+    push(std::move(record));
+    return;
+  }
+  const std::uint64_t time = std::max(element.timestamp, last_time_);
+  settle(time, true, 0);
+  record.time = time;
+  record.kind = element.timestamp < last_time_ ? TimeKind::kAfter : TimeKind::kExact;
+  records_.push_back(std::move(record));
+  ++settled_;
+  last_time_ = time;
+  has_time_ = true;
+  progress_ = 0;
+}
+
+void Timeline::add(const Diagnostic& damage) {
+  TimedRecord record;
+  record.element.index = damage.index;
+  record.element.trace_id = damage.trace_id;
+  record.is_damage = true;
+  record.damage = damage;
+  push(std::move(record));
+}
+
+// The records since the last timestamp get their time.
+void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
+  const bool interpolates = has_time_ && has_next && progress_ != 0;
+  const double rate =
+      interpolates ? static_cast<double>(next_time - last_time_) / static_cast<double>(progress_)
+                   : 0;
+  for (std::size_t i = 0; i < cycles_.size(); ++i) {
+    TimedRecord& record = records_[settled_ + i];
+    if (!has_time_) {
+      record.time = has_next ? next_time : without_any;
+      record.kind = TimeKind::kUnknown;
+      continue;
+    }
+    const auto passed = static_cast<std::uint64_t>(rate * static_cast<double>(cycles_[i]));
+    record.time = std::min(last_time_ + passed, interpolates ? next_time : last_time_);
+    record.kind = interpolates ? TimeKind::kInterpolated : TimeKind::kAfter;
+  }
+  settled_ += cycles_.size();
+  cycles_.clear();
+  progress_ = 0;
+}
+
+void Timeline::settle_all() { settle(0, false, 0); }
+
+void Timeline::finish() {
+  settle(0, false, kNever);
+  finished_ = true;
+}
+
+}  // namespace waymark::merge

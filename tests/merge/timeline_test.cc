@@ -1,0 +1,139 @@
+#include "waymark/merge/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "merge/elements.h"
+
+namespace waymark::merge {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// What is settled, as "index@time kind", taken out.
+std::vector<std::string> settled(Timeline& line) {
+  std::vector<std::string> out;
+  for (; line.front() != nullptr; line.pop_front()) {
+    const TimedRecord& record = *line.front();
+    out.push_back(std::to_string(record.element.index) + "@" +
+                  (record.time == kNever ? "never" : std::to_string(record.time)) + " " +
+                  std::string(time_kind_word(record.kind)));
+  }
+  return out;
+}
+
+TEST(Timeline, what_comes_before_the_first_time_waits_for_it) {
+  Timeline line;
+  line.add(plain(1, 0));
+  EXPECT_THAT(settled(line), IsEmpty());
+  line.add(stamp(1, 1, 500));
+  EXPECT_THAT(settled(line), ElementsAre("0@500 unknown", "1@500 exact"));
+}
+
+TEST(Timeline, without_cycles_only_the_order_is_known) {
+  Timeline line;
+  line.add(stamp(1, 0, 500));
+  line.add(plain(1, 1));
+  line.add(plain(1, 2));
+  line.add(stamp(1, 3, 600));
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@500 exact", "1@500 after", "2@500 after", "3@600 exact"));
+}
+
+TEST(Timeline, cycles_interpolate_between_two_times) {
+  Timeline line;
+  line.add(stamp(1, 0, 1000));
+  line.add(plain(1, 1));
+  line.add(cycles(1, 2, 10));
+  line.add(plain(1, 3));
+  line.add(cycles(1, 4, 30));
+  Element end = stamp(1, 5, 1100);
+  end.cycle_count = 10;
+  end.flags |= kElementHasCycleCount;
+  line.add(end);
+  // 50 cycles in 100 ticks: two ticks a cycle.
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@1000 exact", "1@1000 interpolated", "2@1020 interpolated",
+                          "3@1020 interpolated", "4@1080 interpolated", "5@1100 exact"));
+}
+
+TEST(Timeline, what_follows_the_last_time_is_after_it) {
+  Timeline line;
+  line.add(stamp(1, 0, 7));
+  line.add(cycles(1, 1, 10));
+  line.finish();
+  EXPECT_THAT(settled(line), ElementsAre("0@7 exact", "1@7 after"));
+}
+
+TEST(Timeline, a_source_without_times_is_never) {
+  Timeline line;
+  line.add(plain(1, 0));
+  line.add(cycles(1, 1, 10));
+  line.finish();
+  EXPECT_THAT(settled(line), ElementsAre("0@never unknown", "1@never unknown"));
+}
+
+TEST(Timeline, time_does_not_run_backwards) {
+  Timeline line;
+  line.add(stamp(1, 0, 100));
+  line.add(cycles(1, 1, 4));
+  line.add(stamp(1, 2, 50));
+  line.add(stamp(1, 3, 120));
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@100 exact", "1@100 interpolated", "2@100 after", "3@120 exact"));
+}
+
+TEST(Timeline, software_trace_carries_its_time_and_itm_counts_between_global_times) {
+  Timeline line;
+  Element software = plain(1, 0);
+  software.kind = ElementKind::kSwTrace;
+  software.flags = kElementHasTimestamp;
+  software.timestamp = 10;
+  line.add(software);
+  Element local = plain(1, 1);
+  local.kind = ElementKind::kItmTrace;
+  local.extra = static_cast<std::uint8_t>(ItmKind::kTimestampSync);
+  local.flags = kElementHasTimestamp;
+  local.start = 5;
+  local.timestamp = 5;
+  line.add(local);
+  Element global = local;
+  global.index = 2;
+  global.extra = static_cast<std::uint8_t>(ItmKind::kGlobalTimestamp);
+  global.start = global.timestamp = 30;
+  line.add(global);
+  EXPECT_THAT(settled(line), ElementsAre("0@10 exact", "1@30 interpolated", "2@30 exact"));
+}
+
+TEST(Timeline, damage_keeps_its_place) {
+  Timeline line;
+  line.add(stamp(1, 0, 100));
+  Diagnostic damage;
+  damage.index = 9;
+  damage.trace_id = 1;
+  damage.fault = Fault::kBadPacket;
+  line.add(damage);
+  line.finish();
+  line.pop_front();
+  ASSERT_NE(line.front(), nullptr);
+  EXPECT_TRUE(line.front()->is_damage);
+  EXPECT_EQ(line.front()->damage.fault, Fault::kBadPacket);
+  EXPECT_EQ(line.front()->time, 100U);
+}
+
+TEST(Timeline, waiting_has_a_bound) {
+  Timeline line;
+  line.add(stamp(1, 0, 5));
+  for (std::size_t i = 0; i <= Timeline::kMaxOpen; ++i) line.add(plain(1, i));
+  EXPECT_EQ(line.held(), Timeline::kMaxOpen + 2);
+  std::size_t count = 0;
+  for (; line.front() != nullptr; line.pop_front()) ++count;
+  EXPECT_EQ(count, Timeline::kMaxOpen + 2);
+}
+
+}  // namespace
+}  // namespace waymark::merge
