@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "golden/captures.h"
 #include "waymark/element/element.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/inputs/capture.h"
@@ -19,42 +20,6 @@
 
 namespace waymark {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string shared_folder() {
-  const char* set = std::getenv("WAYMARK_SHARED");
-  return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
-}
-
-class Hash {
- public:
-  void add(std::uint64_t value) {
-    value_ = (std::rotl(value_, 29) ^ value) * 0x9E3779B97F4A7C15ULL;
-    ++count_;
-  }
-  void add(std::string_view text) {
-    std::uint64_t word = 0;
-    for (; text.size() >= 8; text.remove_prefix(8)) {
-      std::copy_n(text.data(), 8, reinterpret_cast<char*>(&word));
-      add(word);
-    }
-    word = 0;
-    std::copy_n(text.data(), text.size(), reinterpret_cast<char*>(&word));
-    add(word);
-  }
-  void add(const Element& element) {
-    // No padding: all 64 bytes are fields, and what a kind does not use is as constructed.
-    static_assert(sizeof(Element) == 64 && std::has_unique_object_representations_v<std::uint64_t>);
-    for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 8>>(element)) add(word);
-  }
-  friend bool operator==(const Hash&, const Hash&) = default;
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-
- private:
-  std::uint64_t value_ = 0;
-  std::uint64_t count_ = 0;
-};
 
 /// What came out of one source.
 struct Output {
@@ -270,17 +235,6 @@ class Decoding {
   Results results_;
 };
 
-std::vector<std::string> captures() {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(shared_folder() + "/data/snapshots", error))
-    if (fs::exists(entry.path() / "snapshot.ini") && Decoding(entry.path(), {}).opened())
-      found.push_back(entry.path().filename());
-  std::ranges::sort(found);
-  if (found.empty()) found.emplace_back("none");
-  return found;
-}
-
 class GoldenChunking : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -335,13 +289,7 @@ TEST_P(GoldenChunking, gives_the_same_elements_without_packets_to_show_and_witho
   expect_same({.span = 1, .packets = false}, silent);
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, GoldenChunking, testing::ValuesIn(captures()),
-                         [](const auto& capture) {
-                           std::string name = capture.param;
-                           std::ranges::replace_if(
-                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Captures, GoldenChunking, testing::ValuesIn(captures()), name_of);
 
 }  // namespace
 }  // namespace waymark

@@ -1,0 +1,78 @@
+// The real captures that tests run over, and a digest of what came of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/element/element.h"
+#include "waymark/inputs/capture.h"
+
+namespace waymark {
+
+/// WAYMARK_SHARED names it, else it is sought beside the source.
+inline std::string shared_folder() {
+  const char* set = std::getenv("WAYMARK_SHARED");
+  return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
+}
+
+/// Depends on every value and their order.
+class Hash {
+ public:
+  void add(std::uint64_t value) {
+    value_ = (std::rotl(value_, 29) ^ value) * 0x9E3779B97F4A7C15ULL;
+    ++count_;
+  }
+  void add(std::string_view text) {
+    std::uint64_t word = 0;
+    for (; text.size() >= 8; text.remove_prefix(8)) {
+      std::copy_n(text.data(), 8, reinterpret_cast<char*>(&word));
+      add(word);
+    }
+    word = 0;
+    std::copy_n(text.data(), text.size(), reinterpret_cast<char*>(&word));
+    add(word);
+  }
+  void add(const Element& element) {
+    // No padding: all 64 bytes are fields, and what a kind does not use is as constructed.
+    static_assert(sizeof(Element) == 64 && std::has_unique_object_representations_v<std::uint64_t>);
+    for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 8>>(element)) add(word);
+  }
+  friend bool operator==(const Hash&, const Hash&) = default;
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  std::uint64_t value_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+/// Names of the captures that open; "none" alone where there is no folder of captures.
+inline std::vector<std::string> captures() {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(shared_folder() + "/data/snapshots", error))
+    if (std::filesystem::exists(entry.path() / "snapshot.ini") &&
+        inputs::Capture::open(entry.path(), {}))
+      found.push_back(entry.path().filename());
+  std::ranges::sort(found);
+  if (found.empty()) found.emplace_back("none");
+  return found;
+}
+
+/// A capture's name as a test's.
+inline std::string name_of(const testing::TestParamInfo<std::string>& capture) {
+  std::string name = capture.param;
+  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+}  // namespace waymark

@@ -1,0 +1,104 @@
+// Every capture with bytes changed at random: decoding ends, and what came before the first change
+// is what it was.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "golden/captures.h"
+#include "waymark/inputs/capture.h"
+
+namespace waymark {
+namespace {
+
+/// The trace, as the tree is fed with it.
+struct Trace {
+  TraceIndex first = 0;
+  std::vector<std::uint8_t> bytes;
+};
+
+Trace read_trace(inputs::Capture& capture) {
+  Trace trace;
+  bool begun = false;
+  while (const auto block = capture.next_block()) {
+    if (!begun) trace.first = block->index;
+    begun = true;
+    trace.bytes.insert(trace.bytes.end(), block->bytes.begin(), block->bytes.end());
+  }
+  return trace;
+}
+
+class Decoding {
+ public:
+  explicit Decoding(const std::string& folder)
+      : capture_(std::move(*inputs::Capture::open(folder, {}))), span_(1024) {}
+
+  /// Hashes the elements of `bytes`, but only the first `most`.
+  void feed(TraceIndex index, Bytes bytes, std::uint64_t most) {
+    most_ = most;
+    if (!bytes.empty()) {
+      ASSERT_TRUE(capture_.tree().feed(index, bytes));
+    }
+    take();
+  }
+  void finish() {
+    capture_.tree().finish();
+    take();
+  }
+
+  [[nodiscard]] const Hash& hash() const { return hash_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  void take() {
+    while (const std::size_t got = capture_.tree().next(span_)) {
+      for (const Element& element : std::span(span_).first(got))
+        if (count_++ < most_) hash_.add(element);
+    }
+  }
+
+  inputs::Capture capture_;
+  std::vector<Element> span_;
+  Hash hash_;
+  std::uint64_t count_ = 0;
+  std::uint64_t most_ = 0;
+};
+
+class GoldenDamage : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenDamage, loses_nothing_before_the_first_change) {
+  if (GetParam() == "none") GTEST_SKIP() << "no captures in " << shared_folder();
+  const std::string folder = shared_folder() + "/data/snapshots/" + GetParam();
+  auto opened = inputs::Capture::open(folder, {});
+  ASSERT_TRUE(opened);
+  // A block of framed trace is whole frames.
+  const std::size_t unit = opened->tree().formatted() ? 16 : 1;
+  const Trace trace = read_trace(*opened);
+  ASSERT_FALSE(trace.bytes.empty());
+  std::mt19937_64 random(20261121);
+  for (const unsigned changes : {1U, 10U, 1000U}) {
+    std::vector<std::uint8_t> damaged = trace.bytes;
+    std::size_t first = damaged.size();
+    for (unsigned i = 0; i < changes; ++i) {
+      const std::size_t at = random() % damaged.size();
+      damaged[at] = static_cast<std::uint8_t>(damaged[at] ^ (1 + random() % 255));
+      first = std::min(first, at);
+    }
+    first -= first % unit;
+
+    Decoding before(folder);
+    before.feed(trace.first, Bytes(trace.bytes).first(first), ~std::uint64_t{0});
+    Decoding after(folder);
+    after.feed(trace.first, damaged, before.count());
+    after.finish();
+    EXPECT_GE(after.count(), before.count()) << changes << " changes, the first at " << first;
+    EXPECT_EQ(after.hash(), before.hash()) << changes << " changes, the first at " << first;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, GoldenDamage, testing::ValuesIn(captures()), name_of);
+
+}  // namespace
+}  // namespace waymark
