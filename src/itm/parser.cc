@@ -12,8 +12,7 @@ constexpr std::size_t kChunkSize = 8;
 
 /// What a header byte begins; sheet section 11, in the order of the reference's tests.
 constexpr PacketType type_of(std::uint8_t header) {
-  if ((header & 3) != 0)
-    return (header & 4) != 0 ? PacketType::kHardware : PacketType::kSoftware;
+  if ((header & 3) != 0) return (header & 4) != 0 ? PacketType::kHardware : PacketType::kSoftware;
   if ((header & 0x0F) == 0) {
     if (header == 0x00) return PacketType::kAsync;
     if (header == 0x70) return PacketType::kOverflow;
@@ -39,8 +38,7 @@ constexpr std::array<std::uint8_t, 5> kExtensionTopBits = {2, 9, 16, 23, 31};
 
 }  // namespace
 
-Parser::Parser(const Config& config, const Quirks& quirks)
-    : config_(config), quirks_(quirks), synced_(config.unsynchronised_start) {
+Parser::Parser(const Config& config) : config_(config), synced_(config.unsynchronised_start) {
   carry_.reserve(64);
 }
 
@@ -136,14 +134,14 @@ bool Parser::next_carried(Packet& packet) {
 void Parser::settle(const std::uint8_t* bytes, Packet& packet) {
   if (is_bad(packet.type)) [[unlikely]] {
     ++(packet.type == PacketType::kReserved ? statistics_.bad_headers : statistics_.bad_sequences);
-    if (!quirks_.goes_on_after_bad_packet && !config_.unsynchronised_start) {
+    if (!config_.quirks.goes_on_after_bad_packet && !config_.unsynchronised_start) {
       synced_ = false;
       candidate_ = false;
       // Its unsynchronised bytes are not the first ones.
       first_given_ = true;
     }
   }
-  if (quirks_.timestamp_flags_cleared && packet.type == PacketType::kGlobalTimestamp1 &&
+  if (config_.quirks.timestamp_flags_cleared && packet.type == PacketType::kGlobalTimestamp1 &&
       packet.size == 4 && packet.source != 0) {
     std::vector<std::uint8_t> changed(bytes, bytes + packet.length);
     changed.back() &= 0x1F;
@@ -173,7 +171,7 @@ bool Parser::next_unsynced(Packet& packet) {
   while (position_ < size_) {
     const TraceIndex index = index_at(position_);
     const std::uint8_t byte = data_[position_];
-    const bool by_block = quirks_.search_by_block;
+    const bool by_block = config_.quirks.search_by_block;
     if (by_block && position_ == 0 && !candidate_) carry_index_ = index;
     if (candidate_) {
       ++position_;
@@ -192,7 +190,7 @@ bool Parser::next_unsynced(Packet& packet) {
       return true;
     }
     if (byte == 0) {
-      if (!carry_.empty() || (quirks_.empty_unsynchronised && !first_given_)) {
+      if (!carry_.empty() || (config_.quirks.empty_unsynchronised && !first_given_)) {
         give_unsynced(packet, carry_.size());
         return true;
       }
@@ -214,7 +212,7 @@ bool Parser::next_unsynced(Packet& packet) {
 }
 
 bool Parser::give_end_of_block(Packet& packet) {
-  if (!quirks_.search_by_block || candidate_ || size_ == 0) return false;
+  if (!config_.quirks.search_by_block || candidate_ || size_ == 0) return false;
   if (carry_.empty() && first_given_) return false;
   give_unsynced(packet, carry_.size());
   return true;
@@ -222,7 +220,7 @@ bool Parser::give_end_of_block(Packet& packet) {
 
 bool Parser::finish(Packet& packet) {
   if (!synced_) {
-    if (carry_.empty() || quirks_.search_by_block) return false;
+    if (carry_.empty() || config_.quirks.search_by_block) return false;
     candidate_ = false;
     give_unsynced(packet, carry_.size());
     return true;
@@ -244,8 +242,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     case PacketType::kHardware: {
       const std::size_t payload = std::size_t{1} << ((header & 3U) - 1);
       if (available <= payload) return kIncomplete;
-      for (std::size_t i = 0; i < payload; ++i)
-        packet.value |= std::uint64_t{at[1 + i]} << (8 * i);
+      for (std::size_t i = 0; i < payload; ++i) packet.value |= std::uint64_t{at[1 + i]} << (8 * i);
       packet.source = header >> 3;
       packet.size = static_cast<std::uint8_t>(payload);
       packet.length = static_cast<std::uint32_t>(1 + payload);
@@ -254,7 +251,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     case PacketType::kAsync:
       return read_async(at, available, packet);
     case PacketType::kLocalTimestamp:
-      if (is_reserved_timestamp(header) && !quirks_.reserved_local_timestamps) {
+      if (is_reserved_timestamp(header) && !config_.quirks.reserved_local_timestamps) {
         packet.type = PacketType::kReserved;
         return 1;
       }

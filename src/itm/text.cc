@@ -30,9 +30,9 @@ constexpr std::array<Row, kPacketTypeCount> kRows = {{
     {"ITM_RESERVED", "Reserved Packet Header"},
 }};
 
-constexpr std::array<std::string_view, 4> kDelays = {
-    " { TS Sync }", " { TS Delayed }", " { TS Sync, Packet Delayed }",
-    " { TS Delayed, Packet Delayed }"};
+constexpr std::array<std::string_view, 4> kDelays = {" { TS Sync }", " { TS Delayed }",
+                                                     " { TS Sync, Packet Delayed }",
+                                                     " { TS Delayed, Packet Delayed }"};
 constexpr std::array<std::string_view, 5> kLowerBits = {"6", "6", "13", "20", "25"};
 constexpr std::array<std::string_view, 6> kCounters = {"CPI", "EXC", "Sleep", "LSU", "Fold", "CYC"};
 constexpr std::array<std::string_view, 4> kActions = {"reserved", "entered", "exited",

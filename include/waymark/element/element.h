@@ -93,6 +93,13 @@ enum class ItmKind : std::uint8_t {
 inline constexpr std::uint8_t kItmKindMask = 0x0F;
 inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost before this one.
 
+/// Bits of Element::reason for a data value of the DWT: what its comparator told of the same access
+/// just before, and `end` holds.
+enum ItmPairing : std::uint8_t {
+  kItmPairedPc = 1 << 0,       ///< end[31:0]: address of the instruction.
+  kItmPairedAddress = 1 << 1,  ///< end[47:32]: bits [15:0] of the data address.
+};
+
 /// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
 /// security and their flags) hold in every element what the last kPeContext of its source said.
 ///
@@ -112,7 +119,8 @@ inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost befor
 /// | kInstrumentation | exception_level, value |
 /// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp |
 /// | kItmTrace | extra: ItmKind and kItmOverflow, number: source, start: payload or delta, |
-/// | | extra_value: payload bytes, timestamp: sum of the deltas or global time |
+/// | | extra_value: payload bytes, timestamp: sum of the deltas or global time, |
+/// | | reason: ItmPairing, end |
 /// | kDataAddress, kDataValue | start: data address, value, count: size in bytes |
 struct Element {
   TraceIndex index = 0;

@@ -5,6 +5,7 @@
 
 #include "waymark/base/bits.h"
 #include "waymark/base/types.h"
+#include "waymark/itm/quirks.h"
 
 namespace waymark::itm {
 
@@ -13,12 +14,13 @@ struct Config {
   /// The stream has no synchronisation packets: its first byte begins a packet, and after a bad
   /// packet the next byte does.  Many probes capture SWO so.
   bool unsynchronised_start = false;
+  Quirks quirks;
 
   [[nodiscard]] constexpr TraceId trace_id() const {
     return static_cast<TraceId>(bits<22, 16>(itm_tcr));
   }
-  [[nodiscard]] constexpr bool local_timestamps() const { return bit<1>(itm_tcr); }   // TSENA
-  [[nodiscard]] constexpr bool hardware_packets() const { return bit<3>(itm_tcr); }   // DWTENA
+  [[nodiscard]] constexpr bool local_timestamps() const { return bit<1>(itm_tcr); }  // TSENA
+  [[nodiscard]] constexpr bool hardware_packets() const { return bit<3>(itm_tcr); }  // DWTENA
   [[nodiscard]] constexpr bool global_timestamps() const { return bits<11, 10>(itm_tcr) != 0; }
   /// Ticks of the timestamp clock for one of a local timestamp.  The prescaler counts in
   /// asynchronous mode (SWOENA) only.
@@ -26,8 +28,5 @@ struct Config {
     return bit<4>(itm_tcr) ? 1U << 2 * bits<9, 8>(itm_tcr) : 1;
   }
 };
-
-static_assert(Config{.itm_tcr = 0x310}.prescale() == 64);
-static_assert(Config{.itm_tcr = 0x300}.prescale() == 1);
 
 }  // namespace waymark::itm

@@ -14,8 +14,8 @@ enum class PacketType : std::uint8_t {
   kNoErrorType = 2,
   kAsync = 3,
   kOverflow = 4,
-  kSoftware = 5,   ///< A write to a stimulus port.
-  kHardware = 6,   ///< From the DWT or the PMU.
+  kSoftware = 5,  ///< A write to a stimulus port.
+  kHardware = 6,  ///< From the DWT or the PMU.
   kLocalTimestamp = 7,
   kGlobalTimestamp1 = 8,  ///< Bits [25:0].
   kGlobalTimestamp2 = 9,  ///< From bit 26 on.

@@ -11,7 +11,6 @@
 #include "waymark/frames/stream.h"
 #include "waymark/itm/config.h"
 #include "waymark/itm/packet.h"
-#include "waymark/itm/quirks.h"
 
 namespace waymark::itm {
 
@@ -35,7 +34,7 @@ class Parser {
  public:
   static constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 16;
 
-  explicit Parser(const Config& config, const Quirks& quirks = {});
+  explicit Parser(const Config& config);
 
   /// The block before must be used up, and this one must live until it is.
   void feed(const frames::StreamBlock& block);
@@ -108,7 +107,6 @@ class Parser {
   void next_run();
 
   Config config_;
-  Quirks quirks_;
 
   // The present block.
   const std::uint8_t* data_ = nullptr;
