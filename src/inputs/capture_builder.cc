@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "detect_itm.h"
+
 namespace waymark::inputs {
 namespace {
 
@@ -32,10 +34,18 @@ std::optional<Framing> framing_of(InputKind kind) {
     case InputKind::kDstreamFrames:
       return Framing::kDstream;
     case InputKind::kEtmv4Stream:
+    case InputKind::kItmStream:
       return Framing::kNone;
     default:
       return std::nullopt;
   }
+}
+
+/// The lowest bit of the trace ID in a register that holds it; nothing for the others.
+std::optional<unsigned> id_bit(std::string_view register_name) {
+  if (register_name.ends_with("TRACEIDR")) return 0;
+  if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
+  return std::nullopt;
 }
 
 std::string join_names(const std::vector<TraceBuffer>& buffers) {
@@ -161,7 +171,7 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
   std::string missing;
   for (const RegisterRule& rule : row.registers) {
     // The ID of framed sources stands in the frames.
-    if (!rule.mandatory || rule.name.ends_with("TRACEIDR")) continue;
+    if (!rule.mandatory || id_bit(rule.name)) continue;
     const bool given = std::ranges::any_of(
         options_.registers, [&](const auto& value) { return value.first == rule.name; });
     if (!given) missing += fmt::format(" --reg {}=VALUE", rule.name);
@@ -173,18 +183,24 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {
+  if (options_.protocol.empty() && capture_.kind_ == InputKind::kItmStream) {
+    options_.protocol = "itm";
+  }
   if (options_.protocol.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: raw trace does not say how it was made; add --protocol etmv4 (or "
-                            "ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
-                            "TRCIDR2=VALUE ({}).",
-                            path_, kWhereRegisters));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "{}: raw trace does not say how it was made; add --protocol itm, or "
+            "--protocol etmv4 (or ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
+            "TRCIDR2=VALUE ({}).",
+            path_, kWhereRegisters));
   }
   const ProtocolRow* row = protocol_by_name(options_.protocol);
   if (row == nullptr || row->make == nullptr) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4 or ete.",
-                            path_, options_.protocol));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete or itm.",
+                    path_, options_.protocol));
   }
   WAYMARK_TRY(check_raw_registers(*row));
   const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
@@ -211,10 +227,14 @@ Result<void> CaptureBuilder::add_raw_sources() {
   }
   for (const TraceId id : ids) {
     const auto registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
-      if (capture_.framing_ != Framing::kNone && name.ends_with("TRACEIDR")) return id;
       const auto found = std::ranges::find(options_.registers, name,
                                            &std::pair<std::string, std::uint32_t>::first);
-      if (found == options_.registers.end()) return std::nullopt;
+      const bool given = found != options_.registers.end();
+      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone) {
+        const std::uint32_t others = given ? found->second & ~(0x7FU << *bit) : 0;
+        return others | std::uint32_t{id} << *bit;
+      }
+      if (!given) return std::nullopt;
       return found->second;
     };
     WAYMARK_TRY(attach(*row, registers, *core,
@@ -225,15 +245,30 @@ Result<void> CaptureBuilder::add_raw_sources() {
 
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
+  if (row.protocol == Protocol::kItm) look_for_itm_sync();
   auto made = row.make(registers, core, capture_.image_.get(), options_.source);
   if (!made) return std::unexpected(made.error());
   description.source = made->get();
+  description.starts_in_sync = options_.source.starts_in_sync;
   description.id = (*made)->trace_id();
   description.profile = core.profile;
   if (row.version != nullptr) description.version = row.version(registers);
   WAYMARK_TRY(capture_.tree_->add(std::move(*made)));
   capture_.sources_.push_back(std::move(description));
   return {};
+}
+
+// A stream without any would give nothing; many probes capture SWO so.
+void CaptureBuilder::look_for_itm_sync() {
+  if (capture_.framing_ != Framing::kNone || options_.source.starts_in_sync ||
+      find_itm_sync(capture_.trace_.bytes())) {
+    return;
+  }
+  options_.source.starts_in_sync = true;
+  note(fmt::format("{}: there is no synchronisation packet (SYNCENA of ITM_TCR), so the first byte "
+                   "is taken for the first of a packet.",
+                   capture_.trace_.path()),
+       Severity::kInfo);
 }
 
 Result<void> CaptureBuilder::add_snapshot_sources() {

@@ -28,6 +28,7 @@ class CaptureBuilder {
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   void add_dumps(const Device& core);
+  void look_for_itm_sync();
   void count_id_bytes();
   void note_lost_tail();
   void note_ids_without_source();
@@ -38,7 +39,7 @@ class CaptureBuilder {
   void note(std::string text, Severity severity = Severity::kWarning);
 
   const std::string& path_;
-  const CaptureOptions& options_;
+  CaptureOptions options_;  ///< With what the input itself says.
   Capture capture_;
 };
 

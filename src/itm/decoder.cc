@@ -15,7 +15,7 @@ constexpr unsigned kPortBits = 5;
 }  // namespace
 
 Decoder::Decoder(const Config& config) : config_(config) {
-  if (config.unsynchronised_start) state_ = State::kDecode;
+  if (config.starts_in_sync) state_ = State::kDecode;
 }
 
 void Decoder::clear_state() {
@@ -36,7 +36,7 @@ void Decoder::reset() {
   diagnostics_.clear();
   failed_ = false;
   if (config_.quirks.late_reset) return;
-  state_ = config_.unsynchronised_start ? State::kDecode : State::kNoSync;
+  state_ = config_.starts_in_sync ? State::kDecode : State::kNoSync;
   clear_state();
 }
 
@@ -227,7 +227,7 @@ void Decoder::bad_packet(const Packet& packet) {
          packet.index,
          reserved ? std::string_view("Reserved packet header.") : error_message(packet));
   // Numbers and times go on from what was known, if nothing will say where the stream is whole.
-  if (config_.unsynchronised_start) {
+  if (config_.starts_in_sync) {
     forget_accesses();
     return;
   }

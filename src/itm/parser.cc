@@ -38,7 +38,7 @@ constexpr std::array<std::uint8_t, 5> kExtensionTopBits = {2, 9, 16, 23, 31};
 
 }  // namespace
 
-Parser::Parser(const Config& config) : config_(config), synced_(config.unsynchronised_start) {
+Parser::Parser(const Config& config) : config_(config), synced_(config.starts_in_sync) {
   carry_.reserve(64);
 }
 
@@ -58,7 +58,7 @@ void Parser::next_run() {
 }
 
 void Parser::reset() {
-  synced_ = config_.unsynchronised_start;
+  synced_ = config_.starts_in_sync;
   candidate_ = false;
   first_given_ = false;
   carry_.clear();
@@ -134,7 +134,7 @@ bool Parser::next_carried(Packet& packet) {
 void Parser::settle(const std::uint8_t* bytes, Packet& packet) {
   if (is_bad(packet.type)) [[unlikely]] {
     ++(packet.type == PacketType::kReserved ? statistics_.bad_headers : statistics_.bad_sequences);
-    if (!config_.quirks.goes_on_after_bad_packet && !config_.unsynchronised_start) {
+    if (!config_.quirks.goes_on_after_bad_packet && !config_.starts_in_sync) {
       synced_ = false;
       candidate_ = false;
       // Its unsynchronised bytes are not the first ones.

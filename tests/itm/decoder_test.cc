@@ -17,7 +17,7 @@ TEST(ItmDecoder, waits_for_a_synchronisation) {
 
 TEST(ItmDecoder, needs_none_where_the_stream_has_none) {
   ItmBench bench;
-  bench.config.unsynchronised_start = true;
+  bench.config.starts_in_sync = true;
   EXPECT_EQ(bench.elements({0x01, 0x41, 0x04, 0x01, 0x42}),
             "0 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
             "2 ! Reserved packet header.\n"

@@ -92,7 +92,7 @@ TEST(ItmSearch, is_bounded_in_a_desert_of_zeros) {
 
 TEST(ItmSearch, is_left_out_where_the_stream_has_no_synchronisation) {
   ItmBench bench;
-  bench.config.unsynchronised_start = true;
+  bench.config.starts_in_sync = true;
   EXPECT_EQ(bytes_before_text(bench.packets({0x01, 0x48, 0x04, 0x01, 0x69})),
             "0 [01 48] ITM_SWIT\n2 [04] ITM_RESERVED\n3 [01 69] ITM_SWIT\n");
 }

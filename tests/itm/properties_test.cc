@@ -18,7 +18,7 @@ struct Case {
   explicit Case(std::uint64_t seed) {
     Random random(seed);
     config.itm_tcr = random.coin() ? static_cast<std::uint32_t>(random.bits(24)) : 0;
-    config.unsynchronised_start = random.one_in(4);
+    config.starts_in_sync = random.one_in(4);
     bytes = support::random_itm_stream(random, random.between(20, 200),
                                        random.pick({0U, 0U, 60U, 10U}));
   }

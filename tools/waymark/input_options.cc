@@ -43,7 +43,9 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   const auto raw = "For raw trace, or to overrule a snapshot";
-  command.add_option("--protocol", options.protocol, "etmv4 or ete")->type_name("NAME")->group(raw);
+  command.add_option("--protocol", options.protocol, "etmv4, ete or itm")
+      ->type_name("NAME")
+      ->group(raw);
   command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
       ->type_name("NAME")
       ->group(raw);
@@ -63,6 +65,10 @@ void add_input_options(CLI::App& command, InputOptions& options) {
                   "The file that lies at this address of target memory; may be repeated")
       ->type_name("ADDRESS=FILE")
       ->allow_extra_args(false)
+      ->group(raw);
+  command
+      .add_flag("--assume-sync", options.assume_sync,
+                "ITM: the first byte begins a packet, whether or not the stream says so")
       ->group(raw);
 }
 
@@ -110,6 +116,7 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
   auto wanted = capture_options(options);
   if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
   wanted->source = source;
+  wanted->source.starts_in_sync |= options.assume_sync;
   auto capture = inputs::Capture::open(options.path, *wanted);
   if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
   if (print_notes) {

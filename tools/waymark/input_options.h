@@ -19,6 +19,7 @@ struct InputOptions {
   std::string framing;
   std::vector<std::string> registers;
   std::vector<std::string> images;
+  bool assume_sync = false;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

@@ -13,7 +13,7 @@ struct Config {
   std::uint32_t itm_tcr = 0;
   /// The stream has no synchronisation packets: its first byte begins a packet, and after a bad
   /// packet the next byte does.  Many probes capture SWO so.
-  bool unsynchronised_start = false;
+  bool starts_in_sync = false;
   Quirks quirks;
 
   [[nodiscard]] constexpr TraceId trace_id() const {

@@ -73,6 +73,9 @@ struct SourceOptions {
   std::uint32_t range_limit = 0;  ///< Most instructions of one walked range; 0: no limit.
   bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
   bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
+  /// The first byte begins a packet, and nothing in the stream says where another does (ITM, whose
+  /// synchronisation packets are often off).
+  bool starts_in_sync = false;
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
