@@ -238,7 +238,9 @@ Result<void> CaptureBuilder::add_raw_sources() {
       return found->second;
     };
     WAYMARK_TRY(attach(*row, registers, *core,
-                       {.id = id, .type = std::string(row->type), .core_type = core_name}));
+                       {.id = id,
+                        .type = std::string(row->type),
+                        .core_type = row->needs_core ? core_name : std::string()}));
   }
   return {};
 }
