@@ -54,6 +54,9 @@ ItmFacts itm_facts(Bytes content) {
       continue;
     }
     facts.read += packet.length;
+    if (packet.type == itm::PacketType::kAsync && packet.length != kSyncZeros + 1 &&
+        facts.packets != 1)
+      ++facts.odd_syncs;
     if (packet.type != itm::PacketType::kSoftware && packet.type != itm::PacketType::kHardware)
       continue;
     ++facts.data;
@@ -71,6 +74,7 @@ bool ItmFacts::certain() const {
 
 bool ItmFacts::plausible() const {
   if (packets < kMinPackets || bad * 50 > packets || one_value || data * 8 < packets) return false;
+  if (odd_syncs * 50 > packets) return false;
   // Noise has a bad packet among every fifteen or so.
   return sync ? read * 4 >= size : common * 20 >= data * 19;
 }

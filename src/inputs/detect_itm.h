@@ -20,9 +20,10 @@ struct ItmFacts {
   std::size_t read = 0;  ///< Bytes of good packets.
   std::size_t packets = 0;
   std::size_t bad = 0;
-  std::size_t data = 0;    ///< Packets of stimulus ports and hardware sources.
-  std::size_t common = 0;  ///< Of these, with one of the few commonest headers.
-  bool one_value = true;   ///< All bytes are the same.
+  std::size_t odd_syncs = 0;  ///< Synchronisations that are longer than hardware makes them.
+  std::size_t data = 0;       ///< Packets of stimulus ports and hardware sources.
+  std::size_t common = 0;     ///< Of these, with one of the few commonest headers.
+  bool one_value = true;      ///< All bytes are the same.
 
   /// Too good to be anything else.
   [[nodiscard]] bool certain() const;
