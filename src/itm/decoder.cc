@@ -164,28 +164,40 @@ void Decoder::pair(const Packet& packet, Element& element) {
   const DwtEvent event =
       dwt_event(packet.source, packet.size, static_cast<std::uint32_t>(packet.value));
   Access& access = accesses_[event.comparator];
+  bool ends = false;
   switch (event.kind) {
     case DwtKind::kDataPc:
       // A second one of the same kind belongs to the next access.
-      if ((access.known & kItmPairedPc) != 0) access = {};
+      if (access.pc_bytes != 0) access = {};
       access.pc = event.value;
-      access.known |= kItmPairedPc;
+      access.pc_bytes = packet.size;
+      complete(event.comparator, access.pc, access.pc_bytes);
       break;
     case DwtKind::kDataAddress:
-      if ((access.known & kItmPairedAddress) != 0) access = {};
-      access.address = static_cast<std::uint16_t>(event.value);
-      access.known |= kItmPairedAddress;
+      if (access.address_bytes != 0) access = {};
+      access.address = event.value;
+      access.address_bytes = packet.size;
+      complete(event.comparator, access.address, access.address_bytes);
       break;
     case DwtKind::kDataRead:
     case DwtKind::kDataWrite:
-      element.reason = access.known;
-      element.end = access.pc | std::uint64_t{access.address} << 32;
-      access = {};
-      return;
+      ends = true;
+      break;
     default:
       return;
   }
+  element.reason = itm_known_bytes(access.pc_bytes, access.address_bytes);
+  element.end = access.pc | std::uint64_t{access.address} << 32;
+  if (ends) access = {};
   accesses_known_ = true;
+}
+
+void Decoder::complete(unsigned comparator, std::uint32_t& value, std::uint8_t& bytes) const {
+  const auto& known = config_.comparators[comparator];
+  if (!known || bytes >= 4) return;
+  const auto mask = static_cast<std::uint32_t>(low_mask(8U * bytes));
+  value = (*known & ~mask) | value;
+  bytes = 4;
 }
 
 bool Decoder::make_global(const Packet& packet, Element& element) {

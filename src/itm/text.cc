@@ -111,7 +111,12 @@ void write_hardware(TextBuffer& out, const Packet& packet, const Quirks& quirks)
       out.put("] ");
       return;
     case DwtKind::kReserved:
-      break;
+      if (packet.source != 2) break;
+      // A sample that means nothing is listed as one all the same.
+      out.put("[PC Sample: ");
+      write_value(out, event.value, packet.size);
+      out.put("] ");
+      return;
   }
   out.put("[Reserved discriminator value] ");
 }

@@ -41,28 +41,39 @@ void write_hex(TextBuffer& out, const Element& element) {
   out.hex(element.start, 2 * std::clamp<std::uint32_t>(element.extra_value, 1, 4));
 }
 
+/// "0x20002010", or "...2010" where only low bytes are known.
+void write_fragment(TextBuffer& out, const Fragment& fragment) {
+  out.put(fragment.bytes == 4 ? "0x" : "...");
+  out.hex(fragment.value, 2 * std::clamp(fragment.bytes, 1U, 4U));
+}
+
 void write_data(TextBuffer& out, const Element& element, const DwtEvent& event) {
+  const Fragment pc = pc_of(element);
+  const Fragment address = address_of(element);
   out.put("comparator ");
   out.dec(event.comparator);
   switch (event.kind) {
-    case DwtKind::kDataPc:
-      out.put(": access from this address");
-      return;
     case DwtKind::kDataMatch:
       out.put(" matched");
       return;
-    case DwtKind::kDataAddress:
-      out.put(": access to ...");
-      out.hex(event.value & 0xFFFF, 4);
-      return;
+    case DwtKind::kDataRead:
+    case DwtKind::kDataWrite:
+      out.put(event.kind == DwtKind::kDataWrite ? ": wrote " : ": read ");
+      write_hex(out, element);
+      break;
     default:
+      out.put(": access");
       break;
   }
-  out.put(event.kind == DwtKind::kDataWrite ? ": wrote " : ": read ");
-  write_hex(out, element);
-  if ((element.reason & kItmPairedAddress) != 0) {
-    out.put(event.kind == DwtKind::kDataWrite ? " to ..." : " from ...");
-    out.hex(paired_address(element), 4);
+  if (address.bytes != 0) {
+    out.put(event.kind == DwtKind::kDataRead ? " from " : " to ");
+    write_fragment(out, address);
+  }
+  if (pc.bytes == 4) {
+    if (event.kind == DwtKind::kDataPc) out.put(" by this instruction");
+  } else if (pc.bytes != 0) {
+    out.put(" by instruction ");
+    write_fragment(out, pc);
   }
 }
 
@@ -208,10 +219,10 @@ void write_itm_words(TextBuffer& out, const Element& element) {
 
 std::uint64_t itm_address(const Element& element) {
   if (itm_kind(element) != ItmKind::kHardware) return kNoAddress;
-  if ((element.reason & kItmPairedPc) != 0) return paired_pc(element);
+  const Fragment pc = pc_of(element);
+  if (pc.bytes == 4) return pc.value;
   const DwtEvent event = dwt_event_of(element);
-  return event.kind == DwtKind::kPcSample || event.kind == DwtKind::kDataPc ? event.value
-                                                                            : kNoAddress;
+  return event.kind == DwtKind::kPcSample ? event.value : kNoAddress;
 }
 
 }  // namespace waymark::outputs

@@ -20,11 +20,17 @@ inline bool is_local_timestamp(const Element& element) {
 inline DwtEvent dwt_event_of(const Element& element) {
   return dwt_event(element.number, element.extra_value, static_cast<std::uint32_t>(element.start));
 }
-inline std::uint32_t paired_pc(const Element& element) {
-  return static_cast<std::uint32_t>(element.end);
+
+/// Of data trace: the low bytes of an address, as many as are known.
+struct Fragment {
+  std::uint32_t value = 0;
+  unsigned bytes = 0;  ///< 0: nothing is known; 4: all is.
+};
+inline Fragment pc_of(const Element& element) {
+  return {static_cast<std::uint32_t>(element.end), itm_pc_bytes(element.reason)};
 }
-inline std::uint16_t paired_address(const Element& element) {
-  return static_cast<std::uint16_t>(element.end >> 32);
+inline Fragment address_of(const Element& element) {
+  return {static_cast<std::uint32_t>(element.end >> 32), itm_address_bytes(element.reason)};
 }
 
 /// "stimulus", "exception", "data_write", "local_timestamp" ...

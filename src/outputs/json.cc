@@ -38,10 +38,10 @@ class Object {
     }
   }
   /// 64-bit values are text: a JSON number is exact to 53 bits only.
-  void hex(std::string_view name, std::uint64_t value) {
+  void hex(std::string_view name, std::uint64_t value, unsigned digits = 1) {
     key(name);
     out_.put("\"0x");
-    out_.hex(value);
+    out_.hex(value, digits);
     out_.put('"');
   }
   void flag(std::string_view name, bool value) {
@@ -108,6 +108,14 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
 }
 
+/// Under the second name where only some low bytes are known, all their digits written.
+void write_fragment(Object& object, std::string_view whole, std::string_view part,
+                    const Fragment& fragment) {
+  if (fragment.bytes == 4) object.hex(whole, fragment.value);
+  if (fragment.bytes == 1 || fragment.bytes == 2)
+    object.hex(part, fragment.value, 2 * fragment.bytes);
+}
+
 void write_hardware(Object& object, const Element& element) {
   const DwtEvent event = dwt_event_of(element);
   object.number("discriminator", element.number);
@@ -131,11 +139,8 @@ void write_hardware(Object& object, const Element& element) {
     case DwtKind::kDataRead:
     case DwtKind::kDataWrite:
       object.number("comparator", event.comparator);
-      if (event.kind == DwtKind::kDataPc) object.hex("pc", event.value);
-      if (event.kind == DwtKind::kDataAddress) object.hex("address_bits", event.value);
-      if ((element.reason & kItmPairedPc) != 0) object.hex("pc", paired_pc(element));
-      if ((element.reason & kItmPairedAddress) != 0)
-        object.hex("address_bits", paired_address(element));
+      write_fragment(object, "pc", "pc_low_bytes", pc_of(element));
+      write_fragment(object, "address", "address_low_bytes", address_of(element));
       break;
     case DwtKind::kSleeping:
     case DwtKind::kNoSample:

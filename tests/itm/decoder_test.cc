@@ -110,7 +110,7 @@ TEST(ItmDecoder, pairs_a_data_value_with_its_pc_and_address) {
   const auto elements = ItmBench{}.decode({0, 0, 0, 0, 0, 0x80, 0x57, 0x34, 0x12, 0x00, 0x08, 0x5E,
                                            0x10, 0x20, 0x9D, 0x44, 0x9D, 0x45});
   ASSERT_EQ(elements.size(), 5U);
-  EXPECT_EQ(elements[3].reason, kItmPairedPc | kItmPairedAddress);
+  EXPECT_EQ(elements[3].reason, itm_known_bytes(4, 2));
   EXPECT_EQ(elements[3].end, 0x2010'0800'1234U);
   EXPECT_EQ(elements[3].start, 0x44U);
   EXPECT_EQ(elements[4].reason, 0);
@@ -136,6 +136,23 @@ TEST(ItmDecoder, pairs_nothing_across_times_overflows_and_later_accesses) {
   const auto elements =
       ItmBench{}.decode({0, 0, 0, 0, 0, 0x80, 0x4E, 0x10, 0x20, 0x4E, 0x14, 0x20, 0x85, 0x11});
   EXPECT_EQ(elements.back().end >> 32, 0x2014U);
+}
+
+// Armv8-M: live-sources.md section 8.
+TEST(ItmDecoder, completes_fragments_by_the_register_of_the_comparator) {
+  ItmBench bench;
+  const std::vector<std::uint8_t> bytes = {0,    0,    0,    0,    0,    0x80, 0x46, 0x34,
+                                           0x12, 0x4D, 0x10, 0x8D, 0x44, 0x45, 0x01};
+  auto elements = bench.decode(bytes);
+  ASSERT_EQ(elements.size(), 5U);
+  EXPECT_EQ(elements[1].reason, itm_known_bytes(2, 0));
+  EXPECT_EQ(elements[3].reason, itm_known_bytes(2, 1));
+  EXPECT_EQ(elements[3].end, 0x10'0000'1234U);
+  EXPECT_EQ(elements[4].reason, 0);  // A match is no PC.
+  bench.config.comparators[0] = 0x2000'20F0;
+  elements = bench.decode(bytes);
+  EXPECT_EQ(elements[3].reason, itm_known_bytes(4, 4));
+  EXPECT_EQ(elements[3].end >> 32, 0x2000'2010U);
 }
 
 TEST(ItmDecoder, goes_on_at_the_next_synchronisation_after_a_bad_packet) {

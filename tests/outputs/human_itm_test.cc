@@ -96,7 +96,7 @@ TEST_F(HumanItm, exceptions_have_names) {
 TEST_F(HumanItm, samples_and_pairs_stand_with_their_address) {
   add(itm_element(ItmKind::kHardware, 2, 4, 0x08001234));
   Element value = itm_element(ItmKind::kHardware, 0x13, 1, 0x44);
-  value.reason = kItmPairedPc | kItmPairedAddress;
+  value.reason = itm_known_bytes(4, 2);
   value.end = 0x2010'0800'1236;
   add(value);
   add(itm_element(ItmKind::kHardware, 2, 1, 0));
@@ -119,7 +119,7 @@ TEST_F(HumanItm, overflow_is_said) {
 TEST_F(HumanItm, every_hardware_source_has_words) {
   for (std::uint32_t discriminator = 0; discriminator < 32; ++discriminator)
     for (const std::uint32_t size : {1U, 2U, 4U})
-      add(itm_element(ItmKind::kHardware, discriminator, size, 0xFF));
+      add(itm_element(ItmKind::kHardware, discriminator, size, discriminator == 14 ? 1 : 0xFF));
   const std::string lines = text();
   EXPECT_EQ(std::ranges::count(lines, '\n'), 96);
   EXPECT_NE(lines.find("PMU counters overflowed: 0 1 2 3 4 5 6 7"), std::string::npos);

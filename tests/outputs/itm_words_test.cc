@@ -45,11 +45,11 @@ TEST(ItmJson, hardware) {
 
 TEST(ItmJson, pairs_of_data_trace) {
   Element value = itm_element(ItmKind::kHardware, 0x12, 1, 0x44);
-  value.reason = kItmPairedPc | kItmPairedAddress;
+  value.reason = itm_known_bytes(4, 2);
   value.end = 0x2010'0800'1236;
   EXPECT_EQ(json(value),
             R"("what":"data_read","discriminator":18,"size":1,"value":"0x44","comparator":1,)"
-            R"("pc":"0x8001236","address_bits":"0x2010")");
+            R"("pc":"0x8001236","address_low_bytes":"0x2010")");
 }
 
 TEST(ItmJson, times) {

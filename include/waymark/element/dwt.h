@@ -1,5 +1,5 @@
 // What a hardware source packet of the ITM says: the events of the DWT (and, in Armv8.1-M, of the
-// PMU).  Fact sheet stm-itm.md section 11.1.
+// PMU).  Fact sheets stm-itm.md section 11.1, live-sources.md section 8.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ enum class DwtKind : std::uint8_t {
   kSleeping,       ///< A sample while the core slept.
   kNoSample,       ///< A sample where the core must not be observed.
   kPmuOverflow,    ///< value: bit n is PMU counter n.
-  kDataPc,         ///< comparator; value: address of the instruction that made the access.
+  kDataPc,         ///< comparator; value: low bytes of the address of the accessing instruction.
   kDataMatch,      ///< comparator: it matched; no more is told.
-  kDataAddress,    ///< comparator; value: bits [15:0] of the address of the access.
+  kDataAddress,    ///< comparator; value: low bytes of the address of the access.
   kDataRead,       ///< comparator; value.
   kDataWrite,      ///< comparator; value.
   kReserved,       ///< A discriminator without a meaning.
@@ -58,8 +58,8 @@ constexpr DwtEvent dwt_event(std::uint32_t discriminator, unsigned size, std::ui
     } else if (odd) {
       event.kind = DwtKind::kDataAddress;
     } else {
-      // The Data Trace Match packet of Armv8-M is a PC value packet of one byte.
-      event.kind = size == 1 ? DwtKind::kDataMatch : DwtKind::kDataPc;
+      // No instruction has an odd address: this is the match packet of Armv8-M.
+      event.kind = size == 1 && value == 1 ? DwtKind::kDataMatch : DwtKind::kDataPc;
     }
     return event;
   }
@@ -73,9 +73,13 @@ constexpr DwtEvent dwt_event(std::uint32_t discriminator, unsigned size, std::ui
       event.action = static_cast<DwtExceptionAction>(value >> 12 & 3);
       break;
     case 2:
-      event.kind = size != 1    ? DwtKind::kPcSample
-                   : value == 0 ? DwtKind::kSleeping
-                                : DwtKind::kNoSample;
+      if (size != 1) {
+        event.kind = DwtKind::kPcSample;
+      } else if (value == 0) {
+        event.kind = DwtKind::kSleeping;
+      } else if (value == 0xFF) {
+        event.kind = DwtKind::kNoSample;
+      }
       break;
     case 3:
       if (size == 1) event.kind = DwtKind::kPmuOverflow;

@@ -93,12 +93,13 @@ enum class ItmKind : std::uint8_t {
 inline constexpr std::uint8_t kItmKindMask = 0x0F;
 inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost before this one.
 
-/// Bits of Element::reason for a data value of the DWT: what its comparator told of the same access
-/// just before, and `end` holds.
-enum ItmPairing : std::uint8_t {
-  kItmPairedPc = 1 << 0,       ///< end[31:0]: address of the instruction.
-  kItmPairedAddress = 1 << 1,  ///< end[47:32]: bits [15:0] of the data address.
-};
+/// Element::reason of a data trace element of the DWT: how many low bytes are known of the PC and
+/// of the address of its access, which `end` holds: [31:0] PC, [63:32] address.
+constexpr std::uint8_t itm_known_bytes(unsigned pc, unsigned address) {
+  return static_cast<std::uint8_t>(pc | address << 4);
+}
+constexpr unsigned itm_pc_bytes(std::uint8_t known) { return known & 0xFU; }
+constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
 
 /// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
 /// security and their flags) hold in every element what the last kPeContext of its source said.
@@ -120,7 +121,7 @@ enum ItmPairing : std::uint8_t {
 /// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp |
 /// | kItmTrace | extra: ItmKind and kItmOverflow, number: source, start: payload or delta, |
 /// | | extra_value: payload bytes, timestamp: sum of the deltas or global time, |
-/// | | reason: ItmPairing, end |
+/// | | reason: itm_known_bytes(), end: PC and address of data trace |
 /// | kDataAddress, kDataValue | start: data address, value, count: size in bytes |
 struct Element {
   TraceIndex index = 0;

@@ -1,7 +1,9 @@
 // The register of an ITM and what decoding needs of it.  Fact sheet stm-itm.md section 15.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 #include "waymark/base/bits.h"
 #include "waymark/base/types.h"
@@ -15,6 +17,8 @@ struct Config {
   /// packet the next byte does.  Many probes capture SWO so.
   bool starts_in_sync = false;
   Quirks quirks;
+  /// DWT_COMP0..3, where known: what completes a PC or an address of which only low bytes are sent.
+  std::array<std::optional<std::uint32_t>, 4> comparators{};
 
   [[nodiscard]] constexpr TraceId trace_id() const {
     return static_cast<TraceId>(bits<22, 16>(itm_tcr));

@@ -55,8 +55,9 @@ class Decoder {
   /// What a comparator told of an access whose value is still to come.
   struct Access {
     std::uint32_t pc = 0;
-    std::uint16_t address = 0;
-    std::uint8_t known = 0;  ///< ItmPairing bits.
+    std::uint32_t address = 0;
+    std::uint8_t pc_bytes = 0;  ///< Low bytes known; 0: none.
+    std::uint8_t address_bytes = 0;
   };
 
   void clear_state();
@@ -64,6 +65,8 @@ class Decoder {
   bool make(const Packet& packet, Element& element);
   void make_data(const Packet& packet, Element& element);
   void pair(const Packet& packet, Element& element);
+  /// `value` has `bytes` low bytes; with the rest where the comparator's register is known.
+  void complete(unsigned comparator, std::uint32_t& value, std::uint8_t& bytes) const;
   void forget_accesses() {
     if (accesses_known_) accesses_ = {};
     accesses_known_ = false;

@@ -12,6 +12,10 @@ namespace {
 itm::Config read_itm(const RegisterReader& registers) {
   itm::Config config;
   config.itm_tcr = registers("ITMTCR").value_or(0);
+  // No rules for these: an ITM has no such registers, but whoever knows them may say so.
+  constexpr std::string_view kComparators[] = {"DWT_COMP0", "DWT_COMP1", "DWT_COMP2", "DWT_COMP3"};
+  for (std::size_t i = 0; i < config.comparators.size(); ++i)
+    config.comparators[i] = registers(kComparators[i]);
   return config;
 }
 
