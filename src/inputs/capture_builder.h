@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/protocols.h"
@@ -11,8 +12,8 @@ namespace waymark::inputs {
 /// Used once.
 class CaptureBuilder {
  public:
-  CaptureBuilder(const std::string& path, const CaptureOptions& options)
-      : path_(path), options_(options) {}
+  CaptureBuilder(const std::string& path, CaptureOptions options)
+      : path_(path), options_(std::move(options)) {}
 
   Result<Capture> build();
 

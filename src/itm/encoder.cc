@@ -44,9 +44,9 @@ Result<void> encode_data(const Packet& packet, std::vector<std::uint8_t>& out) {
     return bad(packet, "size", packet.size, "1, 2 or 4");
   if (packet.value > low_mask(8U * packet.size))
     return bad(packet, "value", packet.value, "what its size holds");
-  const unsigned code = packet.size == 4 ? 3 : packet.size;
-  out.push_back(static_cast<std::uint8_t>(packet.source << 3 |
-                                          (packet.type == PacketType::kHardware ? 4 : 0) | code));
+  const unsigned code = packet.size == 4 ? 3U : packet.size;
+  const unsigned kind = packet.type == PacketType::kHardware ? 4U : 0U;
+  out.push_back(static_cast<std::uint8_t>(unsigned{packet.source} << 3 | kind | code));
   for (unsigned i = 0; i < packet.size; ++i)
     out.push_back(static_cast<std::uint8_t>(packet.value >> (8 * i)));
   return {};
@@ -135,7 +135,8 @@ std::uint8_t least_size(const Packet& packet) {
   switch (packet.type) {
     case PacketType::kSoftware:
     case PacketType::kHardware:
-      return packet.value > 0xFFFF ? 4 : packet.value > 0xFF ? 2 : 1;
+      if (packet.value > 0xFFFF) return 4;
+      return packet.value > 0xFF ? 2 : 1;
     case PacketType::kLocalTimestamp:
       if (packet.source == 0 && packet.value != 0 && packet.value < kShortTimestamps) return 0;
       return static_cast<std::uint8_t>(groups_for(packet.value));

@@ -81,8 +81,9 @@ std::size_t Parser::next(std::span<Packet> out) {
   struct Store {
     Packet* at;
     Packet* end;
+    Packet& place() const { return *at; }
     bool on_packet(const Packet& packet) {
-      *at = packet;
+      if (&packet != at) *at = packet;
       return ++at != end;
     }
   };

@@ -1,5 +1,6 @@
 #include "quoted.h"
 
+#include <bit>
 #include <cstdint>
 
 namespace waymark::outputs {
@@ -7,7 +8,7 @@ namespace waymark::outputs {
 std::size_t utf8_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  const auto length = static_cast<std::size_t>(std::countl_one(first));
   if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
   std::uint32_t code = first & (0x7FU >> length);
   for (std::size_t i = 1; i < length; ++i) {

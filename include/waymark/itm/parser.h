@@ -48,7 +48,9 @@ class Parser {
 
   /// Reads on until the block is used up or the visitor says stop.  `Visitor` has
   ///   bool on_packet(const Packet& packet);
-  /// which returns false to stop after this packet.  True: the visitor stopped it.
+  /// which returns false to stop after this packet, and perhaps
+  ///   Packet& place();
+  /// which says where the next packet is to be made.  True: the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -160,22 +162,24 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     do {
       const std::uint8_t* const at = data + position;
       const std::uint8_t header = *at;
-      Packet packet;
+      // A packet that is kept is made where it stays: copying one just made byte by byte is slow.
+      Packet own;
+      Packet* made = &own;
+      if constexpr (requires { visitor.place(); }) made = &visitor.place();
+      Packet& packet = *made;
       packet.index = index(position);
       if ((header & 3) != 0 && size - position > sizeof(std::uint32_t)) [[likely]] {
         const unsigned payload = 1U << ((header & 3U) - 1);
         std::uint32_t value = 0;
         std::memcpy(&value, at + 1, sizeof value);
         if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+        packet.begin(static_cast<PacketType>(5 + (header >> 2 & 1)), 1 + payload);
         packet.value = value & (0xFFFFFFFFU >> (32 - 8 * payload));
-        packet.length = 1 + payload;
-        packet.type = static_cast<PacketType>(5 + (header >> 2 & 1));
         packet.source = header >> 3;
         packet.size = static_cast<std::uint8_t>(payload);
       } else if ((header & 0x8F) == 0 && header != 0 && header != 0x70) {
+        packet.begin(PacketType::kLocalTimestamp, 1);
         packet.value = header >> 4;
-        packet.length = 1;
-        packet.type = PacketType::kLocalTimestamp;
       } else {
         if (!read_at(position, packet)) return false;
         position = position_;
