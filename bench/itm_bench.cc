@@ -73,7 +73,7 @@ std::vector<std::uint8_t> capture(benchmark::State& state) {
 }
 
 void finish(benchmark::State& state, std::size_t bytes, std::uint64_t items) {
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
   state.SetItemsProcessed(static_cast<std::int64_t>(items));
   state.counters["ns"] = benchmark::Counter(
       static_cast<double>(items) / 1e9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);

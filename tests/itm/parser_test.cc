@@ -146,7 +146,6 @@ TEST(ItmParser, names_each_bad_packet) {
 }
 
 TEST(ItmParser, knows_every_reserved_header) {
-  ItmBench bench;
   unsigned reserved = 0;
   unsigned reserved_in_reference = 0;
   for (unsigned header = 0; header < 256; ++header) {
