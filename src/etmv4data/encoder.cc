@@ -61,9 +61,9 @@ Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out) {
     case PacketType::kTimestamp:
       return encode_timestamp(packet, out);
     default:
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{} cannot be encoded: its layout is not known.",
-                              packet_name(packet.type)));
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} cannot be encoded: its layout is not known.", packet_name(packet.type)));
   }
 }
 

@@ -16,6 +16,12 @@ constexpr std::array<PacketType, Layouts::kCount> kTypes = {
     PacketType::kValueF2,   PacketType::kValueF3,   PacketType::kValueF4,   PacketType::kValueF5,
     PacketType::kValueF6,   PacketType::kTraceInfo, PacketType::kEvent};
 
+std::optional<std::size_t> row_of(PacketType type) {
+  const auto* row = std::ranges::find(kTypes, type);
+  if (row == kTypes.end()) return std::nullopt;
+  return static_cast<std::size_t>(row - kTypes.begin());
+}
+
 constexpr std::string_view kBlanks = " \t\r";
 
 /// Takes the next word off the front; empty: none.
@@ -37,7 +43,7 @@ Result<void> read_line(std::string_view line, std::uint32_t number, Layouts& lay
   const std::string_view name = take_word(line);
   if (name.empty()) return {};
   const auto type = packet_of_name(name);
-  if (!type || !Layouts::row_of(*type))
+  if (!type || !row_of(*type))
     return bad(number, fmt::format("'{}' is no packet that needs a layout: those are D_P1_F1 to "
                                    "D_P1_F7, D_P2_F1 to D_P2_F6, D_TRACE_INFO and D_EVENT.",
                                    name));
@@ -61,23 +67,19 @@ Result<void> read_line(std::string_view line, std::uint32_t number, Layouts& lay
 
 }  // namespace
 
-std::optional<std::size_t> Layouts::row_of(PacketType type) {
-  const auto* row = std::ranges::find(kTypes, type);
-  if (row == kTypes.end()) return std::nullopt;
-  return static_cast<std::size_t>(row - kTypes.begin());
+std::span<const PacketType> Layouts::types() { return kTypes; }
+
+std::optional<Layout> Layouts::find(PacketType type) const {
+  const auto row = row_of(type);
+  return row ? rows_[*row] : std::nullopt;
 }
 
 Result<void> Layouts::set(PacketType type, Layout layout) {
   const auto row = row_of(type);
   if (!row)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} needs no layout.", packet_name(type)));
+    return fail(ErrorCode::kInvalidArgument, fmt::format("{} needs no layout.", packet_name(type)));
   rows_[*row] = layout;
   return {};
-}
-
-bool Layouts::empty() const {
-  return std::ranges::none_of(rows_, [](const auto& row) { return row.has_value(); });
 }
 
 Result<Layouts> parse_layouts(std::string_view text) {

@@ -138,8 +138,7 @@ bool Parser::read_timestamp(Packet& packet) {
     const std::uint8_t byte = held_[i + 1];
     value |= std::uint64_t{i + 1 < kMaxTimestampBytes ? byte & 0x7FU : byte} << (7 * i);
   }
-  const unsigned width =
-      payload == kMaxTimestampBytes ? 64 : 7 * static_cast<unsigned>(payload);
+  const unsigned width = payload == kMaxTimestampBytes ? 64 : 7 * static_cast<unsigned>(payload);
   timestamp_ = (timestamp_ & ~low_mask(width)) | value;
   give(packet, PacketType::kTimestamp, held_.size());
   packet.timestamp = timestamp_;
@@ -199,7 +198,7 @@ bool Parser::finish(Packet& packet) {
     give_passed(packet, held_.size());
     return true;
   }
-  const PacketType type = held_[0] != 0          ? kTypeOfHeader[held_[0]]
+  const PacketType type = held_[0] != 0      ? kTypeOfHeader[held_[0]]
                           : held_.size() < 2 ? PacketType::kAsync
                                              : type_of_extension(held_[1]);
   give(packet, PacketType::kIncompleteEot, held_.size());

@@ -12,8 +12,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {PacketType::kUnnumberedMarker, "D_UNNUM_DS_MKR",
-     "Data Synchronisation Marker - Unnumbered."},
+    {PacketType::kUnnumberedMarker, "D_UNNUM_DS_MKR", "Data Synchronisation Marker - Unnumbered."},
     {PacketType::kTimestamp, "D_TIMESTAMP", "Timestamp."},
     {PacketType::kSuppression, "D_SUPPRESSION", "Data Suppressed."},
     {PacketType::kEvent, "D_EVENT", "Trace Event."},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "detect_itm.h"
+#include "waymark/etmv4/config.h"
 
 namespace waymark::inputs {
 namespace {
@@ -46,6 +47,13 @@ std::optional<unsigned> id_bit(std::string_view register_name) {
   if (register_name.ends_with("TRACEIDR")) return 0;
   if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
   return std::nullopt;
+}
+
+bool traces_data(const RegisterReader& registers) {
+  etmv4::Config config;
+  config.trcidr0 = registers("TRCIDR0").value_or(0);
+  config.trcconfigr = registers("TRCCONFIGR").value_or(0);
+  return config.data_trace();
 }
 
 std::string join_names(const std::vector<TraceBuffer>& buffers) {
@@ -237,10 +245,14 @@ Result<void> CaptureBuilder::add_raw_sources() {
       if (!given) return std::nullopt;
       return found->second;
     };
-    WAYMARK_TRY(attach(*row, registers, *core,
+    // The instruction stream has an even ID then, and the data stream the next one.
+    const bool data = row->protocol == Protocol::kEtmV4 && id % 2 == 1 && traces_data(registers) &&
+                      std::ranges::find(ids, id - 1) != ids.end();
+    const ProtocolRow& used = data ? *protocol_by_type("ETM4D") : *row;
+    WAYMARK_TRY(attach(used, registers, *core,
                        {.id = id,
-                        .type = std::string(row->type),
-                        .core_type = row->needs_core ? core_name : std::string()}));
+                        .type = std::string(used.type),
+                        .core_type = used.needs_core ? core_name : std::string()}));
   }
   return {};
 }
@@ -279,6 +291,7 @@ Result<void> CaptureBuilder::add_snapshot_sources() {
     add_snapshot_source(source);
     if (!capture_.tree_->formatted() && !capture_.sources_.empty()) break;
   }
+  for (const TraceSource& source : buffer.sources) add_data_stream(source);
   if (!capture_.sources_.empty()) return {};
   std::string detail =
       buffer.sources.empty()
@@ -290,6 +303,37 @@ Result<void> CaptureBuilder::add_snapshot_sources() {
     if (note.severity == Severity::kError) detail += " " + note.text;
   }
   return fail(ErrorCode::kUnsupported, std::move(detail));
+}
+
+// With data trace on, an ETMv4 has a second stream, under the next trace ID.  No snapshot names it.
+void CaptureBuilder::add_data_stream(const TraceSource& source) {
+  const ProtocolRow* row = protocol_by_type(source.type);
+  if (row == nullptr || row->protocol != Protocol::kEtmV4 || !capture_.tree_->formatted() ||
+      source.device_index == TraceSource::kNoDevice) {
+    return;
+  }
+  const RegisterReader registers = registers_of(capture_.snapshot_->devices[source.device_index]);
+  const std::uint32_t id = (registers("TRCTRACEIDR").value_or(0) & 0x7F) + 1;
+  if (!traces_data(registers) || !is_source_id(static_cast<TraceId>(id)) ||
+      capture_.tree_->source(static_cast<TraceId>(id)) != nullptr) {
+    return;
+  }
+  const auto attached =
+      attach(*protocol_by_type("ETM4D"),
+             [&](std::string_view name) {
+               return name == "TRCTRACEIDR" ? std::optional(id) : registers(name);
+             },
+             {}, {.device = source.device + " data", .type = "ETM4D", .core = source.core});
+  if (!attached) note(attached.error().detail);
+}
+
+RegisterReader CaptureBuilder::registers_of(const Device& device) const {
+  return [this, &device](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto given =
+        std::ranges::find(options_.registers, name, &std::pair<std::string, std::uint32_t>::first);
+    if (given != options_.registers.end()) return given->second;
+    return device.value(name);
+  };
 }
 
 void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
@@ -326,12 +370,7 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
     }
     core = *named;
   }
-  const RegisterReader registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
-    const auto given =
-        std::ranges::find(options_.registers, name, &std::pair<std::string, std::uint32_t>::first);
-    if (given != options_.registers.end()) return given->second;
-    return device.value(name);
-  };
+  const RegisterReader registers = registers_of(device);
   for (const RegisterRule& rule : row->registers) {
     if (!rule.mandatory || registers(rule.name)) continue;
     skip(fmt::format("{}: [regs] has no {}; add it there, or add --reg {}=VALUE.", file, rule.name,

@@ -30,6 +30,9 @@ class CaptureBuilder {
   void add_snapshot_source(const TraceSource& source);
   void add_dumps(const Device& core);
   void look_for_itm_sync();
+  void add_data_stream(const TraceSource& source);
+  /// Those of the command line, then those of the device, which must outlive the reader.
+  [[nodiscard]] RegisterReader registers_of(const Device& device) const;
   void count_id_bytes();
   void note_lost_tail();
   void note_ids_without_source();

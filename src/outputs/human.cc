@@ -254,7 +254,15 @@ void HumanWriter::write(const Item& item) {
       }
       break;
     case ElementKind::kSyncMarker:
-      out_.put("-- time marker: the next time stands for here");
+      if (element.reason == static_cast<std::uint8_t>(MarkerType::kTimestamp)) {
+        out_.put("-- time marker: the next time stands for here");
+      } else {
+        out_.put("-- data synchronisation marker");
+        if (element.reason == static_cast<std::uint8_t>(MarkerType::kDataNumbered)) {
+          out_.put(' ');
+          out_.dec(element.number);
+        }
+      }
       break;
     case ElementKind::kMemTrans:
       out_.put("-- memory transaction: ");
@@ -387,6 +395,11 @@ void HumanWriter::write(const Diagnostic& record) {
   out_.put(message);
   out_.put(" (");
   out_.put(fault_word(record.fault));
+  if (record.lost != 0) {
+    out_.put(", ");
+    out_.dec(record.lost);
+    out_.put(record.lost == 1 ? " byte" : " bytes");
+  }
   out_.put(')');
   if (record.address != kNoAddress) {
     out_.put(" at ");

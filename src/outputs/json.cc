@@ -210,6 +210,7 @@ void write_fields(Object& object, const Element& element) {
       object.number("number", element.number);
       break;
     case ElementKind::kSyncMarker:
+      object.word("reason", reason_word(element));
       object.number("number", element.number);
       break;
     case ElementKind::kInstrumentation:
@@ -280,6 +281,7 @@ void write_json(TextBuffer& out, const Diagnostic& record) {
   object.word("severity", severity_word(record.severity));
   object.word("stage", stage_word(record.stage));
   if (record.address != kNoAddress) object.hex("address", record.address);
+  if (record.lost != 0) object.number("lost", record.lost);
   object.text("message", record.message);
 }
 

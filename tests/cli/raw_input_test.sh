@@ -105,6 +105,29 @@ run decode itm_frames.bin --framing mem --protocol itm
 expect_code 0
 expect_out '0x14  -- port 0: "ABCDE'
 
+case=data_stream_of_an_etmv4
+put_frames data_frames.bin 0x10 "${stream_start[@]}" f7 f7
+put_frames data_frames.bin 0x11 00 00 00 00 00 00 00 00 00 00 00 80 01 00 1b 75 12 34
+run packets data_frames.bin --framing mem --protocol etmv4 --reg TRCCONFIGR=0x10007 \
+  --reg TRCIDR0=0x28000EB9 --reg TRCIDR2=0x488
+expect_code 0
+expect_out 'I_TRACE_INFO'
+expect_out 'D_NUM_DS_MKR : Data Synchronisation Marker - Numbered.; 5'
+expect_out 'D_UNKNOWN : Packets of unknown layout.[D_P1_F1]'
+make_snapshot data_trace coresight
+cp data_frames.bin data_trace/trace.bin
+sed -i 's/TRCCONFIGR=0x1/TRCCONFIGR=0x10007/; s/0x28000EA1/0x28000EB9/' data_trace/etm.ini
+run info data_trace
+expect_code 0
+expect_out 'ETM_0 data'
+printf 'D_P1_F1 fixed=2\nD_P1_F6\n' >layouts
+run packets data_trace --id 0x11 --data-layouts layouts
+expect_code 0
+expect_out '[0x75 0x12 0x34 ];'
+run packets data_trace --data-layouts program.bin
+expect_code 2
+expect_err 'line 1'
+
 case=elf_is_no_trace
 put_bytes program.elf 7f 45 4c 46 02 01 01 00
 head -c 200 /dev/zero >>program.elf

@@ -49,6 +49,8 @@ std::string_view protocol_words(Protocol protocol) {
       return "STM";
     case Protocol::kItm:
       return "ITM";
+    case Protocol::kEtmV4Data:
+      return "ETMv4 data";
   }
   return "";
 }
@@ -58,7 +60,8 @@ std::string protocol_text(const inputs::CaptureSource& source) {
 }
 
 bool traces_instructions(Protocol protocol) {
-  return protocol != Protocol::kStm && protocol != Protocol::kItm;
+  return protocol != Protocol::kStm && protocol != Protocol::kItm &&
+         protocol != Protocol::kEtmV4Data;
 }
 
 std::string_view where_sync_is_set(Protocol protocol) {

@@ -6,6 +6,9 @@
 #include <cstdio>
 
 #include "exit_code.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/etmv4data/layouts.h"
+#include "waymark/etmv4data/text.h"
 
 namespace waymark::cli {
 namespace {
@@ -28,6 +31,24 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
 std::unexpected<Error> wrong(std::string_view option, std::string_view text,
                              std::string_view form) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
+}
+
+/// The layouts of the file as what the source reads them from: registers with the packets' names.
+Result<void> read_layouts(const std::string& path,
+                          std::vector<std::pair<std::string, std::uint32_t>>& registers) {
+  const auto file = MappedFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
+  const auto layouts = etmv4data::parse_layouts(text);
+  if (!layouts)
+    return fail(ErrorCode::kParse,
+                fmt::format("--data-layouts {}: {}", path, layouts.error().detail));
+  for (const etmv4data::PacketType type : etmv4data::Layouts::types()) {
+    if (const auto layout = layouts->find(type))
+      registers.emplace_back(etmv4data::packet_name(type),
+                             layout->fixed | std::uint32_t{layout->continued} << 8);
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,6 +88,11 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false)
       ->group(raw);
   command
+      .add_option("--data-layouts", options.data_layouts,
+                  "ETMv4 data trace: a file with the lengths of packets, which are not public")
+      ->type_name("FILE")
+      ->group(raw);
+  command
       .add_flag("--assume-sync", options.assume_sync,
                 "ITM: the first byte begins a packet, whether or not the stream says so")
       ->group(raw);
@@ -99,6 +125,9 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
       return wrong("--reg", text, "a register and 32 bits, such as TRCCONFIGR=0xC1");
     }
     result.registers.emplace_back(text.substr(0, equals), static_cast<std::uint32_t>(*value));
+  }
+  if (!options.data_layouts.empty()) {
+    WAYMARK_TRY(read_layouts(options.data_layouts, result.registers));
   }
   for (const std::string& text : options.images) {
     const std::size_t equals = text.find('=');

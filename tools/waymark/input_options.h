@@ -20,6 +20,7 @@ struct InputOptions {
   std::vector<std::string> registers;
   std::vector<std::string> images;
   bool assume_sync = false;
+  std::string data_layouts;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

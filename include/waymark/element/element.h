@@ -50,6 +50,9 @@ enum class UnsyncReason : std::uint8_t {
 
 enum class TraceOnReason : std::uint8_t { kNormal = 0, kOverflow = 1, kDebugRestart = 2 };
 enum class EventType : std::uint8_t { kUnknown = 0, kTrigger = 1, kNumbered = 2 };
+/// What a kSyncMarker stands for: a place that timestamps refer to, or one that the data stream of
+/// the same ETMv4 has too.
+enum class MarkerType : std::uint8_t { kTimestamp = 0, kDataNumbered = 1, kDataUnnumbered = 2 };
 enum class MemTransType : std::uint8_t { kInit = 0, kStart = 1, kCommit = 2, kFail = 3 };
 enum class Security : std::uint8_t { kSecure = 0, kNonSecure = 1, kRoot = 2, kRealm = 3 };
 
@@ -115,7 +118,7 @@ constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
 /// | kTimestamp | timestamp, possibly cycle_count |
 /// | kCycleCount | cycle_count; 0 is unknown |
 /// | kEvent | reason: EventType, number |
-/// | kSyncMarker | number: marker value |
+/// | kSyncMarker | reason: MarkerType, number: marker value |
 /// | kMemTrans | reason: MemTransType |
 /// | kInstrumentation | exception_level, value |
 /// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp |

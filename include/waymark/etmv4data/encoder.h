@@ -9,9 +9,9 @@
 
 namespace waymark::etmv4data {
 
-/// Appends the bytes of a packet whose layout is known.  A timestamp has `timestamp_bits` / 7 bytes,
-/// or 9 for 64, or as few as hold the value for 0.  kInvalidArgument: any other packet, or a value
-/// that its field cannot hold.
+/// Appends the bytes of a packet whose layout is known.  A timestamp has `timestamp_bits` / 7
+/// bytes, or 9 for 64, or as few as hold the value for 0.  kInvalidArgument: any other packet, or a
+/// value that its field cannot hold.
 Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out);
 
 }  // namespace waymark::etmv4data

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "waymark/base/result.h"
@@ -25,15 +26,11 @@ class Layouts {
   static constexpr std::size_t kCount = 15;
 
   /// The types that can have one: P1, P2, trace info and event.
-  static std::optional<std::size_t> row_of(PacketType type);
+  static std::span<const PacketType> types();
 
-  [[nodiscard]] std::optional<Layout> find(PacketType type) const {
-    const auto row = row_of(type);
-    return row ? rows_[*row] : std::nullopt;
-  }
+  [[nodiscard]] std::optional<Layout> find(PacketType type) const;
   /// kInvalidArgument: a type that can have none.
   Result<void> set(PacketType type, Layout layout);
-  [[nodiscard]] bool empty() const;
 
  private:
   std::array<std::optional<Layout>, kCount> rows_{};

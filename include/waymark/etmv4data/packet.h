@@ -44,7 +44,7 @@ enum class PacketType : std::uint16_t {
 
 /// One packet.
 struct Packet {
-  TraceIndex index = 0;  ///< Of its first byte.
+  TraceIndex index = 0;         ///< Of its first byte.
   std::uint64_t timestamp = 0;  ///< Whole value after the update.
   std::uint32_t length = 0;     ///< Bytes.
   PacketType type = PacketType::kNotSync;

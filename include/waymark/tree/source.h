@@ -14,9 +14,10 @@
 
 namespace waymark {
 
-enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm };
+enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm, kEtmV4Data };
 
-/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM".
+/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM"; "ETMV4D" is the
+/// one that it reserves.
 std::string_view protocol_name(Protocol protocol);
 
 /// A packet as observers see it.  `packet` points to the protocol's Packet (etmv4::Packet for
