@@ -27,6 +27,8 @@ constexpr ComponentNames component_names(Protocol protocol) {
       return {"PKTP_STM", "DCD_STM"};
     case Protocol::kItm:
       return {"PKTP_ITM", "DCD_ITM"};
+    case Protocol::kEtmV4Data:
+      break;  // The reference has none.
   }
   return {};
 }

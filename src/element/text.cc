@@ -278,7 +278,7 @@ void write_body(TextBuffer& out, const Element& element) {
       write_software_trace(out, element);
       break;
     case ElementKind::kSyncMarker:
-      out.put(" [Timestamp marker(0x");
+      out.put(element.reason == 0 ? " [Timestamp marker(0x" : " [Data sync marker(0x");
       out.hex(element.number, 8);
       out.put(")]");
       break;

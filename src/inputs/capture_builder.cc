@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "detect_itm.h"
+#include "waymark/etmv4/config.h"
+
 namespace waymark::inputs {
 namespace {
 
@@ -32,10 +35,25 @@ std::optional<Framing> framing_of(InputKind kind) {
     case InputKind::kDstreamFrames:
       return Framing::kDstream;
     case InputKind::kEtmv4Stream:
+    case InputKind::kItmStream:
       return Framing::kNone;
     default:
       return std::nullopt;
   }
+}
+
+/// The lowest bit of the trace ID in a register that holds it; nothing for the others.
+std::optional<unsigned> id_bit(std::string_view register_name) {
+  if (register_name.ends_with("TRACEIDR")) return 0;
+  if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
+  return std::nullopt;
+}
+
+bool traces_data(const RegisterReader& registers) {
+  etmv4::Config config;
+  config.trcidr0 = registers("TRCIDR0").value_or(0);
+  config.trcconfigr = registers("TRCCONFIGR").value_or(0);
+  return config.data_trace();
 }
 
 std::string join_names(const std::vector<TraceBuffer>& buffers) {
@@ -161,7 +179,7 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
   std::string missing;
   for (const RegisterRule& rule : row.registers) {
     // The ID of framed sources stands in the frames.
-    if (!rule.mandatory || rule.name.ends_with("TRACEIDR")) continue;
+    if (!rule.mandatory || id_bit(rule.name)) continue;
     const bool given = std::ranges::any_of(
         options_.registers, [&](const auto& value) { return value.first == rule.name; });
     if (!given) missing += fmt::format(" --reg {}=VALUE", rule.name);
@@ -173,18 +191,24 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {
+  if (options_.protocol.empty() && capture_.kind_ == InputKind::kItmStream) {
+    options_.protocol = "itm";
+  }
   if (options_.protocol.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: raw trace does not say how it was made; add --protocol etmv4 (or "
-                            "ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
-                            "TRCIDR2=VALUE ({}).",
-                            path_, kWhereRegisters));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "{}: raw trace does not say how it was made; add --protocol itm, or "
+            "--protocol etmv4 (or ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
+            "TRCIDR2=VALUE ({}).",
+            path_, kWhereRegisters));
   }
   const ProtocolRow* row = protocol_by_name(options_.protocol);
   if (row == nullptr || row->make == nullptr) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4 or ete.",
-                            path_, options_.protocol));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete or itm.",
+                    path_, options_.protocol));
   }
   WAYMARK_TRY(check_raw_registers(*row));
   const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
@@ -211,23 +235,35 @@ Result<void> CaptureBuilder::add_raw_sources() {
   }
   for (const TraceId id : ids) {
     const auto registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
-      if (capture_.framing_ != Framing::kNone && name.ends_with("TRACEIDR")) return id;
       const auto found = std::ranges::find(options_.registers, name,
                                            &std::pair<std::string, std::uint32_t>::first);
-      if (found == options_.registers.end()) return std::nullopt;
+      const bool given = found != options_.registers.end();
+      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone) {
+        const std::uint32_t others = given ? found->second & ~(0x7FU << *bit) : 0;
+        return others | std::uint32_t{id} << *bit;
+      }
+      if (!given) return std::nullopt;
       return found->second;
     };
-    WAYMARK_TRY(attach(*row, registers, *core,
-                       {.id = id, .type = std::string(row->type), .core_type = core_name}));
+    // The instruction stream has an even ID then, and the data stream the next one.
+    const bool data = row->protocol == Protocol::kEtmV4 && id % 2 == 1 && traces_data(registers) &&
+                      std::ranges::find(ids, id - 1) != ids.end();
+    const ProtocolRow& used = data ? *protocol_by_type("ETM4D") : *row;
+    WAYMARK_TRY(attach(used, registers, *core,
+                       {.id = id,
+                        .type = std::string(used.type),
+                        .core_type = used.needs_core ? core_name : std::string()}));
   }
   return {};
 }
 
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
+  if (row.protocol == Protocol::kItm) look_for_itm_sync();
   auto made = row.make(registers, core, capture_.image_.get(), options_.source);
   if (!made) return std::unexpected(made.error());
   description.source = made->get();
+  description.starts_in_sync = options_.source.starts_in_sync;
   description.id = (*made)->trace_id();
   description.profile = core.profile;
   if (row.version != nullptr) description.version = row.version(registers);
@@ -236,12 +272,26 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   return {};
 }
 
+// A stream without any would give nothing; many probes capture SWO so.
+void CaptureBuilder::look_for_itm_sync() {
+  if (capture_.framing_ != Framing::kNone || options_.source.starts_in_sync ||
+      find_itm_sync(capture_.trace_.bytes())) {
+    return;
+  }
+  options_.source.starts_in_sync = true;
+  note(fmt::format("{}: there is no synchronisation packet (SYNCENA of ITM_TCR), so the first byte "
+                   "is taken for the first of a packet.",
+                   capture_.trace_.path()),
+       Severity::kInfo);
+}
+
 Result<void> CaptureBuilder::add_snapshot_sources() {
   const TraceBuffer& buffer = *capture_.buffer_;
   for (const TraceSource& source : buffer.sources) {
     add_snapshot_source(source);
     if (!capture_.tree_->formatted() && !capture_.sources_.empty()) break;
   }
+  for (const TraceSource& source : buffer.sources) add_data_stream(source);
   if (!capture_.sources_.empty()) return {};
   std::string detail =
       buffer.sources.empty()
@@ -253,6 +303,37 @@ Result<void> CaptureBuilder::add_snapshot_sources() {
     if (note.severity == Severity::kError) detail += " " + note.text;
   }
   return fail(ErrorCode::kUnsupported, std::move(detail));
+}
+
+// With data trace on, an ETMv4 has a second stream, under the next trace ID.  No snapshot names it.
+void CaptureBuilder::add_data_stream(const TraceSource& source) {
+  const ProtocolRow* row = protocol_by_type(source.type);
+  if (row == nullptr || row->protocol != Protocol::kEtmV4 || !capture_.tree_->formatted() ||
+      source.device_index == TraceSource::kNoDevice) {
+    return;
+  }
+  const RegisterReader registers = registers_of(capture_.snapshot_->devices[source.device_index]);
+  const std::uint32_t id = (registers("TRCTRACEIDR").value_or(0) & 0x7F) + 1;
+  if (!traces_data(registers) || !is_source_id(static_cast<TraceId>(id)) ||
+      capture_.tree_->source(static_cast<TraceId>(id)) != nullptr) {
+    return;
+  }
+  const auto attached =
+      attach(*protocol_by_type("ETM4D"),
+             [&](std::string_view name) {
+               return name == "TRCTRACEIDR" ? std::optional(id) : registers(name);
+             },
+             {}, {.device = source.device + " data", .type = "ETM4D", .core = source.core});
+  if (!attached) note(attached.error().detail);
+}
+
+RegisterReader CaptureBuilder::registers_of(const Device& device) const {
+  return [this, &device](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto given =
+        std::ranges::find(options_.registers, name, &std::pair<std::string, std::uint32_t>::first);
+    if (given != options_.registers.end()) return given->second;
+    return device.value(name);
+  };
 }
 
 void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
@@ -289,12 +370,7 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
     }
     core = *named;
   }
-  const RegisterReader registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
-    const auto given =
-        std::ranges::find(options_.registers, name, &std::pair<std::string, std::uint32_t>::first);
-    if (given != options_.registers.end()) return given->second;
-    return device.value(name);
-  };
+  const RegisterReader registers = registers_of(device);
   for (const RegisterRule& rule : row->registers) {
     if (!rule.mandatory || registers(rule.name)) continue;
     skip(fmt::format("{}: [regs] has no {}; add it there, or add --reg {}=VALUE.", file, rule.name,

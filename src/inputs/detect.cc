@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "detect_itm.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
@@ -208,6 +209,8 @@ Detection detect_trace(Bytes content, bool whole_frames) {
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
   if (std::optional<Detection> syncs = detect_syncs(content)) return *std::move(syncs);
+  const ItmFacts itm = itm_facts(content);
+  if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
   const FrameFacts facts = frame_facts(content);
   if (whole_frames && facts.plausible()) {
     std::string why = fmt::format(
@@ -226,12 +229,14 @@ Detection detect_trace(Bytes content, bool whole_frames) {
                     "the ID bytes of CoreSight frames are missing.",
                     async.first.value_or(0))};
   }
+  if (itm.plausible()) return {InputKind::kItmStream, itm_sentence(itm)};
   if (std::ranges::all_of(content, [](std::uint8_t b) { return b == 0; }))
     return {InputKind::kUnknown, "It holds zero bytes only."};
   return {
       InputKind::kUnknown,
       "It is no perf.data, ELF or trace script, its bytes are not plausible as CoreSight frames, "
-      "and no ETMv4 alignment synchronisation is in it; state the format, or give the folder of "
+      "no ETMv4 alignment synchronisation is in it, and as ITM packets it makes no sense; state "
+      "the format, or give the folder of "
       "a snapshot."};
 }
 
@@ -261,6 +266,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "DSTREAM records";
     case InputKind::kEtmv4Stream:
       return "ETMv4 stream";
+    case InputKind::kItmStream:
+      return "ITM stream";
   }
   return "unknown";
 }

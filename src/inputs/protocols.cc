@@ -11,26 +11,26 @@ namespace {
 constexpr RegisterRule kEtmv3Registers[] = {
     {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
 constexpr RegisterRule kStmRegisters[] = {{"STMTCSR", true}};
-constexpr RegisterRule kItmRegisters[] = {{"ITMTCR", true}};
 
 constexpr ProtocolRow kUndecodedRows[] = {
     {"ETM3", Protocol::kEtmV3, true, kEtmv3Registers},
     {"PTM1", Protocol::kPtm, true, kEtmv3Registers},
     {"PFT1", Protocol::kPtm, true, kEtmv3Registers},
     {"STM", Protocol::kStm, false, kStmRegisters},
-    {"ITM", Protocol::kItm, false, kItmRegisters},
 };
 
 std::span<const ProtocolRow> undecoded_rows() { return kUndecodedRows; }
 
-constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, undecoded_rows};
+constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, itm_rows, etmv4data_rows,
+                                                       undecoded_rows};
 
 struct Name {
   std::string_view name;
   std::string_view type;
 };
-constexpr Name kNames[] = {{"etmv4", "ETM4"}, {"etm4", "ETM4"}, {"ete", "ETE"}, {"etmv3", "ETM3"},
-                           {"etm3", "ETM3"},  {"ptm", "PTM1"},  {"stm", "STM"}, {"itm", "ITM"}};
+constexpr Name kNames[] = {{"etmv4", "ETM4"}, {"etm4", "ETM4"},  {"etmv4d", "ETM4D"},
+                           {"ete", "ETE"},    {"etmv3", "ETM3"}, {"etm3", "ETM3"},
+                           {"ptm", "PTM1"},   {"stm", "STM"},    {"itm", "ITM"}};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "waymark/outputs/csv.h"
 
+#include "itm_words.h"
 #include "packet_name.h"
 #include "waymark/element/text.h"
 #include "waymark/outputs/names.h"
@@ -84,17 +85,20 @@ void write_csv(TextBuffer& out, const Element& element) {
   const bool data = kind == kDataAddress || kind == kDataValue;
   const bool numbered =
       kind == kException || kind == kAddrNacc || kind == kSyncMarker || kind == kEvent;
-  const bool valued =
-      kind == kInstrumentation || kind == kSwTrace || kind == kItmTrace || kind == kDataValue;
+  const bool valued = kind == kInstrumentation || kind == kSwTrace || kind == kDataValue;
+  const bool itm = kind == kItmTrace;
+  const bool itm_data = itm && itm_kind(element) <= ItmKind::kHardware;
+  const std::uint64_t itm_start = itm ? itm_address(element) : kNoAddress;
 
   Line line(out);
   line.word("element");
   line.dec(true, element.index);
   line.dec(true, element.trace_id);
   line.word(kind_word(kind));
-  line.hex(any_range || kind == kAddrNacc || data, element.start);
+  line.hex(any_range || kind == kAddrNacc || data || itm_start != kNoAddress,
+           itm ? itm_start : element.start);
   line.hex(any_range || (kind == kException && has(element, kElementReturnAddress)), element.end);
-  line.dec(any_range || kind == kDataValue, element.count);
+  line.dec(any_range || kind == kDataValue || itm_data, itm ? element.extra_value : element.count);
   line.word(range || context ? isa_name(element.isa) : std::string_view{});
   line.word(range ? instruction_word(element.last_type) : std::string_view{});
   line.word(range ? subtype_word(element.last_subtype) : std::string_view{});
@@ -106,10 +110,11 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.dec(context, has(element, kElement64Bit) ? 64 : 32);
   line.hex(context && has(element, kElementContextIdValid), element.context_id);
   line.hex(context && has(element, kElementVmidValid), element.vmid);
-  line.dec(numbered, element.number);
+  line.dec(numbered || itm_data, element.number);
   line.word(reason_word(element));
-  line.hex(valued, element.value);
-  line.dec(kind == kTimestamp, element.timestamp);
+  line.hex(valued || itm_data || (itm && is_local_timestamp(element)),
+           itm ? element.start : element.value);
+  line.dec(kind == kTimestamp || (itm && !itm_data), element.timestamp);
   line.dec(has(element, kElementHasCycleCount), element.cycle_count);
   line.empty();
 }

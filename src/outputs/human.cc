@@ -125,6 +125,10 @@ void HumanWriter::add(std::span<const Element> elements) {
 }
 
 void HumanWriter::add(const Element& element) {
+  if (element.kind == ElementKind::kItmTrace) {
+    add_itm(element);
+    return;
+  }
   std::size_t& waiting = waiting_[element.trace_id];
   if (waiting != kNone && !passes(element.kind)) {
     items_[waiting].target = continues_at(element);
@@ -139,7 +143,6 @@ void HumanWriter::add(const Element& element) {
 void HumanWriter::add(const Diagnostic& record) {
   Item item;
   item.is_damage = true;
-  item.damage = damage_.size();
   damage_.push_back(record);
   items_.push_back(item);
 }
@@ -169,7 +172,6 @@ void HumanWriter::settle() {
     if (at != kNone) at -= first_;
   }
   first_ = 0;
-  if (items_.empty()) damage_.clear();
 }
 
 void HumanWriter::begin_line(TraceIndex index, TraceId id) {
@@ -195,7 +197,8 @@ void HumanWriter::begin_line(TraceIndex index, TraceId id) {
 
 void HumanWriter::write(const Item& item) {
   if (item.is_damage) {
-    write(damage_[item.damage]);
+    write(damage_.front());
+    damage_.pop_front();
     return;
   }
   const Element& element = item.element;
@@ -251,7 +254,15 @@ void HumanWriter::write(const Item& item) {
       }
       break;
     case ElementKind::kSyncMarker:
-      out_.put("-- time marker: the next time stands for here");
+      if (element.reason == static_cast<std::uint8_t>(MarkerType::kTimestamp)) {
+        out_.put("-- time marker: the next time stands for here");
+      } else {
+        out_.put("-- data synchronisation marker");
+        if (element.reason == static_cast<std::uint8_t>(MarkerType::kDataNumbered)) {
+          out_.put(' ');
+          out_.dec(element.number);
+        }
+      }
       break;
     case ElementKind::kMemTrans:
       out_.put("-- memory transaction: ");
@@ -264,8 +275,10 @@ void HumanWriter::write(const Item& item) {
       out_.dec(element.exception_level);
       out_.put(')');
       break;
-    case ElementKind::kSwTrace:
     case ElementKind::kItmTrace:
+      write_itm(item);
+      break;
+    case ElementKind::kSwTrace:
     case ElementKind::kDataAddress:
     case ElementKind::kDataValue:
     case ElementKind::kUnknown:
@@ -382,6 +395,11 @@ void HumanWriter::write(const Diagnostic& record) {
   out_.put(message);
   out_.put(" (");
   out_.put(fault_word(record.fault));
+  if (record.lost != 0) {
+    out_.put(", ");
+    out_.dec(record.lost);
+    out_.put(record.lost == 1 ? " byte" : " bytes");
+  }
   out_.put(')');
   if (record.address != kNoAddress) {
     out_.put(" at ");

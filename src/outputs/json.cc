@@ -1,6 +1,9 @@
 #include "waymark/outputs/json.h"
 
+#include "itm_words.h"
 #include "packet_name.h"
+#include "quoted.h"
+#include "waymark/element/dwt.h"
 #include "waymark/element/text.h"
 #include "waymark/outputs/names.h"
 
@@ -35,10 +38,10 @@ class Object {
     }
   }
   /// 64-bit values are text: a JSON number is exact to 53 bits only.
-  void hex(std::string_view name, std::uint64_t value) {
+  void hex(std::string_view name, std::uint64_t value, unsigned digits = 1) {
     key(name);
     out_.put("\"0x");
-    out_.hex(value);
+    out_.hex(value, digits);
     out_.put('"');
   }
   void flag(std::string_view name, bool value) {
@@ -105,6 +108,76 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
 }
 
+/// Under the second name where only some low bytes are known, all their digits written.
+void write_fragment(Object& object, std::string_view whole, std::string_view part,
+                    const Fragment& fragment) {
+  if (fragment.bytes == 4) object.hex(whole, fragment.value);
+  if (fragment.bytes == 1 || fragment.bytes == 2)
+    object.hex(part, fragment.value, 2 * fragment.bytes);
+}
+
+void write_hardware(Object& object, const Element& element) {
+  const DwtEvent event = dwt_event_of(element);
+  object.number("discriminator", element.number);
+  object.number("size", element.extra_value);
+  object.hex("value", element.start);
+  switch (event.kind) {
+    case DwtKind::kException:
+      object.number("exception", event.exception);
+      object.word("name", exception_word(event.exception));
+      object.word("action", action_word(event.action));
+      break;
+    case DwtKind::kEventCounters:
+      object.word("counters", counters_text(event.value).view());
+      break;
+    case DwtKind::kPcSample:
+      object.hex("pc", event.value);
+      break;
+    case DwtKind::kDataPc:
+    case DwtKind::kDataMatch:
+    case DwtKind::kDataAddress:
+    case DwtKind::kDataRead:
+    case DwtKind::kDataWrite:
+      object.number("comparator", event.comparator);
+      write_fragment(object, "pc", "pc_low_bytes", pc_of(element));
+      write_fragment(object, "address", "address_low_bytes", address_of(element));
+      break;
+    case DwtKind::kSleeping:
+    case DwtKind::kNoSample:
+    case DwtKind::kPmuOverflow:
+    case DwtKind::kReserved:
+      break;
+  }
+}
+
+void write_itm(Object& object, const Element& element) {
+  object.word("what", itm_word(element));
+  switch (itm_kind(element)) {
+    case ItmKind::kSoftware:
+      object.number("port", element.number);
+      object.number("size", element.extra_value);
+      object.hex("value", element.start);
+      if (const StimulusText text(element); !text.view().empty()) object.text("text", text.view());
+      break;
+    case ItmKind::kHardware:
+      write_hardware(object, element);
+      break;
+    case ItmKind::kTimestampSync:
+    case ItmKind::kTimestampDelay:
+    case ItmKind::kPacketDelay:
+    case ItmKind::kBothDelay:
+      object.number("delta", element.start);
+      object.word("delayed", delay_word(itm_kind(element)));
+      object.wide("timestamp", element.timestamp);
+      break;
+    case ItmKind::kGlobalTimestamp:
+      object.wide("timestamp", element.timestamp);
+      if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
+      break;
+  }
+  if ((element.extra & kItmOverflow) != 0) object.flag("overflow", true);
+}
+
 void write_fields(Object& object, const Element& element) {
   switch (element.kind) {
     case ElementKind::kNoSync:
@@ -137,6 +210,7 @@ void write_fields(Object& object, const Element& element) {
       object.number("number", element.number);
       break;
     case ElementKind::kSyncMarker:
+      object.word("reason", reason_word(element));
       object.number("number", element.number);
       break;
     case ElementKind::kInstrumentation:
@@ -147,7 +221,7 @@ void write_fields(Object& object, const Element& element) {
       write_software_trace(object, element);
       break;
     case ElementKind::kItmTrace:
-      object.hex("value", element.value);
+      write_itm(object, element);
       break;
     case ElementKind::kDataAddress:
       object.hex("address", element.start);
@@ -165,23 +239,6 @@ void write_fields(Object& object, const Element& element) {
       break;
   }
   if ((element.flags & kElementHasCycleCount) != 0) object.number("cycles", element.cycle_count);
-}
-
-/// Bytes of the UTF-8 character at the front of `text`; 0: none that is well formed.
-std::size_t utf8_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte & 0x3FU);
-  }
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  return code < kLeast[length] || code > 0x10FFFF || surrogate ? 0 : length;
 }
 
 /// The members of the object of a packet's fields.
@@ -224,6 +281,7 @@ void write_json(TextBuffer& out, const Diagnostic& record) {
   object.word("severity", severity_word(record.severity));
   object.word("stage", stage_word(record.stage));
   if (record.address != kNoAddress) object.hex("address", record.address);
+  if (record.lost != 0) object.number("lost", record.lost);
   object.text("message", record.message);
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "itm_words.h"
+
 namespace waymark::outputs {
 namespace {
 
@@ -39,6 +41,7 @@ constexpr std::string_view kUnsyncReasons[] = {"undefined", "start",      "reset
                                                "discard",   "bad_packet", "bad_image", "end"};
 constexpr std::string_view kTraceOnReasons[] = {"start", "overflow", "debug_restart"};
 constexpr std::string_view kEvents[] = {"unknown", "trigger", "numbered"};
+constexpr std::string_view kMarkers[] = {"", "data_numbered", "data_unnumbered"};
 constexpr std::string_view kTransactions[] = {"init", "start", "commit", "fail"};
 constexpr std::string_view kInstructions[] = {"",        "branch", "indirect",   "isb",
                                               "barrier", "wait",   "transaction"};
@@ -78,6 +81,10 @@ std::string_view reason_word(const Element& element) {
       return word(kEvents, element.reason);
     case ElementKind::kMemTrans:
       return word(kTransactions, element.reason);
+    case ElementKind::kSyncMarker:
+      return word(kMarkers, element.reason);
+    case ElementKind::kItmTrace:
+      return itm_word(element);
     default:
       return {};
   }

@@ -18,6 +18,8 @@ std::string_view protocol_name(Protocol protocol) {
       return "STM";
     case Protocol::kItm:
       return "ITM";
+    case Protocol::kEtmV4Data:
+      return "ETMV4D";
   }
   return "?";
 }

@@ -53,6 +53,81 @@ run decode stream.bin --framing none --protocol etmv4 "${registers[@]}" --core Z
 expect_code 3
 expect_err Z80
 
+# "Hi" and a newline on port 0, each with a local timestamp, over and over.
+swo=()
+for _ in 1 2 3 4 5 6 7 8; do swo+=(01 48 c0 10 01 69 20 01 0a 30 0e 0f 10 40); done
+
+case=swo_needs_no_option
+put_bytes swo.bin 00 00 00 00 00 80 "${swo[@]}"
+run decode swo.bin
+expect_code 0
+expect_no_err
+expect_out '-- port 0: "Hi\n", time 21'
+expect_out '-- SysTick (15) entered, time 25'
+run info swo.bin
+expect_code 0
+expect_out 'ITM stream'
+expect_out 'nothing'
+
+case=swo_without_synchronisation_is_read_from_its_first_byte
+put_bytes unsynchronised.bin "${swo[@]}"
+run decode unsynchronised.bin
+expect_code 0
+expect_one_sentence
+expect_err 'SYNCENA'
+expect_out '-- port 0: "Hi\n", time 21'
+run packets unsynchronised.bin
+expect_code 0
+expect_out 'ITM_SWIT: {src id: 0x00}  0x48'
+
+case=swo_before_its_first_synchronisation
+put_bytes late.bin "${swo[@]}" 00 00 00 00 00 80 01 41
+run decode late.bin --protocol itm --framing none
+expect_code 0
+expect_out 'port 0: "A"'
+run decode late.bin --protocol itm --framing none --assume-sync
+expect_code 0
+expect_out 'port 0: "Hi\n"'
+
+case=swo_with_damage
+put_bytes damaged.bin 00 00 00 00 00 80 "${swo[@]}" 04 01 02 00 00 00 00 00 80 01 41
+run decode damaged.bin
+expect_code 0
+expect_out '!! damage: Reserved packet header.'
+expect_out 'port 0: "A"'
+
+case=itm_with_a_prescaler_in_frames
+run decode swo.bin --reg ITMTCR=0x112
+expect_code 0
+expect_out 'time 84'
+put_frames itm_frames.bin 0x14 00 00 00 00 00 80 01 41 01 42 01 43 01 44 01 45
+run decode itm_frames.bin --framing mem --protocol itm
+expect_code 0
+expect_out '0x14  -- port 0: "ABCDE'
+
+case=data_stream_of_an_etmv4
+put_frames data_frames.bin 0x10 "${stream_start[@]}" f7 f7
+put_frames data_frames.bin 0x11 00 00 00 00 00 00 00 00 00 00 00 80 01 00 1b 75 12 34
+run packets data_frames.bin --framing mem --protocol etmv4 --reg TRCCONFIGR=0x10007 \
+  --reg TRCIDR0=0x28000EB9 --reg TRCIDR2=0x488
+expect_code 0
+expect_out 'I_TRACE_INFO'
+expect_out 'D_NUM_DS_MKR : Data Synchronisation Marker - Numbered.; 5'
+expect_out 'D_UNKNOWN : Packets of unknown layout.[D_P1_F1]'
+make_snapshot data_trace coresight
+cp data_frames.bin data_trace/trace.bin
+sed -i 's/TRCCONFIGR=0x1/TRCCONFIGR=0x10007/; s/0x28000EA1/0x28000EB9/' data_trace/etm.ini
+run info data_trace
+expect_code 0
+expect_out 'ETM_0 data'
+printf 'D_P1_F1 fixed=2\nD_P1_F6\n' >layouts
+run packets data_trace --id 0x11 --data-layouts layouts
+expect_code 0
+expect_out '[0x75 0x12 0x34 ];'
+run packets data_trace --data-layouts program.bin
+expect_code 2
+expect_err 'line 1'
+
 case=elf_is_no_trace
 put_bytes program.elf 7f 45 4c 46 02 01 01 00
 head -c 200 /dev/zero >>program.elf

@@ -146,9 +146,51 @@ TEST(Detect, memory_with_long_runs_of_zeros_is_no_stream) {
   EXPECT_EQ(kind_of(data), InputKind::kUnknown);
 }
 
+// "Hello" and a local timestamp, over and over.
+Data swo(std::size_t times, std::uint8_t header = 0x01) {
+  Data data;
+  for (std::size_t i = 0; i < times; ++i) {
+    for (const char c : {'H', 'e', 'l', 'l', 'o'})
+      append(data, {header, static_cast<std::uint8_t>(c)});
+    append(data, {0xC0, 0x90, 0x21});
+  }
+  return data;
+}
+
+TEST(Detect, itm_stream_without_synchronisation) {
+  const Detection found = detect(Bytes(swo(20)));
+  EXPECT_EQ(found.kind, InputKind::kItmStream);
+  EXPECT_THAT(found.why, HasSubstr("120 packets"));
+}
+
+TEST(Detect, itm_stream_that_looks_like_frames) {
+  // Port 1 alone: each header is an ID byte of the same source.
+  Data data;
+  for (unsigned i = 0; i < 512; ++i) append(data, {0x09, static_cast<std::uint8_t>('a' + i % 26)});
+  EXPECT_EQ(kind_of(data), InputKind::kItmStream);
+}
+
+TEST(Detect, itm_stream_from_a_synchronisation_on) {
+  Data data = noise(40);
+  append(data, {0, 0, 0, 0, 0, 0x80});
+  append(data, swo(8));
+  EXPECT_EQ(kind_of(data), InputKind::kItmStream);
+  EXPECT_THAT(detect(Bytes(data)).why, HasSubstr("Offset 40"));
+}
+
+TEST(Detect, text_and_little_itm_are_not_guessed) {
+  const std::string_view text =
+      "The quick brown fox jumps over the lazy dog, and does so again and again until dusk.\n";
+  Data data;
+  for (int i = 0; i < 20; ++i) data.insert(data.end(), text.begin(), text.end());
+  EXPECT_EQ(kind_of(data), InputKind::kUnknown);
+  EXPECT_EQ(kind_of(swo(1)), InputKind::kUnknown);
+  EXPECT_EQ(kind_of(Data(4095, 0x55)), InputKind::kUnknown);
+}
+
 TEST(Detect, every_kind_has_a_name_of_its_own) {
   std::vector<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(InputKind::kEtmv4Stream); ++i)
+  for (int i = 0; i <= static_cast<int>(InputKind::kItmStream); ++i)
     names.push_back(input_kind_name(static_cast<InputKind>(i)));
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());

@@ -34,4 +34,18 @@ inline Element element_of(ElementKind kind, TraceId id = 0x10) {
   return element;
 }
 
+inline Element itm_element(ItmKind kind, std::uint32_t source, std::uint32_t size,
+                           std::uint64_t value) {
+  Element element = element_of(ElementKind::kItmTrace);
+  element.extra = static_cast<std::uint8_t>(kind);
+  element.number = source;
+  element.extra_value = size;
+  element.start = value;
+  return element;
+}
+
+inline Element stimulus_element(std::uint32_t port, std::uint8_t character) {
+  return itm_element(ItmKind::kSoftware, port, 1, character);
+}
+
 }  // namespace waymark::outputs

@@ -6,6 +6,9 @@
 #include <cstdio>
 
 #include "exit_code.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/etmv4data/layouts.h"
+#include "waymark/etmv4data/text.h"
 
 namespace waymark::cli {
 namespace {
@@ -30,6 +33,24 @@ std::unexpected<Error> wrong(std::string_view option, std::string_view text,
   return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
 }
 
+/// The layouts of the file as what the source reads them from: registers with the packets' names.
+Result<void> read_layouts(const std::string& path,
+                          std::vector<std::pair<std::string, std::uint32_t>>& registers) {
+  const auto file = MappedFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
+  const auto layouts = etmv4data::parse_layouts(text);
+  if (!layouts)
+    return fail(ErrorCode::kParse,
+                fmt::format("--data-layouts {}: {}", path, layouts.error().detail));
+  for (const etmv4data::PacketType type : etmv4data::Layouts::types()) {
+    if (const auto layout = layouts->find(type))
+      registers.emplace_back(etmv4data::packet_name(type),
+                             layout->fixed | std::uint32_t{layout->continued} << 8);
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
@@ -43,7 +64,9 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   const auto raw = "For raw trace, or to overrule a snapshot";
-  command.add_option("--protocol", options.protocol, "etmv4 or ete")->type_name("NAME")->group(raw);
+  command.add_option("--protocol", options.protocol, "etmv4, ete or itm")
+      ->type_name("NAME")
+      ->group(raw);
   command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
       ->type_name("NAME")
       ->group(raw);
@@ -63,6 +86,15 @@ void add_input_options(CLI::App& command, InputOptions& options) {
                   "The file that lies at this address of target memory; may be repeated")
       ->type_name("ADDRESS=FILE")
       ->allow_extra_args(false)
+      ->group(raw);
+  command
+      .add_option("--data-layouts", options.data_layouts,
+                  "ETMv4 data trace: a file with the lengths of packets, which are not public")
+      ->type_name("FILE")
+      ->group(raw);
+  command
+      .add_flag("--assume-sync", options.assume_sync,
+                "ITM: the first byte begins a packet, whether or not the stream says so")
       ->group(raw);
 }
 
@@ -94,6 +126,9 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     }
     result.registers.emplace_back(text.substr(0, equals), static_cast<std::uint32_t>(*value));
   }
+  if (!options.data_layouts.empty()) {
+    WAYMARK_TRY(read_layouts(options.data_layouts, result.registers));
+  }
   for (const std::string& text : options.images) {
     const std::size_t equals = text.find('=');
     const auto address = read_number(std::string_view(text).substr(0, equals));
@@ -110,6 +145,7 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
   auto wanted = capture_options(options);
   if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
   wanted->source = source;
+  wanted->source.starts_in_sync |= options.assume_sync;
   auto capture = inputs::Capture::open(options.path, *wanted);
   if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
   if (print_notes) {

@@ -19,6 +19,8 @@ struct InputOptions {
   std::string framing;
   std::vector<std::string> registers;
   std::vector<std::string> images;
+  bool assume_sync = false;
+  std::string data_layouts;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

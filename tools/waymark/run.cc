@@ -93,7 +93,7 @@ int finish_output(Output& output, int code) {
 
 bool any_sync_point(const inputs::Capture& capture) {
   for (const inputs::CaptureSource& source : capture.sources()) {
-    if (source.source->statistics().sync_points != 0) return true;
+    if (source.source->statistics().sync_points != 0 || source.starts_in_sync) return true;
   }
   return false;
 }

@@ -50,6 +50,9 @@ enum class UnsyncReason : std::uint8_t {
 
 enum class TraceOnReason : std::uint8_t { kNormal = 0, kOverflow = 1, kDebugRestart = 2 };
 enum class EventType : std::uint8_t { kUnknown = 0, kTrigger = 1, kNumbered = 2 };
+/// What a kSyncMarker stands for: a place that timestamps refer to, or one that the data stream of
+/// the same ETMv4 has too.
+enum class MarkerType : std::uint8_t { kTimestamp = 0, kDataNumbered = 1, kDataUnnumbered = 2 };
 enum class MemTransType : std::uint8_t { kInit = 0, kStart = 1, kCommit = 2, kFail = 3 };
 enum class Security : std::uint8_t { kSecure = 0, kNonSecure = 1, kRoot = 2, kRealm = 3 };
 
@@ -93,6 +96,14 @@ enum class ItmKind : std::uint8_t {
 inline constexpr std::uint8_t kItmKindMask = 0x0F;
 inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost before this one.
 
+/// Element::reason of a data trace element of the DWT: how many low bytes are known of the PC and
+/// of the address of its access, which `end` holds: [31:0] PC, [63:32] address.
+constexpr std::uint8_t itm_known_bytes(unsigned pc, unsigned address) {
+  return static_cast<std::uint8_t>(pc | address << 4);
+}
+constexpr unsigned itm_pc_bytes(std::uint8_t known) { return known & 0xFU; }
+constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
+
 /// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
 /// security and their flags) hold in every element what the last kPeContext of its source said.
 ///
@@ -107,12 +118,13 @@ inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost befor
 /// | kTimestamp | timestamp, possibly cycle_count |
 /// | kCycleCount | cycle_count; 0 is unknown |
 /// | kEvent | reason: EventType, number |
-/// | kSyncMarker | number: marker value |
+/// | kSyncMarker | reason: MarkerType, number: marker value |
 /// | kMemTrans | reason: MemTransType |
 /// | kInstrumentation | exception_level, value |
 /// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp |
 /// | kItmTrace | extra: ItmKind and kItmOverflow, number: source, start: payload or delta, |
-/// | | extra_value: payload bytes, timestamp: sum of the deltas or global time |
+/// | | extra_value: payload bytes, timestamp: sum of the deltas or global time, |
+/// | | reason: itm_known_bytes(), end: PC and address of data trace |
 /// | kDataAddress, kDataValue | start: data address, value, count: size in bytes |
 struct Element {
   TraceIndex index = 0;

@@ -42,7 +42,7 @@ struct CaptureOptions {
   std::vector<TraceId> ids;  ///< Only these; empty: all.
   SourceOptions source;
 
-  std::string protocol;  ///< "etmv4", "ete"; see protocol_by_name().
+  std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().
   std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
   std::optional<Framing> framing;
   std::vector<std::pair<std::string, std::uint32_t>> registers;
@@ -58,7 +58,8 @@ struct CaptureSource {
   std::string core{};
   std::string core_type{};
   isa::Profile profile = isa::Profile::kUnknown;
-  Source* source = nullptr;  ///< Of the tree.
+  Source* source = nullptr;     ///< Of the tree.
+  bool starts_in_sync = false;  ///< Decoded without a synchronisation point; SourceOptions.
 };
 
 /// A sentence for the user about something doubtful that did not stop the opening.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,8 +15,11 @@
 namespace waymark::outputs {
 
 /// Writes elements and damage in the order in which they are given.  The target of a taken branch
-/// is where its source goes on, so a line can wait for elements that follow: finish() writes the
-/// rest. Not thread safe.
+/// is where its source goes on, and what an ITM sends is stamped and continued by what follows, so
+/// a line can wait for elements after it: finish() writes the rest. Not thread safe.
+///
+/// Text that comes byte by byte through a stimulus port is one line, up to its newline; the local
+/// timestamp after a packet stands in the packet's line.
 class HumanWriter {
  public:
   explicit HumanWriter(TextBuffer& out) : out_(out) {}
@@ -44,10 +49,18 @@ class HumanWriter {
     std::uint64_t target = kNoAddress;
     bool waits = false;
     bool is_damage = false;
-    std::size_t damage = 0;  ///< Into `damage_`.
+    // ITM only.
+    bool is_text = false;
+    bool text_complete = false;
+    bool stamped = false;
+    bool late = false;         ///< The time is that of the packet or the stamp, not of the event.
+    std::uint64_t time = 0;    ///< If stamped.
+    std::uint64_t number = 0;  ///< Of its text or damage record, counted from the start.
   };
 
   void add(const Element& element);
+  void add_itm(const Element& element);
+  bool continue_itm(Item& item, const Element& element);
   void settle();
   void write_ready();
   void begin_line(TraceIndex index, TraceId id);
@@ -55,6 +68,7 @@ class HumanWriter {
   void write_range(const Item& item);
   void write_context(const Element& element);
   void write_exception(const Element& element);
+  void write_itm(const Item& item);
   void write(const Diagnostic& record);
 
   TextBuffer& out_;
@@ -68,7 +82,10 @@ class HumanWriter {
   std::size_t core_width_ = 0;
   std::vector<Item> items_;  ///< From `first_` on: not yet written.
   std::size_t first_ = 0;
-  std::vector<Diagnostic> damage_;
+  // What items refer to; the first belongs to the first such item that is not yet written.
+  std::deque<Diagnostic> damage_;
+  std::deque<std::string> texts_;
+  std::uint64_t texts_written_ = 0;
   /// Per ID, the item that waits for its target.
   std::array<std::size_t, 256> waiting_ = make_waiting();
 

@@ -14,9 +14,10 @@
 
 namespace waymark {
 
-enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm };
+enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm, kEtmV4Data };
 
-/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM".
+/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM"; "ETMV4D" is the
+/// one that it reserves.
 std::string_view protocol_name(Protocol protocol);
 
 /// A packet as observers see it.  `packet` points to the protocol's Packet (etmv4::Packet for
@@ -73,6 +74,9 @@ struct SourceOptions {
   std::uint32_t range_limit = 0;  ///< Most instructions of one walked range; 0: no limit.
   bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
   bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
+  /// The first byte begins a packet, and nothing in the stream says where another does (ITM, whose
+  /// synchronisation packets are often off).
+  bool starts_in_sync = false;
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).

@@ -1,0 +1,16 @@
+// What decoding an ETMv4 data stream needs to know.  Fact sheet etmv4-data.md section 1.
+#pragma once
+
+#include "waymark/base/types.h"
+#include "waymark/etmv4data/layouts.h"
+
+namespace waymark::etmv4data {
+
+struct Config {
+  TraceId id = 0;   ///< That of the instruction stream plus 1.
+  Layouts layouts;  ///< Those that the user has supplied.
+
+  [[nodiscard]] constexpr TraceId trace_id() const { return id; }
+};
+
+}  // namespace waymark::etmv4data

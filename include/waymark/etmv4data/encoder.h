@@ -1,0 +1,17 @@
+// Packets to bytes, for tests and trace scripts.  Fact sheet etmv4-data.md section 2.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/etmv4data/packet.h"
+
+namespace waymark::etmv4data {
+
+/// Appends the bytes of a packet whose layout is known.  A timestamp has `timestamp_bits` / 7
+/// bytes, or 9 for 64, or as few as hold the value for 0.  kInvalidArgument: any other packet, or a
+/// value that its field cannot hold.
+Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out);
+
+}  // namespace waymark::etmv4data

@@ -1,0 +1,44 @@
+// The lengths of data packets, for those who have the architecture manual.  No public source states
+// them, so none is built in; fact sheet etmv4-data.md sections 4 and 6.4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "waymark/base/result.h"
+#include "waymark/etmv4data/packet.h"
+
+namespace waymark::etmv4data {
+
+/// What follows the header byte (of an extension: both).
+struct Layout {
+  std::uint8_t fixed = 0;      ///< Bytes that are always there.
+  std::uint8_t continued = 0;  ///< Then at most so many, each but the last with bit 7 set.
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// The layout of each packet type that has one.
+class Layouts {
+ public:
+  static constexpr std::size_t kCount = 15;
+
+  /// The types that can have one: P1, P2, trace info and event.
+  static std::span<const PacketType> types();
+
+  [[nodiscard]] std::optional<Layout> find(PacketType type) const;
+  /// kInvalidArgument: a type that can have none.
+  Result<void> set(PacketType type, Layout layout);
+
+ private:
+  std::array<std::optional<Layout>, kCount> rows_{};
+};
+
+/// Reads layouts from text, a line each:
+///   D_P1_F1 fixed=2 continued=9   # comment
+/// Either count may be left out, and is 0 then.  kParse: `detail` begins with "line N: ".
+Result<Layouts> parse_layouts(std::string_view text);
+
+}  // namespace waymark::etmv4data

@@ -1,0 +1,82 @@
+// Packets of the ETMv4 data stream as values.  Fact sheet etmv4-data.md sections 2 and 4.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "waymark/base/types.h"
+
+namespace waymark::etmv4data {
+
+/// Values of the sheet's section 2: the base header byte, or 0x100 and the second byte of an
+/// extension.
+enum class PacketType : std::uint16_t {
+  kUnnumberedMarker = 0x01,
+  kTimestamp = 0x02,
+  kSuppression = 0x03,
+  kEvent = 0x04,
+  kValueF4 = 0x10,    ///< P2, format 4.
+  kAddressF3 = 0x14,  ///< P1, format 3.
+  kValueF5 = 0x18,
+  kValueF1 = 0x20,
+  kValueF2 = 0x30,
+  kValueF6 = 0x38,
+  kValueF3 = 0x40,
+  kAddressF4 = 0x60,
+  kAddressF1 = 0x70,
+  kAddressF2 = 0x80,
+  kAddressF7 = 0xF5,
+  kAddressF6 = 0xF6,
+  kAddressF5 = 0xF8,
+  kAsync = 0x100,
+  kTraceInfo = 0x101,
+  kDiscard = 0x103,
+  kOverflow = 0x105,
+  kNumberedMarker = 0x111,
+  kNotSync = 0x200,
+  kBadSequence = 0x201,
+  kReserved = 0x203,
+  kIncompleteEot = 0x204,
+  kNoErrorType = 0x206,
+  /// Ours: bytes from a packet of unknown layout on, up to the next synchronisation.
+  kUnknown = 0x300,
+};
+
+/// One packet.
+struct Packet {
+  TraceIndex index = 0;         ///< Of its first byte.
+  std::uint64_t timestamp = 0;  ///< Whole value after the update.
+  std::uint32_t length = 0;     ///< Bytes.
+  PacketType type = PacketType::kNotSync;
+  /// Of error packets and of kUnknown: what its first byte begins.
+  PacketType error_type = PacketType::kNoErrorType;
+  std::uint8_t marker = 0;          ///< Numbered marker: 3 bits.
+  std::uint8_t timestamp_bits = 0;  ///< Low bits that the packet carried.
+  bool continues = false;           ///< kUnknown: more bytes of the same gap.
+  bool monitor_only = false;        ///< Unsynchronised bytes that only a monitor gets.
+
+  /// All that every packet has, but the index.
+  void begin(PacketType new_type, std::size_t new_length) {
+    length = static_cast<std::uint32_t>(new_length);
+    type = new_type;
+    error_type = PacketType::kNoErrorType;
+    marker = 0;
+    timestamp_bits = 0;
+    continues = false;
+    monitor_only = false;
+  }
+};
+
+static_assert(std::is_trivially_copyable_v<Packet>);
+
+constexpr bool is_bad(PacketType type) {
+  return type == PacketType::kBadSequence || type == PacketType::kReserved;
+}
+
+/// P1 (address) and P2 (value) elements, whose layouts are not public.
+constexpr bool is_data(PacketType type) {
+  const auto number = static_cast<std::uint16_t>(type);
+  return number >= 0x10 && number < 0x100;
+}
+
+}  // namespace waymark::etmv4data

@@ -1,0 +1,97 @@
+// Bytes of the data stream to packets.  Fact sheet etmv4-data.md sections 2 and 4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "waymark/etmv4data/config.h"
+#include "waymark/etmv4data/packet.h"
+#include "waymark/frames/stream.h"
+
+namespace waymark::etmv4data {
+
+struct ParserStatistics {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t unsynced_bytes = 0;
+  std::uint64_t unknown_bytes = 0;  ///< Of packets without a layout, and what follows them.
+  std::uint32_t bad_headers = 0;
+  std::uint32_t bad_sequences = 0;
+  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
+};
+
+/// Pull parser, shaped like etmv4::Parser.  Where a packet has no known layout, its length is not
+/// guessed: all bytes up to the next alignment synchronisation are kUnknown packets of at most
+/// kMaxPacketBytes.  Any chunking gives the same.  One owner; not thread safe.
+class Parser {
+ public:
+  static constexpr std::size_t kMaxPacketBytes = 1024;
+
+  explicit Parser(const Config& config);
+
+  /// The block before must be used up, and this one must live until it is.
+  void feed(const frames::StreamBlock& block);
+  /// The next whole packet.  False: the block is used up.
+  bool next(Packet& packet);
+  /// At the end of the trace: what is left.  False: nothing.
+  bool finish(Packet& packet);
+  /// As at the start.
+  void reset();
+
+  /// Of the packet that next() or finish() gave last; valid until the next call.
+  [[nodiscard]] Bytes packet_bytes() const { return given_; }
+  [[nodiscard]] std::size_t position() const { return position_; }
+  std::size_t withdraw() {
+    statistics_.total_bytes -= size_ - position_;
+    size_ = position_;
+    return position_;
+  }
+  [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
+  void reset_statistics() { statistics_ = {}; }
+
+ private:
+  enum class State : std::uint8_t {
+    kSearch,   ///< No synchronisation yet.
+    kPacket,   ///< What is held begins a packet.
+    kUnknown,  ///< Behind a packet without layout, or a bad one.
+  };
+  static constexpr std::size_t kAsyncSize = 12;
+
+  bool take_byte(Packet& packet);
+  bool read_packet(Packet& packet);
+  bool read_extension(Packet& packet);
+  bool read_timestamp(Packet& packet);
+  bool read_data(Packet& packet, std::size_t header_size);
+  bool begin_unknown(Packet& packet);
+  bool pass_over(Packet& packet);
+  void give(Packet& packet, PacketType type, std::size_t size);
+  void give_passed(Packet& packet, std::size_t size);
+  /// The index of the byte `back` bytes before the newest one held, 0 <= back < kAsyncSize.
+  [[nodiscard]] TraceIndex index_of(std::size_t back) const {
+    return indexes_[(newest_ + kAsyncSize - back) % kAsyncSize];
+  }
+  TraceIndex index_at(std::size_t position);
+
+  Config config_;
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t position_ = 0;
+  std::span<const frames::Run> runs_;
+  std::size_t run_ = 0;
+
+  State state_ = State::kSearch;
+  std::vector<std::uint8_t> held_;
+  TraceIndex held_index_ = 0;
+  std::array<TraceIndex, kAsyncSize> indexes_{};  ///< Of the newest bytes held, a ring.
+  std::size_t newest_ = 0;
+  std::size_t zeros_ = 0;  ///< At the end of what is held.
+  PacketType begun_ = PacketType::kNoErrorType;
+  bool continues_ = false;
+  bool first_given_ = false;
+  std::uint64_t timestamp_ = 0;
+  std::vector<std::uint8_t> given_;
+  ParserStatistics statistics_;
+};
+
+}  // namespace waymark::etmv4data

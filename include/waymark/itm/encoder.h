@@ -1,0 +1,22 @@
+// Packets to bytes: the parser's mirror.  Fact sheet stm-itm.md section 11.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/itm/packet.h"
+
+namespace waymark::itm {
+
+/// Appends the bytes of `packet` to `out`, which is unchanged after an error.  `size` is taken as
+/// it stands, so that a value can have more bytes than it needs; a local timestamp of size 0 is the
+/// short form.  An alignment synchronisation has `length` bytes, or six if that is 0.
+///
+/// kInvalidArgument: a type that is no packet, or a value that its field cannot hold.
+Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out);
+
+/// The fewest payload bytes that hold the packet's value, source and flags.
+std::uint8_t least_size(const Packet& packet);
+
+}  // namespace waymark::itm

@@ -1,0 +1,201 @@
+// Bytes to packets.  Fact sheet stm-itm.md sections 11 and 12.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "waymark/frames/stream.h"
+#include "waymark/itm/config.h"
+#include "waymark/itm/packet.h"
+
+namespace waymark::itm {
+
+struct ParserStatistics {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t unsynced_bytes = 0;
+  std::uint32_t bad_headers = 0;
+  std::uint32_t bad_sequences = 0;
+  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
+};
+
+/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
+/// unfinished packet between blocks, so that any chunking gives the same packets (but for
+/// Quirks::search_by_block).  A copy is a saved state (with the block that it reads).  One owner;
+/// not thread safe.
+///
+/// After a bad packet it searches the next alignment synchronisation, unless the configuration says
+/// that there is none.  An alignment synchronisation may have any number of zeros: where they come
+/// to kMaxPacketBytes the oldest are given as unsynchronised or as a bad packet.
+class Parser {
+ public:
+  static constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 16;
+
+  explicit Parser(const Config& config);
+
+  /// The block before must be used up, and this one must live until it is.
+  void feed(const frames::StreamBlock& block);
+
+  /// The next whole packet.  False: the block is used up.
+  bool next(Packet& packet);
+
+  /// Fills `out` from the front with whole packets and returns how many; less than its size only
+  /// when the block is used up.  packet_bytes() is that of the last.
+  std::size_t next(std::span<Packet> out);
+
+  /// Reads on until the block is used up or the visitor says stop.  `Visitor` has
+  ///   bool on_packet(const Packet& packet);
+  /// which returns false to stop after this packet, and perhaps
+  ///   Packet& place();
+  /// which says where the next packet is to be made.  True: the visitor stopped it.
+  template <class Visitor>
+  bool parse(Visitor&& visitor);
+
+  /// At the end of the trace: the unfinished packet, as kIncompleteEot, or unsynchronised bytes.
+  /// False: none.
+  bool finish(Packet& packet);
+
+  /// As at the start.
+  void reset();
+
+  /// The bytes of the packet that next() or finish() gave last; valid until the next call.
+  [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
+
+  /// Bytes of the present block that are read.
+  [[nodiscard]] std::size_t position() const { return position_; }
+
+  /// Takes back what is left of the block; returns position().
+  std::size_t withdraw() {
+    statistics_.total_bytes -= size_ - position_;
+    size_ = position_;
+    return position_;
+  }
+
+  [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
+  void reset_statistics() { statistics_ = {}; }
+  [[nodiscard]] bool synchronised() const { return synced_; }
+
+ private:
+  template <class Visitor>
+  bool parse_in_sync(Visitor& visitor);
+  /// The packet at `position`; false: unfinished, and carried.
+  bool read_at(std::size_t position, Packet& packet);
+  bool next_unsynced(Packet& packet);
+  bool next_carried(Packet& packet);
+  bool give_end_of_block(Packet& packet);
+  void give(Packet& packet, PacketType type, std::size_t size);
+  void give_unsynced(Packet& packet, std::size_t size);
+  /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed
+  /// then).
+  std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_groups(const std::uint8_t* at, std::size_t available, unsigned max_bytes,
+                          Packet& packet);
+  void settle(const std::uint8_t* bytes, Packet& packet);
+  void took(std::size_t position, std::size_t length) {
+    raw_ = data_ + position;
+    raw_size_ = length;
+    position_ = position + length;
+  }
+
+  TraceIndex index_at(std::size_t position) {
+    while (position >= run_end_) [[unlikely]]
+      next_run();
+    return runs_[run_].index_at(position);
+  }
+  void next_run();
+
+  Config config_;
+
+  // The present block.
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t position_ = 0;
+  std::span<const frames::Run> runs_;
+  std::size_t run_ = 0;
+  std::size_t run_end_ = 0;
+
+  // The unfinished packet, or the bytes of the unsynchronised search.
+  std::vector<std::uint8_t> carry_;
+  TraceIndex carry_index_ = 0;
+  bool carried_ = false;
+  std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
+
+  const std::uint8_t* raw_ = nullptr;
+  std::size_t raw_size_ = 0;
+
+  bool synced_ = false;
+  bool candidate_ = false;  ///< What is carried may be an alignment synchronisation.
+  bool first_given_ = false;
+
+  ParserStatistics statistics_;
+};
+
+template <class Visitor>
+bool Parser::parse(Visitor&& visitor) {
+  Packet packet;
+  while (true) {
+    if (synced_ && !carried_) [[likely]] {
+      if (parse_in_sync(visitor)) return true;
+      if (synced_) return false;
+      continue;
+    }
+    if (!next(packet)) return false;
+    if (!visitor.on_packet(packet)) return true;
+  }
+}
+
+// One round of the outer loop is one run.  Data packets are most of any stream: their length
+// follows from two bits, and their payload is one load.
+template <class Visitor>
+bool Parser::parse_in_sync(Visitor& visitor) {
+  const std::uint8_t* const data = data_;
+  const std::size_t size = size_;
+  std::size_t position = position_;
+  while (position < size) {
+    while (position >= run_end_) next_run();
+    const frames::Indexer index(runs_[run_]);
+    const std::size_t end = std::min(size, run_end_);
+    do {
+      const std::uint8_t* const at = data + position;
+      const std::uint8_t header = *at;
+      // A packet that is kept is made where it stays: copying one just made byte by byte is slow.
+      Packet own;
+      Packet* made = &own;
+      if constexpr (requires { visitor.place(); }) made = &visitor.place();
+      Packet& packet = *made;
+      packet.index = index(position);
+      if ((header & 3) != 0 && size - position > sizeof(std::uint32_t)) [[likely]] {
+        const unsigned payload = 1U << ((header & 3U) - 1);
+        std::uint32_t value = 0;
+        std::memcpy(&value, at + 1, sizeof value);
+        if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+        packet.begin(static_cast<PacketType>(5 + (header >> 2 & 1)), 1 + payload);
+        packet.value = value & (0xFFFFFFFFU >> (32 - 8 * payload));
+        packet.source = header >> 3;
+        packet.size = static_cast<std::uint8_t>(payload);
+      } else if ((header & 0x8F) == 0 && header != 0 && header != 0x70) {
+        packet.begin(PacketType::kLocalTimestamp, 1);
+        packet.value = header >> 4;
+      } else {
+        if (!read_at(position, packet)) return false;
+        position = position_;
+        if (!visitor.on_packet(packet)) return true;
+        if (!synced_) return false;
+        continue;
+      }
+      if (!visitor.on_packet(packet)) {
+        took(position, packet.length);
+        return true;
+      }
+      position += packet.length;
+    } while (position < end);
+  }
+  position_ = position;
+  return false;
+}
+
+}  // namespace waymark::itm

@@ -1,0 +1,50 @@
+// Where the reference's packet processor and decoder depart from the architecture, one named flag
+// each.  All are off in native use and on in the compatible programs.  Fact sheet stm-itm.md
+// sections 12 and 14.
+#pragma once
+
+namespace waymark::itm {
+
+struct Quirks {
+  /// Unsynchronised bytes are told of at the end of each block, and by the index of the block or of
+  /// the last zero byte rather than their own; zeros before the end of the trace are not told of.
+  /// Capture itm_only_raw, index 4
+  bool search_by_block = false;
+  /// A stream that begins with an alignment synchronisation has an empty unsynchronised packet
+  /// before it.  `00 00 00 00 00 80`
+  bool empty_unsynchronised = false;
+  /// After a bad packet the next byte is a header, although nothing says so.  `04 03`
+  bool goes_on_after_bad_packet = false;
+  /// The flag bits of a global timestamp are missing in the bytes of the packet.
+  /// `94 82 cf fa 77` is listed with 0x17
+  bool timestamp_flags_cleared = false;
+  /// Headers 80, 90, A0 and B0 are local timestamps.  `80 01`
+  bool reserved_local_timestamps = false;
+  /// A PMU overflow is listed as a reserved discriminator.  `1d 05`
+  bool pmu_overflow_reserved = false;
+  /// A bad packet ends decoding.  Capture itm_only_raw, 40 bytes from offset 182 on zeroed
+  bool bad_packet_is_fatal = false;
+  /// A reset takes effect with the first packet after it.
+  bool late_reset = false;
+  /// Elements lack the marks of a valid timestamp and of a changed clock.  `94 82 cf fa 37`
+  bool element_flags_lost = false;
+  /// The upper half of a global timestamp makes an element even if no lower half was seen.
+  bool upper_half_alone = false;
+
+  static constexpr Quirks reference() {
+    Quirks q;
+    q.search_by_block = true;
+    q.empty_unsynchronised = true;
+    q.goes_on_after_bad_packet = true;
+    q.timestamp_flags_cleared = true;
+    q.reserved_local_timestamps = true;
+    q.pmu_overflow_reserved = true;
+    q.bad_packet_is_fatal = true;
+    q.late_reset = true;
+    q.element_flags_lost = true;
+    q.upper_half_alone = true;
+    return q;
+  }
+};
+
+}  // namespace waymark::itm

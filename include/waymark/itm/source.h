@@ -1,0 +1,16 @@
+// An ITM source for a decode tree.
+#pragma once
+
+#include <memory>
+
+#include "waymark/base/result.h"
+#include "waymark/itm/config.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::itm {
+
+/// No image is needed: an ITM tells no flow.  `options.reference_quirks` switches on all of
+/// `config.quirks`.
+Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options);
+
+}  // namespace waymark::itm

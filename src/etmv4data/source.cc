@@ -1,0 +1,44 @@
+#include "waymark/etmv4data/source.h"
+
+#include "../tree/packet_source.h"
+#include "waymark/etmv4data/decoder.h"
+#include "waymark/etmv4data/fields.h"
+#include "waymark/etmv4data/parser.h"
+#include "waymark/etmv4data/text.h"
+
+namespace waymark::etmv4data {
+namespace {
+
+struct Parts {
+  using Config = etmv4data::Config;
+  using Packet = etmv4data::Packet;
+  using Parser = etmv4data::Parser;
+  using Decoder = etmv4data::Decoder;
+
+  static Protocol protocol(const Config& /*config*/) { return Protocol::kEtmV4Data; }
+  static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
+    return Parser(config);
+  }
+  static Decoder make_decoder(const Config& config, const image::Image* /*image*/,
+                              const SourceOptions& /*options*/) {
+    return Decoder(config);
+  }
+  static bool is_bad(const Packet& packet) { return etmv4data::is_bad(packet.type); }
+  static bool is_reserved(const Packet& packet) { return packet.type == PacketType::kReserved; }
+  static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {
+    etmv4data::write_packet(out, packet);
+  }
+  static std::span<const Field> fields_of(const Packet& packet) {
+    return etmv4data::fields_of(packet.type);
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options) {
+  return std::make_unique<tree::PacketSource<Parts>>(config, nullptr, options);
+}
+
+}  // namespace waymark::etmv4data

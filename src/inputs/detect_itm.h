@@ -1,0 +1,38 @@
+// Whether bytes without frames are an ITM stream.  Fact sheet stm-itm.md section 11.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "waymark/base/types.h"
+
+namespace waymark::inputs {
+
+/// Where the first ITM alignment synchronisation begins (the last five of its zeros).
+std::optional<std::size_t> find_itm_sync(Bytes content);
+
+/// What the bytes are when read as ITM packets, from the first synchronisation on, or from the
+/// first byte if there is none.
+struct ItmFacts {
+  std::optional<std::size_t> sync;
+  std::size_t size = 0;
+  std::size_t read = 0;  ///< Bytes of good packets.
+  std::size_t packets = 0;
+  std::size_t bad = 0;
+  std::size_t odd_syncs = 0;  ///< Synchronisations that are longer than hardware makes them.
+  std::size_t data = 0;       ///< Packets of stimulus ports and hardware sources.
+  std::size_t common = 0;     ///< Of these, with one of the few commonest headers.
+  bool one_value = true;      ///< All bytes are the same.
+
+  /// Too good to be anything else.
+  [[nodiscard]] bool certain() const;
+  /// Good enough if it is nothing else.
+  [[nodiscard]] bool plausible() const;
+};
+ItmFacts itm_facts(Bytes content);
+
+/// Why, as a whole sentence.
+std::string itm_sentence(const ItmFacts& facts);
+
+}  // namespace waymark::inputs

@@ -1,0 +1,286 @@
+#include "waymark/itm/decoder.h"
+
+#include <algorithm>
+
+#include "waymark/element/dwt.h"
+#include "waymark/itm/text.h"
+
+namespace waymark::itm {
+namespace {
+
+constexpr unsigned kLowerBits = 26;
+constexpr unsigned kUpperBits = 64 - kLowerBits;
+constexpr unsigned kPortBits = 5;
+
+}  // namespace
+
+Decoder::Decoder(const Config& config) : config_(config) {
+  if (config.starts_in_sync) state_ = State::kDecode;
+}
+
+void Decoder::clear_state() {
+  overflow_ = false;
+  clock_change_ = false;
+  waits_for_upper_ = true;
+  lower_seen_ = false;
+  page_ = 0;
+  local_time_ = 0;
+  global_time_ = 0;
+  accesses_ = {};
+  accesses_known_ = false;
+}
+
+void Decoder::reset() {
+  unsync_reason_ = UnsyncReason::kResetDecoder;
+  count_ = 0;
+  diagnostics_.clear();
+  failed_ = false;
+  if (config_.quirks.late_reset) return;
+  state_ = config_.starts_in_sync ? State::kDecode : State::kNoSync;
+  clear_state();
+}
+
+Element& Decoder::begin(Element& element, ElementKind kind, TraceIndex index) const {
+  element = {};
+  element.index = index;
+  element.kind = kind;
+  element.trace_id = config_.trace_id();
+  return element;
+}
+
+Element& Decoder::queue(ElementKind kind, TraceIndex index) {
+  return begin(queue_[count_++], kind, index);
+}
+
+void Decoder::end_of_trace() {
+  queue(ElementKind::kEndOfTrace, last_index_).reason =
+      static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
+}
+
+std::size_t Decoder::drain(std::span<Element> out) {
+  if (!diagnostics_.empty()) return 0;
+  const std::size_t given = std::min<std::size_t>(count_, out.size());
+  std::copy_n(queue_.begin(), given, out.begin());
+  std::copy(queue_.begin() + given, queue_.begin() + count_, queue_.begin());
+  count_ = static_cast<std::uint8_t>(count_ - given);
+  return given;
+}
+
+void Decoder::accept(const Packet& packet) {
+  last_index_ = packet.index;
+  if (failed_ || !synchronise(packet)) return;
+  if (make(packet, queue_[count_])) ++count_;
+}
+
+Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
+  if (state_ != State::kDecode || failed_ || out == end) [[unlikely]] {
+    accept(packet);
+    return out;
+  }
+  last_index_ = packet.index;
+  if (!make(packet, *out)) return out;
+  if (diagnostics_.empty()) [[likely]]
+    return out + 1;
+  queue_[count_++] = *out;
+  return out;
+}
+
+bool Decoder::synchronise(const Packet& packet) {
+  if (state_ == State::kNoSync) {
+    queue(ElementKind::kNoSync, packet.index).reason = static_cast<std::uint8_t>(unsync_reason_);
+    state_ = State::kWaitSync;
+  }
+  if (state_ == State::kDecode) return true;
+  if (packet.type == PacketType::kAsync) state_ = State::kDecode;
+  return false;
+}
+
+bool Decoder::make(const Packet& packet, Element& element) {
+  if (config_.itm_tcr != 0 && !registers_checked_) [[unlikely]]
+    check_registers(packet);
+  switch (packet.type) {
+    case PacketType::kSoftware:
+    case PacketType::kHardware:
+      make_data(packet, element);
+      return true;
+    case PacketType::kLocalTimestamp:
+      forget_accesses();
+      local_time_ += packet.value * config_.prescale();
+      begin(element, ElementKind::kItmTrace, packet.index);
+      element.extra = static_cast<std::uint8_t>(static_cast<std::uint8_t>(ItmKind::kTimestampSync) +
+                                                (packet.source & 3));
+      element.start = packet.value;
+      element.extra_value = std::max<std::uint32_t>(packet.size, 1);
+      element.timestamp = local_time_;
+      if (!config_.quirks.element_flags_lost) element.flags = kElementHasTimestamp;
+      break;
+    case PacketType::kGlobalTimestamp1:
+    case PacketType::kGlobalTimestamp2:
+      if (!make_global(packet, element)) return false;
+      break;
+    case PacketType::kExtension:
+      if (is_page(packet)) page_ = static_cast<std::uint8_t>(packet.value);
+      return false;
+    case PacketType::kOverflow:
+      overflow_ = true;
+      local_time_ = 0;
+      forget_accesses();
+      return false;
+    case PacketType::kNotSync:
+      clear_state();
+      state_ = State::kNoSync;
+      return false;
+    case PacketType::kBadSequence:
+    case PacketType::kReserved:
+      bad_packet(packet);
+      return false;
+    case PacketType::kAsync:
+    case PacketType::kIncompleteEot:
+    case PacketType::kNoErrorType:
+      return false;
+  }
+  if (overflow_) element.extra |= kItmOverflow;
+  overflow_ = false;
+  return true;
+}
+
+void Decoder::make_data(const Packet& packet, Element& element) {
+  begin(element, ElementKind::kItmTrace, packet.index);
+  element.start = packet.value;
+  element.extra_value = packet.size;
+  if (packet.type == PacketType::kSoftware) {
+    element.extra = static_cast<std::uint8_t>(ItmKind::kSoftware);
+    element.number = static_cast<std::uint32_t>(page_) << kPortBits | packet.source;
+  } else {
+    element.extra = static_cast<std::uint8_t>(ItmKind::kHardware);
+    element.number = packet.source;
+    if (packet.source >= 8 && packet.source < 24) pair(packet, element);
+  }
+  if (overflow_) element.extra |= kItmOverflow;
+  overflow_ = false;
+}
+
+void Decoder::pair(const Packet& packet, Element& element) {
+  const DwtEvent event =
+      dwt_event(packet.source, packet.size, static_cast<std::uint32_t>(packet.value));
+  Access& access = accesses_[event.comparator];
+  bool ends = false;
+  switch (event.kind) {
+    case DwtKind::kDataPc:
+      // A second one of the same kind belongs to the next access.
+      if (access.pc_bytes != 0) access = {};
+      access.pc = event.value;
+      access.pc_bytes = packet.size;
+      complete(event.comparator, access.pc, access.pc_bytes);
+      break;
+    case DwtKind::kDataAddress:
+      if (access.address_bytes != 0) access = {};
+      access.address = event.value;
+      access.address_bytes = packet.size;
+      complete(event.comparator, access.address, access.address_bytes);
+      break;
+    case DwtKind::kDataRead:
+    case DwtKind::kDataWrite:
+      ends = true;
+      break;
+    default:
+      return;
+  }
+  element.reason = itm_known_bytes(access.pc_bytes, access.address_bytes);
+  element.end = access.pc | std::uint64_t{access.address} << 32;
+  if (ends) access = {};
+  accesses_known_ = true;
+}
+
+void Decoder::complete(unsigned comparator, std::uint32_t& value, std::uint8_t& bytes) const {
+  const auto& known = config_.comparators[comparator];
+  if (!known || bytes >= 4) return;
+  const auto mask = static_cast<std::uint32_t>(low_mask(8U * bytes));
+  value = (*known & ~mask) | value;
+  bytes = 4;
+}
+
+bool Decoder::make_global(const Packet& packet, Element& element) {
+  forget_accesses();
+  if (packet.type == PacketType::kGlobalTimestamp1) {
+    const std::uint64_t mask = low_mask(std::min(7U * packet.size, kLowerBits));
+    global_time_ = (global_time_ & ~mask) | (packet.value & mask);
+    clock_change_ = clock_change_ || (packet.source & kClockChange) != 0;
+    waits_for_upper_ = waits_for_upper_ || (packet.source & kClockWrap) != 0;
+    lower_seen_ = true;
+    if (waits_for_upper_) return false;
+  } else {
+    global_time_ = (global_time_ & low_mask(kLowerBits)) | (packet.value & low_mask(kUpperBits))
+                                                               << kLowerBits;
+    waits_for_upper_ = false;
+    if (!lower_seen_ && !config_.quirks.upper_half_alone) return false;
+  }
+  begin(element, ElementKind::kItmTrace, packet.index);
+  element.extra = static_cast<std::uint8_t>(ItmKind::kGlobalTimestamp);
+  element.timestamp = global_time_;
+  if (!config_.quirks.element_flags_lost) {
+    element.flags = kElementHasTimestamp;
+    if (clock_change_) element.flags |= kElementFrequencyChange;
+  }
+  clock_change_ = false;
+  return true;
+}
+
+void Decoder::bad_packet(const Packet& packet) {
+  if (config_.quirks.bad_packet_is_fatal) {
+    failed_ = true;
+    clear_state();
+    state_ = State::kNoSync;
+    unsync_reason_ = UnsyncReason::kBadPacket;
+    return;
+  }
+  const bool reserved = packet.type == PacketType::kReserved;
+  report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError,
+         packet.index,
+         reserved ? std::string_view("Reserved packet header.") : error_message(packet));
+  // Numbers and times go on from what was known, if nothing will say where the stream is whole.
+  if (config_.starts_in_sync) {
+    forget_accesses();
+    return;
+  }
+  clear_state();
+  state_ = State::kWaitSync;
+  queue(ElementKind::kNoSync, packet.index).reason =
+      static_cast<std::uint8_t>(UnsyncReason::kBadPacket);
+}
+
+// Said once: the first contradiction is enough to doubt the register.
+void Decoder::check_registers(const Packet& packet) {
+  std::string_view message;
+  if (packet.type == PacketType::kLocalTimestamp && !config_.local_timestamps()) {
+    message =
+        "ITM_TCR says that local timestamps are off (TSENA), but the stream has them: the "
+        "register was read at another time, and the prescaler (TSPrescale) may be wrong too.";
+  } else if (packet.type == PacketType::kHardware && !config_.hardware_packets()) {
+    message =
+        "ITM_TCR says that the DWT sends nothing (TXENA), but the stream has its packets: the "
+        "register was read at another time.";
+  } else if ((packet.type == PacketType::kGlobalTimestamp1 ||
+              packet.type == PacketType::kGlobalTimestamp2) &&
+             !config_.global_timestamps()) {
+    message =
+        "ITM_TCR says that global timestamps are off (GTSFREQ), but the stream has them: the "
+        "register was read at another time.";
+  } else {
+    return;
+  }
+  registers_checked_ = true;
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, message);
+}
+
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+  Diagnostic record;
+  record.fault = fault;
+  record.severity = severity;
+  record.trace_id = config_.trace_id();
+  record.index = index;
+  record.message = message;
+  diagnostics_.push_back(record);
+}
+
+}  // namespace waymark::itm

@@ -1,0 +1,52 @@
+#include "waymark/itm/source.h"
+
+#include "../tree/packet_source.h"
+#include "waymark/itm/decoder.h"
+#include "waymark/itm/fields.h"
+#include "waymark/itm/parser.h"
+#include "waymark/itm/text.h"
+
+namespace waymark::itm {
+namespace {
+
+struct Parts {
+  using Config = itm::Config;
+  using Packet = itm::Packet;
+  using Parser = itm::Parser;
+  using Decoder = itm::Decoder;
+
+  static Protocol protocol(const Config& /*config*/) { return Protocol::kItm; }
+  static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
+    return Parser(config);
+  }
+  static Decoder make_decoder(const Config& config, const image::Image* /*image*/,
+                              const SourceOptions& /*options*/) {
+    return Decoder(config);
+  }
+  static bool is_bad(const Packet& packet) { return itm::is_bad(packet.type); }
+  static tree::PacketFault fault_of(const Packet& packet) {
+    if (packet.type == PacketType::kReserved) return {Fault::kInvalidHeader, {}};
+    if (packet.type == PacketType::kBadSequence)
+      return {Fault::kBadPacketSequence, error_message(packet)};
+    return {};
+  }
+  static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
+    itm::write_packet(out, packet, config.quirks);
+  }
+  static std::span<const Field> fields_of(const Packet& packet) {
+    return itm::fields_of(packet.type);
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options) {
+  Config used = config;
+  if (options.reference_quirks) used.quirks = Quirks::reference();
+  used.starts_in_sync = config.starts_in_sync || options.starts_in_sync;
+  return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
+}
+
+}  // namespace waymark::itm

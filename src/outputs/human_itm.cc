@@ -1,0 +1,93 @@
+// What an ITM sends, in lines for people: text in one piece, and the time beside what it stamps.
+#include "itm_words.h"
+#include "quoted.h"
+#include "waymark/outputs/human.h"
+
+namespace waymark::outputs {
+namespace {
+
+/// Text without a newline is a line of its own from here on.
+constexpr std::size_t kLongText = 160;
+
+bool is_character(const Element& element) {
+  return itm_kind(element) == ItmKind::kSoftware && element.extra_value == 1;
+}
+
+}  // namespace
+
+void HumanWriter::add_itm(const Element& element) {
+  std::size_t& waiting = waiting_[element.trace_id];
+  if (waiting != kNone) {
+    Item& item = items_[waiting];
+    if (item.element.kind == ElementKind::kItmTrace && continue_itm(item, element)) {
+      if (!item.waits) waiting = kNone;
+      return;
+    }
+    item.waits = false;
+    waiting = kNone;
+  }
+  Item item{.element = element};
+  item.waits = itm_kind(element) <= ItmKind::kHardware;
+  if (is_character(element)) {
+    if (const StimulusText text(element); !text.view().empty()) {
+      item.is_text = true;
+      item.number = texts_written_ + texts_.size();
+      item.text_complete = text.view() == "\n";
+      texts_.emplace_back(text.view());
+    }
+  }
+  if (item.waits) waiting = items_.size();
+  items_.push_back(item);
+}
+
+/// True if the element belongs to the line that waits.
+bool HumanWriter::continue_itm(Item& item, const Element& element) {
+  if ((element.extra & kItmOverflow) != 0) return false;
+  if (is_local_timestamp(element)) {
+    item.stamped = true;
+    item.late = itm_kind(element) != ItmKind::kTimestampSync;
+    item.time = element.timestamp;
+    item.waits = item.is_text && !item.text_complete;
+    return true;
+  }
+  if (!item.is_text || item.text_complete || !is_character(element) ||
+      element.number != item.element.number)
+    return false;
+  // A byte of a longer UTF-8 character is text only after text.
+  const bool part = element.start >= 0x80;
+  if (!part && StimulusText(element).view().empty()) return false;
+  std::string& text = texts_[item.number - texts_written_];
+  text += static_cast<char>(element.start);
+  item.text_complete = element.start == '\n' || text.size() >= kLongText;
+  return true;
+}
+
+void HumanWriter::write_itm(const Item& item) {
+  const std::uint64_t address = itm_address(item.element);
+  if (address == kNoAddress) {
+    out_.put("-- ");
+  } else {
+    out_.put("0x");
+    out_.hex(address, 16);
+    out_.put("          ");
+  }
+  if (item.is_text) {
+    out_.put("port ");
+    out_.dec(item.element.number);
+    out_.put(": ");
+    write_quoted(out_, texts_.front());
+    texts_.pop_front();
+    ++texts_written_;
+  } else {
+    write_itm_words(out_, item.element);
+  }
+  if (item.stamped) {
+    out_.put(", time ");
+    out_.dec(item.time);
+    if (item.late) out_.put(" at the latest");
+  }
+  if ((item.element.extra & kItmOverflow) != 0)
+    out_.put(" (overflow: packets before this are lost)");
+}
+
+}  // namespace waymark::outputs

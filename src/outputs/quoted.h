@@ -1,0 +1,18 @@
+// Text from a target: bytes that are perhaps UTF-8, made fit to be shown.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "waymark/base/text_buffer.h"
+
+namespace waymark::outputs {
+
+/// Bytes of the UTF-8 character at the front of `text`, which is not empty; 0: none that is well
+/// formed.
+std::size_t utf8_length(std::string_view text);
+
+/// In double quotes, with \n, \r, \t, \", \\ and \xNN for what cannot be shown.
+void write_quoted(TextBuffer& out, std::string_view text);
+
+}  // namespace waymark::outputs
