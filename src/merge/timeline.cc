@@ -38,7 +38,7 @@ std::uint64_t ticks_of(const Element& element) {
 }  // namespace
 
 std::string_view time_kind_word(TimeKind kind) {
-  constexpr std::string_view kWords[] = {"unknown", "exact", "interpolated", "after"};
+  constexpr std::string_view kWords[] = {"unknown", "exact", "interpolated", "after", "before"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -88,7 +88,7 @@ void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t with
     TimedRecord& record = records_[settled_ + i];
     if (!has_time_) {
       record.time = has_next ? next_time : without_any;
-      record.kind = TimeKind::kUnknown;
+      record.kind = has_next ? TimeKind::kBefore : TimeKind::kUnknown;
       continue;
     }
     const auto passed = static_cast<std::uint64_t>(rate * static_cast<double>(cycles_[i]));

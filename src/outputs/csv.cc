@@ -132,6 +132,23 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   line.text(record.message);
 }
 
+void write_csv_timed_header(TextBuffer& out) {
+  out.put("time,time_is,");
+  write_csv_element_header(out);
+}
+
+void write_csv(TextBuffer& out, const merge::TimedRecord& record) {
+  if (record.kind != merge::TimeKind::kUnknown) out.dec(record.time);
+  out.put(',');
+  out.put(merge::time_kind_word(record.kind));
+  out.put(',');
+  if (record.is_damage) {
+    write_csv(out, record.damage);
+  } else {
+    write_csv(out, record.element);
+  }
+}
+
 void write_csv_packet_header(TextBuffer& out) {
   out.put("index,id,protocol,name,bytes,text,fields\n");
 }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kIndexWidth = 10;
 constexpr std::size_t kCountWidth = 6;
+constexpr std::size_t kTimeWidth = 16;
 
 bool executed(const Element& element) { return (element.flags & kElementExecuted) != 0; }
 
@@ -110,6 +111,10 @@ void HumanWriter::name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile
 }
 
 void HumanWriter::header() {
+  if (shows_times_) {
+    out_.right("time", kTimeWidth);
+    out_.put("  ");
+  }
   out_.right("index", kIndexWidth);
   out_.put("  id    ");
   if (core_width_ != 0) {
@@ -147,6 +152,21 @@ void HumanWriter::add(const Diagnostic& record) {
   items_.push_back(item);
 }
 
+void HumanWriter::add(const merge::TimedRecord& record) {
+  const std::size_t before = items_.size();
+  if (record.is_damage) {
+    add(record.damage);
+  } else {
+    add(record.element);
+  }
+  // An element may have joined the line of an earlier one.
+  if (items_.size() > before) {
+    items_.back().system_time = record.time;
+    items_.back().time_kind = record.kind;
+  }
+  write_ready();
+}
+
 void HumanWriter::finish() {
   for (Item& item : items_) item.waits = false;
   waiting_ = make_waiting();
@@ -174,7 +194,22 @@ void HumanWriter::settle() {
   first_ = 0;
 }
 
-void HumanWriter::begin_line(TraceIndex index, TraceId id) {
+void HumanWriter::write_time(const Item& item) {
+  char text[24];
+  std::size_t size = 0;
+  if (item.time_kind == merge::TimeKind::kUnknown) {
+    text[size++] = '-';
+  } else {
+    size = static_cast<std::size_t>(write_dec(text, item.system_time) - text);
+  }
+  out_.right({text, size}, kTimeWidth);
+  constexpr char kMarks[] = {'?', ' ', '~', '>', '<'};
+  out_.put(kMarks[static_cast<std::size_t>(item.time_kind)]);
+  out_.put(' ');
+}
+
+void HumanWriter::begin_line(const Item& item, TraceIndex index, TraceId id) {
+  if (shows_times_) write_time(item);
   char number[20];
   if (index == kNoIndex) {
     out_.right("-", kIndexWidth);
@@ -197,12 +232,12 @@ void HumanWriter::begin_line(TraceIndex index, TraceId id) {
 
 void HumanWriter::write(const Item& item) {
   if (item.is_damage) {
-    write(damage_.front());
+    write(item, damage_.front());
     damage_.pop_front();
     return;
   }
   const Element& element = item.element;
-  begin_line(element.index, element.trace_id);
+  begin_line(item, element.index, element.trace_id);
   switch (element.kind) {
     case ElementKind::kInstrRange:
     case ElementKind::kInstrRangeNoPath:
@@ -387,8 +422,8 @@ void HumanWriter::write_exception(const Element& element) {
   if ((element.flags & kElementTailChain) != 0) out_.put(", tail-chained");
 }
 
-void HumanWriter::write(const Diagnostic& record) {
-  begin_line(record.index, record.trace_id);
+void HumanWriter::write(const Item& item, const Diagnostic& record) {
+  begin_line(item, record.index, record.trace_id);
   out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
   std::string_view message = record.message;
   while (message.ends_with('\n')) message.remove_suffix(1);

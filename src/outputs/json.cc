@@ -263,26 +263,47 @@ class FieldMembers final : public FieldVisitor {
   bool first_ = true;
 };
 
-}  // namespace
+/// The time in the merged view.
+void write_time(Object& object, const merge::TimedRecord* timed) {
+  if (timed == nullptr) return;
+  if (timed->kind != merge::TimeKind::kUnknown) object.wide("time", timed->time);
+  object.word("time_is", merge::time_kind_word(timed->kind));
+}
 
-void write_json(TextBuffer& out, const Element& element) {
+void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed) {
   Object object(out, "element");
   object.number("index", element.index);
   object.number("id", element.trace_id);
   object.word("kind", kind_word(element.kind));
+  write_time(object, timed);
   write_fields(object, element);
 }
 
-void write_json(TextBuffer& out, const Diagnostic& record) {
+void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedRecord* timed) {
   Object object(out, "damage");
   if (record.index != kNoIndex) object.number("index", record.index);
   if (record.trace_id != kNoTraceId) object.number("id", record.trace_id);
   object.word("fault", fault_word(record.fault));
+  write_time(object, timed);
   object.word("severity", severity_word(record.severity));
   object.word("stage", stage_word(record.stage));
   if (record.address != kNoAddress) object.hex("address", record.address);
   if (record.lost != 0) object.number("lost", record.lost);
   object.text("message", record.message);
+}
+
+}  // namespace
+
+void write_json(TextBuffer& out, const Element& element) { write_element(out, element, nullptr); }
+
+void write_json(TextBuffer& out, const Diagnostic& record) { write_damage(out, record, nullptr); }
+
+void write_json(TextBuffer& out, const merge::TimedRecord& record) {
+  if (record.is_damage) {
+    write_damage(out, record.damage, &record);
+  } else {
+    write_element(out, record.element, &record);
+  }
 }
 
 void write_json_string(TextBuffer& out, std::string_view text) {

@@ -104,6 +104,35 @@ run decode good --stats
 expect_code 0
 expect_err 'ID 0x10 cpu_0: 31 bytes'
 
+make_snapshot timed source_data
+put_bytes timed/trace.bin "${stream_start[@]}"
+# Atom, timestamp 100, atom, timestamp 110, atom.
+put_bytes timed/trace.bin f7 02 64 f7 02 6e f7
+case=merge_gives_every_line_a_time
+run decode timed --merge time
+expect_code 0
+expect_out '             100<         16  0x10'
+expect_out '             100          27  0x10'
+expect_out '             100>         29  0x10'
+expect_out '             110          30  0x10'
+run decode timed --merge time --format json
+python3 -c 'import json, sys; [json.loads(line)["time_is"] for line in sys.stdin]' <out ||
+  complain 'no JSON, or no time'
+expect_out '"time":100,"time_is":"after"'
+run decode timed --merge time --format csv
+expect_out 'time,time_is,record,index'
+expect_out '100,exact,element,27,'
+
+case=merge_says_what_has_no_time
+run decode good --merge time
+expect_code 0
+expect_err 'trace ID 0x10 has no timestamps'
+
+case=merge_knows_one_order
+run decode good --merge size
+expect_code 2
+expect_err merge
+
 case=help_states_exit_codes_and_examples
 run --help
 expect_code 0

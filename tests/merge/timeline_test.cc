@@ -31,7 +31,7 @@ TEST(Timeline, what_comes_before_the_first_time_waits_for_it) {
   line.add(plain(1, 0));
   EXPECT_THAT(settled(line), IsEmpty());
   line.add(stamp(1, 1, 500));
-  EXPECT_THAT(settled(line), ElementsAre("0@500 unknown", "1@500 exact"));
+  EXPECT_THAT(settled(line), ElementsAre("0@500 before", "1@500 exact"));
 }
 
 TEST(Timeline, without_cycles_only_the_order_is_known) {

@@ -8,6 +8,7 @@
 #include "record_options.h"
 #include "run.h"
 #include "waymark/etmv4/text.h"
+#include "waymark/merge/time_merge.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
 #include "waymark/outputs/json.h"
@@ -24,12 +25,14 @@ class Sink {
   virtual ~Sink() = default;
   virtual void add(std::span<const Element> elements) = 0;
   virtual void add(const Diagnostic& record) = 0;
+  virtual void add(const merge::TimedRecord& record) = 0;
   virtual void finish() {}
 };
 
 class TextSink final : public Sink {
  public:
-  TextSink(TextBuffer& out, const inputs::Capture& capture) : writer_(out) {
+  TextSink(TextBuffer& out, const inputs::Capture& capture, bool timed) : writer_(out) {
+    if (timed) writer_.show_times();
     for (const inputs::CaptureSource& source : capture.sources()) {
       writer_.name_core(source.id, source.core);
       const Protocol protocol = source.source->protocol();
@@ -41,6 +44,7 @@ class TextSink final : public Sink {
   }
   void add(std::span<const Element> elements) override { writer_.add(elements); }
   void add(const Diagnostic& record) override { writer_.add(record); }
+  void add(const merge::TimedRecord& record) override { writer_.add(record); }
   void finish() override { writer_.finish(); }
 
  private:
@@ -54,6 +58,7 @@ class JsonSink final : public Sink {
     for (const Element& element : elements) outputs::write_json(out_, element);
   }
   void add(const Diagnostic& record) override { outputs::write_json(out_, record); }
+  void add(const merge::TimedRecord& record) override { outputs::write_json(out_, record); }
 
  private:
   TextBuffer& out_;
@@ -61,43 +66,98 @@ class JsonSink final : public Sink {
 
 class CsvSink final : public Sink {
  public:
-  explicit CsvSink(TextBuffer& out) : out_(out) { outputs::write_csv_element_header(out_); }
+  CsvSink(TextBuffer& out, bool timed) : out_(out) {
+    if (timed) {
+      outputs::write_csv_timed_header(out_);
+    } else {
+      outputs::write_csv_element_header(out_);
+    }
+  }
   void add(std::span<const Element> elements) override {
     for (const Element& element : elements) outputs::write_csv(out_, element);
   }
   void add(const Diagnostic& record) override { outputs::write_csv(out_, record); }
+  void add(const merge::TimedRecord& record) override { outputs::write_csv(out_, record); }
 
  private:
   TextBuffer& out_;
 };
 
-std::unique_ptr<Sink> make_sink(Format format, TextBuffer& out, const inputs::Capture& capture) {
+std::unique_ptr<Sink> make_sink(Format format, TextBuffer& out, const inputs::Capture& capture,
+                                bool timed) {
   switch (format) {
     case Format::kJson:
       return std::make_unique<JsonSink>(out);
     case Format::kCsv:
-      return std::make_unique<CsvSink>(out);
+      return std::make_unique<CsvSink>(out, timed);
     case Format::kText:
       break;
   }
-  return std::make_unique<TextSink>(out, capture);
+  return std::make_unique<TextSink>(out, capture, timed);
 }
+
+/// All sources in the order of time, on their way to a sink.
+class Merged final : private merge::RecordSink {
+ public:
+  Merged(const inputs::Capture& capture, Sink& sink)
+      : sink_(sink), merge_(ids_of(capture), *this) {}
+
+  void add(std::span<const Element> elements) {
+    for (const Element& element : elements) merge_.add(element);
+  }
+  void add(const Diagnostic& record) { merge_.add(record); }
+
+  /// What is held back, and on standard error what cannot be trusted.
+  void finish() {
+    merge_.finish();
+    for (const TraceId id : merge_.timeless()) {
+      complain(
+          fmt::format("--merge time: trace ID 0x{:02x} has no timestamps, so its records stand "
+                      "at the end, without a time.",
+                      id),
+          kOk);
+    }
+    if (merge_.late() != 0) {
+      complain(fmt::format("--merge time: {} records stand behind later ones: their source told "
+                           "its time too late.",
+                           merge_.late()),
+               kOk);
+    }
+  }
+
+ private:
+  static std::vector<TraceId> ids_of(const inputs::Capture& capture) {
+    std::vector<TraceId> ids;
+    for (const inputs::CaptureSource& source : capture.sources()) ids.push_back(source.id);
+    return ids;
+  }
+  void on_record(const merge::TimedRecord& record) override { sink_.add(record); }
+
+  Sink& sink_;
+  merge::TimeMerge merge_;
+};
 
 /// Passes damage on, and keeps the first record that --strict stops at.
 class DamageObserver final : public Observer {
  public:
-  explicit DamageObserver(Sink& sink) : sink_(sink) {}
+  /// `merged` may be nullptr: damage goes to the sink at once.
+  DamageObserver(Sink& sink, Merged* merged) : sink_(sink), merged_(merged) {}
   [[nodiscard]] bool wants_packets() const override { return false; }
   void on_diagnostic(const Diagnostic& record) override {
     // The decoder speaks of a bad packet too, and says what it means.
     if (record.stage == Stage::kPackets) return;
-    sink_.add(record);
+    if (merged_ != nullptr) {
+      merged_->add(record);
+    } else {
+      sink_.add(record);
+    }
     if (record.severity != Severity::kInfo && !first_) first_ = record;
   }
   [[nodiscard]] const std::optional<Diagnostic>& first() const { return first_; }
 
  private:
   Sink& sink_;
+  Merged* merged_;
   std::optional<Diagnostic> first_;
 };
 
@@ -115,7 +175,11 @@ std::string strict_sentence(const Diagnostic& record) {
       image ? " Check that the image is the one that ran, and its load address." : "");
 }
 
-int run(const RecordOptions& options) {
+struct DecodeOptions : RecordOptions {
+  std::string merge;
+};
+
+int run(const DecodeOptions& options) {
   SourceOptions source;
   if (options.strict) source.flags = kStrictFlags;
   auto capture = open_capture(options.input, source);
@@ -123,14 +187,21 @@ int run(const RecordOptions& options) {
   auto output = Output::open(options.output);
   if (!output) return complain(output.error().detail, kOutput);
 
-  const auto sink = make_sink(options.format, output->text(), *capture);
-  DamageObserver observer(*sink);
+  const bool timed = !options.merge.empty();
+  const auto sink = make_sink(options.format, output->text(), *capture, timed);
+  std::optional<Merged> merged;
+  if (timed) merged.emplace(*capture, *sink);
+  DamageObserver observer(*sink, merged ? &*merged : nullptr);
   capture->tree().set_observer(&observer);
 
   bool executed = false;
   const RunHooks hooks{.on_elements =
                            [&](std::span<const Element> elements) {
-                             sink->add(elements);
+                             if (merged) {
+                               merged->add(elements);
+                             } else {
+                               sink->add(elements);
+                             }
                              for (const Element& element : elements) {
                                executed |= element.kind != ElementKind::kNoSync &&
                                            element.kind != ElementKind::kEndOfTrace;
@@ -138,6 +209,7 @@ int run(const RecordOptions& options) {
                            },
                        .stop = [&] { return options.strict && observer.first().has_value(); }};
   int code = run_capture(*capture, *output, hooks);
+  if (merged) merged->finish();
   sink->finish();
   if (options.strict && observer.first()) {
     code = complain(strict_sentence(*observer.first()), kDamaged);
@@ -156,18 +228,20 @@ int run(const RecordOptions& options) {
 }  // namespace
 
 void add_decode(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<RecordOptions>();
+  auto options = std::make_shared<DecodeOptions>();
   CLI::App* command = app.add_subcommand("decode", "Show what the cores executed");
-  add_input_options(*command, options->input);
-  add_format_option(*command, options->format, true);
-  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
-  command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
-  command->add_flag("--strict", options->strict,
-                    "Check trace against image, and stop at the first damage with exit code 1");
+  add_record_options(*command, *options,
+                     "Check trace against image, and stop at the first damage with exit code 1");
+  command
+      ->add_option("--merge", options->merge,
+                   "time: all sources in the order of their timestamps, with a time in each line")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember({"time"}));
   command->footer(
       "Examples:\n"
-      "  waymark decode board/                     every core, as text\n"
+      "  waymark decode board/                        every core, as text\n"
       "  waymark decode board/ --id 0x10 --format json -o core0.jsonl\n"
+      "  waymark decode board/ --merge time           cores and software trace in one view\n"
       "  waymark decode etb.bin --protocol etmv4 --reg TRCCONFIGR=0xC1 --reg TRCIDR0=0x28000EA1 "
       "\\\n"
       "      --reg TRCIDR2=0x488 --image 0x80000000=kernel.bin");

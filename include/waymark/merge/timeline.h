@@ -12,16 +12,17 @@ namespace waymark::merge {
 
 /// What is known of a time.
 enum class TimeKind : std::uint8_t {
-  kUnknown,       ///< No timestamp of the source comes before it; `time` is that of the first.
+  kUnknown,       ///< The source has no timestamp.
   kExact,         ///< The trace says it of this very element.
   kInterpolated,  ///< By cycle counts between two timestamps.
   kAfter,         ///< Not before this time, nor after the next timestamp of the source.
+  kBefore,        ///< Not after this time, the first timestamp of the source.
 };
 
-/// "exact", "interpolated", "after", "unknown".
+/// "unknown", "exact", "interpolated", "after", "before".
 std::string_view time_kind_word(TimeKind kind);
 
-/// The time of what has none: a source without any timestamp.
+/// The time of what has none: records of kUnknown stand behind all others.
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 /// An element or a record of damage, with its time in ticks of the system's timestamp generator.

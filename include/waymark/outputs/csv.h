@@ -4,6 +4,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
+#include "waymark/merge/timeline.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::outputs {
@@ -12,6 +13,10 @@ namespace waymark::outputs {
 void write_csv_element_header(TextBuffer& out);
 void write_csv(TextBuffer& out, const Element& element);
 void write_csv(TextBuffer& out, const Diagnostic& record);
+
+/// The same with two columns for the time before the others.
+void write_csv_timed_header(TextBuffer& out);
+void write_csv(TextBuffer& out, const merge::TimedRecord& record);
 
 /// Packets have columns of their own.
 void write_csv_packet_header(TextBuffer& out);

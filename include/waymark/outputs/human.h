@@ -11,6 +11,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
+#include "waymark/merge/timeline.h"
 
 namespace waymark::outputs {
 
@@ -35,8 +36,14 @@ class HumanWriter {
   /// The line that names the columns.
   void header();
 
+  /// Begins each line with a time; from header() on, and for add(TimedRecord) only.  A time that
+  /// the trace does not say of the line itself has a mark: '~' interpolated, '>' not before, '<'
+  /// not after, '?' unknown.
+  void show_times() { shows_times_ = true; }
+
   void add(std::span<const Element> elements);
   void add(const Diagnostic& record);
+  void add(const merge::TimedRecord& record);
   void finish();
 
  private:
@@ -47,6 +54,8 @@ class HumanWriter {
   struct Item {
     Element element;
     std::uint64_t target = kNoAddress;
+    std::uint64_t system_time = merge::kNever;
+    merge::TimeKind time_kind = merge::TimeKind::kUnknown;
     bool waits = false;
     bool is_damage = false;
     // ITM only.
@@ -63,15 +72,17 @@ class HumanWriter {
   bool continue_itm(Item& item, const Element& element);
   void settle();
   void write_ready();
-  void begin_line(TraceIndex index, TraceId id);
+  void begin_line(const Item& item, TraceIndex index, TraceId id);
+  void write_time(const Item& item);
   void write(const Item& item);
   void write_range(const Item& item);
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);
-  void write(const Diagnostic& record);
+  void write(const Item& item, const Diagnostic& record);
 
   TextBuffer& out_;
+  bool shows_times_ = false;
   struct Exceptions {
     ExceptionNamer namer = nullptr;
     isa::Profile profile = isa::Profile::kUnknown;

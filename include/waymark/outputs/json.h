@@ -6,6 +6,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
+#include "waymark/merge/timeline.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::outputs {
@@ -13,6 +14,7 @@ namespace waymark::outputs {
 /// Each writes one line with its newline.  Pure; safe from any thread.
 void write_json(TextBuffer& out, const Element& element);
 void write_json(TextBuffer& out, const Diagnostic& record);
+void write_json(TextBuffer& out, const merge::TimedRecord& record);
 /// `source` is the one that the packet came from.
 void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
 
