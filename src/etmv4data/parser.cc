@@ -198,9 +198,8 @@ bool Parser::finish(Packet& packet) {
     give_passed(packet, held_.size());
     return true;
   }
-  const PacketType type = held_[0] != 0      ? kTypeOfHeader[held_[0]]
-                          : held_.size() < 2 ? PacketType::kAsync
-                                             : type_of_extension(held_[1]);
+  PacketType type = kTypeOfHeader[held_[0]];
+  if (held_[0] == 0) type = held_.size() < 2 ? PacketType::kAsync : type_of_extension(held_[1]);
   give(packet, PacketType::kIncompleteEot, held_.size());
   packet.error_type = type;
   return true;

@@ -17,9 +17,9 @@ etmv4data::Config read_config(const RegisterReader& registers) {
   for (const PacketType type : etmv4data::Layouts::types()) {
     const auto layout = registers(etmv4data::packet_name(type));
     if (!layout) continue;
-    // Cannot fail: the type is one of those that have a layout.
-    static_cast<void>(config.layouts.set(
-        type, {static_cast<std::uint8_t>(*layout), static_cast<std::uint8_t>(*layout >> 8)}));
+    if (!config.layouts.set(
+            type, {static_cast<std::uint8_t>(*layout), static_cast<std::uint8_t>(*layout >> 8)}))
+      continue;  // None of these types can have no layout.
   }
   return config;
 }
