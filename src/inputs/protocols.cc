@@ -15,15 +15,13 @@ constexpr RegisterRule kItmRegisters[] = {{"ITMTCR", true}};
 
 constexpr ProtocolRow kUndecodedRows[] = {
     {"ETM3", Protocol::kEtmV3, true, kEtmv3Registers},
-    {"PTM1", Protocol::kPtm, true, kEtmv3Registers},
-    {"PFT1", Protocol::kPtm, true, kEtmv3Registers},
     {"STM", Protocol::kStm, false, kStmRegisters},
     {"ITM", Protocol::kItm, false, kItmRegisters},
 };
 
 std::span<const ProtocolRow> undecoded_rows() { return kUndecodedRows; }
 
-constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, undecoded_rows};
+constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, ptm_rows, undecoded_rows};
 
 struct Name {
   std::string_view name;

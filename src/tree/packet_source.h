@@ -22,6 +22,12 @@ namespace waymark::tree {
 ///   std::span<const BasicField<Packet>> fields_of(const Packet&);
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  What the fast way of
 /// atoms needs (Parser::parse(), Decoder::straight(), run(), running(), resume()) may be left out.
+/// A Decoder may have, beside accept(packet),
+///   Element* accept(const Packet&, Element* out, Element* end);   what fits goes straight there
+/// and `P` may have
+///   Diagnostic packet_fault(const Packet&, const SourceOptions&);  in place of is_reserved(): the
+///                                         fault and message to report where nothing decodes
+/// and a write_packet() that takes the SourceOptions too.
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -80,7 +86,10 @@ class PacketSource final : public Source {
   }
 
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
-    P::write_packet(out, packet.template as<Packet>(), config_);
+    if constexpr (requires { P::write_packet(out, packet.template as<Packet>(), config_, options_); })
+      P::write_packet(out, packet.template as<Packet>(), config_, options_);
+    else
+      P::write_packet(out, packet.template as<Packet>(), config_);
   }
 
   void visit_fields(const PacketRef& packet, FieldVisitor& visitor) const override {
@@ -174,8 +183,14 @@ class PacketSource final : public Source {
     }
 
     bool on_packet(const Packet& packet) {
-      source.take(packet);
-      return !source.decoder_->busy();
+      Decoder& decoder = *source.decoder_;
+      if constexpr (requires { decoder.accept(packet, at, end); }) {
+        if (source.count(packet)) at = decoder.accept(packet, at, end);
+        return at != end && !decoder.busy();
+      } else {
+        source.take(packet);
+        return !decoder.busy();
+      }
     }
   };
 
@@ -234,22 +249,30 @@ class PacketSource final : public Source {
   }
 
   void take(const Packet& packet) {
+    if (count(packet)) decoder_->accept(packet);
+  }
+
+  /// Counts a packet, and reports it where nothing decodes.  True: the decoder shall have it.
+  bool count(const Packet& packet) {
     ++statistics_.packets;
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
     if (!decoder_) {
-      if (P::is_reserved(packet)) report_reserved(packet.index);
-      return;
+      Diagnostic record;
+      if constexpr (requires { P::packet_fault(packet, options_); }) {
+        record = P::packet_fault(packet, options_);
+      } else if (P::is_reserved(packet)) {
+        record.fault = Fault::kInvalidHeader;
+      }
+      if (record.fault != Fault::kNone) report(record, packet.index);
+      return false;
     }
-    if (P::is_monitor_only(packet)) return;
-    if ((options_.flags & kNoForwardBadPackets) != 0 && P::is_bad(packet)) return;
-    decoder_->accept(packet);
+    return !P::is_monitor_only(packet) &&
+           ((options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet));
   }
 
-  void report_reserved(TraceIndex index) {
+  void report(Diagnostic record, TraceIndex index) {
     ++statistics_.diagnostics;
     if (observer_ == nullptr) return;
-    Diagnostic record;
-    record.fault = Fault::kInvalidHeader;
     record.stage = Stage::kPackets;
     record.trace_id = config_.trace_id();
     record.stream_id = stream_id_;

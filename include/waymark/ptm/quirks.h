@@ -10,7 +10,8 @@ struct Quirks {
   bool chunks_end_with_blocks = false;
   /// Timestamps in Gray code are given as they stand.  Section 1; capture Snowball.
   bool timestamps_not_converted = false;
-  /// Timestamp elements do not say that they have a timestamp.  Section 9.6.
+  /// Timestamp elements do not say that they have a timestamp, nor that the clock has changed.
+  /// Section 9.6; `46 01`
   bool timestamps_not_flagged = false;
   /// A branch with exception bytes and number 0 is an exception without the branch.  Section 9.4;
   /// `83 41 00`.
@@ -30,6 +31,10 @@ struct Quirks {
   bool bad_packet_untold = false;
   /// Context elements outside an I-sync carry the instruction set of the last range.  Section 9.6.
   bool context_isa_stale = false;
+  /// A BLX that is not taken changes the instruction set all the same.  Section 9.2.
+  bool untaken_blx_changes_isa = false;
+  /// The text of a VMID packet shows the number as a character.  Section 6.4; `3c 41`
+  bool vmid_as_character = false;
 
   static constexpr Quirks reference() {
     Quirks q;
@@ -43,6 +48,8 @@ struct Quirks {
     q.empty_stack_is_fatal = true;
     q.bad_packet_untold = true;
     q.context_isa_stale = true;
+    q.untaken_blx_changes_isa = true;
+    q.vmid_as_character = true;
     return q;
   }
 };
