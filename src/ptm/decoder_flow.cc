@@ -91,6 +91,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
   const Block* block = block_;
   const Block* from = from_;
   bool taken = from_taken_;
+  Isa shown = context_.isa;
   Element* out = out_;
   for (; count != 0; --count) {
     if (block == nullptr) {
@@ -99,6 +100,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
     }
     if (block->ended != BlockEnd::kWaypoint) [[unlikely]] {
       out_ = out;
+      context_.isa = shown;
       return stuck(*block, index, cycles, cause);
     }
     taken = (atoms & 1) != 0;
@@ -109,6 +111,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
     const bool empty_stack = indirect && pops && !popped;
     if (empty_stack && quirks_.empty_stack_is_fatal) [[unlikely]] {
       out_ = out;
+      context_.isa = shown;
       report(Fault::kReturnStackUnderrun, Severity::kError, index,
              "Return stack error processing atom packet.")
           .fatal = true;
@@ -138,11 +141,12 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
     out->extra = 0;
     out->extra_value = 0;
     ++out;
+    shown = block->isa;
     from = block;
     if (taken && block->link && return_stack_on_) return_stack_.push(block->end, block->isa);
     if (indirect) {
       if (!popped) {
-        address_ = block->end;
+        isa_ = block->next_isa;
         block = nullptr;
         valid_ = false;
         if (empty_stack) [[unlikely]] {
@@ -150,7 +154,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
                  "An atom stands for a return, but no call is on the return stack.")
               .address = from->end - from->last_size;
           out_ = out;
-          context_.isa = from->isa;
+          context_.isa = shown;
           return lose_sync(UnsyncReason::kBadPacket);
         }
         break;
@@ -175,7 +179,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
   from_ = from;
   from_taken_ = taken;
   out_ = out;
-  context_.isa = from->isa;
+  context_.isa = shown;
   if (!valid_ && cause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
       !quirks_.bad_packet_untold) [[unlikely]]
     report(Fault::kUnsupportedConfig, Severity::kWarning, index,
@@ -186,6 +190,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
 // No waypoint in readable memory.
 void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause cause) {
   const std::uint64_t at = block.end;
+  isa_ = block.isa;
   if (block.ended != BlockEnd::kNotAccessible) {
     unfollowable(block.ended, at, index, cause);
     return lost_cycles(index, cycles);

@@ -10,8 +10,8 @@ namespace waymark::ptm {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
-// So many reserved headers that look like cycle counts, from one A-sync to the next, are no accident.
-constexpr std::uint32_t kManyLikeCycleCounts = 8;
+// So many odd packets from one A-sync to the next are no damage: by Doubt.
+constexpr std::array<std::uint8_t, kDoubtCount> kManyDoubts = {0, 8, 4, 4, 8};
 
 }  // namespace
 
@@ -49,7 +49,8 @@ void Parser::reset() {
   alt_isa_ = false;
   context_ = {};
   timestamp_ = 0;
-  like_cycle_counts_ = 0;
+  doubts_ = {};
+  doubts_told_ = {};
 }
 
 bool Parser::next(Packet& packet) {
@@ -187,6 +188,13 @@ bool Parser::finish(Packet& packet) {
   return true;
 }
 
+void Parser::doubt(Packet& packet, Doubt what) {
+  const auto at = static_cast<std::size_t>(what);
+  if (doubts_told_[at] || ++doubts_[at] < kManyDoubts[at]) return;
+  doubts_told_[at] = true;
+  packet.doubt = what;
+}
+
 // ---- Readers ------------------------------------------------------------------------------------
 
 std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& packet) {
@@ -228,8 +236,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     case PacketType::kReserved:
       packet.begin(type, 1);
       ++statistics_.bad_headers;
-      if (!cycle_accurate_ && (*at & 0x83) == 0 && ++like_cycle_counts_ == kManyLikeCycleCounts)
-        packet.doubt = Doubt::kCycleCountsInFlow;
+      if (!cycle_accurate_ && (*at & 0x83) == 0) doubt(packet, Doubt::kCycleCountsInFlow);
       return 1;
     default:  // Trigger, ignore, exception return.
       packet.begin(type, 1);
@@ -244,7 +251,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   if (zeros == limit && zeros < kMaxZeros) return kIncomplete;
   if (zeros >= kMinZeros && zeros < kMaxZeros && at[zeros] == 0x80) {
     packet.begin(PacketType::kAsync, zeros + 1);
-    like_cycle_counts_ = 0;
+    doubts_ = {};
     return zeros + 1;
   }
   const std::size_t length = std::min(zeros + 1, kMaxZeros);
@@ -330,7 +337,7 @@ std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available
   const std::size_t length = 1 + count + cycles.length;
   packet.begin(PacketType::kTimestamp, length);
   if (!long_timestamps_ && count == most && (at[count] & 0xC0) != 0)
-    packet.doubt = Doubt::kTimestampTooLong;
+    doubt(packet, Doubt::kTimestampTooLong);
   packet.clock_changed = bit<2>(at[0]);
   packet.has_cycle_count = cycle_accurate_;
   packet.cycle_count = cycles.value;
@@ -348,7 +355,7 @@ std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t availabl
       static_cast<std::uint32_t>(Cursor({at + 1, context_id_bytes_}).little(context_id_bytes_));
   packet.context = context_;
   packet.context.updated_context_id = true;
-  if (context_id_bytes_ == 0) packet.doubt = Doubt::kContextIdOff;
+  if (context_id_bytes_ == 0) doubt(packet, Doubt::kContextIdOff);
   return length;
 }
 

@@ -64,6 +64,7 @@ enum class Doubt : std::uint8_t {
   kTimestampTooLong,   ///< A timestamp of more than 48 bits.
   kCycleCountsInFlow,  ///< Reserved headers where cycle counts would be.
 };
+inline constexpr std::size_t kDoubtCount = 5;
 
 /// One packet.  `type` decides which other fields have meaning; the rest are stale.
 struct Packet {

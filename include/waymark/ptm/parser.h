@@ -121,6 +121,9 @@ class Parser {
   template <bool kChecked>
   static CycleCount read_cycle_count(const std::uint8_t* at, std::size_t available);
 
+  /// Marks the packet if this doubt arose so often that it is no accident, and was not told.
+  void doubt(Packet& packet, Doubt what);
+
   void took(std::size_t position, std::size_t length) {
     raw_ = data_ + position;
     raw_size_ = length;
@@ -171,7 +174,9 @@ class Parser {
   bool alt_isa_ = false;  ///< The variable of sheet section 5.3.
   Context context_;
   std::uint64_t timestamp_ = 0;
-  std::uint32_t like_cycle_counts_ = 0;  ///< Reserved headers, since the last A-sync.
+  // How often each doubt arose since the last A-sync, and which were told.
+  std::array<std::uint8_t, kDoubtCount> doubts_{};
+  std::array<bool, kDoubtCount> doubts_told_{};
 
   ParserStatistics statistics_;
   Packet packet_;  ///< What parse() hands to its visitor.
@@ -283,7 +288,8 @@ std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, P
   if constexpr (kCycles) {
     packet.has_cycle_count = true;
     packet.cycle_count = cycles.value;
-    if ((at[length] & 0x83) != 0) packet.doubt = Doubt::kCycleCountForm;
+    if ((at[length] & 0x83) != 0) [[unlikely]]
+      doubt(packet, Doubt::kCycleCountForm);
   }
   return length + cycles.length;
 }
