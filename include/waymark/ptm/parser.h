@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "waymark/frames/stream.h"
@@ -97,6 +99,10 @@ class Parser {
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   template <bool kChecked, bool kCycles>
   std::size_t read_branch(const std::uint8_t* at, std::size_t available, Packet& packet);
+  /// A branch of one to four address bytes and no information, which is nearly every one: without
+  /// a branch on how many.  0: it is another, and nothing has changed.
+  template <bool kCycles>
+  std::size_t read_short_branch(const std::uint8_t* at, Packet& packet);
   std::size_t read_waypoint_update(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -113,6 +119,15 @@ class Parser {
   static AddressField read_address(const std::uint8_t* at, std::size_t available);
   /// Takes the address into the registers and the packet.
   void apply_address(const AddressField& field, Packet& packet);
+
+  /// Member by member: a copy of the whole would wait for the stores of its parts.
+  void set_address(std::uint32_t value, unsigned width, Packet& packet) {
+    const auto update_bits = static_cast<std::uint8_t>(width);
+    const std::uint8_t valid_bits = std::max(address_.valid_bits, update_bits);
+    address_.value = packet.address.value = value;
+    address_.valid_bits = packet.address.valid_bits = valid_bits;
+    address_.update_bits = packet.address.update_bits = update_bits;
+  }
 
   struct CycleCount {
     std::uint32_t value = 0;
@@ -242,13 +257,10 @@ inline void Parser::apply_address(const AddressField& field, Packet& packet) {
     isa = alt_isa_ ? Isa::kThumbEE : Isa::kT32;
   }
   const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
-  address_.value = (address_.value & ~mask) | (static_cast<std::uint32_t>(value) & mask);
-  address_.update_bits = static_cast<std::uint8_t>(width);
-  address_.valid_bits = std::max(address_.valid_bits, address_.update_bits);
+  set_address((address_.value & ~mask) | (static_cast<std::uint32_t>(value) & mask), width, packet);
   packet.isa_changed = isa != isa_;
   isa_ = isa;
   packet.isa = isa;
-  packet.address = address_;
 }
 
 template <bool kChecked, bool kCycles>
@@ -294,6 +306,43 @@ std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, P
   return length + cycles.length;
 }
 
+template <bool kCycles>
+std::size_t Parser::read_short_branch(const std::uint8_t* at, Packet& packet) {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, at, sizeof bytes);
+  if constexpr (std::endian::native == std::endian::big) bytes = std::byteswap(bytes);
+  const std::uint32_t ends = ~bytes & 0x80808080U;
+  // The lowest byte without a continuation bit is the last; in it bit 6 is a flag, if it is not
+  // also the first.
+  const std::uint32_t end = ends & (0U - ends);
+  const bool a32 = isa_ == isa::Isa::kA32;
+  const bool plain_isa = a32 || (isa_ == isa::Isa::kT32 && !alt_isa_);
+  if (ends == 0 || !plain_isa || (bytes & (end >> 1) & ~0x40U) != 0) return 0;
+  const auto count = static_cast<unsigned>(std::countr_zero(end)) / 8 + 1;
+  const std::uint32_t bits = (bytes & 0x7EU) | (bytes >> 8 & 0x7FU) << 7 |
+                             (bytes >> 16 & 0x7FU) << 14 | (bytes >> 24 & 0x7FU) << 21;
+  const unsigned width = 7 * count - (count > 1 ? 1U : 0U) + (a32 ? 1U : 0U);
+  const std::uint32_t mask = (std::uint32_t{1} << width) - 1;
+  std::size_t length = count;
+  CycleCount cycles;
+  if constexpr (kCycles) {
+    cycles = read_cycle_count<false>(at + count, kMaxBranch);
+    length += cycles.length;
+  }
+  packet.begin(PacketType::kBranchAddress, length);
+  packet.isa = isa_;
+  packet.isa_changed = false;
+  packet.info_bytes = 0;
+  set_address((address_.value & ~mask) | ((bits << (a32 ? 1 : 0)) & mask), width, packet);
+  if constexpr (kCycles) {
+    packet.has_cycle_count = true;
+    packet.cycle_count = cycles.value;
+    if ((at[count] & 0x83) != 0) [[unlikely]]
+      doubt(packet, Doubt::kCycleCountForm);
+  }
+  return length;
+}
+
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   while (true) {
@@ -320,7 +369,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
         std::size_t length = 0;
         bool go_on = true;
         if ((*at & 1) != 0) {
-          length = read_branch<false, kCycles>(at, kMaxBranch, packet_);
+          length = read_short_branch<kCycles>(at, packet_);
+          if (length == 0) length = read_branch<false, kCycles>(at, kMaxBranch, packet_);
           packet_.index = index(position);
           go_on = visitor.on_packet(packet_);
         } else if ((*at & 0x80) != 0) {
