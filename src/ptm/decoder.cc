@@ -176,6 +176,15 @@ void Decoder::lose_sync(UnsyncReason reason) {
 Element* Decoder::accept(const Packet& packet, Element* out, Element* end) {
   if (failed_) return out;
   packet_index_ = packet.index;
+  // Nearly every packet that is none of atoms.
+  if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
+      packet.doubt == Doubt::kNone && state_ == State::kDecode &&
+      static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
+    out_ = out;
+    follow(packet.index, 1, 1, {packet.has_cycle_count, packet.cycle_count}, Cause::kBranch);
+    go_to(packet.address.value, packet.isa);
+    return out_;
+  }
   // A context must be drained, not written past, before memory is read under it.
   if (callbacks_) end = out;
   begin_output(out, end);
@@ -353,10 +362,8 @@ void Decoder::branch(const Packet& packet) {
     }
     emit_cycles(element, cycles);
     lose_flow();
-  } else if (valid_) {
-    follow(packet.index, 1, 1, cycles, Cause::kBranch);
   } else {
-    lost_cycles(packet.index, cycles);
+    follow(packet.index, 1, 1, cycles, Cause::kBranch);
   }
   go_to(packet.address.value, packet.isa);
   if (packet.info_bytes != 0 && !quirks_.security_state_lost && take_security(packet.context))

@@ -75,9 +75,14 @@ void Decoder::lost_cycles(TraceIndex index, Cycles cycles) {
 
 Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
   packet_index_ = index;
+  const Cycles cycles{atoms.has_cycle_count, atoms.cycle_count};
+  if (static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
+    out_ = out;
+    follow(index, atoms.atoms, atoms.atom_count, cycles, Cause::kAtom);
+    return out_;
+  }
   begin_output(out, end);
-  follow(index, atoms.atoms, atoms.atom_count, {atoms.has_cycle_count, atoms.cycle_count},
-         Cause::kAtom);
+  follow(index, atoms.atoms, atoms.atom_count, cycles, Cause::kAtom);
   return end_output();
 }
 
