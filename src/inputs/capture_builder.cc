@@ -32,6 +32,7 @@ std::optional<Framing> framing_of(InputKind kind) {
     case InputKind::kDstreamFrames:
       return Framing::kDstream;
     case InputKind::kEtmv4Stream:
+    case InputKind::kPtmStream:
       return Framing::kNone;
     default:
       return std::nullopt;

@@ -84,6 +84,33 @@ AsyncFacts async_facts(Bytes content) {
   return facts;
 }
 
+// Alignment synchronisations of PTM, with a likely I-sync packet behind; sheet ptm.md sections 6.1
+// and 11.  That of ETMv3 looks the same but has its information byte before the address.
+AsyncFacts ptm_async_facts(Bytes content) {
+  constexpr std::size_t kMinZeros = 5;
+  constexpr std::size_t kMaxZeros = 15;
+  constexpr std::size_t kIsyncSize = 6;
+  constexpr std::uint8_t kIsync = 0x08;
+  AsyncFacts facts;
+  std::size_t zeros = 0;
+  for (std::size_t at = 0; at + kIsyncSize < content.size(); ++at) {
+    if (content[at] == 0) {
+      ++zeros;
+      continue;
+    }
+    if (zeros >= kMinZeros && zeros <= kMaxZeros && content[at] == 0x80) {
+      ++facts.runs;
+      const std::uint8_t info = content[at + kIsyncSize];
+      if (content[at + 1] == kIsync && (info & 0x91) == 0x01) {
+        if (!facts.first) facts.first = at - zeros;
+        ++facts.good;
+      }
+    }
+    zeros = 0;
+  }
+  return facts;
+}
+
 struct FrameFacts {
   std::size_t frames = 0;  // Without blank ones and barriers.
   std::size_t barriers = 0;
@@ -207,6 +234,9 @@ Detection detect_trace(Bytes content, bool whole_frames) {
     return {InputKind::kEtmv4Stream,
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
+  const AsyncFacts ptm = ptm_async_facts(content);
+  if (ptm.first == std::size_t{0} && ptm.plausible())
+    return {InputKind::kPtmStream, "It starts with the alignment synchronisation of a PTM stream."};
   if (std::optional<Detection> syncs = detect_syncs(content)) return *std::move(syncs);
   const FrameFacts facts = frame_facts(content);
   if (whole_frames && facts.plausible()) {
@@ -226,12 +256,18 @@ Detection detect_trace(Bytes content, bool whole_frames) {
                     "the ID bytes of CoreSight frames are missing.",
                     async.first.value_or(0))};
   }
+  if (ptm.good > 1 && ptm.plausible()) {
+    return {InputKind::kPtmStream,
+            fmt::format("Offset {} holds the alignment synchronisation of a PTM stream, and the ID "
+                        "bytes of CoreSight frames are missing.",
+                        ptm.first.value_or(0))};
+  }
   if (std::ranges::all_of(content, [](std::uint8_t b) { return b == 0; }))
     return {InputKind::kUnknown, "It holds zero bytes only."};
   return {
       InputKind::kUnknown,
       "It is no perf.data, ELF or trace script, its bytes are not plausible as CoreSight frames, "
-      "and no ETMv4 alignment synchronisation is in it; state the format, or give the folder of "
+      "and no ETMv4 or PTM alignment synchronisation is in it; state the format, or give the folder of "
       "a snapshot."};
 }
 
@@ -261,6 +297,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "DSTREAM records";
     case InputKind::kEtmv4Stream:
       return "ETMv4 stream";
+    case InputKind::kPtmStream:
+      return "PTM stream";
   }
   return "unknown";
 }

@@ -242,7 +242,9 @@ void Decoder::waypoint_update(const Packet& packet) {
   std::uint8_t it = 0;
   std::uint32_t count = 0;
   isa::Instruction last;
+  bool odd = false;
   for (bool found = false; !found;) {
+    odd = odd || last.type != InstrType::kOther;
     const bool passed = !unchecked && address > target;
     if (passed || count == most) {
       report(Fault::kBadImage, Severity::kWarning, index,
@@ -265,6 +267,10 @@ void Decoder::waypoint_update(const Packet& packet) {
     ++count;
   }
   write_range(emit(ElementKind::kInstrRange, index), start, address, count, isa, last);
+  if (odd && !unchecked)
+    report(Fault::kBadImage, Severity::kWarning, index,
+           "The image has a waypoint on the way to a waypoint update: an atom should stand for it.")
+        .address = target;
   context_.isa = isa;
   const bool branches = last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch;
   if (branches && last.link && return_stack_on_) return_stack_.push(address, isa);
