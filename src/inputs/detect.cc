@@ -267,7 +267,8 @@ Detection detect_trace(Bytes content, bool whole_frames) {
   return {
       InputKind::kUnknown,
       "It is no perf.data, ELF or trace script, its bytes are not plausible as CoreSight frames, "
-      "and no ETMv4 or PTM alignment synchronisation is in it; state the format, or give the folder of "
+      "and no ETMv4 or PTM alignment synchronisation is in it; state the format, or give the "
+      "folder of "
       "a snapshot."};
 }
 

@@ -222,8 +222,7 @@ void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex ind
   if (ended == BlockEnd::kUnsupported) {
     report(Fault::kUnsupportedIsa, Severity::kWarning, index, kUnsupported[at]).address = address;
   } else {
-    const Fault fault =
-        ended == BlockEnd::kRangeLimit ? Fault::kRangeLimit : Fault::kInvalidOpcode;
+    const Fault fault = ended == BlockEnd::kRangeLimit ? Fault::kRangeLimit : Fault::kInvalidOpcode;
     report(fault, Severity::kError, index, kErrors[at]).address = address;
   }
   lose_flow();

@@ -97,7 +97,8 @@ Result<void> put_address(Writer& out, const Packet& packet, unsigned count, bool
       out.put((top & 0x1F) | 0x20 | more);
       return {};
     default:
-      return refuse("An address of five bytes names its instruction set: a32, t32, tee or jazelle.");
+      return refuse(
+          "An address of five bytes names its instruction set: a32, t32, tee or jazelle.");
   }
 }
 

@@ -42,22 +42,20 @@ std::string_view reason_word(std::uint64_t value) {
   return value < kWords.size() ? kWords[value] : std::string_view{};
 }
 
-constexpr Field kValue = {"value",
-                          FieldKind::kHex,
-                          32,
-                          [](const Packet& p) { return std::uint64_t{p.address.value}; },
-                          [](Packet& p, std::uint64_t v) {
-                            p.address.value = static_cast<std::uint32_t>(v);
-                          },
-                          always};
-constexpr Field kBits = {"bits",
-                         FieldKind::kDecimal,
-                         6,
-                         [](const Packet& p) { return std::uint64_t{p.address.update_bits}; },
-                         [](Packet& p, std::uint64_t v) {
-                           p.address.update_bits = static_cast<std::uint8_t>(v);
-                         },
-                         always};
+constexpr Field kValue = {
+    "value",
+    FieldKind::kHex,
+    32,
+    [](const Packet& p) { return std::uint64_t{p.address.value}; },
+    [](Packet& p, std::uint64_t v) { p.address.value = static_cast<std::uint32_t>(v); },
+    always};
+constexpr Field kBits = {
+    "bits",
+    FieldKind::kDecimal,
+    6,
+    [](const Packet& p) { return std::uint64_t{p.address.update_bits}; },
+    [](Packet& p, std::uint64_t v) { p.address.update_bits = static_cast<std::uint8_t>(v); },
+    always};
 constexpr Field kIsa = {"isa",
                         FieldKind::kWord,
                         3,
@@ -140,15 +138,15 @@ constexpr Field kIsyncFields[] = {
     kCycleCount,
     kContextId};
 
-constexpr Field kAtomFields[] = {
-    {"atoms", FieldKind::kAtoms, 5,
-     [](const Packet& p) { return atom_value(p.atoms, p.atom_count); },
-     [](Packet& p, std::uint64_t v) {
-       p.atom_count = static_cast<std::uint8_t>(atom_count(v));
-       p.atoms = static_cast<std::uint32_t>(v & low_mask(p.atom_count));
-     },
-     always},
-    kCycleCount};
+constexpr Field kAtomFields[] = {{"atoms", FieldKind::kAtoms, 5,
+                                  [](const Packet& p) { return atom_value(p.atoms, p.atom_count); },
+                                  [](Packet& p, std::uint64_t v) {
+                                    p.atom_count = static_cast<std::uint8_t>(atom_count(v));
+                                    p.atoms =
+                                        static_cast<std::uint32_t>(v & low_mask(p.atom_count));
+                                  },
+                                  always},
+                                 kCycleCount};
 
 constexpr Field kTimestampFields[] = {
     member<&Packet::timestamp>("timestamp", FieldKind::kHex, 64),

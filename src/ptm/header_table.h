@@ -17,11 +17,11 @@ struct HeaderRow {
 };
 
 inline constexpr HeaderRow kHeaderRows[] = {
-    {"xxxx xxx1", PacketType::kBranchAddress},    {"1xxx xxx0", PacketType::kAtom},
-    {"0000 0000", PacketType::kAsync},            {"0000 1000", PacketType::kIsync},
-    {"0000 1100", PacketType::kTrigger},          {"0111 0010", PacketType::kWaypointUpdate},
-    {"0110 1110", PacketType::kContextId},        {"0011 1100", PacketType::kVmid},
-    {"0100 0x10", PacketType::kTimestamp},        {"0111 0110", PacketType::kExceptionReturn},
+    {"xxxx xxx1", PacketType::kBranchAddress}, {"1xxx xxx0", PacketType::kAtom},
+    {"0000 0000", PacketType::kAsync},         {"0000 1000", PacketType::kIsync},
+    {"0000 1100", PacketType::kTrigger},       {"0111 0010", PacketType::kWaypointUpdate},
+    {"0110 1110", PacketType::kContextId},     {"0011 1100", PacketType::kVmid},
+    {"0100 0x10", PacketType::kTimestamp},     {"0111 0110", PacketType::kExceptionReturn},
     {"0110 0110", PacketType::kIgnore},
 };
 

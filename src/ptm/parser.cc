@@ -143,8 +143,8 @@ bool Parser::at_segment_end() const {
 bool Parser::next_unsynced(Packet& packet) {
   while (true) {
     const std::size_t counted = unsynced_size_ - zeros_;
-    const bool async = zeros_ >= kMinZeros && zeros_ < kMaxZeros && position_ < size_ &&
-                       data_[position_] == 0x80;
+    const bool async =
+        zeros_ >= kMinZeros && zeros_ < kMaxZeros && position_ < size_ && data_[position_] == 0x80;
     const bool block_ended =
         quirks_.chunks_end_with_blocks && position_ != 0 && at_segment_end() && !async;
     if (counted != 0 && (counted >= kChunkSize || async || block_ended)) {
@@ -285,9 +285,7 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   context_.ns = bit<3>(info);
   context_.alt_isa = bit<2>(info);
   context_.hyp = bit<1>(info);
-  const Isa isa = (value & 1) == 0     ? Isa::kA32
-                  : context_.alt_isa ? Isa::kThumbEE
-                                     : Isa::kT32;
+  const Isa isa = (value & 1) == 0 ? Isa::kA32 : context_.alt_isa ? Isa::kThumbEE : Isa::kT32;
   packet.isa_changed = isa != isa_;
   packet.isa = isa_ = isa;
   if (context_id_bytes_ != 0)

@@ -40,9 +40,10 @@ const Wording* wording_of(PacketType type) {
 
 // Section 5.4.
 constexpr std::array<std::string_view, 16> kExceptions = {
-    "No Exception", "Debug Halt",      "SMC",  "Hyp", "Async Data Abort", "Jazelle",
-    "Reserved",     "Reserved",        "PE Reset", "Undefined Instr", "SVC", "Prefetch Abort",
-    "Data Fault",   "Generic",         "IRQ",  "FIQ"};
+    "No Exception",     "Debug Halt",      "SMC",      "Hyp",
+    "Async Data Abort", "Jazelle",         "Reserved", "Reserved",
+    "PE Reset",         "Undefined Instr", "SVC",      "Prefetch Abort",
+    "Data Fault",       "Generic",         "IRQ",      "FIQ"};
 
 constexpr std::array<std::string_view, 7> kIsas = {"ARM(32)", "Thumb2",  "AArch64", "ThumbEE",
                                                    "Jazelle", "Unknown", "Unknown"};

@@ -86,7 +86,9 @@ class PacketSource final : public Source {
   }
 
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
-    if constexpr (requires { P::write_packet(out, packet.template as<Packet>(), config_, options_); })
+    if constexpr (requires {
+                    P::write_packet(out, packet.template as<Packet>(), config_, options_);
+                  })
       P::write_packet(out, packet.template as<Packet>(), config_, options_);
     else
       P::write_packet(out, packet.template as<Packet>(), config_);

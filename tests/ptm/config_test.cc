@@ -7,8 +7,11 @@ namespace {
 
 // The registers of the captures in sheet section 12.
 TEST(PtmConfig, cortex_a15_with_return_stack) {
-  const Config config{.etmidr = 0x411CF312, .etmcr = 0x20000400, .etmccer = 0x34C01AC2,
-                      .etmtraceidr = 0x82, .core = {}};
+  const Config config{.etmidr = 0x411CF312,
+                      .etmcr = 0x20000400,
+                      .etmccer = 0x34C01AC2,
+                      .etmtraceidr = 0x82,
+                      .core = {}};
   EXPECT_EQ(config.trace_id(), 2);
   EXPECT_EQ(config.minor_version(), 1U);
   EXPECT_TRUE(config.return_stack());
@@ -19,8 +22,11 @@ TEST(PtmConfig, cortex_a15_with_return_stack) {
 }
 
 TEST(PtmConfig, cortex_a9_of_version_1_0_has_short_timestamps_in_gray_code) {
-  const Config config{.etmidr = 0x411CF300, .etmcr = 0x10001000, .etmccer = 0x300008EA,
-                      .etmtraceidr = 0x10, .core = {}};
+  const Config config{.etmidr = 0x411CF300,
+                      .etmcr = 0x10001000,
+                      .etmccer = 0x300008EA,
+                      .etmtraceidr = 0x10,
+                      .core = {}};
   EXPECT_EQ(config.minor_version(), 0U);
   EXPECT_TRUE(config.cycle_accurate());
   EXPECT_TRUE(config.timestamps_enabled());

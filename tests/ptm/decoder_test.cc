@@ -34,10 +34,11 @@ class PtmDecoder : public testing::Test, protected support::PtmBench {
 
 TEST_F(PtmDecoder, the_first_isync_is_trace_on_even_if_periodic) {
   const std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 0, 0x80, 0x84, 0x08, 0, 0x10, 0, 0, 0x01};
-  EXPECT_EQ(run_raw(bytes, true), "0 NO_SYNC( [init-decoder])\n"
-                                  "7 TRACE_ON( [begin or filter])\n"
-                                  "7 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
-                                  "7 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(run_raw(bytes, true),
+            "0 NO_SYNC( [init-decoder])\n"
+            "7 TRACE_ON( [begin or filter])\n"
+            "7 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
+            "7 EO_TRACE( [end-of-trace])\n");
 }
 
 TEST_F(PtmDecoder, nothing_before_an_async_and_an_isync_counts) {
@@ -45,9 +46,7 @@ TEST_F(PtmDecoder, nothing_before_an_async_and_an_isync_counts) {
   EXPECT_EQ(run_raw(bytes, true), "0 NO_SYNC( [init-decoder])\n10 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(PtmDecoder, a_periodic_isync_is_silent) {
-  EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x01}), "");
-}
+TEST_F(PtmDecoder, a_periodic_isync_is_silent) { EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x01}), ""); }
 
 TEST_F(PtmDecoder, other_isyncs_say_why_trace_goes_on) {
   EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x41}), "12 TRACE_ON( [overflow])\n");
@@ -176,8 +175,9 @@ TEST_F(PtmDecoder, cycle_counts_without_a_place_are_told_alone) {
 TEST_F(PtmDecoder, unreadable_memory_ends_the_range_before_it) {
   program({kNop, kNop});
   config.etmcr = kCycles;
-  EXPECT_EQ(run({0x88}), "13 1000-1008 x2 E\n13 ADDR_NACC( 0x1008; Memspace [0x19:Any S] )\n"
-                         "13 CYCLE_COUNT( [CC=2]; )\n");
+  EXPECT_EQ(run({0x88}),
+            "13 1000-1008 x2 E\n13 ADDR_NACC( 0x1008; Memspace [0x19:Any S] )\n"
+            "13 CYCLE_COUNT( [CC=2]; )\n");
 }
 
 TEST_F(PtmDecoder, thumb_code_is_followed_into_a32_by_blx) {
@@ -264,7 +264,8 @@ TEST_F(PtmDecoder, a_waypoint_update_at_a_direct_branch_takes_it) {
   return_stack();
   EXPECT_EQ(run({0x72, 0x87, 0x10, 0x84, 0x84}),  // Past beq to bl at 100c; bx lr; b at 1010
             "12 1000-1010 x4 E BR link\n"
-            "warning at 12: The image has a waypoint on the way to a waypoint update: an atom should stand "
+            "warning at 12: The image has a waypoint on the way to a waypoint update: an atom "
+            "should stand "
             "for it.\n"
             "15 1014-1018 x1 E iBR implied\n16 1010-1014 x1 E BR\n");
   quirks.waypoint_update_unchecked = true;
@@ -312,13 +313,14 @@ TEST_F(PtmDecoder, a_context_id_is_told_when_it_changes) {
 }
 
 TEST_F(PtmDecoder, a_vmid_is_told_when_it_is_new_and_when_it_changes) {
-  EXPECT_EQ(run({0x3C, 0, 0x3C, 0, 0x3C, 9}), "12 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x0; )\n"
-                                               "16 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x9; )\n");
+  EXPECT_EQ(run({0x3C, 0, 0x3C, 0, 0x3C, 9}),
+            "12 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x0; )\n"
+            "16 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x9; )\n");
 }
 
 TEST_F(PtmDecoder, the_reference_tells_contexts_with_the_instruction_set_of_the_last_range) {
   thumb_program({0xBF00, 0xF000, 0xE87C}, 0x1000);  // nop; blx 10fc, which is A32
-  const std::initializer_list<std::uint8_t> bytes = {0x08, 0x01, 0x10, 0,    0,
+  const std::initializer_list<std::uint8_t> bytes = {0x08, 0x01, 0x10, 0,   0,
                                                      0x01, 0x84, 0x3C, 0x02};
   EXPECT_EQ(run(bytes),
             "18 1000-1006 x2 E BR link T32\n19 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x2; )\n");
@@ -406,8 +408,7 @@ TEST_F(PtmDecoder, reset_waits_for_synchronisation_again) {
   parser.reset();
   decoder.reset();
   EXPECT_EQ(feed(std::vector<std::uint8_t>(16, 0x84)), std::vector{ElementKind::kNoSync});
-  EXPECT_EQ(feed(sync()),
-            (std::vector{ElementKind::kTraceOn, ElementKind::kPeContext}));
+  EXPECT_EQ(feed(sync()), (std::vector{ElementKind::kTraceOn, ElementKind::kPeContext}));
 }
 
 }  // namespace

@@ -42,8 +42,9 @@ TEST_F(PtmEncoder, branches) {
             (Bytes8{0x8D, 0x80, 0xFE, 0xFF, 0x20}));
   EXPECT_EQ(encoded("branch", {{"value", "0"}, {"exception", "1"}}),
             (Bytes8{0x81, 0x80, 0x80, 0x80, 0x48, 0x02}));
-  EXPECT_EQ(encoded("branch", {{"value", "0x104"}, {"bits", "9"}, {"exception", "1"}, {"hyp", "1"}}),
-            (Bytes8{0x83, 0x41, 0x82, 0x20}));
+  EXPECT_EQ(
+      encoded("branch", {{"value", "0x104"}, {"bits", "9"}, {"exception", "1"}, {"hyp", "1"}}),
+      (Bytes8{0x83, 0x41, 0x82, 0x20}));
 }
 
 TEST_F(PtmEncoder, cycle_counts) {
@@ -117,7 +118,8 @@ TEST_F(PtmEncoder, an_error_leaves_the_output_as_it_was) {
 TEST(PtmFields, words_and_numbers_that_are_none_are_refused) {
   Packet packet = packet_of_keyword("isync").value();
   EXPECT_EQ(set_field(packet, "isa", "a64").error().detail, "'a64' is no word for the field isa.");
-  EXPECT_EQ(set_field(packet, "reason", "3").error().detail, "'3' is no word for the field reason.");
+  EXPECT_EQ(set_field(packet, "reason", "3").error().detail,
+            "'3' is no word for the field reason.");
   EXPECT_EQ(set_field(packet, "bits", "8").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(packet_of_keyword("nothing").error().code, ErrorCode::kNotFound);
 }

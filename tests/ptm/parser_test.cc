@@ -36,8 +36,9 @@ TEST_F(PtmParser, four_zeros_are_none) {
 TEST_F(PtmParser, unsynchronised_bytes_are_told_in_sixteens_and_once_for_more_than_monitors) {
   std::vector<std::uint8_t> bytes(18, 0x11);
   bytes.insert(bytes.end(), {0, 0, 0, 0, 0, 0x80});
-  EXPECT_EQ(search(bytes), "0 [11 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11] NOTSYNC\n"
-                           "16* [11 11] NOTSYNC\n18 [00 00 00 00 00 80] ASYNC\n");
+  EXPECT_EQ(search(bytes),
+            "0 [11 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11] NOTSYNC\n"
+            "16* [11 11] NOTSYNC\n18 [00 00 00 00 00 80] ASYNC\n");
   for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U})
     EXPECT_EQ(search(bytes, chunk), search(bytes));
 }

@@ -154,6 +154,26 @@ TEST_P(PtmStream, goes_on_alike_in_a_clone_whose_original_is_gone) {
   });
 }
 
+TEST_P(PtmStream, gives_the_same_up_to_the_first_changed_byte) {
+  for_each_case([](const Case& one) {
+    Random random(one.bytes.size());
+    const std::size_t first = random.below(static_cast<std::uint32_t>(one.bytes.size()));
+    std::vector<Element> before;
+    support::feed(*one.source(), kStart, Bytes(one.bytes).first(first), 0, 64, before);
+    for (const unsigned changes : {1U, 10U, 1000U}) {
+      std::vector<std::uint8_t> damaged = one.bytes;
+      damaged[first] ^= 0x55;
+      const auto rest = static_cast<std::uint32_t>(damaged.size() - first);
+      for (unsigned i = 1; i < changes; ++i) damaged[first + random.below(rest)] = random.byte();
+      const Decoded all = decode(one.source(), damaged, 0, 64, Watch::kNothing);
+      if (all.elements.size() < before.size()) return std::string("fewer elements than before");
+      const auto head = std::span(all.elements).first(before.size());
+      if (auto text = difference(before, head); !text.empty()) return text;
+    }
+    return std::string();
+  });
+}
+
 TEST_P(PtmStream, gives_the_same_again_after_a_reset) {
   for_each_case([](const Case& one) {
     // Values of contexts outlive a reset: start from the same.

@@ -68,8 +68,7 @@ TEST_F(PtmText, exceptions) {
 
 TEST_F(PtmText, branches_with_cycle_counts) {
   config.etmcr = kCycles;
-  EXPECT_EQ(branch(0xC0018001, {0xA3, 0x0B, 0x68, 0x17}),
-            "Addr=0xC00185A2 ~[0x5A2]; Cycles=378; ");
+  EXPECT_EQ(branch(0xC0018001, {0xA3, 0x0B, 0x68, 0x17}), "Addr=0xC00185A2 ~[0x5A2]; Cycles=378; ");
   EXPECT_EQ(branch(0xC0018001, {0xBB, 0xB6, 0xBD, 0x01, 0x04}),
             "Addr=0xC02F5B3A ~[0x2F5B3A]; Cycles=1; ");
   EXPECT_EQ(branch(0xC0010EF4, {0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x1D, 0x3C}),
@@ -121,7 +120,8 @@ TEST_F(PtmText, atoms) {
   EXPECT_EQ(packets({0xDE, 0x01}), "ATOM : Atom packet; N; Cycles=23; \n");
   EXPECT_EQ(packets({0xBC}), "ATOM : Atom packet; E; Cycles=15; \n");
   EXPECT_EQ(packets({0x80}), "ATOM : Atom packet; E; Cycles=0; \n");
-  EXPECT_EQ(packets({0xC6, 0xFF, 0xFF, 0xFF, 0xFF}), "ATOM : Atom packet; N; Cycles=4294967281; \n");
+  EXPECT_EQ(packets({0xC6, 0xFF, 0xFF, 0xFF, 0xFF}),
+            "ATOM : Atom packet; N; Cycles=4294967281; \n");
 }
 
 TEST_F(PtmText, timestamps) {

@@ -23,12 +23,10 @@ inline ptm::Config random_ptm_config(Random& random) {
 
 /// Every type that the encoder can make.
 inline constexpr ptm::PacketType kAllPtmPacketTypes[] = {
-    ptm::PacketType::kBranchAddress, ptm::PacketType::kAsync,
-    ptm::PacketType::kIsync,         ptm::PacketType::kTrigger,
-    ptm::PacketType::kWaypointUpdate, ptm::PacketType::kIgnore,
-    ptm::PacketType::kContextId,     ptm::PacketType::kVmid,
-    ptm::PacketType::kAtom,          ptm::PacketType::kTimestamp,
-    ptm::PacketType::kExceptionReturn};
+    ptm::PacketType::kBranchAddress, ptm::PacketType::kAsync,          ptm::PacketType::kIsync,
+    ptm::PacketType::kTrigger,       ptm::PacketType::kWaypointUpdate, ptm::PacketType::kIgnore,
+    ptm::PacketType::kContextId,     ptm::PacketType::kVmid,           ptm::PacketType::kAtom,
+    ptm::PacketType::kTimestamp,     ptm::PacketType::kExceptionReturn};
 
 /// Fills a packet of `type` with values that its fields hold under `config`; addresses point into a
 /// Program.
@@ -93,8 +91,8 @@ inline ptm::Packet random_ptm_packet(Random& random, const ptm::Config& config,
       count();
       break;
     case PacketType::kTimestamp:
-      packet.timestamp_bits = static_cast<std::uint8_t>(
-          random.coin() ? config.timestamp_bits() : random.between(1, 6) * 7);
+      packet.timestamp_bits = static_cast<std::uint8_t>(random.coin() ? config.timestamp_bits()
+                                                                      : random.between(1, 6) * 7);
       packet.timestamp = random.value(packet.timestamp_bits);
       packet.clock_changed = random.one_in(4);
       count();

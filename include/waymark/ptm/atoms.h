@@ -68,8 +68,7 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
           offsetof(AtomPacket, has_cycle_count) &&
       offsetof(Packet, doubt) - offsetof(Packet, type) == offsetof(AtomPacket, doubt) &&
       offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms) &&
-      offsetof(Packet, cycle_count) - offsetof(Packet, type) ==
-          offsetof(AtomPacket, cycle_count));
+      offsetof(Packet, cycle_count) - offsetof(Packet, type) == offsetof(AtomPacket, cycle_count));
   std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
 }
 
