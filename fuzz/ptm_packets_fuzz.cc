@@ -45,7 +45,9 @@ void take(const Parser& parser, const Packet& packet, Parsed& into) {
   require(packet.length == bytes.size(), "the length is not that of the bytes");
   require(!bytes.empty() && bytes.size() <= Parser::kMaxPacketBytes, "a length out of bounds");
   require(packet_keyword(packet.type) != "unknown", "a packet of no known type");
-  require(packet.atom_count <= 5 && packet.atoms >> packet.atom_count == 0, "too many atoms");
+  require(packet.type != PacketType::kAtom || (packet.atom_count >= 1 && packet.atom_count <= 5 &&
+                                               packet.atoms >> packet.atom_count == 0),
+          "an impossible number of atoms");
   require(
       packet.address.valid_bits <= 32 && packet.address.update_bits <= packet.address.valid_bits,
       "bits out of bounds");
