@@ -45,10 +45,9 @@ isa::Instruction last_of(const Block& block) {
 }  // namespace
 
 void Decoder::select_memory() {
-  const bool secure = context_.security == Security::kSecure;
-  const image::SpaceMask space = (context_.flags & kElementElValid) != 0 ? image::kSpaceEl2
-                                 : secure                                ? image::kSpaceSecure
-                                                                         : image::kSpaceNonSecure;
+  image::SpaceMask space = image::kSpaceNonSecure;
+  if (context_.security == Security::kSecure) space = image::kSpaceSecure;
+  if ((context_.flags & kElementElValid) != 0) space = image::kSpaceEl2;
   follower_.select(space, std::uint64_t{context_.vmid} << 32 | context_.context_id);
   block_ = from_ = nullptr;
 }
@@ -89,8 +88,10 @@ Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, E
 // The loop that decoding is about; sheet section 9.2.
 void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles,
                      Cause cause) {
-  if (!valid_ || count == 0) [[unlikely]]
-    return lost_cycles(index, cycles);
+  if (!valid_ || count == 0) [[unlikely]] {
+    lost_cycles(index, cycles);
+    return;
+  }
   const bool pops = cause == Cause::kAtom && return_stack_on_;
   const unsigned time_flag = cycles.present ? kElementHasCycleCount : 0;
   const Block* block = block_;
@@ -106,7 +107,8 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
     if (block->ended != BlockEnd::kWaypoint) [[unlikely]] {
       out_ = out;
       context_.isa = shown;
-      return stuck(*block, index, cycles, cause);
+      stuck(*block, index, cycles, cause);
+      return;
     }
     taken = (atoms & 1) != 0;
     atoms >>= 1;
@@ -121,7 +123,8 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
              "Return stack error processing atom packet.")
           .fatal = true;
       failed_ = true;
-      return lose_flow();
+      lose_flow();
+      return;
     }
     out->index = index;
     out->start = block->start;
@@ -160,7 +163,8 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
               .address = from->end - from->last_size;
           out_ = out;
           context_.isa = shown;
-          return lose_sync(UnsyncReason::kBadPacket);
+          lose_sync(UnsyncReason::kBadPacket);
+          return;
         }
         break;
       }
@@ -198,7 +202,8 @@ void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause c
   isa_ = block.isa;
   if (block.ended != BlockEnd::kNotAccessible) {
     unfollowable(block.ended, at, index, cause);
-    return lost_cycles(index, cycles);
+    lost_cycles(index, cycles);
+    return;
   }
   if (block.count != 0) {
     write_range(emit(ElementKind::kInstrRange, index), block.start, at, block.count, block.isa,
@@ -249,17 +254,21 @@ void Decoder::waypoint_update(const Packet& packet) {
       report(Fault::kBadImage, Severity::kWarning, index,
              "The address of a waypoint update is none that the program reaches from where it was.")
           .address = target;
-      return lose_flow();
+      lose_flow();
+      return;
     }
     const flow::Follower::Fetched fetched = follower_.fetch(address, isa, it);
     if (fetched.outcome == BlockEnd::kNotAccessible) {
       if (count != 0)
         write_range(emit(ElementKind::kInstrRange, index), start, address, count, isa, last);
       emit_not_accessible(index, address);
-      return lose_flow();
+      lose_flow();
+      return;
     }
-    if (fetched.outcome != BlockEnd::kWaypoint)
-      return unfollowable(fetched.outcome, address, index, Cause::kWaypointUpdate);
+    if (fetched.outcome != BlockEnd::kWaypoint) {
+      unfollowable(fetched.outcome, address, index, Cause::kWaypointUpdate);
+      return;
+    }
     last = fetched.instruction;
     found = address == target;
     address += last.size;

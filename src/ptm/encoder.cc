@@ -47,7 +47,8 @@ class Writer {
 /// The value in the Thumb view, from bit 1 on; sheet section 5.2.
 std::uint64_t thumb_view(const Packet& packet) {
   const std::uint64_t value = packet.address.value;
-  return packet.isa == Isa::kA32 ? value >> 1 : packet.isa == Isa::kJazelle ? value << 1 : value;
+  if (packet.isa == Isa::kA32) return value >> 1;
+  return packet.isa == Isa::kJazelle ? value << 1 : value;
 }
 
 /// How many address bytes carry the bits of the packet.
@@ -56,9 +57,9 @@ unsigned address_bytes(const Packet& packet) {
   if (wanted == 0) return 5;
   constexpr std::array<unsigned, 4> kThumbWidths = {7, 13, 20, 27};
   for (unsigned i = 0; i < kThumbWidths.size(); ++i) {
-    const unsigned width = packet.isa == Isa::kA32       ? kThumbWidths[i] + 1
-                           : packet.isa == Isa::kJazelle ? kThumbWidths[i] - 1
-                                                         : kThumbWidths[i];
+    unsigned width = kThumbWidths[i];
+    if (packet.isa == Isa::kA32) ++width;
+    if (packet.isa == Isa::kJazelle) --width;
     if (wanted <= width) return i + 1;
   }
   return 5;

@@ -285,7 +285,8 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   context_.ns = bit<3>(info);
   context_.alt_isa = bit<2>(info);
   context_.hyp = bit<1>(info);
-  const Isa isa = (value & 1) == 0 ? Isa::kA32 : context_.alt_isa ? Isa::kThumbEE : Isa::kT32;
+  Isa isa = Isa::kA32;
+  if ((value & 1) != 0) isa = context_.alt_isa ? Isa::kThumbEE : Isa::kT32;
   packet.isa_changed = isa != isa_;
   packet.isa = isa_ = isa;
   if (context_id_bytes_ != 0)
@@ -322,7 +323,8 @@ std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available
   while (more) {
     if (available <= 1 + count) return kIncomplete;
     const std::uint8_t byte = at[1 + count];
-    const unsigned bits = ++count < most ? 7 : long_timestamps_ ? 8 : 6;
+    const unsigned last_bits = long_timestamps_ ? 8 : 6;
+    const unsigned bits = ++count < most ? 7 : last_bits;
     value |= (byte & low_mask(bits)) << width;
     width += bits;
     more = count < most && bit<7>(byte);

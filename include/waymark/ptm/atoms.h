@@ -31,12 +31,8 @@ namespace detail {
 
 // The newest atom is at [1], the oldest at [count]; 0 is E.
 consteval AtomPacket make_atom_packet(unsigned header) {
-  const unsigned marker = header & 0x7E;
-  const unsigned count = marker >= 0x40   ? 5U
-                         : marker >= 0x20 ? 4U
-                         : marker >= 0x10 ? 3U
-                         : marker >= 0x08 ? 2U
-                                          : 1U;
+  // The highest 1 of [6:2] tells how many; [6:3] = 0 is one, whatever [2] is.
+  const auto count = static_cast<unsigned>(std::bit_width((header & 0x7CU) | 4U)) - 2U;
   AtomPacket packet;
   packet.atom_count = static_cast<std::uint8_t>(count);
   for (unsigned i = 0; i < count; ++i)

@@ -241,10 +241,19 @@ inline void Parser::apply_address(const AddressField& field, Packet& packet) {
   std::uint64_t value = field.bits;
   unsigned width = 7 * field.count - (field.count == 1 ? 0 : 1);
   if (field.count == 5) {
+    // The last byte stands at [35:28]: Jazelle has five bits of address in it, Thumb four, ARM
+    // three.
     const unsigned kind = field.last >> 4 & 3U;
-    isa = kind >= 2 ? Isa::kJazelle : kind == 1 ? Isa::kT32 : Isa::kA32;
-    // The byte stands at [35:28]; Jazelle has five bits of address in it, Thumb four, ARM three.
-    value &= (std::uint64_t{1} << (kind >= 2 ? 33 : kind == 1 ? 32 : 31)) - 1;
+    unsigned bits = 31;
+    isa = Isa::kA32;
+    if (kind >= 2) {
+      isa = Isa::kJazelle;
+      bits = 33;
+    } else if (kind == 1) {
+      isa = Isa::kT32;
+      bits = 32;
+    }
+    value &= (std::uint64_t{1} << bits) - 1;
     width = 32;
   }
   if (isa == Isa::kA32) {
@@ -253,7 +262,7 @@ inline void Parser::apply_address(const AddressField& field, Packet& packet) {
   } else if (isa == Isa::kJazelle) {
     value >>= 1;
     if (width < 32) --width;
-  } else if (alt_isa_ ? isa == Isa::kT32 : isa == Isa::kThumbEE) {
+  } else if (isa != Isa::kUnknown) {
     isa = alt_isa_ ? Isa::kThumbEE : Isa::kT32;
   }
   const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
@@ -322,7 +331,7 @@ std::size_t Parser::read_short_branch(const std::uint8_t* at, Packet& packet) {
   const std::uint32_t bits = (bytes & 0x7EU) | (bytes >> 8 & 0x7FU) << 7 |
                              (bytes >> 16 & 0x7FU) << 14 | (bytes >> 24 & 0x7FU) << 21;
   const unsigned width = 7 * count - (count > 1 ? 1U : 0U) + (a32 ? 1U : 0U);
-  const std::uint32_t mask = (std::uint32_t{1} << width) - 1;
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
   std::size_t length = count;
   CycleCount cycles;
   if constexpr (kCycles) {
