@@ -14,7 +14,7 @@ using isa::Isa;
 constexpr std::uint32_t kMaxUpdateSteps = std::uint32_t{1} << 14;
 // The same for the reference, which knows no bound but that of memory.  Memory behind a callback
 // need have no end.
-constexpr std::uint32_t kMaxUncheckedSteps = std::uint32_t{1} << 24;
+constexpr std::uint32_t kMaxUncheckedSteps = std::uint32_t{1} << 20;
 // Atoms at indirect branches, with the return stack off, that are no accident any more.
 constexpr std::uint32_t kManyAtomsAtIndirect = 4;
 
