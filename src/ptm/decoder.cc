@@ -181,7 +181,7 @@ Element* Decoder::accept(const Packet& packet, Element* out, Element* end) {
       packet.doubt == Doubt::kNone && state_ == State::kDecode &&
       static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
     out_ = out;
-    follow(packet.index, 1, 1, {packet.has_cycle_count, packet.cycle_count}, Cause::kBranch);
+    follow_branch(packet.index, {packet.has_cycle_count, packet.cycle_count});
     go_to(packet.address.value, packet.isa);
     return out_;
   }
@@ -218,7 +218,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
       branch(packet);
       break;
     case PacketType::kAtom:
-      follow(packet.index, packet.atoms, packet.atom_count, cycles, Cause::kAtom);
+      follow(packet.index, packet.atoms, packet.atom_count, cycles);
       break;
     case PacketType::kIsync:
       synchronise(packet);
@@ -363,7 +363,7 @@ void Decoder::branch(const Packet& packet) {
     emit_cycles(element, cycles);
     lose_flow();
   } else {
-    follow(packet.index, 1, 1, cycles, Cause::kBranch);
+    follow_branch(packet.index, cycles);
   }
   go_to(packet.address.value, packet.isa);
   if (packet.info_bytes != 0 && !quirks_.security_state_lost && take_security(packet.context))

@@ -1,4 +1,7 @@
 // The part of the decoder that follows the program: sheet ptm.md sections 9.2 to 9.5 and 9.7.
+#include <cstddef>
+#include <cstring>
+
 #include "waymark/ptm/decoder.h"
 
 namespace waymark::ptm {
@@ -32,6 +35,20 @@ void write_range(Element& range, std::uint64_t start, std::uint64_t end, std::ui
                                            (last.conditional ? kElementConditional : 0));
 }
 
+// What a block says of its last instruction has the same layout in an element: one move.
+static_assert(offsetof(Element, last_size) == offsetof(Element, isa) + 3 &&
+              offsetof(Block, last_size) == offsetof(Block, isa) + 3);
+
+// `range` is the whole but for what differs: shorter than field by field.
+inline void write_range(Element& out, const Block& block, const Element& range, unsigned flags) {
+  out = range;
+  out.start = block.start;
+  out.end = block.end;
+  out.count = block.count;
+  out.flags = static_cast<std::uint16_t>(flags | (block.conditional ? kElementConditional : 0U));
+  std::memcpy(&out.isa, &block.isa, 4);
+}
+
 isa::Instruction last_of(const Block& block) {
   return {.target = block.target,
           .type = block.type,
@@ -48,6 +65,9 @@ void Decoder::select_memory() {
   image::SpaceMask space = image::kSpaceNonSecure;
   if (context_.security == Security::kSecure) space = image::kSpaceSecure;
   if ((context_.flags & kElementElValid) != 0) space = image::kSpaceEl2;
+  // Every element has the context; nothing else of a range outlives it.
+  range_ = context_;
+  range_.kind = ElementKind::kInstrRange;
   follower_.select(space, std::uint64_t{context_.vmid} << 32 | context_.context_id);
   block_ = from_ = nullptr;
 }
@@ -77,23 +97,24 @@ Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, E
   const Cycles cycles{atoms.has_cycle_count, atoms.cycle_count};
   if (static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
     out_ = out;
-    follow(index, atoms.atoms, atoms.atom_count, cycles, Cause::kAtom);
+    follow(index, atoms.atoms, atoms.atom_count, cycles);
     return out_;
   }
   begin_output(out, end);
-  follow(index, atoms.atoms, atoms.atom_count, cycles, Cause::kAtom);
+  follow(index, atoms.atoms, atoms.atom_count, cycles);
   return end_output();
 }
 
 // The loop that decoding is about; sheet section 9.2.
-void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles,
-                     Cause cause) {
+template <Decoder::Cause kCause>
+[[gnu::always_inline]] inline void Decoder::follow_as(TraceIndex index, std::uint32_t atoms,
+                                                      unsigned count, Cycles cycles) {
   if (!valid_ || count == 0) [[unlikely]] {
     lost_cycles(index, cycles);
     return;
   }
-  const bool pops = cause == Cause::kAtom && return_stack_on_;
-  const unsigned time_flag = cycles.present ? kElementHasCycleCount : 0;
+  const bool pops = kCause == Cause::kAtom && return_stack_on_;
+  const unsigned flags = range_.flags | (cycles.present ? kElementHasCycleCount : 0U);
   const Block* block = block_;
   const Block* from = from_;
   bool taken = from_taken_;
@@ -107,7 +128,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
     if (block->ended != BlockEnd::kWaypoint) [[unlikely]] {
       out_ = out;
       context_.isa = shown;
-      stuck(*block, index, cycles, cause);
+      stuck(*block, index, cycles, kCause);
       return;
     }
     taken = (atoms & 1) != 0;
@@ -126,28 +147,9 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
       lose_flow();
       return;
     }
+    write_range(*out, *block, range_, flags | (taken ? kElementExecuted : 0U));
     out->index = index;
-    out->start = block->start;
-    out->end = block->end;
-    out->value = 0;
-    out->count = block->count;
     out->cycle_count = cycles.count;
-    out->context_id = context_.context_id;
-    out->vmid = context_.vmid;
-    out->kind = ElementKind::kInstrRange;
-    out->trace_id = context_.trace_id;
-    out->flags =
-        static_cast<std::uint16_t>(context_.flags | time_flag | (taken ? kElementExecuted : 0) |
-                                   (block->conditional ? kElementConditional : 0));
-    out->isa = block->isa;
-    out->last_type = block->type;
-    out->last_subtype = block->subtype;
-    out->last_size = block->last_size;
-    out->exception_level = context_.exception_level;
-    out->security = context_.security;
-    out->reason = 0;
-    out->extra = 0;
-    out->extra_value = 0;
     ++out;
     shown = block->isa;
     from = block;
@@ -189,11 +191,20 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
   from_taken_ = taken;
   out_ = out;
   context_.isa = shown;
-  if (!valid_ && cause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
+  if (!valid_ && kCause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
       !quirks_.bad_packet_untold) [[unlikely]]
     report(Fault::kUnsupportedConfig, Severity::kWarning, index,
            "Atoms stand for indirect branches although ETMCR[29] or ETMCCER[23] says that the "
            "return stack is off: one of them seems to be wrong.");
+}
+
+void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles) {
+  follow_as<Cause::kAtom>(index, atoms, count, cycles);
+}
+
+// A branch packet stands for its waypoint, which is executed.
+void Decoder::follow_branch(TraceIndex index, Cycles cycles) {
+  follow_as<Cause::kBranch>(index, 1, 1, cycles);
 }
 
 // No waypoint in readable memory.

@@ -95,7 +95,10 @@ class Decoder {
   bool take_security(const Context& context);
 
   // -- Flow --
-  void follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles, Cause cause);
+  template <Cause kCause>
+  void follow_as(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
+  void follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
+  void follow_branch(TraceIndex index, Cycles cycles);
   /// The flow goes on at `address`, which the block before may remember as a guess.
   void go_to(std::uint64_t address, isa::Isa isa);
   void lose_flow();
@@ -141,6 +144,7 @@ class Decoder {
   bool from_taken_ = false;
 
   Element context_;  ///< Context fields of every element.
+  Element range_;    ///< The same as the beginning of a range.
 
   // Output: straight to the client's span, or to staged_ when that has too little room.
   Element* out_ = nullptr;
