@@ -45,7 +45,7 @@ inline void write_range(Element& out, const Block& block, const Element& range, 
   out.start = block.start;
   out.end = block.end;
   out.count = block.count;
-  out.flags = static_cast<std::uint16_t>(flags | (block.conditional ? kElementConditional : 0U));
+  out.flags = static_cast<std::uint16_t>(flags | (block.conditional ? kElementConditional : 0));
   std::memcpy(&out.isa, &block.isa, 4);
 }
 
@@ -92,6 +92,25 @@ void Decoder::lost_cycles(TraceIndex index, Cycles cycles) {
     emit_cycles(emit(ElementKind::kCycleCount, index), cycles);
 }
 
+inline void Decoder::push_return(const Block& call) {
+  if (!return_stack_on_) return;
+  const std::uint64_t flushes = follower_.statistics().flushes;
+  if (flushes != flushes_) [[unlikely]] {
+    return_stack_.forget_callers();
+    flushes_ = flushes;
+  }
+  return_stack_.push(call.end, call.isa, &call);
+}
+
+// nullptr also where the block does not exist any more, or has become another.
+inline const Block* Decoder::caller_of(const flow::ReturnStack::Entry& entry) const {
+  if (entry.caller == nullptr || follower_.statistics().flushes != flushes_) return nullptr;
+  const bool same = entry.caller->end == entry.address && entry.caller->isa == entry.isa;
+  // With the quirk, what stands behind an untaken BLX is another block.
+  const bool other = quirks_.untaken_blx_changes_isa && entry.caller->next_isa != entry.isa;
+  return same && !other ? static_cast<const Block*>(entry.caller) : nullptr;
+}
+
 Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
   packet_index_ = index;
   const Cycles cycles{atoms.has_cycle_count, atoms.cycle_count};
@@ -114,7 +133,7 @@ template <Decoder::Cause kCause>
     return;
   }
   const bool pops = kCause == Cause::kAtom && return_stack_on_;
-  const unsigned flags = range_.flags | (cycles.present ? kElementHasCycleCount : 0U);
+  const unsigned flags = range_.flags | (cycles.present ? kElementHasCycleCount : 0);
   const Block* block = block_;
   const Block* from = from_;
   bool taken = from_taken_;
@@ -133,10 +152,9 @@ template <Decoder::Cause kCause>
     }
     taken = (atoms & 1) != 0;
     atoms >>= 1;
-    flow::ReturnStack::Entry top;
     const bool indirect = taken && block->is_indirect_branch();
-    const bool popped = indirect && pops && return_stack_.pop(top);
-    const bool empty_stack = indirect && pops && !popped;
+    const flow::ReturnStack::Entry* top = indirect && pops ? return_stack_.pop() : nullptr;
+    const bool empty_stack = indirect && pops && top == nullptr;
     if (empty_stack && quirks_.empty_stack_is_fatal) [[unlikely]] {
       out_ = out;
       context_.isa = shown;
@@ -147,33 +165,40 @@ template <Decoder::Cause kCause>
       lose_flow();
       return;
     }
-    write_range(*out, *block, range_, flags | (taken ? kElementExecuted : 0U));
+    write_range(*out, *block, range_, flags | (taken ? kElementExecuted : 0));
     out->index = index;
     out->cycle_count = cycles.count;
     ++out;
     shown = block->isa;
     from = block;
-    if (taken && block->link && return_stack_on_) return_stack_.push(block->end, block->isa);
-    if (indirect) {
-      if (!popped) {
-        isa_ = block->next_isa;
-        block = nullptr;
-        valid_ = false;
-        if (empty_stack) [[unlikely]] {
-          report(Fault::kReturnStackUnderrun, Severity::kError, index,
-                 "An atom stands for a return, but no call is on the return stack.")
-              .address = from->end - from->last_size;
-          out_ = out;
-          context_.isa = shown;
-          lose_sync(UnsyncReason::kBadPacket);
-          return;
-        }
-        break;
+    if (top != nullptr) {
+      address_ = top->address;
+      isa_ = top->isa;
+      const Block* caller = caller_of(*top);
+      if (block->link) push_return(*block);
+      // The block behind a call is a link of the call's block: no guess is needed.
+      if (caller != nullptr && caller->view == block->view) {
+        from = caller;
+        taken = false;
       }
-      address_ = top.address;
-      isa_ = top.isa;
       block = nullptr;
       continue;
+    }
+    if (taken && block->link) push_return(*block);
+    if (indirect) {
+      isa_ = block->next_isa;
+      block = nullptr;
+      valid_ = false;
+      if (empty_stack) [[unlikely]] {
+        report(Fault::kReturnStackUnderrun, Severity::kError, index,
+               "An atom stands for a return, but no call is on the return stack.")
+            .address = from->end - from->last_size;
+        out_ = out;
+        context_.isa = shown;
+        lose_sync(UnsyncReason::kBadPacket);
+        return;
+      }
+      break;
     }
     const Block* next = block->next[taken ? 1 : 0];
     if (next == nullptr) {

@@ -145,6 +145,18 @@ TEST_F(PtmDecoder, an_atom_that_is_not_taken_neither_pushes_nor_pops) {
   EXPECT_EQ(run({0x8E}), "12 1000-1004 x1 N BR link\n12 1004-1008 x1 N iBR implied\n");
 }
 
+TEST_F(PtmDecoder, in_the_reference_an_untaken_blx_changes_the_instruction_set) {
+  // 1000 blx 1010 (T32); 1004 b 1000; 1008 nop; 100c nop; 1010 bx lr (T32)
+  program({0xFA000002, branch(0x1004, 0x1000), kNop, kNop, 0x46C04770, 0x46C046C0});
+  return_stack();
+  const std::string before =
+      "12 1000-1004 x1 E BR link\n12 1010-1012 x1 E iBR implied T32\n12 1004-1008 x1 E BR\n"
+      "12 1000-1004 x1 N BR link\n";
+  EXPECT_EQ(run({0xA2, 0x84}), before + "13 1004-1008 x1 E BR\n");
+  quirks.untaken_blx_changes_isa = true;
+  EXPECT_EQ(run({0xA2, 0x84}), before + "13 1004-100c x3 E BR T32\n");
+}
+
 TEST_F(PtmDecoder, barriers_are_waypoints_where_the_register_says_so) {
   program({kDsb, kIsb, kNop});
   EXPECT_EQ(run({0x84}), "12 1000-1008 x2 E ISB\n");

@@ -104,6 +104,8 @@ class Decoder {
   void lose_flow();
   void stuck(const flow::Block& block, TraceIndex index, Cycles cycles, Cause cause);
   void unfollowable(flow::BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause);
+  void push_return(const flow::Block& call);
+  [[nodiscard]] const flow::Block* caller_of(const flow::ReturnStack::Entry& entry) const;
   void lost_cycles(TraceIndex index, Cycles cycles);
   void select_memory();
 
@@ -123,6 +125,7 @@ class Decoder {
   flow::Follower follower_;
   flow::ReturnStack return_stack_;
   bool return_stack_on_;
+  std::uint64_t flushes_ = 0;  ///< Of the follower, when the stack's callers were valid.
   bool callbacks_;
 
   State state_ = State::kNoSync;

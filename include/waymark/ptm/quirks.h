@@ -31,7 +31,8 @@ struct Quirks {
   bool bad_packet_untold = false;
   /// Context elements outside an I-sync carry the instruction set of the last range.  Section 9.6.
   bool context_isa_stale = false;
-  /// A BLX that is not taken changes the instruction set all the same.  Section 9.2.
+  /// A BLX that is not taken changes the instruction set all the same.  Section 9.2; damaged
+  /// capture tc2-ptm-rstk-t32.
   bool untaken_blx_changes_isa = false;
   /// The text of a VMID packet shows the number as a character.  Section 6.4; `3c 41`
   bool vmid_as_character = false;
