@@ -143,6 +143,14 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
                   fmt::format("{0} is a trace script; run `waymark assemble {0} -o DIR` and give "
                               "DIR.",
                               path_));
+    case InputKind::kPtmStream:
+      if (!options_.protocol.empty()) break;
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{}: this is a PTM stream by its looks, but raw trace does not say how "
+                      "it was made; add --protocol ptm and --reg ETMIDR=VALUE --reg "
+                      "ETMCR=VALUE --reg ETMCCER=VALUE.",
+                      path_));
     default:
       break;
   }

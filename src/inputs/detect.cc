@@ -84,24 +84,30 @@ AsyncFacts async_facts(Bytes content) {
   return facts;
 }
 
-// Alignment synchronisations of PTM, with a likely I-sync packet behind; sheet ptm.md sections 6.1
-// and 11.  That of ETMv3 looks the same but has its information byte before the address.
+// Alignment synchronisations of PTM, with a likely I-sync packet close behind, as hardware sends
+// it; sheet ptm.md sections 6.1 and 11.  That of ETMv3 looks the same but has its information byte
+// before the address.
 AsyncFacts ptm_async_facts(Bytes content) {
   constexpr std::size_t kMinZeros = 5;
   constexpr std::size_t kMaxZeros = 15;
+  constexpr std::size_t kMaxBetween = 12;
   constexpr std::size_t kIsyncSize = 6;
-  constexpr std::uint8_t kIsync = 0x08;
+  const auto is_isync = [&](std::size_t at) {
+    return at + kIsyncSize <= content.size() && content[at] == 0x08 &&
+           (content[at + kIsyncSize - 1] & 0x91) == 0x01;
+  };
   AsyncFacts facts;
   std::size_t zeros = 0;
-  for (std::size_t at = 0; at + kIsyncSize < content.size(); ++at) {
+  for (std::size_t at = 0; at < content.size(); ++at) {
     if (content[at] == 0) {
       ++zeros;
       continue;
     }
     if (zeros >= kMinZeros && zeros <= kMaxZeros && content[at] == 0x80) {
       ++facts.runs;
-      const std::uint8_t info = content[at + kIsyncSize];
-      if (content[at + 1] == kIsync && (info & 0x91) == 0x01) {
+      std::size_t isync = at + 1;
+      while (isync <= at + kMaxBetween && !is_isync(isync)) ++isync;
+      if (isync <= at + kMaxBetween) {
         if (!facts.first) facts.first = at - zeros;
         ++facts.good;
       }
