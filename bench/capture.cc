@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "waymark/base/types.h"
@@ -23,15 +24,22 @@ std::uint32_t value_or(const Device& device, std::string_view name, std::uint32_
   return device.value(name).value_or(otherwise);
 }
 
+std::optional<SourceKind> kind_of(std::string_view protocol) {
+  if (protocol == "ETM4") return SourceKind::kEtmV4;
+  if (protocol == "ETE") return SourceKind::kEte;
+  if (protocol == "PTM1" || protocol == "PFT1") return SourceKind::kPtm;
+  return std::nullopt;
+}
+
 std::expected<SourceSetup, std::string> source_setup(const Device& device,
                                                      const TraceSource& source) {
   const auto core = isa::core_by_name(source.core_type);
   if (!core) return std::unexpected(core.error().detail);
   SourceSetup setup{
       .device = device.name,
-      .ete = source.protocol == "ETE",
+      .kind = *kind_of(source.protocol),
       .configr = value_or(device, "TRCCONFIGR", 0),
-      .traceidr = value_or(device, "TRCTRACEIDR", 0),
+      .traceidr = value_or(device, "TRCTRACEIDR", value_or(device, "ETMTRACEIDR", 0)),
       .idr0 = value_or(device, "TRCIDR0", 0),
       .idr1 = value_or(device, "TRCIDR1", 0x4100F403),
       .idr2 = value_or(device, "TRCIDR2", 0),
@@ -42,6 +50,9 @@ std::expected<SourceSetup, std::string> source_setup(const Device& device,
       .idr12 = value_or(device, "TRCIDR12", 0),
       .idr13 = value_or(device, "TRCIDR13", 0),
       .devarch = value_or(device, "TRCDEVARCH", 0x47705A13),
+      .etmidr = value_or(device, "ETMIDR", 0),
+      .etmcr = value_or(device, "ETMCR", 0),
+      .etmccer = value_or(device, "ETMCCER", 0),
       .arch = std::to_underlying(core->arch),
       .profile = std::to_underlying(core->profile),
   };
@@ -112,8 +123,7 @@ std::expected<Capture, std::string> read_capture(const std::string& folder,
   }
 
   for (const TraceSource& source : buffer.sources) {
-    const bool ours = source.protocol == "ETM4" || source.protocol == "ETE";
-    if (!ours || source.device_index == TraceSource::kNoDevice) {
+    if (!kind_of(source.protocol) || source.device_index == TraceSource::kNoDevice) {
       capture.notes.push_back("Source " + source.device + " is left out on both sides.");
       continue;
     }
@@ -125,7 +135,7 @@ std::expected<Capture, std::string> read_capture(const std::string& folder,
     }
     if (capture.framing == Framing::kNone) break;
   }
-  if (capture.sources.empty()) return std::unexpected(folder + " has no ETMv4 or ETE source");
+  if (capture.sources.empty()) return std::unexpected(folder + " has no source that is measured");
   return capture;
 }
 

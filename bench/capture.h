@@ -10,11 +10,13 @@
 
 namespace waymark::bench {
 
-/// The registers of one ETMv4 or ETE source.  `arch` and `profile` have the values that both
-/// libraries share.
+enum class SourceKind : std::uint8_t { kEtmV4, kEte, kPtm };
+
+/// The registers of one source; those of other kinds are 0.  `arch` and `profile` have the values
+/// that both libraries share.
 struct SourceSetup {
   std::string device;
-  bool ete = false;
+  SourceKind kind = SourceKind::kEtmV4;
   std::uint32_t configr = 0;
   std::uint32_t traceidr = 0;
   std::uint32_t idr0 = 0;
@@ -27,6 +29,10 @@ struct SourceSetup {
   std::uint32_t idr12 = 0;
   std::uint32_t idr13 = 0;
   std::uint32_t devarch = 0;
+  // PTM.
+  std::uint32_t etmidr = 0;
+  std::uint32_t etmcr = 0;
+  std::uint32_t etmccer = 0;
   std::uint16_t arch = 0;
   std::uint8_t profile = 0;
 };

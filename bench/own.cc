@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bench/allocations.h"
@@ -15,6 +16,8 @@
 #include "waymark/etmv4/source.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/image/image.h"
+#include "waymark/ptm/parser.h"
+#include "waymark/ptm/source.h"
 #include "waymark/tree/decode_tree.h"
 
 namespace waymark::bench {
@@ -23,8 +26,9 @@ namespace {
 constexpr std::size_t kBatch = 1024;
 constexpr std::size_t kTextLimit = std::size_t{1} << 20;
 
-etmv4::Config config_of(const SourceSetup& setup) {
-  etmv4::Config config = setup.ete ? etmv4::Config::ete_default() : etmv4::Config{};
+etmv4::Config etmv4_config_of(const SourceSetup& setup) {
+  etmv4::Config config =
+      setup.kind == SourceKind::kEte ? etmv4::Config::ete_default() : etmv4::Config{};
   config.trcidr0 = setup.idr0;
   config.trcidr1 = setup.idr1;
   config.trcidr2 = setup.idr2;
@@ -40,6 +44,18 @@ etmv4::Config config_of(const SourceSetup& setup) {
   config.core.arch = static_cast<isa::Arch>(setup.arch);
   config.core.profile = static_cast<isa::Profile>(setup.profile);
   return config;
+}
+
+ptm::Config ptm_config_of(const SourceSetup& setup) {
+  return {.etmidr = setup.etmidr,
+          .etmcr = setup.etmcr,
+          .etmccer = setup.etmccer,
+          .etmtraceidr = setup.traceidr,
+          .core = {static_cast<isa::Arch>(setup.arch), static_cast<isa::Profile>(setup.profile)}};
+}
+
+TraceId trace_id_of(const SourceSetup& setup) {
+  return static_cast<TraceId>(setup.traceidr & 0x7F);
 }
 
 frames::Options frame_options(Framing framing) {
@@ -168,12 +184,12 @@ class PerSource final : public Own {
   std::vector<std::pair<TraceId, Decoder>> decoders_;
 };
 
-class PacketCounter {
+template <class Parser, class Packet>
+class ParserCounter {
  public:
-  explicit PacketCounter(const etmv4::Config& config) : parser_(config) {}
+  template <class Config>
+  explicit ParserCounter(const Config& config) : parser_(config) {}
 
-  void verify(bool) {}
-  [[nodiscard]] std::uint64_t checksum() const { return 0; }
   void feed(const frames::StreamBlock& block) { parser_.feed(block); }
   void run(Counts& counts) { parser_.parse(Visitor{counts}); }
   void finish(Counts& counts) {
@@ -184,19 +200,52 @@ class PacketCounter {
  private:
   struct Visitor {
     Counts& counts;
-    bool on_atoms(TraceIndex /*index*/, const etmv4::AtomPacket& /*atoms*/) {
+    template <class Atoms>
+    bool on_atoms(TraceIndex /*index*/, const Atoms& /*atoms*/) {
       ++counts.packets;
       return true;
     }
     void on_atom_row(Bytes headers) { counts.packets += headers.size(); }
-    bool on_packet(const etmv4::Packet& packet) {
+    bool on_packet(const Packet& packet) {
       counts.packets += packet.monitor_only ? 0U : 1U;
       return true;
     }
   };
 
-  etmv4::Parser parser_;
-  etmv4::Packet packet_;
+  Parser parser_;
+  Packet packet_;
+};
+
+/// The choice between protocols is made once a block.
+class PacketCounter {
+ public:
+  explicit PacketCounter(const SourceSetup& setup) : counter_(make(setup)) {}
+
+  void verify(bool) {}
+  [[nodiscard]] std::uint64_t checksum() const { return 0; }
+  void feed(const frames::StreamBlock& block) {
+    std::visit([&](auto& counter) { counter.feed(block); }, counter_);
+  }
+  void run(Counts& counts) {
+    std::visit([&](auto& counter) { counter.run(counts); }, counter_);
+  }
+  void finish(Counts& counts) {
+    std::visit([&](auto& counter) { counter.finish(counts); }, counter_);
+  }
+  void reset() {
+    std::visit([](auto& counter) { counter.reset(); }, counter_);
+  }
+
+ private:
+  using Counter = std::variant<ParserCounter<etmv4::Parser, etmv4::Packet>,
+                               ParserCounter<ptm::Parser, ptm::Packet>>;
+  static Counter make(const SourceSetup& setup) {
+    if (setup.kind == SourceKind::kPtm)
+      return ParserCounter<ptm::Parser, ptm::Packet>(ptm_config_of(setup));
+    return ParserCounter<etmv4::Parser, etmv4::Packet>(etmv4_config_of(setup));
+  }
+
+  Counter counter_;
 };
 
 template <std::size_t kSize>
@@ -331,7 +380,9 @@ std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetu
                                                                 const image::Image& image) {
   // The reference's rules, so that both sides give the same elements where it bends the protocol.
   const SourceOptions options{.reference_quirks = true};
-  auto source = etmv4::make_source(config_of(setup), &image, options);
+  auto source = setup.kind == SourceKind::kPtm
+                    ? ptm::make_source(ptm_config_of(setup), &image, options)
+                    : etmv4::make_source(etmv4_config_of(setup), &image, options);
   if (!source) return std::unexpected(source.error().detail);
   return std::move(*source);
 }
@@ -345,7 +396,7 @@ std::expected<std::unique_ptr<Own>, std::string> make_elements(const Capture& ca
   for (const SourceSetup& setup : capture.sources) {
     auto source = make_source(setup, own->image());
     if (!source) return std::unexpected(source.error());
-    own->add(config_of(setup).trace_id(), ElementCounter<kSize>(std::move(*source)));
+    own->add(trace_id_of(setup), ElementCounter<kSize>(std::move(*source)));
   }
   return own;
 }
@@ -357,8 +408,7 @@ std::expected<std::unique_ptr<Own>, std::string> make_own(const Capture& capture
     case Work::kPackets: {
       auto own = std::make_unique<PerSource<PacketCounter>>(capture);
       for (const SourceSetup& setup : capture.sources) {
-        const etmv4::Config config = config_of(setup);
-        own->add(config.trace_id(), PacketCounter(config));
+        own->add(trace_id_of(setup), PacketCounter(setup));
       }
       return own;
     }

@@ -81,7 +81,16 @@ Tree make_tree(Framing framing) {
 ocsd_err_t add_source(void* tree, const SourceSetup& source, int flags, unsigned char& id) {
   const auto arch = static_cast<ocsd_arch_version_t>(source.arch);
   const auto profile = static_cast<ocsd_core_profile_t>(source.profile);
-  if (source.ete) {
+  if (source.kind == SourceKind::kPtm) {
+    const ocsd_ptm_cfg config{.reg_idr = source.etmidr,
+                              .reg_ctrl = source.etmcr,
+                              .reg_ccer = source.etmccer,
+                              .reg_trc_id = source.traceidr,
+                              .arch_ver = arch,
+                              .core_prof = profile};
+    return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_PTM, flags, &config, &id);
+  }
+  if (source.kind == SourceKind::kEte) {
     const ocsd_ete_cfg config{.reg_idr0 = source.idr0,
                               .reg_idr1 = source.idr1,
                               .reg_idr2 = source.idr2,

@@ -112,6 +112,8 @@ ErrorNumber error_number(Fault fault) {
       return ErrorNumber::kIRangeLimitOverrun;
     case Fault::kMemoryAccess:
       return ErrorNumber::kMemNacc;
+    case Fault::kUnsupportedIsa:
+      return ErrorNumber::kUnsupportedIsa;
   }
   return ErrorNumber::kFail;
 }

@@ -36,6 +36,7 @@ std::optional<Framing> framing_of(InputKind kind) {
       return Framing::kDstream;
     case InputKind::kEtmv4Stream:
     case InputKind::kItmStream:
+    case InputKind::kPtmStream:
       return Framing::kNone;
     default:
       return std::nullopt;
@@ -160,6 +161,14 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
                   fmt::format("{0} is a trace script; run `waymark assemble {0} -o DIR` and give "
                               "DIR.",
                               path_));
+    case InputKind::kPtmStream:
+      if (!options_.protocol.empty()) break;
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{}: this is a PTM stream by its looks, but raw trace does not say how "
+                      "it was made; add --protocol ptm and --reg ETMIDR=VALUE --reg "
+                      "ETMCR=VALUE --reg ETMCCER=VALUE.",
+                      path_));
     default:
       break;
   }

@@ -85,6 +85,39 @@ AsyncFacts async_facts(Bytes content) {
   return facts;
 }
 
+// Alignment synchronisations of PTM, with a likely I-sync packet close behind, as hardware sends
+// it; sheet ptm.md sections 6.1 and 11.  That of ETMv3 looks the same but has its information byte
+// before the address.
+AsyncFacts ptm_async_facts(Bytes content) {
+  constexpr std::size_t kMinZeros = 5;
+  constexpr std::size_t kMaxZeros = 15;
+  constexpr std::size_t kMaxBetween = 12;
+  constexpr std::size_t kIsyncSize = 6;
+  const auto is_isync = [&](std::size_t at) {
+    return at + kIsyncSize <= content.size() && content[at] == 0x08 &&
+           (content[at + kIsyncSize - 1] & 0x91) == 0x01;
+  };
+  AsyncFacts facts;
+  std::size_t zeros = 0;
+  for (std::size_t at = 0; at < content.size(); ++at) {
+    if (content[at] == 0) {
+      ++zeros;
+      continue;
+    }
+    if (zeros >= kMinZeros && zeros <= kMaxZeros && content[at] == 0x80) {
+      ++facts.runs;
+      std::size_t isync = at + 1;
+      while (isync <= at + kMaxBetween && !is_isync(isync)) ++isync;
+      if (isync <= at + kMaxBetween) {
+        if (!facts.first) facts.first = at - zeros;
+        ++facts.good;
+      }
+    }
+    zeros = 0;
+  }
+  return facts;
+}
+
 struct FrameFacts {
   std::size_t frames = 0;  // Without blank ones and barriers.
   std::size_t barriers = 0;
@@ -208,6 +241,9 @@ Detection detect_trace(Bytes content, bool whole_frames) {
     return {InputKind::kEtmv4Stream,
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
+  const AsyncFacts ptm = ptm_async_facts(content);
+  if (ptm.first == std::size_t{0} && ptm.plausible())
+    return {InputKind::kPtmStream, "It starts with the alignment synchronisation of a PTM stream."};
   if (std::optional<Detection> syncs = detect_syncs(content)) return *std::move(syncs);
   const ItmFacts itm = itm_facts(content);
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
@@ -229,14 +265,20 @@ Detection detect_trace(Bytes content, bool whole_frames) {
                     "the ID bytes of CoreSight frames are missing.",
                     async.first.value_or(0))};
   }
+  if (ptm.good > 1 && ptm.plausible()) {
+    return {InputKind::kPtmStream,
+            fmt::format("Offset {} holds the alignment synchronisation of a PTM stream, and the ID "
+                        "bytes of CoreSight frames are missing.",
+                        ptm.first.value_or(0))};
+  }
   if (itm.plausible()) return {InputKind::kItmStream, itm_sentence(itm)};
   if (std::ranges::all_of(content, [](std::uint8_t b) { return b == 0; }))
     return {InputKind::kUnknown, "It holds zero bytes only."};
   return {
       InputKind::kUnknown,
       "It is no perf.data, ELF or trace script, its bytes are not plausible as CoreSight frames, "
-      "no ETMv4 alignment synchronisation is in it, and as ITM packets it makes no sense; state "
-      "the format, or give the folder of "
+      "no ETMv4 or PTM alignment synchronisation is in it, and as ITM packets it makes no sense; "
+      "state the format, or give the folder of "
       "a snapshot."};
 }
 
@@ -268,6 +310,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "ETMv4 stream";
     case InputKind::kItmStream:
       return "ITM stream";
+    case InputKind::kPtmStream:
+      return "PTM stream";
   }
   return "unknown";
 }

@@ -24,7 +24,7 @@ struct Parts {
     return Decoder(config);
   }
   static bool is_bad(const Packet& packet) { return itm::is_bad(packet.type); }
-  static tree::PacketFault fault_of(const Packet& packet) {
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     if (packet.type == PacketType::kReserved) return {Fault::kInvalidHeader, {}};
     if (packet.type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, error_message(packet)};

@@ -60,7 +60,8 @@ constexpr std::array<std::string_view, kFaultCount> kFaults = {"none",
                                                                "bad_image",
                                                                "invalid_opcode",
                                                                "range_limit",
-                                                               "memory_access"};
+                                                               "memory_access",
+                                                               "unsupported_isa"};
 constexpr std::string_view kSeverities[] = {"", "error", "warning", "info"};
 constexpr std::string_view kStages[] = {"frames", "packets", "elements"};
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -70,6 +71,15 @@ Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigne
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} does not fit the field {}, which has {} bits.", text, name, bits));
   return *value;
+}
+
+Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,
+                                 std::string_view (*word)(std::uint64_t), std::string_view text) {
+  const std::uint64_t end = std::uint64_t{1} << std::min(bits, 8U);
+  for (std::uint64_t value = 0; value < end; ++value)
+    if (!text.empty() && word(value) == text) return value;
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("'{}' is no word for the field {}.", text, name));
 }
 
 }  // namespace waymark

@@ -27,13 +27,16 @@ struct PacketFault {
 ///   bool is_monitor_only(const Packet&);
 ///   void write_packet(TextBuffer&, const Packet&, const Config&);
 ///   std::span<const BasicField<Packet>> fields_of(const Packet&);
-/// Parser and Decoder are shaped like those of etmv4, whose comments hold.  What the fast way of
-/// atoms needs (Parser::parse(), Decoder::straight(), run(), running(), resume()) may be left out.
-/// A protocol whose packets are at most one element has a fast way of its own: Parser::parse() with
-/// a visitor without on_atoms(), and
-///   Element* Decoder::put(const Packet&, Element* out, Element* end);
-/// P may have, instead of is_reserved(),
-///   PacketFault fault_of(const Packet&);  what to report where nothing decodes; kNone: nothing
+/// In place of is_reserved() it may have
+///   PacketFault fault_of(const Packet&, const SourceOptions&);  what to report where nothing
+///   decodes
+/// and write_packet() may take the SourceOptions as well.
+///
+/// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
+/// left out; each needs Parser::parse():
+///   atoms      straight(), run(), running(), resume() and copy_atoms()
+///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
+///              straight there, what else there is to do makes the decoder busy()
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -92,7 +95,12 @@ class PacketSource final : public Source {
   }
 
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
-    P::write_packet(out, packet.template as<Packet>(), config_);
+    const auto& p = packet.template as<Packet>();
+    if constexpr (requires { P::write_packet(out, p, config_, options_); }) {
+      P::write_packet(out, p, config_, options_);
+    } else {
+      P::write_packet(out, p, config_);
+    }
   }
 
   void visit_fields(const PacketRef& packet, FieldVisitor& visitor) const override {
@@ -105,7 +113,7 @@ class PacketSource final : public Source {
   }
 
  private:
-  static constexpr bool kHasFastWay = requires(Decoder& decoder) { decoder.running(); };
+  static constexpr bool kRuns = requires(Decoder& decoder) { decoder.running(); };
   static constexpr bool kPuts = requires(Decoder& decoder, const Packet& packet, Element* at) {
     { decoder.put(packet, at, at) } -> std::same_as<Element*>;
   };
@@ -114,7 +122,7 @@ class PacketSource final : public Source {
 
   std::size_t next_element(std::span<Element> out) {
     std::size_t count = 0;
-    if constexpr (kHasFastWay) {
+    if constexpr (kRuns) {
       if (decoder_->running()) {
         Element* const end = out.data() + out.size();
         count = static_cast<std::size_t>(decoder_->resume(out.data(), end) - out.data());
@@ -141,15 +149,10 @@ class PacketSource final : public Source {
           continue;
         }
       } else if (!failed()) {
-        if constexpr (kHasFastWay) {
+        if constexpr (kRuns || kPuts) {
           Straight straight{*this, out.data() + count, out.data() + out.size()};
           const bool stopped = parser_.parse(straight);
           count = static_cast<std::size_t>(straight.at - out.data());
-          if (stopped) continue;
-        } else if constexpr (kPuts) {
-          Putting putting{*this, out.data() + count, out.data() + out.size()};
-          const bool stopped = parser_.parse(putting);
-          count = static_cast<std::size_t>(putting.at - out.data());
           if (stopped) continue;
         } else {
           if (parse_until_busy()) continue;
@@ -194,21 +197,14 @@ class PacketSource final : public Source {
     }
 
     bool on_packet(const Packet& packet) {
-      source.take(packet);
-      return !source.decoder_->busy();
-    }
-  };
-
-  /// The same where each packet is at most one element.
-  struct Putting {
-    PacketSource& source;
-    Element* at;
-    Element* end;
-
-    bool on_packet(const Packet& packet) {
       Decoder& decoder = *source.decoder_;
-      if (source.count(packet)) at = decoder.put(packet, at, end);
-      return at != end && !decoder.busy();
+      if constexpr (kPuts) {
+        if (source.count(packet)) at = decoder.put(packet, at, end);
+        return at != end && !decoder.busy();
+      } else {
+        source.take(packet);
+        return !decoder.busy();
+      }
     }
   };
 
@@ -231,7 +227,7 @@ class PacketSource final : public Source {
   std::size_t next_packets() {
     if (shows_packets_) {
       while (parser_.next(packet_)) deliver();
-    } else if constexpr (kHasFastWay || kPuts) {
+    } else if constexpr (kRuns || kPuts) {
       parser_.parse(Counting{*this});
     } else {
       while (parser_.next(packet_)) take(packet_);
@@ -270,7 +266,7 @@ class PacketSource final : public Source {
     if (count(packet)) decoder_->accept(packet);
   }
 
-  /// False: the packet is not for a decoder.
+  /// Counts a packet, and reports it where nothing decodes.  True: it is for the decoder.
   bool count(const Packet& packet) {
     ++statistics_.packets;
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
@@ -282,9 +278,9 @@ class PacketSource final : public Source {
     return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet);
   }
 
-  static PacketFault fault_of(const Packet& packet) {
-    if constexpr (requires { P::fault_of(packet); }) {
-      return P::fault_of(packet);
+  [[nodiscard]] PacketFault fault_of(const Packet& packet) const {
+    if constexpr (requires { P::fault_of(packet, options_); }) {
+      return P::fault_of(packet, options_);
     } else {
       return {P::is_reserved(packet) ? Fault::kInvalidHeader : Fault::kNone, {}};
     }

@@ -137,6 +137,27 @@ TEST(Detect, etmv4_stream_that_wrapped) {
   EXPECT_THAT(found.why, HasSubstr("Offset 200"));
 }
 
+TEST(Detect, ptm_stream_from_its_start) {
+  EXPECT_EQ(kind_of({0, 0, 0, 0, 0, 0x80, 0x08, 0x58, 0x05, 0x00, 0x80, 0x61, 0x84}),
+            InputKind::kPtmStream);
+}
+
+TEST(Detect, ptm_stream_that_wrapped) {
+  Data data = noise(200);
+  for (int i = 0; i < 2; ++i) {
+    append(data, {0, 0, 0, 0, 0, 0x80, 0x08, 0x83, 0x8D, 0x01, 0xC0, 0x01});
+    append(data, noise(101));
+  }
+  const Detection found = detect(Bytes(data));
+  EXPECT_EQ(found.kind, InputKind::kPtmStream);
+  EXPECT_THAT(found.why, HasSubstr("Offset 200"));
+}
+
+TEST(Detect, an_isync_with_its_information_first_is_not_that_of_ptm) {
+  EXPECT_EQ(kind_of({0, 0, 0, 0, 0, 0x80, 0x08, 0x61, 0x58, 0x05, 0x00, 0x80, 0x84}),
+            InputKind::kUnknown);
+}
+
 TEST(Detect, memory_with_long_runs_of_zeros_is_no_stream) {
   Data data = noise(100);
   for (int i = 0; i < 8; ++i) {
@@ -190,7 +211,7 @@ TEST(Detect, text_and_little_itm_are_not_guessed) {
 
 TEST(Detect, every_kind_has_a_name_of_its_own) {
   std::vector<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(InputKind::kItmStream); ++i)
+  for (int i = 0; i <= static_cast<int>(InputKind::kPtmStream); ++i)
     names.push_back(input_kind_name(static_cast<InputKind>(i)));
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());

@@ -12,6 +12,7 @@
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
 #include "waymark/outputs/json.h"
+#include "waymark/ptm/text.h"
 
 namespace waymark::cli {
 namespace {
@@ -38,6 +39,8 @@ class TextSink final : public Sink {
       const Protocol protocol = source.source->protocol();
       if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
         writer_.name_exceptions(source.id, etmv4::write_exception_name, source.profile);
+      } else if (protocol == Protocol::kPtm) {
+        writer_.name_exceptions(source.id, ptm::write_exception_name, source.profile);
       }
     }
     writer_.header();

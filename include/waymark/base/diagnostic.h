@@ -24,8 +24,9 @@ enum class Fault : std::uint8_t {
   kInvalidOpcode,        ///< The image holds an opcode that cannot be one.
   kRangeLimit,           ///< More consecutive instructions without a waypoint than allowed.
   kMemoryAccess,         ///< The image could not answer.
+  kUnsupportedIsa,       ///< No classifier for the instruction set that the trace names.
 };
-inline constexpr std::size_t kFaultCount = 14;
+inline constexpr std::size_t kFaultCount = 15;
 
 enum class Severity : std::uint8_t { kError = 1, kWarning = 2, kInfo = 3 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "waymark/flow/follower.h"
 #include "waymark/isa/instruction.h"
 
 namespace waymark::flow {
@@ -14,24 +15,39 @@ class ReturnStack {
   struct Entry {
     std::uint64_t address = 0;
     isa::Isa isa = isa::Isa::kUnknown;
+    /// The block that made the call, as a hint: its [0] link is what stands at `address`.  Whoever
+    /// gives one must know whether it still exists.
+    BlockPointer caller;
   };
 
-  void push(std::uint64_t address, isa::Isa isa) {
+  void push(std::uint64_t address, isa::Isa isa, const Block* caller = nullptr) {
     top_ = (top_ + 1) % kDepth;
-    entries_[top_] = {address, isa};
+    Entry& entry = entries_[top_];
+    entry.address = address;
+    entry.isa = isa;
+    entry.caller = caller;
     if (count_ < kDepth) ++count_;
   }
 
   /// False: the stack is empty.
   bool pop(Entry& out) {
-    if (count_ == 0) return false;
-    out = entries_[top_];
+    const Entry* top = pop();
+    if (top != nullptr) out = *top;
+    return top != nullptr;
+  }
+  /// The same in place; valid until the next push().  nullptr: the stack is empty.
+  const Entry* pop() {
+    if (count_ == 0) return nullptr;
+    const Entry* top = &entries_[top_];
     top_ = (top_ + kDepth - 1) % kDepth;
     --count_;
-    return true;
+    return top;
   }
 
   void clear() { count_ = 0; }
+  void forget_callers() {
+    for (Entry& entry : entries_) entry.caller = nullptr;
+  }
   [[nodiscard]] unsigned size() const { return count_; }
 
   static constexpr unsigned kDepth = 16;

@@ -24,6 +24,7 @@ enum class InputKind : std::uint8_t {
   kDstreamFrames,   ///< The same in the 512-byte records of a DSTREAM.
   kEtmv4Stream,     ///< One ETMv4 or ETE stream without frames.
   kItmStream,       ///< One ITM stream without frames: what a probe reads from the SWO pin.
+  kPtmStream,       ///< One PTM stream without frames.
 };
 
 /// The name of a kind for users: "snapshot folder".
@@ -47,7 +48,8 @@ Result<Detection> detect(const std::string& path);
 /// of 16 and its ID bytes name few sources, hardly any reserved ID, and come as often as hardware
 /// sends them; as frames with syncs if most syncs are whole frames apart; as an ETMv4 stream if it
 /// starts with an alignment synchronisation, or if most long runs of zeros are one and a trace info
-/// packet follows; as an ITM stream if hardly a packet of it is bad and, where no synchronisation
+/// packet follows; as a PTM stream in the same way, by its own synchronisation and the I-sync
+/// packet behind it; as an ITM stream if hardly a packet of it is bad and, where no synchronisation
 /// is in it, few ports and sources send nearly all.  Hence short captures, and those of other
 /// protocols without frames, are kUnknown; a memory dump that looks like one of these is possible
 /// but rare.

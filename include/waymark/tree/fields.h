@@ -94,6 +94,10 @@ void for_each_field(std::type_identity_t<std::span<const BasicField<Packet>>> fi
 Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigned bits,
                                   std::string_view text);
 
+/// The value, of at most 8 `bits`, whose word is `text`.  kInvalidArgument: there is none.
+Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,
+                                 std::string_view (*word)(std::uint64_t), std::string_view text);
+
 /// Sets one of `fields`, those of the packet's type, from text.  kNotFound: there is no such field,
 /// or it is only to be read; else as parse_field().
 template <class Packet>
@@ -102,7 +106,9 @@ Result<void> set_field(std::type_identity_t<std::span<const BasicField<Packet>>>
                        std::string_view text) {
   for (const BasicField<Packet>& field : fields) {
     if (field.name != name || field.set == nullptr) continue;
-    const Result<std::uint64_t> value = parse_field(name, field.kind, field.bits, text);
+    const Result<std::uint64_t> value = field.kind == FieldKind::kWord
+                                            ? parse_word(name, field.bits, field.word, text)
+                                            : parse_field(name, field.kind, field.bits, text);
     if (!value) return std::unexpected(value.error());
     field.set(packet, *value);
     return {};

@@ -1,0 +1,79 @@
+// Atom packets.  Fact sheet ptm.md section 4.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "waymark/ptm/packet.h"
+
+namespace waymark::ptm {
+
+/// All that an atom packet says: laid out as the fields of Packet from its type on.
+struct AtomPacket {
+  PacketType type = PacketType::kAtom;
+  PacketType error_type = PacketType::kNoErrorType;
+  std::uint16_t length = 1;
+  std::uint8_t atom_count = 0;
+  bool monitor_only = false;
+  bool has_cycle_count = false;
+  Doubt doubt = Doubt::kNone;
+  std::uint32_t atoms = 0;  ///< Bit i is the i-th oldest; 1 is E.
+  std::uint32_t cycle_count = 0;
+};
+
+/// Headers 1xxxxxx0.
+constexpr bool is_atom_header(std::uint8_t header) { return (header & 0x81) == 0x80; }
+
+namespace detail {
+
+// The newest atom is at [1], the oldest at [count]; 0 is E.
+consteval AtomPacket make_atom_packet(unsigned header) {
+  // The highest 1 of [6:2] tells how many; [6:3] = 0 is one, whatever [2] is.
+  const auto count = static_cast<unsigned>(std::bit_width((header & 0x7CU) | 4U)) - 2U;
+  AtomPacket packet;
+  packet.atom_count = static_cast<std::uint8_t>(count);
+  for (unsigned i = 0; i < count; ++i)
+    if ((header >> (count - i) & 1) == 0) packet.atoms |= 1U << i;
+  return packet;
+}
+
+consteval std::array<AtomPacket, 64> make_atom_packets() {
+  std::array<AtomPacket, 64> table{};
+  for (unsigned i = 0; i < 64; ++i) table[i] = make_atom_packet(0x80 | i << 1);
+  return table;
+}
+
+inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
+
+}  // namespace detail
+
+/// The atoms of a header when not cycle-accurate; is_atom_header(header).
+constexpr const AtomPacket& atom_packet(std::uint8_t header) {
+  return detail::kAtomPackets[header >> 1 & 0x3F];
+}
+
+/// Writes an atom packet over the fields of `to` that it has.
+inline void copy_atoms(const AtomPacket& from, Packet& to) {
+  static_assert(
+      offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
+      offsetof(Packet, atom_count) - offsetof(Packet, type) == offsetof(AtomPacket, atom_count) &&
+      offsetof(Packet, has_cycle_count) - offsetof(Packet, type) ==
+          offsetof(AtomPacket, has_cycle_count) &&
+      offsetof(Packet, doubt) - offsetof(Packet, type) == offsetof(AtomPacket, doubt) &&
+      offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms) &&
+      offsetof(Packet, cycle_count) - offsetof(Packet, type) == offsetof(AtomPacket, cycle_count));
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
+}
+
+/// The other way.
+inline AtomPacket atoms_of(const Packet& from) {
+  AtomPacket atoms;
+  std::memcpy(&atoms, reinterpret_cast<const std::uint8_t*>(&from) + offsetof(Packet, type),
+              sizeof atoms);
+  return atoms;
+}
+
+}  // namespace waymark::ptm

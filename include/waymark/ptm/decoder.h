@@ -1,0 +1,162 @@
+// Packets to elements.  Fact sheet ptm.md sections 8 and 9.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/element/element.h"
+#include "waymark/flow/follower.h"
+#include "waymark/flow/return_stack.h"
+#include "waymark/image/image.h"
+#include "waymark/ptm/atoms.h"
+#include "waymark/ptm/config.h"
+#include "waymark/ptm/packet.h"
+#include "waymark/ptm/quirks.h"
+
+namespace waymark::ptm {
+
+/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
+/// Elements come in the order of their packets; nothing is held back.  One owner; not thread safe.
+/// `image` must outlive it.
+class Decoder {
+ public:
+  /// `flags` are DecodeFlag bits (waymark/tree/source.h).
+  Decoder(const Config& config, const image::Image& image, std::uint32_t flags,
+          const Quirks& quirks);
+
+  void accept(const Packet& packet) { put(packet, nullptr, nullptr); }
+
+  /// As accept() and drain(): writes from `out` on and returns the new position.  What does not fit
+  /// before `end` makes the decoder busy().
+  Element* put(const Packet& packet, Element* out, Element* end);
+
+  /// The fast way of an atom packet, possible when straight(); otherwise accept() it.
+  [[nodiscard]] bool straight() const { return state_ == State::kDecode; }
+  Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end);
+
+  /// run() always finishes its packet.
+  [[nodiscard]] static constexpr bool running() { return false; }
+  static Element* resume(Element* out, Element* /*end*/) { return out; }
+
+  /// No more packets: the end-of-trace element comes out of drain().
+  void end_of_trace();
+
+  /// Fills `out` from the front; returns how many.  Stops early where a diagnostic must be reported
+  /// first (has_diagnostics()) or a context must be seen before memory is read under it.
+  std::size_t drain(std::span<Element> out);
+
+  /// Something is left for drain() to do.
+  [[nodiscard]] bool busy() const { return busy_; }
+
+  /// Records whose place is after all elements drained so far.
+  [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
+  [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
+  void clear_diagnostics() { diagnostics_.clear(); }
+
+  /// A fatal error: nothing more comes before reset().
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  /// Waits for synchronisation again; sheet section 8.
+  void reset();
+
+  /// Longest range in instructions; 0: no limit.
+  void set_range_limit(std::uint32_t instructions);
+
+  [[nodiscard]] const flow::Follower& follower() const { return follower_; }
+  [[nodiscard]] flow::Follower& follower() { return follower_; }
+
+ private:
+  enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitIsync, kDecode };
+
+  /// Which packet a walk is for: it names it in records.
+  enum class Cause : std::uint8_t { kAtom, kBranch, kWaypointUpdate };
+
+  /// What a packet says of time.
+  struct Cycles {
+    bool present = false;
+    std::uint32_t count = 0;
+  };
+
+  /// One packet makes no more elements: five ranges, "not accessible", a lost cycle count.
+  static constexpr std::size_t kMostElements = 8;
+
+  // -- Packets --
+  void accept_in_decode(const Packet& packet);
+  void synchronise(const Packet& packet);
+  void branch(const Packet& packet);
+  void waypoint_update(const Packet& packet);
+  void context_changed();
+  void bad_packet(const Packet& packet);
+  void doubt(const Packet& packet);
+  bool take_security(const Context& context);
+
+  // -- Flow --
+  template <Cause kCause>
+  void follow_as(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
+  void follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
+  void follow_branch(TraceIndex index, Cycles cycles);
+  /// The flow goes on at `address`, which the block before may remember as a guess.
+  void go_to(std::uint64_t address, isa::Isa isa);
+  void lose_flow();
+  void stuck(const flow::Block& block, TraceIndex index, Cycles cycles, Cause cause);
+  void unfollowable(flow::BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause);
+  void push_return(const flow::Block& call);
+  [[nodiscard]] const flow::Block* caller_of(const flow::ReturnStack::Entry& entry) const;
+  void lost_cycles(TraceIndex index, Cycles cycles);
+  void select_memory();
+
+  // -- Elements --
+  Element& emit(ElementKind kind, TraceIndex index);
+  void emit_cycles(Element& element, Cycles cycles) const;
+  void emit_not_accessible(TraceIndex index, std::uint64_t address);
+  void begin_output(Element* out, Element* end);
+  Element* end_output();
+
+  Diagnostic& report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  void lose_sync(UnsyncReason reason);
+
+  Config config_;
+  Quirks quirks_;
+  std::uint32_t flags_;
+  flow::Follower follower_;
+  flow::ReturnStack return_stack_;
+  bool return_stack_on_;
+  std::uint64_t flushes_ = 0;  ///< Of the follower, when the stack's callers were valid.
+  bool callbacks_;
+
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  bool need_isync_ = true;
+  bool no_sync_pending_ = false;
+  bool busy_ = false;
+  bool failed_ = false;
+  bool yield_ = false;  ///< The client must see a context before memory is read under it.
+  TraceIndex packet_index_ = 0;
+  std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
+
+  // Where execution is.  While block_ is set it alone says so.
+  bool valid_ = false;
+  isa::Isa isa_ = isa::Isa::kUnknown;
+  std::uint64_t address_ = 0;
+  flow::BlockPointer block_;
+  flow::BlockPointer from_;  ///< The block before, for its links.
+  bool from_taken_ = false;
+
+  Element context_;  ///< Context fields of every element.
+  Element range_;    ///< The same as the beginning of a range.
+
+  // Output: straight to the client's span, or to staged_ when that has too little room.
+  Element* out_ = nullptr;
+  Element* client_ = nullptr;
+  Element* client_end_ = nullptr;
+  std::array<Element, kMostElements> staged_;
+  std::size_t staged_count_ = 0;
+  std::size_t staged_taken_ = 0;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace waymark::ptm

@@ -1,0 +1,420 @@
+// Bytes to packets.  Fact sheet ptm.md sections 3 to 7.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "waymark/frames/stream.h"
+#include "waymark/ptm/atoms.h"
+#include "waymark/ptm/config.h"
+#include "waymark/ptm/packet.h"
+#include "waymark/ptm/quirks.h"
+
+namespace waymark::ptm {
+
+/// Counts of one source; sheet frames.md section 5.
+struct ParserStatistics {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t unsynced_bytes = 0;
+  std::uint32_t bad_headers = 0;
+  std::uint32_t bad_sequences = 0;
+  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
+};
+
+/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
+/// unfinished packet between blocks, so that any chunking gives the same packets (but for
+/// Quirks::chunks_end_with_blocks).  A copy is a saved state (with the block that it reads).  One
+/// owner; not thread safe.
+class Parser {
+ public:
+  /// No packet is longer, nor a chunk of unsynchronised bytes.
+  static constexpr std::size_t kMaxPacketBytes = 32;
+
+  explicit Parser(const Config& config, const Quirks& quirks = {});
+
+  /// The block before must be used up, and this one must live until it is.
+  void feed(const frames::StreamBlock& block);
+
+  /// The next whole packet.  False: the block is used up.
+  bool next(Packet& packet);
+
+  /// Fills `out` from the front with whole packets and returns how many; less than its size only
+  /// when the block is used up.  Of each packet only the fields that its type carries are written.
+  /// packet_bytes() is that of the last.
+  std::size_t next(std::span<Packet> out);
+
+  /// Reads on until the block is used up or the visitor says stop.  `Visitor` has
+  ///   bool on_atoms(TraceIndex index, const AtomPacket& atoms);
+  ///   bool on_packet(const Packet& packet);
+  /// which return false to stop after this packet.  True: the visitor stopped it.
+  template <class Visitor>
+  bool parse(Visitor&& visitor);
+
+  /// At the end of the trace: the unfinished packet, as kIncompleteEot.  False: none.
+  bool finish(Packet& packet);
+
+  /// Unsynchronised again; nothing is known of addresses, context and time.
+  void reset();
+
+  /// The bytes of the packet that next() or finish() gave last; valid until the next call.
+  [[nodiscard]] Bytes packet_bytes() const {
+    return {raw_ != nullptr ? raw_ : held_.data(), raw_size_};
+  }
+
+  /// Bytes of the present block that are read.
+  [[nodiscard]] std::size_t position() const { return position_; }
+
+  /// Takes back what is left of the block; returns position().
+  std::size_t withdraw() {
+    statistics_.total_bytes -= size_ - position_;
+    size_ = position_;
+    return position_;
+  }
+
+  [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
+  void reset_statistics() { statistics_ = {}; }
+  [[nodiscard]] bool synchronised() const { return synced_; }
+
+ private:
+  static constexpr std::size_t kMaxZeros = 16;   ///< Of an A-sync that is none.
+  static constexpr std::size_t kMinZeros = 5;    ///< Of one that is.
+  static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.
+  static constexpr std::size_t kMaxBranch = 12;
+
+  template <bool kCycles, class Visitor>
+  bool parse_in_sync(Visitor& visitor);
+  bool next_in_sync(Packet& packet);
+  bool next_carried(Packet& packet);
+  bool next_unsynced(Packet& packet);
+  /// Gives `size` of the unsynchronised bytes as a chunk.
+  void give_chunk(Packet& packet, std::size_t size);
+  [[nodiscard]] bool at_segment_end() const;
+
+  // Readers: the length of the packet at `at`, or 0 if more bytes are needed (nothing has changed
+  // then).  A reader that is not kChecked may look at kMaxBranch bytes.
+  std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
+  template <bool kChecked, bool kCycles>
+  std::size_t read_branch(const std::uint8_t* at, std::size_t available, Packet& packet);
+  /// A branch of one to four address bytes and no information, which is nearly every one: without
+  /// a branch on how many.  0: it is another, and nothing has changed.
+  template <bool kCycles>
+  std::size_t read_short_branch(const std::uint8_t* at, Packet& packet);
+  std::size_t read_waypoint_update(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet);
+
+  /// Bits of an address as A0 to A4 hold them, in the Thumb view.
+  struct AddressField {
+    std::uint64_t bits = 0;
+    unsigned count = 0;  ///< Bytes.
+    std::uint8_t last = 0;
+  };
+  template <bool kChecked>
+  static AddressField read_address(const std::uint8_t* at, std::size_t available);
+  /// Takes the address into the registers and the packet.
+  void apply_address(const AddressField& field, Packet& packet);
+
+  /// Member by member: a copy of the whole would wait for the stores of its parts.
+  void set_address(std::uint32_t value, unsigned width, Packet& packet) {
+    const auto update_bits = static_cast<std::uint8_t>(width);
+    const std::uint8_t valid_bits = std::max(address_.valid_bits, update_bits);
+    address_.value = packet.address.value = value;
+    address_.valid_bits = packet.address.valid_bits = valid_bits;
+    address_.update_bits = packet.address.update_bits = update_bits;
+  }
+
+  struct CycleCount {
+    std::uint32_t value = 0;
+    unsigned length = 0;  ///< 0: more bytes are needed.
+  };
+  template <bool kChecked>
+  static CycleCount read_cycle_count(const std::uint8_t* at, std::size_t available);
+
+  /// Marks the packet if this doubt arose so often that it is no accident, and was not told.
+  void doubt(Packet& packet, Doubt what);
+
+  void took(std::size_t position, std::size_t length) {
+    raw_ = data_ + position;
+    raw_size_ = length;
+    position_ = position + length;
+  }
+  TraceIndex index_at(std::size_t position) {
+    while (position >= run_end_) [[unlikely]]
+      next_run();
+    return runs_[run_].index_at(position);
+  }
+  void next_run();
+
+  Config config_;
+  Quirks quirks_;
+  bool cycle_accurate_;
+  bool long_timestamps_;
+  std::uint8_t context_id_bytes_;
+
+  // The present block.
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t position_ = 0;
+  std::span<const frames::Run> runs_;
+  std::size_t run_ = 0;
+  std::size_t run_end_ = 0;
+
+  // The unfinished packet.
+  std::array<std::uint8_t, kMaxPacketBytes> carry_{};
+  std::size_t carry_size_ = 0;
+  TraceIndex carry_index_ = 0;
+
+  // The search for the first A-sync: bytes that are none, and then zeros that may be one.
+  bool synced_ = false;
+  std::array<std::uint8_t, kMaxPacketBytes> unsynced_{};
+  std::array<TraceIndex, kMaxPacketBytes> unsynced_index_{};
+  std::size_t unsynced_size_ = 0;  ///< With the zeros.
+  std::size_t zeros_ = 0;
+  bool first_chunk_given_ = false;
+
+  // Bytes of the last packet: in the block, or where raw_ is nullptr in held_.
+  std::array<std::uint8_t, kMaxPacketBytes> held_{};
+  const std::uint8_t* raw_ = nullptr;
+  std::size_t raw_size_ = 0;
+
+  // Registers that packets update; sheet section 2.
+  Address address_;
+  isa::Isa isa_ = isa::Isa::kUnknown;
+  bool alt_isa_ = false;  ///< The variable of sheet section 5.3.
+  Context context_;
+  std::uint64_t timestamp_ = 0;
+  // How often each doubt arose since the last A-sync, and which were told.
+  std::array<std::uint8_t, kDoubtCount> doubts_{};
+  std::array<bool, kDoubtCount> doubts_told_{};
+
+  ParserStatistics statistics_;
+  Packet packet_;  ///< What parse() hands to its visitor.
+};
+
+template <bool kChecked>
+Parser::AddressField Parser::read_address(const std::uint8_t* at, std::size_t available) {
+  AddressField field;
+  std::uint8_t byte = at[0];
+  field.bits = byte & 0x7EU;
+  unsigned i = 1;
+  while ((byte & 0x80) != 0 && i < 5) {
+    if (kChecked && available <= i) return {};
+    byte = at[i];
+    if (i == 4) {
+      // How many bits of this byte are address depends on the instruction set.
+      field.bits |= std::uint64_t{byte} << 28;
+      ++i;
+      break;
+    }
+    const bool last = (byte & 0x80) == 0;
+    field.bits |= std::uint64_t{byte & (last ? 0x3FU : 0x7FU)} << (7 * i);
+    ++i;
+  }
+  field.count = i;
+  field.last = byte;
+  return field;
+}
+
+template <bool kChecked>
+Parser::CycleCount Parser::read_cycle_count(const std::uint8_t* at, std::size_t available) {
+  if (kChecked && available == 0) return {};
+  std::uint32_t value = at[0] >> 2 & 0xFU;
+  if ((at[0] & 0x40) == 0) [[likely]]
+    return {value, 1};
+  for (unsigned i = 1; i < 5; ++i) {
+    if (kChecked && available <= i) return {};
+    value |= std::uint32_t{at[i] & 0x7FU} << (7 * i - 3);
+    if ((at[i] & 0x80) == 0) return {value, i + 1};
+  }
+  return {value, 5};
+}
+
+inline void Parser::apply_address(const AddressField& field, Packet& packet) {
+  using isa::Isa;
+  Isa isa = isa_;
+  std::uint64_t value = field.bits;
+  unsigned width = 7 * field.count - (field.count == 1 ? 0 : 1);
+  if (field.count == 5) {
+    // The last byte stands at [35:28]: Jazelle has five bits of address in it, Thumb four, ARM
+    // three.
+    const unsigned kind = field.last >> 4 & 3U;
+    unsigned bits = 31;
+    isa = Isa::kA32;
+    if (kind >= 2) {
+      isa = Isa::kJazelle;
+      bits = 33;
+    } else if (kind == 1) {
+      isa = Isa::kT32;
+      bits = 32;
+    }
+    value &= (std::uint64_t{1} << bits) - 1;
+    width = 32;
+  }
+  if (isa == Isa::kA32) {
+    value <<= 1;
+    if (width < 32) ++width;
+  } else if (isa == Isa::kJazelle) {
+    value >>= 1;
+    if (width < 32) --width;
+  } else if (isa != Isa::kUnknown) {
+    isa = alt_isa_ ? Isa::kThumbEE : Isa::kT32;
+  }
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
+  set_address((address_.value & ~mask) | (static_cast<std::uint32_t>(value) & mask), width, packet);
+  packet.isa_changed = isa != isa_;
+  isa_ = isa;
+  packet.isa = isa;
+}
+
+template <bool kChecked, bool kCycles>
+std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const AddressField field = read_address<kChecked>(at, available);
+  if (kChecked && field.count == 0) return 0;
+  std::size_t length = field.count;
+  unsigned info_bytes = 0;
+  // A lone address byte has address bits where longer ones have the flag.
+  if (field.count > 1 && (field.last & 0x40) != 0) {
+    if (kChecked && available <= length) return 0;
+    info_bytes = (at[length] & 0x80) != 0 ? 2 : 1;
+    length += info_bytes;
+    if (kChecked && available < length) return 0;
+  }
+  CycleCount cycles;
+  if constexpr (kCycles) {
+    cycles = read_cycle_count<kChecked>(at + length, available - length);
+    if (kChecked && cycles.length == 0) return 0;
+  }
+  packet.begin(PacketType::kBranchAddress, length + cycles.length);
+  packet.info_bytes = static_cast<std::uint8_t>(info_bytes);
+  if (info_bytes != 0) [[unlikely]] {
+    const std::uint8_t* const info = at + field.count;
+    packet.exception = static_cast<std::uint16_t>(info[0] >> 1 & 0xF);
+    alt_isa_ = (info[0] & 0x40) != 0;
+    context_.alt_isa = alt_isa_;
+    context_.ns = (info[0] & 1) != 0;
+    if (info_bytes == 2) {
+      packet.exception = static_cast<std::uint16_t>(packet.exception | (info[1] & 0x1F) << 4);
+      context_.hyp = (info[1] & 0x20) != 0;
+    }
+    packet.context = context_;
+    packet.context.updated = true;
+  }
+  apply_address(field, packet);
+  if constexpr (kCycles) {
+    packet.has_cycle_count = true;
+    packet.cycle_count = cycles.value;
+    if ((at[length] & 0x83) != 0) [[unlikely]]
+      doubt(packet, Doubt::kCycleCountForm);
+  }
+  return length + cycles.length;
+}
+
+template <bool kCycles>
+std::size_t Parser::read_short_branch(const std::uint8_t* at, Packet& packet) {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, at, sizeof bytes);
+  if constexpr (std::endian::native == std::endian::big) bytes = std::byteswap(bytes);
+  const std::uint32_t ends = ~bytes & 0x80808080U;
+  // The lowest byte without a continuation bit is the last; in it bit 6 is a flag, if it is not
+  // also the first.
+  const std::uint32_t end = ends & (0U - ends);
+  const bool a32 = isa_ == isa::Isa::kA32;
+  const bool plain_isa = a32 || (isa_ == isa::Isa::kT32 && !alt_isa_);
+  if (ends == 0 || !plain_isa || (bytes & (end >> 1) & ~0x40U) != 0) return 0;
+  const auto count = static_cast<unsigned>(std::countr_zero(end)) / 8 + 1;
+  const std::uint32_t bits = (bytes & 0x7EU) | (bytes >> 8 & 0x7FU) << 7 |
+                             (bytes >> 16 & 0x7FU) << 14 | (bytes >> 24 & 0x7FU) << 21;
+  const unsigned width = 7 * count - (count > 1 ? 1U : 0U) + (a32 ? 1U : 0U);
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
+  std::size_t length = count;
+  CycleCount cycles;
+  if constexpr (kCycles) {
+    cycles = read_cycle_count<false>(at + count, kMaxBranch);
+    length += cycles.length;
+  }
+  packet.begin(PacketType::kBranchAddress, length);
+  packet.isa = isa_;
+  packet.isa_changed = false;
+  packet.info_bytes = 0;
+  set_address((address_.value & ~mask) | ((bits << (a32 ? 1 : 0)) & mask), width, packet);
+  if constexpr (kCycles) {
+    packet.has_cycle_count = true;
+    packet.cycle_count = cycles.value;
+    if ((at[count] & 0x83) != 0) [[unlikely]]
+      doubt(packet, Doubt::kCycleCountForm);
+  }
+  return length;
+}
+
+template <class Visitor>
+bool Parser::parse(Visitor&& visitor) {
+  while (true) {
+    if (synced_ && carry_size_ == 0) [[likely]]
+      return cycle_accurate_ ? parse_in_sync<true>(visitor) : parse_in_sync<false>(visitor);
+    if (!next(packet_)) return false;
+    if (!visitor.on_packet(packet_)) return true;
+  }
+}
+
+// One round of the outer loop is one run.
+template <bool kCycles, class Visitor>
+bool Parser::parse_in_sync(Visitor& visitor) {
+  const std::uint8_t* const data = data_;
+  const std::size_t size = size_;
+  std::size_t position = position_;
+  while (position < size) {
+    while (position >= run_end_) next_run();
+    const frames::Indexer index(runs_[run_]);
+    const std::size_t end = std::min(size, run_end_);
+    do {
+      const std::uint8_t* const at = data + position;
+      if (size - position >= kMaxBranch) [[likely]] {
+        std::size_t length = 0;
+        bool go_on = true;
+        if ((*at & 1) != 0) {
+          length = read_short_branch<kCycles>(at, packet_);
+          if (length == 0) length = read_branch<false, kCycles>(at, kMaxBranch, packet_);
+          packet_.index = index(position);
+          go_on = visitor.on_packet(packet_);
+        } else if ((*at & 0x80) != 0) {
+          length = 1;
+          if constexpr (kCycles) {
+            const CycleCount cycles = read_cycle_count<false>(at, kMaxBranch);
+            AtomPacket atom;
+            atom.length = static_cast<std::uint16_t>(cycles.length);
+            atom.atom_count = 1;
+            atom.atoms = (*at & 2) == 0 ? 1 : 0;
+            atom.has_cycle_count = true;
+            atom.cycle_count = cycles.value;
+            length = cycles.length;
+            go_on = visitor.on_atoms(index(position), atom);
+          } else {
+            go_on = visitor.on_atoms(index(position), atom_packet(*at));
+          }
+        }
+        if (length != 0) [[likely]] {
+          if (!go_on) {
+            took(position, length);
+            return true;
+          }
+          position += length;
+          continue;
+        }
+      }
+      position_ = position;
+      if (!next_in_sync(packet_)) return false;
+      position = position_;
+      if (!visitor.on_packet(packet_)) return true;
+    } while (position < end);
+  }
+  position_ = position;
+  return false;
+}
+
+}  // namespace waymark::ptm

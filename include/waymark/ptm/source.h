@@ -1,0 +1,18 @@
+// A PTM source for a decode tree.
+#pragma once
+
+#include <memory>
+
+#include "waymark/base/result.h"
+#include "waymark/image/image.h"
+#include "waymark/ptm/config.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::ptm {
+
+/// `image` must outlive the source; it may be nullptr only when `options.decode` is false.
+/// kInvalidArgument: it is nullptr all the same.
+Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
+                                            const SourceOptions& options);
+
+}  // namespace waymark::ptm

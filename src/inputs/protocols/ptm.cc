@@ -1,0 +1,103 @@
+// PTM.
+#include <algorithm>
+#include <string>
+
+#include "../protocol_rows.h"
+#include "waymark/ptm/config.h"
+#include "waymark/ptm/encoder.h"
+#include "waymark/ptm/fields.h"
+#include "waymark/ptm/source.h"
+
+namespace waymark::inputs {
+namespace {
+
+// -- Registers; sheet snapshot-format.md section 4. -----------------------------------------------
+
+ptm::Config read_config(const RegisterReader& registers, isa::Core core) {
+  ptm::Config config;
+  config.core = core;
+  config.etmidr = registers("ETMIDR").value_or(config.etmidr);
+  config.etmcr = registers("ETMCR").value_or(config.etmcr);
+  config.etmccer = registers("ETMCCER").value_or(config.etmccer);
+  config.etmtraceidr = registers("ETMTRACEIDR").value_or(config.etmtraceidr);
+  return config;
+}
+
+Result<std::unique_ptr<Source>> make(const RegisterReader& registers, isa::Core core,
+                                     const image::Image* image, const SourceOptions& options) {
+  return ptm::make_source(read_config(registers, core), image, options);
+}
+
+std::string version(const RegisterReader& registers) {
+  return fmt::format("1.{}", read_config(registers, {}).minor_version());
+}
+
+constexpr RegisterRule kRegisters[] = {
+    {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
+
+// -- Trace scripts. -------------------------------------------------------------------------------
+
+/// "atoms EENEN…": any number of letters, five to a packet, or one where counts belong to them.
+Result<void> assemble_atoms(std::string_view letters, const ptm::Config& config,
+                            std::vector<std::uint8_t>& out) {
+  if (letters.empty() || letters.find_first_not_of("EN") != std::string_view::npos)
+    return fail(ErrorCode::kParse, "After 'atoms', letters E and N are needed.");
+  const std::size_t most = config.cycle_accurate() ? 1 : 5;
+  while (!letters.empty()) {
+    ptm::Packet packet;
+    packet.type = ptm::PacketType::kAtom;
+    const std::string_view part = letters.substr(0, most);
+    packet.atom_count = static_cast<std::uint8_t>(part.size());
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (part[i] == 'E') packet.atoms |= 1U << i;
+    WAYMARK_TRY(ptm::encode(packet, config, out));
+    letters.remove_prefix(part.size());
+  }
+  return {};
+}
+
+struct ScriptParts {
+  using Config = ptm::Config;
+  using Packet = ptm::Packet;
+
+  static Result<Packet> packet_of_keyword(std::string_view keyword) {
+    return ptm::packet_of_keyword(keyword);
+  }
+  static std::span<const ptm::Field> fields_of(const Packet& packet) {
+    return ptm::fields_of(packet.type);
+  }
+  static std::string_view keyword_of(const Packet& packet) {
+    return ptm::packet_keyword(packet.type);
+  }
+  static Result<bool> assemble_special(std::string_view keyword,
+                                       std::span<const ScriptField> fields, const Config& config,
+                                       std::vector<std::uint8_t>& out) {
+    if (keyword != "atoms") return false;
+    WAYMARK_TRY(assemble_atoms(fields.size() == 1 && fields[0].name.empty() ? fields[0].text : "",
+                               config, out));
+    return true;
+  }
+  static void complete(Packet& packet, std::span<const ScriptField> /*fields*/) {
+    if (packet.type == ptm::PacketType::kIsync && packet.isa == isa::Isa::kThumbEE)
+      packet.context.alt_isa = true;
+  }
+  static Result<void> encode(const Packet& packet, const Config& config,
+                             std::vector<std::uint8_t>& out) {
+    return ptm::encode(packet, config, out);
+  }
+};
+
+std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers, isa::Core core) {
+  return std::make_unique<TableAssembler<ScriptParts>>(read_config(registers, core));
+}
+
+constexpr ProtocolRow kRows[] = {
+    {"PTM1", Protocol::kPtm, true, kRegisters, make, version, make_assembler},
+    {"PFT1", Protocol::kPtm, true, kRegisters, make, version, make_assembler},
+};
+
+}  // namespace
+
+std::span<const ProtocolRow> ptm_rows() { return kRows; }
+
+}  // namespace waymark::inputs

@@ -1,0 +1,381 @@
+#include "waymark/ptm/decoder.h"
+
+#include <algorithm>
+
+#include "waymark/tree/source.h"
+
+namespace waymark::ptm {
+namespace {
+
+using isa::Isa;
+
+isa::Options walk_options(const Config& config) {
+  return {.arch = config.core.arch,
+          .dsb_dmb_waypoints = config.barrier_waypoints(),
+          .wfi_wfe_waypoints = false,
+          .track_it_block = false,
+          .a64_opcode_check = false};
+}
+
+// Gray code to binary: each bit is the exclusive or of all bits from it upwards.
+std::uint64_t from_gray(std::uint64_t gray) {
+  for (unsigned shift = 1; shift < 64; shift *= 2) gray ^= gray >> shift;
+  return gray;
+}
+
+TraceOnReason trace_on_reason(IsyncReason reason) {
+  switch (reason) {
+    case IsyncReason::kRestartOverflow:
+      return TraceOnReason::kOverflow;
+    case IsyncReason::kDebugExit:
+      return TraceOnReason::kDebugRestart;
+    default:
+      return TraceOnReason::kNormal;
+  }
+}
+
+std::string_view doubt_text(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::kCycleCountForm:
+      return "What follows branch packets is not formed like a cycle count: ETMCR[12] says that "
+             "this trace is cycle-accurate, and seems to be wrong.";
+    case Doubt::kCycleCountsInFlow:
+      return "Reserved headers look like cycle counts: ETMCR[12] says that this trace is not "
+             "cycle-accurate, and seems to be wrong.";
+    case Doubt::kContextIdOff:
+      return "There are context ID packets although ETMCR[15:14] says that context IDs have no "
+             "bytes: it seems to be wrong.";
+    case Doubt::kTimestampTooLong:
+      return "Timestamps are longer than 48 bits: ETMCCER[29] or the version in ETMIDR[7:4] seems "
+             "to be wrong.";
+    case Doubt::kNone:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t flags,
+                 const Quirks& quirks)
+    : config_(config),
+      quirks_(quirks),
+      flags_(flags),
+      follower_(image, walk_options(config), config.trace_id()),
+      return_stack_on_(config.return_stack()),
+      callbacks_(image.has_callbacks()) {
+  context_.trace_id = config.trace_id();
+  context_.isa = Isa::kUnknown;
+  select_memory();
+}
+
+void Decoder::set_range_limit(std::uint32_t instructions) {
+  follower_.set_range_limit(instructions);
+  block_ = from_ = nullptr;
+}
+
+void Decoder::reset() {
+  state_ = State::kNoSync;
+  unsync_reason_ = UnsyncReason::kResetDecoder;
+  need_isync_ = true;
+  no_sync_pending_ = busy_ = failed_ = yield_ = false;
+  packet_index_ = 0;
+  staged_count_ = staged_taken_ = 0;
+  diagnostics_.clear();
+  lose_flow();
+}
+
+// ---- Output ---------------------------------------------------------------------------------
+
+void Decoder::begin_output(Element* out, Element* end) {
+  client_ = out;
+  client_end_ = end;
+  const bool fits = static_cast<std::size_t>(end - out) >= kMostElements;
+  out_ = fits ? out : staged_.data();
+}
+
+Element* Decoder::end_output() {
+  if (static_cast<std::size_t>(client_end_ - client_) >= kMostElements) return out_;
+  const auto made = static_cast<std::size_t>(out_ - staged_.data());
+  const std::size_t fit = std::min(made, static_cast<std::size_t>(client_end_ - client_));
+  std::copy_n(staged_.data(), fit, client_);
+  staged_taken_ = fit;
+  staged_count_ = made;
+  if (fit != made) busy_ = true;
+  return client_ + fit;
+}
+
+std::size_t Decoder::drain(std::span<Element> out) {
+  const std::size_t count = std::min(staged_count_ - staged_taken_, out.size());
+  std::copy_n(staged_.data() + staged_taken_, count, out.data());
+  staged_taken_ += count;
+  if (staged_taken_ != staged_count_ || !diagnostics_.empty()) return count;
+  staged_taken_ = staged_count_ = 0;
+  if (no_sync_pending_) {
+    if (count == out.size()) return count;
+    no_sync_pending_ = false;
+    Element& element = out[count];
+    element = context_;
+    element.kind = ElementKind::kNoSync;
+    element.index = packet_index_;
+    element.reason = static_cast<std::uint8_t>(unsync_reason_);
+    busy_ = false;
+    return count + 1;
+  }
+  if (yield_) {
+    yield_ = false;
+    if (count != 0) return count;
+  }
+  busy_ = false;
+  return count;
+}
+
+Element& Decoder::emit(ElementKind kind, TraceIndex index) {
+  Element& element = *out_++;
+  element = context_;
+  element.kind = kind;
+  element.index = index;
+  return element;
+}
+
+void Decoder::emit_cycles(Element& element, Cycles cycles) const {
+  if (!cycles.present) return;
+  element.cycle_count = cycles.count;
+  element.flags |= kElementHasCycleCount;
+}
+
+void Decoder::emit_not_accessible(TraceIndex index, std::uint64_t address) {
+  Element& nacc = emit(ElementKind::kAddrNacc, index);
+  nacc.start = address;
+  nacc.number = follower_.space();
+}
+
+Diagnostic& Decoder::report(Fault fault, Severity severity, TraceIndex index,
+                            std::string_view message) {
+  Diagnostic& record = diagnostics_.emplace_back();
+  record.fault = fault;
+  record.severity = severity;
+  record.trace_id = config_.trace_id();
+  record.index = index;
+  record.message = message;
+  busy_ = true;
+  return record;
+}
+
+void Decoder::lose_sync(UnsyncReason reason) {
+  state_ = State::kWaitSync;
+  need_isync_ = true;
+  unsync_reason_ = reason;
+  no_sync_pending_ = busy_ = true;
+  lose_flow();
+}
+
+// ---- Packets --------------------------------------------------------------------------------
+
+// Sheet section 8.
+Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
+  if (failed_) return out;
+  packet_index_ = packet.index;
+  // Nearly every packet that is none of atoms.
+  if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
+      packet.doubt == Doubt::kNone && state_ == State::kDecode &&
+      static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
+    out_ = out;
+    follow_branch(packet.index, {packet.has_cycle_count, packet.cycle_count});
+    go_to(packet.address.value, packet.isa);
+    return out_;
+  }
+  // A context must be drained, not written past, before memory is read under it.
+  if (callbacks_) end = out;
+  begin_output(out, end);
+  switch (state_) {
+    case State::kDecode:
+      accept_in_decode(packet);
+      break;
+    case State::kNoSync:
+      no_sync_pending_ = busy_ = true;
+      state_ = packet.type == PacketType::kAsync ? State::kWaitIsync : State::kWaitSync;
+      break;
+    case State::kWaitSync:
+      if (packet.type == PacketType::kAsync) state_ = State::kWaitIsync;
+      break;
+    case State::kWaitIsync:
+      if (packet.type == PacketType::kIsync) {
+        state_ = State::kDecode;
+        synchronise(packet);
+      }
+      break;
+  }
+  if (packet.doubt != Doubt::kNone) [[unlikely]]
+    doubt(packet);
+  return end_output();
+}
+
+void Decoder::accept_in_decode(const Packet& packet) {
+  const Cycles cycles{packet.has_cycle_count, packet.cycle_count};
+  switch (packet.type) {
+    case PacketType::kBranchAddress:
+      branch(packet);
+      break;
+    case PacketType::kAtom:
+      follow(packet.index, packet.atoms, packet.atom_count, cycles);
+      break;
+    case PacketType::kIsync:
+      synchronise(packet);
+      break;
+    case PacketType::kWaypointUpdate:
+      waypoint_update(packet);
+      break;
+    case PacketType::kContextId:
+      if ((context_.flags & kElementContextIdValid) != 0 &&
+          context_.context_id == packet.context.context_id)
+        break;
+      context_.context_id = packet.context.context_id;
+      context_.flags |= kElementContextIdValid;
+      context_changed();
+      break;
+    case PacketType::kVmid:
+      if ((context_.flags & kElementVmidValid) != 0 && context_.vmid == packet.context.vmid) break;
+      context_.vmid = packet.context.vmid;
+      context_.flags |= kElementVmidValid;
+      context_changed();
+      break;
+    case PacketType::kTimestamp: {
+      Element& element = emit(ElementKind::kTimestamp, packet.index);
+      element.timestamp = config_.gray_timestamps() && !quirks_.timestamps_not_converted
+                              ? from_gray(packet.timestamp)
+                              : packet.timestamp;
+      if (!quirks_.timestamps_not_flagged) {
+        element.flags |= kElementHasTimestamp;
+        if (packet.clock_changed) element.flags |= kElementFrequencyChange;
+      }
+      emit_cycles(element, cycles);
+      break;
+    }
+    case PacketType::kTrigger:
+      emit(ElementKind::kEvent, packet.index).reason =
+          static_cast<std::uint8_t>(EventType::kTrigger);
+      break;
+    case PacketType::kExceptionReturn:
+      emit(ElementKind::kExceptionReturn, packet.index);
+      break;
+    case PacketType::kBadSequence:
+    case PacketType::kReserved:
+      bad_packet(packet);
+      break;
+    default:  // A-sync, ignore, not synchronised, incomplete.
+      break;
+  }
+}
+
+void Decoder::bad_packet(const Packet& packet) {
+  if (quirks_.bad_packet_untold) {
+    state_ = State::kWaitSync;
+    need_isync_ = true;
+    emit(ElementKind::kNoSync, packet.index).reason =
+        static_cast<std::uint8_t>(UnsyncReason::kUndefined);
+    return;
+  }
+  const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
+  const bool reserved = packet.type == PacketType::kReserved;
+  Diagnostic& record = report(
+      reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
+      as_error ? Severity::kError : Severity::kWarning, packet.index,
+      reserved ? "Reserved packet header." : "An A-sync packet must be 5 to 15 zeros and 0x80.");
+  if ((flags_ & kHaltOnBadPackets) != 0) {
+    record.fatal = failed_ = true;
+    return;
+  }
+  lose_sync(UnsyncReason::kBadPacket);
+}
+
+void Decoder::doubt(const Packet& packet) {
+  if (quirks_.bad_packet_untold) return;
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, doubt_text(packet.doubt));
+}
+
+// The security state and Hyp of a packet; true if they are news.
+bool Decoder::take_security(const Context& context) {
+  const Security before = context_.security;
+  const unsigned flags_before = context_.flags;
+  context_.security = context.ns ? Security::kNonSecure : Security::kSecure;
+  if (!quirks_.security_state_lost) {
+    // Hyp mode is EL2; of the other modes PTM tells nothing.
+    const unsigned others = flags_before & ~unsigned{kElementElValid};
+    context_.flags = static_cast<std::uint16_t>(context.hyp ? others | kElementElValid : others);
+    context_.exception_level = context.hyp ? 2 : 0;
+  }
+  return before != context_.security || flags_before != context_.flags;
+}
+
+void Decoder::context_changed() {
+  select_memory();
+  if (!quirks_.context_isa_stale) context_.isa = isa_;
+  emit(ElementKind::kPeContext, packet_index_);
+  yield_ = callbacks_;
+  busy_ = busy_ || yield_;
+}
+
+// Sheet section 9.1.
+void Decoder::synchronise(const Packet& packet) {
+  const bool periodic = packet.reason == IsyncReason::kPeriodic;
+  const bool first = need_isync_;
+  need_isync_ = false;
+  lose_flow();
+  go_to(packet.address.value, packet.isa);
+  return_stack_.clear();
+  bool told = packet.isa_changed;
+  bool changed = false;
+  if (packet.context.updated_context_id) {
+    const bool known = (context_.flags & kElementContextIdValid) != 0;
+    changed = !known || context_.context_id != packet.context.context_id;
+    context_.context_id = packet.context.context_id;
+    context_.flags |= kElementContextIdValid;
+    told = true;
+  }
+  changed = take_security(packet.context) || changed;
+  if (!quirks_.security_state_lost) told = told || changed || first;
+  if (changed) select_memory();
+  if (first || !periodic) {
+    Element& on = emit(ElementKind::kTraceOn, packet.index);
+    on.reason = static_cast<std::uint8_t>(trace_on_reason(packet.reason));
+    emit_cycles(on, {packet.has_cycle_count, packet.cycle_count});
+  } else {
+    told = changed && !quirks_.security_state_lost;
+  }
+  if (!told) return;
+  context_.isa = isa_;
+  context_changed();
+}
+
+// Sheet section 9.4.
+void Decoder::branch(const Packet& packet) {
+  const Cycles cycles{packet.has_cycle_count, packet.cycle_count};
+  const bool exception =
+      packet.info_bytes != 0 && (packet.exception != 0 || quirks_.exception_zero_is_exception);
+  if (exception) {
+    Element& element = emit(ElementKind::kException, packet.index);
+    element.number = packet.exception;
+    if (valid_) {
+      element.end = address_;
+      element.flags |= kElementReturnAddress;
+    }
+    emit_cycles(element, cycles);
+    lose_flow();
+  } else {
+    follow_branch(packet.index, cycles);
+  }
+  go_to(packet.address.value, packet.isa);
+  if (packet.info_bytes != 0 && !quirks_.security_state_lost && take_security(packet.context))
+    context_changed();
+}
+
+void Decoder::end_of_trace() {
+  if (failed_) return;
+  begin_output(nullptr, nullptr);
+  emit(ElementKind::kEndOfTrace, packet_index_).reason =
+      static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
+  end_output();
+}
+
+}  // namespace waymark::ptm

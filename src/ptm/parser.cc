@@ -1,0 +1,362 @@
+#include "waymark/ptm/parser.h"
+
+#include <algorithm>
+
+#include "header_table.h"
+#include "waymark/base/bits.h"
+#include "waymark/base/cursor.h"
+
+namespace waymark::ptm {
+namespace {
+
+constexpr std::size_t kIncomplete = 0;
+// So many odd packets from one A-sync to the next are no damage: by Doubt.
+constexpr std::array<std::uint8_t, kDoubtCount> kManyDoubts = {0, 8, 4, 4, 8};
+
+}  // namespace
+
+Parser::Parser(const Config& config, const Quirks& quirks)
+    : config_(config),
+      quirks_(quirks),
+      cycle_accurate_(config.cycle_accurate()),
+      long_timestamps_(config.timestamp_bits() == 64),
+      context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {}
+
+void Parser::feed(const frames::StreamBlock& block) {
+  data_ = block.bytes.data();
+  size_ = block.bytes.size();
+  position_ = 0;
+  runs_ = block.runs;
+  run_ = 0;
+  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
+  statistics_.total_bytes += size_;
+}
+
+void Parser::next_run() {
+  ++run_;
+  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
+}
+
+void Parser::reset() {
+  synced_ = false;
+  carry_size_ = 0;
+  unsynced_size_ = zeros_ = 0;
+  first_chunk_given_ = false;
+  data_ = nullptr;
+  size_ = position_ = 0;
+  address_ = {};
+  isa_ = isa::Isa::kUnknown;
+  alt_isa_ = false;
+  context_ = {};
+  timestamp_ = 0;
+  doubts_ = {};
+  doubts_told_ = {};
+}
+
+bool Parser::next(Packet& packet) {
+  if (!synced_) [[unlikely]]
+    return next_unsynced(packet);
+  if (carry_size_ != 0) [[unlikely]]
+    return next_carried(packet);
+  if (position_ >= size_) return false;
+  return next_in_sync(packet);
+}
+
+std::size_t Parser::next(std::span<Packet> out) {
+  struct Store {
+    Packet* at;
+    Packet* end;
+    bool on_atoms(TraceIndex index, const AtomPacket& atoms) {
+      at->index = index;
+      copy_atoms(atoms, *at);
+      return ++at != end;
+    }
+    bool on_packet(const Packet& packet) {
+      *at = packet;
+      return ++at != end;
+    }
+  };
+  if (out.empty()) return 0;
+  Store store{out.data(), out.data() + out.size()};
+  parse(store);
+  return static_cast<std::size_t>(store.at - out.data());
+}
+
+bool Parser::next_in_sync(Packet& packet) {
+  const std::size_t position = position_;
+  packet.index = index_at(position);
+  const std::size_t length = read(data_ + position, size_ - position, packet);
+  if (length != kIncomplete) {
+    took(position, length);
+    return true;
+  }
+  carry_size_ = size_ - position;
+  std::copy_n(data_ + position, carry_size_, carry_.begin());
+  carry_index_ = packet.index;
+  position_ = size_;
+  return false;
+}
+
+// A packet is short: one byte at a time is quick enough, and takes no more than belongs to it.
+bool Parser::next_carried(Packet& packet) {
+  while (position_ < size_) {
+    carry_[carry_size_++] = data_[position_++];
+    packet.index = carry_index_;
+    const std::size_t length = read(carry_.data(), carry_size_, packet);
+    if (length == kIncomplete) continue;
+    held_ = carry_;
+    raw_ = nullptr;
+    raw_size_ = length;
+    carry_size_ = 0;
+    return true;
+  }
+  return false;
+}
+
+// ---- The unsynchronised search; sheet section 7 -------------------------------------------------
+
+void Parser::give_chunk(Packet& packet, std::size_t size) {
+  std::copy_n(unsynced_.begin(), size, held_.begin());
+  raw_ = nullptr;
+  raw_size_ = size;
+  packet.begin(PacketType::kNotSync, size);
+  packet.index = unsynced_index_[0];
+  packet.monitor_only = first_chunk_given_;
+  first_chunk_given_ = true;
+  statistics_.unsynced_bytes += size;
+  std::copy(unsynced_.begin() + static_cast<std::ptrdiff_t>(size),
+            unsynced_.begin() + static_cast<std::ptrdiff_t>(unsynced_size_), unsynced_.begin());
+  std::copy(unsynced_index_.begin() + static_cast<std::ptrdiff_t>(size),
+            unsynced_index_.begin() + static_cast<std::ptrdiff_t>(unsynced_size_),
+            unsynced_index_.begin());
+  unsynced_size_ -= size;
+}
+
+// A segment is what the reference's demultiplexer hands over at once: a run, a whole frame, or the
+// client's block.
+bool Parser::at_segment_end() const {
+  if (position_ == size_ || position_ == run_end_) return true;
+  const frames::Run& run = runs_[run_];
+  return run.whole_frames && (position_ - run.position) % frames::kPlainFrameBytes == 0;
+}
+
+bool Parser::next_unsynced(Packet& packet) {
+  while (true) {
+    const std::size_t counted = unsynced_size_ - zeros_;
+    const bool async =
+        zeros_ >= kMinZeros && zeros_ < kMaxZeros && position_ < size_ && data_[position_] == 0x80;
+    const bool block_ended =
+        quirks_.chunks_end_with_blocks && position_ != 0 && at_segment_end() && !async;
+    if (counted != 0 && (counted >= kChunkSize || async || block_ended)) {
+      give_chunk(packet, counted);
+      return true;
+    }
+    if (position_ >= size_) return false;
+    const TraceIndex index = index_at(position_);
+    const std::uint8_t byte = data_[position_++];
+    if (async) {
+      synced_ = true;
+      std::fill_n(held_.begin(), zeros_, std::uint8_t{0});
+      held_[zeros_] = byte;
+      raw_ = nullptr;
+      raw_size_ = zeros_ + 1;
+      packet.begin(PacketType::kAsync, raw_size_);
+      packet.index = unsynced_index_[0];
+      unsynced_size_ = zeros_ = 0;
+      return true;
+    }
+    unsynced_[unsynced_size_] = byte;
+    unsynced_index_[unsynced_size_++] = index;
+    if (byte != 0) {
+      zeros_ = 0;
+    } else if (++zeros_ == kMaxZeros) {
+      zeros_ = kMinZeros;
+    }
+  }
+}
+
+bool Parser::finish(Packet& packet) {
+  const std::size_t size = synced_ ? carry_size_ : unsynced_size_;
+  if (size == 0) return false;
+  held_ = synced_ ? carry_ : unsynced_;
+  raw_ = nullptr;
+  raw_size_ = size;
+  packet.begin(PacketType::kIncompleteEot, size);
+  packet.index = synced_ ? carry_index_ : unsynced_index_[0];
+  packet.error_type = synced_ ? kHeaderTypes[held_[0]] : PacketType::kNotSync;
+  carry_size_ = unsynced_size_ = zeros_ = 0;
+  return true;
+}
+
+void Parser::doubt(Packet& packet, Doubt what) {
+  const auto at = static_cast<std::size_t>(what);
+  if (doubts_told_[at] || ++doubts_[at] < kManyDoubts[at]) return;
+  doubts_told_[at] = true;
+  packet.doubt = what;
+}
+
+// ---- Readers ------------------------------------------------------------------------------------
+
+std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const PacketType type = kHeaderTypes[*at];
+  switch (type) {
+    case PacketType::kBranchAddress:
+      return cycle_accurate_ ? read_branch<true, true>(at, available, packet)
+                             : read_branch<true, false>(at, available, packet);
+    case PacketType::kAtom: {
+      if (!cycle_accurate_) {
+        copy_atoms(atom_packet(*at), packet);
+        return 1;
+      }
+      const CycleCount cycles = read_cycle_count<true>(at, available);
+      if (cycles.length == 0) return kIncomplete;
+      packet.begin(type, cycles.length);
+      packet.atom_count = 1;
+      packet.atoms = (*at & 2) == 0 ? 1 : 0;
+      packet.has_cycle_count = true;
+      packet.cycle_count = cycles.value;
+      return cycles.length;
+    }
+    case PacketType::kAsync:
+      return read_async(at, available, packet);
+    case PacketType::kIsync:
+      return read_isync(at, available, packet);
+    case PacketType::kWaypointUpdate:
+      return read_waypoint_update(at, available, packet);
+    case PacketType::kContextId:
+      return read_context_id(at, available, packet);
+    case PacketType::kTimestamp:
+      return read_timestamp(at, available, packet);
+    case PacketType::kVmid:
+      if (available < 2) return kIncomplete;
+      packet.begin(type, 2);
+      context_.vmid = at[1];
+      packet.context = context_;
+      return 2;
+    case PacketType::kReserved:
+      packet.begin(type, 1);
+      ++statistics_.bad_headers;
+      if (!cycle_accurate_ && (*at & 0x83) == 0) doubt(packet, Doubt::kCycleCountsInFlow);
+      return 1;
+    default:  // Trigger, ignore, exception return.
+      packet.begin(type, 1);
+      return 1;
+  }
+}
+
+std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const std::size_t limit = std::min(available, kMaxZeros);
+  std::size_t zeros = 1;
+  while (zeros < limit && at[zeros] == 0) ++zeros;
+  if (zeros == limit && zeros < kMaxZeros) return kIncomplete;
+  if (zeros >= kMinZeros && zeros < kMaxZeros && at[zeros] == 0x80) {
+    packet.begin(PacketType::kAsync, zeros + 1);
+    doubts_ = {};
+    return zeros + 1;
+  }
+  const std::size_t length = std::min(zeros + 1, kMaxZeros);
+  packet.begin(PacketType::kBadSequence, length);
+  packet.error_type = PacketType::kAsync;
+  ++statistics_.bad_sequences;
+  return length;
+}
+
+std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  using isa::Isa;
+  if (available < 6) return kIncomplete;
+  const std::uint8_t info = at[5];
+  const auto reason = static_cast<IsyncReason>(bits<6, 5>(info));
+  const bool counted = cycle_accurate_ && reason != IsyncReason::kPeriodic;
+  CycleCount cycles;
+  if (counted) {
+    cycles = read_cycle_count<true>(at + 6, available - 6);
+    if (cycles.length == 0) return kIncomplete;
+  }
+  const std::size_t counted_end = 6 + cycles.length;
+  const std::size_t length = counted_end + context_id_bytes_;
+  if (available < length) return kIncomplete;
+  packet.begin(PacketType::kIsync, length);
+  packet.reason = reason;
+  packet.has_cycle_count = counted;
+  packet.cycle_count = cycles.value;
+  const auto value = static_cast<std::uint32_t>(Cursor({at + 1, 4}).little(4));
+  address_ = {.value = value & ~1U, .valid_bits = 32, .update_bits = 32};
+  packet.address = address_;
+  context_.ns = bit<3>(info);
+  context_.alt_isa = bit<2>(info);
+  context_.hyp = bit<1>(info);
+  Isa isa = Isa::kA32;
+  if ((value & 1) != 0) isa = context_.alt_isa ? Isa::kThumbEE : Isa::kT32;
+  packet.isa_changed = isa != isa_;
+  packet.isa = isa_ = isa;
+  if (context_id_bytes_ != 0)
+    context_.context_id = static_cast<std::uint32_t>(
+        Cursor({at + counted_end, context_id_bytes_}).little(context_id_bytes_));
+  packet.context = context_;
+  packet.context.updated = true;
+  packet.context.updated_context_id = context_id_bytes_ != 0;
+  return length;
+}
+
+std::size_t Parser::read_waypoint_update(const std::uint8_t* at, std::size_t available,
+                                         Packet& packet) {
+  if (available < 2) return kIncomplete;
+  const AddressField field = read_address<true>(at + 1, available - 1);
+  if (field.count == 0) return kIncomplete;
+  const bool has_info = field.count == 5 && bit<6>(field.last);
+  const std::size_t length = 1 + field.count + (has_info ? 1 : 0);
+  if (available < length) return kIncomplete;
+  packet.begin(PacketType::kWaypointUpdate, length);
+  packet.info_bytes = has_info ? 1 : 0;
+  if (has_info) context_.alt_isa = alt_isa_ = bit<6>(at[length - 1]);
+  packet.context = context_;
+  apply_address(field, packet);
+  return length;
+}
+
+std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const unsigned most = long_timestamps_ ? 9 : 7;
+  std::uint64_t value = 0;
+  unsigned count = 0;
+  unsigned width = 0;
+  bool more = true;
+  while (more) {
+    if (available <= 1 + count) return kIncomplete;
+    const std::uint8_t byte = at[1 + count];
+    const unsigned last_bits = long_timestamps_ ? 8 : 6;
+    const unsigned bits = ++count < most ? 7 : last_bits;
+    value |= (byte & low_mask(bits)) << width;
+    width += bits;
+    more = count < most && bit<7>(byte);
+  }
+  CycleCount cycles;
+  if (cycle_accurate_) {
+    cycles = read_cycle_count<true>(at + 1 + count, available - 1 - count);
+    if (cycles.length == 0) return kIncomplete;
+  }
+  const std::size_t length = 1 + count + cycles.length;
+  packet.begin(PacketType::kTimestamp, length);
+  if (!long_timestamps_ && count == most && (at[count] & 0xC0) != 0)
+    doubt(packet, Doubt::kTimestampTooLong);
+  packet.clock_changed = bit<2>(at[0]);
+  packet.has_cycle_count = cycle_accurate_;
+  packet.cycle_count = cycles.value;
+  timestamp_ = (timestamp_ & ~low_mask(width)) | value;
+  packet.timestamp = timestamp_;
+  packet.timestamp_bits = static_cast<std::uint8_t>(width);
+  return length;
+}
+
+std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const std::size_t length = 1U + context_id_bytes_;
+  if (available < length) return kIncomplete;
+  packet.begin(PacketType::kContextId, length);
+  context_.context_id =
+      static_cast<std::uint32_t>(Cursor({at + 1, context_id_bytes_}).little(context_id_bytes_));
+  packet.context = context_;
+  packet.context.updated_context_id = true;
+  if (context_id_bytes_ == 0) doubt(packet, Doubt::kContextIdOff);
+  return length;
+}
+
+}  // namespace waymark::ptm

@@ -1,0 +1,63 @@
+#include "waymark/ptm/source.h"
+
+#include "../tree/packet_source.h"
+#include "waymark/ptm/decoder.h"
+#include "waymark/ptm/fields.h"
+#include "waymark/ptm/parser.h"
+#include "waymark/ptm/text.h"
+
+namespace waymark::ptm {
+namespace {
+
+Quirks quirks_of(const SourceOptions& options) {
+  return options.reference_quirks ? Quirks::reference() : Quirks{};
+}
+
+struct Parts {
+  using Config = ptm::Config;
+  using Packet = ptm::Packet;
+  using Parser = ptm::Parser;
+  using Decoder = ptm::Decoder;
+
+  static Protocol protocol(const Config& /*config*/) { return Protocol::kPtm; }
+  static Parser make_parser(const Config& config, const SourceOptions& options) {
+    return Parser(config, quirks_of(options));
+  }
+  static Decoder make_decoder(const Config& config, const image::Image* image,
+                              const SourceOptions& options) {
+    Decoder decoder(config, *image, options.flags, quirks_of(options));
+    decoder.set_range_limit(options.range_limit);
+    decoder.follower().set_cache_enabled(options.block_cache);
+    return decoder;
+  }
+  static bool is_bad(const Packet& packet) { return ptm::is_bad(packet.type); }
+  /// The reference is silent on reserved headers.
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
+    if (packet.type == PacketType::kBadSequence)
+      return {Fault::kBadPacketSequence, "Bad Async packet"};
+    if (packet.type == PacketType::kReserved && !options.reference_quirks)
+      return {Fault::kInvalidHeader, {}};
+    return {};
+  }
+  static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
+                           const SourceOptions& options) {
+    ptm::write_packet(out, packet, quirks_of(options));
+  }
+  static std::span<const Field> fields_of(const Packet& packet) {
+    return ptm::fields_of(packet.type);
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
+                                            const SourceOptions& options) {
+  if (options.decode && image == nullptr)
+    return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
+                config.trace_id());
+  return std::make_unique<tree::PacketSource<Parts>>(config, image, options);
+}
+
+}  // namespace waymark::ptm
