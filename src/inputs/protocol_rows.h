@@ -16,6 +16,7 @@
 namespace waymark::inputs {
 
 std::span<const ProtocolRow> etmv4_rows();
+std::span<const ProtocolRow> stm_rows();
 
 /// Packets by keyword and fields, from the field tables of a protocol.  `P` has the types Config
 /// and Packet and the static functions

@@ -10,20 +10,18 @@ namespace {
 
 constexpr RegisterRule kEtmv3Registers[] = {
     {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
-constexpr RegisterRule kStmRegisters[] = {{"STMTCSR", true}};
 constexpr RegisterRule kItmRegisters[] = {{"ITMTCR", true}};
 
 constexpr ProtocolRow kUndecodedRows[] = {
     {"ETM3", Protocol::kEtmV3, true, kEtmv3Registers},
     {"PTM1", Protocol::kPtm, true, kEtmv3Registers},
     {"PFT1", Protocol::kPtm, true, kEtmv3Registers},
-    {"STM", Protocol::kStm, false, kStmRegisters},
     {"ITM", Protocol::kItm, false, kItmRegisters},
 };
 
 std::span<const ProtocolRow> undecoded_rows() { return kUndecodedRows; }
 
-constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, undecoded_rows};
+constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, stm_rows, undecoded_rows};
 
 struct Name {
   std::string_view name;

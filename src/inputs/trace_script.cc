@@ -289,15 +289,19 @@ class Assembler {
   }
 
   Result<void> add_device(const Statement& statement) {
-    if (statement.words.size() != 4)
-      return fail_at(statement.line, "A device has a name, a protocol and a core.");
+    const std::size_t words = statement.words.size();
+    const ProtocolRow* row = words > 2 ? protocol_by_type(statement.words[2]) : nullptr;
+    const bool coreless = row != nullptr && !row->needs_core;
+    if (words != 4 && !(words == 3 && coreless))
+      return fail_at(statement.line,
+                     "A device has a name, a protocol and, if it traces one, a core.");
     if (output_) return fail_at(statement.line, "Devices are described before the first buffer.");
     if (find_device(statement.words[1]))
       return fail_at(statement.line,
                      fmt::format("There is a device '{}' already.", statement.words[1]));
     script_.devices.push_back({.name = std::string(statement.words[1]),
                                .protocol = std::string(statement.words[2]),
-                               .core = std::string(statement.words[3]),
+                               .core = std::string(words == 4 ? statement.words[3] : ""),
                                .registers = {},
                                .line = statement.line});
     return {};

@@ -37,6 +37,7 @@ Result<ScriptSnapshot> to_snapshot(const TraceScript& script) {
     dumps.push_back(std::move(dump));
   }
   for (const ScriptDevice& source : script.devices) {
+    if (source.core.empty()) continue;
     Device core;
     core.name = "core_" + source.name;
     core.class_name = "core";
@@ -65,7 +66,8 @@ Result<ScriptSnapshot> to_snapshot(const TraceScript& script) {
       for (const auto& [name, value] : source.registers)
         device.registers.push_back({name, fmt::format("{:#x}", value)});
       made.snapshot.source_buffers.push_back({device.name, buffer.name});
-      made.snapshot.core_trace_sources.push_back({device.name, "core_" + source.name});
+      if (!source.core.empty())
+        made.snapshot.core_trace_sources.push_back({device.name, "core_" + source.name});
       made.snapshot.devices.push_back(std::move(device));
     }
   }

@@ -138,6 +138,27 @@ void write_tail(TextBuffer& out, const Packet& packet, Tail tail) {
 
 }  // namespace
 
+std::string_view error_message(Defect defect) {
+  switch (defect) {
+    case Defect::kReservedHeader:
+    case Defect::kUnknownLayout:
+      return "STM: Unsupported or Reserved STPv2 Header";
+    case Defect::kBadAsync:
+    case Defect::kTooLong:
+      return "STM: Invalid ASYNC sequence";
+    case Defect::kTimestampSize:
+      return "STM: Invalid timestamp size 0xF";
+    case Defect::kTimestampEncoding:
+      return "STM: unknown timestamp encoding";
+    case Defect::kVersion:
+      return "STM VERSION packet : unrecognised version number.";
+    case Defect::kNone:
+    case Defect::kAsyncInPacket:
+      break;
+  }
+  return {};
+}
+
 std::string_view packet_name(PacketType type) { return row_of(type).name; }
 
 void write_packet(TextBuffer& out, const Packet& packet) {

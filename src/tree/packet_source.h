@@ -2,13 +2,20 @@
 // the protocol calls its parts.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <span>
 
+#include "waymark/image/image.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::tree {
+
+struct PacketFault {
+  Fault fault = Fault::kNone;
+  std::string_view message;  ///< Static storage.
+};
 
 /// `P` has the types Config, Packet, Parser and Decoder, and the static functions
 ///   Protocol protocol(const Config&);
@@ -22,6 +29,11 @@ namespace waymark::tree {
 ///   std::span<const BasicField<Packet>> fields_of(const Packet&);
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  What the fast way of
 /// atoms needs (Parser::parse(), Decoder::straight(), run(), running(), resume()) may be left out.
+/// A protocol whose packets are at most one element has a fast way of its own: Parser::parse() with
+/// a visitor without on_atoms(), and
+///   Element* Decoder::put(const Packet&, Element* out, Element* end);
+/// P may have, instead of is_reserved(),
+///   PacketFault fault_of(const Packet&);  what to report where nothing decodes; kNone: nothing
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -94,6 +106,9 @@ class PacketSource final : public Source {
 
  private:
   static constexpr bool kHasFastWay = requires(Decoder& decoder) { decoder.running(); };
+  static constexpr bool kPuts = requires(Decoder& decoder, const Packet& packet, Element* at) {
+    { decoder.put(packet, at, at) } -> std::same_as<Element*>;
+  };
 
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
@@ -130,6 +145,11 @@ class PacketSource final : public Source {
           Straight straight{*this, out.data() + count, out.data() + out.size()};
           const bool stopped = parser_.parse(straight);
           count = static_cast<std::size_t>(straight.at - out.data());
+          if (stopped) continue;
+        } else if constexpr (kPuts) {
+          Putting putting{*this, out.data() + count, out.data() + out.size()};
+          const bool stopped = parser_.parse(putting);
+          count = static_cast<std::size_t>(putting.at - out.data());
           if (stopped) continue;
         } else {
           if (parse_until_busy()) continue;
@@ -179,6 +199,19 @@ class PacketSource final : public Source {
     }
   };
 
+  /// The same where each packet is at most one element.
+  struct Putting {
+    PacketSource& source;
+    Element* at;
+    Element* end;
+
+    bool on_packet(const Packet& packet) {
+      Decoder& decoder = *source.decoder_;
+      if (source.count(packet)) at = decoder.put(packet, at, end);
+      return at != end && !decoder.busy();
+    }
+  };
+
   /// Counts, for a client that asks for nothing else.
   struct Counting {
     PacketSource& source;
@@ -198,7 +231,7 @@ class PacketSource final : public Source {
   std::size_t next_packets() {
     if (shows_packets_) {
       while (parser_.next(packet_)) deliver();
-    } else if constexpr (kHasFastWay) {
+    } else if constexpr (kHasFastWay || kPuts) {
       parser_.parse(Counting{*this});
     } else {
       while (parser_.next(packet_)) take(packet_);
@@ -234,26 +267,41 @@ class PacketSource final : public Source {
   }
 
   void take(const Packet& packet) {
+    if (count(packet)) decoder_->accept(packet);
+  }
+
+  /// False: the packet is not for a decoder.
+  bool count(const Packet& packet) {
     ++statistics_.packets;
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
     if (!decoder_) {
-      if (P::is_reserved(packet)) report_reserved(packet.index);
-      return;
+      report_fault(packet);
+      return false;
     }
-    if (P::is_monitor_only(packet)) return;
-    if ((options_.flags & kNoForwardBadPackets) != 0 && P::is_bad(packet)) return;
-    decoder_->accept(packet);
+    if (P::is_monitor_only(packet)) return false;
+    return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet);
   }
 
-  void report_reserved(TraceIndex index) {
+  static PacketFault fault_of(const Packet& packet) {
+    if constexpr (requires { P::fault_of(packet); }) {
+      return P::fault_of(packet);
+    } else {
+      return {P::is_reserved(packet) ? Fault::kInvalidHeader : Fault::kNone, {}};
+    }
+  }
+
+  void report_fault(const Packet& packet) {
+    const PacketFault found = fault_of(packet);
+    if (found.fault == Fault::kNone) return;
     ++statistics_.diagnostics;
     if (observer_ == nullptr) return;
     Diagnostic record;
-    record.fault = Fault::kInvalidHeader;
+    record.fault = found.fault;
     record.stage = Stage::kPackets;
     record.trace_id = config_.trace_id();
     record.stream_id = stream_id_;
-    record.index = index;
+    record.index = packet.index;
+    record.message = found.message;
     observer_->on_diagnostic(record);
   }
 

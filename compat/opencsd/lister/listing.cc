@@ -48,7 +48,8 @@ void Listing::on_packet(const PacketRef& packet) {
   const TraceId id = packet.trace_id;
   current_ = id;
   const Source* source = listed_[id & 0x7F];
-  if (source != nullptr && packets_ && (bytes_ || !packet.monitor_only)) {
+  // A packet without bytes reaches sinks but no monitor.
+  if (source != nullptr && packets_ && (bytes_ ? !packet.bytes.empty() : !packet.monitor_only)) {
     if (bytes_) {
       outputs::write_packet_line(log_.text(), packet, *source);
     } else {

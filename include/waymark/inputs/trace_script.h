@@ -23,7 +23,7 @@ namespace waymark::inputs {
 struct ScriptDevice {
   std::string name;
   std::string protocol;  ///< As a snapshot names it: "ETM4", "ETE".
-  std::string core;      ///< "Cortex-A53", "ARMv8-M", …
+  std::string core;      ///< "Cortex-A53", "ARMv8-M", …; empty: it traces no core.
   std::vector<std::pair<std::string, std::uint32_t>> registers;
   TraceId trace_id = 0;
   std::uint32_t line = 0;

@@ -12,6 +12,9 @@ namespace waymark::stm {
 /// after the TAB of a listing line, without newline.
 void write_packet(TextBuffer& out, const Packet& packet);
 
+/// The reference's message about a bad packet; empty where there is none.  Static storage.
+std::string_view error_message(Defect defect);
+
 /// "D8", whether it has a marker or not.
 std::string_view packet_name(PacketType type);
 

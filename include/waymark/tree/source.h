@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "waymark/base/diagnostic.h"
@@ -73,6 +74,9 @@ struct SourceOptions {
   std::uint32_t range_limit = 0;  ///< Most instructions of one walked range; 0: no limit.
   bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
   bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
+  /// STM: whether fields of several nibbles begin with the least significant one; nothing: as the
+  /// stream itself shows (stm/nibble_order.h).
+  std::optional<bool> least_nibble_first;
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
