@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
     {PacketType::kFreq40, "FREQ_40", "Frequency packet", Tail::kFrequency, true},
     {PacketType::kUser, "USER", "User data", Tail::kData, true},
     {PacketType::kXsync, "XSYNC", "Cross synchronisation packet", Tail::kId, true},
-    {PacketType::kDip, "DIP", "Data in progress"},
+    {PacketType::kDip, "DIP", "DIP packet"},
     {PacketType::kCerr, "CERR", "Channel Error", Tail::kError},
 };
 static_assert(std::size(kRows) == kPacketTypeCount);
