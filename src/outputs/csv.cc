@@ -72,7 +72,7 @@ bool has(const Element& element, ElementFlag flag) { return (element.flags & fla
 void write_csv_element_header(TextBuffer& out) {
   out.put(
       "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
-      "context_id,vmid,number,reason,value,timestamp,cycles,message\n");
+      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message\n");
 }
 
 void write_csv(TextBuffer& out, const Element& element) {
@@ -84,8 +84,10 @@ void write_csv(TextBuffer& out, const Element& element) {
   const bool data = kind == kDataAddress || kind == kDataValue;
   const bool numbered =
       kind == kException || kind == kAddrNacc || kind == kSyncMarker || kind == kEvent;
-  const bool valued =
-      kind == kInstrumentation || kind == kSwTrace || kind == kItmTrace || kind == kDataValue;
+  const bool software = kind == kSwTrace;
+  const bool valued = kind == kInstrumentation || kind == kItmTrace || kind == kDataValue ||
+                      (software && element.extra_value != 0);
+  const bool named = software && (element.extra & kSwIdValid) != 0;
 
   Line line(out);
   line.word("element");
@@ -108,9 +110,12 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.hex(context && has(element, kElementVmidValid), element.vmid);
   line.dec(numbered, element.number);
   line.word(reason_word(element));
-  line.hex(valued, element.value);
-  line.dec(kind == kTimestamp, element.timestamp);
+  line.hex(valued, software ? element.start : element.value);
+  line.dec(kind == kTimestamp || (software && (element.extra & kSwTimestamp) != 0),
+           element.timestamp);
   line.dec(has(element, kElementHasCycleCount), element.cycle_count);
+  line.dec(named, element.sw_id.master);
+  line.dec(named, element.sw_id.channel);
   line.empty();
 }
 
@@ -123,7 +128,7 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   line.hex(record.address != kNoAddress, record.address);
   for (int column = 5; column < 18; ++column) line.empty();
   line.word(severity_word(record.severity));
-  for (int column = 19; column < 22; ++column) line.empty();
+  for (int column = 19; column < 24; ++column) line.empty();
   line.text(record.message);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "software_words.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
 #include "waymark/outputs/names.h"
@@ -265,6 +266,9 @@ void HumanWriter::write(const Item& item) {
       out_.put(')');
       break;
     case ElementKind::kSwTrace:
+      out_.put("-- ");
+      write_software(out_, element);
+      break;
     case ElementKind::kItmTrace:
     case ElementKind::kDataAddress:
     case ElementKind::kDataValue:

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "software_words.h"
+
 namespace waymark::outputs {
 namespace {
 
@@ -78,6 +80,8 @@ std::string_view reason_word(const Element& element) {
       return word(kEvents, element.reason);
     case ElementKind::kMemTrans:
       return word(kTransactions, element.reason);
+    case ElementKind::kSwTrace:
+      return software_word(element);
     default:
       return {};
   }

@@ -82,7 +82,7 @@ Result<void> Encoder::encode(const Packet& packet, std::vector<std::uint8_t>& ou
       raw_nibble(static_cast<unsigned>(packet.payload >> 4 * i & 0xF), out);
     const auto nibble = static_cast<unsigned>(extended ? packet.payload >> 8 : packet.payload);
     encoding_ = static_cast<TimestampEncoding>(extended ? nibble & 7 : nibble);
-    if (extended) least_first_ = (packet.payload & 0x80) != 0;
+    least_first_ = extended ? (packet.payload & 0x80) != 0 : wanted_least_first_;
   } else {
     if (user) raw_nibble(nibbles - 1, out);
     field(packet.payload, nibbles, out);

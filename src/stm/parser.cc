@@ -27,10 +27,16 @@ Parser::Parser(const Config& config, const Quirks& quirks)
     : headers_(quirks.coresight_packets_only ? &kCoresightHeaders : &kAllHeaders),
       quirks_(quirks),
       wanted_order_(config.order) {
-  settle_order(config.order);
-  gathering_ = config.order == NibbleOrder::kAuto;
+  begin_order();
   carry_.reserve(2 * kReadAhead);
   shown_.reserve(2 * kReadAhead);
+}
+
+/// As configured, or as far as the evidence goes.
+void Parser::begin_order() {
+  settle_order(evidence_.verdict().value_or(wanted_order_));
+  gathering_ = wanted_order_ == NibbleOrder::kAuto && !evidence_.verdict();
+  order_stated_ = false;
 }
 
 void Parser::settle_order(NibbleOrder order) {
@@ -63,8 +69,7 @@ void Parser::reset() {
   master_ = channel_ = 0;
   timestamp_ = 0;
   evidence_ = {};
-  settle_order(wanted_order_);
-  gathering_ = wanted_order_ == NibbleOrder::kAuto;
+  begin_order();
   carry_.clear();
   carried_ = false;
   history_size_ = 0;
@@ -441,8 +446,12 @@ unsigned Parser::read_version(const std::uint8_t* bytes, std::size_t at, std::si
   if (!natural_or_gray && (encoding != 2 || quirks_.coresight_packets_only))
     return bad(packet, PacketType::kBadSequence, Defect::kVersion, packet.nibbles);
   encoding_ = static_cast<TimestampEncoding>(encoding);
-  if (extended)
+  // A version that says no order takes back what another one said.
+  if (order_stated_) begin_order();
+  if (extended) {
     settle_order((byte & 0x80) != 0 ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst);
+    order_stated_ = true;
+  }
   packet.master = master_ = 0;
   packet.channel = channel_ = 0;
   return packet.nibbles;

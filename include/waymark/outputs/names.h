@@ -12,7 +12,8 @@ namespace waymark::outputs {
 /// "range", "context", "no_sync" ...
 std::string_view kind_word(ElementKind kind);
 
-/// The reason of a kNoSync, kTraceOn, kEndOfTrace, kEvent or kMemTrans element; otherwise empty.
+/// The reason of a kNoSync, kTraceOn, kEndOfTrace, kEvent or kMemTrans element, and what a kSwTrace
+/// element is; otherwise empty.
 std::string_view reason_word(const Element& element);
 
 /// "branch", "indirect", "isb", "barrier", "wait", "transaction"; empty for other instructions.

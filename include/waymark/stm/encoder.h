@@ -19,7 +19,7 @@ class Encoder {
 
   /// kAuto is kMostFirst.
   explicit Encoder(NibbleOrder order = NibbleOrder::kMostFirst)
-      : least_first_(order == NibbleOrder::kLeastFirst) {}
+      : wanted_least_first_(order == NibbleOrder::kLeastFirst), least_first_(wanted_least_first_) {}
 
   /// Appends a packet to `out`, which is unchanged after an error.  If the packet before ended
   /// within a byte, this one begins in the upper nibble of the last byte of `out`.  A free upper
@@ -46,6 +46,7 @@ class Encoder {
   void field(std::uint64_t value, unsigned nibbles, std::vector<std::uint8_t>& out);
   Result<void> timestamp(const Packet& packet, std::vector<std::uint8_t>& out);
 
+  bool wanted_least_first_;
   bool least_first_;
   bool half_ = false;
   TimestampEncoding encoding_ = TimestampEncoding::kNatural;

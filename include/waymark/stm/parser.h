@@ -108,6 +108,7 @@ class Parser {
   unsigned read_timestamp(const std::uint8_t* bytes, std::size_t at, Packet& packet);
   unsigned bad(Packet& packet, PacketType type, Defect defect, unsigned nibbles);
   void begin(Packet& packet, PacketType type, unsigned nibbles) const;
+  void begin_order();
   void settle_order(NibbleOrder order);
 
   bool next_in_block(Packet& packet);
@@ -149,7 +150,8 @@ class Parser {
   // What packets set; sheet section 9.
   bool synced_ = false;
   bool least_first_ = false;
-  bool gathering_ = false;  ///< The order is not settled.
+  bool gathering_ = false;     ///< The order is not settled.
+  bool order_stated_ = false;  ///< By an extended VERSION packet.
   TimestampEncoding encoding_ = TimestampEncoding::kUnknown;
   PacketType last_type_ = PacketType::kNotSync;
   std::uint16_t master_ = 0;
