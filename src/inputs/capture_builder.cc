@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "waymark/stm/nibble_order.h"
+
 namespace waymark::inputs {
 namespace {
 
@@ -32,10 +34,18 @@ std::optional<Framing> framing_of(InputKind kind) {
     case InputKind::kDstreamFrames:
       return Framing::kDstream;
     case InputKind::kEtmv4Stream:
+    case InputKind::kStmStream:
       return Framing::kNone;
     default:
       return std::nullopt;
   }
+}
+
+/// The lowest bit of the trace ID in a register that holds it; nothing for the others.
+std::optional<unsigned> id_bit(std::string_view register_name) {
+  if (register_name.ends_with("TRACEIDR")) return 0;
+  if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
+  return std::nullopt;
 }
 
 std::string join_names(const std::vector<TraceBuffer>& buffers) {
@@ -161,7 +171,7 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
   std::string missing;
   for (const RegisterRule& rule : row.registers) {
     // The ID of framed sources stands in the frames.
-    if (!rule.mandatory || rule.name.ends_with("TRACEIDR")) continue;
+    if (!rule.mandatory || id_bit(rule.name)) continue;
     const bool given = std::ranges::any_of(
         options_.registers, [&](const auto& value) { return value.first == rule.name; });
     if (!given) missing += fmt::format(" --reg {}=VALUE", rule.name);
@@ -173,18 +183,24 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {
+  if (options_.protocol.empty() && capture_.kind_ == InputKind::kStmStream) {
+    options_.protocol = "stm";
+  }
   if (options_.protocol.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: raw trace does not say how it was made; add --protocol etmv4 (or "
-                            "ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
-                            "TRCIDR2=VALUE ({}).",
-                            path_, kWhereRegisters));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "{}: raw trace does not say how it was made; add --protocol stm, or "
+            "--protocol etmv4 (or ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
+            "TRCIDR2=VALUE ({}).",
+            path_, kWhereRegisters));
   }
   const ProtocolRow* row = protocol_by_name(options_.protocol);
   if (row == nullptr || row->make == nullptr) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4 or ete.",
-                            path_, options_.protocol));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete or stm.",
+                    path_, options_.protocol));
   }
   WAYMARK_TRY(check_raw_registers(*row));
   const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
@@ -211,20 +227,27 @@ Result<void> CaptureBuilder::add_raw_sources() {
   }
   for (const TraceId id : ids) {
     const auto registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
-      if (capture_.framing_ != Framing::kNone && name.ends_with("TRACEIDR")) return id;
       const auto found = std::ranges::find(options_.registers, name,
                                            &std::pair<std::string, std::uint32_t>::first);
-      if (found == options_.registers.end()) return std::nullopt;
+      const bool given = found != options_.registers.end();
+      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone) {
+        const std::uint32_t others = given ? found->second & ~(0x7FU << *bit) : 0;
+        return others | std::uint32_t{id} << *bit;
+      }
+      if (!given) return std::nullopt;
       return found->second;
     };
     WAYMARK_TRY(attach(*row, registers, *core,
-                       {.id = id, .type = std::string(row->type), .core_type = core_name}));
+                       {.id = id,
+                        .type = std::string(row->type),
+                        .core_type = row->needs_core ? core_name : std::string()}));
   }
   return {};
 }
 
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
+  if (row.protocol == Protocol::kStm) look_for_nibble_order();
   auto made = row.make(registers, core, capture_.image_.get(), options_.source);
   if (!made) return std::unexpected(made.error());
   description.source = made->get();
@@ -234,6 +257,20 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   WAYMARK_TRY(capture_.tree_->add(std::move(*made)));
   capture_.sources_.push_back(std::move(description));
   return {};
+}
+
+// Before the first packet is read: what a stream shows later does not mend what was read before.
+void CaptureBuilder::look_for_nibble_order() {
+  if (capture_.framing_ != Framing::kNone || options_.source.least_nibble_first) return;
+  const auto order = stm::detect_nibble_order(capture_.trace_.bytes());
+  if (!order) return;
+  options_.source.least_nibble_first = *order == stm::NibbleOrder::kLeastFirst;
+  if (*options_.source.least_nibble_first) {
+    note(fmt::format("{}: fields begin with the least significant nibble, as MIPI's simulator and "
+                     "Zephyr write them and hardware does not (--nibble-order).",
+                     capture_.trace_.path()),
+         Severity::kInfo);
+  }
 }
 
 Result<void> CaptureBuilder::add_snapshot_sources() {
@@ -384,8 +421,23 @@ void CaptureBuilder::note_lost_tail() {
 
 void CaptureBuilder::note_ids_without_source() {
   if (!capture_.tree_->formatted()) return;
+  std::vector<TraceId> ids;
+  std::size_t bytes = 0;
   for (TraceId id = 1; id < 0x70; ++id) {
     if (capture_.id_bytes_[id] == 0 || capture_.tree_->source(id) != nullptr) continue;
+    ids.push_back(id);
+    bytes += capture_.id_bytes_[id];
+  }
+  constexpr std::size_t kMaxNotes = 8;  // A system with more sources is rarer than damage.
+  if (ids.size() > kMaxNotes) {
+    note(
+        fmt::format("{} trace IDs from 0x{:02x} to 0x{:02x} have {} bytes together but no source "
+                    "that can be decoded; so many mean that part of the trace is damaged or was "
+                    "never written.",
+                    ids.size(), ids.front(), ids.back(), bytes));
+    return;
+  }
+  for (const TraceId id : ids) {
     note(fmt::format("Trace ID 0x{:02x} has {} bytes but no source that can be decoded; {}.", id,
                      capture_.id_bytes_[id],
                      capture_.snapshot_ == nullptr

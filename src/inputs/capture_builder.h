@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/protocols.h"
@@ -11,8 +12,8 @@ namespace waymark::inputs {
 /// Used once.
 class CaptureBuilder {
  public:
-  CaptureBuilder(const std::string& path, const CaptureOptions& options)
-      : path_(path), options_(options) {}
+  CaptureBuilder(const std::string& path, CaptureOptions options)
+      : path_(path), options_(std::move(options)) {}
 
   Result<Capture> build();
 
@@ -28,6 +29,7 @@ class CaptureBuilder {
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   void add_dumps(const Device& core);
+  void look_for_nibble_order();
   void count_id_bytes();
   void note_lost_tail();
   void note_ids_without_source();
@@ -38,7 +40,7 @@ class CaptureBuilder {
   void note(std::string text, Severity severity = Severity::kWarning);
 
   const std::string& path_;
-  const CaptureOptions& options_;
+  CaptureOptions options_;  ///< With what the input itself says.
   Capture capture_;
 };
 

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "detect_stm.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
@@ -208,6 +209,8 @@ Detection detect_trace(Bytes content, bool whole_frames) {
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
   if (std::optional<Detection> syncs = detect_syncs(content)) return *std::move(syncs);
+  const StmFacts stm = stm_facts(content);
+  if (stm.plausible()) return {InputKind::kStmStream, stm_sentence(stm)};
   const FrameFacts facts = frame_facts(content);
   if (whole_frames && facts.plausible()) {
     std::string why = fmt::format(
@@ -261,6 +264,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "DSTREAM records";
     case InputKind::kEtmv4Stream:
       return "ETMv4 stream";
+    case InputKind::kStmStream:
+      return "STM stream";
   }
   return "unknown";
 }

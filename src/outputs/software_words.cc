@@ -16,9 +16,13 @@ void write_content(TextBuffer& out, const Element& element, std::string_view wor
   } else if (word == "time") {
     out.put("time only");
   } else if (word == "frequency") {
-    out.put("timestamps count at ");
-    out.dec(element.start);
-    out.put(" Hz");
+    if (element.start == 0) {
+      out.put("timestamp frequency not set");
+    } else {
+      out.put("timestamps count at ");
+      out.dec(element.start);
+      out.put(" Hz");
+    }
   } else if (word != "data") {
     for (const char c : word) out.put(c == '_' ? ' ' : c);
     if (element.extra_value != 0) {

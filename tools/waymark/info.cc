@@ -1,6 +1,8 @@
 // waymark info: what an input holds, and what looks wrong.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
@@ -55,6 +57,29 @@ std::string protocol_text(const inputs::CaptureSource& source) {
   return fmt::format("{} {}", protocol_words(source.source->protocol()), source.version);
 }
 
+bool traces_instructions(Protocol protocol) {
+  return protocol != Protocol::kStm && protocol != Protocol::kItm;
+}
+
+std::string_view where_sync_is_set(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kStm:
+      return "STMSYNCR, and SYNCEN of STMTCSR";
+    default:
+      return "TRCSYNCPR";
+  }
+}
+
+std::string_view why_packets_are_bad(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kStm:
+      return "bytes were lost or changed.";
+    default:
+      return "the trace is damaged, or TRCIDR0, TRCIDR2 and TRCCONFIGR are not those of this trace "
+             "unit.";
+  }
+}
+
 /// What the counts and the notes say against the capture, as whole sentences.
 std::vector<std::string> find_doubts(const inputs::Capture& capture) {
   std::vector<std::string> doubts;
@@ -64,26 +89,29 @@ std::vector<std::string> find_doubts(const inputs::Capture& capture) {
   for (const inputs::CaptureSource& source : capture.sources()) {
     const SourceStatistics counts = source.source->statistics();
     const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
+    const Protocol protocol = source.source->protocol();
     if (counts.total_bytes == 0) {
       doubts.push_back(
           fmt::format("{} has no bytes in the trace: the source was idle or off.", name));
     } else if (counts.sync_points == 0) {
       doubts.push_back(fmt::format(
           "{} has {} bytes but no synchronisation point, so none of it can be decoded: capture "
-          "more, or make the trace unit synchronise more often (TRCSYNCPR).",
-          name, counts.total_bytes));
+          "more, or make the trace unit synchronise more often ({}).",
+          name, counts.total_bytes, where_sync_is_set(protocol)));
     } else if (counts.unsynced_bytes * 2 > counts.total_bytes) {
       doubts.push_back(fmt::format("{}: {} of {} bytes lie before the first synchronisation point.",
                                    name, counts.unsynced_bytes, counts.total_bytes));
     }
     if (counts.bad_headers + counts.bad_sequences != 0) {
-      doubts.push_back(fmt::format(
-          "{}: {} bad packets: the trace is damaged, or TRCIDR0, TRCIDR2 and TRCCONFIGR are not "
-          "those of this trace unit.",
-          name, counts.bad_headers + counts.bad_sequences));
+      doubts.push_back(fmt::format("{}: {} bad packets: {}", name,
+                                   counts.bad_headers + counts.bad_sequences,
+                                   why_packets_are_bad(protocol)));
     }
   }
-  if (capture.image().regions().empty()) {
+  const bool needs_image = std::ranges::any_of(capture.sources(), [](const auto& source) {
+    return traces_instructions(source.source->protocol());
+  });
+  if (needs_image && capture.image().regions().empty()) {
     doubts.emplace_back(
         "There is no program image: packets can be listed, but no instructions decoded. Add "
         "--image ADDRESS=FILE.");

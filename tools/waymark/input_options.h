@@ -19,6 +19,7 @@ struct InputOptions {
   std::string framing;
   std::vector<std::string> registers;
   std::vector<std::string> images;
+  std::string nibble_order;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

@@ -23,6 +23,7 @@ enum class InputKind : std::uint8_t {
   kTpiuFrames,      ///< CoreSight frames with frame syncs between them.
   kDstreamFrames,   ///< The same in the 512-byte records of a DSTREAM.
   kEtmv4Stream,     ///< One ETMv4 or ETE stream without frames.
+  kStmStream,       ///< One STM stream without frames.
 };
 
 /// The name of a kind for users: "snapshot folder".
@@ -46,7 +47,8 @@ Result<Detection> detect(const std::string& path);
 /// of 16 and its ID bytes name few sources, hardly any reserved ID, and come as often as hardware
 /// sends them; as frames with syncs if most syncs are whole frames apart; as an ETMv4 stream if it
 /// starts with an alignment synchronisation, or if most long runs of zeros are one and a trace info
-/// packet follows.  Hence short captures, and those of other protocols without frames, are
+/// packet follows; as an STM stream if it holds 21 F nibbles and a 0 that a version packet follows,
+/// and hardly a bad packet after them.  Hence short captures, and those of other protocols without frames, are
 /// kUnknown; a memory dump that looks like one of these is possible but rare.
 Detection detect(Bytes content);
 

@@ -76,7 +76,7 @@ struct SourceOptions {
   bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
   /// STM: whether fields of several nibbles begin with the least significant one; nothing: as the
   /// stream itself shows (stm/nibble_order.h).
-  std::optional<bool> least_nibble_first;
+  std::optional<bool> least_nibble_first{};
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
