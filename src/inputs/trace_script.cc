@@ -428,6 +428,7 @@ class Assembler {
       packet_.clear();
       if (assembler != nullptr) assembler->finish(packet_);
       if (!packet_.empty()) WAYMARK_TRY(write(buffer.line, assembler->trace_id()));
+      if (assembler != nullptr) assembler->restart();
     }
     buffer.bytes = output_->take();
     return count_bytes(buffer.line, buffer.bytes.size());

@@ -32,7 +32,8 @@ class Listing final : public Observer {
 
   void on_packet(const PacketRef& packet) override {
     const bool bytes = mode_ == ListingMode::kMonitor || mode_ == ListingMode::kDecode;
-    if (mode_ == ListingMode::kDecodeOnly || (packet.monitor_only && !bytes)) return;
+    if (mode_ == ListingMode::kDecodeOnly) return;
+    if (bytes ? packet.bytes.empty() : packet.monitor_only) return;
     out_.put("Idx:");
     out_.dec(packet.index);
     out_.put("; ID:");
@@ -157,6 +158,10 @@ TEST_P(ScriptRun, listing_is_as_expected) {
       EXPECT_EQ(text, expectation.text) << path << ':' << expectation.line;
       // Where no unsynchronised bytes come, the size of the blocks changes nothing.
       if (text.find("I_NOT_SYNC") != std::string::npos) continue;
+      if (text.find("ITM_NOTSYNC") != std::string::npos) continue;
+      // The reference tells of each block of STM before its first synchronisation.
+      if (options_of(expectation).reference_quirks && text.find("\tASYNC:") != std::string::npos)
+        continue;
       const std::size_t unit = buffer.formatted() ? buffer.frame_options().alignment() : 1;
       for (const std::size_t units : {std::size_t{1}, std::size_t{3}})
         EXPECT_EQ(run(*script, buffer, expectation, unit * units), text) << path;

@@ -65,6 +65,8 @@ class StmAssembler final : public PacketAssembler {
     give(out);
   }
 
+  void restart() const override { encoder_ = stm::Encoder(); }
+
   [[nodiscard]] TraceId trace_id() const override { return trace_id_; }
 
  private:
