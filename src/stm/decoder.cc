@@ -239,24 +239,9 @@ bool Decoder::make(const Packet& packet, Element& element) {
       break;
   }
   const Meaning& meaning = kMeanings[static_cast<std::size_t>(packet.type)];
-  element = {};
-  element.index = packet.index;
-  element.kind = ElementKind::kSwTrace;
-  element.trace_id = config_.trace_id();
-  element.sw_id.master = master_;
-  element.sw_id.channel = channel_;
-  element.start = packet.payload;
-  element.extra_value = packet.payload_bits;
-  element.extra = static_cast<std::uint8_t>(meaning.flags | (packet.marker ? kSwMarker : 0) |
-                                            (id_valid_ ? kSwIdValid : 0));
-  element.reason = static_cast<std::uint8_t>(meaning.kind);
-  if (packet.has_timestamp) {
-    element.extra |= kSwTimestamp;
-    element.flags = kElementHasTimestamp;
-    element.timestamp = packet.timestamp;
-    if (!told_timestamp_) [[unlikely]]
-      check_registers(packet);
-  }
+  fill(packet, meaning.flags, meaning.kind, element);
+  if (packet.has_timestamp && packet.timestamp_bits != 0 && !told_timestamp_) [[unlikely]]
+    check_registers(packet);
   return true;
 }
 

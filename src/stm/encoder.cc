@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "gray.h"
 #include "opcodes.h"
 #include "waymark/base/bits.h"
+#include "waymark/stm/gray.h"
 #include "waymark/stm/parser.h"
 #include "waymark/stm/text.h"
 

@@ -1,8 +1,8 @@
 #include "waymark/stm/nibble_order.h"
 
-#include "gray.h"
-#include "nibbles.h"
 #include "waymark/base/bits.h"
+#include "waymark/stm/gray.h"
+#include "waymark/stm/nibbles.h"
 #include "waymark/stm/parser.h"
 
 namespace waymark::stm {

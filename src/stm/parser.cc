@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gray.h"
-#include "nibbles.h"
 #include "opcodes.h"
 #include "waymark/base/bits.h"
 
@@ -13,11 +11,6 @@ namespace {
 
 constexpr unsigned kIncomplete = 0;
 constexpr std::size_t kMaxPacketNibbles = 2 * Parser::kMaxPacketBytes;
-
-/// By the length nibble of a timestamp; sheet section 3.
-constexpr std::array<std::uint8_t, 16> kTimestampNibbles = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                            8, 9, 10, 11, 12, 14, 16, 0};
-constexpr unsigned kBadTimestampLength = 15;
 
 constexpr unsigned kExtendedVersion = 8;  // The bit of the VERSION nibble: a byte follows.
 
@@ -109,9 +102,16 @@ bool Parser::next(Packet& packet) {
 }
 
 std::size_t Parser::next(std::span<Packet> out) {
-  std::size_t count = 0;
-  while (count != out.size() && next(out[count])) ++count;
-  return count;
+  struct Store {
+    Packet* at;
+    Packet* end;
+    [[nodiscard]] Packet& place() const { return *at; }
+    bool on_packet(const Packet& /*packet*/) { return ++at != end; }
+  };
+  if (out.empty()) return 0;
+  Store store{out.data(), out.data() + out.size()};
+  parse(store);
+  return static_cast<std::size_t>(store.at - out.data());
 }
 
 bool Parser::next_in_block(Packet& packet) {
@@ -414,15 +414,7 @@ unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packe
                                      packet.payload_bits / 4U, least_first_);
     }
   }
-  const std::uint64_t value = field_value(raw, count, least_first_);
-  const std::uint64_t mask = low_mask(4 * count);
-  if (encoding_ == TimestampEncoding::kNatural) [[likely]] {
-    timestamp_ = (timestamp_ & ~mask) | value;
-  } else if (encoding_ == TimestampEncoding::kGray) {
-    timestamp_ = from_gray((to_gray(timestamp_) & ~mask) | value);
-  } else {
-    timestamp_ += value;
-  }
+  update_timestamp(raw, count);
   packet.timestamp = timestamp_;
   return packet.nibbles;
 }

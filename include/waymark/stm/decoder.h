@@ -34,6 +34,11 @@ class Decoder {
       return out;
     }
     last_index_ = packet.index;
+    const bool data = packet.type >= PacketType::kD4 && packet.type <= PacketType::kD64;
+    if ((data || packet.type == PacketType::kFlag) && told_timestamp_) [[likely]] {
+      fill(packet, data ? 0 : kSwMarker, SwTraceKind::kData, *out);
+      return out + 1;
+    }
     if (!make(packet, *out)) return out;
     if (diagnostics_.empty()) [[likely]]
       return out + 1;
@@ -66,6 +71,25 @@ class Decoder {
   void clear_state();
   /// The element of a packet in sync; false: it has none.
   bool make(const Packet& packet, Element& element);
+  /// The element of a packet that has one.
+  void fill(const Packet& packet, unsigned flags, SwTraceKind kind, Element& element) const {
+    element = {};
+    element.index = packet.index;
+    element.kind = ElementKind::kSwTrace;
+    element.trace_id = config_.trace_id();
+    element.sw_id = {.master = master_, .channel = channel_};
+    element.start = packet.payload;
+    element.extra_value = packet.payload_bits;
+    if (packet.marker) flags |= kSwMarker;
+    if (id_valid_) flags |= kSwIdValid;
+    if (packet.has_timestamp) {
+      flags |= kSwTimestamp;
+      element.flags = kElementHasTimestamp;
+      element.timestamp = packet.timestamp;
+    }
+    element.extra = static_cast<std::uint8_t>(flags);
+    element.reason = static_cast<std::uint8_t>(kind);
+  }
   void bad_packet(const Packet& packet);
   void check_registers(const Packet& packet);
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);

@@ -72,9 +72,6 @@ struct Packet {
   /// was sent.  VERSION: its nibble, or 12 bits of an extended one.
   std::uint64_t payload = 0;
   std::uint64_t timestamp = 0;  ///< Whole value after the packet.
-  std::uint16_t master = 0;     ///< After the packet.
-  std::uint16_t channel = 0;    ///< After the packet.
-  std::uint16_t nibbles = 0;    ///< Of the whole packet.
   PacketType type = PacketType::kNotSync;
   PacketType error_type = PacketType::kNoErrorType;  ///< Of bad packets: what was being read.
   Defect defect = Defect::kNone;
@@ -82,7 +79,10 @@ struct Packet {
   std::uint8_t timestamp_bits = 0;  ///< Low bits that the packet carried, before any decoding.
   bool has_timestamp = false;
   bool marker = false;
-  bool upper = false;  ///< It begins in the upper nibble of its first byte.
+  bool upper = false;         ///< It begins in the upper nibble of its first byte.
+  std::uint16_t master = 0;   ///< After the packet.
+  std::uint16_t channel = 0;  ///< After the packet.
+  std::uint16_t nibbles = 0;  ///< Of the whole packet.
 
   /// Bytes that it touches.
   [[nodiscard]] std::size_t length() const { return (nibbles + (upper ? 2U : 1U)) / 2; }

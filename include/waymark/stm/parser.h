@@ -1,15 +1,19 @@
 // Nibbles to packets.  Fact sheet stm-itm.md sections 1 to 5.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "waymark/base/bits.h"
 #include "waymark/frames/stream.h"
 #include "waymark/stm/config.h"
+#include "waymark/stm/gray.h"
 #include "waymark/stm/nibble_order.h"
+#include "waymark/stm/nibbles.h"
 #include "waymark/stm/packet.h"
 #include "waymark/stm/quirks.h"
 
@@ -57,7 +61,9 @@ class Parser {
   /// Reads on until the block is used up or the visitor says stop: what next() does, without a
   /// call for each packet.  `Visitor` has
   ///   bool on_packet(Packet& packet);
-  /// which returns false to stop after this packet.  True: the visitor stopped it.
+  /// which returns false to stop after this packet, and may have
+  ///   Packet& place();
+  /// for a packet to be made where it is kept.  True: the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -94,6 +100,18 @@ class Parser {
   static constexpr std::size_t kReadAhead = 32;
   static constexpr unsigned kAsyncFs = kAsyncNibbles - 1;
   static constexpr std::size_t kHistory = 12;  ///< Bytes that hold kAsyncFs nibbles.
+
+  /// By the length nibble of a timestamp; sheet section 3.
+  static constexpr std::array<std::uint8_t, 16> kTimestampNibbles = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                                     8, 9, 10, 11, 12, 14, 16, 0};
+  static constexpr unsigned kBadTimestampLength = 15;
+
+  template <class Visitor>
+  bool parse_in_sync(Visitor& visitor);
+  unsigned read_common(const std::uint8_t* bytes, std::size_t at, Packet& packet);
+  template <PacketType kType, unsigned kOpcode, unsigned kPayload, bool kMarker, bool kTimestamp>
+  unsigned read_data(const std::uint8_t* bytes, std::size_t at, std::uint64_t head, Packet& packet);
+  void update_timestamp(std::uint64_t raw, unsigned count);
 
   // Positions count nibbles from the beginning of a block; odd ones are upper nibbles.
   unsigned read(const std::uint8_t* bytes, std::size_t at, std::size_t end, Packet& packet);
@@ -195,11 +213,191 @@ class Parser {
   ParserStatistics statistics_;
 };
 
+/// The nibbles of a timestamp, 1 to 16 of them, in a known encoding.
+inline void Parser::update_timestamp(std::uint64_t raw, unsigned count) {
+  const std::uint64_t value = field_value(raw, count, least_first_);
+  const std::uint64_t mask = low_mask(4 * count);
+  if (encoding_ == TimestampEncoding::kNatural) [[likely]] {
+    timestamp_ = (timestamp_ & ~mask) | value;
+  } else if (encoding_ == TimestampEncoding::kGray) {
+    timestamp_ = from_gray((to_gray(timestamp_) & ~mask) | value);
+  } else {
+    timestamp_ += value;
+  }
+}
+
+/// A packet of which all bytes can be read, but for its index; 0: not one of the common ones, or
+/// bad, and nothing has changed.
+template <PacketType kType, unsigned kOpcode, unsigned kPayload, bool kMarker, bool kTimestamp>
+unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint64_t head,
+                           Packet& packet) {
+  constexpr unsigned kFixed = kOpcode + kPayload;
+  unsigned nibbles = kFixed;
+  packet.type = kType;
+  packet.error_type = PacketType::kNoErrorType;
+  packet.defect = Defect::kNone;
+  packet.payload_bits = 4 * kPayload;
+  packet.timestamp_bits = 0;
+  packet.has_timestamp = kTimestamp;
+  packet.marker = kMarker;
+  packet.payload = 0;
+  if constexpr (kPayload != 0) {
+    const std::uint64_t raw =
+        kFixed <= 16 ? head >> (4 * kOpcode) : load_nibbles(bytes, at + kOpcode);
+    packet.payload = field_value(raw, kPayload, least_first_);
+  }
+  if constexpr (kTimestamp) {
+    const unsigned length = kFixed < 16 ? static_cast<unsigned>(head >> (4 * (kFixed % 16)) & 0xF)
+                                        : nibble_at(bytes, at + kFixed);
+    if (length == kBadTimestampLength || encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
+      return 0;
+    const unsigned count = kTimestampNibbles[length];
+    if (count != 0) update_timestamp(load_nibbles(bytes, at + kFixed + 1), count);
+    packet.timestamp_bits = static_cast<std::uint8_t>(4 * count);
+    nibbles += 1 + count;
+  }
+  packet.timestamp = timestamp_;
+  packet.master = master_;
+  packet.channel = channel_;
+  packet.nibbles = static_cast<std::uint16_t>(nibbles);
+  return nibbles;
+}
+
+// A branch on the opcode, not a table: where it is predicted, the next packet need not wait for the
+// length of this one.
+inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
+  using enum PacketType;
+  const std::uint64_t head = load_nibbles(bytes, at);
+  switch (head & 0xF) {
+    case 0x0:
+      return read_data<kNull, 1, 0, false, false>(bytes, at, head, packet);
+    case 0x1:
+      channel_ = 0;
+      master_ = static_cast<std::uint16_t>(field_value(head >> 4, 2, least_first_));
+      return read_data<kM8, 1, 2, false, false>(bytes, at, head, packet);
+    case 0x3:
+      channel_ =
+          static_cast<std::uint16_t>((channel_ & 0xFF00) | field_value(head >> 4, 2, least_first_));
+      return read_data<kC8, 1, 2, false, false>(bytes, at, head, packet);
+    case 0x4:
+      return read_data<kD8, 1, 2, false, false>(bytes, at, head, packet);
+    case 0x5:
+      return read_data<kD16, 1, 4, false, false>(bytes, at, head, packet);
+    case 0x6:
+      return read_data<kD32, 1, 8, false, false>(bytes, at, head, packet);
+    case 0x7:
+      return read_data<kD64, 1, 16, false, false>(bytes, at, head, packet);
+    case 0x8:
+      return read_data<kD8, 1, 2, true, true>(bytes, at, head, packet);
+    case 0x9:
+      return read_data<kD16, 1, 4, true, true>(bytes, at, head, packet);
+    case 0xA:
+      return read_data<kD32, 1, 8, true, true>(bytes, at, head, packet);
+    case 0xB:
+      return read_data<kD64, 1, 16, true, true>(bytes, at, head, packet);
+    case 0xC:
+      return read_data<kD4, 1, 1, false, false>(bytes, at, head, packet);
+    case 0xD:
+      return read_data<kD4, 1, 1, true, true>(bytes, at, head, packet);
+    case 0xE:
+      return read_data<kFlag, 1, 0, false, true>(bytes, at, head, packet);
+    case 0xF:
+      break;
+    default:
+      return 0;
+  }
+  switch (head >> 4 & 0xF) {
+    case 0x3:
+      channel_ = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
+      return read_data<kC16, 2, 4, false, false>(bytes, at, head, packet);
+    case 0x4:
+      return read_data<kD8, 2, 2, false, true>(bytes, at, head, packet);
+    case 0x5:
+      return read_data<kD16, 2, 4, false, true>(bytes, at, head, packet);
+    case 0x6:
+      return read_data<kD32, 2, 8, false, true>(bytes, at, head, packet);
+    case 0x7:
+      return read_data<kD64, 2, 16, false, true>(bytes, at, head, packet);
+    case 0x8:
+      return read_data<kD8, 2, 2, true, false>(bytes, at, head, packet);
+    case 0x9:
+      return read_data<kD16, 2, 4, true, false>(bytes, at, head, packet);
+    case 0xA:
+      return read_data<kD32, 2, 8, true, false>(bytes, at, head, packet);
+    case 0xB:
+      return read_data<kD64, 2, 16, true, false>(bytes, at, head, packet);
+    case 0xC:
+      return read_data<kD4, 2, 1, false, true>(bytes, at, head, packet);
+    case 0xD:
+      return read_data<kD4, 2, 1, true, false>(bytes, at, head, packet);
+    case 0xE:
+      return read_data<kFlag, 2, 0, false, false>(bytes, at, head, packet);
+    default:
+      return 0;
+  }
+}
+
+/// Where the next packet of a visitor is made: `other`, if it has no place of its own.
+template <class Visitor>
+Packet& place_of(Visitor& visitor, Packet& other) {
+  if constexpr (requires { visitor.place(); }) {
+    return visitor.place();
+  } else {
+    return other;
+  }
+}
+
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
-  Packet packet;
-  while (next(packet))
+  Packet other;
+  while (true) {
+    if (synced_ && !carried_ && !gathering_) [[likely]] {
+      if (parse_in_sync(visitor)) return true;
+    }
+    // What is rare, and the end of the block.
+    Packet& packet = place_of(visitor, other);
+    if (!next(packet)) return false;
     if (!visitor.on_packet(packet)) return true;
+  }
+}
+
+// One round of the outer loop is one run.  False: the next packet is none of the common ones, or
+// too near the end of the block.
+template <class Visitor>
+bool Parser::parse_in_sync(Visitor& visitor) {
+  if (size_ < kReadAhead) return false;
+  const std::uint8_t* const data = data_;
+  const std::size_t last_byte = size_ - kReadAhead;
+  const std::size_t upper_counts = quirks_.index_of_next_byte ? 1 : 0;
+  std::size_t at = at_;
+  PacketType type = last_type_;
+  while (at / 2 <= last_byte) {
+    while (at / 2 >= run_end_) next_run();
+    const frames::Indexer index(runs_[run_]);
+    const std::size_t end = 2 * std::min(last_byte + 1, run_end_);
+    do {
+      // It never leaves the loop: what the visitor does not look at is never written.
+      Packet other;
+      Packet& packet = place_of(visitor, other);
+      const unsigned nibbles = read_common(data, at, packet);
+      if (nibbles == 0) [[unlikely]] {
+        at_ = at;
+        last_type_ = type;
+        return false;
+      }
+      packet.index = index(at / 2) + (at & upper_counts);
+      packet.upper = (at & 1) != 0;
+      type = packet.type;
+      if (!visitor.on_packet(packet)) [[unlikely]] {
+        at_ = at + nibbles;
+        took(data, at, packet);
+        return true;
+      }
+      at += nibbles;
+    } while (at < end);
+  }
+  at_ = at;
+  last_type_ = type;
   return false;
 }
 
