@@ -149,9 +149,12 @@ void write_exception(TextBuffer& out, const Element& element) {
   out.put(") ");
 }
 
-/// Sheet stm-itm.md section 8.
+/// Sheet stm-itm.md section 7.  What the reference does not know has widths of its own.
 void write_software_trace(TextBuffer& out, const Element& element) {
   const unsigned flags = element.extra;
+  const auto kind = static_cast<SwTraceKind>(element.reason);
+  const bool any_width = kind == SwTraceKind::kUser || (flags & kSwFrequency) != 0;
+  const bool whole_digits = element.extra_value <= 64 && element.extra_value % 4 == 0;
   if ((flags & kSwGlobalError) != 0) {
     out.put("{Global Error.}");
     return;
@@ -178,14 +181,23 @@ void write_software_trace(TextBuffer& out, const Element& element) {
       out.put("; ");
       break;
     default:
+      if (any_width && whole_digits) {
+        out.put("0x");
+        out.hex(element.start, element.extra_value / 4);
+        out.put("; ");
+        break;
+      }
       out.put("{Data Error : unsupported bit width.}; ");
       break;
   }
+  if (kind == SwTraceKind::kUser) out.put("User ");
+  if (kind == SwTraceKind::kCrossSync) out.put("XSync ");
   if ((flags & kSwMarker) != 0) out.put("+Mrk ");
   if ((flags & kSwTrigger) != 0) out.put("Trig ");
   if ((flags & kSwTimestamp) != 0) write_timestamp(out, element.timestamp);
   if ((flags & kSwFrequency) != 0) out.put("Freq");
   if ((flags & kSwMasterError) != 0) out.put("{Master Error.}");
+  if (kind == SwTraceKind::kChannelError) out.put("{Channel Error.}");
 }
 
 /// Sheet stm-itm.md section 14.

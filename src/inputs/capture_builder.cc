@@ -6,6 +6,7 @@
 
 #include "detect_itm.h"
 #include "waymark/etmv4/config.h"
+#include "waymark/stm/nibble_order.h"
 
 namespace waymark::inputs {
 namespace {
@@ -37,6 +38,7 @@ std::optional<Framing> framing_of(InputKind kind) {
     case InputKind::kEtmv4Stream:
     case InputKind::kItmStream:
     case InputKind::kPtmStream:
+    case InputKind::kStmStream:
       return Framing::kNone;
     default:
       return std::nullopt;
@@ -202,22 +204,24 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
 Result<void> CaptureBuilder::add_raw_sources() {
   if (options_.protocol.empty() && capture_.kind_ == InputKind::kItmStream) {
     options_.protocol = "itm";
+  } else if (options_.protocol.empty() && capture_.kind_ == InputKind::kStmStream) {
+    options_.protocol = "stm";
   }
   if (options_.protocol.empty()) {
     return fail(
         ErrorCode::kInvalidArgument,
         fmt::format(
-            "{}: raw trace does not say how it was made; add --protocol itm, or "
+            "{}: raw trace does not say how it was made; add --protocol itm or stm, or "
             "--protocol etmv4 (or ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
             "TRCIDR2=VALUE ({}).",
             path_, kWhereRegisters));
   }
   const ProtocolRow* row = protocol_by_name(options_.protocol);
   if (row == nullptr || row->make == nullptr) {
-    return fail(
-        ErrorCode::kUnsupported,
-        fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete or itm.",
-                    path_, options_.protocol));
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete, "
+                            "ptm, etmv3, stm or itm.",
+                            path_, options_.protocol));
   }
   WAYMARK_TRY(check_raw_registers(*row));
   const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
@@ -269,6 +273,7 @@ Result<void> CaptureBuilder::add_raw_sources() {
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
   if (row.protocol == Protocol::kItm) look_for_itm_sync();
+  if (row.protocol == Protocol::kStm) look_for_nibble_order();
   auto made = row.make(registers, core, capture_.image_.get(), options_.source);
   if (!made) return std::unexpected(made.error());
   description.source = made->get();
@@ -292,6 +297,20 @@ void CaptureBuilder::look_for_itm_sync() {
                    "is taken for the first of a packet.",
                    capture_.trace_.path()),
        Severity::kInfo);
+}
+
+// Before the first packet is read: what a stream shows later does not mend what was read before.
+void CaptureBuilder::look_for_nibble_order() {
+  if (capture_.framing_ != Framing::kNone || options_.source.least_nibble_first) return;
+  const auto order = stm::detect_nibble_order(capture_.trace_.bytes());
+  if (!order) return;
+  options_.source.least_nibble_first = *order == stm::NibbleOrder::kLeastFirst;
+  if (*options_.source.least_nibble_first) {
+    note(fmt::format("{}: fields begin with the least significant nibble, as MIPI's simulator and "
+                     "Zephyr write them and hardware does not (--nibble-order).",
+                     capture_.trace_.path()),
+         Severity::kInfo);
+  }
 }
 
 Result<void> CaptureBuilder::add_snapshot_sources() {
@@ -469,8 +488,23 @@ void CaptureBuilder::note_lost_tail() {
 
 void CaptureBuilder::note_ids_without_source() {
   if (!capture_.tree_->formatted()) return;
+  std::vector<TraceId> ids;
+  std::size_t bytes = 0;
   for (TraceId id = 1; id < 0x70; ++id) {
     if (capture_.id_bytes_[id] == 0 || capture_.tree_->source(id) != nullptr) continue;
+    ids.push_back(id);
+    bytes += capture_.id_bytes_[id];
+  }
+  constexpr std::size_t kMaxNotes = 8;  // A system with more sources is rarer than damage.
+  if (ids.size() > kMaxNotes) {
+    note(
+        fmt::format("{} trace IDs from 0x{:02x} to 0x{:02x} have {} bytes together but no source "
+                    "that can be decoded; so many mean that part of the trace is damaged or was "
+                    "never written.",
+                    ids.size(), ids.front(), ids.back(), bytes));
+    return;
+  }
+  for (const TraceId id : ids) {
     note(fmt::format("Trace ID 0x{:02x} has {} bytes but no source that can be decoded; {}.", id,
                      capture_.id_bytes_[id],
                      capture_.snapshot_ == nullptr

@@ -33,6 +33,7 @@ class CaptureBuilder {
   void add_data_stream(const TraceSource& source);
   /// Those of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;
+  void look_for_nibble_order();
   void count_id_bytes();
   void note_lost_tail();
   void note_ids_without_source();

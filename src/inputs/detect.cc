@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "detect_itm.h"
+#include "detect_stm.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
@@ -245,6 +246,8 @@ Detection detect_trace(Bytes content, bool whole_frames) {
   if (ptm.first == std::size_t{0} && ptm.plausible())
     return {InputKind::kPtmStream, "It starts with the alignment synchronisation of a PTM stream."};
   if (std::optional<Detection> syncs = detect_syncs(content)) return *std::move(syncs);
+  const StmFacts stm = stm_facts(content);
+  if (stm.plausible()) return {InputKind::kStmStream, stm_sentence(stm)};
   const ItmFacts itm = itm_facts(content);
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
   const FrameFacts facts = frame_facts(content);
@@ -312,6 +315,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "ITM stream";
     case InputKind::kPtmStream:
       return "PTM stream";
+    case InputKind::kStmStream:
+      return "STM stream";
   }
   return "unknown";
 }

@@ -25,6 +25,12 @@ class PacketAssembler {
   virtual Result<void> assemble(std::string_view keyword, std::span<const ScriptField> fields,
                                 std::vector<std::uint8_t>& out) const = 0;
 
+  /// Appends what was held back because it is no whole byte yet; the next packet begins a new one.
+  virtual void finish(std::vector<std::uint8_t>& /*out*/) const {}
+
+  /// A new buffer begins, whose decoder knows nothing of packets before.
+  virtual void restart() const {}
+
   [[nodiscard]] virtual TraceId trace_id() const = 0;
 };
 

@@ -19,6 +19,7 @@ std::span<const ProtocolRow> etmv4_rows();
 std::span<const ProtocolRow> itm_rows();
 std::span<const ProtocolRow> etmv4data_rows();
 std::span<const ProtocolRow> ptm_rows();
+std::span<const ProtocolRow> stm_rows();
 
 /// Packets by keyword and fields, from the field tables of a protocol.  `P` has the types Config
 /// and Packet and the static functions

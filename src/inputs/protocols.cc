@@ -10,17 +10,15 @@ namespace {
 
 constexpr RegisterRule kEtmv3Registers[] = {
     {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
-constexpr RegisterRule kStmRegisters[] = {{"STMTCSR", true}};
 
 constexpr ProtocolRow kUndecodedRows[] = {
     {"ETM3", Protocol::kEtmV3, true, kEtmv3Registers},
-    {"STM", Protocol::kStm, false, kStmRegisters},
 };
 
 std::span<const ProtocolRow> undecoded_rows() { return kUndecodedRows; }
 
 constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, etmv4data_rows, itm_rows,
-                                                       ptm_rows, undecoded_rows};
+                                                       ptm_rows,   stm_rows,       undecoded_rows};
 
 struct Name {
   std::string_view name;

@@ -424,6 +424,12 @@ class Assembler {
     if (!buffer_open_) return {};
     buffer_open_ = false;
     ScriptBuffer& buffer = script_.buffers.back();
+    for (const auto& assembler : assemblers_) {
+      packet_.clear();
+      if (assembler != nullptr) assembler->finish(packet_);
+      if (!packet_.empty()) WAYMARK_TRY(write(buffer.line, assembler->trace_id()));
+      if (assembler != nullptr) assembler->restart();
+    }
     buffer.bytes = output_->take();
     return count_bytes(buffer.line, buffer.bytes.size());
   }
@@ -477,6 +483,7 @@ class Assembler {
     WAYMARK_TRY(make_assembler(*device));
     const PacketAssembler& assembler = *assemblers_[*device];
     if (keyword == "bytes") {
+      assembler.finish(packet_);
       WAYMARK_TRY(read_bytes(statement.line, operands));
     } else {
       fields_.clear();

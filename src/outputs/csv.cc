@@ -73,7 +73,7 @@ bool has(const Element& element, ElementFlag flag) { return (element.flags & fla
 void write_csv_element_header(TextBuffer& out) {
   out.put(
       "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
-      "context_id,vmid,number,reason,value,timestamp,cycles,message\n");
+      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message\n");
 }
 
 void write_csv(TextBuffer& out, const Element& element) {
@@ -85,7 +85,10 @@ void write_csv(TextBuffer& out, const Element& element) {
   const bool data = kind == kDataAddress || kind == kDataValue;
   const bool numbered =
       kind == kException || kind == kAddrNacc || kind == kSyncMarker || kind == kEvent;
-  const bool valued = kind == kInstrumentation || kind == kSwTrace || kind == kDataValue;
+  const bool software = kind == kSwTrace;
+  const bool valued =
+      kind == kInstrumentation || kind == kDataValue || (software && element.extra_value != 0);
+  const bool named = software && (element.extra & kSwIdValid) != 0;
   const bool itm = kind == kItmTrace;
   const bool itm_data = itm && itm_kind(element) <= ItmKind::kHardware;
   const std::uint64_t itm_start = itm ? itm_address(element) : kNoAddress;
@@ -113,9 +116,13 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.dec(numbered || itm_data, element.number);
   line.word(reason_word(element));
   line.hex(valued || itm_data || (itm && is_local_timestamp(element)),
-           itm ? element.start : element.value);
-  line.dec(kind == kTimestamp || (itm && !itm_data), element.timestamp);
+           itm || software ? element.start : element.value);
+  line.dec(
+      kind == kTimestamp || (itm && !itm_data) || (software && (element.extra & kSwTimestamp) != 0),
+      element.timestamp);
   line.dec(has(element, kElementHasCycleCount), element.cycle_count);
+  line.dec(named, element.sw_id.master);
+  line.dec(named, element.sw_id.channel);
   line.empty();
 }
 
@@ -128,7 +135,7 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   line.hex(record.address != kNoAddress, record.address);
   for (int column = 5; column < 18; ++column) line.empty();
   line.word(severity_word(record.severity));
-  for (int column = 19; column < 22; ++column) line.empty();
+  for (int column = 19; column < 24; ++column) line.empty();
   line.text(record.message);
 }
 

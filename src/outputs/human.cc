@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "software_words.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
 #include "waymark/outputs/names.h"
@@ -310,10 +311,13 @@ void HumanWriter::write(const Item& item) {
       out_.dec(element.exception_level);
       out_.put(')');
       break;
+    case ElementKind::kSwTrace:
+      out_.put("-- ");
+      write_software(out_, element);
+      break;
     case ElementKind::kItmTrace:
       write_itm(item);
       break;
-    case ElementKind::kSwTrace:
     case ElementKind::kDataAddress:
     case ElementKind::kDataValue:
     case ElementKind::kUnknown:

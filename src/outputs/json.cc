@@ -93,19 +93,21 @@ void write_range(Object& object, const Element& element) {
 }
 
 void write_software_trace(Object& object, const Element& element) {
+  object.word("what", reason_word(element));
   if ((element.extra & kSwIdValid) != 0) {
     object.number("master", element.sw_id.master);
     object.number("channel", element.sw_id.channel);
   }
   if (element.extra_value != 0) {
     object.number("payload_bits", element.extra_value);
-    object.hex("value", element.value);
+    object.hex("value", element.start);
   }
   if ((element.extra & kSwMarker) != 0) object.flag("marker", true);
   if ((element.extra & kSwTrigger) != 0) object.flag("trigger", true);
   if ((element.extra & kSwFrequency) != 0) object.flag("frequency", true);
   if ((element.extra & kSwMasterError) != 0) object.flag("master_error", true);
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
+  if ((element.extra & kSwTimestamp) != 0) object.wide("timestamp", element.timestamp);
 }
 
 /// Under the second name where only some low bytes are known, all their digits written.

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "itm_words.h"
+#include "software_words.h"
 
 namespace waymark::outputs {
 namespace {
@@ -86,6 +87,8 @@ std::string_view reason_word(const Element& element) {
       return word(kMarkers, element.reason);
     case ElementKind::kItmTrace:
       return itm_word(element);
+    case ElementKind::kSwTrace:
+      return software_word(element);
     default:
       return {};
   }

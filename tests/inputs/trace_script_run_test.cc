@@ -159,6 +159,9 @@ TEST_P(ScriptRun, listing_is_as_expected) {
       // Where no unsynchronised bytes come, the size of the blocks changes nothing.
       if (text.find("NOT_SYNC") != std::string::npos || text.find("NOTSYNC") != std::string::npos)
         continue;
+      // The reference tells of each block of STM before its first synchronisation.
+      if (options_of(expectation).reference_quirks && text.find("\tASYNC:") != std::string::npos)
+        continue;
       const std::size_t unit = buffer.formatted() ? buffer.frame_options().alignment() : 1;
       for (const std::size_t units : {std::size_t{1}, std::size_t{3}})
         EXPECT_EQ(run(*script, buffer, expectation, unit * units), text) << path;

@@ -35,7 +35,7 @@ TEST(Csv, damage_has_the_columns_of_the_header) {
 TEST(Csv, range_fills_its_columns) {
   TextBuffer out;
   write_csv(out, call_element(0x8000, 0x8008));
-  EXPECT_EQ(out.view(), "element,21,16,range,0x8000,0x8008,2,A64,branch,call,1,0,,,,,,,,,,,\n");
+  EXPECT_EQ(out.view(), "element,21,16,range,0x8000,0x8008,2,A64,branch,call,1,0,,,,,,,,,,,,,\n");
 }
 
 TEST(Csv, field_with_comma_or_quote_is_quoted) {

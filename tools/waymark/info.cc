@@ -69,6 +69,8 @@ std::string_view where_sync_is_set(Protocol protocol) {
     case Protocol::kItm:
       return "set SYNCENA of ITM_TCR and SYNCTAP of DWT_CTRL), or decode from the first byte "
              "(--assume-sync";
+    case Protocol::kStm:
+      return "STMSYNCR, and SYNCEN of STMTCSR";
     default:
       return "TRCSYNCPR";
   }
@@ -79,6 +81,8 @@ std::string_view why_packets_are_bad(Protocol protocol) {
     case Protocol::kItm:
       return "bytes were lost or changed; if this is SWO, is the speed of the probe that of the "
              "target?";
+    case Protocol::kStm:
+      return "bytes were lost or changed.";
     default:
       return "the trace is damaged, or TRCIDR0, TRCIDR2 and TRCCONFIGR are not those of this trace "
              "unit.";

@@ -64,7 +64,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   const auto raw = "For raw trace, or to overrule a snapshot";
-  command.add_option("--protocol", options.protocol, "etmv4, ete or itm")
+  command.add_option("--protocol", options.protocol, "etmv4, ete, ptm, etmv3, stm, itm")
       ->type_name("NAME")
       ->group(raw);
   command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
@@ -96,6 +96,12 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       .add_flag("--assume-sync", options.assume_sync,
                 "ITM: the first byte begins a packet, whether or not the stream says so")
       ->group(raw);
+  command
+      .add_option("--nibble-order", options.nibble_order,
+                  "STM: most (hardware) or least (MIPI's simulator, Zephyr) significant nibble "
+                  "first; default: as the stream shows")
+      ->type_name("ORDER")
+      ->group(raw);
 }
 
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
@@ -115,6 +121,12 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     if (!result.framing) {
       return wrong("--framing", options.framing, "mem, fsync, hsync, dstream or none");
     }
+  }
+  if (!options.nibble_order.empty()) {
+    if (options.nibble_order != "most" && options.nibble_order != "least") {
+      return wrong("--nibble-order", options.nibble_order, "most or least");
+    }
+    result.source.least_nibble_first = options.nibble_order == "least";
   }
   for (const std::string& text : options.registers) {
     const std::size_t equals = text.find('=');
@@ -144,8 +156,10 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source, bool print_notes) {
   auto wanted = capture_options(options);
   if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
+  const std::optional<bool> least_nibble_first = wanted->source.least_nibble_first;
   wanted->source = source;
   wanted->source.starts_in_sync |= options.assume_sync;
+  wanted->source.least_nibble_first = least_nibble_first;
   auto capture = inputs::Capture::open(options.path, *wanted);
   if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
   if (print_notes) {

@@ -21,6 +21,7 @@ struct InputOptions {
   std::vector<std::string> images;
   bool assume_sync = false;
   std::string data_layouts;
+  std::string nibble_order;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

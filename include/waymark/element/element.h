@@ -83,6 +83,14 @@ enum SwTraceFlag : std::uint8_t {
   kSwIdValid = 1 << 7,
 };
 
+/// Element::reason for kSwTrace: what the payload is.
+enum class SwTraceKind : std::uint8_t {
+  kData = 0,       ///< What the flags say: software's data, a trigger, a frequency, an error code.
+  kUser = 1,       ///< A USER packet of STPv2.
+  kCrossSync = 2,  ///< An XSYNC packet: the number of an event that several streams carry.
+  kChannelError = 3,  ///< A CERR packet: its code.
+};
+
 /// Low bits of Element::extra for kItmTrace; kItmOverflow may be set beside them.
 enum class ItmKind : std::uint8_t {
   kSoftware = 0,       ///< Stimulus port write.
@@ -121,7 +129,8 @@ constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
 /// | kSyncMarker | reason: MarkerType, number: marker value |
 /// | kMemTrans | reason: MemTransType |
 /// | kInstrumentation | exception_level, value |
-/// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp |
+/// | kSwTrace | sw_id, extra: SwTraceFlag, start: payload, extra_value: its bits or 0, timestamp, |
+/// | | reason: SwTraceKind |
 /// | kItmTrace | extra: ItmKind and kItmOverflow, number: source, start: payload or delta, |
 /// | | extra_value: payload bytes, timestamp: sum of the deltas or global time, |
 /// | | reason: itm_known_bytes(), end: PC and address of data trace |

@@ -25,6 +25,7 @@ enum class InputKind : std::uint8_t {
   kEtmv4Stream,     ///< One ETMv4 or ETE stream without frames.
   kItmStream,       ///< One ITM stream without frames: what a probe reads from the SWO pin.
   kPtmStream,       ///< One PTM stream without frames.
+  kStmStream,       ///< One STM stream without frames.
 };
 
 /// The name of a kind for users: "snapshot folder".
@@ -49,10 +50,11 @@ Result<Detection> detect(const std::string& path);
 /// sends them; as frames with syncs if most syncs are whole frames apart; as an ETMv4 stream if it
 /// starts with an alignment synchronisation, or if most long runs of zeros are one and a trace info
 /// packet follows; as a PTM stream in the same way, by its own synchronisation and the I-sync
-/// packet behind it; as an ITM stream if hardly a packet of it is bad and, where no synchronisation
-/// is in it, few ports and sources send nearly all.  Hence short captures, and those of other
-/// protocols without frames, are kUnknown; a memory dump that looks like one of these is possible
-/// but rare.
+/// packet behind it; as an STM stream if it holds 21 F nibbles and a 0 that a version packet
+/// follows, and hardly a bad packet after them; as an ITM stream if hardly a packet of it is bad
+/// and, where no synchronisation is in it, few ports and sources send nearly all.  Hence short
+/// captures, and those of other protocols without frames, are kUnknown; a memory dump that looks
+/// like one of these is possible but rare.
 Detection detect(Bytes content);
 
 }  // namespace waymark::inputs

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "waymark/base/diagnostic.h"
@@ -77,6 +78,9 @@ struct SourceOptions {
   /// The first byte begins a packet, and nothing in the stream says where another does (ITM, whose
   /// synchronisation packets are often off).
   bool starts_in_sync = false;
+  /// STM: whether fields of several nibbles begin with the least significant one; nothing: as the
+  /// stream itself shows (stm/nibble_order.h).
+  std::optional<bool> least_nibble_first{};
 };
 
 /// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).

@@ -1,0 +1,45 @@
+// The registers of an STM and how its stream is to be read.  Fact sheet stm-itm.md sections 1, 8.
+#pragma once
+
+#include <cstdint>
+
+#include "waymark/base/bits.h"
+#include "waymark/base/types.h"
+
+namespace waymark::stm {
+
+/// How fields of several nibbles are sent.  Bytes always carry the low nibble first.
+enum class NibbleOrder : std::uint8_t {
+  kMostFirst,   ///< As CoreSight hardware sends them.
+  kLeastFirst,  ///< As MIPI's SyS-T simulator and Zephyr's STP writer do.
+  /// Most first until frequencies, timestamps or an extended VERSION packet show the other one;
+  /// see nibble_order.h.
+  kAuto,
+};
+
+/// Plain register values.  Decoding needs the trace ID only; the rest is checked against the trace.
+struct Config {
+  std::uint32_t stmtcsr = 0;
+  std::uint32_t stmdevid = 0xFF;
+  std::uint32_t stmspfeat3r = 0x10000;
+  std::uint32_t stmspfeat1r = 0;
+  std::uint32_t stmhemastr = 0;
+  NibbleOrder order = NibbleOrder::kMostFirst;
+
+  [[nodiscard]] constexpr TraceId trace_id() const {
+    return static_cast<TraceId>(bits<22, 16>(stmtcsr));
+  }
+  /// Timestamps carry values; otherwise they are sent empty.
+  [[nodiscard]] constexpr bool timestamps_enabled() const { return bit<1>(stmtcsr); }
+  [[nodiscard]] constexpr bool hardware_events_enabled() const {
+    return bits<19, 18>(stmspfeat1r) == 2 && bit<3>(stmtcsr);
+  }
+  [[nodiscard]] constexpr std::uint32_t highest_master() const { return bits<7, 0>(stmdevid); }
+  [[nodiscard]] constexpr std::uint32_t channel_count() const { return stmspfeat3r; }
+  /// The master under which hardware events are traced, as ordinary data packets.
+  [[nodiscard]] constexpr std::uint32_t hardware_event_master() const {
+    return bits<15, 0>(stmhemastr);
+  }
+};
+
+}  // namespace waymark::stm

@@ -1,0 +1,120 @@
+// Packets to elements.  Fact sheet stm-itm.md section 7.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/element/element.h"
+#include "waymark/stm/config.h"
+#include "waymark/stm/packet.h"
+#include "waymark/stm/quirks.h"
+
+namespace waymark::stm {
+
+/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
+/// One owner; not thread safe.
+///
+/// One element for each packet that carries data, an event or a time; a timestamp is part of the
+/// element of its packet.  Master and channel are those in force; they are valid from the first M8
+/// or M16 on, and again after a global error or a loss of synchronisation.
+class Decoder {
+ public:
+  explicit Decoder(const Config& config, const Quirks& quirks = {});
+
+  void accept(const Packet& packet);
+
+  /// accept() and drain() at once: writes from `out` on, where there is room, and returns the new
+  /// position.  busy() after it: drain() comes next.
+  Element* put(const Packet& packet, Element* out, Element* end) {
+    if (state_ != State::kDecode || out == end) [[unlikely]] {
+      accept(packet);
+      return out;
+    }
+    last_index_ = packet.index;
+    const bool data = packet.type >= PacketType::kD4 && packet.type <= PacketType::kD64;
+    if ((data || packet.type == PacketType::kFlag) && told_timestamp_) [[likely]] {
+      fill(packet, data ? 0 : kSwMarker, SwTraceKind::kData, *out);
+      return out + 1;
+    }
+    if (!make(packet, *out)) return out;
+    if (diagnostics_.empty()) [[likely]]
+      return out + 1;
+    queue_[count_++] = *out;
+    return out;
+  }
+
+  /// No more packets: the end-of-trace element comes out of drain().
+  void end_of_trace();
+
+  /// Fills `out` from the front; returns how many.  0 where a diagnostic must be reported first.
+  std::size_t drain(std::span<Element> out);
+
+  [[nodiscard]] bool busy() const { return count_ != 0 || !diagnostics_.empty(); }
+
+  /// Records whose place is after all elements drained so far, and before the next one.
+  [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
+  [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
+  void clear_diagnostics() { diagnostics_.clear(); }
+
+  /// Only with Quirks::bad_packet_is_fatal: nothing more comes before reset().
+  [[nodiscard]] bool failed() const { return state_ == State::kFailed; }
+
+  /// As the parser's reset().
+  void reset();
+
+ private:
+  enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
+
+  void clear_state();
+  /// The element of a packet in sync; false: it has none.
+  bool make(const Packet& packet, Element& element);
+  /// The element of a packet that has one.
+  void fill(const Packet& packet, unsigned flags, SwTraceKind kind, Element& element) const {
+    element = {};
+    element.index = packet.index;
+    element.kind = ElementKind::kSwTrace;
+    element.trace_id = config_.trace_id();
+    element.sw_id = {.master = master_, .channel = channel_};
+    element.start = packet.payload;
+    element.extra_value = packet.payload_bits;
+    if (packet.marker) flags |= kSwMarker;
+    if (id_valid_) flags |= kSwIdValid;
+    if (packet.has_timestamp) {
+      flags |= kSwTimestamp;
+      element.flags = kElementHasTimestamp;
+      element.timestamp = packet.timestamp;
+    }
+    element.extra = static_cast<std::uint8_t>(flags);
+    element.reason = static_cast<std::uint8_t>(kind);
+  }
+  void bad_packet(const Packet& packet);
+  void check_registers(const Packet& packet);
+  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  Element& queue(ElementKind kind, TraceIndex index, UnsyncReason reason);
+
+  Config config_;
+  Quirks quirks_;
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  TraceIndex last_index_ = 0;
+
+  std::uint16_t master_ = 0;
+  std::uint16_t channel_ = 0;
+  bool id_valid_ = false;
+
+  // What the registers deny and the trace has shown; each is told once.
+  bool checks_;
+  bool told_timestamp_;
+  bool told_master_ = false;
+  bool told_channel_ = false;
+
+  // What drain() has not given yet.
+  std::array<Element, 2> queue_;
+  std::uint8_t count_ = 0;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace waymark::stm

@@ -1,0 +1,48 @@
+// Which nibble comes first in fields of several nibbles: no packet below STPv2.2 says so.  Fact
+// sheets stm-itm.md section 1, mipi-syst.md section 4 ("nibble order trap").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "waymark/base/types.h"
+#include "waymark/stm/config.h"
+#include "waymark/stm/packet.h"
+
+namespace waymark::stm {
+
+/// Weighs what can be known.  The length of every packet is the same in both orders, so that a
+/// stream can be parsed first and understood afterwards.
+///
+/// - A frequency in Hz is a round number in the right order only (60000000 against 7878960): one
+///   FREQ packet decides.
+/// - Timestamps never go back in the right order, and every other time in the wrong one.
+class OrderEvidence {
+ public:
+  /// More timestamps that go back in one order than in the other, for a verdict.
+  static constexpr int kMargin = 8;
+
+  /// `raw`: the nibbles of a field, the first one in bits [3:0].
+  void frequency(std::uint64_t raw, unsigned nibbles);
+  void timestamp(std::uint64_t raw, unsigned nibbles, TimestampEncoding encoding);
+
+  [[nodiscard]] std::optional<NibbleOrder> verdict() const { return verdict_; }
+
+ private:
+  struct Clock {
+    std::uint64_t last = 0;
+    bool started = false;
+    bool goes_back(std::uint64_t value, unsigned nibbles, TimestampEncoding encoding);
+  };
+
+  std::optional<NibbleOrder> verdict_;
+  Clock most_first_;
+  Clock least_first_;
+  int balance_ = 0;
+};
+
+/// The order that the bytes of one STM stream show, from the first ASYNC on; nothing where they
+/// show none.  Linear in the size of `stream`, and ends at the first verdict.
+std::optional<NibbleOrder> detect_nibble_order(Bytes stream);
+
+}  // namespace waymark::stm

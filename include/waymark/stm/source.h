@@ -1,0 +1,15 @@
+// An STM source for a decode tree.
+#pragma once
+
+#include <memory>
+
+#include "waymark/base/result.h"
+#include "waymark/stm/config.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::stm {
+
+/// Never fails.  With SourceOptions::reference_quirks the nibble order is CoreSight's.
+Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options);
+
+}  // namespace waymark::stm

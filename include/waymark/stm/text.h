@@ -1,0 +1,21 @@
+// The listing's wording of STM packets.  Fact sheet stm-itm.md section 6.
+#pragma once
+
+#include <string_view>
+
+#include "waymark/base/text_buffer.h"
+#include "waymark/stm/packet.h"
+
+namespace waymark::stm {
+
+/// "D8MTS:8 bit data + marker + timestamp; Data=0xaa; TS=0x0000000000000001 ~[0x1]": everything
+/// after the TAB of a listing line, without newline.
+void write_packet(TextBuffer& out, const Packet& packet);
+
+/// The reference's message about a bad packet; empty where there is none.  Static storage.
+std::string_view error_message(Defect defect);
+
+/// "D8", whether it has a marker or not.
+std::string_view packet_name(PacketType type);
+
+}  // namespace waymark::stm

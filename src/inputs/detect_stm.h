@@ -1,0 +1,25 @@
+// Whether bytes without frames are an STM stream.  Fact sheet stm-itm.md sections 1 to 5.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "waymark/base/types.h"
+
+namespace waymark::inputs {
+
+/// What the bytes are when read as STPv2.
+struct StmFacts {
+  std::optional<std::size_t> sync;  ///< Byte in which the first ASYNC begins.
+  std::size_t starts = 0;           ///< ASYNC packets that a VERSION packet follows, as it must.
+  std::size_t bad = 0;              ///< Bad packets, and ASYNC packets without a VERSION.
+
+  [[nodiscard]] bool plausible() const { return starts != 0 && starts >= 2 * bad; }
+};
+StmFacts stm_facts(Bytes content);
+
+/// Why, as a whole sentence.
+std::string stm_sentence(const StmFacts& facts);
+
+}  // namespace waymark::inputs

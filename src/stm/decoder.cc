@@ -1,0 +1,248 @@
+#include "waymark/stm/decoder.h"
+
+#include <algorithm>
+
+namespace waymark::stm {
+namespace {
+
+/// What a packet type means to an element.
+struct Meaning {
+  bool element = false;
+  std::uint8_t flags = 0;  ///< SwTraceFlag bits.
+  SwTraceKind kind = SwTraceKind::kData;
+};
+
+constexpr Meaning meaning_of(PacketType type) {
+  switch (type) {
+    case PacketType::kD4:
+    case PacketType::kD8:
+    case PacketType::kD16:
+    case PacketType::kD32:
+    case PacketType::kD64:
+      return {true};
+    case PacketType::kFlag:
+      return {true, kSwMarker};
+    case PacketType::kTrig:
+      return {true, kSwTrigger};
+    case PacketType::kFreq:
+    case PacketType::kFreq40:
+      return {true, kSwFrequency};
+    case PacketType::kMerr:
+      return {true, kSwMasterError};
+    case PacketType::kGerr:
+      return {true, kSwGlobalError};
+    case PacketType::kUser:
+      return {true, 0, SwTraceKind::kUser};
+    case PacketType::kXsync:
+      return {true, 0, SwTraceKind::kCrossSync};
+    case PacketType::kCerr:
+      return {true, 0, SwTraceKind::kChannelError};
+    default:
+      return {};
+  }
+}
+
+constexpr auto kMeanings = [] {
+  std::array<Meaning, kPacketTypeCount> meanings{};
+  for (std::size_t i = 0; i < kPacketTypeCount; ++i)
+    meanings[i] = meaning_of(static_cast<PacketType>(i));
+  return meanings;
+}();
+
+struct Sentence {
+  Fault fault;
+  std::string_view text;
+};
+
+Sentence sentence_of(Defect defect) {
+  switch (defect) {
+    case Defect::kUnknownLayout:
+      return {Fault::kUnsupportedPacket,
+              "This is a TIME or PDID packet, which CoreSight hardware does not send and whose "
+              "length is not public; decoding resumes at the next ASYNC."};
+    case Defect::kBadAsync:
+      return {Fault::kBadPacketSequence,
+              "FF begins an ASYNC, but fewer than 21 F nibbles and a 0 follow; decoding resumes at "
+              "the next ASYNC."};
+    case Defect::kTooLong:
+      return {Fault::kBadPacketSequence,
+              "F nibbles without end are no packet; decoding resumes at the next ASYNC."};
+    case Defect::kTimestampSize:
+      return {Fault::kBadPacketSequence,
+              "The length nibble of the timestamp is F, which means no length; decoding resumes at "
+              "the next ASYNC."};
+    case Defect::kTimestampEncoding:
+      return {Fault::kBadPacketSequence,
+              "A timestamp comes before any VERSION packet has said how it is encoded; decoding "
+              "resumes at the next ASYNC."};
+    case Defect::kVersion:
+      return {Fault::kBadPacketSequence,
+              "The VERSION packet names a timestamp encoding that is not known; decoding resumes "
+              "at the next ASYNC."};
+    case Defect::kAsyncInPacket:
+      return {Fault::kBadPacketSequence,
+              "This ASYNC begins within the packet before it: nibbles are missing or wrong "
+              "somewhere before, and packets since then were misread."};
+    case Defect::kNone:
+    case Defect::kReservedHeader:
+      break;
+  }
+  return {Fault::kInvalidHeader,
+          "These nibbles are no STPv2 opcode; decoding resumes at the next ASYNC."};
+}
+
+}  // namespace
+
+Decoder::Decoder(const Config& config, const Quirks& quirks)
+    : config_(config),
+      quirks_(quirks),
+      checks_(!quirks.bad_packet_is_fatal),
+      told_timestamp_(!checks_ || config.stmtcsr == 0 || config.timestamps_enabled()) {}
+
+void Decoder::clear_state() {
+  master_ = channel_ = 0;
+  id_valid_ = false;
+}
+
+void Decoder::reset() {
+  unsync_reason_ = UnsyncReason::kResetDecoder;
+  state_ = State::kNoSync;
+  count_ = 0;
+  diagnostics_.clear();
+  clear_state();
+}
+
+Element& Decoder::queue(ElementKind kind, TraceIndex index, UnsyncReason reason) {
+  Element& element = queue_[count_++];
+  element = {};
+  element.index = index;
+  element.kind = kind;
+  element.trace_id = config_.trace_id();
+  element.reason = static_cast<std::uint8_t>(reason);
+  return element;
+}
+
+void Decoder::end_of_trace() {
+  queue(ElementKind::kEndOfTrace, last_index_, UnsyncReason::kEndOfTrace);
+}
+
+std::size_t Decoder::drain(std::span<Element> out) {
+  if (!diagnostics_.empty()) return 0;
+  const std::size_t given = std::min<std::size_t>(count_, out.size());
+  std::copy_n(queue_.begin(), given, out.begin());
+  std::copy(queue_.begin() + given, queue_.begin() + count_, queue_.begin());
+  count_ = static_cast<std::uint8_t>(count_ - given);
+  return given;
+}
+
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+  Diagnostic record;
+  record.fault = fault;
+  record.severity = severity;
+  record.stage = Stage::kElements;
+  record.trace_id = config_.trace_id();
+  record.index = index;
+  record.message = message;
+  diagnostics_.push_back(record);
+}
+
+void Decoder::accept(const Packet& packet) {
+  if (state_ == State::kFailed) return;
+  last_index_ = packet.index;
+  if (state_ == State::kNoSync) {
+    queue(ElementKind::kNoSync, packet.index, unsync_reason_);
+    state_ = State::kWaitSync;
+  }
+  if (state_ == State::kWaitSync) {
+    if (packet.type == PacketType::kAsync) state_ = State::kDecode;
+    return;
+  }
+  if (make(packet, queue_[count_])) ++count_;
+}
+
+void Decoder::bad_packet(const Packet& packet) {
+  clear_state();
+  unsync_reason_ = UnsyncReason::kBadPacket;
+  if (quirks_.bad_packet_is_fatal) {
+    state_ = State::kFailed;
+    return;
+  }
+  state_ = State::kNoSync;
+  const Sentence sentence = sentence_of(packet.defect);
+  report(sentence.fault, Severity::kError, packet.index, sentence.text);
+}
+
+/// Sheet section 8: what the registers say cannot be.
+void Decoder::check_registers(const Packet& packet) {
+  if (packet.timestamp_bits != 0 && !told_timestamp_) {
+    told_timestamp_ = true;
+    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index,
+           "STMTCSR.TSEN is 0, so that timestamps should be empty, but this packet carries one: "
+           "the register value is not that of this trace.");
+  }
+  if (packet.master > config_.highest_master() && !told_master_ && packet.type == PacketType::kM8) {
+    told_master_ = true;
+    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index,
+           "STMDEVID names a lower highest master than the trace uses: the register value is not "
+           "that of this trace.");
+  }
+  if (packet.channel >= config_.channel_count() && !told_channel_) {
+    told_channel_ = true;
+    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index,
+           "STMSPFEAT3R names fewer channels than the trace uses: the register value is not that "
+           "of this trace.");
+  }
+}
+
+bool Decoder::make(const Packet& packet, Element& element) {
+  switch (packet.type) {
+    case PacketType::kM8:
+    case PacketType::kM16:
+      master_ = packet.master;
+      channel_ = 0;
+      id_valid_ = true;
+      if (checks_) check_registers(packet);
+      return false;
+    case PacketType::kC8:
+    case PacketType::kC16:
+      channel_ = packet.channel;
+      if (checks_) check_registers(packet);
+      return false;
+    case PacketType::kVersion:
+      master_ = channel_ = 0;
+      return false;
+    case PacketType::kGerr:
+      clear_state();
+      break;
+    case PacketType::kMerr:
+      channel_ = 0;
+      break;
+    case PacketType::kNull:
+      if (!packet.has_timestamp) return false;
+      break;
+    case PacketType::kAsync:
+      if (packet.defect == Defect::kNone) return false;
+      id_valid_ = false;
+      report(sentence_of(packet.defect).fault, Severity::kWarning, packet.index,
+             sentence_of(packet.defect).text);
+      return false;
+    case PacketType::kNotSync:
+      clear_state();
+      state_ = State::kNoSync;
+      return false;
+    case PacketType::kBadSequence:
+    case PacketType::kReserved:
+      bad_packet(packet);
+      return false;
+    default:
+      if (!kMeanings[static_cast<std::size_t>(packet.type)].element) return false;
+      break;
+  }
+  const Meaning& meaning = kMeanings[static_cast<std::size_t>(packet.type)];
+  fill(packet, meaning.flags, meaning.kind, element);
+  if (packet.has_timestamp && packet.timestamp_bits != 0 && !told_timestamp_) [[unlikely]]
+    check_registers(packet);
+  return true;
+}
+
+}  // namespace waymark::stm

@@ -1,0 +1,64 @@
+#include "waymark/stm/nibble_order.h"
+
+#include "waymark/base/bits.h"
+#include "waymark/stm/gray.h"
+#include "waymark/stm/nibbles.h"
+#include "waymark/stm/parser.h"
+
+namespace waymark::stm {
+namespace {
+
+constexpr unsigned kRounder = 2;  // Decimal zeros more at the end that make a number the rounder.
+
+unsigned trailing_zeros(std::uint64_t value) {
+  unsigned count = 0;
+  for (; value != 0 && value % 10 == 0; value /= 10) ++count;
+  return count;
+}
+
+}  // namespace
+
+void OrderEvidence::frequency(std::uint64_t raw, unsigned nibbles) {
+  if (verdict_) return;
+  const unsigned most = trailing_zeros(field_value(raw, nibbles, false));
+  const unsigned least = trailing_zeros(field_value(raw, nibbles, true));
+  if (most >= least + kRounder) verdict_ = NibbleOrder::kMostFirst;
+  if (least >= most + kRounder) verdict_ = NibbleOrder::kLeastFirst;
+}
+
+bool OrderEvidence::Clock::goes_back(std::uint64_t value, unsigned nibbles,
+                                     TimestampEncoding encoding) {
+  const std::uint64_t before = last;
+  const bool gray = encoding == TimestampEncoding::kGray;
+  const std::uint64_t mask = low_mask(4 * nibbles);
+  const std::uint64_t merged = ((gray ? to_gray(before) : before) & ~mask) | value;
+  last = gray ? from_gray(merged) : merged;
+  const bool back = started && last < before;
+  started = true;
+  return back;
+}
+
+void OrderEvidence::timestamp(std::uint64_t raw, unsigned nibbles, TimestampEncoding encoding) {
+  if (verdict_ || nibbles == 0) return;
+  if (encoding != TimestampEncoding::kNatural && encoding != TimestampEncoding::kGray) return;
+  const bool most = most_first_.goes_back(field_value(raw, nibbles, false), nibbles, encoding);
+  const bool least = least_first_.goes_back(field_value(raw, nibbles, true), nibbles, encoding);
+  balance_ += static_cast<int>(least) - static_cast<int>(most);
+  if (balance_ >= kMargin) verdict_ = NibbleOrder::kMostFirst;
+  if (balance_ <= -kMargin) verdict_ = NibbleOrder::kLeastFirst;
+}
+
+std::optional<NibbleOrder> detect_nibble_order(Bytes stream) {
+  Config config;
+  config.order = NibbleOrder::kAuto;
+  Parser parser(config);
+  const frames::Run run{};
+  parser.feed({stream, {&run, stream.empty() ? 0U : 1U}});
+  Packet packet;
+  while (!parser.order_is_settled() && parser.next(packet)) {
+  }
+  if (!parser.order_is_settled()) return std::nullopt;
+  return parser.order();
+}
+
+}  // namespace waymark::stm

@@ -1,0 +1,495 @@
+#include "waymark/stm/parser.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "opcodes.h"
+#include "waymark/base/bits.h"
+
+namespace waymark::stm {
+namespace {
+
+constexpr unsigned kIncomplete = 0;
+constexpr std::size_t kMaxPacketNibbles = 2 * Parser::kMaxPacketBytes;
+
+constexpr unsigned kExtendedVersion = 8;  // The bit of the VERSION nibble: a byte follows.
+
+}  // namespace
+
+Parser::Parser(const Config& config, const Quirks& quirks)
+    : headers_(quirks.coresight_packets_only ? &kCoresightHeaders : &kAllHeaders),
+      quirks_(quirks),
+      wanted_order_(config.order) {
+  begin_order();
+  carry_.reserve(2 * kReadAhead);
+  shown_.reserve(2 * kReadAhead);
+}
+
+/// As configured, or as far as the evidence goes.
+void Parser::begin_order() {
+  settle_order(evidence_.verdict().value_or(wanted_order_));
+  gathering_ = wanted_order_ == NibbleOrder::kAuto && !evidence_.verdict();
+  order_stated_ = false;
+}
+
+void Parser::settle_order(NibbleOrder order) {
+  least_first_ = order == NibbleOrder::kLeastFirst;
+  gathering_ = false;
+}
+
+void Parser::feed(const frames::StreamBlock& block) {
+  data_ = block.bytes.data();
+  size_ = block.bytes.size();
+  at_ = 0;
+  runs_ = block.runs;
+  run_ = 0;
+  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
+  remembered_ = false;
+  statistics_.total_bytes += size_;
+}
+
+void Parser::next_run() {
+  ++run_;
+  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
+}
+
+void Parser::reset() {
+  data_ = nullptr;
+  size_ = at_ = 0;
+  synced_ = false;
+  encoding_ = TimestampEncoding::kUnknown;
+  last_type_ = PacketType::kNotSync;
+  master_ = channel_ = 0;
+  timestamp_ = 0;
+  evidence_ = {};
+  begin_order();
+  carry_.clear();
+  carried_ = false;
+  history_size_ = 0;
+  held_size_ = 0;
+  held_upper_ = false;
+  async_due_ = false;
+  remembered_ = false;
+  fs_ = 0;
+  block_fs_ = 0;
+}
+
+std::size_t Parser::withdraw() {
+  const std::size_t used = position();
+  statistics_.total_bytes -= size_ - used;
+  // The rest of a byte that a packet ends in belongs to this block.
+  if ((at_ & 1) != 0) {
+    const TraceIndex index = index_at(at_);
+    size_ = used;
+    if (synced_ || async_due_) {
+      carry_from(at_, index);
+    } else if (!quirks_.unsynced_by_block) {
+      search_byte();
+    }
+  }
+  if (synced_ && !carried_ && !remembered_) remember(data_, used);
+  size_ = used;
+  at_ = 2 * used;
+  return used;
+}
+
+bool Parser::next(Packet& packet) {
+  if (!synced_) [[unlikely]]
+    return quirks_.unsynced_by_block ? next_unsynced_block(packet) : next_unsynced(packet);
+  if (carried_) [[unlikely]]
+    return next_carried(packet);
+  return next_in_block(packet);
+}
+
+std::size_t Parser::next(std::span<Packet> out) {
+  struct Store {
+    Packet* at;
+    Packet* end;
+    [[nodiscard]] Packet& place() const { return *at; }
+    bool on_packet(const Packet& /*packet*/) { return ++at != end; }
+  };
+  if (out.empty()) return 0;
+  Store store{out.data(), out.data() + out.size()};
+  parse(store);
+  return static_cast<std::size_t>(store.at - out.data());
+}
+
+bool Parser::next_in_block(Packet& packet) {
+  if (at_ >= 2 * size_) {
+    if (!remembered_) remember(data_, size_);
+    return false;
+  }
+  packet.index = index_at(at_);
+  const std::size_t byte = at_ / 2;
+  const std::size_t left = size_ - byte;
+  unsigned nibbles = 0;
+  if (left >= kReadAhead) [[likely]] {
+    nibbles = read(data_, at_, 2 * size_, packet);
+  } else {
+    std::array<std::uint8_t, 2 * kReadAhead> tail{};
+    std::memcpy(tail.data(), data_ + byte, left);
+    nibbles = read(tail.data(), at_ & 1, 2 * left, packet);
+  }
+  if (nibbles == kIncomplete) {
+    carry_from(at_, packet.index);
+    return false;
+  }
+  const std::size_t at = at_;
+  at_ += nibbles;
+  took(data_, at, packet);
+  return true;
+}
+
+void Parser::took(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
+  if (packet.defect != Defect::kNone) [[unlikely]]
+    search_after(bytes, at, packet);
+  raw_ = bytes + at / 2;
+  raw_size_ = packet.length();
+  raw_upper_ = packet.upper;
+  last_type_ = packet.type;
+}
+
+/// A bad packet at `at`: either it is the rest of an ASYNC, or the next one is searched for.
+void Parser::search_after(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
+  const std::size_t end = at + packet.nibbles;
+  if (packet.defect == Defect::kBadAsync && nibble_at(bytes, end - 1) == 0 &&
+      fs_before(bytes, end - 1) == kAsyncFs) {
+    begin(packet, PacketType::kAsync, packet.nibbles);
+    if (!quirks_.no_search_after_bad_packet) packet.defect = Defect::kAsyncInPacket;
+    --statistics_.bad_sequences;
+    return;
+  }
+  if (quirks_.no_search_after_bad_packet) return;
+  fs_ = fs_before(bytes, end);
+  synced_ = false;
+}
+
+void Parser::carry_from(std::size_t at, TraceIndex index) {
+  const std::size_t byte = at / 2;
+  remember(data_, byte);
+  carry_.assign(data_ + byte, data_ + size_);
+  carry_index_ = index;
+  carry_upper_ = (at & 1) != 0;
+  carried_ = true;
+  at_ = 2 * size_;
+}
+
+bool Parser::next_carried(Packet& packet) {
+  while (at_ < 2 * size_) {
+    const std::size_t before = carry_.size();
+    const std::size_t byte = at_ / 2;
+    // Doubling keeps the work linear however long the packet is.
+    const std::size_t take = std::min(size_ - byte, std::max<std::size_t>(before, kReadAhead));
+    carry_.insert(carry_.end(), data_ + byte, data_ + byte + take);
+    const std::size_t whole = carry_.size();
+    carry_.resize(whole + kReadAhead);
+    packet.index = carry_index_;
+    const std::size_t at = carry_upper_ ? 1 : 0;
+    const bool complete = read(carry_.data(), at, 2 * whole, packet) != kIncomplete;
+    carry_.resize(whole);
+    if (!complete) {
+      at_ += 2 * take;
+      continue;
+    }
+    carried_ = false;
+    took(carry_.data(), at, packet);
+    // A lone nibble that withdraw() left may be a packet, which then ends before the block.
+    const std::size_t end = at + packet.nibbles;
+    at_ += end > 2 * before ? end - 2 * before : 0;
+    remember(carry_.data(), before);
+    remembered_ = false;
+    return true;
+  }
+  return false;
+}
+
+// What is before a position in the block lies in the block and, before that, in history_.
+void Parser::remember(const std::uint8_t* bytes, std::size_t count) {
+  remembered_ = true;
+  if (count >= kHistory) {
+    std::memcpy(history_.data(), bytes + count - kHistory, kHistory);
+    history_size_ = kHistory;
+    return;
+  }
+  const std::size_t keep = std::min(history_size_, kHistory - count);
+  std::memmove(history_.data(), history_.data() + history_size_ - keep, keep);
+  if (count != 0) std::memcpy(history_.data() + keep, bytes, count);
+  history_size_ = keep + count;
+}
+
+unsigned Parser::fs_before(const std::uint8_t* bytes, std::size_t at) const {
+  unsigned count = 0;
+  while (count < kAsyncFs && at != 0) {
+    if (nibble_at(bytes, --at) != 0xF) return count;
+    ++count;
+  }
+  std::size_t before = 2 * history_size_;
+  while (count < kAsyncFs && before != 0) {
+    if (nibble_at(history_.data(), --before) != 0xF) return count;
+    ++count;
+  }
+  return count;
+}
+
+bool Parser::finish(Packet& packet) {
+  if (!synced_) {
+    if (quirks_.unsynced_by_block || held_size_ == 0) return false;
+    give_held(packet, PacketType::kNotSync, 2 * held_size_ - (held_upper_ ? 1 : 0));
+    fs_ = 0;
+    return true;
+  }
+  if (!carried_) return false;
+  carried_ = false;
+  const std::size_t size = carry_.size();
+  const std::size_t at = carry_upper_ ? 1 : 0;
+  carry_.resize(size + kReadAhead);
+  packet.index = carry_index_;
+  // A lone nibble that withdraw() left may be a packet of its own.
+  if (read(carry_.data(), at, 2 * size, packet) == kIncomplete) {
+    const std::uint64_t head = load_nibbles(carry_.data(), at);
+    const bool f0 = (head & 0xFF) == 0x0F;
+    const Header& header = headers_->first[head & 0xFF];
+    const Header& third = headers_->third[head >> 8 & 0xF];
+    const std::size_t nibbles = 2 * size - at;
+    begin(packet, PacketType::kIncompleteEot, static_cast<unsigned>(nibbles));
+    packet.upper = at != 0;
+    packet.error_type = quirks_.stale_error_type ? last_type_ : PacketType::kNoErrorType;
+    if (nibbles > (f0 ? 2U : (head & 0xF) == 0xF ? 1U : 0U) && (head & 0xFF) != 0xFF) {
+      const Header& row = f0 ? third : header;
+      if (row.layout != Layout::kExtension) {
+        packet.error_type = row.type;
+        packet.marker = row.marker;
+      }
+    } else if ((head & 0xFF) == 0xFF && nibbles > 1 && !quirks_.stale_error_type) {
+      packet.error_type = PacketType::kAsync;
+    }
+  }
+  carry_.resize(size);
+  took(carry_.data(), at, packet);
+  return true;
+}
+
+Bytes Parser::packet_bytes() const {
+  if (!raw_upper_ || raw_size_ == 0) return {raw_, raw_size_};
+  shown_.assign(raw_, raw_ + raw_size_);
+  shown_.front() &= 0xF0;
+  return shown_;
+}
+
+// -- One packet. ----------------------------------------------------------------------------------
+// Nothing changes before it is certain that the packet is whole.
+
+void Parser::begin(Packet& packet, PacketType type, unsigned nibbles) const {
+  packet.payload = 0;
+  packet.timestamp = timestamp_;
+  packet.master = master_;
+  packet.channel = channel_;
+  packet.nibbles = static_cast<std::uint16_t>(nibbles);
+  packet.type = type;
+  packet.error_type = PacketType::kNoErrorType;
+  packet.defect = Defect::kNone;
+  packet.payload_bits = 0;
+  packet.timestamp_bits = 0;
+  packet.has_timestamp = false;
+  packet.marker = false;
+}
+
+unsigned Parser::bad(Packet& packet, PacketType type, Defect defect, unsigned nibbles) {
+  const PacketType reading = packet.type;
+  const bool marker = packet.marker;
+  begin(packet, type, nibbles);
+  packet.defect = defect;
+  if (type == PacketType::kBadSequence) {
+    packet.error_type = reading;
+    packet.marker = marker;
+    ++statistics_.bad_sequences;
+  } else {
+    ++statistics_.bad_headers;
+  }
+  return nibbles;
+}
+
+unsigned Parser::read(const std::uint8_t* bytes, std::size_t at, std::size_t end, Packet& packet) {
+  packet.upper = (at & 1) != 0;
+  const Header& header = headers_->first[load_nibbles(bytes, at) & 0xFF];
+  if (header.opcode == 1 && header.layout != Layout::kExtension) [[likely]]
+    return read_whole(header, bytes, at, end, packet);
+  if (at + 1 >= end) return kIncomplete;
+  if (header.layout != Layout::kExtension) [[likely]]
+    return read_whole(header, bytes, at, end, packet);
+  return read_extension(bytes, at, end, packet);
+}
+
+unsigned Parser::read_extension(const std::uint8_t* bytes, std::size_t at, std::size_t end,
+                                Packet& packet) {
+  const std::uint64_t head = load_nibbles(bytes, at);
+  if ((head & 0xFF) == 0xFF) return read_async(bytes, at, end, packet);
+  if (at + 2 >= end) return kIncomplete;
+  const Header& third = headers_->third[head >> 8 & 0xF];
+  if (third.layout != Layout::kExtension) return read_whole(third, bytes, at, end, packet);
+  if (at + 3 >= end) return kIncomplete;
+  return read_whole(headers_->fourth[head >> 12 & 0xF], bytes, at, end, packet);
+}
+
+unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std::size_t at,
+                            std::size_t end, Packet& packet) {
+  const unsigned timestamp_at = header.opcode + header.payload;
+  unsigned nibbles = timestamp_at;
+  bool bad_length = false;
+  if (header.timestamp && header.layout != Layout::kUser) {
+    if (at + timestamp_at >= end) return kIncomplete;
+    const unsigned length = nibble_at(bytes, at + timestamp_at);
+    bad_length = length == kBadTimestampLength;
+    nibbles += 1U + kTimestampNibbles[length];
+  }
+  if (at + nibbles > end) return kIncomplete;
+  begin(packet, header.type, nibbles);
+  packet.marker = header.marker;
+
+  std::uint64_t raw = 0;
+  if (header.payload != 0) {
+    raw = load_nibbles(bytes, at + header.opcode);
+    packet.payload = field_value(raw, header.payload, least_first_);
+    packet.payload_bits = static_cast<std::uint8_t>(4 * header.payload);
+  }
+  if (bad_length) [[unlikely]]
+    return bad(packet, PacketType::kBadSequence, Defect::kTimestampSize, nibbles);
+
+  switch (header.layout) {
+    case Layout::kPayload:
+      if (gathering_ && (header.type == PacketType::kFreq || header.type == PacketType::kFreq40))
+          [[unlikely]] {
+        evidence_.frequency(raw, header.payload);
+        if (const auto order = evidence_.verdict()) settle_order(*order);
+        packet.payload = field_value(raw, header.payload, least_first_);
+      }
+      break;
+    case Layout::kEmpty:
+      break;
+    case Layout::kMaster:
+      packet.master = master_ = static_cast<std::uint16_t>(packet.payload);
+      packet.channel = channel_ = 0;
+      return nibbles;
+    case Layout::kChannel8:
+      packet.channel = channel_ = static_cast<std::uint16_t>((channel_ & 0xFF00) | packet.payload);
+      return nibbles;
+    case Layout::kChannel16:
+      packet.channel = channel_ = static_cast<std::uint16_t>(packet.payload);
+      return nibbles;
+    case Layout::kGlobalError:
+      packet.master = master_ = 0;
+      [[fallthrough]];
+    case Layout::kMasterError:
+      packet.channel = channel_ = 0;
+      return nibbles;
+    case Layout::kVersion:
+      return read_version(bytes, at, end, packet);
+    case Layout::kUser:
+      return read_user(header, bytes, at, end, packet);
+    case Layout::kUnknownLayout:
+      return bad(packet, PacketType::kReserved, Defect::kUnknownLayout, nibbles);
+    case Layout::kReserved:
+    case Layout::kExtension:
+      return bad(packet, PacketType::kReserved, Defect::kReservedHeader, nibbles);
+  }
+  if (!header.timestamp) return nibbles;
+  return read_timestamp(bytes, at + timestamp_at, packet);
+}
+
+/// The timestamp field of a packet that is whole; sheet section 3.
+unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
+  if (encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
+    return bad(packet, PacketType::kBadSequence, Defect::kTimestampEncoding, packet.nibbles);
+  const unsigned count = kTimestampNibbles[nibble_at(bytes, at)];
+  packet.has_timestamp = true;
+  packet.timestamp_bits = static_cast<std::uint8_t>(4 * count);
+  if (count == 0) return packet.nibbles;
+  const std::uint64_t raw = load_nibbles(bytes, at + 1);
+  if (gathering_) [[unlikely]] {
+    evidence_.timestamp(raw, count, encoding_);
+    if (const auto order = evidence_.verdict()) {
+      settle_order(*order);
+      if (packet.payload_bits != 0)
+        packet.payload = field_value(load_nibbles(bytes, at - packet.payload_bits / 4),
+                                     packet.payload_bits / 4U, least_first_);
+    }
+  }
+  update_timestamp(raw, count);
+  packet.timestamp = timestamp_;
+  return packet.nibbles;
+}
+
+/// Sheet section 4.
+unsigned Parser::read_version(const std::uint8_t* bytes, std::size_t at, std::size_t end,
+                              Packet& packet) {
+  const auto nibble = static_cast<unsigned>(packet.payload);
+  const bool extended = (nibble & kExtendedVersion) != 0 && !quirks_.coresight_packets_only;
+  unsigned byte = 0;
+  if (extended) {
+    packet.nibbles = static_cast<std::uint16_t>(packet.nibbles + 2);
+    if (at + packet.nibbles > end) return kIncomplete;
+    // This field is always sent with the most significant nibble first.
+    byte = static_cast<unsigned>(field_value(load_nibbles(bytes, at + 4), 2, false));
+    packet.payload = nibble << 8 | byte;
+    packet.payload_bits = 12;
+  }
+  const unsigned encoding = extended ? nibble & 7 : nibble;
+  const bool natural_or_gray = encoding == 3 || encoding == 4;
+  if (!natural_or_gray && (encoding != 2 || quirks_.coresight_packets_only))
+    return bad(packet, PacketType::kBadSequence, Defect::kVersion, packet.nibbles);
+  encoding_ = static_cast<TimestampEncoding>(encoding);
+  // A version that says no order takes back what another one said.
+  if (order_stated_) begin_order();
+  if (extended) {
+    settle_order((byte & 0x80) != 0 ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst);
+    order_stated_ = true;
+  }
+  packet.master = master_ = 0;
+  packet.channel = channel_ = 0;
+  return packet.nibbles;
+}
+
+unsigned Parser::read_user(const Header& header, const std::uint8_t* bytes, std::size_t at,
+                           std::size_t end, Packet& packet) {
+  if (at + header.opcode >= end) return kIncomplete;
+  const unsigned payload_at = header.opcode + 1U;
+  const unsigned count = nibble_at(bytes, at + header.opcode) + 1;
+  unsigned nibbles = payload_at + count;
+  unsigned length = 0;
+  if (header.timestamp) {
+    if (at + nibbles >= end) return kIncomplete;
+    length = nibble_at(bytes, at + nibbles);
+    nibbles += 1U + kTimestampNibbles[length];
+  }
+  if (at + nibbles > end) return kIncomplete;
+  packet.nibbles = static_cast<std::uint16_t>(nibbles);
+  if (length == kBadTimestampLength)
+    return bad(packet, PacketType::kBadSequence, Defect::kTimestampSize, nibbles);
+  packet.payload = field_value(load_nibbles(bytes, at + payload_at), count, least_first_);
+  packet.payload_bits = static_cast<std::uint8_t>(4 * count);
+  if (!header.timestamp) return nibbles;
+  return read_timestamp(bytes, at + payload_at + count, packet);
+}
+
+/// From FF on.
+unsigned Parser::read_async(const std::uint8_t* bytes, std::size_t at, std::size_t end,
+                            Packet& packet) {
+  const std::size_t limit = std::min(end, at + kMaxPacketNibbles);
+  std::size_t here = at + 2;
+  while (here < limit && nibble_at(bytes, here) == 0xF) ++here;
+  const auto fs = static_cast<unsigned>(here - at);
+  if (here == limit) {
+    if (limit == end) return kIncomplete;
+    begin(packet, PacketType::kAsync, fs);
+    return bad(packet, PacketType::kBadSequence, Defect::kTooLong, fs);
+  }
+  const unsigned last = nibble_at(bytes, here);
+  begin(packet, PacketType::kAsync, fs + 1);
+  if (last == 0 && fs >= kAsyncFs) return fs + 1;
+  if (!quirks_.coresight_packets_only && fs == 2 && (last == 1 || last == 2))
+    return bad(packet, PacketType::kReserved, Defect::kUnknownLayout, fs + 1);
+  if (quirks_.stale_error_type) packet.type = last_type_;
+  return bad(packet, PacketType::kBadSequence, Defect::kBadAsync, fs + 1);
+}
+
+}  // namespace waymark::stm

@@ -1,0 +1,178 @@
+// The unsynchronised parser: where the next ASYNC is.  Fact sheet stm-itm.md section 5.1.
+#include <algorithm>
+#include <cstring>
+
+#include "waymark/stm/parser.h"
+
+namespace waymark::stm {
+
+// -- As it should be: NOTSYNC packets of a fixed size, then an ASYNC of its own 22 nibbles. -------
+
+bool Parser::next_unsynced(Packet& packet) {
+  while (!async_due_) {
+    if (at_ >= 2 * size_) return false;
+    if (held_size_ == held_.size()) {
+      give_held(packet, PacketType::kNotSync, 2 * kUnsyncedChunk - (held_upper_ ? 1 : 0));
+      return true;
+    }
+    search_byte();
+  }
+  give_found_async(packet);
+  return true;
+}
+
+/// Holds the byte at the present position, or its upper nibble; ends early after an ASYNC.
+void Parser::search_byte() {
+  const std::size_t byte = at_ / 2;
+  unsigned phase = at_ & 1;
+  if (held_size_ == 0) held_upper_ = phase != 0;
+  held_index_[held_size_] = index_at(2 * byte);
+  held_[held_size_++] = data_[byte];
+  for (; phase < 2; ++phase) {
+    ++at_;
+    const unsigned nibble = data_[byte] >> 4 * phase & 0xFU;
+    if (nibble == 0xF) {
+      ++fs_;
+      continue;
+    }
+    if (nibble == 0 && fs_ >= kAsyncFs) {
+      async_due_ = true;
+      due_ = 2 * held_size_ - (held_upper_ ? 1 : 0) - (1 - phase);
+      return;
+    }
+    fs_ = 0;
+  }
+}
+
+void Parser::give_found_async(Packet& packet) {
+  if (due_ > kAsyncNibbles) {
+    const std::size_t before = due_ - kAsyncNibbles;
+    due_ = kAsyncNibbles;
+    give_held(packet, PacketType::kNotSync, before);
+    return;
+  }
+  const bool in_packet = due_ < kAsyncNibbles;
+  give_held(packet, PacketType::kAsync, due_);
+  if (in_packet) packet.defect = Defect::kAsyncInPacket;
+  held_size_ = 0;
+  async_due_ = false;
+  fs_ = 0;
+  synced_ = true;
+  // Nothing before the ASYNC can belong to the next one.
+  history_size_ = 0;
+}
+
+/// The oldest nibbles that are held become a packet; those after them stay.
+void Parser::give_held(Packet& packet, PacketType type, std::size_t nibbles) {
+  const std::size_t start = held_upper_ ? 1 : 0;
+  begin(packet, type, static_cast<unsigned>(nibbles));
+  packet.upper = held_upper_;
+  packet.index = held_index_[0] + (quirks_.index_of_next_byte ? start : 0);
+  const auto end = static_cast<std::ptrdiff_t>(packet.length());
+  given_.assign(held_.begin(), held_.begin() + end);
+  raw_ = given_.data();
+  raw_size_ = given_.size();
+  raw_upper_ = held_upper_;
+  last_type_ = type;
+  if (type == PacketType::kNotSync) statistics_.unsynced_bytes += raw_size_;
+
+  const std::size_t drop = (start + nibbles) / 2;
+  std::copy(held_.begin() + static_cast<std::ptrdiff_t>(drop),
+            held_.begin() + static_cast<std::ptrdiff_t>(held_size_), held_.begin());
+  std::copy(held_index_.begin() + static_cast<std::ptrdiff_t>(drop),
+            held_index_.begin() + static_cast<std::ptrdiff_t>(held_size_), held_index_.begin());
+  held_size_ -= drop;
+  held_upper_ = ((start + nibbles) & 1) != 0;
+}
+
+// -- As the reference does it: Quirks::unsynced_by_block. -----------------------------------------
+
+namespace {
+
+constexpr std::size_t kSlotBytes = 15;
+
+}  // namespace
+
+std::size_t Parser::segment_end(std::size_t position) const {
+  const frames::Run& run = runs_[run_];
+  const std::size_t end = std::min(run_end_, size_);
+  if (!run.whole_frames) return end;
+  const std::size_t frame = (position - run.position) / frames::kPlainFrameBytes;
+  return std::min(end, run.position + (frame + 1) * frames::kPlainFrameBytes);
+}
+
+bool Parser::next_unsynced_block(Packet& packet) {
+  // An ASYNC that ends a block after other bytes waits for the next block.
+  if (at_ >= 2 * size_) return false;
+  if (async_due_) {
+    give_made_up_async(packet);
+    return true;
+  }
+  const std::size_t first = at_ / 2;
+  packet.index = index_at(at_);
+  const std::size_t end = 2 * segment_end(first);
+  std::uint8_t read = block_fs_;
+  while (at_ < end && !async_due_) {
+    const unsigned nibble = data_[at_ / 2] >> 4 * (at_ & 1) & 0xFU;
+    ++at_;
+    ++read;
+    if (nibble == 0xF) {
+      if (block_fs_ == 0) run_of_fs_index_ = packet.index + (read - 1U) / 2;
+      ++block_fs_;
+    } else if (nibble == 0 && block_fs_ >= kAsyncFs) {
+      async_due_ = true;
+    } else {
+      block_fs_ = 0;
+    }
+  }
+  const unsigned kept = async_due_ ? kAsyncNibbles : block_fs_;
+  if (async_due_ && read > kept && (at_ & 1) != 0) made_up_prefix_ = data_[at_ / 2] & 0xF0;
+  if (async_due_ && read <= kept) {
+    give_made_up_async(packet);
+    return true;
+  }
+  give_block(packet, first, end / 2 - first, read > kept ? (read - kept + 1) / 2 : 0);
+  return true;
+}
+
+/// `shown` bytes from the beginning of a segment on, and beyond its end if need be: there the
+/// reference finds older bytes of its slot for 15, the segment's size and 0, 32 bits each.
+void Parser::give_block(Packet& packet, std::size_t first, std::size_t size, std::size_t shown) {
+  const std::uint8_t* at = data_ + first;
+  given_.assign(shown, 0);
+  if (size <= kSlotBytes) {
+    std::memcpy(slot_.data(), at, size);
+    std::memset(slot_.data() + kSlotBytes, 0, slot_.size() - kSlotBytes);
+    slot_[kSlotBytes] = static_cast<std::uint8_t>(size);
+    std::copy_n(slot_.begin(), std::min(shown, slot_.size()), given_.begin());
+  } else {
+    std::copy_n(at, std::min(shown, size), given_.begin());
+  }
+  begin(packet, PacketType::kNotSync, static_cast<unsigned>(2 * shown));
+  packet.upper = false;
+  raw_ = given_.data();
+  raw_size_ = shown;
+  raw_upper_ = false;
+  last_type_ = PacketType::kNotSync;
+  statistics_.unsynced_bytes += shown;
+}
+
+void Parser::give_made_up_async(Packet& packet) {
+  given_.clear();
+  if (made_up_prefix_) given_.push_back(*made_up_prefix_);
+  made_up_prefix_.reset();
+  given_.insert(given_.end(), 10, 0xFF);
+  given_.push_back(0x0F);
+  begin(packet, PacketType::kAsync, kAsyncNibbles);
+  packet.index = run_of_fs_index_;
+  packet.upper = false;
+  raw_ = given_.data();
+  raw_size_ = given_.size();
+  raw_upper_ = false;
+  last_type_ = PacketType::kAsync;
+  async_due_ = false;
+  block_fs_ = 0;
+  synced_ = true;
+}
+
+}  // namespace waymark::stm

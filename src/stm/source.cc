@@ -1,0 +1,55 @@
+#include "waymark/stm/source.h"
+
+#include "../tree/packet_source.h"
+#include "waymark/stm/decoder.h"
+#include "waymark/stm/fields.h"
+#include "waymark/stm/parser.h"
+#include "waymark/stm/text.h"
+
+namespace waymark::stm {
+namespace {
+
+Quirks quirks_of(const SourceOptions& options) {
+  return options.reference_quirks ? Quirks::reference() : Quirks{};
+}
+
+struct Parts {
+  using Config = stm::Config;
+  using Packet = stm::Packet;
+  using Parser = stm::Parser;
+  using Decoder = stm::Decoder;
+
+  static Protocol protocol(const Config& /*config*/) { return Protocol::kStm; }
+  static Parser make_parser(const Config& config, const SourceOptions& options) {
+    return Parser(config, quirks_of(options));
+  }
+  static Decoder make_decoder(const Config& config, const image::Image* /*image*/,
+                              const SourceOptions& options) {
+    return Decoder(config, quirks_of(options));
+  }
+  static bool is_bad(const Packet& packet) { return stm::is_bad(packet.type); }
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+    if (packet.defect == Defect::kNone) return {};
+    return {
+        packet.type == PacketType::kReserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
+        error_message(packet.defect)};
+  }
+  static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  static bool is_monitor_only(const Packet& /*packet*/) { return false; }
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {
+    stm::write_packet(out, packet);
+  }
+  static std::span<const Field> fields_of(const Packet& packet) { return stm::fields_of(packet); }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options) {
+  Config used = config;
+  if (options.least_nibble_first)
+    used.order = *options.least_nibble_first ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst;
+  if (options.reference_quirks) used.order = NibbleOrder::kMostFirst;
+  return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
+}
+
+}  // namespace waymark::stm

@@ -1,0 +1,80 @@
+#include "waymark/stm/nibble_order.h"
+
+#include <gtest/gtest.h>
+
+#include "support/random.h"
+#include "support/stm_bench.h"
+#include "waymark/stm/encoder.h"
+
+namespace waymark::stm {
+namespace {
+
+using support::StmBench;
+
+const std::string kStart = std::string(support::kStmAsync) + "F003";
+
+std::optional<NibbleOrder> order_of(std::string_view stream) {
+  return detect_nibble_order(support::nibbles(stream));
+}
+
+// Sheet mipi-syst.md section 4: the simulator's 60 MHz, and a CoreSight clock.
+TEST(StmNibbleOrder, a_round_frequency_decides) {
+  EXPECT_EQ(order_of(kStart + "F0800783930"), NibbleOrder::kLeastFirst);
+  EXPECT_EQ(order_of(kStart + "F0803938700"), NibbleOrder::kMostFirst);
+  EXPECT_EQ(order_of(kStart + "F080124F800"), NibbleOrder::kMostFirst);
+}
+
+TEST(StmNibbleOrder, data_alone_does_not_decide) {
+  EXPECT_EQ(order_of(kStart + "141 412 51234 F0812345678"), std::nullopt);
+}
+
+TEST(StmNibbleOrder, timestamps_that_go_back_decide) {
+  for (const NibbleOrder order : {NibbleOrder::kMostFirst, NibbleOrder::kLeastFirst}) {
+    for (const std::uint64_t version : {3, 4}) {
+      std::vector<std::uint8_t> bytes;
+      Encoder encoder(order);
+      Packet packet;
+      packet.type = PacketType::kAsync;
+      ASSERT_TRUE(encoder.encode(packet, bytes));
+      packet.type = PacketType::kVersion;
+      packet.payload = version;
+      ASSERT_TRUE(encoder.encode(packet, bytes));
+      packet.type = PacketType::kFlag;
+      packet.payload = 0;
+      packet.has_timestamp = true;
+      packet.timestamp_bits = 64;
+      for (int i = 0; i < 100; ++i) {
+        packet.timestamp += 0x1357;
+        ASSERT_TRUE(encoder.encode(packet, bytes));
+      }
+      EXPECT_EQ(detect_nibble_order(bytes), order) << version;
+    }
+  }
+}
+
+TEST(StmNibbleOrder, fields_from_the_least_significant_nibble_on) {
+  StmBench bench;
+  bench.config.order = NibbleOrder::kLeastFirst;
+  // The example of sheet mipi-syst.md section 4, its timestamp 0x2328 in 16 nibbles.
+  EXPECT_EQ(bench.after_version("F10800 A17654321 E8232000000000000 F31200"),
+            "M16:Set current master; Master=0x0080\n"
+            "D32MTS:32 bit data + marker + timestamp; Data=0x12345671; TS=0x0000000000002328 "
+            "~[0x2328]\n"
+            "C16:Set current channel; Chan=0x0021\n");
+}
+
+TEST(StmNibbleOrder, automatic_order_holds_from_the_frequency_on) {
+  StmBench bench;
+  bench.config.order = NibbleOrder::kAuto;
+  EXPECT_EQ(bench.after_version("51234 F0800783930 51234"),
+            "D16:16 bit data; Data=0x1234\n"
+            "FREQ:Frequency packet; Freq=60000000Hz\n"
+            "D16:16 bit data; Data=0x4321\n");
+}
+
+TEST(StmNibbleOrder, nothing_is_known_of_an_empty_stream) {
+  EXPECT_EQ(detect_nibble_order({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace waymark::stm
