@@ -13,14 +13,13 @@ constexpr RegisterRule kEtmv3Registers[] = {
 constexpr RegisterRule kStmRegisters[] = {{"STMTCSR", true}};
 
 constexpr ProtocolRow kUndecodedRows[] = {
-    {"ETM3", Protocol::kEtmV3, true, kEtmv3Registers},
     {"STM", Protocol::kStm, false, kStmRegisters},
 };
 
 std::span<const ProtocolRow> undecoded_rows() { return kUndecodedRows; }
 
-constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, etmv4data_rows, itm_rows,
-                                                       ptm_rows, undecoded_rows};
+constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv3_rows, etmv4_rows, etmv4data_rows,
+                                                       itm_rows, ptm_rows, undecoded_rows};
 
 struct Name {
   std::string_view name;

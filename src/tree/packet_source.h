@@ -23,6 +23,7 @@ struct PacketFault {
 ///   Decoder make_decoder(const Config&, const image::Image*, const SourceOptions&);
 ///   bool is_bad(const Packet&);           counted as bad by the protocol
 ///   bool is_reserved(const Packet&);      its header is reserved: reported where nothing decodes
+///   void describe(const Packet&, Diagnostic&);   of those: fault and message; may be left out
 ///   bool is_sync_point(const Packet&);
 ///   bool is_monitor_only(const Packet&);
 ///   void write_packet(TextBuffer&, const Packet&, const Config&);
