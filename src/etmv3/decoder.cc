@@ -229,6 +229,7 @@ void Decoder::bad_packet(const Packet& packet) {
            packet.index, fatal_message(packet.type));
     diagnostics_.back().fatal = true;
     failed_ = true;
+    queue_.resize(ready_);
     return;
   }
   const bool header = packet.type != PacketType::kBadSequence;

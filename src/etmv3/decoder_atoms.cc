@@ -73,19 +73,26 @@ Element* Decoder::unknown_address(TraceIndex index, const PHeader& header, unsig
   return at;
 }
 
+// Quirks stale_ranges and empty_p_headers_count: a range of what its slot held before.
+Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
+  const Slot& slot = slots_.push();
+  *at = context_;
+  at->kind = ElementKind::kInstrRange;
+  at->index = index;
+  at->start = slot.start;
+  at->end = slot.end;
+  at->isa = slot.isa;
+  at->last_type = slot.type;
+  at->last_subtype = slot.subtype;
+  return at + 1;
+}
+
 Element* Decoder::not_followed(TraceIndex index, Isa isa, Element* at) {
   const bool unsupported = instructions_.outcome() == flow::BlockEnd::kUnsupported;
-  if (unsupported && quirks_.stale_ranges) {
-    const Slot& slot = slots_.push();
-    *at = context_;
-    at->kind = ElementKind::kInstrRange;
-    at->index = index;
-    at->start = slot.start;
-    at->end = slot.end;
-    at->isa = slot.isa;
-    at->last_type = slot.type;
-    at->last_subtype = slot.subtype;
-    return at + 1;
+  if (unsupported && quirks_.stale_ranges) return write_stale_range(index, at);
+  if (quirks_.stale_context_isa) {
+    slots_.push().start = address_;
+    slots_.drop(1);
   }
   at = write(at, ElementKind::kAddrNacc, index);
   at[-1].start = address_;
@@ -104,7 +111,7 @@ Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at)
     at = write(at, ElementKind::kCycleCount, index);
     count_cycles(at[-1], header.format == 1 ? 1U : header.cycle_count);
   } else if (quirks_.empty_p_headers_count) {
-    at = write(at, ElementKind::kInstrRange, index);
+    at = write_stale_range(index, at);
   }
   return at;
 }
@@ -122,8 +129,10 @@ Element* Decoder::atoms(TraceIndex index, const PHeader& header, Element* at) {
     if (step == nullptr) [[unlikely]] {
       at = not_followed(index, isa, at);
       count_cycles(at[-1], cycles);
+      if (!need_address_) isa = stale_isa_;
       continue;
     }
+    stale_isa_ = step->next_isa;
     const bool executed = (header.atoms >> i & 1) != 0;
     at = write_range(at, index, *step, isa, executed);
     count_cycles(at[-1], cycles);

@@ -138,13 +138,10 @@ bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::
 }
 
 const Step* InstructionCache::look_up(std::uint32_t address, isa::Isa isa) {
-  if (isa != isa::Isa::kA32 && isa != isa::Isa::kT32) {
-    outcome_ = BlockEnd::kUnsupported;
-    return nullptr;
-  }
+  const bool known = isa == isa::Isa::kA32 || isa == isa::Isa::kT32;
   const int unit = unit_of(isa);
   const bool aligned = (address & ((1U << unit) - 1)) == 0;
-  if (!enabled_ || !aligned) {
+  if (!enabled_ || !aligned || !known) {
     const Bytes bytes =
         image_->read(address, space_, trace_id_, std::span(fetch_buffer_).first(kOpcodeBytes));
     outcome_ = bytes.size() < kOpcodeBytes ? BlockEnd::kNotAccessible : BlockEnd::kUnsupported;

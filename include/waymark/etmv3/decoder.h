@@ -124,6 +124,7 @@ class Decoder {
   Element* atoms(TraceIndex index, const PHeader& header, Element* at);
   Element* no_atoms(TraceIndex index, const PHeader& header, Element* at);
   Element* unknown_address(TraceIndex index, const PHeader& header, unsigned left, Element* at);
+  Element* write_stale_range(TraceIndex index, Element* at);
   Element* not_followed(TraceIndex index, isa::Isa isa, Element* at);
   Element* write(Element* at, ElementKind kind, TraceIndex index);
   Element* write_range(Element* at, TraceIndex index, const flow::Step& step, isa::Isa isa,
@@ -159,6 +160,7 @@ class Decoder {
   std::uint32_t address_ = 0;
   isa::Isa isa_ = isa::Isa::kUnknown;
   isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< As the last branch or I-sync said.
+  isa::Isa stale_isa_ = isa::Isa::kA32;       ///< Behind the last instruction; quirk stale_ranges.
   bool need_address_ = true;
   bool sent_unknown_ = false;
 

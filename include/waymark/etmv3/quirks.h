@@ -82,7 +82,8 @@ struct DecoderQuirks {
   bool stale_context_isa = false;
   /// Code in Jazelle and ThumbEE gives ranges of stale fields (9.3).
   bool stale_ranges = false;
-  /// A bad or a data packet ends the decode of all sources (9.2).
+  /// A bad or a data packet ends the decode of all sources, and the range that was held back is
+  /// lost (9.2).
   bool bad_packets_are_fatal = false;
   /// A P-header without atoms stands for an element all the same: `80`, `a2` (4.2, 9.3).
   bool empty_p_headers_count = false;
