@@ -58,6 +58,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQ
   context_.trace_id = config.trace_id();
   queue_.reserve(64);
   select_memory();
+  refresh_words();
 }
 
 void Decoder::reset() {
@@ -67,7 +68,7 @@ void Decoder::reset() {
   need_address_ = true;
   sent_unknown_ = false;
   queue_.clear();
-  taken_ = ready_ = pended_ = 0;
+  taken_ = ready_ = pended_ = tail_count_ = 0;
   cancellable_ = false;
   slots_ = {};
   transfers_ = Transfers(config_);
@@ -79,6 +80,7 @@ void Decoder::reset() {
 
 void Decoder::accept(const Packet& packet) {
   if (failed_) return;
+  leave_span();
   packet_index_ = packet.index;
   if (state_ == State::kNoSync) {
     emit(ElementKind::kNoSync, packet.index).reason = static_cast<std::uint8_t>(unsync_reason_);
@@ -337,9 +339,7 @@ void Decoder::branch(const Packet& packet) {
   } else if (quirks_.cancels_lone_range_only) {
     pended_ = 0;
   } else {
-    // Held back no longer, but given with the next packet: most branches say no more than this.
-    cancellable_ = false;
-    stays_held_ = !exception.present;
+    settle();
   }
   address_ = packet.address.value;
   isa_ = packet_isa_ = packet.isa;
@@ -380,6 +380,7 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
   }
   context_.isa = isa_;
   select_memory();
+  refresh_words();
   Element& element = queue_.emplace_back(context_);
   element.kind = ElementKind::kPeContext;
   element.index = index;
@@ -440,10 +441,6 @@ void Decoder::finish_packet() {
     const std::size_t ready = queue_.size() - std::min(pended_, queue_.size() - ready_);
     slots_.send(ready - ready_);
     ready_ = ready;
-    return;
-  }
-  if (stays_held_) {
-    stays_held_ = false;
     return;
   }
   if (!cancellable_ || queue_.size() - ready_ > kMaxHeld) settle();

@@ -14,6 +14,7 @@ constexpr std::size_t kZeros = 5;  ///< Of an A-sync; a 0x80 follows.
 Parser::Parser(const Config& config, const ParserQuirks& quirks)
     : config_(config),
       quirks_(quirks),
+      alternative_(config.alternative_branches()),
       p_headers_(&p_headers(config.cycle_accurate(), quirks.tolerant_p_headers)) {
   carry_.reserve(64);
 }

@@ -23,7 +23,6 @@ struct PacketFault {
 ///   Decoder make_decoder(const Config&, const image::Image*, const SourceOptions&);
 ///   bool is_bad(const Packet&);           counted as bad by the protocol
 ///   bool is_reserved(const Packet&);      its header is reserved: reported where nothing decodes
-///   void describe(const Packet&, Diagnostic&);   of those: fault and message; may be left out
 ///   bool is_sync_point(const Packet&);
 ///   bool is_monitor_only(const Packet&);
 ///   void write_packet(TextBuffer&, const Packet&, const Config&);
@@ -38,6 +37,7 @@ struct PacketFault {
 ///   atoms      straight(), run(), running(), resume() and copy_atoms()
 ///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
 ///              straight there, what else there is to do makes the decoder busy()
+/// A decoder that has leave_span() may keep elements behind those that run() gave, until that call.
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -153,6 +153,8 @@ class PacketSource final : public Source {
         if constexpr (kRuns || kPuts) {
           Straight straight{*this, out.data() + count, out.data() + out.size()};
           const bool stopped = parser_.parse(straight);
+          if constexpr (requires(Decoder& decoder) { decoder.leave_span(); })
+            decoder_->leave_span();
           count = static_cast<std::size_t>(straight.at - out.data());
           if (stopped) continue;
         } else {

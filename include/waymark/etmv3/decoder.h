@@ -2,6 +2,7 @@
 // Fact sheet etmv3.md sections 9 and 10.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,9 +40,16 @@ class Decoder {
     return state_ == State::kDecode && ready_ == 0 && diagnostics_.empty() && !yield_;
   }
 
-  /// As accept() and drain(): writes from `out` on and returns the new position.  Where the room up
-  /// to `end` may not do, nothing is written and the decoder is busy().
+  /// As accept() and drain(): writes from `out` on and returns the new position.  Behind it may
+  /// stand elements that are held back: the next run() goes on where this one returned, or
+  /// leave_span() comes first.  Where the room up to `end` may not do, the decoder is busy().
   Element* run(TraceIndex index, const PHeader& header, Element* out, Element* end);
+  Element* run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end);
+
+  /// Takes back what run() left behind its position.
+  void leave_span() {
+    if (tail_count_ != 0) stash();
+  }
 
   /// run() always does the whole header.
   [[nodiscard]] static constexpr bool running() { return false; }
@@ -121,14 +129,20 @@ class Decoder {
   void check(const Packet& packet);
 
   // -- Atoms: each writes to `at` and returns what is behind it. --
+  Element* run_by_count(TraceIndex index, const PHeader& header, Element* out);
   Element* atoms(TraceIndex index, const PHeader& header, Element* at);
   Element* no_atoms(TraceIndex index, const PHeader& header, Element* at);
   Element* unknown_address(TraceIndex index, const PHeader& header, unsigned left, Element* at);
   Element* write_stale_range(TraceIndex index, Element* at);
   Element* not_followed(TraceIndex index, isa::Isa isa, Element* at);
   Element* write(Element* at, ElementKind kind, TraceIndex index);
-  Element* write_range(Element* at, TraceIndex index, const flow::Step& step, isa::Isa isa,
-                       bool executed);
+  template <bool kQuirks, bool kData>
+  Element* atoms_with_address(TraceIndex index, const PHeader& header, Element* at);
+  Element* atoms_without_step(TraceIndex index, const PHeader& header, unsigned i, Element* at);
+  void note_slot(std::uint32_t address, isa::Isa isa, const flow::Step& step);
+  void write_words(Element* at, TraceIndex index, std::uint64_t start, std::uint64_t end,
+                   std::uint64_t counts, std::uint64_t described) const;
+  void refresh_words();
   void count_cycles(Element& element, std::uint32_t cycles) const {
     if (!cycle_accurate_) return;
     element.flags |= kElementHasCycleCount;
@@ -139,6 +153,8 @@ class Decoder {
   Element& emit(ElementKind kind, TraceIndex index);
   Element& emit_context(TraceIndex index, bool from_sync);
   Element& emit_data(ElementKind kind, TraceIndex index, const Place& place, unsigned tag);
+  bool load_tail(Element* out, const Element* end);
+  void stash();
   void settle();
   void cancel();
   void finish_packet();
@@ -166,13 +182,25 @@ class Decoder {
 
   Element context_;  ///< Context fields of every element.
 
+  /// The parts of an element that only a change of context changes, as they are in memory.
+  struct Words {
+    std::uint64_t context_ids = 0;
+    std::uint64_t range = 0;  ///< Kind, ID and flags, without the instruction.
+    std::uint64_t cycle_count = 0;
+    std::uint64_t rest = 0;
+  };
+  Words words_;
+
   // Elements that are not given yet.  [taken_, ready_) can be taken; what is behind is held back.
   std::vector<Element> queue_;
   std::size_t taken_ = 0;
   std::size_t ready_ = 0;
   bool cancellable_ = false;  ///< The first held element is the range of the last instruction.
-  bool stays_held_ = false;   ///< What this packet settled is given with the next one.
-  std::size_t pended_ = 0;    ///< Quirk cancels_lone_range_only: how many at the end are held.
+  std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
+  // While run() is called, what is held back stands in the caller's span instead.
+  Element* tail_ = nullptr;
+  std::size_t tail_count_ = 0;
+  std::size_t pended_ = 0;  ///< Quirk cancels_lone_range_only: how many at the end are held.
   Slots slots_;
 
   Transfers transfers_;

@@ -1,4 +1,5 @@
-// P-headers: one byte each, up to sixteen atoms.  Fact sheet etmv3.md section 4.
+// The commonest packets in a form of their own: P-headers, one byte each, with up to sixteen atoms,
+// and short branches.  Fact sheet etmv3.md sections 4 and 5.
 #pragma once
 
 #include <array>
@@ -111,6 +112,22 @@ inline constexpr std::array<PHeaderTable, 4> kPHeaders = make_p_headers();
 /// By header byte.  `tolerant`: bits that the architecture reserves are not looked at.
 constexpr const std::array<PHeader, 256>& p_headers(bool cycle_accurate, bool tolerant) {
   return detail::kPHeaders[(cycle_accurate ? 2U : 0U) + (tolerant ? 1U : 0U)];
+}
+
+/// A branch packet that says an address in the present instruction set and no more.
+struct ShortBranch {
+  Address address;
+  isa::Isa isa = isa::Isa::kUnknown;
+  Context context;
+  std::uint8_t length = 0;
+};
+
+inline void copy_atoms(const ShortBranch& from, Packet& to) {
+  to.begin(PacketType::kBranchAddress, from.length);
+  to.address = from.address;
+  to.isa = to.previous_isa = from.isa;
+  to.context = from.context;
+  to.exception = {};
 }
 
 /// Writes a P-header over the fields of `to` that it has.

@@ -44,8 +44,9 @@ class Parser {
   bool next(Packet& packet);
 
   /// Reads on until the block is used up or the visitor says stop: what next() does, without a
-  /// packet in memory for each P-header.  `Visitor` has
+  /// packet in memory for each P-header and each short branch.  `Visitor` has
   ///   bool on_atoms(TraceIndex index, const PHeader& header);
+  ///   bool on_atoms(TraceIndex index, const ShortBranch& branch);
   ///   bool on_packet(Packet& packet);
   /// which return false to stop after this packet.  True: the visitor stopped it.
   template <class Visitor>
@@ -90,6 +91,7 @@ class Parser {
 
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
+  std::size_t read_short_branch(const std::uint8_t* at, ShortBranch& branch);
   /// A packet at `position` that is no valid P-header; false: unfinished, and carried.
   bool read_at(std::size_t position, Packet& packet);
   bool next_carried(Packet& packet);
@@ -132,8 +134,17 @@ class Parser {
   }
   void next_run();
 
+  static constexpr std::size_t kShortBranchBytes = 4;
+  static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }
+  static constexpr unsigned short_branch_shift(isa::Isa isa) {
+    return isa == isa::Isa::kT32 || isa == isa::Isa::kThumbEE ? 1
+           : isa == isa::Isa::kJazelle                        ? 0
+                                                              : 2;
+  }
+
   Config config_;
   ParserQuirks quirks_;
+  bool alternative_;  ///< The branch encoding.
   const std::array<PHeader, 256>* p_headers_;
 
   // The present block.
@@ -163,6 +174,39 @@ class Parser {
   ParserStatistics statistics_;
   Packet rare_;  ///< What parse() hands to its visitor, but for P-headers.
 };
+
+// A branch of which kShortBranchBytes can be read: its length if it has no more, and all else that
+// it says is as before; otherwise 0.
+inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch& branch) {
+  std::uint32_t value = at[0] >> 1 & 0x3FU;
+  unsigned count = 6;
+  std::size_t length = 1;
+  std::uint8_t byte = at[0];
+  while ((byte & 0x80) != 0) {
+    if (length == kShortBranchBytes) return 0;
+    byte = at[length++];
+    value |= (byte & 0x7FU) << count;
+    count += 7;
+  }
+  if (alternative_ && length > 1) {
+    if ((byte & 0x40) != 0) return 0;
+    --count;
+  }
+  const unsigned shift = short_branch_shift(state_.isa);
+  const unsigned width = count + shift;
+  const std::uint32_t mask = (1U << width) - 1;
+  Address& address = state_.address;
+  address.value = (address.value & ~mask) | value << shift;
+  address.update_bits = static_cast<std::uint8_t>(width);
+  address.valid_bits = std::max(address.valid_bits, address.update_bits);
+  state_.context.updated_context_id = false;
+  state_.last_type = PacketType::kBranchAddress;
+  branch.address = address;
+  branch.isa = state_.isa;
+  branch.context = state_.context;
+  branch.length = static_cast<std::uint8_t>(length);
+  return length;
+}
 
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
@@ -200,6 +244,19 @@ bool Parser::parse_in_sync(Visitor& visitor) {
         }
         ++position;
         continue;
+      }
+      if (is_branch(byte) && size - position >= kShortBranchBytes) {
+        ShortBranch branch;
+        if (const std::size_t length = read_short_branch(data + position, branch); length != 0)
+            [[likely]] {
+          const TraceIndex at = index(position);
+          position += length;
+          if (!visitor.on_atoms(at, branch)) {
+            took(position - length, length);
+            return true;
+          }
+          continue;
+        }
       }
       rare_.index = index(position);
       if (!read_at(position, rare_)) return false;

@@ -19,12 +19,19 @@ namespace waymark::flow {
 /// What is remembered of an A32 or T32 instruction.
 struct Step {
   std::uint32_t target = 0;  ///< Of a direct branch.
-  std::uint8_t size = 0;     ///< Bytes; 0: not decided yet.
+  // In the order of Element, so that a range takes them over in one move.
   isa::InstrType type = isa::InstrType::kOther;
   isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  std::uint8_t size = 0;  ///< Bytes; 0: not decided yet.
   bool conditional : 1 = false;
   isa::DataAccess access : 2 = isa::DataAccess::kNone;
   isa::Isa next_isa : 3 = isa::Isa::kUnknown;  ///< After a taken direct branch.
+
+  /// Type, subtype and size as the bytes that they are in an Element.
+  [[nodiscard]] std::uint64_t described() const {
+    return static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(subtype) << 8 |
+           std::uint64_t{size} << 16;
+  }
 };
 static_assert(sizeof(Step) == 8);
 
