@@ -192,6 +192,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kIgnore:
       break;
     case PacketType::kIncompleteEot:
+      settle();
       report(Fault::kBadPacketSequence, Severity::kInfo, packet.index,
              "The trace ends inside a packet.");
       break;

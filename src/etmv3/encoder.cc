@@ -86,7 +86,7 @@ Result<void> put_exception(Out& out, const Packet& packet, const Config& config)
                                v7m ? 9 : 4));
   if (exception.resume > 0xF)
     return invalid(fmt::format("The resume count {} has more than 4 bits.", exception.resume));
-  const bool second = exception.has_hyp || packet.context.hyp || exception.number > 0xF;
+  const bool second = exception.has_hyp || exception.number > 0xF;
   const bool third = exception.resume != 0;
   put(out, (second || third ? 0x80U : 0U) | (packet.context.alt_isa ? 0x40U : 0U) |
                (exception.cancel ? 0x20U : 0U) | (exception.number & 0xFU) << 1 |

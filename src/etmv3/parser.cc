@@ -136,6 +136,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
         } else if (quirks_.tolerant_p_headers) {
           copy_atoms(p_header, packet);
           if (p_header.format == kFormatStale) packet.format = state_.last_format;
+          state_.last_format = packet.format;
           packet.error_type = PacketType::kReserved;
           ++statistics_.bad_headers;
         } else {

@@ -263,9 +263,9 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
     state_ = before;
     return bad(packet, PacketType::kBadSequence, packet.type, length + second_size);
   }
-  state_.address.update_bits = 0;
   packet.address = state_.address;
   packet.isa = state_.isa;
+  state_.address.update_bits = 0;
   return length + second_size;
 }
 

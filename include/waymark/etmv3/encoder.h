@@ -18,7 +18,7 @@ namespace waymark::etmv3 {
 /// - Branches, and the second address of an I-sync with `lsip`: `address.update_bits` low bits are
 ///   sent, in as few bytes as carry them; 0 or 32 is the form of five bytes, which also tells the
 ///   instruction set.  In the shorter forms `isa` must be the one that the reader has.
-/// - Exception information: as few bytes as hold it.
+/// - Exception information: as few bytes as hold it; `exception.has_hyp` asks for the second.
 /// - P-headers: `format` 0 takes the first that can say it, or, without atoms, one cycle.
 /// - Timestamp: `timestamp_bits` / 7 bytes; with 0, as few as hold the value.
 /// - Data addresses: `transfer.address.update_bits` low bits, in as few bytes as carry them; 0 or

@@ -51,7 +51,7 @@ enum class SyncReason : std::uint8_t {
 struct Address {
   std::uint32_t value = 0;  ///< The unknown bits are 0.
   std::uint8_t valid_bits = 0;
-  std::uint8_t update_bits = 0;  ///< Low bits that this packet carried; 0: none, or all (I-sync).
+  std::uint8_t update_bits = 0;  ///< Low bits that this packet carried; 0: none, or (I-sync) all.
   friend bool operator==(const Address&, const Address&) = default;
 };
 
