@@ -131,7 +131,7 @@ Result<void> encode_isync(Out& out, const Packet& packet, const Config& config) 
   put(out, counted ? 0x70 : 0x08);
   if (counted) put_cycles(out, packet.cycle_count);
   put_little(out, packet.context.context_id, config.context_id_bytes());
-  const Isa isa = packet.isa;
+  const Isa isa = config.data_only() ? Isa::kA32 : packet.isa;
   const bool thumb = isa == Isa::kT32 || isa == Isa::kThumbEE;
   put(out, (packet.lsip ? 0x80U : 0U) | static_cast<unsigned>(packet.reason) << 5 |
                (isa == Isa::kJazelle ? 0x10U : 0U) | (packet.context.ns ? 8U : 0U) |
