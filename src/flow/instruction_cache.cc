@@ -33,6 +33,8 @@ int unit_of(isa::Isa isa) { return isa == isa::Isa::kA32 ? 2 : 1; }
 
 }  // namespace
 
+const InstructionCache::Line InstructionCache::kNoLine;
+
 InstructionCache::InstructionCache(const image::Image& image, const isa::Options& options,
                                    TraceId trace_id)
     : image_(&image), options_(options), trace_id_(trace_id), fetch_buffer_(kCallbackBytes) {
@@ -63,7 +65,7 @@ void InstructionCache::flush() {
 
 void InstructionCache::leave_line() {
   line_isa_ = isa::Isa::kUnknown;
-  line_ = nullptr;
+  line_ = &kNoLine;
 }
 
 void InstructionCache::set_enabled(bool enabled) {

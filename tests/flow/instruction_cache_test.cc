@@ -68,6 +68,11 @@ TEST_F(InstructionCacheTest, what_is_not_there_is_told_and_not_kept) {
   EXPECT_EQ(steps.outcome(), BlockEnd::kUnsupported);
 }
 
+TEST_F(InstructionCacheTest, an_unknown_instruction_set_is_in_no_line) {
+  InstructionCache steps = cache();
+  EXPECT_EQ(steps.at(0, Isa::kUnknown), nullptr);
+}
+
 TEST_F(InstructionCacheTest, four_bytes_are_needed_for_two_as_well) {
   program(0x1000, {0xBF00BF00});
   InstructionCache steps = cache();

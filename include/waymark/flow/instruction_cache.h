@@ -80,6 +80,7 @@ class InstructionCache {
     isa::Isa isa = isa::Isa::kUnknown;
     std::array<Step, kSlots> steps;
   };
+  static const Line kNoLine;  ///< Nothing in it is decided.
 
   const Step* look_up(std::uint32_t address, isa::Isa isa);
   const Step* fill(Line& line, std::uint32_t address);
@@ -105,7 +106,7 @@ class InstructionCache {
   std::uint32_t line_address_ = 0;
   int unit_ = 0;  ///< log2 of the bytes of a slot.
   isa::Isa line_isa_ = isa::Isa::kUnknown;
-  Line* line_ = nullptr;
+  const Line* line_ = &kNoLine;
 
   std::unordered_map<std::uint64_t, std::uint32_t> views_;
   std::vector<Line*> table_;  ///< Open addressing; size a power of two.
