@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, kElementKindCount> kNames = {
     "OCSD_GEN_TRC_ELEM_MEMTRANS",       "OCSD_GEN_TRC_ELEM_INSTRUMENTATION",
     "OCSD_GEN_TRC_ELEM_ITMTRACE",       "OCSD_GEN_TRC_ELEM_CUSTOM",
     "WAYMARK_TRC_ELEM_DATA_ADDRESS",    "WAYMARK_TRC_ELEM_DATA_VALUE",
+    "WAYMARK_TRC_ELEM_DATA_EVENT",
 };
 
 constexpr std::array<std::string_view, 7> kIsaNames = {"A32", "T32", "A64", "TEE",
@@ -33,6 +34,8 @@ constexpr std::array<std::string_view, 8> kUnsyncReasons = {
 constexpr std::array<std::string_view, 3> kTraceOnReasons = {" [begin or filter]", " [overflow]",
                                                              " [debug restart]"};
 constexpr std::array<std::string_view, 4> kTransactions = {"Init", "Start", "Commit", "Fail"};
+constexpr std::array<std::string_view, 4> kDataEvents = {"pending", "not traced", "suppressed",
+                                                         "store failed"};
 constexpr std::array<std::string_view, 4> kSecurity = {"S; ", "N; ", "Root; ", "Realm; "};
 constexpr std::array<std::string_view, 4> kLocalTimestamps = {"TS Sync", "TS Delay", "Packet Delay",
                                                               "TS and Packet Delay"};
@@ -235,6 +238,49 @@ void write_itm_trace(TextBuffer& out, const Element& element) {
   }
 }
 
+/// " 0x1000 (14:0); ": the parentheses where not all bits are known.
+void write_data_address(TextBuffer& out, const Element& element) {
+  const unsigned known = DataPlace::unpack(element.extra_value).known_bits;
+  out.put(" 0x");
+  out.hex(element.start);
+  if (known != 0 && known < 32) {
+    out.put(" (");
+    out.dec(known - 1);
+    out.put(":0)");
+  }
+  out.put("; ");
+}
+
+/// Whose transfer it is, which of them, and what is special about it.
+void write_transfer(TextBuffer& out, const Element& element) {
+  const DataPlace place = DataPlace::unpack(element.extra_value);
+  const unsigned flags = element.extra;
+  if ((flags & kDataOwned) != 0) {
+    out.put("by 0x");
+    out.hex(element.end);
+  } else if ((flags & kDataAccess) != 0) {
+    out.put("by access ");
+    out.dec(element.end);
+  } else if ((flags & kDataStacking) != 0) {
+    out.put("by exception entry");
+  } else if ((flags & kDataUnstacking) != 0) {
+    out.put("by exception return");
+  } else {
+    out.put("by ?");
+  }
+  out.put(" #");
+  out.dec(place.number);
+  out.put("; ");
+  if (place.tag != 0) {
+    out.put("tag ");
+    out.dec(place.tag);
+    out.put("; ");
+  }
+  if ((flags & kDataInferred) != 0) out.put("inferred; ");
+  if ((flags & kDataEndianKnown) != 0) out.put((flags & kDataBigEndian) != 0 ? "BE; " : "LE; ");
+  if ((flags & kDataCancelled) != 0) out.put("cancelled; ");
+}
+
 void write_body(TextBuffer& out, const Element& element) {
   switch (element.kind) {
     case ElementKind::kUnknown:
@@ -307,20 +353,26 @@ void write_body(TextBuffer& out, const Element& element) {
       write_itm_trace(out, element);
       break;
     case ElementKind::kDataAddress:
-      out.put(" 0x");
-      out.hex(element.start);
-      out.put("; size(");
-      out.dec(element.count);
-      out.put(") ");
+      write_data_address(out, element);
+      write_transfer(out, element);
       break;
     case ElementKind::kDataValue:
       out.put(" 0x");
-      out.hex(element.start);
-      out.put("; size(");
-      out.dec(element.count);
-      out.put("); value 0x");
       out.hex(element.value);
+      out.put(" sz(");
+      out.dec(element.count);
+      out.put("); ");
+      if (DataPlace::unpack(element.extra_value).known_bits != 0) {
+        out.put("at");
+        write_data_address(out, element);
+      }
+      write_transfer(out, element);
+      break;
+    case ElementKind::kDataEvent:
       out.put(' ');
+      out.put(pick(kDataEvents, element.reason));
+      out.put("; ");
+      write_transfer(out, element);
       break;
   }
 }

@@ -15,6 +15,7 @@
 
 namespace waymark::inputs {
 
+std::span<const ProtocolRow> etmv3_rows();
 std::span<const ProtocolRow> etmv4_rows();
 std::span<const ProtocolRow> itm_rows();
 std::span<const ProtocolRow> etmv4data_rows();

@@ -8,17 +8,8 @@
 namespace waymark::inputs {
 namespace {
 
-constexpr RegisterRule kEtmv3Registers[] = {
-    {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
-
-constexpr ProtocolRow kUndecodedRows[] = {
-    {"ETM3", Protocol::kEtmV3, true, kEtmv3Registers},
-};
-
-std::span<const ProtocolRow> undecoded_rows() { return kUndecodedRows; }
-
-constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv4_rows, etmv4data_rows, itm_rows,
-                                                       ptm_rows,   stm_rows,       undecoded_rows};
+constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv3_rows, etmv4_rows, etmv4data_rows,
+                                                       itm_rows,   ptm_rows,   stm_rows};
 
 struct Name {
   std::string_view name;

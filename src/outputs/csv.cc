@@ -82,7 +82,8 @@ void write_csv(TextBuffer& out, const Element& element) {
   const bool range = kind == kInstrRange;
   const bool any_range = range || kind == kInstrRangeNoPath;
   const bool context = kind == kPeContext;
-  const bool data = kind == kDataAddress || kind == kDataValue;
+  const bool data = kind == kDataAddress || kind == kDataValue || kind == kDataEvent;
+  const bool known = DataPlace::unpack(element.extra_value).known_bits != 0;
   const bool numbered =
       kind == kException || kind == kAddrNacc || kind == kSyncMarker || kind == kEvent;
   const bool software = kind == kSwTrace;
@@ -98,9 +99,11 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.dec(true, element.index);
   line.dec(true, element.trace_id);
   line.word(kind_word(kind));
-  line.hex(any_range || kind == kAddrNacc || data || itm_start != kNoAddress,
+  line.hex(any_range || kind == kAddrNacc || (data && known) || itm_start != kNoAddress,
            itm ? itm_start : element.start);
-  line.hex(any_range || (kind == kException && has(element, kElementReturnAddress)), element.end);
+  line.hex(any_range || (kind == kException && has(element, kElementReturnAddress)) ||
+               (data && (element.extra & kDataOwned) != 0),
+           element.end);
   line.dec(any_range || kind == kDataValue || itm_data, itm ? element.extra_value : element.count);
   line.word(range || context ? isa_name(element.isa) : std::string_view{});
   line.word(range ? instruction_word(element.last_type) : std::string_view{});

@@ -52,6 +52,7 @@ bool passes(ElementKind kind) {
     case ElementKind::kItmTrace:
     case ElementKind::kDataAddress:
     case ElementKind::kDataValue:
+    case ElementKind::kDataEvent:
       return true;
     default:
       return false;
@@ -92,6 +93,20 @@ std::string_view unsync_sentence(const Element& element) {
       break;
   }
   return "no synchronisation";
+}
+
+std::string_view data_sentence(const Element& element) {
+  switch (static_cast<DataEvent>(element.reason)) {
+    case DataEvent::kPending:
+      return "follows later";
+    case DataEvent::kNotTraced:
+      return "not traced";
+    case DataEvent::kSuppressed:
+      return "lost: the trace unit's buffer was nearly full";
+    case DataEvent::kStoreFailed:
+      break;
+  }
+  return "not stored: the exclusive store failed";
 }
 
 void write_address(TextBuffer& out, std::uint64_t address) {
@@ -320,6 +335,10 @@ void HumanWriter::write(const Item& item) {
       break;
     case ElementKind::kDataAddress:
     case ElementKind::kDataValue:
+    case ElementKind::kDataEvent:
+      write_data(element);
+      break;
+    case ElementKind::kSwTrace:
     case ElementKind::kUnknown:
     case ElementKind::kAddrUnknown:
     case ElementKind::kCustom:
@@ -424,6 +443,41 @@ void HumanWriter::write_exception(const Element& element) {
   }
   if ((element.flags & kElementReturnAddress) != 0) out_.put(", will return to this address");
   if ((element.flags & kElementTailChain) != 0) out_.put(", tail-chained");
+}
+
+void HumanWriter::write_data(const Element& element) {
+  const DataPlace place = DataPlace::unpack(element.extra_value);
+  const unsigned flags = element.extra;
+  out_.put("-- data ");
+  switch (element.kind) {
+    case ElementKind::kDataValue:
+      out_.put("0x");
+      out_.hex(element.value);
+      break;
+    case ElementKind::kDataEvent:
+      out_.put(data_sentence(element));
+      break;
+    default:
+      out_.put("address");
+      break;
+  }
+  if (place.known_bits != 0) {
+    out_.put(element.kind == ElementKind::kDataAddress ? " 0x" : " at 0x");
+    out_.hex(element.start);
+    if (place.known_bits < 32) out_.put(" (upper bits unknown)");
+  }
+  if ((flags & kDataOwned) != 0) {
+    out_.put(", by the instruction at 0x");
+    out_.hex(element.end);
+  }
+  if ((flags & kDataStacking) != 0) out_.put(", by the entry of an exception");
+  if ((flags & kDataUnstacking) != 0) out_.put(", by the return from an exception");
+  if (place.tag != 0) {
+    out_.put(", tag ");
+    out_.dec(place.tag);
+  }
+  if ((flags & kDataInferred) != 0) out_.put(", inferred");
+  if ((flags & kDataCancelled) != 0) out_.put(", cancelled");
 }
 
 void HumanWriter::write(const Item& item, const Diagnostic& record) {

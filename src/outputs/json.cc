@@ -180,6 +180,30 @@ void write_itm(Object& object, const Element& element) {
   if ((element.extra & kItmOverflow) != 0) object.flag("overflow", true);
 }
 
+void write_transfer(Object& object, const Element& element) {
+  const DataPlace place = DataPlace::unpack(element.extra_value);
+  const unsigned flags = element.extra;
+  object.word("reason", reason_word(element));
+  if (element.kind == ElementKind::kDataAddress || place.known_bits != 0) {
+    object.hex("address", element.start);
+    if (place.known_bits != 0 && place.known_bits < 32)
+      object.number("address_bits", place.known_bits);
+  }
+  if (element.kind == ElementKind::kDataValue) {
+    object.hex("value", element.value);
+    object.number("size", element.count);
+  }
+  if ((flags & kDataOwned) != 0) object.hex("instruction", element.end);
+  if ((flags & kDataAccess) != 0) object.number("access", element.end);
+  if ((flags & kDataStacking) != 0) object.word("by", "exception_entry");
+  if ((flags & kDataUnstacking) != 0) object.word("by", "exception_return");
+  object.number("transfer", place.number);
+  if (place.tag != 0) object.number("tag", place.tag);
+  if ((flags & kDataInferred) != 0) object.flag("inferred", true);
+  if ((flags & kDataEndianKnown) != 0) object.flag("big_endian", (flags & kDataBigEndian) != 0);
+  if ((flags & kDataCancelled) != 0) object.flag("cancelled", true);
+}
+
 void write_fields(Object& object, const Element& element) {
   switch (element.kind) {
     case ElementKind::kNoSync:
@@ -203,9 +227,11 @@ void write_fields(Object& object, const Element& element) {
       object.number("number", element.number);
       if ((element.flags & kElementReturnAddress) != 0) object.hex("return_address", element.end);
       if ((element.flags & kElementReturnIsTarget) != 0) object.flag("return_is_target", true);
+      if ((element.flags & kElementDataMarker) != 0) object.flag("data_marker", true);
       break;
     case ElementKind::kTimestamp:
       object.wide("timestamp", element.timestamp);
+      if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
     case ElementKind::kEvent:
       object.word("reason", reason_word(element));
@@ -226,12 +252,9 @@ void write_fields(Object& object, const Element& element) {
       write_itm(object, element);
       break;
     case ElementKind::kDataAddress:
-      object.hex("address", element.start);
-      break;
     case ElementKind::kDataValue:
-      object.hex("address", element.start);
-      object.hex("value", element.value);
-      object.number("size", element.count);
+    case ElementKind::kDataEvent:
+      write_transfer(object, element);
       break;
     case ElementKind::kUnknown:
     case ElementKind::kAddrUnknown:

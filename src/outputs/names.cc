@@ -36,7 +36,8 @@ constexpr std::array<std::string_view, kElementKindCount> kKinds = {"unknown",
                                                                     "itm",
                                                                     "custom",
                                                                     "data_address",
-                                                                    "data_value"};
+                                                                    "data_value",
+                                                                    "data_event"};
 
 constexpr std::string_view kUnsyncReasons[] = {"undefined", "start",      "reset",     "overflow",
                                                "discard",   "bad_packet", "bad_image", "end"};
@@ -44,6 +45,7 @@ constexpr std::string_view kTraceOnReasons[] = {"start", "overflow", "debug_rest
 constexpr std::string_view kEvents[] = {"unknown", "trigger", "numbered"};
 constexpr std::string_view kMarkers[] = {"", "data_numbered", "data_unnumbered"};
 constexpr std::string_view kTransactions[] = {"init", "start", "commit", "fail"};
+constexpr std::string_view kDataEvents[] = {"pending", "not_traced", "suppressed", "store_failed"};
 constexpr std::string_view kInstructions[] = {"",        "branch", "indirect",   "isb",
                                               "barrier", "wait",   "transaction"};
 constexpr std::string_view kSubtypes[] = {"", "call", "return", "exception_return", "return"};
@@ -89,6 +91,8 @@ std::string_view reason_word(const Element& element) {
       return itm_word(element);
     case ElementKind::kSwTrace:
       return software_word(element);
+    case ElementKind::kDataEvent:
+      return word(kDataEvents, element.reason);
     default:
       return {};
   }

@@ -37,6 +37,7 @@ struct PacketFault {
 ///   atoms      straight(), run(), running(), resume() and copy_atoms()
 ///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
 ///              straight there, what else there is to do makes the decoder busy()
+/// A decoder that has leave_span() may keep elements behind those that run() gave, until that call.
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -152,6 +153,8 @@ class PacketSource final : public Source {
         if constexpr (kRuns || kPuts) {
           Straight straight{*this, out.data() + count, out.data() + out.size()};
           const bool stopped = parser_.parse(straight);
+          if constexpr (requires(Decoder& decoder) { decoder.leave_span(); })
+            decoder_->leave_span();
           count = static_cast<std::size_t>(straight.at - out.data());
           if (stopped) continue;
         } else if constexpr (kPuts) {

@@ -34,8 +34,9 @@ enum class ElementKind : std::uint8_t {
   // Waymark's own: data trace, which the reference promises but never delivers.
   kDataAddress = 20,
   kDataValue = 21,
+  kDataEvent = 22,
 };
-inline constexpr std::size_t kElementKindCount = 22;
+inline constexpr std::size_t kElementKindCount = 23;
 
 enum class UnsyncReason : std::uint8_t {
   kUndefined = 0,
@@ -70,6 +71,7 @@ enum ElementFlag : std::uint16_t {
   kElementVmidValid = 1 << 9,        ///< vmid has been seen.
   kElementElValid = 1 << 10,         ///< exception_level has been seen.
   kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
+  kElementDataMarker = 1 << 12,      ///< Exception: transfers of its entry follow, not it itself.
 };
 
 /// Bits of Element::extra for kSwTrace: what the packet said beside its data.
@@ -111,6 +113,41 @@ constexpr std::uint8_t itm_known_bytes(unsigned pc, unsigned address) {
 }
 constexpr unsigned itm_pc_bytes(std::uint8_t known) { return known & 0xFU; }
 constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
+/// What a kDataEvent says of a transfer.
+enum class DataEvent : std::uint8_t {
+  kPending = 0,      ///< Its value comes later, in a kDataValue with the same tag.
+  kNotTraced = 1,    ///< It took place, but no value of it was traced.
+  kSuppressed = 2,   ///< Data trace was lost from here on, and is doubtful from the owner on.
+  kStoreFailed = 3,  ///< The exclusive store did not happen.
+};
+
+/// Bits of Element::extra for the data kinds.
+enum DataFlag : std::uint8_t {
+  kDataOwned = 1 << 0,        ///< `end` is the address of the instruction that did it.
+  kDataInferred = 1 << 1,     ///< The address is not traced: it follows the transfer before.
+  kDataEndianKnown = 1 << 2,  ///< kDataBigEndian has a meaning.
+  kDataBigEndian = 1 << 3,
+  kDataCancelled = 1 << 4,   ///< The instruction was cancelled: the transfer may not have happened.
+  kDataStacking = 1 << 5,    ///< By the entry of an exception.
+  kDataUnstacking = 1 << 6,  ///< By the return from an exception.
+  kDataAccess = 1 << 7,      ///< No instruction is traced: `end` counts the accesses.
+};
+
+/// Element::extra_value of the data kinds: which of the transfers of its owner it is, how many low
+/// bits of `start` are known, and the tag of out-of-order data (0: in order).
+struct DataPlace {
+  std::uint16_t number = 0;
+  std::uint8_t known_bits = 0;
+  std::uint8_t tag = 0;
+
+  [[nodiscard]] constexpr std::uint32_t packed() const {
+    return number | std::uint32_t{known_bits} << 16 | std::uint32_t{tag} << 24;
+  }
+  static constexpr DataPlace unpack(std::uint32_t value) {
+    return {static_cast<std::uint16_t>(value), static_cast<std::uint8_t>(value >> 16 & 0xFF),
+            static_cast<std::uint8_t>(value >> 24)};
+  }
+};
 
 /// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
 /// security and their flags) hold in every element what the last kPeContext of its source said.
@@ -134,7 +171,9 @@ constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
 /// | kItmTrace | extra: ItmKind and kItmOverflow, number: source, start: payload or delta, |
 /// | | extra_value: payload bytes, timestamp: sum of the deltas or global time, |
 /// | | reason: itm_known_bytes(), end: PC and address of data trace |
-/// | kDataAddress, kDataValue | start: data address, value, count: size in bytes |
+/// | kDataAddress | start: data address, end: owner, extra: DataFlag, extra_value: DataPlace |
+/// | kDataValue | as kDataAddress, and value, count: bytes of it that were sent |
+/// | kDataEvent | as kDataAddress, and reason: DataEvent |
 struct Element {
   TraceIndex index = 0;
   std::uint64_t start = 0;  ///< Also the payload of kSwTrace and kItmTrace, beside a timestamp.
@@ -164,7 +203,7 @@ struct Element {
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
   std::uint8_t reason = 0;
-  std::uint8_t extra = 0;         ///< kSwTrace: SwTraceFlag bits.  kItmTrace: ItmKind.
+  std::uint8_t extra = 0;         ///< kSwTrace, data kinds: flag bits.  kItmTrace: ItmKind.
   std::uint32_t extra_value = 0;  ///< kSwTrace: payload bits.  kItmTrace: payload bytes.
 };
 

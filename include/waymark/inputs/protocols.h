@@ -30,7 +30,7 @@ struct ProtocolRow {
   Protocol protocol = Protocol::kEtmV4;
   bool needs_core = false;  ///< It traces a PE, whose architecture decoding needs.
   std::span<const RegisterRule> registers;
-  /// Registers that are not there have the defaults of the sheet.  nullptr: no decoder yet.
+  /// Registers that are not there have the defaults of the sheet.
   Result<std::unique_ptr<Source>> (*make)(const RegisterReader& registers, isa::Core core,
                                           const image::Image* image,
                                           const SourceOptions& options) = nullptr;

@@ -79,6 +79,7 @@ class HumanWriter {
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);
+  void write_data(const Element& element);
   void write(const Item& item, const Diagnostic& record);
 
   TextBuffer& out_;

@@ -12,8 +12,8 @@ namespace waymark::outputs {
 /// "range", "context", "no_sync" ...
 std::string_view kind_word(ElementKind kind);
 
-/// The reason of a kNoSync, kTraceOn, kEndOfTrace, kEvent, kSyncMarker or kMemTrans element, and
-/// what a kSwTrace or kItmTrace element is; otherwise empty.
+/// The reason of a kNoSync, kTraceOn, kEndOfTrace, kEvent, kSyncMarker, kMemTrans or kDataEvent
+/// element, and what a kSwTrace or kItmTrace element is; otherwise empty.
 std::string_view reason_word(const Element& element);
 
 /// "branch", "indirect", "isb", "barrier", "wait", "transaction"; empty for other instructions.

@@ -1,0 +1,56 @@
+// The registers of an ETMv3 trace unit and what decoding needs of them.
+// Fact sheet etmv3.md section 1.
+#pragma once
+
+#include <cstdint>
+
+#include "waymark/base/bits.h"
+#include "waymark/base/types.h"
+#include "waymark/isa/instruction.h"
+
+namespace waymark::etmv3 {
+
+/// Plain register values; the defaults are an ETMv3.4 on a v7-A core with all options off.
+struct Config {
+  std::uint32_t etmcr = 0;
+  std::uint32_t etmidr = 0x4100F240;
+  std::uint32_t etmccer = 0;
+  std::uint32_t etmtraceidr = 0;
+  isa::Core core;
+
+  [[nodiscard]] constexpr TraceId trace_id() const {
+    return static_cast<TraceId>(etmtraceidr & 0x7F);
+  }
+
+  /// The X of ETMv3.X.
+  [[nodiscard]] constexpr unsigned minor_version() const { return bits<7, 4>(etmidr); }
+  /// Branch packets use the alternative encoding.
+  [[nodiscard]] constexpr bool alternative_branches() const {
+    return bit<20>(etmidr) && minor_version() >= 4;
+  }
+  /// The Hyp bit of I-sync packets has a meaning.
+  [[nodiscard]] constexpr bool has_virtualization() const { return bit<26>(etmccer); }
+  /// Most bytes of a timestamp packet's payload: 64 bits, or 48.
+  [[nodiscard]] constexpr unsigned timestamp_bytes() const { return bit<29>(etmccer) ? 9 : 7; }
+
+  [[nodiscard]] constexpr bool data_values() const { return bit<2>(etmcr); }
+  [[nodiscard]] constexpr bool data_addresses() const { return bit<3>(etmcr); }
+  [[nodiscard]] constexpr bool data_trace() const { return data_values() || data_addresses(); }
+  /// Transfers between core and coprocessors are traced as data.
+  [[nodiscard]] constexpr bool coprocessor_transfers() const { return bit<1>(etmcr); }
+  /// No instruction is traced.
+  [[nodiscard]] constexpr bool data_only() const { return bit<20>(etmcr); }
+  [[nodiscard]] constexpr bool cycle_accurate() const { return bit<12>(etmcr); }
+  /// Bytes of a context ID in the packets that carry one: 0, 1, 2 or 4.
+  [[nodiscard]] constexpr unsigned context_id_bytes() const {
+    const unsigned size = bits<15, 14>(etmcr);
+    return size == 3 ? 4 : size;
+  }
+
+  /// Exceptions have the numbers of v7-M.
+  [[nodiscard]] constexpr bool v7m() const {
+    return core.arch == isa::Arch::kV7 && core.profile == isa::Profile::kM;
+  }
+};
+
+}  // namespace waymark::etmv3

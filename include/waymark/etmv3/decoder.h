@@ -1,0 +1,216 @@
+// Packets to elements: an instruction for each atom, and the data that it moved.
+// Fact sheet etmv3.md sections 9 and 10.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/element/element.h"
+#include "waymark/etmv3/config.h"
+#include "waymark/etmv3/p_header.h"
+#include "waymark/etmv3/packet.h"
+#include "waymark/etmv3/quirks.h"
+#include "waymark/etmv3/transfers.h"
+#include "waymark/flow/instruction_cache.h"
+#include "waymark/image/image.h"
+
+namespace waymark::etmv3 {
+
+/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
+/// One owner; not thread safe.  `image` must outlive it.
+///
+/// The range of the last traced instruction is held back, with what follows it, until a packet
+/// shows that it was not cancelled.
+class Decoder {
+ public:
+  /// Most elements held back for one instruction: a bound on memory.
+  static constexpr std::size_t kMaxHeld = 1024;
+  /// Most elements that one P-header makes: 16 ranges and what tells that the walk has ended.
+  static constexpr std::size_t kMaxPerHeader = 18;
+
+  Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks = {});
+
+  void accept(const Packet& packet);
+
+  /// The fast way of a P-header.  Possible when straight(); otherwise accept() it.
+  [[nodiscard]] bool straight() const {
+    return state_ == State::kDecode && ready_ == 0 && diagnostics_.empty() && !yield_;
+  }
+
+  /// As accept() and drain(): writes from `out` on and returns the new position.  Behind it may
+  /// stand elements that are held back: the next run() goes on where this one returned, or
+  /// leave_span() comes first.  Where the room up to `end` may not do, the decoder is busy().
+  Element* run(TraceIndex index, const PHeader& header, Element* out, Element* end);
+  Element* run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end);
+
+  /// Takes back what run() left behind its position.
+  void leave_span() {
+    if (tail_count_ != 0) stash();
+  }
+
+  /// run() always does the whole header.
+  [[nodiscard]] static constexpr bool running() { return false; }
+  static Element* resume(Element* out, Element* /*end*/) { return out; }
+
+  /// No more packets: what is held back comes out of drain(), then the end-of-trace element.
+  void end_of_trace();
+
+  /// Fills `out` from the front; returns how many.
+  std::size_t drain(std::span<Element> out);
+
+  /// Something is left for drain() to do.
+  [[nodiscard]] bool busy() const { return ready_ != 0 || !diagnostics_.empty() || yield_; }
+
+  /// Records whose place is after all elements drained so far.
+  [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
+  [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
+  void clear_diagnostics() { diagnostics_.clear(); }
+
+  /// A fatal error (quirk): nothing more comes before reset().
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  /// Forgets the stream; the PE context stays.
+  void reset();
+
+  [[nodiscard]] flow::InstructionCache& instructions() { return instructions_; }
+
+ private:
+  enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
+
+  /// What the registers say and the packets deny; each is told once.
+  enum Doubt : std::uint8_t {
+    kDoubtCycleAccurate = 1 << 0,
+    kDoubtTimestampVersion = 1 << 1,
+    kDoubtVmidVersion = 1 << 2,
+    kDoubtTimestampOff = 1 << 3,
+    kDoubtIsa = 1 << 4,
+    kDoubtNoData = 1 << 5,
+  };
+
+  /// What the reference leaves behind in the slots of its element queue; quirks stale_*.
+  struct Slot {
+    std::uint32_t start = 0;
+    std::uint32_t end = 0;
+    isa::Isa isa = isa::Isa::kA32;
+    isa::InstrType type = isa::InstrType::kOther;
+    isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  };
+  class Slots {
+   public:
+    Slots() : slots_(8) {}
+    Slot& push();
+    void send(std::size_t count) {
+      first_ = (first_ + count) % slots_.size();
+      count_ -= count;
+    }
+    void drop(std::size_t count) { count_ -= count; }
+
+   private:
+    std::vector<Slot> slots_;
+    std::size_t first_ = 0;
+    std::size_t count_ = 0;
+  };
+
+  // -- Packets --
+  void accept_before_isync(const Packet& packet);
+  void accept_in_decode(const Packet& packet);
+  void isync(const Packet& packet, bool first);
+  void branch(const Packet& packet);
+  void p_header(TraceIndex index, const PHeader& header);
+  void exception_exit(const Packet& packet);
+  void transfer(const Packet& packet);
+  void bad_packet(const Packet& packet);
+  void lose_sync();
+  bool set_world(const Context& context);
+  void doubt(Doubt what, TraceIndex index, std::string_view message);
+  void check(const Packet& packet);
+
+  // -- Atoms: each writes to `at` and returns what is behind it. --
+  Element* run_by_count(TraceIndex index, const PHeader& header, Element* out);
+  Element* atoms(TraceIndex index, const PHeader& header, Element* at);
+  Element* no_atoms(TraceIndex index, const PHeader& header, Element* at);
+  Element* unknown_address(TraceIndex index, const PHeader& header, unsigned left, Element* at);
+  Element* write_stale_range(TraceIndex index, Element* at);
+  Element* not_followed(TraceIndex index, isa::Isa isa, Element* at);
+  Element* write(Element* at, ElementKind kind, TraceIndex index);
+  template <bool kQuirks, bool kData>
+  Element* atoms_with_address(TraceIndex index, const PHeader& header, Element* at);
+  Element* atoms_without_step(TraceIndex index, const PHeader& header, unsigned i, Element* at);
+  void note_slot(std::uint32_t address, isa::Isa isa, const flow::Step& step);
+  void write_words(Element* at, TraceIndex index, std::uint64_t start, std::uint64_t end,
+                   std::uint64_t counts, std::uint64_t described) const;
+  void refresh_words();
+  void count_cycles(Element& element, std::uint32_t cycles) const {
+    if (!cycle_accurate_) return;
+    element.flags |= kElementHasCycleCount;
+    element.cycle_count = cycles;
+  }
+
+  // -- Elements --
+  Element& emit(ElementKind kind, TraceIndex index);
+  Element& emit_context(TraceIndex index, bool from_sync);
+  Element& emit_data(ElementKind kind, TraceIndex index, const Place& place, unsigned tag);
+  bool load_tail(Element* out, const Element* end);
+  void stash();
+  void settle();
+  void cancel();
+  void finish_packet();
+  void select_memory();
+  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+
+  Config config_;
+  DecoderQuirks quirks_;
+  flow::InstructionCache instructions_;
+  bool callbacks_;
+  bool cycle_accurate_;
+  bool data_trace_;
+
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  TraceIndex packet_index_ = 0;
+
+  // Where execution is.
+  std::uint32_t address_ = 0;
+  isa::Isa isa_ = isa::Isa::kUnknown;
+  isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< As the last branch or I-sync said.
+  isa::Isa stale_isa_ = isa::Isa::kA32;       ///< Behind the last instruction; quirk stale_ranges.
+  bool need_address_ = true;
+  bool sent_unknown_ = false;
+
+  Element context_;  ///< Context fields of every element.
+
+  /// The parts of an element that only a change of context changes, as they are in memory.
+  struct Words {
+    std::uint64_t context_ids = 0;
+    std::uint64_t range = 0;  ///< Kind, ID and flags, without the instruction.
+    std::uint64_t cycle_count = 0;
+    std::uint64_t rest = 0;
+  };
+  Words words_;
+
+  // Elements that are not given yet.  [taken_, ready_) can be taken; what is behind is held back.
+  std::vector<Element> queue_;
+  std::size_t taken_ = 0;
+  std::size_t ready_ = 0;
+  bool cancellable_ = false;  ///< The first held element is the range of the last instruction.
+  std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
+  // While run() is called, what is held back stands in the caller's span instead.
+  Element* tail_ = nullptr;
+  std::size_t tail_count_ = 0;
+  std::size_t pended_ = 0;  ///< Quirk cancels_lone_range_only: how many at the end are held.
+  Slots slots_;
+
+  Transfers transfers_;
+  bool data_seen_ = false;
+  std::uint64_t data_instructions_ = 0;
+
+  std::uint8_t doubts_ = 0;
+  bool failed_ = false;
+  bool yield_ = false;  ///< The client must see a context before memory is read under it.
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace waymark::etmv3

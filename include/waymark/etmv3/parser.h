@@ -1,0 +1,273 @@
+// Bytes to packets.  Fact sheet etmv3.md sections 3 to 8.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "waymark/etmv3/config.h"
+#include "waymark/etmv3/p_header.h"
+#include "waymark/etmv3/packet.h"
+#include "waymark/etmv3/quirks.h"
+#include "waymark/frames/stream.h"
+
+namespace waymark::etmv3 {
+
+/// Counts of one source; sheet frames.md section 5.
+struct ParserStatistics {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t unsynced_bytes = 0;
+  std::uint32_t bad_headers = 0;
+  std::uint32_t bad_sequences = 0;
+  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
+};
+
+/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
+/// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
+/// saved state (with the block that it reads).  One owner; not thread safe.
+///
+/// After a bad packet it looks for the next A-sync; what it passes over is kNotSync.  A packet
+/// longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
+class Parser {
+ public:
+  static constexpr std::size_t kMaxPacketBytes = 65535;
+
+  explicit Parser(const Config& config, const ParserQuirks& quirks = {});
+
+  /// The block before must be used up, and this one must live until it is.
+  void feed(const frames::StreamBlock& block);
+
+  /// The next whole packet, of which only the fields that its type carries are written.  False: the
+  /// block is used up.
+  bool next(Packet& packet);
+
+  /// Reads on until the block is used up or the visitor says stop: what next() does, without a
+  /// packet in memory for each P-header and each short branch.  `Visitor` has
+  ///   bool on_atoms(TraceIndex index, const PHeader& header);
+  ///   bool on_atoms(TraceIndex index, const ShortBranch& branch);
+  ///   bool on_packet(Packet& packet);
+  /// which return false to stop after this packet.  True: the visitor stopped it.
+  template <class Visitor>
+  bool parse(Visitor&& visitor);
+
+  /// At the end of the trace: the unfinished packet, as kIncompleteEot, or unsynchronised bytes.
+  /// False: none.
+  bool finish(Packet& packet);
+
+  /// Unsynchronised again; nothing is known of addresses and state.
+  void reset();
+
+  /// The bytes of the packet that next() or finish() gave last; valid until the next call.
+  [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
+
+  /// Bytes of the present block that are read.
+  [[nodiscard]] std::size_t position() const { return position_; }
+
+  /// Takes back what is left of the block; returns position().
+  std::size_t withdraw() {
+    statistics_.total_bytes -= size_ - position_;
+    size_ = position_;
+    return position_;
+  }
+
+  [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
+  void reset_statistics() { statistics_ = {}; }
+  [[nodiscard]] bool synchronised() const { return synced_; }
+
+ private:
+  /// The registers that packets update; sheet section 11.
+  struct State {
+    Address address;
+    isa::Isa isa = isa::Isa::kUnknown;
+    Context context;
+    Address data_address;
+    std::uint64_t timestamp = 0;
+    SyncReason reason = SyncReason::kPeriodic;
+    PacketType last_type = PacketType::kNoErrorType;
+    std::uint8_t last_format = 0;
+  };
+
+  template <class Visitor>
+  bool parse_in_sync(Visitor& visitor);
+  std::size_t read_short_branch(const std::uint8_t* at, ShortBranch& branch);
+  /// A packet at `position` that is no valid P-header; false: unfinished, and carried.
+  bool read_at(std::size_t position, Packet& packet);
+  bool next_carried(Packet& packet);
+  void took(std::size_t position, std::size_t length) {
+    raw_ = data_ + position;
+    raw_size_ = length;
+    position_ = position + length;
+  }
+
+  // -- The search for an A-sync. --
+  bool next_unsynced(Packet& packet);
+  void give_unsynced(Packet& packet, PacketType type, std::size_t size, bool zeros_dropped);
+  [[nodiscard]] std::size_t segment_end() const;
+  void lose_sync();
+
+  // -- Readers: the length of the packet at `at`, or 0 if more bytes are needed (nothing has
+  // changed then). --
+  std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_branch(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_cycle_count(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_transfer(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t read_broken_transfer(const std::uint8_t* at, std::size_t available, Packet& packet);
+
+  struct BranchFrame;
+  [[nodiscard]] BranchFrame frame_branch(const std::uint8_t* at, std::size_t available) const;
+  void read_exception(Bytes bytes, Packet& packet);
+  bool update_address(Bytes bytes, Packet& packet);
+  std::size_t read_transfer_address(Bytes bytes, Packet& packet);
+  void fill_unfinished(Packet& packet, PacketType type);
+  std::size_t bad(Packet& packet, PacketType type, PacketType error_type, std::size_t length);
+
+  TraceIndex index_at(std::size_t position) {
+    while (position >= run_end_) [[unlikely]]
+      next_run();
+    return runs_[run_].index_at(position);
+  }
+  void next_run();
+
+  static constexpr std::size_t kShortBranchBytes = 4;
+  static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }
+  static constexpr unsigned short_branch_shift(isa::Isa isa) {
+    return isa == isa::Isa::kT32 || isa == isa::Isa::kThumbEE ? 1
+           : isa == isa::Isa::kJazelle                        ? 0
+                                                              : 2;
+  }
+
+  Config config_;
+  ParserQuirks quirks_;
+  bool alternative_;  ///< The branch encoding.
+  const std::array<PHeader, 256>* p_headers_;
+
+  // The present block.
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t position_ = 0;
+  std::span<const frames::Run> runs_;
+  std::size_t run_ = 0;
+  std::size_t run_end_ = 0;
+
+  // The unfinished packet, or the bytes of the unsynchronised search.
+  std::vector<std::uint8_t> carry_;
+  TraceIndex carry_index_ = 0;
+  bool carried_ = false;
+  std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
+
+  const std::uint8_t* raw_ = nullptr;
+  std::size_t raw_size_ = 0;
+
+  bool synced_ = false;
+  bool zeros_ = false;         ///< The search holds zeros only: perhaps an A-sync.
+  bool entered_ = false;       ///< The search has begun to look at the present bytes.
+  bool first_given_ = false;   ///< Unsynchronised bytes were given since the reset.
+  TraceIndex next_index_ = 0;  ///< Of the byte behind the search's last, if it follows directly.
+
+  State state_;
+  ParserStatistics statistics_;
+  Packet rare_;  ///< What parse() hands to its visitor, but for P-headers.
+};
+
+// A branch of which kShortBranchBytes can be read: its length if it has no more, and all else that
+// it says is as before; otherwise 0.
+inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch& branch) {
+  std::uint32_t value = at[0] >> 1 & 0x3FU;
+  unsigned count = 6;
+  std::size_t length = 1;
+  std::uint8_t byte = at[0];
+  while ((byte & 0x80) != 0) {
+    if (length == kShortBranchBytes) return 0;
+    byte = at[length++];
+    value |= (byte & 0x7FU) << count;
+    count += 7;
+  }
+  if (alternative_ && length > 1) {
+    if ((byte & 0x40) != 0) return 0;
+    --count;
+  }
+  const unsigned shift = short_branch_shift(state_.isa);
+  const unsigned width = count + shift;
+  const std::uint32_t mask = (1U << width) - 1;
+  Address& address = state_.address;
+  address.value = (address.value & ~mask) | value << shift;
+  address.update_bits = static_cast<std::uint8_t>(width);
+  address.valid_bits = std::max(address.valid_bits, address.update_bits);
+  state_.context.updated_context_id = false;
+  state_.last_type = PacketType::kBranchAddress;
+  branch.address = address;
+  branch.isa = state_.isa;
+  branch.context = state_.context;
+  branch.length = static_cast<std::uint8_t>(length);
+  return length;
+}
+
+template <class Visitor>
+bool Parser::parse(Visitor&& visitor) {
+  while (true) {
+    if (synced_ && !carried_) [[likely]] {
+      if (parse_in_sync(visitor)) return true;
+      if (synced_ || position_ >= size_) return false;
+    }
+    if (!next(rare_)) return false;
+    if (!visitor.on_packet(rare_)) return true;
+  }
+}
+
+// One round of the outer loop is one run.
+template <class Visitor>
+bool Parser::parse_in_sync(Visitor& visitor) {
+  const std::uint8_t* const data = data_;
+  const std::size_t size = size_;
+  const std::array<PHeader, 256>& p_headers = *p_headers_;
+  std::size_t position = position_;
+  while (position < size) {
+    while (position >= run_end_) next_run();
+    const frames::Indexer index(runs_[run_]);
+    const std::size_t end = std::min(size, run_end_);
+    do {
+      const std::uint8_t byte = data[position];
+      // Only P-headers have a row that is valid.
+      const PHeader& header = p_headers[byte];
+      if (header.valid) [[likely]] {
+        state_.last_type = PacketType::kPHeader;
+        state_.last_format = header.format;
+        if (!visitor.on_atoms(index(position), header)) {
+          took(position, 1);
+          return true;
+        }
+        ++position;
+        continue;
+      }
+      if (is_branch(byte) && size - position >= kShortBranchBytes) {
+        ShortBranch branch;
+        if (const std::size_t length = read_short_branch(data + position, branch); length != 0)
+            [[likely]] {
+          const TraceIndex at = index(position);
+          position += length;
+          if (!visitor.on_atoms(at, branch)) {
+            took(position - length, length);
+            return true;
+          }
+          continue;
+        }
+      }
+      rare_.index = index(position);
+      if (!read_at(position, rare_)) return false;
+      position = position_;
+      if (!visitor.on_packet(rare_)) return true;
+      if (!synced_) [[unlikely]]
+        return false;
+    } while (position < end);
+  }
+  position_ = position;
+  return false;
+}
+
+}  // namespace waymark::etmv3

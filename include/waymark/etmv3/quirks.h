@@ -1,0 +1,106 @@
+// Where the reference departs from the architecture, one named flag each.  All are off in native
+// use and on in the compatible programs.  Fact sheet etmv3.md, the sections named.
+#pragma once
+
+namespace waymark::etmv3 {
+
+/// Of the packet parser, and of the text of packets.
+struct ParserQuirks {
+  /// Unsynchronised bytes are given up at the end of each block, however long that is (8).
+  bool blocks_end_not_sync = false;
+  /// Zeros given up before the very first packet have no type yet: `00` x 6, `80` (8).
+  bool first_zeros_are_reserved = false;
+  /// Nothing loses synchronisation: a bad packet ends, and the next byte is a header (8).
+  bool keeps_sync = false;
+  /// Each zero too many in front of an A-sync is a bad packet: `00` x 6, `80` (6.2).
+  bool extra_zeros_are_bad = false;
+  /// Every `1xxxxxx0` byte is a P-header; invalid ones have no atoms: `80`, `a2`, `92` (4).
+  bool tolerant_p_headers = false;
+  /// Branch packets and data addresses go on as long as bit 7 is set (5.3, 7.2).
+  bool endless_continuation = false;
+  /// A timestamp ends at the first byte with bit 7 clear, not after its 7 or 9 bytes (6.5).
+  bool endless_timestamps = false;
+  /// The second address of an I-sync replaces the first, is read in a data-only trace too, and is
+  /// not read behind a byte with bit 7 clear: `08 a1 00 10 00 80 11`, `08 a1 00 10 00 00` (6.1).
+  bool lsip_hidden = false;
+  /// A data-only I-sync with a cycle count is as long as one without (6.1).
+  bool data_only_length = false;
+  /// An I-sync clears bit 0 of an address in Jazelle code too (6.1).
+  bool jazelle_sync_is_even = false;
+  /// The AltISA bit of an I-sync is forgotten after it (6.1).
+  bool sync_alt_isa_forgotten = false;
+  /// Where ETMCR gives context IDs no bytes, their packet has one all the same: `6e 00` (6.3).
+  bool context_id_takes_byte = false;
+  /// The VMID is printed as a character: `3c 41` (6.3b).
+  bool vmid_is_character = false;
+  /// Data packets: value bytes are there whatever ETMCR[2] says, an address without value never
+  /// ends, and of an address one byte is read, into the instruction address: `2e 80 80 01 ...`,
+  /// `22 01` (7.2).
+  bool broken_data_packets = false;
+  /// VAL_NOT_TRACED always has an address: `6a 01` (7.5).
+  bool value_not_traced_has_address = false;
+  /// BAD_TRACEMODE is printed with the type of the packet before it (8).
+  bool bad_mode_names_previous = false;
+  /// What is unfinished at the end is a packet of its own type, with what was in the fields (8).
+  bool unfinished_is_whole = false;
+  /// The deprecated exception numbers are taken for those of v7-A: `8d 80 fe ff cf` (5.2).
+  bool deprecated_numbers_kept = false;
+
+  static constexpr ParserQuirks reference() {
+    ParserQuirks q;
+    q.blocks_end_not_sync = true;
+    q.first_zeros_are_reserved = true;
+    q.keeps_sync = true;
+    q.extra_zeros_are_bad = true;
+    q.tolerant_p_headers = true;
+    q.endless_continuation = true;
+    q.endless_timestamps = true;
+    q.lsip_hidden = true;
+    q.data_only_length = true;
+    q.jazelle_sync_is_even = true;
+    q.sync_alt_isa_forgotten = true;
+    q.context_id_takes_byte = true;
+    q.vmid_is_character = true;
+    q.broken_data_packets = true;
+    q.value_not_traced_has_address = true;
+    q.bad_mode_names_previous = true;
+    q.unfinished_is_whole = true;
+    q.deprecated_numbers_kept = true;
+    return q;
+  }
+};
+
+/// Of the decoder.
+struct DecoderQuirks {
+  /// Only a range that is alone in the queue can still be cancelled, until the next packet; a
+  /// cancel leaves the number of held elements, so that what follows is held in their place (9.3,
+  /// 9.4).  Otherwise the last range is held until something shows that it was executed.
+  bool cancels_lone_range_only = false;
+  /// A change of the instruction set by a direct branch is lost at the end of the packet (9.3).
+  bool forgets_direct_interworking = false;
+  /// Contexts from anything but an I-sync show the instruction set of an older element (9.6).
+  bool stale_context_isa = false;
+  /// Code in Jazelle and ThumbEE gives ranges of stale fields (9.3).
+  bool stale_ranges = false;
+  /// A bad or a data packet ends the decode of all sources, and the range that was held back is
+  /// lost (9.2).
+  bool bad_packets_are_fatal = false;
+  /// A P-header without atoms stands for an element all the same: `80`, `a2` (4.2, 9.3).
+  bool empty_p_headers_count = false;
+  /// Timestamps say nothing of a change of frequency (6.5).
+  bool hides_frequency_change = false;
+
+  static constexpr DecoderQuirks reference() {
+    DecoderQuirks q;
+    q.cancels_lone_range_only = true;
+    q.forgets_direct_interworking = true;
+    q.stale_context_isa = true;
+    q.stale_ranges = true;
+    q.bad_packets_are_fatal = true;
+    q.empty_p_headers_count = true;
+    q.hides_frequency_change = true;
+    return q;
+  }
+};
+
+}  // namespace waymark::etmv3

@@ -1,0 +1,19 @@
+// An ETMv3 source for a decode tree.
+#pragma once
+
+#include <memory>
+
+#include "waymark/base/result.h"
+#include "waymark/etmv3/config.h"
+#include "waymark/image/image.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::etmv3 {
+
+/// `image` must outlive the source; it may be nullptr only when `options.decode` is false.
+/// kUnsupported: with `options.reference_quirks`, a trace with data, which the reference does not
+/// decode (sheet section 1); `detail` names the register.
+Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
+                                            const SourceOptions& options);
+
+}  // namespace waymark::etmv3

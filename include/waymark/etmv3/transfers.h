@@ -1,0 +1,100 @@
+// Which instruction a data packet belongs to, and what its address is.
+// Fact sheet etmv3.md sections 7.1, 7.8 and 10.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "waymark/etmv3/config.h"
+#include "waymark/etmv3/packet.h"
+#include "waymark/isa/memory.h"
+
+namespace waymark::etmv3 {
+
+/// Who did a transfer.
+struct Owner {
+  enum class Kind : std::uint8_t { kUnknown, kInstruction, kStacking, kUnstacking, kAccess };
+  Kind kind = Kind::kUnknown;
+  std::uint32_t key = 0;  ///< Address of the instruction, or number of the access.
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+
+/// One transfer in its place.
+struct Place {
+  Owner owner;
+  std::uint16_t number = 0;  ///< Among the transfers of its owner.
+  Address address;           ///< valid_bits 0: not known.
+  bool inferred = false;     ///< The address is that of the transfer before, plus 4.
+  bool has_endianness = false;
+  bool big_endian = false;
+};
+
+/// Follows the data packets of one source.  A value.
+class Transfers {
+ public:
+  /// Most placeholders of one tag that wait for their value; the oldest is given up for the next.
+  static constexpr unsigned kMaxPending = 16;
+
+  explicit Transfers(const Config& config)
+      : data_only_(config.data_only()), coprocessor_(config.coprocessor_transfers()) {}
+
+  /// An instruction was executed that moves data.
+  void executed(std::uint32_t address, isa::DataAccess access) {
+    if (access == isa::DataAccess::kCoprocessor && !coprocessor_) return;
+    const Current next{{Owner::Kind::kInstruction, address}, 0, {}, false};
+    if (access == isa::DataAccess::kMemory) {
+      memory_ = next;
+      in_coprocessor_ = false;
+    } else {
+      coprocessor_owner_ = next;
+      in_coprocessor_ = true;
+    }
+  }
+
+  /// The transfers that follow are of something else, or of an instruction that is not known.
+  void begin(Owner::Kind kind) {
+    memory_ = {{kind, 0}, 0, {}, false};
+    in_coprocessor_ = false;
+  }
+
+  [[nodiscard]] Owner owner() const { return current().owner; }
+
+  /// The transfer of a NORM_DATA, OOO_ADDR_PLC or VAL_NOT_TRACED packet.
+  Place place(const Transfer& transfer);
+
+  /// What is suppressed breaks the row of addresses.
+  void suppressed() { memory_.chained = false; }
+
+  void remember(unsigned tag, const Place& place);
+  /// The oldest place that waits under this tag.
+  std::optional<Place> resolve(unsigned tag);
+  void forget_pending() { pending_ = {}; }
+
+ private:
+  struct Current {
+    Owner owner;
+    std::uint16_t next = 0;  ///< Number of the next transfer.
+    Place last;              ///< Its address is where the next can be inferred from.
+    bool chained = false;
+  };
+  struct Waiting {
+    std::array<Place, kMaxPending> places;
+    unsigned first = 0;
+    unsigned count = 0;
+  };
+
+  [[nodiscard]] const Current& current() const {
+    return in_coprocessor_ ? coprocessor_owner_ : memory_;
+  }
+
+  bool data_only_;
+  bool coprocessor_;
+  bool in_coprocessor_ = false;  ///< The last data instruction was a coprocessor move.
+  std::uint32_t accesses_ = 0;
+  Current memory_;
+  Current coprocessor_owner_;
+  std::array<Waiting, 4> pending_;  ///< By tag; tag 0 is none.
+};
+
+}  // namespace waymark::etmv3

@@ -1,0 +1,484 @@
+#include "waymark/etmv3/decoder.h"
+
+#include <algorithm>
+
+namespace waymark::etmv3 {
+namespace {
+
+isa::Options walk_options(const Config& config) { return {.arch = config.core.arch}; }
+
+// What ends the decode in the reference, in its words; sheet section 9.2.
+std::string_view fatal_message(PacketType type) {
+  switch (type) {
+    case PacketType::kBadSequence:
+      return "Bad Packet sequence.";
+    case PacketType::kReserved:
+    case PacketType::kNoErrorType:
+      return "Reserved or unknown packet ID.";
+    default:
+      return "Invalid packet type : Data Tracing decode not supported.";
+  }
+}
+
+std::string_view message_of(const Packet& packet) {
+  const bool values =
+      packet.error_type == PacketType::kOooData || packet.error_type == PacketType::kStoreFailed;
+  switch (packet.type) {
+    case PacketType::kBadTraceMode:
+      if (packet.error_type == PacketType::kContextId)
+        return "A context ID packet, although ETMCR[15:14] gives context IDs no bytes.";
+      return values ? "A packet of data values, although ETMCR[2] switches their trace off."
+                    : "A data packet, although ETMCR[3:2] switch data trace off.";
+    case PacketType::kBadSequence:
+      if (packet.error_type == PacketType::kASync)
+        return "Zeros as at the front of an A-sync, but the A-sync is not there.";
+      return packet.error_type == PacketType::kBranchAddress
+                 ? "A branch packet whose bytes cannot be one."
+                 : "A packet longer than it can be.";
+    default:
+      return packet.error_type == PacketType::kPHeader
+                 ? "A reserved P-header; ETMCR[12] chooses which of them are."
+                 : "A reserved packet header.";
+  }
+}
+
+// So many data instructions without a data packet are no accident of filters.
+constexpr std::uint64_t kManyDataInstructions = 1000;
+
+}  // namespace
+
+Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks)
+    : config_(config),
+      quirks_(quirks),
+      instructions_(image, walk_options(config), config.trace_id()),
+      callbacks_(image.has_callbacks()),
+      cycle_accurate_(config.cycle_accurate()),
+      data_trace_(config.data_trace()),
+      transfers_(config) {
+  context_.trace_id = config.trace_id();
+  queue_.reserve(64);
+  select_memory();
+  refresh_words();
+}
+
+void Decoder::reset() {
+  state_ = State::kNoSync;
+  unsync_reason_ = UnsyncReason::kResetDecoder;
+  packet_index_ = 0;
+  need_address_ = true;
+  sent_unknown_ = false;
+  queue_.clear();
+  taken_ = ready_ = pended_ = tail_count_ = 0;
+  cancellable_ = false;
+  slots_ = {};
+  transfers_ = Transfers(config_);
+  failed_ = yield_ = false;
+  diagnostics_.clear();
+}
+
+// ---- Packets; sheet sections 9.1, 9.2 and 9.4 ---------------------------------------------------
+
+void Decoder::accept(const Packet& packet) {
+  if (failed_) return;
+  leave_span();
+  packet_index_ = packet.index;
+  if (state_ == State::kNoSync) {
+    emit(ElementKind::kNoSync, packet.index).reason = static_cast<std::uint8_t>(unsync_reason_);
+    state_ = State::kWaitASync;
+  }
+  switch (state_) {
+    case State::kDecode:
+      accept_in_decode(packet);
+      break;
+    case State::kWaitISync:
+      accept_before_isync(packet);
+      break;
+    default:
+      if (packet.type == PacketType::kASync) state_ = State::kWaitISync;
+      break;
+  }
+  finish_packet();
+}
+
+void Decoder::accept_before_isync(const Packet& packet) {
+  switch (packet.type) {
+    case PacketType::kISync:
+    case PacketType::kISyncCycle:
+      state_ = State::kDecode;
+      isync(packet, true);
+      break;
+    case PacketType::kCycleCount:
+    case PacketType::kPHeader:
+      if (cycle_accurate_) accept_in_decode(packet);
+      break;
+    case PacketType::kTimestamp:
+      accept_in_decode(packet);
+      break;
+    case PacketType::kBadSequence:
+    case PacketType::kBadTraceMode:
+    case PacketType::kReserved:
+      if (quirks_.bad_packets_are_fatal) break;
+      report(Fault::kBadPacket, Severity::kError, packet.index, message_of(packet));
+      state_ = State::kWaitASync;
+      break;
+    default:
+      break;
+  }
+}
+
+void Decoder::accept_in_decode(const Packet& packet) {
+  if (packet.type != PacketType::kBranchAddress) pended_ = 0;
+  switch (packet.type) {
+    case PacketType::kPHeader: {
+      PHeader header;
+      header.atoms = packet.atoms;
+      header.atom_count = packet.atom_count;
+      header.format = packet.format;
+      header.cycle_count = static_cast<std::uint8_t>(packet.cycle_count);
+      header.first_cycles = packet.format == 4 ? 0 : packet.format == 3 ? header.cycle_count : 1;
+      header.other_cycles = packet.format == 1 ? 1 : 0;
+      p_header(packet.index, header);
+      break;
+    }
+    case PacketType::kBranchAddress:
+      branch(packet);
+      break;
+    case PacketType::kISync:
+    case PacketType::kISyncCycle:
+      isync(packet, false);
+      break;
+    case PacketType::kCycleCount: {
+      Element& count = emit(ElementKind::kCycleCount, packet.index);
+      count.flags |= kElementHasCycleCount;
+      count.cycle_count = packet.cycle_count;
+      break;
+    }
+    case PacketType::kTrigger:
+      emit(ElementKind::kEvent, packet.index).reason =
+          static_cast<std::uint8_t>(EventType::kTrigger);
+      break;
+    case PacketType::kTimestamp: {
+      Element& time = emit(ElementKind::kTimestamp, packet.index);
+      time.timestamp = packet.timestamp;
+      time.flags |= kElementHasTimestamp;
+      if (packet.frequency_change && !quirks_.hides_frequency_change)
+        time.flags |= kElementFrequencyChange;
+      break;
+    }
+    case PacketType::kContextId:
+      context_.context_id = packet.context.context_id;
+      context_.flags |= kElementContextIdValid;
+      emit_context(packet.index, false);
+      break;
+    case PacketType::kVmid:
+      context_.vmid = packet.context.vmid;
+      context_.flags |= kElementVmidValid;
+      emit_context(packet.index, false);
+      break;
+    case PacketType::kExceptionExit:
+      exception_exit(packet);
+      break;
+    case PacketType::kExceptionEntry:
+      emit(ElementKind::kException, packet.index).flags |= kElementDataMarker;
+      transfers_.begin(Owner::Kind::kStacking);
+      break;
+    case PacketType::kNotSync:
+      settle();
+      report(Fault::kBadPacketSequence, Severity::kError, packet.index,
+             "Trace Packet Synchronisation Lost");
+      lose_sync();
+      break;
+    case PacketType::kASync:
+    case PacketType::kIgnore:
+      break;
+    case PacketType::kIncompleteEot:
+      settle();
+      report(Fault::kBadPacketSequence, Severity::kInfo, packet.index,
+             "The trace ends inside a packet.");
+      break;
+    case PacketType::kNormData:
+    case PacketType::kOooAddress:
+    case PacketType::kOooData:
+    case PacketType::kValueNotTraced:
+    case PacketType::kDataSuppressed:
+    case PacketType::kStoreFailed:
+      if (!quirks_.bad_packets_are_fatal) {
+        transfer(packet);
+        break;
+      }
+      [[fallthrough]];
+    default:
+      bad_packet(packet);
+      break;
+  }
+  if (!quirks_.bad_packets_are_fatal) check(packet);
+}
+
+void Decoder::lose_sync() {
+  state_ = State::kNoSync;
+  unsync_reason_ = UnsyncReason::kBadPacket;
+  need_address_ = true;
+  sent_unknown_ = false;
+  transfers_ = Transfers(config_);
+}
+
+void Decoder::bad_packet(const Packet& packet) {
+  settle();
+  if (quirks_.bad_packets_are_fatal) {
+    const bool data = packet.type != PacketType::kBadSequence &&
+                      packet.type != PacketType::kReserved &&
+                      packet.type != PacketType::kNoErrorType;
+    report(data ? Fault::kUnsupportedConfig : Fault::kBadPacketSequence, Severity::kError,
+           packet.index, fatal_message(packet.type));
+    diagnostics_.back().fatal = true;
+    failed_ = true;
+    queue_.resize(ready_);
+    return;
+  }
+  const bool header = packet.type != PacketType::kBadSequence;
+  report(header ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError, packet.index,
+         message_of(packet));
+  lose_sync();
+}
+
+void Decoder::doubt(Doubt what, TraceIndex index, std::string_view message) {
+  if ((doubts_ & what) != 0) return;
+  doubts_ = static_cast<std::uint8_t>(doubts_ | what);
+  report(Fault::kInvalidHeader, Severity::kWarning, index, message);
+}
+
+// What contradicts the registers without making the packet unreadable.
+void Decoder::check(const Packet& packet) {
+  switch (packet.type) {
+    case PacketType::kCycleCount:
+    case PacketType::kISyncCycle:
+      if (!cycle_accurate_)
+        doubt(kDoubtCycleAccurate, packet.index,
+              "The trace has cycle counts, although ETMCR[12] says that it is not cycle-accurate.");
+      break;
+    case PacketType::kTimestamp:
+      if (config_.minor_version() < 5)
+        doubt(kDoubtTimestampVersion, packet.index,
+              "The trace has timestamps, which came with ETMv3.5, although ETMIDR[7:4] says an "
+              "older version.");
+      else if (!bit<28>(config_.etmcr))
+        doubt(kDoubtTimestampOff, packet.index,
+              "The trace has timestamps, although ETMCR[28] switches them off.");
+      break;
+    case PacketType::kVmid:
+      if (config_.minor_version() < 5)
+        doubt(kDoubtVmidVersion, packet.index,
+              "The trace has VMIDs, which came with ETMv3.5, although ETMIDR[7:4] says an older "
+              "version.");
+      break;
+    default:
+      break;
+  }
+}
+
+void Decoder::isync(const Packet& packet, bool first) {
+  const bool periodic = packet.reason == SyncReason::kPeriodic;
+  if (first || !periodic || callbacks_) settle();
+  if (first) {
+    constexpr unsigned kKnown = kElementContextIdValid | kElementVmidValid | kElementElValid;
+    context_.flags = static_cast<std::uint16_t>(context_.flags & ~kKnown);
+    context_.context_id = context_.vmid = 0;
+    context_.exception_level = 0;
+  }
+  if (first || !periodic) {
+    constexpr TraceOnReason kReasons[] = {TraceOnReason::kNormal, TraceOnReason::kNormal,
+                                          TraceOnReason::kOverflow, TraceOnReason::kDebugRestart};
+    emit(ElementKind::kTraceOn, packet.index).reason =
+        static_cast<std::uint8_t>(kReasons[static_cast<std::size_t>(packet.reason) & 3]);
+    transfers_.begin(Owner::Kind::kUnknown);
+    transfers_.forget_pending();
+  }
+  if (packet.error_type == PacketType::kIncompleteEot) {  // Quirk unfinished_is_whole.
+    emit(ElementKind::kUnknown, packet.index);
+    return;
+  }
+  if (packet.context.updated_context_id) {
+    context_.context_id = packet.context.context_id;
+    context_.flags |= kElementContextIdValid;
+  }
+  set_world(packet.context);
+  if (!packet.no_address) isa_ = packet_isa_ = packet.isa;
+  Element& context = emit_context(packet.index, true);
+  if (packet.has_cycle_count) {
+    context.flags |= kElementHasCycleCount;
+    context.cycle_count = packet.cycle_count;
+  }
+  if (packet.no_address) return;
+  need_address_ = sent_unknown_ = false;
+  if (packet.lsip) {
+    // As one more E atom of the instruction in progress.
+    address_ = packet.data_instruction;
+    p_header(packet.index, {.atoms = 1, .atom_count = 1, .format = 4});
+    if (data_trace_) transfers_.executed(packet.data_instruction, isa::DataAccess::kMemory);
+    need_address_ = sent_unknown_ = false;
+    isa_ = packet.isa;
+  }
+  address_ = packet.address.value;
+}
+
+// True if something has changed.
+bool Decoder::set_world(const Context& context) {
+  const Security security = context.ns ? Security::kNonSecure : Security::kSecure;
+  const bool had_level = (context_.flags & kElementElValid) != 0;
+  const bool changed = security != context_.security || context.hyp != had_level;
+  context_.security = security;
+  context_.exception_level = context.hyp ? 2 : 0;
+  context_.flags = static_cast<std::uint16_t>((context_.flags & ~unsigned{kElementElValid}) |
+                                              (context.hyp ? unsigned{kElementElValid} : 0U));
+  return changed;
+}
+
+void Decoder::branch(const Packet& packet) {
+  const Exception& exception = packet.exception;
+  if (exception.present && exception.cancel) {
+    cancel();
+  } else if (quirks_.cancels_lone_range_only) {
+    pended_ = 0;
+  } else {
+    settle();
+  }
+  address_ = packet.address.value;
+  isa_ = packet_isa_ = packet.isa;
+  need_address_ = sent_unknown_ = false;
+  if (!exception.present) return;
+  if (set_world(packet.context)) emit_context(packet.index, false);
+  if (exception.number == 0) return;
+  emit(ElementKind::kException, packet.index).number = exception.number;
+  if (data_trace_) transfers_.begin(Owner::Kind::kUnknown);
+}
+
+void Decoder::exception_exit(const Packet& packet) {
+  const bool m_profile = config_.core.profile == isa::Profile::kM;
+  emit(ElementKind::kExceptionReturn, packet.index);
+  if (m_profile) transfers_.begin(Owner::Kind::kUnstacking);
+  if (!quirks_.cancels_lone_range_only) return;
+  const std::size_t unsent = queue_.size() - ready_;
+  const bool after_range =
+      unsent >= 2 && queue_[queue_.size() - 2].kind == ElementKind::kInstrRange;
+  const std::size_t wanted = after_range && !m_profile ? 2 : 1;
+  if (unsent == wanted) pended_ = wanted;
+}
+
+// ---- Elements -----------------------------------------------------------------------------------
+
+Element& Decoder::emit(ElementKind kind, TraceIndex index) {
+  if (quirks_.stale_context_isa) slots_.push();
+  Element& element = queue_.emplace_back(context_);
+  element.kind = kind;
+  element.index = index;
+  return element;
+}
+
+Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
+  if (callbacks_) {
+    settle();
+    yield_ = true;
+  }
+  context_.isa = isa_;
+  select_memory();
+  refresh_words();
+  Element& element = queue_.emplace_back(context_);
+  element.kind = ElementKind::kPeContext;
+  element.index = index;
+  if (!quirks_.stale_context_isa) return element;
+  Slot& slot = slots_.push();
+  if (from_sync) {
+    slot.isa = isa_;
+  } else {
+    element.isa = slot.isa;
+  }
+  return element;
+}
+
+void Decoder::select_memory() {
+  const bool secure = context_.security == Security::kSecure;
+  instructions_.select(secure ? image::kSpaceSecure : image::kSpaceNonSecure,
+                       context_.context_id | std::uint64_t{context_.vmid} << 32);
+}
+
+// Nothing that is there now can be cancelled any more.
+void Decoder::settle() {
+  if (quirks_.cancels_lone_range_only) return;
+  cancellable_ = false;
+  ready_ = queue_.size();
+}
+
+void Decoder::cancel() {
+  if (quirks_.cancels_lone_range_only) {
+    const std::size_t count = std::min(pended_, queue_.size() - ready_);
+    queue_.resize(queue_.size() - count);
+    slots_.drop(count);
+    return;
+  }
+  if (!cancellable_) return;
+  cancellable_ = false;
+  const auto range = queue_.begin() + static_cast<std::ptrdiff_t>(ready_);
+  const std::uint64_t address = range->start;
+  const auto rest = queue_.erase(range);
+  // An exception return that was cancelled did not return.
+  if (config_.core.profile != isa::Profile::kM)
+    queue_.erase(
+        std::remove_if(rest, queue_.end(),
+                       [](const Element& e) { return e.kind == ElementKind::kExceptionReturn; }),
+        queue_.end());
+  for (std::size_t i = ready_; i < queue_.size(); ++i) {
+    Element& element = queue_[i];
+    const bool data = element.kind == ElementKind::kDataAddress ||
+                      element.kind == ElementKind::kDataValue ||
+                      element.kind == ElementKind::kDataEvent;
+    if (data && (element.extra & kDataOwned) != 0 && element.end == address)
+      element.extra |= kDataCancelled;
+  }
+}
+
+// What this packet made can be taken, but for what is held back.
+void Decoder::finish_packet() {
+  if (quirks_.cancels_lone_range_only) {
+    const std::size_t ready = queue_.size() - std::min(pended_, queue_.size() - ready_);
+    slots_.send(ready - ready_);
+    ready_ = ready;
+    return;
+  }
+  if (!cancellable_ || queue_.size() - ready_ > kMaxHeld) settle();
+}
+
+void Decoder::end_of_trace() {
+  if (failed_) return;
+  pended_ = 0;
+  settle();
+  emit(ElementKind::kEndOfTrace, packet_index_).reason =
+      static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
+  if (data_trace_ && !data_seen_ && data_instructions_ >= kManyDataInstructions)
+    doubt(kDoubtNoData, packet_index_,
+          "ETMCR[3:2] switch data trace on, but the trace has no data packet.");
+  finish_packet();
+}
+
+std::size_t Decoder::drain(std::span<Element> out) {
+  const std::size_t count = std::min(out.size(), ready_ - taken_);
+  std::copy_n(queue_.begin() + static_cast<std::ptrdiff_t>(taken_), count, out.begin());
+  taken_ += count;
+  if (taken_ == ready_) {
+    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(ready_));
+    if (ready_ == 0) yield_ = false;
+    taken_ = ready_ = 0;
+  }
+  return count;
+}
+
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+  Diagnostic record;
+  record.fault = fault;
+  record.severity = severity;
+  record.trace_id = config_.trace_id();
+  record.index = index;
+  record.message = message;
+  diagnostics_.push_back(record);
+}
+
+}  // namespace waymark::etmv3

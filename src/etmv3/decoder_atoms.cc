@@ -1,0 +1,352 @@
+// P-headers: one instruction for each atom.  Fact sheet etmv3.md section 9.3.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+#include "waymark/etmv3/decoder.h"
+
+namespace waymark::etmv3 {
+
+using flow::Step;
+using isa::InstrType;
+using isa::Isa;
+
+Decoder::Slot& Decoder::Slots::push() {
+  if (count_ == slots_.size()) {
+    // The elements move to the front of a queue that is half as large again.
+    std::rotate(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end());
+    slots_.resize(slots_.size() + slots_.size() / 2);
+    first_ = 0;
+  }
+  std::size_t at = first_ + count_++;
+  if (at >= slots_.size()) at -= slots_.size();
+  return slots_[at];
+}
+
+// Element and Step as the words that they are in memory: eight stores make an element.
+static_assert(std::endian::native == std::endian::little);
+static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
+              offsetof(Element, timestamp) == 24 && offsetof(Element, count) == 32 &&
+              offsetof(Element, cycle_count) == 36 && offsetof(Element, context_id) == 40 &&
+              offsetof(Element, kind) == 48 && offsetof(Element, flags) == 50 &&
+              offsetof(Element, isa) == 52 && offsetof(Element, last_type) == 53 &&
+              offsetof(Element, last_subtype) == 54 && offsetof(Element, last_size) == 55 &&
+              offsetof(Element, exception_level) == 56 && sizeof(Element) == 64);
+static_assert(offsetof(Step, type) == 4 && offsetof(Step, subtype) == 5 &&
+              offsetof(Step, size) == 6);
+
+inline std::uint64_t word_of(const Element& element, std::size_t offset) {
+  std::uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
+  return word;
+}
+inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
+  std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
+}
+
+inline void Decoder::write_words(Element* at, TraceIndex index, std::uint64_t start,
+                                 std::uint64_t end, std::uint64_t counts,
+                                 std::uint64_t described) const {
+  set_word(at, offsetof(Element, index), index);
+  set_word(at, offsetof(Element, start), start);
+  set_word(at, offsetof(Element, end), end);
+  set_word(at, offsetof(Element, timestamp), 0);
+  set_word(at, offsetof(Element, count), counts);
+  set_word(at, offsetof(Element, context_id), words_.context_ids);
+  set_word(at, offsetof(Element, kind), described);
+  set_word(at, offsetof(Element, exception_level), words_.rest);
+}
+
+Element* Decoder::write(Element* at, ElementKind kind, TraceIndex index) {
+  *at = context_;
+  at->kind = kind;
+  at->index = index;
+  if (quirks_.stale_context_isa) slots_.push();
+  return at + 1;
+}
+
+// No address is known: the rest of the header says that and no more.
+Element* Decoder::unknown_address(TraceIndex index, const PHeader& header, unsigned left,
+                                  Element* at) {
+  const bool silent = sent_unknown_ && !cycle_accurate_;
+  if (silent || (left == 0 && !cycle_accurate_ && !quirks_.empty_p_headers_count)) return at;
+  const bool count_only = sent_unknown_ || left == 0;
+  at = write(at, count_only ? ElementKind::kCycleCount : ElementKind::kAddrUnknown, index);
+  std::uint32_t cycles = 0;
+  switch (header.format) {
+    case 1:
+      cycles = left;
+      break;
+    case 2:
+      cycles = left == 2 ? 1 : 0;
+      break;
+    case 4:
+      break;
+    default:
+      cycles = header.cycle_count;
+      break;
+  }
+  count_cycles(at[-1], cycles);
+  sent_unknown_ = true;
+  return at;
+}
+
+// Quirks stale_ranges and empty_p_headers_count: a range of what its slot held before.
+Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
+  const Slot& slot = slots_.push();
+  *at = context_;
+  at->kind = ElementKind::kInstrRange;
+  at->index = index;
+  at->start = slot.start;
+  at->end = slot.end;
+  at->isa = slot.isa;
+  at->last_type = slot.type;
+  at->last_subtype = slot.subtype;
+  return at + 1;
+}
+
+Element* Decoder::not_followed(TraceIndex index, Isa isa, Element* at) {
+  const bool unsupported = instructions_.outcome() == flow::BlockEnd::kUnsupported;
+  if (unsupported && quirks_.stale_ranges) return write_stale_range(index, at);
+  if (quirks_.stale_context_isa) {
+    slots_.push().start = address_;
+    slots_.drop(1);
+  }
+  at = write(at, ElementKind::kAddrNacc, index);
+  at[-1].start = address_;
+  at[-1].number = instructions_.space();
+  at[-1].isa = isa;
+  need_address_ = true;
+  if (data_trace_) transfers_.begin(Owner::Kind::kUnknown);
+  if (unsupported)
+    doubt(kDoubtIsa, index, "The code is Jazelle or ThumbEE, which cannot be followed.");
+  return at;
+}
+
+Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at) {
+  if (need_address_) return unknown_address(index, header, 0, at);
+  if (cycle_accurate_) {
+    const std::uint64_t cycles = header.format == 1 ? 1U : header.cycle_count;
+    write_words(at++, index, 0, 0, cycles << 32, words_.cycle_count);
+    if (quirks_.stale_context_isa) slots_.push();
+  } else if (quirks_.empty_p_headers_count) {
+    at = write_stale_range(index, at);
+  }
+  return at;
+}
+
+// What the context gives to every element.
+void Decoder::refresh_words() {
+  words_.context_ids = word_of(context_, offsetof(Element, context_id));
+  words_.rest = word_of(context_, offsetof(Element, exception_level));
+  Element element = context_;
+  if (cycle_accurate_) element.flags |= kElementHasCycleCount;
+  element.kind = ElementKind::kInstrRange;
+  element.isa = Isa::kA32;
+  words_.range = word_of(element, offsetof(Element, kind));
+  element.kind = ElementKind::kCycleCount;
+  element.isa = context_.isa;
+  words_.cycle_count = word_of(element, offsetof(Element, kind));
+}
+
+template <bool kQuirks, bool kData>
+Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, Element* at) {
+  static_assert(static_cast<unsigned>(Isa::kA32) == 0);
+  static_assert(kElementExecuted == 1 && kElementConditional == 2);
+  constexpr unsigned kFlags = 16;  // Bit of Element::flags in its word.
+  constexpr unsigned kIsa = 32;
+  const Words words = words_;
+  std::uint64_t counts = 1 | (cycle_accurate_ ? std::uint64_t{header.first_cycles} << 32 : 0);
+  std::uint64_t atoms = header.atoms;
+  std::uint32_t address = address_;
+  Isa isa = isa_;
+  Element* const end = at + header.atom_count;
+  while (true) {
+    const Step* const found = instructions_.at(address, isa);
+    if (found == nullptr) [[unlikely]] {
+      address_ = address;
+      isa_ = isa;
+      return atoms_without_step(index, header,
+                                static_cast<unsigned>(header.atom_count - (end - at)), at);
+    }
+    const Step step = *found;
+    const std::uint64_t executed = atoms & 1;
+    atoms >>= 1;
+    const std::uint32_t next = address + step.size;
+    set_word(at, offsetof(Element, index), index);
+    set_word(at, offsetof(Element, start), address);
+    set_word(at, offsetof(Element, end), next);
+    set_word(at, offsetof(Element, timestamp), 0);
+    set_word(at, offsetof(Element, count), counts);
+    set_word(at, offsetof(Element, context_id), words.context_ids);
+    set_word(at, offsetof(Element, kind),
+             words.range | step.described() << 40 |
+                 (executed | (step.conditional ? 2U : 0U)) << kFlags |
+                 static_cast<std::uint64_t>(isa) << kIsa);
+    set_word(at, offsetof(Element, exception_level), words.rest);
+    ++at;
+    if constexpr (kQuirks) note_slot(address, isa, step);
+    if constexpr (kData) {
+      if (executed != 0 && step.access != isa::DataAccess::kNone) {
+        transfers_.executed(address, step.access);
+        ++data_instructions_;
+      }
+    }
+    address = next;
+    if (executed != 0 && step.type != InstrType::kOther) {
+      if (step.type == InstrType::kBranch) {
+        address = step.target;
+        isa = step.next_isa;
+      } else if (step.type == InstrType::kIndirectBranch) {
+        need_address_ = true;
+        sent_unknown_ = false;
+        if (at != end) at = unknown_address(index, header, static_cast<unsigned>(end - at), at);
+        break;
+      }
+    }
+    if (at == end) break;
+    counts = 1 | (cycle_accurate_ ? std::uint64_t{header.other_cycles} << 32 : 0);
+  }
+  address_ = address;
+  isa_ = isa;
+  return at;
+}
+
+inline void Decoder::note_slot(std::uint32_t address, Isa isa, const Step& step) {
+  slots_.push() = {address, address + step.size, isa, step.type, step.subtype};
+  stale_isa_ = step.next_isa;
+}
+
+// From atom `i` on, whose instruction cannot be had.
+Element* Decoder::atoms_without_step(TraceIndex index, const PHeader& header, unsigned i,
+                                     Element* at) {
+  for (; i < header.atom_count; ++i) {
+    if (need_address_) return unknown_address(index, header, header.atom_count - i, at);
+    const std::uint8_t cycles = i == 0 ? header.first_cycles : header.other_cycles;
+    if (instructions_.at(address_, isa_) != nullptr) {
+      const auto atom = static_cast<std::uint16_t>(header.atoms >> i & 1);
+      at = atoms(index, {.atoms = atom, .atom_count = 1, .first_cycles = cycles}, at);
+      continue;
+    }
+    at = not_followed(index, isa_, at);
+    count_cycles(at[-1], cycles);
+    if (!need_address_) isa_ = stale_isa_;
+  }
+  return at;
+}
+
+inline Element* Decoder::atoms(TraceIndex index, const PHeader& header, Element* at) {
+  if (need_address_) [[unlikely]]
+    return unknown_address(index, header, header.atom_count, at);
+  if (header.atom_count == 0) return no_atoms(index, header, at);
+  if (data_trace_) return atoms_with_address<false, true>(index, header, at);
+  return quirks_.stale_ranges ? atoms_with_address<true, false>(index, header, at)
+                              : atoms_with_address<false, false>(index, header, at);
+}
+
+// What is held back moves to `out`, unless it stands there already.  False: there may be too little
+// room for one more packet.
+bool Decoder::load_tail(Element* out, const Element* end) {
+  const auto room = static_cast<std::size_t>(end - out);
+  if (room < queue_.size() + tail_count_ + kMaxPerHeader) {
+    leave_span();
+    return false;
+  }
+  if (tail_count_ == 0 && !queue_.empty()) {
+    tail_ = out;
+    tail_count_ = queue_.size();
+    std::copy(queue_.begin(), queue_.end(), out);
+    queue_.clear();
+  }
+  return true;
+}
+
+void Decoder::stash() {
+  queue_.insert(queue_.end(), tail_, tail_ + tail_count_);
+  tail_count_ = 0;
+}
+
+Element* Decoder::run(TraceIndex index, const PHeader& header, Element* out, Element* end) {
+  packet_index_ = index;
+  const bool simple =
+      queue_.empty() && static_cast<std::size_t>(end - out) >= tail_count_ + kMaxPerHeader;
+  if (!simple && !load_tail(out, end)) [[unlikely]] {
+    p_header(index, header);
+    finish_packet();
+    return out;
+  }
+  if (quirks_.cancels_lone_range_only) return run_by_count(index, header, out);
+  Element* const first = out + tail_count_;
+  Element* const last = atoms(index, header, first);
+  if (header.atom_count == 0 && cancellable_) {
+    // Cycles that pass behind an instruction which can still be cancelled stay with it.
+    tail_ = out;
+    tail_count_ = static_cast<std::size_t>(last - out);
+    if (tail_count_ < kMaxHeld) return out;
+    cancellable_ = false;
+    tail_count_ = 0;
+    return last;
+  }
+  cancellable_ = last != first && last[-1].kind == ElementKind::kInstrRange;
+  tail_count_ = cancellable_ ? 1 : 0;
+  tail_ = last - tail_count_;
+  return tail_;
+}
+
+// Quirk cancels_lone_range_only.
+Element* Decoder::run_by_count(TraceIndex index, const PHeader& header, Element* out) {
+  Element* const last = atoms(index, header, out + tail_count_);
+  if (quirks_.forgets_direct_interworking) isa_ = packet_isa_;
+  const bool lone = last - out == 1 && out->kind == ElementKind::kInstrRange;
+  const bool held_before = tail_count_ != 0;
+  pended_ = lone && !held_before ? 1 : 0;
+  slots_.send(static_cast<std::size_t>(last - out) - pended_);
+  tail_ = out;
+  tail_count_ = pended_;
+  return last - pended_;
+}
+
+Element* Decoder::run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end) {
+  packet_index_ = index;
+  address_ = branch.address.value;
+  isa_ = packet_isa_ = branch.isa;
+  need_address_ = sent_unknown_ = false;
+  cancellable_ = false;
+  if (!load_tail(out, end)) [[unlikely]] {
+    pended_ = 0;
+    finish_packet();
+    return out;
+  }
+  if (quirks_.cancels_lone_range_only) {
+    pended_ = 0;
+    slots_.send(tail_count_);
+  }
+  out += tail_count_;
+  tail_count_ = 0;
+  return out;
+}
+
+// As run(), into the queue.
+void Decoder::p_header(TraceIndex index, const PHeader& header) {
+  Element* const made = made_.data();
+  const std::size_t held = queue_.size() - ready_;
+  if (header.atom_count != 0) settle();
+  if (quirks_.cancels_lone_range_only) pended_ = 0;
+  Element* const end = atoms(index, header, made);
+  if (quirks_.forgets_direct_interworking) isa_ = packet_isa_;
+  const auto count = static_cast<std::size_t>(end - made);
+  const bool range = count != 0 && end[-1].kind == ElementKind::kInstrRange;
+  if (quirks_.cancels_lone_range_only) {
+    if (range && held == 0 && count == 1) pended_ = 1;
+  } else if (range) {
+    queue_.insert(queue_.end(), made, end - 1);
+    settle();
+    queue_.push_back(end[-1]);
+    cancellable_ = true;
+    return;
+  }
+  queue_.insert(queue_.end(), made, end);
+}
+
+}  // namespace waymark::etmv3

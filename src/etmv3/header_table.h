@@ -1,0 +1,89 @@
+// The header bytes of ETMv3 as data.  Fact sheet etmv3.md section 3.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "waymark/etmv3/config.h"
+#include "waymark/etmv3/packet.h"
+
+namespace waymark::etmv3 {
+
+/// When a header is legal.
+enum class Gate : std::uint8_t {
+  kAlways,
+  kData,        ///< Data addresses or values are traced.
+  kDataValues,  ///< Data values are traced.
+};
+
+struct HeaderRow {
+  std::string_view pattern;  ///< Most significant bit first; blanks ignored.
+  PacketType type;
+  Gate gate = Gate::kAlways;
+};
+
+/// The first row that fits counts; what none fits is reserved.
+inline constexpr HeaderRow kHeaderRows[] = {
+    {"xxxx xxx1", PacketType::kBranchAddress},
+    {"1xxx xxx0", PacketType::kPHeader},
+    {"0000 0000", PacketType::kASync},
+    {"0000 0100", PacketType::kCycleCount},
+    {"0000 1000", PacketType::kISync},
+    {"0000 1100", PacketType::kTrigger},
+    {"0010 xx00", PacketType::kOooData, Gate::kDataValues},
+    {"0100 xx00", PacketType::kOooData, Gate::kDataValues},
+    {"0110 xx00", PacketType::kOooData, Gate::kDataValues},
+    {"0111 0000", PacketType::kISyncCycle},
+    {"0101 0000", PacketType::kStoreFailed, Gate::kDataValues},
+    {"01x1 xx00", PacketType::kOooAddress, Gate::kData},
+    {"0011 1100", PacketType::kVmid},
+    {"00x0 xx10", PacketType::kNormData, Gate::kData},
+    {"0110 0010", PacketType::kDataSuppressed, Gate::kData},
+    {"011x 1010", PacketType::kValueNotTraced, Gate::kData},
+    {"0110 0110", PacketType::kIgnore},
+    {"0110 1110", PacketType::kContextId},
+    {"0111 0110", PacketType::kExceptionExit},
+    {"0111 1110", PacketType::kExceptionEntry},
+    {"0100 0x10", PacketType::kTimestamp},
+};
+
+struct HeaderEntry {
+  PacketType type = PacketType::kReserved;
+  Gate gate = Gate::kAlways;
+};
+
+consteval std::array<HeaderEntry, 256> make_header_table() {
+  std::array<HeaderEntry, 256> table{};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    for (const HeaderRow& row : kHeaderRows) {
+      bool fits = true;
+      unsigned digits = 0;
+      for (const char c : row.pattern) {
+        if (c == ' ') continue;
+        const char bit = (byte >> (7 - digits++) & 1) != 0 ? '1' : '0';
+        fits = fits && (c == 'x' || c == bit);
+      }
+      if (digits != 8) throw "a pattern has eight digits";
+      if (!fits) continue;
+      table[byte] = {row.type, row.gate};
+      break;
+    }
+  }
+  return table;
+}
+
+inline constexpr std::array<HeaderEntry, 256> kHeaders = make_header_table();
+
+constexpr bool legal(Gate gate, const Config& config) {
+  switch (gate) {
+    case Gate::kAlways:
+      return true;
+    case Gate::kData:
+      return config.data_trace();
+    case Gate::kDataValues:
+      return config.data_values();
+  }
+  return false;
+}
+
+}  // namespace waymark::etmv3

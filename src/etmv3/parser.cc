@@ -1,0 +1,306 @@
+#include "waymark/etmv3/parser.h"
+
+#include "header_table.h"
+#include "waymark/base/cursor.h"
+
+namespace waymark::etmv3 {
+namespace {
+
+constexpr std::size_t kIncomplete = 0;
+constexpr std::size_t kZeros = 5;  ///< Of an A-sync; a 0x80 follows.
+
+}  // namespace
+
+Parser::Parser(const Config& config, const ParserQuirks& quirks)
+    : config_(config),
+      quirks_(quirks),
+      alternative_(config.alternative_branches()),
+      p_headers_(&p_headers(config.cycle_accurate(), quirks.tolerant_p_headers)) {
+  carry_.reserve(64);
+}
+
+void Parser::feed(const frames::StreamBlock& block) {
+  data_ = block.bytes.data();
+  size_ = block.bytes.size();
+  position_ = 0;
+  runs_ = block.runs;
+  run_ = 0;
+  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
+  entered_ = false;
+  statistics_.total_bytes += size_;
+}
+
+void Parser::next_run() {
+  ++run_;
+  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
+}
+
+void Parser::reset() {
+  synced_ = carried_ = false;
+  carry_.clear();
+  zeros_ = entered_ = first_given_ = false;
+  data_ = nullptr;
+  size_ = position_ = 0;
+  state_ = {};
+}
+
+bool Parser::next(Packet& packet) {
+  if (!synced_) [[unlikely]]
+    return next_unsynced(packet);
+  if (carried_) [[unlikely]]
+    return next_carried(packet);
+  if (position_ >= size_) return false;
+  packet.index = index_at(position_);
+  const PHeader& header = (*p_headers_)[data_[position_]];
+  if (!header.valid) return read_at(position_, packet);
+  state_.last_type = PacketType::kPHeader;
+  state_.last_format = header.format;
+  copy_atoms(header, packet);
+  took(position_, 1);
+  return true;
+}
+
+bool Parser::read_at(std::size_t position, Packet& packet) {
+  const std::size_t length = read(data_ + position, size_ - position, packet);
+  if (length == kIncomplete) {
+    carry_.assign(data_ + position, data_ + size_);
+    carry_index_ = packet.index;
+    carried_ = true;
+    position_ = size_;
+    return false;
+  }
+  took(position, length);
+  if (is_bad(packet.type) && !quirks_.keeps_sync) lose_sync();
+  return true;
+}
+
+bool Parser::next_carried(Packet& packet) {
+  while (position_ < size_) {
+    const std::size_t before = carry_.size();
+    // Doubling keeps the work linear however long the packet is.
+    const std::size_t take = std::min(size_ - position_, std::max<std::size_t>(before, 32));
+    carry_.insert(carry_.end(), data_ + position_, data_ + position_ + take);
+    packet.index = carry_index_;
+    const std::size_t length = read(carry_.data(), carry_.size(), packet);
+    if (length == kIncomplete) {
+      position_ += take;
+      continue;
+    }
+    given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(length));
+    raw_ = given_.data();
+    raw_size_ = length;
+    // Of a bad packet not all that was carried need be part.
+    carried_ = length < before;
+    carry_.resize(before);
+    carry_.erase(carry_.begin(),
+                 carry_.begin() + static_cast<std::ptrdiff_t>(std::min(length, before)));
+    carry_index_ += length;
+    if (!carried_) position_ += length - before;
+    if (is_bad(packet.type) && !quirks_.keeps_sync) lose_sync();
+    return true;
+  }
+  return false;
+}
+
+std::size_t Parser::bad(Packet& packet, PacketType type, PacketType error_type,
+                        std::size_t length) {
+  packet.type = type;
+  packet.error_type = error_type;
+  packet.extra_zero = false;
+  ++(type == PacketType::kBadSequence ? statistics_.bad_sequences : statistics_.bad_headers);
+  return length;
+}
+
+std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const std::uint8_t header = *at;
+  const HeaderEntry& entry = kHeaders[header];
+  packet.begin(entry.type, 0);
+  packet.header = header;
+  const PacketType previous = state_.last_type;
+  // Placeholders have their type before they are judged.
+  const bool names_previous =
+      quirks_.bad_mode_names_previous && entry.type != PacketType::kOooAddress;
+  std::size_t length = 1;
+  if (!legal(entry.gate, config_)) {
+    length = bad(packet, PacketType::kBadTraceMode, names_previous ? previous : entry.type, 1);
+  } else {
+    switch (entry.type) {
+      case PacketType::kBranchAddress:
+        length = read_branch(at, available, packet);
+        break;
+      case PacketType::kPHeader: {
+        const PHeader& p_header = (*p_headers_)[header];
+        if (p_header.valid) {
+          copy_atoms(p_header, packet);
+          state_.last_format = p_header.format;
+        } else if (quirks_.tolerant_p_headers) {
+          copy_atoms(p_header, packet);
+          if (p_header.format == kFormatStale) packet.format = state_.last_format;
+          state_.last_format = packet.format;
+          packet.error_type = PacketType::kReserved;
+          ++statistics_.bad_headers;
+        } else {
+          length = bad(packet, PacketType::kReserved, PacketType::kPHeader, 1);
+        }
+        break;
+      }
+      case PacketType::kASync:
+        length = read_async(at, available, packet);
+        break;
+      case PacketType::kCycleCount:
+        length = read_cycle_count(at, available, packet);
+        break;
+      case PacketType::kISync:
+      case PacketType::kISyncCycle:
+        length = read_isync(at, available, packet);
+        break;
+      case PacketType::kOooData:
+      case PacketType::kOooAddress:
+      case PacketType::kNormData:
+      case PacketType::kValueNotTraced:
+        length = quirks_.broken_data_packets ? read_broken_transfer(at, available, packet)
+                                             : read_transfer(at, available, packet);
+        break;
+      case PacketType::kContextId:
+        length = read_context_id(at, available, packet);
+        break;
+      case PacketType::kVmid:
+        if (available < 2) return kIncomplete;
+        state_.context.vmid = at[1];
+        state_.context.updated_context_id = false;
+        packet.context = state_.context;
+        length = 2;
+        break;
+      case PacketType::kTimestamp:
+        length = read_timestamp(at, available, packet);
+        break;
+      case PacketType::kReserved:
+        length = bad(packet, PacketType::kReserved, PacketType::kNoErrorType, 1);
+        break;
+      default:
+        break;
+    }
+  }
+  if (length == kIncomplete) return kIncomplete;
+  packet.length = static_cast<std::uint16_t>(length);
+  state_.last_type = packet.type;
+  return length;
+}
+
+// Sheet section 6.2.
+std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const std::size_t most = quirks_.extra_zeros_are_bad ? kZeros + 1 : kMaxPacketBytes;
+  std::size_t zeros = 1;
+  while (zeros < std::min(available, most) && at[zeros] == 0) ++zeros;
+  if (zeros == most) {
+    const std::size_t length = bad(packet, PacketType::kBadSequence, PacketType::kASync,
+                                   quirks_.extra_zeros_are_bad ? 1 : kMaxPacketBytes);
+    packet.extra_zero = true;
+    return length;
+  }
+  if (zeros == available) return kIncomplete;
+  if (zeros < kZeros || at[zeros] != 0x80)
+    return bad(packet, PacketType::kBadSequence, PacketType::kASync, zeros);
+  return zeros + 1;
+}
+
+std::size_t Parser::read_cycle_count(const std::uint8_t* at, std::size_t available,
+                                     Packet& packet) {
+  Cursor cursor({at + 1, available - 1});
+  packet.cycle_count = static_cast<std::uint32_t>(cursor.continued(5));
+  return cursor.overrun() ? kIncomplete : 1 + cursor.position();
+}
+
+// Sheet section 6.3.
+std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const unsigned size = config_.context_id_bytes();
+  if (size == 0 && !quirks_.context_id_takes_byte)
+    return bad(packet, PacketType::kBadTraceMode, PacketType::kContextId, 1);
+  const std::size_t length = 1 + std::max(size, 1U);
+  if (available < length) return kIncomplete;
+  if (size != 0) {
+    state_.context.context_id = static_cast<std::uint32_t>(Cursor({at + 1, size}).little(size));
+    state_.context.updated_context_id = true;
+  } else {
+    state_.context.context_id = 0;
+    state_.context.updated_context_id = false;
+    packet.error_type = PacketType::kBadSequence;
+    ++statistics_.bad_sequences;
+  }
+  packet.context = state_.context;
+  return length;
+}
+
+// Sheet section 6.5.
+std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const unsigned most = config_.timestamp_bytes();
+  std::uint64_t value = 0;
+  unsigned width = 0;
+  std::size_t length = 1;
+  while (true) {
+    if (length >= available) return kIncomplete;
+    const std::uint8_t byte = at[length++];
+    if (length == most + 1) {
+      // The last byte that there can be is whole (64 bits), or has six bits (48).
+      value |= std::uint64_t{most == 9 ? byte : byte & 0x3FU} << width;
+      width = most == 9 ? 64 : 48;
+      if (!quirks_.endless_timestamps) break;
+    } else if (length <= most) {
+      value |= std::uint64_t{byte & 0x7FU} << width;
+      width += 7;
+    }
+    if ((byte & 0x80) == 0) break;
+    if (length == kMaxPacketBytes)
+      return bad(packet, PacketType::kBadSequence, PacketType::kTimestamp, length);
+  }
+  state_.timestamp = (state_.timestamp & ~low_mask(width)) | value;
+  packet.timestamp = state_.timestamp;
+  packet.timestamp_bits = static_cast<std::uint8_t>(width);
+  packet.frequency_change = (at[0] & 4) != 0;
+  return length;
+}
+
+// What a packet shows whose reading the end of the trace cut short: the fields as they stand.
+void Parser::fill_unfinished(Packet& packet, PacketType type) {
+  packet.type = type;
+  packet.error_type = PacketType::kIncompleteEot;
+  packet.cycle_count = 0;
+  packet.has_cycle_count = packet.lsip = packet.no_address = packet.frequency_change = false;
+  packet.reason = state_.reason;
+  packet.isa = packet.previous_isa = state_.isa;
+  packet.address = state_.address;
+  packet.address.update_bits = 0;
+  packet.timestamp = state_.timestamp;
+  packet.timestamp_bits = 0;
+  packet.context = state_.context;
+  packet.context.updated_context_id = false;
+  packet.exception = {};
+  packet.transfer = {};
+  if (type == PacketType::kOooAddress) packet.transfer.tag = bits<3, 2>(packet.header);
+}
+
+bool Parser::finish(Packet& packet) {
+  if (carry_.empty()) return false;
+  if (!synced_) {
+    give_unsynced(packet, PacketType::kNotSync, carry_.size(), false);
+    zeros_ = false;
+    return true;
+  }
+  const PacketType type = kHeaders[carry_[0]].type;
+  given_ = carry_;
+  raw_ = given_.data();
+  raw_size_ = given_.size();
+  packet.index = carry_index_;
+  packet.begin(PacketType::kIncompleteEot, given_.size());
+  packet.header = carry_[0];
+  if (quirks_.unfinished_is_whole) {
+    fill_unfinished(packet, type);
+  } else {
+    packet.error_type = type;
+  }
+  carry_.clear();
+  carried_ = false;
+  return true;
+}
+
+}  // namespace waymark::etmv3

@@ -1,0 +1,104 @@
+// Unsynchronised input: what comes before an A-sync.  Fact sheet etmv3.md section 8.
+#include <algorithm>
+
+#include "waymark/etmv3/parser.h"
+
+namespace waymark::etmv3 {
+namespace {
+
+constexpr std::size_t kASyncSize = 6;
+constexpr std::size_t kChunk = 16;      ///< Unsynchronised bytes come out so many at a time.
+constexpr std::size_t kMostZeros = 13;  ///< Of so many zeros
+constexpr std::size_t kDropped = 8;     ///< these many can be no part of an A-sync.
+
+}  // namespace
+
+void Parser::lose_sync() {
+  synced_ = carried_ = zeros_ = entered_ = false;
+  carry_.clear();
+}
+
+// One past the last byte of the present stretch that the capture has in one piece.
+std::size_t Parser::segment_end() const {
+  const std::size_t end = std::min(size_, run_end_);
+  const frames::Run& run = runs_[run_];
+  if (!run.whole_frames) return end;
+  const std::size_t into = (position_ - run.position) % frames::kPlainFrameBytes;
+  return std::min(end, position_ - into + frames::kPlainFrameBytes);
+}
+
+void Parser::give_unsynced(Packet& packet, PacketType type, std::size_t size, bool zeros_dropped) {
+  given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(size));
+  carry_.erase(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(size));
+  packet.index = carry_index_;
+  packet.begin(type, size);
+  raw_ = given_.data();
+  raw_size_ = size;
+  carry_index_ += size;
+  if (type == PacketType::kNotSync) {
+    if (zeros_dropped && !first_given_ && quirks_.first_zeros_are_reserved)
+      packet.type = PacketType::kNoErrorType;
+    first_given_ = true;
+    statistics_.unsynced_bytes += size;
+  }
+  state_.last_type = packet.type;
+  entered_ = false;
+}
+
+bool Parser::next_unsynced(Packet& packet) {
+  while (position_ < size_) {
+    const TraceIndex index = index_at(position_);
+    if (!quirks_.blocks_end_not_sync && !carry_.empty() && !zeros_ && index != next_index_) {
+      // The capture has other bytes in between.
+      give_unsynced(packet, PacketType::kNotSync, carry_.size(), false);
+      return true;
+    }
+    if (!entered_) {
+      entered_ = true;
+      if (!zeros_ && (carry_.empty() || quirks_.blocks_end_not_sync)) carry_index_ = index;
+    }
+    const std::uint8_t byte = data_[position_];
+    const bool last = position_ + 1 == segment_end();
+    next_index_ = index + 1;
+    if (zeros_) {
+      if (byte == 0x80 && carry_.size() >= kASyncSize) {
+        give_unsynced(packet, PacketType::kNotSync, carry_.size() + 1 - kASyncSize, true);
+        return true;
+      }
+      carry_.push_back(byte);
+      ++position_;
+      if (last) entered_ = false;
+      if (byte == 0x80 && carry_.size() == kASyncSize) {
+        give_unsynced(packet, PacketType::kASync, kASyncSize, false);
+        zeros_ = false;
+        synced_ = true;
+        return true;
+      }
+      if (byte != 0) {
+        zeros_ = false;  // Even if it was the last of its block, the bytes stay.
+      } else if (carry_.size() == kMostZeros) {
+        give_unsynced(packet, PacketType::kNotSync, kDropped, true);
+        return true;
+      }
+      continue;
+    }
+    if (byte == 0) {
+      if (!carry_.empty()) {
+        give_unsynced(packet, PacketType::kNotSync, carry_.size(), false);
+        return true;
+      }
+      zeros_ = true;
+    }
+    carry_.push_back(byte);
+    ++position_;
+    if (last) entered_ = false;
+    if (zeros_) continue;
+    if (carry_.size() >= kChunk || (last && quirks_.blocks_end_not_sync)) {
+      give_unsynced(packet, PacketType::kNotSync, carry_.size(), false);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace waymark::etmv3

@@ -1,0 +1,119 @@
+#include "waymark/etmv3/source.h"
+
+#include <fmt/format.h>
+
+#include "../tree/packet_source.h"
+#include "header_table.h"
+#include "waymark/etmv3/decoder.h"
+#include "waymark/etmv3/fields.h"
+#include "waymark/etmv3/parser.h"
+#include "waymark/etmv3/text.h"
+
+namespace waymark::etmv3 {
+namespace {
+
+/// The registers, and whether the reference's text of packets is asked for.
+struct SourceConfig : Config {
+  ParserQuirks quirks;
+};
+
+// The reference's words for an error in a packet; sheet section 8.
+std::string_view error_text(const Packet& packet) {
+  const HeaderEntry& header = kHeaders[packet.header];
+  switch (packet.type) {
+    case PacketType::kPHeader:
+      return "Invalid P-Header.";
+    case PacketType::kBranchAddress:
+      return "Malformed Packet - Unknown ISA.";
+    case PacketType::kContextId:
+      return "Malformed context id packet.";
+    case PacketType::kISyncCycle:
+      return "Too few bytes to extract context ID.";
+    case PacketType::kBadSequence:
+      if (packet.error_type != PacketType::kASync) return "Malformed Packet - oversized packet.";
+      return packet.extra_zero ? "A-Sync ?: Extra 0x00 in sequence"
+                               : "A-Sync ? : Unexpected byte in sequence";
+    case PacketType::kBadTraceMode:
+      break;
+    default:
+      if (header.type == PacketType::kPHeader) return "Invalid P-Header.";
+      return (packet.header & 3) == 0 ? "Packet header reserved encoding"
+                                      : "Packet header reserved encoding.";
+  }
+  switch (header.type) {
+    case PacketType::kNormData:
+      return "Invalid data trace header (normal data) - not tracing data.";
+    case PacketType::kOooData:
+      return "Invalid data trace header (out of order data) - not tracing data values.";
+    case PacketType::kStoreFailed:
+      return "Invalid data trace header (store failed) - not tracing data values.";
+    case PacketType::kOooAddress:
+      return "Invalid data trace header (out of order placeholder) - not tracing data.";
+    case PacketType::kDataSuppressed:
+      return "Invalid data trace header (data suppressed) - not tracing data.";
+    case PacketType::kValueNotTraced:
+      return "Invalid data trace header (value not traced) - not tracing data.";
+    default:
+      return "Malformed context id packet.";
+  }
+}
+
+struct Parts {
+  using Config = SourceConfig;
+  using Packet = etmv3::Packet;
+  using Parser = etmv3::Parser;
+  using Decoder = etmv3::Decoder;
+
+  static Protocol protocol(const Config& /*config*/) { return Protocol::kEtmV3; }
+  static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
+    return Parser(config, config.quirks);
+  }
+  static Decoder make_decoder(const Config& config, const image::Image* image,
+                              const SourceOptions& options) {
+    Decoder decoder(config, *image,
+                    options.reference_quirks ? DecoderQuirks::reference() : DecoderQuirks{});
+    decoder.instructions().set_enabled(options.block_cache);
+    return decoder;
+  }
+  static bool is_bad(const Packet& packet) { return etmv3::is_bad(packet.type); }
+  /// Also packets of other types with an error in them.
+  static bool is_reserved(const Packet& packet) {
+    return is_bad(packet) || packet.error_type == PacketType::kBadSequence ||
+           packet.error_type == PacketType::kReserved;
+  }
+  static void describe(const Packet& packet, Diagnostic& record) {
+    const bool sequence =
+        packet.type == PacketType::kBadSequence || packet.error_type == PacketType::kBadSequence;
+    record.fault = sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader;
+    record.message = error_text(packet);
+  }
+  static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
+  static bool is_monitor_only(const Packet& /*packet*/) { return false; }
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
+    etmv3::write_packet(out, packet, config, config.quirks);
+  }
+  static std::span<const Field> fields_of(const Packet& packet) {
+    return etmv3::fields_of(packet.type);
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
+                                            const SourceOptions& options) {
+  if (options.decode) {
+    if (options.reference_quirks && (config.data_trace() || config.data_only()))
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("ETMCR=0x{:x} traces data: only packets can be listed.", config.etmcr),
+          kNoIndex, config.trace_id());
+    if (image == nullptr)
+      return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
+                  config.trace_id());
+  }
+  SourceConfig with_quirks{config, {}};
+  if (options.reference_quirks) with_quirks.quirks = ParserQuirks::reference();
+  return std::make_unique<tree::PacketSource<Parts>>(with_quirks, image, options);
+}
+
+}  // namespace waymark::etmv3
