@@ -77,15 +77,12 @@ struct Parts {
   }
   static bool is_bad(const Packet& packet) { return etmv3::is_bad(packet.type); }
   /// Also packets of other types with an error in them.
-  static bool is_reserved(const Packet& packet) {
-    return is_bad(packet) || packet.error_type == PacketType::kBadSequence ||
-           packet.error_type == PacketType::kReserved;
-  }
-  static void describe(const Packet& packet, Diagnostic& record) {
-    const bool sequence =
-        packet.type == PacketType::kBadSequence || packet.error_type == PacketType::kBadSequence;
-    record.fault = sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader;
-    record.message = error_text(packet);
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+    if (packet.type == PacketType::kBadSequence || packet.error_type == PacketType::kBadSequence)
+      return {Fault::kBadPacketSequence, error_text(packet)};
+    if (is_bad(packet) || packet.error_type == PacketType::kReserved)
+      return {Fault::kInvalidHeader, error_text(packet)};
+    return {};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }

@@ -338,7 +338,6 @@ void HumanWriter::write(const Item& item) {
     case ElementKind::kDataEvent:
       write_data(element);
       break;
-    case ElementKind::kSwTrace:
     case ElementKind::kUnknown:
     case ElementKind::kAddrUnknown:
     case ElementKind::kCustom:

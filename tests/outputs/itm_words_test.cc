@@ -67,12 +67,12 @@ TEST(ItmJson, times) {
 
 TEST(ItmCsv, columns) {
   EXPECT_EQ(csv(itm_element(ItmKind::kSoftware, 3, 1, 'A')),
-            "element,30,16,itm,,,1,,,,,,,,,,,3,stimulus,0x41,,,\n");
+            "element,30,16,itm,,,1,,,,,,,,,,,3,stimulus,0x41,,,,,\n");
   EXPECT_EQ(csv(itm_element(ItmKind::kHardware, 2, 4, 0x1080)),
-            "element,30,16,itm,0x1080,,4,,,,,,,,,,,2,pc_sample,0x1080,,,\n");
+            "element,30,16,itm,0x1080,,4,,,,,,,,,,,2,pc_sample,0x1080,,,,,\n");
   Element time = itm_element(ItmKind::kTimestampSync, 0, 1, 5);
   time.timestamp = 77;
-  EXPECT_EQ(csv(time), "element,30,16,itm,,,,,,,,,,,,,,,local_timestamp,0x5,77,,\n");
+  EXPECT_EQ(csv(time), "element,30,16,itm,,,,,,,,,,,,,,,local_timestamp,0x5,77,,,,\n");
 }
 
 }  // namespace
