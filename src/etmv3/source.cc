@@ -12,11 +12,6 @@
 namespace waymark::etmv3 {
 namespace {
 
-/// The registers, and whether the reference's text of packets is asked for.
-struct SourceConfig : Config {
-  ParserQuirks quirks;
-};
-
 // The reference's words for an error in a packet; sheet section 8.
 std::string_view error_text(const Packet& packet) {
   const HeaderEntry& header = kHeaders[packet.header];
@@ -59,14 +54,17 @@ std::string_view error_text(const Packet& packet) {
 }
 
 struct Parts {
-  using Config = SourceConfig;
+  using Config = etmv3::Config;
   using Packet = etmv3::Packet;
   using Parser = etmv3::Parser;
   using Decoder = etmv3::Decoder;
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kEtmV3; }
-  static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
-    return Parser(config, config.quirks);
+  static ParserQuirks quirks(const SourceOptions& options) {
+    return options.reference_quirks ? ParserQuirks::reference() : ParserQuirks{};
+  }
+  static Parser make_parser(const Config& config, const SourceOptions& options) {
+    return Parser(config, quirks(options));
   }
   static Decoder make_decoder(const Config& config, const image::Image* image,
                               const SourceOptions& options) {
@@ -76,21 +74,18 @@ struct Parts {
     return decoder;
   }
   static bool is_bad(const Packet& packet) { return etmv3::is_bad(packet.type); }
-  /// Also packets of other types with an error in them.
-  static bool is_reserved(const Packet& packet) {
-    return is_bad(packet) || packet.error_type == PacketType::kBadSequence ||
-           packet.error_type == PacketType::kReserved;
-  }
-  static void describe(const Packet& packet, Diagnostic& record) {
-    const bool sequence =
-        packet.type == PacketType::kBadSequence || packet.error_type == PacketType::kBadSequence;
-    record.fault = sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader;
-    record.message = error_text(packet);
+  /// Also packets of other types can have an error in them.
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+    const bool sequence = packet.type == PacketType::kBadSequence ||
+                          packet.error_type == PacketType::kBadSequence;
+    if (!sequence && !is_bad(packet) && packet.error_type != PacketType::kReserved) return {};
+    return {sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader, error_text(packet)};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
-  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
-    etmv3::write_packet(out, packet, config, config.quirks);
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
+                           const SourceOptions& options) {
+    etmv3::write_packet(out, packet, config, quirks(options));
   }
   static std::span<const Field> fields_of(const Packet& packet) {
     return etmv3::fields_of(packet.type);
@@ -111,9 +106,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
       return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                   config.trace_id());
   }
-  SourceConfig with_quirks{config, {}};
-  if (options.reference_quirks) with_quirks.quirks = ParserQuirks::reference();
-  return std::make_unique<tree::PacketSource<Parts>>(with_quirks, image, options);
+  return std::make_unique<tree::PacketSource<Parts>>(config, image, options);
 }
 
 }  // namespace waymark::etmv3
