@@ -35,6 +35,14 @@ class Decoder {
 
   void accept(const Packet& packet);
 
+  /// accept() and drain() in one: returns the new position.  What it could not give makes the
+  /// decoder busy().
+  Element* put(const Packet& packet, Element* out, Element* end) {
+    accept(packet);
+    if (ready_ == 0 || has_diagnostics()) return out;
+    return out + drain({out, end});
+  }
+
   /// The fast way of a P-header.  Possible when straight(); otherwise accept() it.
   [[nodiscard]] bool straight() const {
     return state_ == State::kDecode && ready_ == 0 && diagnostics_.empty() && !yield_;
