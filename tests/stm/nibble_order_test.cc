@@ -30,7 +30,7 @@ TEST(StmNibbleOrder, data_alone_does_not_decide) {
 
 TEST(StmNibbleOrder, timestamps_that_go_back_decide) {
   for (const NibbleOrder order : {NibbleOrder::kMostFirst, NibbleOrder::kLeastFirst}) {
-    for (const std::uint64_t version : {3, 4}) {
+    for (const std::uint64_t version : {3U, 4U}) {
       std::vector<std::uint8_t> bytes;
       Encoder encoder(order);
       Packet packet;

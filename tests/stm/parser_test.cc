@@ -317,7 +317,6 @@ TEST(StmParser, withdrawn_bytes_leave_the_nibble_that_was_not_used) {
 }
 
 TEST(StmParser, reset_forgets_what_packets_set) {
-  StmBench bench;
   Parser parser(Config{});
   Packet packet;
   std::vector<std::uint8_t> bytes = nibbles(kAsync + "F003 112 E2AB");
