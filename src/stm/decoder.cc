@@ -68,6 +68,7 @@ void Decoder::reset() {
   unsync_reason_ = UnsyncReason::kResetDecoder;
   state_ = State::kNoSync;
   count_ = 0;
+  time_known_ = false;
   diagnostics_.clear();
   clear_state();
 }
