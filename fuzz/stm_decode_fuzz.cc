@@ -74,8 +74,8 @@ void check(const Element& element, const Plan& plan) {
   require(element.extra_value <= 64 && element.extra_value % 4 == 0, "a width of impossible size");
   require(element.extra_value == 64 || element.start >> element.extra_value == 0,
           "a payload wider than its width");
-  require(((element.extra & kSwTimestamp) != 0) == ((element.flags & kElementHasTimestamp) != 0),
-          "flags that contradict each other");
+  require((element.extra & kSwTimestamp) != 0 || (element.flags & kElementHasTimestamp) == 0,
+          "a time without a timestamp");
 }
 
 }  // namespace

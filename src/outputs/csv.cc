@@ -121,7 +121,7 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.hex(valued || itm_data || (itm && is_local_timestamp(element)),
            itm || software ? element.start : element.value);
   line.dec(
-      kind == kTimestamp || (itm && !itm_data) || (software && (element.extra & kSwTimestamp) != 0),
+      kind == kTimestamp || (itm && !itm_data) || (software && has(element, kElementHasTimestamp)),
       element.timestamp);
   line.dec(has(element, kElementHasCycleCount), element.cycle_count);
   line.dec(named, element.sw_id.master);

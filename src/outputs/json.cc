@@ -107,7 +107,7 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.extra & kSwFrequency) != 0) object.flag("frequency", true);
   if ((element.extra & kSwMasterError) != 0) object.flag("master_error", true);
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
-  if ((element.extra & kSwTimestamp) != 0) object.wide("timestamp", element.timestamp);
+  if ((element.flags & kElementHasTimestamp) != 0) object.wide("timestamp", element.timestamp);
 }
 
 /// Under the second name where only some low bytes are known, all their digits written.

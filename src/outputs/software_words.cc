@@ -71,7 +71,7 @@ void write_software(TextBuffer& out, const Element& element) {
   }
   write_content(out, element, word);
   if (has(element, kSwMarker) && word != "flag") out.put(", marker");
-  if (has(element, kSwTimestamp)) {
+  if ((element.flags & kElementHasTimestamp) != 0) {
     out.put(", time ");
     out.dec(element.timestamp);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sentences.h"
+
 namespace waymark::stm {
 namespace {
 
@@ -49,48 +51,6 @@ constexpr auto kMeanings = [] {
   return meanings;
 }();
 
-struct Sentence {
-  Fault fault;
-  std::string_view text;
-};
-
-Sentence sentence_of(Defect defect) {
-  switch (defect) {
-    case Defect::kUnknownLayout:
-      return {Fault::kUnsupportedPacket,
-              "This is a TIME or PDID packet, which CoreSight hardware does not send and whose "
-              "length is not public; decoding resumes at the next ASYNC."};
-    case Defect::kBadAsync:
-      return {Fault::kBadPacketSequence,
-              "FF begins an ASYNC, but fewer than 21 F nibbles and a 0 follow; decoding resumes at "
-              "the next ASYNC."};
-    case Defect::kTooLong:
-      return {Fault::kBadPacketSequence,
-              "F nibbles without end are no packet; decoding resumes at the next ASYNC."};
-    case Defect::kTimestampSize:
-      return {Fault::kBadPacketSequence,
-              "The length nibble of the timestamp is F, which means no length; decoding resumes at "
-              "the next ASYNC."};
-    case Defect::kTimestampEncoding:
-      return {Fault::kBadPacketSequence,
-              "A timestamp comes before any VERSION packet has said how it is encoded; decoding "
-              "resumes at the next ASYNC."};
-    case Defect::kVersion:
-      return {Fault::kBadPacketSequence,
-              "The VERSION packet names a timestamp encoding that is not known; decoding resumes "
-              "at the next ASYNC."};
-    case Defect::kAsyncInPacket:
-      return {Fault::kBadPacketSequence,
-              "This ASYNC begins within the packet before it: nibbles are missing or wrong "
-              "somewhere before, and packets since then were misread."};
-    case Defect::kNone:
-    case Defect::kReservedHeader:
-      break;
-  }
-  return {Fault::kInvalidHeader,
-          "These nibbles are no STPv2 opcode; decoding resumes at the next ASYNC."};
-}
-
 }  // namespace
 
 Decoder::Decoder(const Config& config, const Quirks& quirks)
@@ -108,6 +68,7 @@ void Decoder::reset() {
   unsync_reason_ = UnsyncReason::kResetDecoder;
   state_ = State::kNoSync;
   count_ = 0;
+  time_known_ = false;
   diagnostics_.clear();
   clear_state();
 }
@@ -168,8 +129,8 @@ void Decoder::bad_packet(const Packet& packet) {
     return;
   }
   state_ = State::kNoSync;
-  const Sentence sentence = sentence_of(packet.defect);
-  report(sentence.fault, Severity::kError, packet.index, sentence.text);
+  const tree::PacketFault sentence = sentence_of(packet.defect);
+  report(sentence.fault, Severity::kError, packet.index, sentence.message);
 }
 
 /// Sheet section 8: what the registers say cannot be.
@@ -224,7 +185,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       if (packet.defect == Defect::kNone) return false;
       id_valid_ = false;
       report(sentence_of(packet.defect).fault, Severity::kWarning, packet.index,
-             sentence_of(packet.defect).text);
+             sentence_of(packet.defect).message);
       return false;
     case PacketType::kNotSync:
       clear_state();

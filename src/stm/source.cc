@@ -1,6 +1,7 @@
 #include "waymark/stm/source.h"
 
 #include "../tree/packet_source.h"
+#include "sentences.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/fields.h"
 #include "waymark/stm/parser.h"
@@ -28,8 +29,9 @@ struct Parts {
     return Decoder(config, quirks_of(options));
   }
   static bool is_bad(const Packet& packet) { return stm::is_bad(packet.type); }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
     if (packet.defect == Defect::kNone) return {};
+    if (!options.reference_quirks) return sentence_of(packet.defect);
     return {
         packet.type == PacketType::kReserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
         error_message(packet.defect)};

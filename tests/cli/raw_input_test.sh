@@ -105,6 +105,53 @@ run decode itm_frames.bin --framing mem --protocol itm
 expect_code 0
 expect_out '0x14  -- port 0: "ABCDE'
 
+stm_start=(ff ff ff ff ff ff ff ff ff ff 0f 0f 30)
+
+case=stm_needs_no_option
+put_bytes stm.bin "${stm_start[@]}" 0f 08 21 f4 08 10 04 25 31 04
+run decode stm.bin
+expect_code 0
+expect_no_err
+expect_out '-- timestamps count at 19200000 Hz'
+expect_out '-- master 0x40, channel 0: 0x2134'
+run info stm.bin
+expect_code 0
+expect_out 'STM stream'
+expect_out 'nothing'
+run packets stm.bin
+expect_code 0
+expect_out 'M8:Set current master; Master=0x40'
+
+case=stm_in_the_order_of_the_simulator
+put_bytes least.bin "${stm_start[@]}" 0f 08 70 38 39 10 04 25 31 04
+run decode least.bin
+expect_code 0
+expect_one_sentence
+expect_err 'least significant nibble'
+expect_out '-- timestamps count at 60000000 Hz'
+expect_out '-- master 0x04, channel 0: 0x4312'
+run decode least.bin --nibble-order most
+expect_code 0
+expect_no_err
+expect_out '-- timestamps count at 7878960 Hz'
+expect_out '-- master 0x40, channel 0: 0x2134'
+run decode least.bin --nibble-order middle
+expect_code 2
+expect_err '--nibble-order middle'
+
+case=stm_in_frames
+put_frames stm_frames.bin 0x20 "${stm_start[@]}" 41 40 a5 00 00 00 00 00 00 00 00 00 00 00 00
+run decode stm_frames.bin --framing mem --protocol stm
+expect_code 0
+expect_out '0x20  -- master 0x40, channel 0: 0x5a'
+
+case=stm_with_damage
+put_bytes stm_damaged.bin "${stm_start[@]}" 0f 0c 40 "${stm_start[@]}" 14 02
+run decode stm_damaged.bin
+expect_code 0
+expect_out '!! damage'
+expect_out '0x12'
+
 case=data_stream_of_an_etmv4
 put_frames data_frames.bin 0x10 "${stream_start[@]}" f7 f7
 put_frames data_frames.bin 0x11 00 00 00 00 00 00 00 00 00 00 00 80 01 00 1b 75 12 34

@@ -209,6 +209,26 @@ TEST(Detect, text_and_little_itm_are_not_guessed) {
   EXPECT_EQ(kind_of(Data(4095, 0x55)), InputKind::kUnknown);
 }
 
+const Data kStmStart{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0x0F, 0x30};
+
+TEST(Detect, stm_stream) {
+  Data data = kStmStart;
+  append(data, {0x41, 0x40, 0x21});
+  EXPECT_EQ(kind_of(data), InputKind::kStmStream);
+  EXPECT_THAT(detect(Bytes(data)).why, HasSubstr("Offset 0 "));
+  Data late = noise(100);
+  for (int i = 0; i < 4; ++i) append(late, data);
+  EXPECT_EQ(kind_of(late), InputKind::kStmStream);
+  EXPECT_THAT(detect(Bytes(late)).why, HasSubstr("Offset 100 "));
+}
+
+TEST(Detect, f_nibbles_alone_are_no_stm_stream) {
+  EXPECT_EQ(kind_of(Data(4095, 0xFF)), InputKind::kUnknown);
+  Data data(20, 0xFF);
+  append(data, {0x00, 0x12, 0x34});
+  EXPECT_NE(kind_of(data), InputKind::kStmStream);
+}
+
 TEST(Detect, every_kind_has_a_name_of_its_own) {
   std::vector<std::string_view> names;
   for (int i = 0; i <= static_cast<int>(InputKind::kPtmStream); ++i)

@@ -18,8 +18,10 @@ namespace waymark::stm {
 /// One owner; not thread safe.
 ///
 /// One element for each packet that carries data, an event or a time; a timestamp is part of the
-/// element of its packet.  Master and channel are those in force; they are valid from the first M8
-/// or M16 on, and again after a global error or a loss of synchronisation.
+/// element of its packet.  An empty one repeats the last one; before that, as with timestamps off,
+/// the time is not known (no kElementHasTimestamp).  Master and channel are those in force; they
+/// are valid from the first M8 or M16 on, and again after a global error or a loss of
+/// synchronisation.
 class Decoder {
  public:
   explicit Decoder(const Config& config, const Quirks& quirks = {});
@@ -72,7 +74,7 @@ class Decoder {
   /// The element of a packet in sync; false: it has none.
   bool make(const Packet& packet, Element& element);
   /// The element of a packet that has one.
-  void fill(const Packet& packet, unsigned flags, SwTraceKind kind, Element& element) const {
+  void fill(const Packet& packet, unsigned flags, SwTraceKind kind, Element& element) {
     element = {};
     element.index = packet.index;
     element.kind = ElementKind::kSwTrace;
@@ -84,7 +86,8 @@ class Decoder {
     if (id_valid_) flags |= kSwIdValid;
     if (packet.has_timestamp) {
       flags |= kSwTimestamp;
-      element.flags = kElementHasTimestamp;
+      time_known_ = time_known_ || packet.timestamp_bits != 0;
+      if (time_known_) element.flags = kElementHasTimestamp;
       element.timestamp = packet.timestamp;
     }
     element.extra = static_cast<std::uint8_t>(flags);
@@ -104,6 +107,7 @@ class Decoder {
   std::uint16_t master_ = 0;
   std::uint16_t channel_ = 0;
   bool id_valid_ = false;
+  bool time_known_ = false;  ///< A timestamp was not empty.
 
   // What the registers deny and the trace has shown; each is told once.
   bool checks_;
