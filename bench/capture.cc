@@ -27,6 +27,7 @@ std::uint32_t value_or(const Device& device, std::string_view name, std::uint32_
 std::optional<SourceKind> kind_of(std::string_view protocol) {
   if (protocol == "ETM4") return SourceKind::kEtmV4;
   if (protocol == "ETE") return SourceKind::kEte;
+  if (protocol == "ETM3") return SourceKind::kEtmV3;
   if (protocol == "PTM1" || protocol == "PFT1") return SourceKind::kPtm;
   return std::nullopt;
 }

@@ -10,7 +10,7 @@
 
 namespace waymark::bench {
 
-enum class SourceKind : std::uint8_t { kEtmV4, kEte, kPtm };
+enum class SourceKind : std::uint8_t { kEtmV4, kEte, kPtm, kEtmV3 };
 
 /// The registers of one source; those of other kinds are 0.  `arch` and `profile` have the values
 /// that both libraries share.
@@ -29,7 +29,7 @@ struct SourceSetup {
   std::uint32_t idr12 = 0;
   std::uint32_t idr13 = 0;
   std::uint32_t devarch = 0;
-  // PTM.
+  // PTM and ETMv3.
   std::uint32_t etmidr = 0;
   std::uint32_t etmcr = 0;
   std::uint32_t etmccer = 0;

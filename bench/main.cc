@@ -101,7 +101,7 @@ std::vector<std::string> default_captures() {
   // captures can be here: the reference packaged by Debian decodes some otherwise than its later
   // versions.
   for (const char* name :
-       {"bugfix-exact-match", "test-file-mem-offsets", "tme_test", "tc2-ptm-rstk-t32"}) {
+       {"bugfix-exact-match", "test-file-mem-offsets", "tme_test", "tc2-ptm-rstk-t32", "TC2"}) {
     std::error_code error;
     if (std::filesystem::exists(shared / name / "snapshot.ini", error)) {
       captures.push_back((shared / name).lexically_normal().string());

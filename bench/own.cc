@@ -12,6 +12,8 @@
 #include "bench/stopwatch.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/text.h"
+#include "waymark/etmv3/parser.h"
+#include "waymark/etmv3/source.h"
 #include "waymark/etmv4/parser.h"
 #include "waymark/etmv4/source.h"
 #include "waymark/frames/splitter.h"
@@ -44,6 +46,14 @@ etmv4::Config etmv4_config_of(const SourceSetup& setup) {
   config.core.arch = static_cast<isa::Arch>(setup.arch);
   config.core.profile = static_cast<isa::Profile>(setup.profile);
   return config;
+}
+
+etmv3::Config etmv3_config_of(const SourceSetup& setup) {
+  return {.etmcr = setup.etmcr,
+          .etmidr = setup.etmidr,
+          .etmccer = setup.etmccer,
+          .etmtraceidr = setup.traceidr,
+          .core = {static_cast<isa::Arch>(setup.arch), static_cast<isa::Profile>(setup.profile)}};
 }
 
 ptm::Config ptm_config_of(const SourceSetup& setup) {
@@ -187,8 +197,8 @@ class PerSource final : public Own {
 template <class Parser, class Packet>
 class ParserCounter {
  public:
-  template <class Config>
-  explicit ParserCounter(const Config& config) : parser_(config) {}
+  template <class... Settings>
+  explicit ParserCounter(const Settings&... settings) : parser_(settings...) {}
 
   void feed(const frames::StreamBlock& block) { parser_.feed(block); }
   void run(Counts& counts) { parser_.parse(Visitor{counts}); }
@@ -207,7 +217,9 @@ class ParserCounter {
     }
     void on_atom_row(Bytes headers) { counts.packets += headers.size(); }
     bool on_packet(const Packet& packet) {
-      counts.packets += packet.monitor_only ? 0U : 1U;
+      bool counted = true;
+      if constexpr (requires { packet.monitor_only; }) counted = !packet.monitor_only;
+      counts.packets += counted ? 1U : 0U;
       return true;
     }
   };
@@ -238,10 +250,14 @@ class PacketCounter {
 
  private:
   using Counter = std::variant<ParserCounter<etmv4::Parser, etmv4::Packet>,
-                               ParserCounter<ptm::Parser, ptm::Packet>>;
+                               ParserCounter<ptm::Parser, ptm::Packet>,
+                               ParserCounter<etmv3::Parser, etmv3::Packet>>;
   static Counter make(const SourceSetup& setup) {
     if (setup.kind == SourceKind::kPtm)
       return ParserCounter<ptm::Parser, ptm::Packet>(ptm_config_of(setup));
+    if (setup.kind == SourceKind::kEtmV3)
+      return ParserCounter<etmv3::Parser, etmv3::Packet>(etmv3_config_of(setup),
+                                                         etmv3::ParserQuirks::reference());
     return ParserCounter<etmv4::Parser, etmv4::Packet>(etmv4_config_of(setup));
   }
 
@@ -382,6 +398,8 @@ std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetu
   const SourceOptions options{.reference_quirks = true};
   auto source = setup.kind == SourceKind::kPtm
                     ? ptm::make_source(ptm_config_of(setup), &image, options)
+                : setup.kind == SourceKind::kEtmV3
+                    ? etmv3::make_source(etmv3_config_of(setup), &image, options)
                     : etmv4::make_source(etmv4_config_of(setup), &image, options);
   if (!source) return std::unexpected(source.error().detail);
   return std::move(*source);

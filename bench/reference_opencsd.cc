@@ -90,6 +90,15 @@ ocsd_err_t add_source(void* tree, const SourceSetup& source, int flags, unsigned
                               .core_prof = profile};
     return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_PTM, flags, &config, &id);
   }
+  if (source.kind == SourceKind::kEtmV3) {
+    const ocsd_etmv3_cfg config{.reg_idr = source.etmidr,
+                                .reg_ctrl = source.etmcr,
+                                .reg_ccer = source.etmccer,
+                                .reg_trc_id = source.traceidr,
+                                .arch_ver = arch,
+                                .core_prof = profile};
+    return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV3, flags, &config, &id);
+  }
   if (source.kind == SourceKind::kEte) {
     const ocsd_ete_cfg config{.reg_idr0 = source.idr0,
                               .reg_idr1 = source.idr1,

@@ -12,16 +12,11 @@ using flow::Step;
 using isa::InstrType;
 using isa::Isa;
 
-Decoder::Slot& Decoder::Slots::push() {
-  if (count_ == slots_.size()) {
-    // The elements move to the front of a queue that is half as large again.
-    std::rotate(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end());
-    slots_.resize(slots_.size() + slots_.size() / 2);
-    first_ = 0;
-  }
-  std::size_t at = first_ + count_++;
-  if (at >= slots_.size()) at -= slots_.size();
-  return slots_[at];
+// The elements move to the front of a queue that is half as large again.
+void Decoder::Slots::grow() {
+  std::rotate(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end());
+  slots_.resize(slots_.size() + slots_.size() / 2);
+  first_ = 0;
 }
 
 // Element and Step as the words that they are in memory: eight stores make an element.

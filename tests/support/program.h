@@ -53,7 +53,9 @@ class Program {
         const std::size_t count = std::min(
             {out.size(), std::size_t{kBytes - offset}, std::size_t{4} + (address & 12) * 4});
         std::copy_n(areas[area].begin() + static_cast<std::ptrdiff_t>(offset), count, out.begin());
-        if (((id ^ space) & 1) != 0 && area == 0) out[0] ^= 0x20;
+        // The answer must not depend on where a read begins.
+        for (std::size_t i = 0; ((id ^ space) & 1) != 0 && area == 0 && i < count; ++i)
+          if ((offset + i) % 16 == 0) out[i] ^= 0x20;
         return count;
       };
       (void)image->add_callback(kA64, kT32 + kBytes - 1, image::kSpaceAny, read, "program");

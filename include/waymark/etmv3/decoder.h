@@ -109,14 +109,26 @@ class Decoder {
   class Slots {
    public:
     Slots() : slots_(8) {}
-    Slot& push();
+    Slot& push() {
+      if (count_ == slots_.size()) [[unlikely]]
+        grow();
+      Slot& slot = slots_[wrapped(first_ + count_)];
+      ++count_;
+      return slot;
+    }
     void send(std::size_t count) {
-      first_ = (first_ + count) % slots_.size();
+      first_ = wrapped(first_ + count);
       count_ -= count;
     }
     void drop(std::size_t count) { count_ -= count; }
 
    private:
+    /// `at` is less than twice the size.
+    [[nodiscard]] std::size_t wrapped(std::size_t at) const {
+      return at >= slots_.size() ? at - slots_.size() : at;
+    }
+    void grow();
+
     std::vector<Slot> slots_;
     std::size_t first_ = 0;
     std::size_t count_ = 0;
