@@ -35,7 +35,8 @@ unsigned nibbles_of(std::uint64_t value) {
 
 /// The length nibble for `nibbles`, of which 13 and 15 cannot be sent.
 constexpr unsigned length_nibble(unsigned nibbles) {
-  return nibbles == 14 ? 13 : nibbles == 16 ? 14 : nibbles;
+  if (nibbles == 14) return 13;
+  return nibbles == 16 ? 14 : nibbles;
 }
 
 }  // namespace
@@ -67,7 +68,8 @@ Result<void> Encoder::encode(const Packet& packet, std::vector<std::uint8_t>& ou
   const bool version = opcode->layout == Layout::kVersion;
   const bool user = opcode->layout == Layout::kUser;
   const bool extended = version && packet.payload_bits == 12;
-  const unsigned nibbles = user ? packet.payload_bits / 4U : extended ? 3U : opcode->payload;
+  unsigned nibbles = extended ? 3 : opcode->payload;
+  if (user) nibbles = packet.payload_bits / 4U;
   if (user && (nibbles == 0 || nibbles > 16 || packet.payload_bits % 4 != 0))
     return refuse(packet, "its payload has 1 to 16 nibbles.");
   if ((packet.payload & ~low_mask(4 * nibbles)) != 0)

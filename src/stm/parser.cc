@@ -234,6 +234,10 @@ unsigned Parser::fs_before(const std::uint8_t* bytes, std::size_t at) const {
 bool Parser::finish(Packet& packet) {
   if (!synced_) {
     if (quirks_.unsynced_by_block || held_size_ == 0) return false;
+    if (async_due_) {
+      give_found_async(packet);
+      return true;
+    }
     give_held(packet, PacketType::kNotSync, 2 * held_size_ - (held_upper_ ? 1 : 0));
     fs_ = 0;
     return true;
@@ -245,28 +249,31 @@ bool Parser::finish(Packet& packet) {
   carry_.resize(size + kReadAhead);
   packet.index = carry_index_;
   // A lone nibble that withdraw() left may be a packet of its own.
-  if (read(carry_.data(), at, 2 * size, packet) == kIncomplete) {
-    const std::uint64_t head = load_nibbles(carry_.data(), at);
-    const bool f0 = (head & 0xFF) == 0x0F;
-    const Header& header = headers_->first[head & 0xFF];
-    const Header& third = headers_->third[head >> 8 & 0xF];
-    const std::size_t nibbles = 2 * size - at;
-    begin(packet, PacketType::kIncompleteEot, static_cast<unsigned>(nibbles));
-    packet.upper = at != 0;
-    packet.error_type = quirks_.stale_error_type ? last_type_ : PacketType::kNoErrorType;
-    if (nibbles > (f0 ? 2U : (head & 0xF) == 0xF ? 1U : 0U) && (head & 0xFF) != 0xFF) {
-      const Header& row = f0 ? third : header;
-      if (row.layout != Layout::kExtension) {
-        packet.error_type = row.type;
-        packet.marker = row.marker;
-      }
-    } else if ((head & 0xFF) == 0xFF && nibbles > 1 && !quirks_.stale_error_type) {
-      packet.error_type = PacketType::kAsync;
-    }
-  }
+  if (read(carry_.data(), at, 2 * size, packet) == kIncomplete)
+    give_incomplete(at, static_cast<unsigned>(2 * size - at), packet);
   carry_.resize(size);
   took(carry_.data(), at, packet);
   return true;
+}
+
+void Parser::give_incomplete(std::size_t at, unsigned nibbles, Packet& packet) const {
+  const std::uint64_t head = load_nibbles(carry_.data(), at);
+  const Header* row = nullptr;
+  if ((head & 0xFF) == 0x0F) {
+    if (nibbles > 2) row = &headers_->third[head >> 8 & 0xF];
+  } else if ((head & 0xF) != 0xF || nibbles > 1) {
+    row = &headers_->first[head & 0xFF];
+  }
+  begin(packet, PacketType::kIncompleteEot, nibbles);
+  packet.upper = at != 0;
+  if (row != nullptr && row->layout != Layout::kExtension) {
+    packet.error_type = row->type;
+    packet.marker = row->marker;
+  } else if (quirks_.stale_error_type) {
+    packet.error_type = last_type_;
+  } else if ((head & 0xFF) == 0xFF) {
+    packet.error_type = PacketType::kAsync;
+  }
 }
 
 Bytes Parser::packet_bytes() const {

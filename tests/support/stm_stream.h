@@ -1,6 +1,7 @@
 // Random STM streams, legal or damaged.
 #pragma once
 
+#include <cstdlib>
 #include <vector>
 
 #include "support/random.h"
@@ -75,7 +76,9 @@ inline std::vector<std::uint8_t> random_stm_stream(Random& random, std::uint32_t
   std::vector<std::uint8_t> bytes;
   stm::Encoder encoder(random.coin() ? stm::NibbleOrder::kMostFirst
                                      : stm::NibbleOrder::kLeastFirst);
-  const auto put = [&](const stm::Packet& packet) { (void)encoder.encode(packet, bytes); };
+  const auto put = [&](const stm::Packet& packet) {
+    if (!encoder.encode(packet, bytes)) std::abort();
+  };
   const auto start = [&] {
     stm::Packet packet;
     packet.type = stm::PacketType::kAsync;

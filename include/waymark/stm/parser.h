@@ -129,6 +129,7 @@ class Parser {
   void begin_order();
   void settle_order(NibbleOrder order);
 
+  void give_incomplete(std::size_t at, unsigned nibbles, Packet& packet) const;
   bool next_in_block(Packet& packet);
   bool next_carried(Packet& packet);
   void took(const std::uint8_t* bytes, std::size_t at, Packet& packet);
