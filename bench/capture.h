@@ -10,7 +10,7 @@
 
 namespace waymark::bench {
 
-enum class SourceKind : std::uint8_t { kEtmV4, kEte, kPtm, kEtmV3 };
+enum class SourceKind : std::uint8_t { kEtmV4, kEte, kPtm, kEtmV3, kStm };
 
 /// The registers of one source; those of other kinds are 0.  `arch` and `profile` have the values
 /// that both libraries share.

@@ -24,8 +24,8 @@ constexpr int kExitDiffers = 3;
 
 constexpr std::string_view kHelp = R"(Usage: waymark_bench [OPTION...] [SNAPSHOT...]
 
-Decodes ETMv4, ETE and PTM captures with Waymark and with the reference library in turn, and prints how
-fast each was.  SNAPSHOT is a snapshot folder; the default is a choice from ../shared/data/snapshots
+Decodes ETMv4, ETE, PTM, ETMv3 and STM captures with Waymark and with the reference library in turn,
+and prints how fast each was.  SNAPSHOT is a snapshot folder; the default is a choice from ../shared/data/snapshots
 beside the repository where that exists, and always the sample.
 
   --reps N         repetitions (5); each is one pass of the reference and three of ours
@@ -97,11 +97,11 @@ std::vector<std::string> default_captures() {
   const std::filesystem::path root = WAYMARK_BENCH_ROOT;
   const std::filesystem::path shared = root / "../shared/data/snapshots";
   std::vector<std::string> captures;
-  // User code on six cores; a kernel whose image is mostly missing; an ETE; a PTM.  Not all
-  // captures can be here: the reference packaged by Debian decodes some otherwise than its later
-  // versions.
-  for (const char* name :
-       {"bugfix-exact-match", "test-file-mem-offsets", "tme_test", "tc2-ptm-rstk-t32", "TC2"}) {
+  // User code on six cores; a kernel whose image is mostly missing; an ETE; a PTM; an ETMv3; an
+  // STM.  Not all captures can be here: the reference packaged by Debian decodes some otherwise
+  // than its later versions.
+  for (const char* name : {"bugfix-exact-match", "test-file-mem-offsets", "tme_test",
+                           "tc2-ptm-rstk-t32", "TC2", "stm_only"}) {
     std::error_code error;
     if (std::filesystem::exists(shared / name / "snapshot.ini", error)) {
       captures.push_back((shared / name).lexically_normal().string());

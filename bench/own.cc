@@ -20,6 +20,8 @@
 #include "waymark/image/image.h"
 #include "waymark/ptm/parser.h"
 #include "waymark/ptm/source.h"
+#include "waymark/stm/parser.h"
+#include "waymark/stm/source.h"
 #include "waymark/tree/decode_tree.h"
 
 namespace waymark::bench {
@@ -62,6 +64,12 @@ ptm::Config ptm_config_of(const SourceSetup& setup) {
           .etmccer = setup.etmccer,
           .etmtraceidr = setup.traceidr,
           .core = {static_cast<isa::Arch>(setup.arch), static_cast<isa::Profile>(setup.profile)}};
+}
+
+stm::Config stm_config_of(const SourceSetup& setup) {
+  stm::Config config;
+  config.stmtcsr = setup.traceidr << 16;
+  return config;
 }
 
 TraceId trace_id_of(const SourceSetup& setup) {
@@ -249,12 +257,15 @@ class PacketCounter {
   }
 
  private:
-  using Counter = std::variant<ParserCounter<etmv4::Parser, etmv4::Packet>,
-                               ParserCounter<ptm::Parser, ptm::Packet>,
-                               ParserCounter<etmv3::Parser, etmv3::Packet>>;
+  using Counter = std::variant<
+      ParserCounter<etmv4::Parser, etmv4::Packet>, ParserCounter<ptm::Parser, ptm::Packet>,
+      ParserCounter<etmv3::Parser, etmv3::Packet>, ParserCounter<stm::Parser, stm::Packet>>;
   static Counter make(const SourceSetup& setup) {
     if (setup.kind == SourceKind::kPtm)
       return ParserCounter<ptm::Parser, ptm::Packet>(ptm_config_of(setup));
+    if (setup.kind == SourceKind::kStm)
+      return ParserCounter<stm::Parser, stm::Packet>(stm_config_of(setup),
+                                                     stm::Quirks::reference());
     if (setup.kind == SourceKind::kEtmV3)
       return ParserCounter<etmv3::Parser, etmv3::Packet>(etmv3_config_of(setup),
                                                          etmv3::ParserQuirks::reference());
@@ -396,11 +407,21 @@ std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetu
                                                                 const image::Image& image) {
   // The reference's rules, so that both sides give the same elements where it bends the protocol.
   const SourceOptions options{.reference_quirks = true};
-  auto source = setup.kind == SourceKind::kPtm
-                    ? ptm::make_source(ptm_config_of(setup), &image, options)
-                : setup.kind == SourceKind::kEtmV3
-                    ? etmv3::make_source(etmv3_config_of(setup), &image, options)
-                    : etmv4::make_source(etmv4_config_of(setup), &image, options);
+  const auto make = [&]() -> Result<std::unique_ptr<Source>> {
+    switch (setup.kind) {
+      case SourceKind::kPtm:
+        return ptm::make_source(ptm_config_of(setup), &image, options);
+      case SourceKind::kEtmV3:
+        return etmv3::make_source(etmv3_config_of(setup), &image, options);
+      case SourceKind::kStm:
+        return stm::make_source(stm_config_of(setup), options);
+      case SourceKind::kEtmV4:
+      case SourceKind::kEte:
+        break;
+    }
+    return etmv4::make_source(etmv4_config_of(setup), &image, options);
+  };
+  auto source = make();
   if (!source) return std::unexpected(source.error().detail);
   return std::move(*source);
 }

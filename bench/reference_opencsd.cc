@@ -90,6 +90,13 @@ ocsd_err_t add_source(void* tree, const SourceSetup& source, int flags, unsigned
                               .core_prof = profile};
     return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_PTM, flags, &config, &id);
   }
+  if (source.kind == SourceKind::kStm) {
+    ocsd_stm_cfg config{};
+    config.reg_tcsr = source.traceidr << 16;
+    config.reg_feat3r = 0x10000;
+    config.reg_devid = 0xFF;
+    return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_STM, flags, &config, &id);
+  }
   if (source.kind == SourceKind::kEtmV3) {
     const ocsd_etmv3_cfg config{.reg_idr = source.etmidr,
                                 .reg_ctrl = source.etmcr,

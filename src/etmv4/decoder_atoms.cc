@@ -100,7 +100,6 @@ Element* Decoder::resume(Element* out, Element* end) {
   const TraceIndex index = packet_index_;
   std::uint32_t atoms = run_atoms_;
   std::uint32_t left = run_left_;
-  run_left_ = 0;
   if (holding_) {
     holding_ = false;
     apply_address(held_address_, held_is_);
@@ -130,27 +129,18 @@ Element* Decoder::resume(Element* out, Element* end) {
     taken = (atoms & 1) != 0;
     atoms >>= 1;
     --left;
+    *out = context_;
     out->index = index;
     out->start = block->start;
     out->end = block->end;
-    out->value = 0;
     out->count = block->count;
-    out->cycle_count = 0;
-    out->context_id = context_.context_id;
-    out->vmid = context_.vmid;
     out->kind = ElementKind::kInstrRange;
-    out->trace_id = context_.trace_id;
     out->flags = static_cast<std::uint16_t>(context_.flags | (taken ? kElementExecuted : 0) |
                                             (block->conditional ? kElementConditional : 0));
     out->isa = block->isa;
     out->last_type = block->type;
     out->last_subtype = block->subtype;
     out->last_size = block->last_size;
-    out->exception_level = context_.exception_level;
-    out->security = context_.security;
-    out->reason = 0;
-    out->extra = 0;
-    out->extra_value = 0;
     ++out;
     from = block;
     const Block* next = block->next[taken ? 1 : 0];
@@ -189,19 +179,23 @@ Element* Decoder::resume(Element* out, Element* end) {
     }
     block = next;
   }
+  block_ = block;
+  from_ = from;
+  from_taken_ = taken;
+  if (left != 0 && out == end) {
+    // Nobody asks for the place before the rest of the run.
+    run_atoms_ = atoms;
+    run_left_ = left;
+    return out;
+  }
+  run_left_ = 0;
   if (block != nullptr) {
     // The place is known by its block alone while links are followed.
     address_ = block->start;
     isa_ = block->isa;
     it_ = block->it_in;
   }
-  block_ = block;
-  from_ = from;
-  from_taken_ = taken;
-  if (left != 0 && out == end) {
-    run_atoms_ = atoms;
-    run_left_ = left;
-  } else if (left != 0) {
+  if (left != 0) {
     queue_atoms(index, atoms, left);
     request_excess();
   }

@@ -157,11 +157,6 @@ class PacketSource final : public Source {
             decoder_->leave_span();
           count = static_cast<std::size_t>(straight.at - out.data());
           if (stopped) continue;
-        } else if constexpr (kPuts) {
-          Putting putting{*this, out.data() + count, out.data() + out.size()};
-          const bool stopped = parser_.parse(putting);
-          count = static_cast<std::size_t>(putting.at - out.data());
-          if (stopped) continue;
         } else {
           if (parse_until_busy()) continue;
         }
@@ -213,19 +208,6 @@ class PacketSource final : public Source {
         source.take(packet);
         return !decoder.busy();
       }
-    }
-  };
-
-  /// The same where each packet is at most one element.
-  struct Putting {
-    PacketSource& source;
-    Element* at;
-    Element* end;
-
-    bool on_packet(const Packet& packet) {
-      Decoder& decoder = *source.decoder_;
-      if (source.count(packet)) at = decoder.put(packet, at, end);
-      return at != end && !decoder.busy();
     }
   };
 

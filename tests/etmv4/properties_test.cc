@@ -3,6 +3,7 @@
 
 #include "support/decoded.h"
 #include "support/etmv4_stream.h"
+#include "waymark/etmv4/parser.h"
 #include "waymark/etmv4/source.h"
 
 namespace waymark::etmv4 {
@@ -97,6 +98,58 @@ TEST_P(Stream, gives_the_same_packets_in_any_chunks_without_a_decoder) {
       const Decoded cut = decode(one.source(packets_only), one.bytes, chunk, 1, Watch::kPackets);
       if (auto text = difference(whole, cut); !text.empty())
         return "chunks of " + std::to_string(chunk) + ", " + text;
+    }
+    return std::string();
+  });
+}
+
+/// Every packet in short, whether it comes alone or in a row of atoms.
+struct Digest {
+  std::vector<std::pair<PacketType, std::uint64_t>> packets;
+
+  bool on_atoms(TraceIndex /*index*/, const AtomPacket& atoms) {
+    packets.emplace_back(atoms.type, atoms.atoms);
+    return true;
+  }
+  bool on_packet(const Packet& packet) {
+    const bool atoms = packet.type >= PacketType::kAtomF6 && packet.type < PacketType::kAsync;
+    const bool address =
+        packet.type >= PacketType::kAddressMatch && packet.type <= PacketType::kAddress64Is1;
+    packets.emplace_back(packet.type, atoms     ? packet.atoms
+                                      : address ? packet.address.value
+                                                : packet.length);
+    return true;
+  }
+};
+
+struct RowDigest : Digest {
+  void on_atom_row(Bytes headers) {
+    for (const std::uint8_t header : headers) on_atoms(0, atom_packet(header));
+  }
+};
+
+TEST_P(Stream, gives_rows_of_atoms_the_packets_that_come_one_by_one) {
+  for_each_case([](const Case& one) {
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{16}, one.bytes.size()}) {
+      Parser by_rows(one.config);
+      Parser one_by_one(one.config);
+      RowDigest rows;
+      Digest single;
+      for (std::size_t at = 0; at < one.bytes.size(); at += chunk) {
+        const frames::Run run{0, kStart + at};
+        const Bytes bytes = Bytes(one.bytes).subspan(at, std::min(chunk, one.bytes.size() - at));
+        by_rows.feed({bytes, {&run, 1}});
+        by_rows.parse(rows);
+        one_by_one.feed({bytes, {&run, 1}});
+        Packet packet{};
+        while (one_by_one.next(packet)) single.on_packet(packet);
+        if (by_rows.position() != bytes.size()) return std::string("bytes left");
+      }
+      if (rows.packets.size() < 20) return std::string("too few packets to tell");
+      const auto [a, b] = std::ranges::mismatch(rows.packets, single.packets);
+      if (a != rows.packets.end() || b != single.packets.end())
+        return "packet " + std::to_string(a - rows.packets.begin()) + " in chunks of " +
+               std::to_string(chunk);
     }
     return std::string();
   });

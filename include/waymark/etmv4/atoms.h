@@ -69,9 +69,9 @@ inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
 inline constexpr unsigned kAtomRow = 8;
 static_assert(kFirstAtomHeader == 0xC0, "atom headers have both upper bits set, and no other has");
 
-/// How many of the kAtomRow bytes at `at` are atom headers before the first that is none.
-inline unsigned leading_atoms(const std::uint8_t* at) {
-  const auto bytes = load_le<std::uint64_t>(at);
+/// How many of the kAtomRow bytes of a word, the lowest first, are atom headers before the first
+/// that is none.
+constexpr unsigned leading_atoms(std::uint64_t bytes) {
   const std::uint64_t others = ~(bytes & bytes << 1) & 0x8080808080808080;
   return static_cast<unsigned>(std::countr_zero(others)) / 8;
 }

@@ -82,9 +82,10 @@ class Parser {
   ///   bool on_packet(Packet& packet);
   /// which return false to stop after this packet.  True: the visitor stopped it.
   ///
-  /// A visitor that only looks at headers may also have
+  /// A visitor that only counts may also have
   ///   void on_atom_row(Bytes headers);
-  /// which gets up to eight atom packets at once where they stand in a row.
+  /// which gets up to eight atom packets at once where they stand in a row, often none.  The index
+  /// of its packets has no meaning.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -127,6 +128,8 @@ class Parser {
   void build_table();
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
+  template <class Visitor>
+  bool parse_rows(Visitor& visitor);
   /// A packet that is none of atoms, at `position`; false: unfinished, and carried.
   bool read_rare(std::size_t position, Packet& packet);
   static constexpr unsigned kAddress32Size = 5;
@@ -277,8 +280,13 @@ inline unsigned Parser::read_match(const std::uint8_t* at, Packet& packet) {
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   while (true) {
-    if (synced_ && !carried_) [[likely]]
-      return parse_in_sync(visitor);
+    if (synced_ && !carried_) [[likely]] {
+      if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
+        return parse_rows(visitor);
+      } else {
+        return parse_in_sync(visitor);
+      }
+    }
     if (!next(rare_)) return false;
     if (!visitor.on_packet(rare_)) return true;
   }
@@ -296,14 +304,6 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     const frames::Indexer index(runs_[run_]);
     const std::size_t end = std::min(size, run_end_);
     do {
-      if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
-        if (end - position >= kAtomRow) [[likely]] {
-          const unsigned atoms = leading_atoms(data + position);
-          visitor.on_atom_row({data + position, atoms});
-          position += atoms;
-          if (atoms == kAtomRow) continue;
-        }
-      }
       const std::uint8_t* const at = data + position;
       if (*at >= kFirstAtomHeader) {
         if (!visitor.on_atoms(index(position), atom_packet(*at))) {
@@ -342,6 +342,60 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       position = position_;
       if (!visitor.on_packet(rare_)) return true;
     } while (position < end);
+  }
+  position_ = position;
+  return false;
+}
+
+// A round of the loop is one of the common packets and the atoms behind it.  What takes the time is
+// the way from one header to the next, so the words that may hold the atoms are read before the
+// length of a short address is known.  Runs do not matter: nobody asks for an index.
+template <class Visitor>
+bool Parser::parse_rows(Visitor& visitor) {
+  constexpr std::size_t kReach = kAddress32Size + kAtomRow;
+  const auto word = [](const std::uint8_t* at) { return load_le<std::uint64_t>(at); };
+  const std::uint8_t* const data = data_;
+  const std::size_t size = size_;
+  std::size_t position = position_;
+  while (position < size) {
+    if (size - position >= kReach) [[likely]] {
+      const std::uint8_t* const at = data + position;
+      Packet packet;
+      unsigned length = 0;
+      std::uint64_t row = 0;
+      bool common = true;
+      if (*at == 0x95) {
+        row = at[1] < 0x80 ? word(at + 2) : word(at + 3);
+        length = read_short_address<0>(at, packet);
+      } else if (*at == 0x96) {
+        row = at[1] < 0x80 ? word(at + 2) : word(at + 3);
+        length = read_short_address<1>(at, packet);
+      } else if (*at == 0x9A) {
+        row = word(at + kAddress32Size);
+        length = read_address32(at, packet);
+      } else if (*at >= 0x90 && *at <= 0x92) {
+        row = word(at + 1);
+        length = read_match(at, packet);
+      } else if (*at >= kFirstAtomHeader) {
+        row = word(at);
+      } else {
+        common = false;
+      }
+      if (common) [[likely]] {
+        if (length != 0 && !visitor.on_packet(packet)) {
+          took(position, length);
+          return true;
+        }
+        const unsigned atoms = leading_atoms(row);
+        visitor.on_atom_row({at + length, atoms});
+        position += length + atoms;
+        continue;
+      }
+    }
+    position_ = position;
+    if (!next(rare_)) return false;
+    position = position_;
+    if (!visitor.on_packet(rare_)) return true;
   }
   position_ = position;
   return false;
