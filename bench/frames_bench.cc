@@ -63,7 +63,7 @@ void label(benchmark::State& state) {
 void copy(benchmark::State& state) {
   const auto bytes = capture(1, 4096, {});
   std::vector<std::uint8_t> to(bytes.size());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::memcpy(to.data(), bytes.data(), bytes.size());
     benchmark::ClobberMemory();
   }
@@ -78,7 +78,7 @@ void split(benchmark::State& state) {
   StreamSplitter splitter(chosen.options.demux_options());
   const std::size_t block = 64 << 10;
   const std::size_t size = bytes.size() / block * block;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     splitter.reset();
     for (std::size_t at = 0; at < size; at += block) {
       if (!splitter.feed(at, Bytes(bytes).subspan(at, block))) std::abort();
@@ -100,7 +100,7 @@ void step(benchmark::State& state) {
   const Options options = chosen.options.demux_options();
   bytes.resize(bytes.size() / options.alignment() * options.alignment());
   Demux demux(options);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     demux.reset();
     if (!demux.feed(0, bytes)) std::abort();
     while (demux.step() == Step::kFrame) benchmark::DoNotOptimize(&demux.frame());

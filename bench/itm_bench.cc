@@ -89,7 +89,7 @@ void packets(benchmark::State& state) {
   const auto bytes = capture(state);
   std::vector<Packet> out(1024);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     itm::Parser parser(itm::Config{});
     blocks(bytes, [&](std::size_t at, Bytes block) {
       const frames::Run run{0, at};
@@ -107,7 +107,7 @@ BENCHMARK(packets)->DenseRange(0, 1);
 void one_packet_at_a_time(benchmark::State& state) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     itm::Parser parser(itm::Config{});
     Packet packet;
     blocks(bytes, [&](std::size_t at, Bytes block) {
@@ -127,7 +127,7 @@ void elements(benchmark::State& state) {
   const auto bytes = capture(state);
   std::vector<Element> out(1024);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto source = *itm::make_source({}, {});
     blocks(bytes, [&](std::size_t at, Bytes block) {
       const frames::Run run{0, at};
@@ -160,7 +160,7 @@ class Lister final : public Observer {
 void packet_lines(benchmark::State& state) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto source = *itm::make_source({}, {.decode = false});
     Lister lister(*source);
     source->set_observer(&lister, 0);
@@ -179,7 +179,7 @@ void lines_for_people(benchmark::State& state) {
   const auto bytes = capture(state);
   std::vector<Element> out(1024);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto source = *itm::make_source({}, {});
     TextBuffer text;
     outputs::HumanWriter writer(text);

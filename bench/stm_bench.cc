@@ -127,7 +127,7 @@ void packets(benchmark::State& state) {
       return true;
     }
   };
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     stm::Parser parser(stm::Config{});
     blocks(bytes, [&](std::size_t at, Bytes block) {
       const frames::Run run{0, at};
@@ -143,7 +143,7 @@ void packet_batches(benchmark::State& state) {
   const auto bytes = capture(state);
   std::vector<Packet> out(1024);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     stm::Parser parser(stm::Config{});
     blocks(bytes, [&](std::size_t at, Bytes block) {
       const frames::Run run{0, at};
@@ -162,7 +162,7 @@ void elements(benchmark::State& state) {
   const auto bytes = capture(state);
   std::vector<Element> out(1024);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto source = *stm::make_source({}, {});
     blocks(bytes, [&](std::size_t at, Bytes block) {
       const frames::Run run{0, at};
@@ -195,7 +195,7 @@ class Lister final : public Observer {
 void packet_lines(benchmark::State& state) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto source = *stm::make_source({}, {.decode = false});
     Lister lister(*source);
     source->set_observer(&lister, 0);
@@ -228,7 +228,7 @@ ocsd_datapath_resp_t count_element(const void* context, const ocsd_trc_index_t /
 void reference(benchmark::State& state, bool decode) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
     ocsd_stm_cfg config{};
     config.reg_tcsr = 0x00200003;

@@ -18,7 +18,7 @@ std::string in_quotes(std::string_view text);
 
 /// Compares as the register map does.
 struct CaseIgnored {
-  using is_transparent = void;
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name.
   bool operator()(std::string_view left, std::string_view right) const;
 };
 

@@ -102,17 +102,20 @@ class Etmv3Packets {
 
  private:
   [[nodiscard]] std::uint32_t address() {
-    const bool thumb = isa_ == isa::Isa::kT32 || isa_ == isa::Isa::kThumbEE;
     if (random_.one_in(16)) {
       const auto any = static_cast<std::uint32_t>(random_.bits(32));
-      return any & ~(isa_ == isa::Isa::kJazelle ? 0U : thumb ? 1U : 3U);
+      return any & ~((1U << address_shift()) - 1);
     }
-    return static_cast<std::uint32_t>(Program::address(random_, false, thumb ? 1 : 0));
+    return static_cast<std::uint32_t>(Program::address(random_, false, thumb() ? 1 : 0));
+  }
+  [[nodiscard]] bool thumb() const { return isa_ == isa::Isa::kT32 || isa_ == isa::Isa::kThumbEE; }
+  /// Low bits of an instruction's address that are 0.
+  [[nodiscard]] unsigned address_shift() const {
+    if (isa_ == isa::Isa::kJazelle) return 0;
+    return thumb() ? 1 : 2;
   }
   [[nodiscard]] std::uint8_t short_bits() {
-    const unsigned shift = isa_ == isa::Isa::kJazelle                             ? 0
-                           : isa_ == isa::Isa::kT32 || isa_ == isa::Isa::kThumbEE ? 1
-                                                                                  : 2;
+    const unsigned shift = address_shift();
     const unsigned bytes = random_.between(2, 4);
     const unsigned count = 6 + 7 * (bytes - 1) - (config_.alternative_branches() ? 1 : 0);
     return static_cast<std::uint8_t>(count + shift);

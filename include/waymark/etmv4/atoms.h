@@ -30,6 +30,7 @@ namespace detail {
 
 consteval AtomPacket make_atom_packet(unsigned header) {
   constexpr std::uint32_t kF4[] = {0b1110, 0b0000, 0b1010, 0b0101};
+  constexpr std::uint32_t kF5[] = {0b00000, 0b01010, 0b10101};
   AtomPacket packet;
   const auto set = [&](PacketType type, std::uint32_t atoms, unsigned count) {
     packet.type = type;
@@ -47,7 +48,7 @@ consteval AtomPacket make_atom_packet(unsigned header) {
   } else if (header >= 0xD8 && header < 0xDC) {
     set(PacketType::kAtomF2, header & 3, 2);
   } else if (header >= 0xD5 && header < 0xD8) {
-    set(PacketType::kAtomF5, header == 0xD5 ? 0b00000 : header == 0xD6 ? 0b01010 : 0b10101, 5);
+    set(PacketType::kAtomF5, kF5[header - 0xD5], 5);
   } else {
     const unsigned leading = (header & 0x1F) + 3;
     const std::uint32_t last = (header & 0x20) == 0 ? std::uint32_t{1} << leading : 0;
