@@ -60,7 +60,7 @@ std::vector<std::uint8_t> messages() {
     for (unsigned i = 0; i < 40; ++i) {
       writer.put("c16", random() % 0x100);
       writer.put("d32ts", random() & 0xFFFFFFFF, time += random() % 4000);
-      for (unsigned k = random() % 6; k-- > 0;) writer.put("d64", random());
+      for (std::uint64_t k = random() % 6; k-- > 0;) writer.put("d64", random());
       writer.put("d8", random() & 0xFF);
       writer.put("flag");
     }
@@ -247,8 +247,8 @@ void reference(benchmark::State& state, bool decode) {
     }
     blocks(bytes, [&](std::size_t at, Bytes block) {
       std::uint32_t used = 0;
-      ocsd_dt_process_data(tree, OCSD_OP_DATA, at, static_cast<std::uint32_t>(block.size()),
-                           block.data(), &used);
+      ocsd_dt_process_data(tree, OCSD_OP_DATA, static_cast<ocsd_trc_index_t>(at),
+                           static_cast<std::uint32_t>(block.size()), block.data(), &used);
     });
     ocsd_destroy_dcd_tree(tree);
   }

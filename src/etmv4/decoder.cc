@@ -41,9 +41,10 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
       exception_return_is_p0_(config.core.arch == isa::Arch::kV7 && m_profile()),
       checks_((flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0),
       atoms_can_fail_(checks_ || return_stack_on_ || (flags & kA64OpcodeCheck) != 0),
+      follows_(!config.load_store_p0()),
       callbacks_(image.has_callbacks()) {
-  straight_ = config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0 &&
-              !(return_stack_on_ && quirks.error_loses_elements);
+  straight_ = follows_ && config.max_speculation() == 0 && !checks_ &&
+              (flags & kA64OpcodeCheck) == 0 && !(return_stack_on_ && quirks.error_loses_elements);
   context_.trace_id = config.trace_id();
   context_.isa = isa_;
   select_memory();

@@ -32,7 +32,13 @@ bool Decoder::commit_atoms(Entry& entry) {
     if (pop_pending_) {
       if (!pop_return_stack()) return false;
     }
-    if (need_address_ || need_context_) {
+    if (!follows_ && !said_unfollowed_) {
+      said_unfollowed_ = true;
+      report(Fault::kUnsupportedConfig, Severity::kWarning, index,
+             "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR): which instruction an atom is "
+             "about is unknown, so no instruction ranges are given.");
+    }
+    if (need_address_ || need_context_ || !follows_) {
       // Swallowed: nothing says where these were.
       atoms >>= left;
       left = 0;

@@ -105,6 +105,7 @@ void Decoder::commit() {
       case EntryKind::kTimestamp:
       case EntryKind::kTimestampCycleCount:
       case EntryKind::kMarker:
+      case EntryKind::kDataMarker:
       case EntryKind::kInstrumentation:
         emit_survivor(entry);
         break;
@@ -158,7 +159,8 @@ void Decoder::emit_transaction(const Entry& entry) {
 bool Decoder::is_survivor(EntryKind kind) {
   return kind == EntryKind::kEvent || kind == EntryKind::kTimestamp ||
          kind == EntryKind::kTimestampCycleCount || kind == EntryKind::kCycleCount ||
-         kind == EntryKind::kMarker || kind == EntryKind::kInstrumentation;
+         kind == EntryKind::kMarker || kind == EntryKind::kDataMarker ||
+         kind == EntryKind::kInstrumentation;
 }
 
 void Decoder::emit_survivor(const Entry& entry) {
@@ -192,6 +194,13 @@ void Decoder::emit_survivor(const Entry& entry) {
       marker_seen_ = true;
       emit(ElementKind::kSyncMarker, entry.index).number = 0;
       break;
+    case EntryKind::kDataMarker: {
+      Element& marker = emit(ElementKind::kSyncMarker, entry.index);
+      marker.reason = static_cast<std::uint8_t>(entry.flag ? MarkerType::kDataNumbered
+                                                           : MarkerType::kDataUnnumbered);
+      marker.number = entry.number;
+      break;
+    }
     case EntryKind::kInstrumentation: {
       Element& value = emit(ElementKind::kInstrumentation, entry.index);
       value.exception_level = static_cast<std::uint8_t>(entry.number);

@@ -255,6 +255,18 @@ void Decoder::accept_in_decode(const Packet& packet) {
       entry.value = packet.timestamp;
       break;
     }
+    case PacketType::kNumberedDataSync:
+    case PacketType::kUnnumberedDataSync: {
+      if (quirks_.data_trace_is_unsupported) {
+        unusable_packet(Fault::kUnsupportedPacket, Severity::kError,
+                        "Data trace related, unsupported packet type.");
+        return;
+      }
+      Entry& entry = add(EntryKind::kDataMarker, packet.index);
+      entry.number = packet.value;
+      entry.flag = packet.type == PacketType::kNumberedDataSync;
+      break;
+    }
     case PacketType::kCondInstrF1:
     case PacketType::kCondInstrF2:
     case PacketType::kCondInstrF3:
@@ -263,8 +275,6 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kCondResultF2:
     case PacketType::kCondResultF3:
     case PacketType::kCondResultF4:
-    case PacketType::kNumberedDataSync:
-    case PacketType::kUnnumberedDataSync:
       unusable_packet(Fault::kUnsupportedPacket, Severity::kError,
                       "Data trace related, unsupported packet type.");
       return;

@@ -60,7 +60,7 @@ bool Decoder::commit_exception() {
   // The instructions before the exception ran in the old context: read them there.
   Stretch stretch;
   const Isa walked_isa = isa_;
-  const bool reads = !tail_chain && address_ < return_address &&
+  const bool reads = follows_ && !tail_chain && address_ < return_address &&
                      (quirks_.exception_walk_unchecked || (!need_address_ && !need_context_));
   if (reads && !quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
   if (has_context) {
@@ -129,6 +129,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
 
 // Sheet section 4.7.
 bool Decoder::commit_source_address(const Entry& entry) {
+  if (!follows_) return true;
   range_expected_ = false;
   const std::uint64_t source = entry.value;
   const TraceIndex index = entry.index;

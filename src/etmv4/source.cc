@@ -11,6 +11,10 @@
 namespace waymark::etmv4 {
 namespace {
 
+Quirks quirks_of(const SourceOptions& options) {
+  return options.reference_quirks ? Quirks::reference() : Quirks{};
+}
+
 struct Parts {
   using Config = etmv4::Config;
   using Packet = etmv4::Packet;
@@ -25,8 +29,7 @@ struct Parts {
   }
   static Decoder make_decoder(const Config& config, const image::Image* image,
                               const SourceOptions& options) {
-    Decoder decoder(config, *image, options.flags,
-                    options.reference_quirks ? Quirks::reference() : Quirks{});
+    Decoder decoder(config, *image, options.flags, quirks_of(options));
     decoder.set_range_limit(options.range_limit);
     decoder.follower().set_cache_enabled(options.block_cache);
     return decoder;
@@ -45,14 +48,14 @@ struct Parts {
   }
 };
 
-Result<void> check_decodable(const Config& config) {
+Result<void> check_decodable(const Config& config, const Quirks& quirks) {
   // In this order: the first that applies is the one reported.
-  if (config.data_trace())
+  if (quirks.data_trace_is_unsupported && config.data_trace())
     return fail(ErrorCode::kUnsupported,
                 fmt::format("TRCCONFIGR=0x{:x} switches data trace on: only packets can be listed.",
                             config.trcconfigr),
                 kNoIndex, config.trace_id());
-  if (config.load_store_p0())
+  if (quirks.data_trace_is_unsupported && config.load_store_p0())
     return fail(ErrorCode::kUnsupported,
                 fmt::format("TRCCONFIGR=0x{:x} makes loads or stores P0 elements (INSTP0): only "
                             "packets can be listed.",
@@ -72,7 +75,7 @@ Result<void> check_decodable(const Config& config) {
 Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
                                             const SourceOptions& options) {
   if (options.decode) {
-    WAYMARK_TRY(check_decodable(config));
+    WAYMARK_TRY(check_decodable(config, quirks_of(options)));
     if (image == nullptr)
       return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                   config.trace_id());

@@ -122,6 +122,24 @@ TEST_F(Etmv4Decoder, etmv4_leaves_the_exception_return_to_its_packet) {
             "26 1024-1028 x1 E iBR eret\n27 EXCEPTION_RET()\n30 1000-1008 x2 E BR\n");
 }
 
+TEST_F(Etmv4Decoder, with_data_trace_markers_are_elements_and_atoms_are_not_followed) {
+  config.trcidr0 |= 3U << 3;
+  config.trcconfigr |= 1U << 16 | 1U << 1;
+  EXPECT_EQ(run({0x25, 0xF7, 0x2B, 0x02, 0x05, 0xF6}),
+            "24 SYNC_MARKER( [Data sync marker(0x00000005)])\n"
+            "warning: Loads or stores are P0 elements (INSTP0 of TRCCONFIGR): which instruction an "
+            "atom is about is unknown, so no instruction ranges are given.\n"
+            "26 SYNC_MARKER( [Data sync marker(0x00000003)])\n"
+            "27 TIMESTAMP( [ TS=0x000000000005]; )\n");
+}
+
+TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
+  config.trcidr0 |= 3U << 3;
+  config.trcconfigr |= 1U << 16 | 1U << 1;
+  quirks.data_trace_is_unsupported = true;
+  EXPECT_EQ(run({0x25}), "error: Data trace related, unsupported packet type.\n");
+}
+
 TEST_F(Etmv4Decoder, memory_spaces_follow_the_context) {
   EXPECT_EQ(run({0x81, 0x12, 0x95, 0x0C, 0xF7}),
             "24 PE_CONTEXT((ISA=A64) EL2S; 64-bit; )\n28 nacc 1030 space 10\n");

@@ -42,8 +42,9 @@ TEST_F(EtmSource, names_its_protocol_and_id) {
   EXPECT_EQ(protocol_name(make()->protocol()), "ETE");
 }
 
-TEST_F(EtmSource, refuses_to_decode_data_trace_loads_as_p0_and_conditionals) {
+TEST_F(EtmSource, refuses_with_the_reference_to_decode_data_trace_loads_as_p0_and_conditionals) {
   config.trcidr0 |= 3U << 3;
+  options.reference_quirks = true;
   for (const auto& [configr, word] :
        {std::pair{1U << 16 | 1U << 1, "data trace"}, {1U << 1, "INSTP0"}, {7U << 8, "COND"}}) {
     config.trcconfigr = configr;
@@ -55,6 +56,16 @@ TEST_F(EtmSource, refuses_to_decode_data_trace_loads_as_p0_and_conditionals) {
     packets.decode = false;
     EXPECT_TRUE(etmv4::make_source(config, nullptr, packets).has_value());
   }
+}
+
+TEST_F(EtmSource, decodes_data_trace_and_loads_as_p0_but_no_conditionals) {
+  config.trcidr0 |= 3U << 3;
+  for (const std::uint32_t configr : {1U << 16 | 1U << 1, 1U << 1}) {
+    config.trcconfigr = configr;
+    EXPECT_TRUE(etmv4::make_source(config, &image, options).has_value());
+  }
+  config.trcconfigr = 7U << 8;
+  EXPECT_FALSE(etmv4::make_source(config, &image, options).has_value());
 }
 
 TEST_F(EtmSource, needs_an_image_to_decode) {

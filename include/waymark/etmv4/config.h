@@ -88,7 +88,7 @@ struct Config {
 
   [[nodiscard]] constexpr bool cycle_count_enabled() const { return bit<4>(trcconfigr); }
   [[nodiscard]] constexpr bool return_stack_enabled() const { return bit<12>(trcconfigr); }
-  /// Loads or stores are P0 elements: not decodable.
+  /// Loads or stores are P0 elements: atoms cannot be followed.
   [[nodiscard]] constexpr bool load_store_p0() const { return bits<2, 1>(trcconfigr) != 0; }
   /// Conditional non-branch instructions are traced.
   [[nodiscard]] constexpr bool conditional_trace() const {

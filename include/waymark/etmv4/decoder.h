@@ -94,6 +94,7 @@ class Decoder {
     kTimestamp,
     kTimestampCycleCount,
     kMarker,
+    kDataMarker,
     kQ,
     kTransactionStart,
     kTransactionCommit,
@@ -235,6 +236,10 @@ class Decoder {
   bool exception_return_is_p0_;
   bool checks_;          ///< Any consistency check is on.
   bool atoms_can_fail_;  ///< A run of atoms can end in an error.
+  /// Atoms are about waypoints alone.  Where loads or stores are P0 elements too, nothing tells
+  /// which instruction an atom is about: there are no ranges then.
+  bool follows_;
+  bool said_unfollowed_ = false;
   bool callbacks_ = false;
   bool straight_ = false;  ///< No speculation, no checks: atoms need no queue.
 

@@ -30,6 +30,9 @@ struct Quirks {
   bool source_address_after_state = false;
   /// Errors that no resynchronisation follows: of exceptions, Q and source addresses.
   bool fatal_walk_errors = false;
+  /// Markers of the data stream end the decoding of a stretch, and data trace or loads and stores
+  /// as P0 elements are refused.  `20` with TRCCONFIGR.DA
+  bool data_trace_is_unsupported = false;
 
   static constexpr Quirks reference() {
     Quirks q;
@@ -43,6 +46,7 @@ struct Quirks {
     q.second_error_after_missing_address = true;
     q.source_address_after_state = true;
     q.fatal_walk_errors = true;
+    q.data_trace_is_unsupported = true;
     return q;
   }
 };
