@@ -37,15 +37,16 @@ constexpr Field part(std::string_view name, Kind kind, std::uint8_t width,
 constexpr bool has_address(const Packet& p) { return !p.no_address; }
 constexpr bool has_bits(const Packet& p) { return p.address.update_bits != 0; }
 constexpr Field kAddress =
-    part<&Packet::address, &Address::value>("address", Kind::kHex, 32, has_address);
+    part<&Packet::address, &Address::value>("value", Kind::kHex, 32, has_address);
 constexpr Field kBits =
     part<&Packet::address, &Address::update_bits>("bits", Kind::kDecimal, 6, has_bits);
 constexpr Field kIsa = {"isa",
-                        Kind::kDecimal,
+                        Kind::kWord,
                         3,
                         [](const Packet& p) { return static_cast<std::uint64_t>(p.isa); },
                         [](Packet& p, std::uint64_t v) { p.isa = static_cast<isa::Isa>(v); },
-                        has_address};
+                        has_address,
+                        isa_word};
 
 // -- Exceptions of branch packets. ----------------------------------------------------------------
 
@@ -125,11 +126,12 @@ constexpr Field kContextIdField = {
     [](const Packet& p) { return p.context.updated_context_id; }};
 constexpr Field kReason = {
     "reason",
-    Kind::kDecimal,
+    Kind::kWord,
     2,
     [](const Packet& p) { return static_cast<std::uint64_t>(p.reason); },
     [](Packet& p, std::uint64_t v) { p.reason = static_cast<SyncReason>(v); },
-    always};
+    always,
+    sync_reason_word};
 constexpr Field kNs = part<&Packet::context, &Context::ns>("ns", Kind::kFlag, 1);
 constexpr Field kHyp = part<&Packet::context, &Context::hyp>("hyp", Kind::kFlag, 1);
 constexpr Field kDataInstruction = {

@@ -220,7 +220,7 @@ Result<void> CaptureBuilder::add_raw_sources() {
   if (row == nullptr || row->make == nullptr) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete, "
-                            "ptm, etmv3, stm or itm.",
+                            "ptm, etmv3, stm, itm or etmv4d.",
                             path_, options_.protocol));
   }
   WAYMARK_TRY(check_raw_registers(*row));

@@ -19,29 +19,6 @@ constexpr Field member(std::string_view name, FieldKind kind, std::uint8_t width
   return member_field<Packet, Member>(name, kind, width);
 }
 
-std::string_view isa_word(std::uint64_t value) {
-  switch (static_cast<isa::Isa>(value)) {
-    case isa::Isa::kA32:
-      return "a32";
-    case isa::Isa::kT32:
-      return "t32";
-    case isa::Isa::kThumbEE:
-      return "tee";
-    case isa::Isa::kJazelle:
-      return "jazelle";
-    case isa::Isa::kUnknown:
-      return "unknown";
-    default:
-      return {};
-  }
-}
-
-std::string_view reason_word(std::uint64_t value) {
-  constexpr std::array<std::string_view, 4> kWords = {"periodic", "trace_enable", "overflow",
-                                                      "debug_exit"};
-  return value < kWords.size() ? kWords[value] : std::string_view{};
-}
-
 constexpr Field kValue = {
     "value",
     FieldKind::kHex,
@@ -131,7 +108,7 @@ constexpr Field kIsyncFields[] = {
     {"reason", FieldKind::kWord, 2,
      [](const Packet& p) { return static_cast<std::uint64_t>(p.reason); },
      [](Packet& p, std::uint64_t v) { p.reason = static_cast<IsyncReason>(v); }, always,
-     reason_word},
+     sync_reason_word},
     info_flag<&Context::ns, 0>("ns"),
     info_flag<&Context::alt_isa, 0>("alt_isa"),
     info_flag<&Context::hyp, 0>("hyp"),

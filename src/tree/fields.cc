@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "waymark/base/bits.h"
+#include "waymark/isa/instruction.h"
 
 namespace waymark {
 namespace {
@@ -71,6 +72,29 @@ Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigne
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} does not fit the field {}, which has {} bits.", text, name, bits));
   return *value;
+}
+
+std::string_view isa_word(std::uint64_t value) {
+  switch (static_cast<isa::Isa>(value)) {
+    case isa::Isa::kA32:
+      return "a32";
+    case isa::Isa::kT32:
+      return "t32";
+    case isa::Isa::kThumbEE:
+      return "tee";
+    case isa::Isa::kJazelle:
+      return "jazelle";
+    case isa::Isa::kUnknown:
+      return "unknown";
+    default:
+      return {};
+  }
+}
+
+std::string_view sync_reason_word(std::uint64_t value) {
+  constexpr std::array<std::string_view, 4> kWords = {"periodic", "trace_enable", "overflow",
+                                                      "debug_exit"};
+  return value < kWords.size() ? kWords[value] : std::string_view{};
 }
 
 Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,

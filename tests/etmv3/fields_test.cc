@@ -45,9 +45,9 @@ TEST(Etmv3Fields, a_branch_shows_its_exception_only_if_it_has_one) {
     for_each_field(packet, [&](const FieldValue& field) { text += std::string(field.name) + ' '; });
     return text;
   };
-  EXPECT_EQ(names(), "address isa ");
+  EXPECT_EQ(names(), "value isa ");
   ASSERT_TRUE(set_field(packet, "exception", "14"));
-  EXPECT_EQ(names(), "address isa exception cancel resume deprecated ns hyp alt_isa ");
+  EXPECT_EQ(names(), "value isa exception cancel resume deprecated ns hyp alt_isa ");
 }
 
 }  // namespace

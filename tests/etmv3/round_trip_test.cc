@@ -13,10 +13,15 @@ namespace {
 
 /// The fields of a packet but for addresses, of which the parser knows more bits than were sent.
 std::string fields(const Packet& packet) {
+  const bool instruction = packet.type == PacketType::kBranchAddress ||
+                           packet.type == PacketType::kISync ||
+                           packet.type == PacketType::kISyncCycle;
   TextBuffer out;
   out.put(packet_keyword(packet.type));
   for_each_field(packet, [&](const FieldValue& field) {
-    if (field.name == "address" || field.name == "bits" || field.name == "timestamp") return;
+    if (field.name == (instruction ? "value" : "address") || field.name == "bits" ||
+        field.name == "timestamp")
+      return;
     out.put(' ');
     out.put(field.name);
     out.put('=');

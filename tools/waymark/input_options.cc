@@ -64,7 +64,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   const auto raw = "For raw trace, or to overrule a snapshot";
-  command.add_option("--protocol", options.protocol, "etmv4, ete, ptm, etmv3, stm, itm")
+  command.add_option("--protocol", options.protocol, "etmv4, ete, ptm, etmv3, stm, itm, etmv4d")
       ->type_name("NAME")
       ->group(raw);
   command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")

@@ -94,6 +94,11 @@ void for_each_field(std::type_identity_t<std::span<const BasicField<Packet>>> fi
 Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigned bits,
                                   std::string_view text);
 
+/// Words that several protocols share: instruction sets (isa::Isa), and why an I-sync was sent (the
+/// two bits of ETMv3 and PTM).  Empty: no such value.
+std::string_view isa_word(std::uint64_t value);
+std::string_view sync_reason_word(std::uint64_t value);
+
 /// The value, of at most 8 `bits`, whose word is `text`.  kInvalidArgument: there is none.
 Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,
                                  std::string_view (*word)(std::uint64_t), std::string_view text);
