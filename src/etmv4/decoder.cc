@@ -9,12 +9,13 @@
 namespace waymark::etmv4 {
 namespace {
 
-isa::Options walk_options(const Config& config, std::uint32_t flags) {
+isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirks& quirks) {
   return {.arch = config.core.arch,
           .dsb_dmb_waypoints = false,
           .wfi_wfe_waypoints = config.wfx_waypoints(),
           .track_it_block = true,
-          .a64_opcode_check = (flags & kA64OpcodeCheck) != 0};
+          .a64_opcode_check = (flags & kA64OpcodeCheck) != 0,
+          .reference_deviations = quirks.isa_deviations};
 }
 
 image::SpaceMask space_of(const Element& context) {
@@ -36,7 +37,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
     : config_(config),
       quirks_(quirks),
       flags_(flags),
-      follower_(image, walk_options(config, flags), config.trace_id()),
+      follower_(image, walk_options(config, flags, quirks), config.trace_id()),
       return_stack_on_(config.return_stack_enabled()),
       exception_return_is_p0_(config.core.arch == isa::Arch::kV7 && m_profile()),
       checks_((flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0),
@@ -122,6 +123,18 @@ std::size_t Decoder::drain(std::span<Element> out) {
     }
     if (!room()) return given();
     resolve();
+  }
+}
+
+void Decoder::refill_credit() {
+  constexpr std::uint64_t kPerByte = 64;
+  const std::uint64_t bytes = packet_index_ - std::min(packet_index_, refilled_at_);
+  refilled_at_ = packet_index_;
+  if (quirks_.fatal_walk_errors || bytes > kMaxCredit / kPerByte) {
+    credit_ = kMaxCredit;
+  } else {
+    credit_ =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(kMaxCredit, credit_ + bytes * kPerByte));
   }
 }
 

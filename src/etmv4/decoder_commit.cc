@@ -234,11 +234,27 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
   select_memory();
 }
 
+// A cancel or a mispredict passes over what stands above the element that it is about.  False: the
+// trace has asked for too much of that.
+bool Decoder::look_through(std::size_t entries) {
+  constexpr std::size_t kEntriesPerInstruction = 8;
+  refill_credit();
+  const std::size_t cost = entries / kEntriesPerInstruction;
+  if (cost > credit_) {
+    fail_commit(Fault::kCommitOverrun, packet_index_, "Too many elements wait for a commit.",
+                UnsyncReason::kBadPacket);
+    return false;
+  }
+  credit_ -= static_cast<std::uint32_t>(cost);
+  return true;
+}
+
 // From the newest end; sheet section 4.4, "Cancel".
 void Decoder::cancel() {
   std::uint32_t left = cancel_request_;
   cancel_request_ = 0;
   std::vector<Entry> kept;
+  const std::size_t size = queue_.size();
   while (left != 0 && !queue_.empty()) {
     Entry& newest = queue_.back();
     switch (newest.kind) {
@@ -283,20 +299,24 @@ void Decoder::cancel() {
   if (left != 0)
     fail_commit(Fault::kCommitOverrun, packet_index_, "Not enough elements to cancel",
                 UnsyncReason::kBadPacket);
+  const std::size_t passed = size - queue_.size();
   for (auto entry = kept.rbegin(); entry != kept.rend(); ++entry) queue_.push() = *entry;
+  if (left == 0) (void)look_through(passed);
 }
 
 // From the newest end; sheet section 4.4, "Mispredict".
 void Decoder::mispredict() {
   mispredict_request_ = false;
-  for (std::size_t i = queue_.size(); i-- != 0;) {
-    Entry& entry = queue_.at(i);
-    if (entry.kind == EntryKind::kUnseen) return;
-    if (entry.kind == EntryKind::kAtom) {
-      entry.value ^= std::uint64_t{1} << (entry.count - 1);
-      return;
-    }
-    if (entry.kind == EntryKind::kAddress) queue_.erase(i);
+  std::size_t i = queue_.size();
+  while (i != 0 && queue_.at(i - 1).kind != EntryKind::kAtom &&
+         queue_.at(i - 1).kind != EntryKind::kUnseen)
+    --i;
+  if (!look_through(queue_.size() - i)) return;
+  queue_.erase_from(i, [](const Entry& entry) { return entry.kind == EntryKind::kAddress; });
+  if (i != 0) {
+    Entry& entry = queue_.at(i - 1);
+    if (entry.kind == EntryKind::kAtom) entry.value ^= std::uint64_t{1} << (entry.count - 1);
+    return;
   }
   fail_commit(Fault::kCommitOverrun, packet_index_, "Not found mispredict atom",
               UnsyncReason::kBadPacket);

@@ -14,15 +14,20 @@ using isa::Isa;
 
 // The address that an M-profile tail chain gives in place of a return address.
 constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
-// Longest stretch, in instructions.  Memory behind a callback need have no end, and a trace may ask
-// for a walk with every packet.
-constexpr std::uint32_t kMaxSteps = std::uint32_t{1} << 20;
 
 }  // namespace
+
+// One instruction, past the block cache.  kRangeLimit: the trace has asked for too many.
+flow::Follower::Fetched Decoder::step(std::uint64_t address, std::uint8_t& it) {
+  if (credit_ == 0) return {{}, BlockEnd::kRangeLimit};
+  --credit_;
+  return follower_.fetch(address, isa_, it);
+}
 
 // Sheet section 4.6b.  The entry is the oldest of the queue.
 bool Decoder::commit_exception() {
   if (pop_pending_ && !pop_return_stack()) return false;
+  refill_credit();
   range_expected_ = false;
   const Entry entry = queue_.front();
   if (!entry.known) {
@@ -105,6 +110,19 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
   Stretch stretch;
   stretch.start = address_;
   const std::uint32_t limit = follower_.range_limit();
+  if (limit == 0 && isa_ != Isa::kT32 && !quirks_.exception_walk_unchecked) {
+    // No waypoint is passed as a rule: the whole stretch is part of a block that is known.
+    const Block& block = follower_.block(address_, isa_, it_);
+    if (end > address_ && end <= block.end && (end - address_) % 4 == 0) {
+      const flow::Follower::Fetched last = step(end - 4, it_);
+      if (last.outcome == BlockEnd::kWaypoint) {
+        stretch.last = last.instruction;
+        stretch.count = static_cast<std::uint32_t>((end - address_) / 4);
+        stretch.end = address_ = end;
+        return stretch;
+      }
+    }
+  }
   while (address_ != end) {
     if (address_ > end && !quirks_.exception_walk_unchecked) {
       // The return address lies within an instruction: image and trace disagree.
@@ -113,12 +131,12 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
       blame(end);
       break;
     }
-    const flow::Follower::Fetched fetched = follower_.fetch(address_, isa_, it_);
+    const flow::Follower::Fetched fetched = step(address_, it_);
     stretch.ended = fetched.outcome;
     if (fetched.outcome != BlockEnd::kWaypoint) break;
     stretch.last = fetched.instruction;
     address_ += fetched.instruction.size;
-    if (++stretch.count > (limit != 0 ? limit : kMaxSteps)) {
+    if (++stretch.count > limit && limit != 0) {
       stretch.ended = BlockEnd::kRangeLimit;
       break;
     }
@@ -130,6 +148,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
 // Sheet section 4.7.
 bool Decoder::commit_source_address(const Entry& entry) {
   if (!follows_) return true;
+  refill_credit();
   range_expected_ = false;
   const std::uint64_t source = entry.value;
   const TraceIndex index = entry.index;
@@ -143,7 +162,7 @@ bool Decoder::commit_source_address(const Entry& entry) {
                          ? kDecodeError
                          : kReadError);
   };
-  const flow::Follower::Fetched at = follower_.fetch(source, isa_, it_);
+  const flow::Follower::Fetched at = step(source, it_);
   if (at.outcome == BlockEnd::kNotAccessible) {
     emit_not_accessible(index, source);
     return true;
@@ -163,20 +182,19 @@ bool Decoder::commit_source_address(const Entry& entry) {
   } else if (start != source) {
     count = 0;
     std::uint8_t it = 0;
-    std::uint32_t steps = 0;
     for (std::uint64_t address = start; address < end;) {
-      const flow::Follower::Fetched step = follower_.fetch(address, isa_, it);
-      if (step.outcome == BlockEnd::kNotAccessible || ++steps > kMaxSteps) {
+      const flow::Follower::Fetched fetched = step(address, it);
+      if (fetched.outcome == BlockEnd::kNotAccessible || fetched.outcome == BlockEnd::kRangeLimit) {
         emit_not_accessible(index, source);
         start = source;
         count = 1;
         break;
       }
-      if (step.outcome != BlockEnd::kWaypoint) return failed(step.outcome);
-      address += step.instruction.size;
+      if (fetched.outcome != BlockEnd::kWaypoint) return failed(fetched.outcome);
+      address += fetched.instruction.size;
       ++count;
-      if (split && address < end && step.instruction.type != InstrType::kOther) {
-        emit_walk(index, start, address, count, step.instruction, isa_, false);
+      if (split && address < end && fetched.instruction.type != InstrType::kOther) {
+        emit_walk(index, start, address, count, fetched.instruction, isa_, false);
         start = address;
         count = 0;
       }
@@ -206,6 +224,7 @@ bool Decoder::commit_source_address(const Entry& entry) {
 
 // Sheet section 4.7b.  The entry is the oldest of the queue.
 bool Decoder::commit_q() {
+  refill_credit();
   range_expected_ = false;
   const Entry entry = queue_.front();
   const TraceIndex index = entry.index;
@@ -229,9 +248,10 @@ bool Decoder::commit_q() {
   const Isa executed_in = isa_;
   isa::Instruction last;
   std::uint32_t walked = 0;
-  while (walked < std::min(wanted, kMaxSteps)) {
-    const flow::Follower::Fetched fetched = follower_.fetch(address_, isa_, it_);
-    if (fetched.outcome == BlockEnd::kNotAccessible) break;
+  while (walked < wanted) {
+    const flow::Follower::Fetched fetched = step(address_, it_);
+    if (fetched.outcome == BlockEnd::kNotAccessible || fetched.outcome == BlockEnd::kRangeLimit)
+      break;
     if (fetched.outcome != BlockEnd::kWaypoint)
       return fail_walk(fetched.outcome, index, "Error processing Q packet");
     last = fetched.instruction;

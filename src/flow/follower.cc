@@ -201,7 +201,8 @@ void Follower::walk(Block& block) {
       break;
     }
     for (std::size_t offset = 0; open && bytes.size() - offset >= 4;) {
-      if (address == boundary) [[unlikely]] {
+      // An instruction may stand across the boundary.
+      if (address >= boundary) [[unlikely]] {
         boundary += kCheckpointBytes;
         if (it == 0 && !callbacks_) {
           spliced = splice(block, address, last);

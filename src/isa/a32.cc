@@ -1,5 +1,5 @@
-// A32.  Fact sheet isa-waypoints.md, section 4, deviations included: ERET is walked past, and forms
-// of data processing that no core defines count as branches if their bits [15:12] are 15.
+// A32.  Fact sheet isa-waypoints.md, section 4.  Forms of data processing that no core defines
+// count as branches if their bits [15:12] are 15.
 #include "opcode_table.h"
 #include "waymark/base/bits.h"
 
@@ -28,6 +28,8 @@ constexpr auto kUnconditionalTable = make_opcode_table<20>(std::to_array<Row<Tar
 }));
 static_assert(kUnconditionalTable.well_formed());
 
+constexpr std::uint32_t kEret = 0x0160006e;
+
 constexpr auto kConditionalTable = make_opcode_table<20>(std::to_array<Row<Target>>({
     {0x0f000000, 0x0a000000, kBranch, kNone, Target::kArm},        // B
     {0x0f000000, 0x0b000000, kBranch, kBranchLink, Target::kArm},  // BL
@@ -44,7 +46,8 @@ constexpr auto kConditionalTable = make_opcode_table<20>(std::to_array<Row<Targe
     {0x0ff0ffff, 0x01a0f00e, kIndirectBranch, kV7ImpliedReturn},  // MOV PC, LR
     {0x0fe0f000, 0x01a0f000, kIndirectBranch},                    // MOV{S} PC
 
-    {0x0f900080, 0x01000000, kOther},           // Miscellaneous: MRS, MSR, CLZ, ERET ...
+    {0x0fffffff, kEret, kIndirectBranch},
+    {0x0f900080, 0x01000000, kOther},           // Miscellaneous: MRS, MSR, CLZ ...
     {0x0f9000f0, 0x01800090, kOther},           // Exclusives
     {0x0ffffffe, 0x0320f002, kWfiWfe},          // WFE, WFI
     {0x0fb0f000, 0x0320f000, kOther},           // MSR immediate, hints
@@ -70,6 +73,7 @@ Outcome classify_a32(const Options& options, std::uint64_t address, std::uint32_
   const auto* row = condition == kConditionNone ? kUnconditionalTable.find(opcode, options.arch)
                                                 : kConditionalTable.find(opcode, options.arch);
   if (row == nullptr || is_switched_off(row->type, options)) return Outcome::kOk;
+  if (options.reference_deviations && row->value == kEret) return Outcome::kOk;
   out.type = row->type;
   out.subtype = row->subtype;
   out.link = row->subtype == kBranchLink;

@@ -51,12 +51,12 @@ constexpr auto kTable = make_opcode_table<24>(std::to_array<Row<Offset>>({
     {0xfffffbff, 0xd6ff03e0, kIndirectBranch, kV8ExceptionReturn, kNoOffset, kUnconditional,
      Arch::kV8r3},
 
-    // FEAT_CMPBR: CB W, CBB and CBH, CB X, CB with an immediate.  Compare-and-branch, yet not
-    // flagged conditional; the condition [23:21] is not checked.
-    {0xff00c000, 0x74000000, kBranch, kNone, kImm9},
-    {0xff008000, 0x74008000, kBranch, kNone, kImm9},
-    {0xff00c000, 0xf4000000, kBranch, kNone, kImm9},
-    {0x7f004000, 0x75000000, kBranch, kNone, kImm9},
+    // FEAT_CMPBR: CB W, CBB and CBH, CB X, CB with an immediate.  The condition [23:21] is not
+    // checked.
+    {0xff00c000, 0x74000000, kBranch, kNone, kImm9, kConditional},
+    {0xff008000, 0x74008000, kBranch, kNone, kImm9, kConditional},
+    {0xff00c000, 0xf4000000, kBranch, kNone, kImm9, kConditional},
+    {0x7f004000, 0x75000000, kBranch, kNone, kImm9, kConditional},
 
     // DSB (SSBB and PSSBB too), DMB, ISB; WFE and WFI; WFET and WFIT; TSTART
     {0xfffff0ff, 0xd503309f, kDsbDmb},
@@ -85,6 +85,7 @@ Outcome classify_a64(const Options& options, std::uint64_t address, std::uint32_
   out.conditional = row->conditional;
   if (row->type == kBranch) {
     const Offset field = row->target;
+    if (options.reference_deviations && field.width == kImm9.width) out.conditional = false;
     out.target = address + sign_extend(opcode >> field.low, field.width) * 4;
   }
   return Outcome::kOk;

@@ -1,4 +1,4 @@
-// T32.  Fact sheet isa-waypoints.md, section 5, deviations included.  Masks are over a word with
+// T32.  Fact sheet isa-waypoints.md, section 5.  Masks are over a word with
 // the first halfword on top; those of 16-bit instructions have zero low halves.
 #include "opcode_table.h"
 #include "waymark/base/bits.h"
@@ -44,12 +44,12 @@ constexpr auto kTable = make_opcode_table<24>(std::to_array<Row<Target>>({
     {0xfb80d000, 0xf3808000, kOther},
     {0xf800d000, 0xf0008000, kBranch, kNone, Target::kBcondT3, kConditional},
 
-    // LE LR, LE, LETP; WLS, WLSTP.  Loops that may end, yet not flagged conditional.
-    {0xfffff001, 0xf00fc001, kBranch, kNone, Target::kLoopBack},
-    {0xfffff001, 0xf02fc001, kBranch, kNone, Target::kLoopBack},
-    {0xfffff001, 0xf01fc001, kBranch, kNone, Target::kLoopBack},
-    {0xfff0f001, 0xf040c001, kBranch, kNone, Target::kLoopSkip},
-    {0xffc0f001, 0xf000c001, kBranch, kNone, Target::kLoopSkip},
+    // LE LR, LE, LETP; WLS, WLSTP.
+    {0xfffff001, 0xf00fc001, kBranch, kNone, Target::kLoopBack, kConditional},
+    {0xfffff001, 0xf02fc001, kBranch, kNone, Target::kLoopBack, kConditional},
+    {0xfffff001, 0xf01fc001, kBranch, kNone, Target::kLoopBack, kConditional},
+    {0xfff0f001, 0xf040c001, kBranch, kNone, Target::kLoopSkip, kConditional},
+    {0xffc0f001, 0xf000c001, kBranch, kNone, Target::kLoopSkip, kConditional},
 
     {0xff800000, 0x47800000, kIndirectBranch, kBranchLink},       // BLX Rm, BLXNS
     {0xfff80000, 0x47700000, kIndirectBranch, kV7ImpliedReturn},  // BX LR, BXNS LR
@@ -120,6 +120,11 @@ std::uint64_t branch_target(Target target, std::uint64_t address, std::uint32_t 
   return pc;
 }
 
+bool is_loop(Target target) { return target == Target::kLoopBack || target == Target::kLoopSkip; }
+
+/// CLRM, which clears APSR where an LDM would load the PC.
+bool is_clrm(std::uint32_t op) { return bits<31, 16>(op) == 0xE89F; }
+
 /// Opens an IT block at an IT instruction: its mask [19:16] ends with a one, and what stands above
 /// that one are the instructions.  Inside a block each instruction is conditional and uses one up.
 void track_it_block(std::uint32_t op, std::uint8_t& it_remaining, Instruction& out) {
@@ -140,11 +145,13 @@ Outcome classify_t32(const Options& options, std::uint64_t address, std::uint32_
   const std::uint32_t op = std::rotl(opcode, 16);
   out.size = bits<31, 27>(op) >= 0b11101 ? 4 : 2;
   const auto* row = kTable.find(op, options.arch);
+  if (!options.reference_deviations && is_clrm(op)) row = nullptr;
   if (row != nullptr && !is_switched_off(row->type, options)) {
     out.type = row->type;
     out.subtype = row->subtype;
     out.link = row->subtype == kBranchLink;
     out.conditional = row->conditional;
+    if (options.reference_deviations && is_loop(row->target)) out.conditional = false;
     if (row->type == kBranch) {
       out.target = branch_target(row->target, address, op) & low_mask(32) & ~std::uint64_t{1};
       if (row->target == Target::kBlxT2) out.next_isa = Isa::kA32;

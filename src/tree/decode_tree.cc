@@ -205,6 +205,8 @@ bool DecodeTree::next_segment(bool elements_pending) {
           return false;
         }
         demux_->resync();
+        // What a source had begun does not go on behind the lost bytes.
+        reset_sources();
         break;
       case frames::Step::kNeedInput:
         return false;

@@ -45,12 +45,13 @@ Result<void> PerSourceDriver::decode(TraceIndex index, Bytes capture, const Elem
       while (step != frames::Step::kNeedInput) {
         step = splitter_->step();
         drain_all(take);
-        if (step == frames::Step::kReset)
-          for (Source* source : sources_) source->reset();
         if (step == frames::Step::kSkipped || step == frames::Step::kError) {
           if (observer_ != nullptr) observer_->on_diagnostic(splitter_->error());
           if (step == frames::Step::kError) splitter_->resync();
         }
+        // What a source had begun does not go on behind lost bytes.
+        if (step == frames::Step::kReset || step == frames::Step::kError)
+          for (Source* source : sources_) source->reset();
       }
     } else if (!sources_.empty()) {
       const frames::Run run{.position = 0, .index = index};

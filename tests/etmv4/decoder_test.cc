@@ -1,5 +1,6 @@
 #include "waymark/etmv4/decoder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/decoder_bench.h"
@@ -138,6 +139,31 @@ TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
   config.trcconfigr |= 1U << 16 | 1U << 1;
   quirks.data_trace_is_unsupported = true;
   EXPECT_EQ(run({0x25}), "error: Data trace related, unsupported packet type.\n");
+}
+
+// Work that a packet causes beyond its own size is limited by the size of the trace.
+TEST_F(Etmv4Decoder, walks_past_the_cache_are_limited_by_the_bytes_of_trace) {
+  config.core.profile = isa::Profile::kR;
+  const std::vector<std::uint8_t> nops(std::size_t{1} << 22, 0x00);  // T32: MOVS r0, r0
+  ASSERT_TRUE(image.add_buffer(0x100000, nops));
+  auto bytes = sync(false);
+  // Context EL1, AArch32; then over and over: at 0x100000, an exception that returns to 0x180000.
+  bytes.insert(bytes.end(), {0x81, 0x21});
+  for (unsigned i = 0; i < 10; ++i)
+    bytes.insert(bytes.end(),
+                 {0x9B, 0x00, 0x00, 0x10, 0x00, 0x06, 0x05, 0x9B, 0x00, 0x00, 0x18, 0x00});
+  const std::string text = run_raw(bytes);
+  EXPECT_THAT(text, testing::HasSubstr("100000-180000 x262144 E T32"));
+  EXPECT_THAT(text, testing::HasSubstr("error: Error processing exception packet."));
+}
+
+TEST_F(Etmv4Decoder, entries_that_a_mispredict_looks_through_are_limited_by_the_bytes_of_trace) {
+  speculate(0x10000);
+  auto bytes = sync();
+  bytes.push_back(0xF7);
+  bytes.insert(bytes.end(), 200'000, 0x71);
+  bytes.insert(bytes.end(), 2000, 0x30);
+  EXPECT_THAT(run_raw(bytes), testing::HasSubstr("error: Too many elements wait for a commit."));
 }
 
 TEST_F(Etmv4Decoder, memory_spaces_follow_the_context) {

@@ -194,6 +194,16 @@ TEST_F(FollowerTest, overlapping_long_walks_share_their_rest) {
   EXPECT_LT(follower.statistics().instructions, 16385U + 64 * 2048);
 }
 
+TEST_F(FollowerTest, long_walks_share_their_rest_where_an_instruction_stands_across_the_boundary) {
+  // Half a word before them, four-byte instructions never begin at a multiple of 8 KiB.
+  const std::vector<std::uint8_t> bytes(std::size_t{1} << 18, 0xFF);
+  ASSERT_TRUE(image_.add_buffer(0x10002, bytes));
+  Follower follower(image_, kOptions, 1);
+  for (unsigned i = 0; i < 64; ++i)
+    EXPECT_GT(follower.block(0x10002 + 4 * i, isa::Isa::kT32, 0).count, 60000U);
+  EXPECT_LT(follower.statistics().instructions, 65536U + 64 * 2048);
+}
+
 TEST_F(FollowerTest, a_copy_has_an_empty_cache_and_the_same_view) {
   add(0x1000, {kNop, kRet}, image::kSpaceEl1N);
   Follower follower(image_, kOptions, 1);

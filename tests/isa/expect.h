@@ -14,11 +14,13 @@ using enum InstrSubtype;
 
 inline constexpr std::uint64_t kPc = 0x10000;
 
-/// Everything on and the highest level, so that nothing is hidden.
+/// Everything on and the highest level, so that nothing is hidden; with the deviations of the
+/// sheet.
 inline constexpr Options kAll{.arch = Arch::kAA64,
                               .dsb_dmb_waypoints = true,
                               .wfi_wfe_waypoints = true,
-                              .track_it_block = true};
+                              .track_it_block = true,
+                              .reference_deviations = true};
 
 inline Instruction classify_one(Isa isa, std::uint32_t opcode, const Options& options = kAll,
                                 std::uint64_t address = kPc) {

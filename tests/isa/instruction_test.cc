@@ -70,6 +70,7 @@ TEST(Classify, agrees_with_a_plain_reading_of_the_sheet) {
       const std::uint64_t noise = random();
       Options options = options_from(static_cast<std::uint32_t>(noise));
       options.a64_opcode_check = false;
+      options.reference_deviations = true;
       const std::uint64_t pc = (noise >> 8) & ~std::uint64_t{isa == Isa::kT32 ? 1U : 3U};
       const auto it = static_cast<std::uint8_t>(isa == Isa::kT32 ? (noise >> 7 & 7) % 5 : 0);
 
@@ -124,6 +125,23 @@ TEST(Classify, refuses_instruction_sets_that_it_does_not_know) {
     EXPECT_EQ(out, (Instruction{.next_isa = isa}));
     EXPECT_EQ(it_remaining, 3);
   }
+}
+
+TEST(Classify, follows_the_architecture_where_the_reference_departs) {
+  Options native = kAll;
+  native.reference_deviations = false;
+  const auto classified = [&](Isa isa, std::uint32_t word) {
+    return classify_one(isa, word, native);
+  };
+  for (const std::uint32_t compare : {0x74010040U, 0x74020041U, 0xf4e21fe1U, 0x75010041U}) {
+    EXPECT_TRUE(classified(Isa::kA64, compare).conditional) << std::hex << compare;
+    EXPECT_FALSE(classify_one(Isa::kA64, compare).conditional) << std::hex << compare;
+  }
+  // LE LR, LE, LETP, WLS, WLSTP.
+  for (const std::uint32_t loop : {0xf00fc003U, 0xf02fc001U, 0xf01fc005U, 0xf043c803U, 0xf003c003U})
+    EXPECT_TRUE(classified(Isa::kT32, t32_word(loop)).conditional) << std::hex << loop;
+  EXPECT_EQ(classified(Isa::kA32, 0xe160006e).type, kIndirectBranch);
+  EXPECT_EQ(classified(Isa::kT32, t32_word(0xe89f8000)).type, kOther);  // CLRM {APSR}
 }
 
 struct Sample {

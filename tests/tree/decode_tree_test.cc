@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "support/decoded.h"
@@ -246,6 +247,55 @@ TEST_F(Tree, a_filter_leaves_other_ids_out_and_counts_them_as_without) {
   for (const Element& element : interleaved(*tree, frames.bytes, 4096, 64))
     EXPECT_EQ(element.trace_id, 0x10);
   EXPECT_EQ(tree->frame_statistics().total(), frames.bytes.size());
+}
+
+// The bytes behind a stretch that is lost do not complete the packet before it.
+TEST_F(Tree, after_a_framing_error_sources_wait_for_their_next_sync_point) {
+  const std::vector<std::uint8_t> address = {0x9D, 1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<std::uint8_t> stream(11, 0x00);
+  stream.insert(stream.end(), {0x80, 0x01, 0x00});
+  while (stream.size() < 600) stream.insert(stream.end(), address.begin(), address.end());
+  const frames::MuxOptions options{.fsync_period = 4};
+  frames::Mux mux(options);
+  ASSERT_TRUE(mux.write(0x10, stream));
+  mux.finish();
+  std::vector<std::uint8_t> bytes = mux.take();
+  // The third frame of a row: the reader is lost up to the next full sync.
+  bytes[4 + 2 * 16 + 4] = bytes[4 + 2 * 16 + 5] = 0xFF;
+  bytes[4 + 2 * 16 + 6] = bytes[4 + 2 * 16 + 7] = 0xFF;
+
+  DecodeTree tree(options.demux_options());
+  ASSERT_TRUE(tree.add(source(0x10)));
+  Decoded seen;
+  seen.source = tree.source(0x10);
+  tree.set_observer(&seen);
+  interleaved(tree, bytes, bytes.size(), 64);
+  ASSERT_FALSE(seen.diagnostics.empty());
+  std::size_t addresses = 0;
+  for (const auto& packet : seen.packets) {
+    if (!packet.what.text.starts_with("I_ADDR")) continue;
+    EXPECT_EQ(packet.what.bytes, address) << describe(packet);
+    ++addresses;
+  }
+  EXPECT_GE(addresses, 1U);
+  EXPECT_TRUE(seen.packets.back().what.text.ends_with("[I_NOT_SYNC]"))
+      << describe(seen.packets.back());
+
+  image::Image image;
+  etmv4::Config config;
+  config.trctraceidr = 0x10;
+  const auto alone = *etmv4::make_source(config, &image, {});
+  PerSourceDriver driver(options.demux_options(), {alone.get()}, nullptr);
+  std::vector<Element> elements;
+  const auto keep = [&](Source&, std::span<const Element> batch) {
+    elements.insert(elements.end(), batch.begin(), batch.end());
+  };
+  ASSERT_TRUE(driver.decode(0, bytes, keep));
+  driver.finish(keep);
+  EXPECT_TRUE(std::ranges::any_of(elements, [](const Element& element) {
+    return element.kind == ElementKind::kNoSync &&
+           element.reason == static_cast<std::uint8_t>(UnsyncReason::kResetDecoder);
+  }));
 }
 
 TEST_F(Tree, reset_decodes_again_from_a_new_sync_point) {

@@ -2,6 +2,7 @@
 // Fact sheet etmv4-ete.md section 4.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace waymark::etmv4 {
 /// One owner; not thread safe.  `image` must outlive it.
 class Decoder {
  public:
-  /// Outstanding speculative entries beyond which the decoder resynchronises: a bound on memory.
+  /// Outstanding entries beyond which the decoder resynchronises: a bound on memory.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 20;
 
   /// `flags` are DecodeFlag bits (waymark/tree/source.h).
@@ -77,6 +78,8 @@ class Decoder {
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
  private:
+  static constexpr std::uint32_t kMaxCredit = std::uint32_t{1} << 20;
+
   enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitTraceInfo, kDecode };
 
   enum class EntryKind : std::uint8_t {
@@ -144,8 +147,11 @@ class Decoder {
       entries_.pop_back();
       if (empty()) clear();
     }
-    void erase(std::size_t i) {
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(front_ + i));
+    /// Erases those of the i-th and later entries that `predicate` picks.
+    template <class Predicate>
+    void erase_from(std::size_t i, Predicate predicate) {
+      const auto from = entries_.begin() + static_cast<std::ptrdiff_t>(front_ + i);
+      entries_.erase(std::remove_if(from, entries_.end(), predicate), entries_.end());
       if (empty()) clear();
     }
     void clear() {
@@ -184,6 +190,8 @@ class Decoder {
   void unusable_packet(Fault fault, Severity severity, std::string_view message);
 
   // -- Resolving --
+  void refill_credit();
+  [[nodiscard]] bool look_through(std::size_t entries);
   void resolve();
   void close_run();
   void commit();
@@ -199,6 +207,7 @@ class Decoder {
   void apply_address(std::uint64_t address, std::uint8_t is);
   void leave_flow();
   void select_memory();
+  flow::Follower::Fetched step(std::uint64_t address, std::uint8_t& it);
   Stretch walk_to(std::uint64_t end);
   bool pop_return_stack();
   void push_return(std::uint64_t address, isa::Isa isa) {
@@ -292,6 +301,12 @@ class Decoder {
   bool from_taken_ = false;
 
   Element context_;  ///< Context fields of every element.
+
+  // What is left of the work that packets may cause beyond their own size: instructions walked past
+  // the block cache, entries looked through.  Every byte of trace adds to it, so that the time to
+  // decode is bounded by the size of the trace.
+  std::uint32_t credit_ = kMaxCredit;
+  TraceIndex refilled_at_ = 0;
 
   // Output.
   Element* out_begin_ = nullptr;

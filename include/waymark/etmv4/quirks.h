@@ -33,6 +33,8 @@ struct Quirks {
   /// Markers of the data stream end the decoding of a stretch, and data trace or loads and stores
   /// as P0 elements are refused.  `20` with TRCCONFIGR.DA
   bool data_trace_is_unsupported = false;
+  /// isa::Options::reference_deviations.  An `f6` at CB or LE, an A32 ERET
+  bool isa_deviations = false;
 
   static constexpr Quirks reference() {
     Quirks q;
@@ -47,6 +49,7 @@ struct Quirks {
     q.source_address_after_state = true;
     q.fatal_walk_errors = true;
     q.data_trace_is_unsupported = true;
+    q.isa_deviations = true;
     return q;
   }
 };

@@ -67,6 +67,9 @@ struct Options {
   bool wfi_wfe_waypoints = false;
   bool track_it_block = false;
   bool a64_opcode_check = false;  ///< A64 words with zero upper halves are kInvalidOpcode.
+  /// As the reference, against the architecture: compare-and-branch (FEAT_CMPBR) and the loops of
+  /// Armv8.1-M are not conditional, A32 ERET is no branch, and CLRM of APSR is one.
+  bool reference_deviations = false;
   friend bool operator==(const Options&, const Options&) = default;
 };
 
