@@ -133,6 +133,8 @@ class Parser {
   /// A packet that is none of atoms, at `position`; false: unfinished, and carried.
   bool read_rare(std::size_t position, Packet& packet);
   static constexpr unsigned kAddress32Size = 5;
+  static constexpr std::size_t kAsyncSize = 12;
+  static constexpr std::size_t kIncomplete = 0;  ///< As the length of a packet.
   template <unsigned kIs>
   unsigned read_short_address(const std::uint8_t* at, Packet& packet);
   unsigned read_address32(const std::uint8_t* at, Packet& packet);
