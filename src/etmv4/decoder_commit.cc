@@ -1,5 +1,6 @@
 // Entries to elements: commit, cancel, mispredict, discard, the end.
 #include <algorithm>
+#include <ranges>
 
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
@@ -149,9 +150,9 @@ void Decoder::commit() {
 }
 
 void Decoder::emit_transaction(const Entry& entry) {
-  const auto type = entry.kind == EntryKind::kTransactionCommit ? MemTransType::kCommit
-                    : entry.kind == EntryKind::kTransactionFail ? MemTransType::kFail
-                                                                : MemTransType::kInit;
+  auto type = MemTransType::kInit;
+  if (entry.kind == EntryKind::kTransactionCommit) type = MemTransType::kCommit;
+  if (entry.kind == EntryKind::kTransactionFail) type = MemTransType::kFail;
   emit(ElementKind::kMemTrans, entry.index).reason = static_cast<std::uint8_t>(type);
 }
 
@@ -300,7 +301,7 @@ void Decoder::cancel() {
     fail_commit(Fault::kCommitOverrun, packet_index_, "Not enough elements to cancel",
                 UnsyncReason::kBadPacket);
   const std::size_t passed = size - queue_.size();
-  for (auto entry = kept.rbegin(); entry != kept.rend(); ++entry) queue_.push() = *entry;
+  for (const Entry& entry : std::views::reverse(kept)) queue_.push() = entry;
   if (left == 0) (void)look_through(passed);
 }
 

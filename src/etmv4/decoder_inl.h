@@ -6,7 +6,8 @@
 namespace waymark::etmv4 {
 
 inline isa::Isa isa_of(bool sf, unsigned is) {
-  return sf ? isa::Isa::kA64 : is != 0 ? isa::Isa::kT32 : isa::Isa::kA32;
+  if (sf) return isa::Isa::kA64;
+  return is != 0 ? isa::Isa::kT32 : isa::Isa::kA32;
 }
 
 inline Fault fault_of(flow::BlockEnd ended) {

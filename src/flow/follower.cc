@@ -163,7 +163,7 @@ const Block& Follower::link(const Block& from, bool taken, std::uint64_t address
   const std::uint64_t flushes = statistics_.flushes;
   // A block outside the cache (scratch_) is overwritten by the look-up and must not be linked.
   const bool linkable = &from != &scratch_ && from.view == view_;
-  Block* origin = const_cast<Block*>(&from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  auto* origin = const_cast<Block*>(&from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   const Block& next = block(address, isa, it_remaining);
   if (linkable && flushes == statistics_.flushes && &next != &scratch_)
     origin->next[taken ? 1 : 0] = &next;
@@ -213,7 +213,7 @@ void Follower::walk(Block& block) {
           passed.push_back({address, block.count});
         }
       }
-      const std::uint32_t opcode = load_le<std::uint32_t>(bytes.data() + offset);
+      const auto opcode = load_le<std::uint32_t>(bytes.data() + offset);
       if (block.isa == isa::Isa::kA64 && isa::is_plain_a64(opcode) &&
           !(options_.a64_opcode_check && (opcode >> 16) == 0)) {
         last = {.next_isa = isa::Isa::kA64};

@@ -58,8 +58,8 @@ inline void store_data(std::uint8_t* at, Data data) {
 /// sources, up to 8 bytes").
 template <class Emit>
 inline unsigned take_apart(const std::uint8_t* frame, TraceId& current_id, Emit&& emit) {
-  const std::uint64_t low = load_le<std::uint64_t>(frame);
-  const std::uint64_t high = load_le<std::uint64_t>(frame + 8);
+  const auto low = load_le<std::uint64_t>(frame);
+  const auto high = load_le<std::uint64_t>(frame + 8);
   const unsigned flags = frame[15];
   const unsigned ids = gather_id_bits(low) | gather_id_bits(high) << 4;
   const unsigned data_flags = flags & ~ids;

@@ -1,9 +1,9 @@
 #include "waymark/etmv4/encoder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
 
 #include "support/etmv4_packet.h"
@@ -34,16 +34,7 @@ Config commit_mode_0() {
   return c;
 }
 
-std::string hex(Bytes bytes) {
-  std::string text;
-  char one[4];
-  for (const std::uint8_t byte : bytes) {
-    std::snprintf(one, sizeof one, "%02x ", byte);
-    text += one;
-  }
-  if (!text.empty()) text.pop_back();
-  return text;
-}
+std::string hex(Bytes bytes) { return fmt::format("{:02x}", fmt::join(bytes, " ")); }
 
 std::string bytes_of(const Packet& packet, const Config& c = config()) {
   std::vector<std::uint8_t> out;

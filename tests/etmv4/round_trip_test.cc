@@ -171,10 +171,10 @@ TEST(RoundTrip, fields_survive_encoding_and_parsing) {
           if (field.name == "type") field.set(packet, type);
         const bool is0 = type == 5 || type == 0xA;
         const bool is_short = type == 5 || type == 6;
-        packet.address.update_bits =
-            static_cast<std::uint8_t>(is_short      ? (is0 ? 9 : 8) + (random() % 2) * 8
-                                      : type >= 0xA ? 32
-                                                    : 0);
+        packet.address.update_bits = type >= 0xA ? 32 : 0;
+        if (is_short)
+          packet.address.update_bits =
+              static_cast<std::uint8_t>((is0 ? 9 : 8) + (random() % 2) * 8);
         packet.address.value &= low_mask(packet.address.update_bits) & ~low_mask(is0 ? 2 : 1);
         if (type <= 2) packet.address.value = 0;
         if (type == 0xC || type == 0xF) packet.address.update_bits = 0;

@@ -39,9 +39,9 @@ class Opcodes {
         0xf000e804, 0xf00fc003, 0xf043c803, 0xf003c003, 0xbf080000, 0xdf000000, 0xf3808800};
     const std::uint32_t noise = draw();
     const std::uint32_t choice = draw();
-    const std::uint32_t base = isa_ == Isa::kA64   ? kA64[choice % std::size(kA64)]
-                               : isa_ == Isa::kA32 ? kA32[choice % std::size(kA32)]
-                                                   : t32_word(kT32[choice % std::size(kT32)]);
+    std::uint32_t base = kA64[choice % std::size(kA64)];
+    if (isa_ == Isa::kA32) base = kA32[choice % std::size(kA32)];
+    if (isa_ == Isa::kT32) base = t32_word(kT32[choice % std::size(kT32)]);
     switch ((choice >> 16) % 3) {
       case 0:
         return noise;
