@@ -47,6 +47,29 @@ expect_code 4
 expect_one_sentence
 expect_err no/such/folder/result.txt
 
+case=output_file_that_is_an_input
+make_good same
+ln same/trace.bin hard_link
+ln -s same/program.bin soft_link
+printf 'D_P1_F1 fixed=2\n' >layouts
+cp layouts layouts_before
+for target in same/trace.bin hard_link soft_link same/./program.bin same/snapshot.ini same/cpu.ini \
+  same/trace.ini layouts; do
+  cp -r same before
+  for command in decode packets info; do
+    run "$command" same --data-layouts layouts -o "$target"
+    expect_code 2
+    expect_one_sentence
+    expect_err "-o $target"
+  done
+  { diff -r before same && cmp layouts layouts_before; } || complain "$target was changed"
+  rm -r before
+done
+run decode same/trace.bin --framing none --protocol etmv4 --reg TRCCONFIGR=0x1 --reg TRCIDR2=0x488 \
+  --reg TRCIDR0=0x28000EA1 --image 0x80000=good/program.bin -o good/program.bin
+expect_code 2
+cmp -s good/program.bin same/program.bin || complain 'the image was changed'
+
 case=full_disk
 if [ -w /dev/full ]; then
   run decode good -o /dev/full

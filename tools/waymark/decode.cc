@@ -187,8 +187,8 @@ int run(const DecodeOptions& options) {
   if (options.strict) source.flags = kStrictFlags;
   auto capture = open_capture(options.input, source);
   if (!capture) return capture.error();
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  auto output = open_output(options.output, *capture, options.input);
+  if (!output) return output.error();
 
   const bool timed = !options.merge.empty();
   const auto sink = make_sink(options.format, output->text(), *capture, timed);

@@ -233,8 +233,8 @@ void write_json(TextBuffer& out, const std::string& path, const inputs::Capture&
 int run(const InfoOptions& options) {
   auto capture = open_capture(options.input, {.decode = false}, false);
   if (!capture) return capture.error();
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  auto output = open_output(options.output, *capture, options.input);
+  if (!output) return output.error();
   const int code = run_capture(*capture, *output, {});
   if (code == kInterrupted) return code;
   if (options.format == Format::kJson) {

@@ -6,13 +6,27 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
 namespace waymark::cli {
 
-Result<Output> Output::open(const std::string& path) {
+Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs) {
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    if (!std::filesystem::equivalent(path, input, error)) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("-o {}: this is the input file {}, which would be lost; choose another "
+                            "place with -o.",
+                            path, input));
+  }
+  return {};
+}
+
+Result<Output> Output::open(const std::string& path, std::span<const std::string> inputs) {
   if (path.empty() || path == "-") return Output(STDOUT_FILENO, "standard output");
+  WAYMARK_TRY(refuse_input(path, inputs));
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.",

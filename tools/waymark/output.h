@@ -1,6 +1,7 @@
 // The output of a command: whole lines, in large writes, to a file or to standard output.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "waymark/base/result.h"
@@ -12,8 +13,9 @@ namespace waymark::cli {
 /// error() says why.
 class Output {
  public:
-  /// `path` empty or "-": standard output.  kIo with a sentence.
-  static Result<Output> open(const std::string& path);
+  /// `path` empty or "-": standard output.  `inputs`: files that are read, which must not be lost.
+  /// kInvalidArgument: `path` is one of them; kIo; each with a sentence.
+  static Result<Output> open(const std::string& path, std::span<const std::string> inputs);
 
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
@@ -41,5 +43,8 @@ class Output {
   std::string error_;
   int descriptor_ = -1;
 };
+
+/// kInvalidArgument with a sentence: `path` is one of `inputs`, by whatever name.
+Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs);
 
 }  // namespace waymark::cli

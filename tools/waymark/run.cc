@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "exit_code.h"
-#include "input_options.h"
 #include "interrupt.h"
 #include "progress.h"
 
@@ -63,6 +62,17 @@ class Runner {
 
 int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks) {
   return Runner(capture, output, hooks).run();
+}
+
+std::expected<Output, int> open_output(const std::string& path, const inputs::Capture& capture,
+                                       const InputOptions& options) {
+  std::vector<std::string> files = capture.input_files();
+  if (!options.data_layouts.empty()) files.push_back(options.data_layouts);
+  auto output = Output::open(path, files);
+  if (output) return std::move(*output);
+  const Error& error = output.error();
+  return std::unexpected(
+      complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kOutput));
 }
 
 void write_statistics(TextBuffer& out, inputs::Capture& capture) {

@@ -90,8 +90,13 @@ class Capture {
   [[nodiscard]] const MappedFile& trace() const { return trace_; }
   [[nodiscard]] const image::Image& image() const { return *image_; }
   [[nodiscard]] DecodeTree& tree() { return *tree_; }
+  /// Those that CaptureOptions::ids names.
   [[nodiscard]] const std::vector<CaptureSource>& sources() const { return sources_; }
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+
+  /// All files that the capture reads or that its snapshot names, whether they exist or not: what
+  /// no output may replace.
+  [[nodiscard]] std::vector<std::string> input_files() const;
 
   /// Bytes of each trace ID in the frames, attached or not; all zero without frames.
   [[nodiscard]] const std::array<std::uint64_t, kTraceIdCount>& id_bytes() const {
