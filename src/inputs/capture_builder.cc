@@ -74,6 +74,13 @@ void CaptureBuilder::note(std::string text, Severity severity) {
   capture_.notes_.push_back({severity, std::move(text)});
 }
 
+std::string CaptureBuilder::with_obstacles(std::string sentence) const {
+  for (const Note& note : capture_.notes_) {
+    if (note.severity == Severity::kError) sentence += " " + note.text;
+  }
+  return sentence;
+}
+
 Result<Capture> CaptureBuilder::build() {
   const auto detection = detect(path_);
   if (!detection) return std::unexpected(detection.error());
@@ -111,10 +118,10 @@ Result<void> CaptureBuilder::choose_buffer() {
   const Snapshot& snapshot = *capture_.snapshot_;
   if (snapshot.buffers.empty()) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("{}: the snapshot describes no trace buffer; its trace ini needs "
-                            "[trace_buffers] with buffers=NAME and a section [NAME] with name= "
-                            "and file=.",
-                            path_));
+                with_obstacles(fmt::format(
+                    "{}: the snapshot describes no trace buffer; its trace ini needs "
+                    "[trace_buffers] with buffers=NAME and a section [NAME] with name= and file=.",
+                    path_)));
   }
   capture_.buffer_ = &snapshot.buffers.front();
   if (options_.buffer.empty()) {
@@ -326,11 +333,7 @@ Result<void> CaptureBuilder::add_snapshot_sources() {
           ? fmt::format("{}: [source_buffers] names no source for {}.", path_, buffer.name)
           : fmt::format("{}: none of the {} sources of {} can be decoded.", path_,
                         buffer.sources.size(), buffer.name);
-  // What stands in the way was noted while the sources were looked at.
-  for (const Note& note : capture_.notes_) {
-    if (note.severity == Severity::kError) detail += " " + note.text;
-  }
-  return fail(ErrorCode::kUnsupported, std::move(detail));
+  return fail(ErrorCode::kUnsupported, with_obstacles(std::move(detail)));
 }
 
 // With data trace on, an ETMv4 has a second stream, under the next trace ID.  No snapshot names it.

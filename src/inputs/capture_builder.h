@@ -42,10 +42,14 @@ class CaptureBuilder {
   Result<void> attach(const ProtocolRow& row, const RegisterReader& registers, isa::Core core,
                       CaptureSource description);
   void note(std::string text, Severity severity = Severity::kWarning);
+  /// Adds the notes of errors: what stands in the way was noted when it was met.
+  [[nodiscard]] std::string with_obstacles(std::string sentence) const;
 
   const std::string& path_;
   CaptureOptions options_;  ///< With what the input itself says.
   Capture capture_;
+  std::vector<Problem> problems_;                ///< Of the snapshot.
+  std::vector<image::RegionInfo> given_images_;  ///< Those of the command line.
 };
 
 }  // namespace waymark::inputs

@@ -39,6 +39,22 @@ run decode unknown
 expect_code 3
 expect_err ETM_7
 
+case=missing_trace_ini
+make_good traceless
+rm traceless/trace.ini
+run decode traceless
+expect_code 3
+expect_one_sentence
+expect_err 'traceless/trace.ini` cannot be read'
+
+case=trace_ini_not_named
+make_good unnamed
+sed -i /metadata/d unnamed/snapshot.ini
+run decode unnamed
+expect_code 3
+expect_one_sentence
+expect_err 'metadata'
+
 case=missing_register
 make_good register
 sed -i /TRCIDR0/d register/etm.ini
