@@ -95,8 +95,11 @@ Result<Capture> CaptureBuilder::build() {
   capture_.tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
   WAYMARK_TRY(snapshot ? add_snapshot_sources() : add_raw_sources());
   WAYMARK_TRY(check_ids());
-  if (!options_.ids.empty() && capture_.tree_->formatted()) {
-    capture_.tree_->set_filter(options_.ids);
+  if (!options_.ids.empty()) {
+    if (capture_.tree_->formatted()) capture_.tree_->set_filter(options_.ids);
+    std::erase_if(capture_.sources_, [&](const CaptureSource& source) {
+      return std::ranges::find(options_.ids, source.id) == options_.ids.end();
+    });
   }
   note_ids_without_source();
   return std::move(capture_);
@@ -480,17 +483,28 @@ void CaptureBuilder::count_id_bytes() {
 
 void CaptureBuilder::note_lost_tail() {
   const auto options = frame_options(capture_.framing_);
-  if (!options || capture_.framing_ == Framing::kDstream) return;
-  const std::size_t rest = capture_.trace_.size() % options->alignment();
+  if (!options) return;
+  std::size_t size = capture_.trace_.size();
+  // The last record of DSTREAM may be cut short; in its footer nothing is lost.
+  if (capture_.framing_ == Framing::kDstream)
+    size = std::min(size % frames::kDstreamRecordSize, frames::kDstreamPayloadSize);
+  const std::size_t rest = size % options->alignment();
   if (rest == 0) return;
+  if (capture_.framing_ == Framing::kDstream) {
+    note(
+        fmt::format("{}: the last record ends with {} bytes that are no multiple of {}; the last "
+                    "{} are ignored.",
+                    capture_.trace_.path(), size, options->alignment(), rest));
+    return;
+  }
   note(
       fmt::format("{}: {} bytes are no multiple of {}; the last {} are ignored. If the trace has "
                   "no frames, use --framing none.",
-                  capture_.trace_.path(), capture_.trace_.size(), options->alignment(), rest));
+                  capture_.trace_.path(), size, options->alignment(), rest));
 }
 
 void CaptureBuilder::note_ids_without_source() {
-  if (!capture_.tree_->formatted()) return;
+  if (!capture_.tree_->formatted() || !options_.ids.empty()) return;
   std::vector<TraceId> ids;
   std::size_t bytes = 0;
   for (TraceId id = 1; id < 0x70; ++id) {

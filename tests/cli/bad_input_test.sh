@@ -189,6 +189,29 @@ run decode good --buffer ETB_9
 expect_code 3
 expect_err 'use --buffer with one of: ETB_0'
 
+case=info_of_one_id_tells_nothing_of_others
+make_snapshot pair coresight
+sed s/ETM_0/ETM_1/ pair/etm.ini | sed s/0x10/0x12/ >pair/etm1.ini
+sed -i 's/^b=/c=etm1.ini\nb=/' pair/snapshot.ini
+sed -i 's/^ETM_0=ETB_0/&\nETM_1=ETB_0/; s/^cpu_0=ETM_0/&\ncpu_0=ETM_1/' pair/trace.ini
+put_frames pair/trace.bin 0x10 "${stream_start[@]}" f7 f7
+put_frames pair/trace.bin 0x22 01 02 03
+run info pair
+expect_code 0
+expect_out 'Trace ID 0x12 has no bytes'
+expect_out 'Trace ID 0x22 has 14 bytes but no source'
+run info pair --id 0x10
+expect_code 0
+expect_out '  0x10  ETM_0'
+if grep -q '0x12\|0x22' out; then complain 'other IDs are spoken of'; fi
+expect_out '  nothing'
+put_frames two.bin 0x10 "${stream_start[@]}" f7 f7
+put_frames two.bin 0x12 "${stream_start[@]}" f7 f7
+run info two.bin --framing mem --protocol etmv4 --reg TRCCONFIGR=0x1 --reg TRCIDR0=0x28000EA1 \
+  --reg TRCIDR2=0x488 --id 0x10 --image 0x80000=good/program.bin
+expect_code 0
+expect_out '  nothing'
+
 case=wrong_command_line
 run decode
 expect_code 2
