@@ -235,7 +235,7 @@ std::optional<Detection> detect_syncs(Bytes content) {
       fmt::format("There are {} frame syncs, which are whole frames apart.", plain.syncs)};
 }
 
-Detection detect_trace(Bytes content, bool whole_frames) {
+Detection detect_trace(Bytes content) {
   const AsyncFacts async = async_facts(content);
   // A frame starts with an ID byte or data of a known ID, hardly ever with eleven zeros.
   if (async.first == std::size_t{0}) {
@@ -251,7 +251,7 @@ Detection detect_trace(Bytes content, bool whole_frames) {
   const ItmFacts itm = itm_facts(content);
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
   const FrameFacts facts = frame_facts(content);
-  if (whole_frames && facts.plausible()) {
+  if (facts.plausible()) {
     std::string why = fmt::format(
         "Read as 16-byte frames, its ID bytes name {} trace source{} and "
         "recur as hardware repeats them",
@@ -323,7 +323,6 @@ std::string_view input_kind_name(InputKind kind) {
 
 Detection detect(Bytes content) {
   if (content.empty()) return {InputKind::kEmpty, "It has no bytes: nothing was captured."};
-  const bool whole_frames = content.size() % kFrameSize == 0;
   content = content.first(std::min(content.size(), kDetectWindow));
   if (starts_with(content, "PERFILE2") || starts_with(content, "2ELIFREP")) {
     return {
@@ -342,7 +341,7 @@ Detection detect(Bytes content) {
     return {InputKind::kElf, "It starts with the magic number of ELF: a program, not trace."};
   if (is_trace_script(content))
     return {InputKind::kTraceScript, "It is text whose first line says `waymark-trace`."};
-  return detect_trace(content, whole_frames);
+  return detect_trace(content);
 }
 
 Result<Detection> detect(const std::string& path) {
