@@ -47,6 +47,17 @@ Result<Capture> Capture::open(const std::string& path, const CaptureOptions& opt
   return CaptureBuilder(path, options).build();
 }
 
+std::string Capture::image_fault() const {
+  bool needed = false;
+  for (const CaptureSource& source : sources_) {
+    if (!source.image_fault.empty())
+      return "the program image is incomplete: " + source.image_fault;
+    needed |= source.needs_image;
+  }
+  if (!needed || !image_->regions().empty()) return {};
+  return "there is no program image; add --image ADDRESS=FILE.";
+}
+
 std::vector<std::string> Capture::input_files() const {
   std::vector<std::string> files{trace_.path()};
   for (const image::RegionInfo& region : image_->regions()) {

@@ -106,9 +106,8 @@ Result<Capture> CaptureBuilder::build() {
 }
 
 Result<void> CaptureBuilder::read_snapshot_input() {
-  std::vector<Problem> problems;
-  auto snapshot = read_snapshot(path_, problems);
-  for (const Problem& problem : problems) note(problem.text(), problem.severity);
+  auto snapshot = read_snapshot(path_, problems_);
+  for (const Problem& problem : problems_) note(problem.text(), problem.severity);
   if (!snapshot) return std::unexpected(snapshot.error());
   capture_.snapshot_ = std::make_unique<Snapshot>(std::move(*snapshot));
   WAYMARK_TRY(choose_buffer());
@@ -290,6 +289,7 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   description.starts_in_sync = options_.source.starts_in_sync;
   description.id = (*made)->trace_id();
   description.profile = core.profile;
+  description.needs_image = row.needs_core;
   if (row.version != nullptr) description.version = row.version(registers);
   WAYMARK_TRY(capture_.tree_->add(std::move(*made)));
   capture_.sources_.push_back(std::move(description));
@@ -421,28 +421,79 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
     skip(fmt::format("{}: {}", file, attached.error().detail));
     return;
   }
-  if (row->needs_core) add_dumps(snapshot.devices[source.core_index]);
+  if (row->needs_core) add_dumps(snapshot.devices[source.core_index], capture_.sources_.back());
 }
 
-void CaptureBuilder::add_dumps(const Device& core) {
+void CaptureBuilder::add_dumps(const Device& core, CaptureSource& source) {
   const Snapshot& snapshot = *capture_.snapshot_;
   for (const Dump& dump : core.dumps) {
+    const std::string path = snapshot.path_of(dump.file);
     const image::FileRegion region{.address = dump.address,
                                    .offset = dump.length == 0 ? 0 : dump.offset,
                                    .length = dump.length};
     const auto space = image::space_by_name(dump.space);
-    const auto added = capture_.image_->add_file(snapshot.path_of(dump.file), region,
-                                                 space.value_or(image::kSpaceAny));
-    // The reader of the snapshot has told of missing and of short files already.
-    if (added || added.error().code == ErrorCode::kNotFound) continue;
-    note(fmt::format("{}:{}: {}", snapshot.path_of(core.file), dump.line, added.error().detail));
+    const auto added = capture_.image_->add_file(path, region, space.value_or(image::kSpaceAny));
+    if (added) continue;
+    const std::string place = ini_place(snapshot.path_of(core.file), dump.line);
+    const bool conflict = added.error().code == ErrorCode::kConflict;
+    const image::RegionInfo* given = given_image_at(dump);
+    if (conflict && given != nullptr) {
+      note(
+          fmt::format("{}: The memory dump {} is left out: it overlaps {} at 0x{:x}..0x{:x} of "
+                      "--image.",
+                      place, path, given->name, given->first, given->last));
+      continue;
+    }
+    const Problem* known = problem_of_dump(core, dump);
+    std::string text =
+        known != nullptr ? known->text() : fmt::format("{}: {}", place, added.error().detail);
+    if (!conflict && given == nullptr && source.image_fault.empty()) source.image_fault = text;
+    if (known == nullptr) note(std::move(text));
   }
+}
+
+// What is wrong with a dump is said once, in the words of the reader of the snapshot.
+const Problem* CaptureBuilder::problem_of_dump(const Device& core, const Dump& dump) const {
+  const std::string file = capture_.snapshot_->path_of(core.file);
+  const std::string path = capture_.snapshot_->path_of(dump.file);
+  const std::string address = fmt::format("0x{:x}", dump.address);
+  const auto about = [&](const Problem& problem) {
+    switch (problem.kind) {
+      case ProblemKind::kDumpFileMissing:
+      case ProblemKind::kDumpFileEmpty:
+      case ProblemKind::kDumpFileShort:
+      case ProblemKind::kDumpWraps:
+        return problem.file == file && problem.line == dump.line;
+      case ProblemKind::kDumpOverlap:
+        return (problem.values[0] == path && problem.values[1] == address) ||
+               (problem.values[2] == path && problem.values[3] == address);
+      default:
+        return false;
+    }
+  };
+  const auto found = std::ranges::find_if(problems_, about);
+  return found == problems_.end() ? nullptr : &*found;
+}
+
+const image::RegionInfo* CaptureBuilder::given_image_at(const Dump& dump) const {
+  if (given_images_.empty()) return nullptr;
+  std::uint64_t length = dump.length;
+  if (const auto file = MappedFile::open(capture_.snapshot_->path_of(dump.file));
+      file && length == 0) {
+    length = file->size();
+  }
+  const std::uint64_t last = dump.address + std::max<std::uint64_t>(length, 1) - 1;
+  const auto found = std::ranges::find_if(given_images_, [&](const image::RegionInfo& region) {
+    return region.first <= last && region.last >= dump.address;
+  });
+  return found == given_images_.end() ? nullptr : &*found;
 }
 
 Result<void> CaptureBuilder::add_images() {
   for (const ImageFile& file : options_.images) {
     WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = file.address}));
   }
+  given_images_ = capture_.image_->regions();
   return {};
 }
 

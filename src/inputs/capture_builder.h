@@ -28,7 +28,12 @@ class CaptureBuilder {
   Result<void> add_images();
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
-  void add_dumps(const Device& core);
+  /// The memory of the core of `source`.
+  void add_dumps(const Device& core, CaptureSource& source);
+  /// nullptr: the reader of the snapshot found nothing wrong with it.
+  [[nodiscard]] const Problem* problem_of_dump(const Device& core, const Dump& dump) const;
+  /// The file of the command line that lies where the dump would.
+  [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   void look_for_itm_sync();
   void add_data_stream(const TraceSource& source);
   /// Those of the command line, then those of the device, which must outlive the reader.

@@ -71,15 +71,42 @@ make_good nodump
 rm nodump/program.bin
 run decode nodump
 expect_code 0
+expect_one_sentence
 expect_err program.bin
 expect_out 'no image here'
+run decode nodump --strict
+expect_code 1
+expect_err '--strict: the program image is incomplete: nodump/cpu.ini:5: '
+run packets nodump --strict
+expect_code 0
+run decode nodump --strict --image 0x80000=good/program.bin
+expect_code 0
+expect_err program.bin
+expect_out '+2  insns'
+
+case=no_image_at_all
+make_good imageless
+sed -i '/\[dump\]/,$d' imageless/cpu.ini
+run decode imageless
+expect_code 0
+run decode imageless --strict
+expect_code 1
+expect_err '--strict: there is no program image'
+expect_err '--image ADDRESS=FILE'
+run decode imageless --strict --image 0x80000=good/program.bin
+expect_code 0
+expect_no_err
 
 case=short_dump_file
 make_good short
 sed -i s/length=8/length=4096/ short/cpu.ini
 run decode short
 expect_code 0
-expect_err program.bin
+expect_one_sentence
+expect_err 'asks for 4096 bytes'
+run decode short --strict
+expect_code 1
+expect_err '--strict: the program image is incomplete: short/cpu.ini:5: '
 
 case=overlapping_dumps
 make_good overlap
@@ -87,8 +114,24 @@ cp overlap/program.bin overlap/other.bin
 printf '[dump2]\nfile=other.bin\naddress=0x80004\nlength=8\n' >>overlap/cpu.ini
 run decode overlap
 expect_code 0
+expect_one_sentence
 expect_err other.bin
 expect_out '+2  insns'
+run decode overlap --strict
+expect_code 0
+
+case=dump_that_overlaps_an_image_of_the_command_line
+run decode good --image 0x80004=overlap/other.bin
+expect_code 0
+expect_one_sentence
+expect_err 'good/cpu.ini:5: The memory dump good/program.bin is left out'
+expect_err 'overlap/other.bin at 0x80004..0x8000b of --image'
+run decode overlap --image 0x80000=good/program.bin
+expect_code 0
+expect_err 'overlap/cpu.ini:5: The memory dump overlap/program.bin is left out'
+expect_err 'overlap/cpu.ini:9: The memory dump overlap/other.bin is left out'
+run decode good --strict --image 0x80000=overlap/other.bin
+expect_code 0
 
 case=empty_trace
 make_good void

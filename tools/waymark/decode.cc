@@ -190,6 +190,9 @@ int run(const DecodeOptions& options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 
+  if (const std::string fault = options.strict ? capture->image_fault() : ""; !fault.empty())
+    return complain("--strict: " + fault, kDamaged);
+
   const bool timed = !options.merge.empty();
   const auto sink = make_sink(options.format, output->text(), *capture, timed);
   std::optional<Merged> merged;

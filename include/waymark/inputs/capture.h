@@ -60,6 +60,8 @@ struct CaptureSource {
   isa::Profile profile = isa::Profile::kUnknown;
   Source* source = nullptr;     ///< Of the tree.
   bool starts_in_sync = false;  ///< Decoded without a synchronisation point; SourceOptions.
+  bool needs_image = false;     ///< Its trace can only be decoded along the program.
+  std::string image_fault{};    ///< What part of the image is missing, as a whole sentence.
 };
 
 /// A sentence for the user about something doubtful that did not stop the opening.
@@ -93,6 +95,10 @@ class Capture {
   /// Those that CaptureOptions::ids names.
   [[nodiscard]] const std::vector<CaptureSource>& sources() const { return sources_; }
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+
+  /// Why the trace of sources() cannot be followed everywhere, as the end of a sentence: part of
+  /// the program image is missing, or all of it.  Empty: not known of any.
+  [[nodiscard]] std::string image_fault() const;
 
   /// All files that the capture reads or that its snapshot names, whether they exist or not: what
   /// no output may replace.
