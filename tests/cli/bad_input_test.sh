@@ -265,6 +265,40 @@ run decode good --no-such-option
 expect_code 2
 run frobnicate
 expect_code 2
+expect_one_sentence
+expect_err 'frobnicate'
+
+case=usage_errors_are_sentences_with_the_remedy
+run
+expect_code 2
+expect_one_sentence
+expect_err 'waymark: A command is missing: info, decode, packets or assemble; see waymark --help.'
+run decode
+expect_code 2
+expect_one_sentence
+expect_err 'waymark: INPUT is required; see waymark decode --help.'
+for form in xml 1 TEXT ''; do
+  run decode good --format "$form"
+  expect_code 2
+  expect_one_sentence
+  expect_err "waymark: --format: $form not in {text,json,csv}; see waymark decode --help."
+done
+run info good --format csv
+expect_code 2
+expect_err '{text,json}'
+run decode good --merge size
+expect_code 2
+expect_err 'waymark: --merge: size not in {time}; see waymark decode --help.'
+run decode good extra
+expect_code 2
+expect_err 'extra'
+run --version
+expect_code 0
+expect_no_err
+run decode --help
+expect_code 0
+expect_no_err
+expect_out 'text|json|csv'
 
 case=info_says_what_looks_wrong
 run info zeros
