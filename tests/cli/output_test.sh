@@ -117,6 +117,62 @@ expect_code 130
 expect_whole_lines
 [ "$(wc -l <out)" -gt 10 ] || complain 'what was decoded is not there'
 
+# interrupted ARGUMENTS...: runs waymark into a pipe that nobody reads, interrupts it after a second;
+# out holds what is in the pipe, seconds how long it went on.
+interrupted() {
+  mkfifo pipe
+  set -m
+  "$WAYMARK" "$@" >pipe 2>err &
+  local program=$!
+  set +m
+  exec 7<pipe
+  sleep 1
+  kill -INT "$program"
+  seconds=$SECONDS
+  code=0
+  wait "$program" || code=$?
+  seconds=$((SECONDS - seconds))
+  cat <&7 >out
+  exec 7<&-
+  rm pipe
+}
+
+case=interrupt_while_the_pipe_is_full
+(
+  sleep 20
+  # Without an effect of the interrupt, the test would hang.
+  exec 7<>pipe 2>/dev/null && cat <&7 >/dev/null
+) 2>/dev/null &
+rescue=$!
+interrupted decode long
+kill "$rescue" 2>/dev/null
+expect_code 130
+expect_no_err
+expect_whole_lines
+[ "$(wc -l <out)" -gt 10 ] || complain 'what was decoded is not there'
+[ "$seconds" -le 3 ] || complain "it went on for $seconds seconds"
+
+# Every address begins another block of 64 MiB without a branch.
+case=interrupt_of_a_slow_decode
+make_snapshot slow source_data
+truncate -s 64M slow/nops.bin
+python3 - slow/nops.bin <<'PYTHON'
+import sys
+with open(sys.argv[1], 'wb') as out:
+    for _ in range(64):
+        out.write(bytes.fromhex('1f2003d5') * (1 << 18))
+PYTHON
+printf '[dump2]\nfile=nops.bin\naddress=0x10000000\n' >>slow/cpu.ini
+put_bytes slow/trace.bin "${stream_start[@]}"
+for ((i = 0; i < 2000; ++i)); do
+  # A 64-bit address of IS0 with a context; atom E.
+  put_bytes slow/trace.bin 9d "$(printf '%02x' $((i & 127)))" "$(printf '%02x' $((i >> 7)))" 00 10 \
+    00 00 00 00 f7
+done
+interrupted decode slow
+expect_code 130
+[ "$seconds" -le 2 ] || complain "it went on for $seconds seconds"
+
 case=no_progress_line_in_a_pipe
 run decode long -o /dev/null
 expect_no_err

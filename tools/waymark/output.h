@@ -10,7 +10,8 @@
 namespace waymark::cli {
 
 /// Text is appended to text() in whole lines.  Once a write fails everything is dropped, and
-/// error() says why.
+/// error() says why.  After an interrupt everything is dropped once the reader of a pipe takes
+/// nothing for a while; that is no failure.
 class Output {
  public:
   /// `path` empty or "-": standard output.  `inputs`: files that are read, which must not be lost.
@@ -34,14 +35,16 @@ class Output {
  private:
   static constexpr std::size_t kFlushSize = std::size_t{256} << 10;
 
-  Output(int descriptor, std::string name)
-      : text_(kFlushSize * 2), name_(std::move(name)), descriptor_(descriptor) {}
+  Output(int descriptor, std::string name);
+  bool reader_takes_more();
   void fail_write(std::string_view unwritten, int code);
 
   TextBuffer text_;
   std::string name_;
   std::string error_;
   int descriptor_ = -1;
+  bool is_file_ = false;  ///< A regular one, which takes all and can be cut.
+  bool gave_up_ = false;  ///< Interrupted, and the reader of the pipe takes nothing.
 };
 
 /// kInvalidArgument with a sentence: `path` is one of `inputs`, by whatever name.

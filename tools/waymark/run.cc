@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "exit_code.h"
@@ -11,7 +13,12 @@
 namespace waymark::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kFirstBatch = 16;
+constexpr auto kSlow = std::chrono::milliseconds(50);
+constexpr auto kFast = std::chrono::milliseconds(5);
 
 class Runner {
  public:
@@ -39,16 +46,30 @@ class Runner {
 
  private:
   int drain() {
-    while (const std::size_t count = capture_.tree().next(batch_)) {
+    while (const std::size_t count = next()) {
       if (hooks_.on_elements) hooks_.on_elements(std::span(batch_).first(count));
       if (const int code = check(); code != kOk) return code;
     }
     return check();
   }
 
+  /// Adapts the size of the batch, so that an interrupt is seen soon however slow decoding is.
+  std::size_t next() {
+    const auto start = Clock::now();
+    const std::size_t count = capture_.tree().next(std::span(batch_).first(size_));
+    const auto time = Clock::now() - start;
+    if (time > kSlow) {
+      size_ = std::max<std::size_t>(size_ / 16, 1);
+    } else if (time < kFast) {
+      size_ = std::min(size_ * 2, kBatch);
+    }
+    return count;
+  }
+
   int check() {
-    if (!output_.settle()) return kOutput;
+    const bool written = output_.settle();
     if (interrupted()) return kInterrupted;
+    if (!written) return kOutput;
     return hooks_.stop && hooks_.stop() ? kDamaged : kOk;
   }
 
@@ -56,6 +77,7 @@ class Runner {
   Output& output_;
   const RunHooks& hooks_;
   std::vector<Element> batch_;
+  std::size_t size_ = kFirstBatch;  ///< Of the next batch.
 };
 
 }  // namespace
