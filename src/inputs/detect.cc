@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using frames::kFrameSize;
 
-constexpr std::array<std::uint8_t, 4> kFsync{0xFF, 0xFF, 0xFF, 0x7F};
 constexpr std::size_t kAsyncZeros = 11;  // Then 0x80; sheet etmv4-ete.md section 2.2.
 
 // Real captures of up to six sources have at most one ID byte a frame, no reserved IDs and at least
@@ -52,9 +51,7 @@ bool is_trace_script(Bytes content) {
 }
 
 bool is_fsync(Bytes content, std::size_t at) {
-  return content.size() - at >= kFsync.size() &&
-         std::equal(kFsync.begin(), kFsync.end(),
-                    content.begin() + static_cast<std::ptrdiff_t>(at));
+  return content.size() - at >= frames::kFsyncBytes.size() && frames::is_fsync(content.data() + at);
 }
 
 struct AsyncFacts {
@@ -189,7 +186,7 @@ SyncFacts sync_facts(Bytes content) {
         run = 1;
       }
       ++facts.syncs;
-      at += kFsync.size();
+      at += frames::kFsyncBytes.size();
       previous_end = at;
       half_syncs = 0;
     } else if (facts.syncs != 0 && (at - previous_end) % 2 == 0 && content[at] == 0xFF &&

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "packet_assembler.h"
 #include "waymark/base/bits.h"
+#include "waymark/base/number.h"
 #include "waymark/frames/dstream.h"
 #include "waymark/frames/mux.h"
 #include "waymark/inputs/protocols.h"
@@ -28,17 +28,6 @@ std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10) {
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // -- Text to statements. --------------------------------------------------------------------------
