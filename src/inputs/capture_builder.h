@@ -9,7 +9,11 @@
 
 namespace waymark::inputs {
 
-/// Used once.
+/// Whether the registers of an ETMv4 say that it has a data stream.
+bool traces_data(const RegisterReader& registers);
+
+/// Used once.  What all inputs share stands in capture_builder.cc, the rest by concept in
+/// capture_builder_raw.cc, capture_builder_snapshot.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
