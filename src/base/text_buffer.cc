@@ -89,12 +89,6 @@ void TextBuffer::right(std::string_view text, std::size_t width) {
   put(text);
 }
 
-void TextBuffer::pad_to(std::size_t column) {
-  const std::size_t newline = view().rfind('\n');
-  const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-  while (size_ - start < column) put(' ');
-}
-
 void TextBuffer::reserve(std::size_t capacity) {
   if (capacity <= capacity_) return;
   const std::size_t wanted = std::max({capacity, capacity_ * 2, std::size_t{256}});

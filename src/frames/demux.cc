@@ -11,10 +11,6 @@
 namespace waymark::frames {
 namespace {
 
-constexpr std::array<std::uint8_t, 4> kFsync = {0xFF, 0xFF, 0xFF, 0x7F};
-
-bool is_fsync(const std::uint8_t* at) { return std::memcmp(at, kFsync.data(), kFsync.size()) == 0; }
-
 std::string_view size_message(std::size_t alignment) {
   switch (alignment) {
     case 2:
@@ -173,7 +169,7 @@ inline Step Demux::advance_aligned() {
       reset_bytes_ = 0;
     } else {
       std::size_t end = pos_;
-      while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsync.size();
+      while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsyncBytes.size();
       if ((end - pos_) % kFrameSize != 0) return fail_pass("Incorrect FSYNC frame reset pattern");
       if (end != pos_) {
         reset_bytes_ = end - pos_;
@@ -218,9 +214,9 @@ Step Demux::advance_pairs() {
   for (;;) {
     if (have_ == 0 && !half_ && !carrying_ && !discarding_) {
       if (options_.has_fsyncs && !(quirks_.fsync_after_hsync_fails && after_hsync_)) {
-        while (block_.size() - pos_ >= kFsync.size() && is_fsync(block_.data() + pos_)) {
-          pos_ += kFsync.size();
-          statistics_.frame_bytes += kFsync.size() + hsync_bytes_;
+        while (block_.size() - pos_ >= kFsyncBytes.size() && is_fsync(block_.data() + pos_)) {
+          pos_ += kFsyncBytes.size();
+          statistics_.frame_bytes += kFsyncBytes.size() + hsync_bytes_;
           hsync_bytes_ = 0;
           boundary_ = base_ + pos_;
         }
@@ -253,7 +249,7 @@ Step Demux::advance_pairs() {
       return fail_pass("Bad FSYNC pattern before frame or invalid ID.(0x7F)");
     if (half_) {
       half_ = false;
-      statistics_.frame_bytes += kFsync.size() + hsync_bytes_;
+      statistics_.frame_bytes += kFsyncBytes.size() + hsync_bytes_;
       hsync_bytes_ = 0;
       boundary_ = base_ + next;
     } else if (begins_sync && !discarding_) {
@@ -313,14 +309,14 @@ bool Demux::search() {
     } else {
       matched_ = 0;
       synced_ = true;
-      if (pos_ >= kFsync.size()) {  // Left for advance_pairs().
-        pos_ -= kFsync.size();
+      if (pos_ >= kFsyncBytes.size()) {  // Left for advance_pairs().
+        pos_ -= kFsyncBytes.size();
         pass_ = pos_;
         boundary_ = base_ + pos_;
       } else {
-        held_sync_ = static_cast<std::uint8_t>(kFsync.size() - pos_);
+        held_sync_ = static_cast<std::uint8_t>(kFsyncBytes.size() - pos_);
         pass_ = 0;
-        statistics_.frame_bytes += kFsync.size();
+        statistics_.frame_bytes += kFsyncBytes.size();
         boundary_ = base_ + pos_;
       }
       return true;
@@ -367,7 +363,7 @@ void Demux::resync() {
   if (options_.memory_aligned) {
     // The run of FSYNCs ends inside a frame: go on after that frame.
     std::size_t end = pos_;
-    while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsync.size();
+    while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsyncBytes.size();
     pos_ += (end - pos_ + kFrameSize - 1) / kFrameSize * kFrameSize;
     pass_ = pos_;
     discarding_ = true;

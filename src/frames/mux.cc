@@ -82,7 +82,7 @@ void Mux::end_frame() {
 
 void Mux::emit_frame() {
   if (options_.fsync_period != 0 && frames_ % options_.fsync_period == 0)
-    out_.insert(out_.end(), {0xFF, 0xFF, 0xFF, 0x7F});
+    out_.insert(out_.end(), kFsyncBytes.begin(), kFsyncBytes.end());
   ++frames_;
   for (unsigned i = 0; i < kFrameSize; i += 2) {
     if (options_.hsync_period != 0 && ++pairs_ >= options_.hsync_period) {
@@ -102,7 +102,7 @@ void Mux::finish() {
 
 void Mux::append_reset() {
   finish();
-  for (int i = 0; i < 4; ++i) out_.insert(out_.end(), {0xFF, 0xFF, 0xFF, 0x7F});
+  for (int i = 0; i < 4; ++i) out_.insert(out_.end(), kFsyncBytes.begin(), kFsyncBytes.end());
   id_ = kNoTraceId;
 }
 

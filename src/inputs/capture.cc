@@ -47,6 +47,34 @@ Result<Capture> Capture::open(const std::string& path, const CaptureOptions& opt
   return CaptureBuilder(path, options).build();
 }
 
+std::string Capture::image_fault() const {
+  bool needed = false;
+  for (const CaptureSource& source : sources_) {
+    if (!source.image_fault.empty())
+      return "the program image is incomplete: " + source.image_fault;
+    needed |= source.needs_image;
+  }
+  if (!needed || !image_->regions().empty()) return {};
+  return "there is no program image; add --image ADDRESS=FILE.";
+}
+
+std::vector<std::string> Capture::input_files() const {
+  std::vector<std::string> files{trace_.path()};
+  for (const image::RegionInfo& region : image_->regions()) {
+    if (region.kind == image::RegionKind::kFile) files.push_back(region.name);
+  }
+  if (snapshot_ == nullptr) return files;
+  const auto add = [&](std::string_view name) { files.push_back(snapshot_->path_of(name)); };
+  add("snapshot.ini");
+  if (!snapshot_->trace_file.empty()) add(snapshot_->trace_file);
+  for (const DeviceFile& device : snapshot_->device_files) add(device.file);
+  for (const TraceBuffer& buffer : snapshot_->buffers) add(buffer.file);
+  for (const Device& device : snapshot_->devices) {
+    for (const Dump& dump : device.dumps) add(dump.file);
+  }
+  return files;
+}
+
 std::optional<TraceBlock> Capture::next_block() {
   const auto options = frame_options(framing_);
   const std::size_t alignment = options ? options->alignment() : 1;

@@ -9,7 +9,11 @@
 
 namespace waymark::inputs {
 
-/// Used once.
+/// Whether the registers of an ETMv4 say that it has a data stream.
+bool traces_data(const RegisterReader& registers);
+
+/// Used once.  What all inputs share stands in capture_builder.cc, the rest by concept in
+/// capture_builder_raw.cc, capture_builder_snapshot.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -28,7 +32,12 @@ class CaptureBuilder {
   Result<void> add_images();
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
-  void add_dumps(const Device& core);
+  /// The memory of the core of `source`.
+  void add_dumps(const Device& core, CaptureSource& source);
+  /// nullptr: the reader of the snapshot found nothing wrong with it.
+  [[nodiscard]] const Problem* problem_of_dump(const Device& core, const Dump& dump) const;
+  /// The file of the command line that lies where the dump would.
+  [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   void look_for_itm_sync();
   void add_data_stream(const TraceSource& source);
   /// Those of the command line, then those of the device, which must outlive the reader.
@@ -42,10 +51,14 @@ class CaptureBuilder {
   Result<void> attach(const ProtocolRow& row, const RegisterReader& registers, isa::Core core,
                       CaptureSource description);
   void note(std::string text, Severity severity = Severity::kWarning);
+  /// Adds the notes of errors: what stands in the way was noted when it was met.
+  [[nodiscard]] std::string with_obstacles(std::string sentence) const;
 
   const std::string& path_;
   CaptureOptions options_;  ///< With what the input itself says.
   Capture capture_;
+  std::vector<Problem> problems_;                ///< Of the snapshot.
+  std::vector<image::RegionInfo> given_images_;  ///< Those of the command line.
 };
 
 }  // namespace waymark::inputs

@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using frames::kFrameSize;
 
-constexpr std::array<std::uint8_t, 4> kFsync{0xFF, 0xFF, 0xFF, 0x7F};
 constexpr std::size_t kAsyncZeros = 11;  // Then 0x80; sheet etmv4-ete.md section 2.2.
 
 // Real captures of up to six sources have at most one ID byte a frame, no reserved IDs and at least
@@ -52,9 +51,7 @@ bool is_trace_script(Bytes content) {
 }
 
 bool is_fsync(Bytes content, std::size_t at) {
-  return content.size() - at >= kFsync.size() &&
-         std::equal(kFsync.begin(), kFsync.end(),
-                    content.begin() + static_cast<std::ptrdiff_t>(at));
+  return content.size() - at >= frames::kFsyncBytes.size() && frames::is_fsync(content.data() + at);
 }
 
 struct AsyncFacts {
@@ -189,7 +186,7 @@ SyncFacts sync_facts(Bytes content) {
         run = 1;
       }
       ++facts.syncs;
-      at += kFsync.size();
+      at += frames::kFsyncBytes.size();
       previous_end = at;
       half_syncs = 0;
     } else if (facts.syncs != 0 && (at - previous_end) % 2 == 0 && content[at] == 0xFF &&
@@ -235,7 +232,7 @@ std::optional<Detection> detect_syncs(Bytes content) {
       fmt::format("There are {} frame syncs, which are whole frames apart.", plain.syncs)};
 }
 
-Detection detect_trace(Bytes content, bool whole_frames) {
+Detection detect_trace(Bytes content) {
   const AsyncFacts async = async_facts(content);
   // A frame starts with an ID byte or data of a known ID, hardly ever with eleven zeros.
   if (async.first == std::size_t{0}) {
@@ -251,7 +248,7 @@ Detection detect_trace(Bytes content, bool whole_frames) {
   const ItmFacts itm = itm_facts(content);
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
   const FrameFacts facts = frame_facts(content);
-  if (whole_frames && facts.plausible()) {
+  if (facts.plausible()) {
     std::string why = fmt::format(
         "Read as 16-byte frames, its ID bytes name {} trace source{} and "
         "recur as hardware repeats them",
@@ -323,7 +320,6 @@ std::string_view input_kind_name(InputKind kind) {
 
 Detection detect(Bytes content) {
   if (content.empty()) return {InputKind::kEmpty, "It has no bytes: nothing was captured."};
-  const bool whole_frames = content.size() % kFrameSize == 0;
   content = content.first(std::min(content.size(), kDetectWindow));
   if (starts_with(content, "PERFILE2") || starts_with(content, "2ELIFREP")) {
     return {
@@ -342,7 +338,7 @@ Detection detect(Bytes content) {
     return {InputKind::kElf, "It starts with the magic number of ELF: a program, not trace."};
   if (is_trace_script(content))
     return {InputKind::kTraceScript, "It is text whose first line says `waymark-trace`."};
-  return detect_trace(content, whole_frames);
+  return detect_trace(content);
 }
 
 Result<Detection> detect(const std::string& path) {

@@ -3,125 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "packet_assembler.h"
+#include "trace_script_lexer.h"
 #include "waymark/base/bits.h"
+#include "waymark/base/number.h"
 #include "waymark/frames/dstream.h"
 #include "waymark/frames/mux.h"
 #include "waymark/inputs/protocols.h"
 
 namespace waymark::inputs {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r";
-
-std::unexpected<Error> fail_at(std::uint32_t line, std::string_view reason,
-                               ErrorCode code = ErrorCode::kParse) {
-  return fail(code, fmt::format("line {}: {}", line, reason));
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10) {
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// -- Text to statements. --------------------------------------------------------------------------
-
-/// A statement, an opening one ("repeat 3 {"), or a closing brace (no words, not opening).
-struct Statement {
-  std::uint32_t line = 0;
-  bool opens = false;
-  std::vector<std::string_view> words;
-  std::string body;  ///< Of `expect`: its lines.
-};
-
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  Result<std::vector<Statement>> run() {
-    while (!text_.empty()) WAYMARK_TRY(read_line(take_line()));
-    return std::move(statements_);
-  }
-
- private:
-  std::string_view take_line() {
-    const std::size_t end = std::min(text_.find('\n'), text_.size());
-    const std::string_view line = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    ++line_;
-    return line;
-  }
-
-  Result<void> read_line(std::string_view line) {
-    line = trim(line.substr(0, line.find('#')));
-    if (line.starts_with("description ")) {
-      statements_.push_back({line_, false, {line.substr(0, 11), trim(line.substr(11))}, {}});
-      return {};
-    }
-    Statement statement{line_, false, {}, {}};
-    const auto close = [&] {
-      if (!statement.words.empty() || statement.opens) statements_.push_back(statement);
-      statement = {line_, false, {}, {}};
-    };
-    while (!line.empty()) {
-      const char c = line.front();
-      if (c == ';' || c == '{' || c == '}') {
-        statement.opens = c == '{';
-        close();
-        if (c == '}') statements_.push_back({line_, false, {}, {}});
-        line.remove_prefix(1);
-      } else if (kBlanks.find(c) != std::string_view::npos) {
-        line.remove_prefix(1);
-      } else {
-        const std::size_t end = std::min(line.find_first_of(" \t\r;{}"), line.size());
-        statement.words.push_back(line.substr(0, end));
-        line.remove_prefix(end);
-      }
-    }
-    close();
-    if (!statements_.empty() && statements_.back().line == line_ &&
-        !statements_.back().words.empty() && statements_.back().words[0] == "expect")
-      return read_expected();
-    return {};
-  }
-
-  /// The lines up to "end", as they stand.
-  Result<void> read_expected() {
-    const std::uint32_t from = line_;
-    std::string& body = statements_.back().body;
-    while (!text_.empty()) {
-      std::string_view line = take_line();
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line == "end") return {};
-      body += line;
-      body += '\n';
-    }
-    return fail_at(from, "The listing after 'expect' needs a line 'end' behind it.");
-  }
-
-  std::string_view text_;
-  std::uint32_t line_ = 0;
-  std::vector<Statement> statements_;
-};
-
-// -- Statements to a capture. ---------------------------------------------------------------------
 
 /// The bytes of the buffer that is being filled.
 class Output {
@@ -565,53 +460,6 @@ class Assembler {
 
 }  // namespace
 
-namespace {
-
-/// What the registers of a device mean.
-struct Known {
-  const ProtocolRow* row;
-  RegisterReader registers;
-  isa::Core core;
-};
-
-Result<Known> look_up(const ScriptDevice& device) {
-  Known known{protocol_by_type(device.protocol), {}, {}};
-  if (known.row == nullptr || known.row->make == nullptr || known.row->make_assembler == nullptr ||
-      known.row->type != device.protocol)
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("Trace scripts do not know the protocol '{}'.", device.protocol));
-  known.registers = [&device](std::string_view name) -> std::optional<std::uint32_t> {
-    for (const auto& [key, value] : device.registers)
-      if (key == name) return value;
-    return std::nullopt;
-  };
-  for (const RegisterRule& rule : known.row->registers)
-    if (rule.mandatory && !known.registers(rule.name))
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("The device {} needs the register {}.", device.name, rule.name));
-  if (known.row->needs_core) {
-    const Result<isa::Core> core = isa::core_by_name(device.core);
-    if (!core) return std::unexpected(core.error());
-    known.core = *core;
-  }
-  return known;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<PacketAssembler>> make_packet_assembler(const ScriptDevice& device) {
-  const Result<Known> known = look_up(device);
-  if (!known) return std::unexpected(known.error());
-  return known->row->make_assembler(known->registers, known->core);
-}
-
-Result<std::unique_ptr<Source>> make_source(const ScriptDevice& device, const image::Image* image,
-                                            const SourceOptions& options) {
-  const Result<Known> known = look_up(device);
-  if (!known) return std::unexpected(known.error());
-  return known->row->make(known->registers, known->core, image, options);
-}
-
 frames::Options ScriptBuffer::frame_options() const {
   const bool syncs = format == ScriptFormat::kFsync || format == ScriptFormat::kHsync ||
                      format == ScriptFormat::kDstream;
@@ -622,7 +470,7 @@ frames::Options ScriptBuffer::frame_options() const {
 }
 
 Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits) {
-  auto statements = Lexer(text).run();
+  auto statements = read_statements(text);
   if (!statements) return std::unexpected(std::move(statements).error());
   return Assembler(std::move(*statements), limits).run();
 }

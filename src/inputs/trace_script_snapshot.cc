@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "waymark/inputs/trace_script.h"
 
 namespace waymark::inputs {
@@ -19,9 +21,19 @@ std::string format_word(ScriptFormat format) {
   return "coresight";
 }
 
+Result<MappedFile> open_image(const ScriptImage& image, const std::string& directory) {
+  auto file = MappedFile::open((std::filesystem::path(directory) / image.file).string());
+  if (!file)
+    return fail(file.error().code, fmt::format("line {}: {}", image.line, file.error().detail));
+  if (file->size() == 0)
+    return fail(ErrorCode::kBadData,
+                fmt::format("line {}: The image file {} is empty.", image.line, file->path()));
+  return file;
+}
+
 }  // namespace
 
-Result<ScriptSnapshot> to_snapshot(const TraceScript& script) {
+Result<ScriptSnapshot> to_snapshot(const TraceScript& script, const std::string& directory) {
   ScriptSnapshot made;
   made.snapshot.description = script.description;
   std::vector<Dump> dumps;
@@ -29,11 +41,17 @@ Result<ScriptSnapshot> to_snapshot(const TraceScript& script) {
     const ScriptImage& image = script.images[i];
     Dump dump;
     dump.section = fmt::format("dump{}", i);
-    dump.file = image.file.empty() ? fmt::format("image_{}.bin", i) : image.file;
+    dump.file = fmt::format("image_{}.bin", i);
     dump.space = image.space_name;
     dump.address = image.address;
     dump.length = image.bytes.size();
-    if (image.file.empty()) made.files.push_back({dump.file, image.bytes});
+    Bytes bytes = image.bytes;
+    if (!image.file.empty()) {
+      auto file = open_image(image, directory);
+      if (!file) return std::unexpected(file.error());
+      bytes = made.images.emplace_back(std::move(*file)).bytes();
+    }
+    made.files.push_back({dump.file, bytes});
     dumps.push_back(std::move(dump));
   }
   for (const ScriptDevice& source : script.devices) {

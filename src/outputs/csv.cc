@@ -139,7 +139,7 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   for (int column = 5; column < 18; ++column) line.empty();
   line.word(severity_word(record.severity));
   for (int column = 19; column < 24; ++column) line.empty();
-  line.text(record.message);
+  line.text(message_text(record));
 }
 
 void write_csv_timed_header(TextBuffer& out) {

@@ -482,9 +482,7 @@ void HumanWriter::write_data(const Element& element) {
 void HumanWriter::write(const Item& item, const Diagnostic& record) {
   begin_line(item, record.index, record.trace_id);
   out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
-  std::string_view message = record.message;
-  while (message.ends_with('\n')) message.remove_suffix(1);
-  out_.put(message);
+  out_.put(message_text(record));
   out_.put(" (");
   out_.put(fault_word(record.fault));
   if (record.lost != 0) {

@@ -314,7 +314,7 @@ void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedR
   object.word("stage", stage_word(record.stage));
   if (record.address != kNoAddress) object.hex("address", record.address);
   if (record.lost != 0) object.number("lost", record.lost);
-  object.text("message", record.message);
+  object.text("message", message_text(record));
 }
 
 }  // namespace

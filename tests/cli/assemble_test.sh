@@ -24,6 +24,40 @@ run decode loop
 expect_code 0
 expect_out '0x0000000000080000      +2  insns'
 
+case=image_from_a_file_beside_the_script
+mkdir -p deep
+put_program deep/program.bin
+sed 's/hex d503201f 17ffffff/file program.bin/' loop.trace >deep/file.trace
+run assemble deep/file.trace -o made
+expect_code 0
+expect_no_err
+run decode made
+expect_code 0
+expect_no_err
+expect_out '0x0000000000080000      +2  insns'
+
+case=image_file_that_does_not_exist
+sed 's/hex d503201f 17ffffff/file none.bin/' loop.trace >deep/none.trace
+run assemble deep/none.trace -o nothing
+expect_code 3
+expect_one_sentence
+expect_err 'deep/none.trace: line 5:'
+expect_err deep/none.bin
+[ ! -e nothing ] || complain 'a snapshot was begun'
+
+case=output_that_would_replace_what_is_read
+cp loop.trace snapshot.ini
+run assemble snapshot.ini -o .
+expect_code 2
+expect_one_sentence
+cmp -s loop.trace snapshot.ini || complain 'the script was replaced'
+rm snapshot.ini
+put_program image_0.bin
+sed 's/hex d503201f 17ffffff/file image_0.bin/' loop.trace >file.trace
+run assemble file.trace -o .
+expect_code 2
+cmp -s image_0.bin deep/program.bin || complain 'the image was replaced'
+
 case=script_given_to_decode
 run decode loop.trace
 expect_code 3

@@ -39,6 +39,22 @@ run decode unknown
 expect_code 3
 expect_err ETM_7
 
+case=missing_trace_ini
+make_good traceless
+rm traceless/trace.ini
+run decode traceless
+expect_code 3
+expect_one_sentence
+expect_err 'traceless/trace.ini` cannot be read'
+
+case=trace_ini_not_named
+make_good unnamed
+sed -i /metadata/d unnamed/snapshot.ini
+run decode unnamed
+expect_code 3
+expect_one_sentence
+expect_err 'metadata'
+
 case=missing_register
 make_good register
 sed -i /TRCIDR0/d register/etm.ini
@@ -55,15 +71,42 @@ make_good nodump
 rm nodump/program.bin
 run decode nodump
 expect_code 0
+expect_one_sentence
 expect_err program.bin
 expect_out 'no image here'
+run decode nodump --strict
+expect_code 1
+expect_err '--strict: the program image is incomplete: nodump/cpu.ini:5: '
+run packets nodump --strict
+expect_code 0
+run decode nodump --strict --image 0x80000=good/program.bin
+expect_code 0
+expect_err program.bin
+expect_out '+2  insns'
+
+case=no_image_at_all
+make_good imageless
+sed -i '/\[dump\]/,$d' imageless/cpu.ini
+run decode imageless
+expect_code 0
+run decode imageless --strict
+expect_code 1
+expect_err '--strict: there is no program image'
+expect_err '--image ADDRESS=FILE'
+run decode imageless --strict --image 0x80000=good/program.bin
+expect_code 0
+expect_no_err
 
 case=short_dump_file
 make_good short
 sed -i s/length=8/length=4096/ short/cpu.ini
 run decode short
 expect_code 0
-expect_err program.bin
+expect_one_sentence
+expect_err 'asks for 4096 bytes'
+run decode short --strict
+expect_code 1
+expect_err '--strict: the program image is incomplete: short/cpu.ini:5: '
 
 case=overlapping_dumps
 make_good overlap
@@ -71,8 +114,24 @@ cp overlap/program.bin overlap/other.bin
 printf '[dump2]\nfile=other.bin\naddress=0x80004\nlength=8\n' >>overlap/cpu.ini
 run decode overlap
 expect_code 0
+expect_one_sentence
 expect_err other.bin
 expect_out '+2  insns'
+run decode overlap --strict
+expect_code 0
+
+case=dump_that_overlaps_an_image_of_the_command_line
+run decode good --image 0x80004=overlap/other.bin
+expect_code 0
+expect_one_sentence
+expect_err 'good/cpu.ini:5: The memory dump good/program.bin is left out'
+expect_err 'overlap/other.bin at 0x80004..0x8000b of --image'
+run decode overlap --image 0x80000=good/program.bin
+expect_code 0
+expect_err 'overlap/cpu.ini:5: The memory dump overlap/program.bin is left out'
+expect_err 'overlap/cpu.ini:9: The memory dump overlap/other.bin is left out'
+run decode good --strict --image 0x80000=overlap/other.bin
+expect_code 0
 
 case=empty_trace
 make_good void
@@ -173,6 +232,29 @@ run decode good --buffer ETB_9
 expect_code 3
 expect_err 'use --buffer with one of: ETB_0'
 
+case=info_of_one_id_tells_nothing_of_others
+make_snapshot pair coresight
+sed s/ETM_0/ETM_1/ pair/etm.ini | sed s/0x10/0x12/ >pair/etm1.ini
+sed -i 's/^b=/c=etm1.ini\nb=/' pair/snapshot.ini
+sed -i 's/^ETM_0=ETB_0/&\nETM_1=ETB_0/; s/^cpu_0=ETM_0/&\ncpu_0=ETM_1/' pair/trace.ini
+put_frames pair/trace.bin 0x10 "${stream_start[@]}" f7 f7
+put_frames pair/trace.bin 0x22 01 02 03
+run info pair
+expect_code 0
+expect_out 'Trace ID 0x12 has no bytes'
+expect_out 'Trace ID 0x22 has 14 bytes but no source'
+run info pair --id 0x10
+expect_code 0
+expect_out '  0x10  ETM_0'
+if grep -q '0x12\|0x22' out; then complain 'other IDs are spoken of'; fi
+expect_out '  nothing'
+put_frames two.bin 0x10 "${stream_start[@]}" f7 f7
+put_frames two.bin 0x12 "${stream_start[@]}" f7 f7
+run info two.bin --framing mem --protocol etmv4 --reg TRCCONFIGR=0x1 --reg TRCIDR0=0x28000EA1 \
+  --reg TRCIDR2=0x488 --id 0x10 --image 0x80000=good/program.bin
+expect_code 0
+expect_out '  nothing'
+
 case=wrong_command_line
 run decode
 expect_code 2
@@ -183,6 +265,40 @@ run decode good --no-such-option
 expect_code 2
 run frobnicate
 expect_code 2
+expect_one_sentence
+expect_err 'frobnicate'
+
+case=usage_errors_are_sentences_with_the_remedy
+run
+expect_code 2
+expect_one_sentence
+expect_err 'waymark: A command is missing: info, decode, packets or assemble; see waymark --help.'
+run decode
+expect_code 2
+expect_one_sentence
+expect_err 'waymark: INPUT is required; see waymark decode --help.'
+for form in xml 1 TEXT ''; do
+  run decode good --format "$form"
+  expect_code 2
+  expect_one_sentence
+  expect_err "waymark: --format: $form not in {text,json,csv}; see waymark decode --help."
+done
+run info good --format csv
+expect_code 2
+expect_err '{text,json}'
+run decode good --merge size
+expect_code 2
+expect_err 'waymark: --merge: size not in {time}; see waymark decode --help.'
+run decode good extra
+expect_code 2
+expect_err 'extra'
+run --version
+expect_code 0
+expect_no_err
+run decode --help
+expect_code 0
+expect_no_err
+expect_out 'text|json|csv'
 
 case=info_says_what_looks_wrong
 run info zeros

@@ -67,6 +67,45 @@ list -ss_dir nowhere
 expect_code 0
 expect_out 'Trace Packet Lister : Snapshot pathnowhere not found'
 
+case=verbose_reading_of_the_snapshot
+make_good verbose
+printf '[extra]\nanything\n' >>verbose/etm.ini
+list -ss_dir verbose -ss_verbose
+expect_code 0
+grep '^snapshot_' out >verbose_lines
+diff - verbose_lines <<'LINES' || complain 'the lines of -ss_verbose differ'
+snapshot_parser : Start of snapshot section
+snapshot_parser : Start of device_list section
+snapshot_parser : Start of trace section
+snapshot_reader : Parsed snapshot.ini.
+snapshot_reader : Found 2 devices.
+snapshot_reader : Device 1: Ini file = cpu.ini; Name = UNKNOWN
+snapshot_parser : Start of device section
+snapshot_parser : Start of dump section
+snapshot_reader : Device 2: Ini file = etm.ini; Name = UNKNOWN
+snapshot_parser : Start of device section
+snapshot_parser : Start of regs section
+snapshot_parser : Unknown section ignored: extra
+snapshot_reader : Trace Metadata ini file found : trace.ini
+snapshot_parser : Start of trace_buffers section
+snapshot_parser : Start of buffer0 section
+snapshot_parser : Start of source_buffers section
+snapshot_parser : Start of core_trace_sources section
+snapshot_reader : Done.
+LINES
+list -ss_dir verbose
+if grep -q '^snapshot_' out; then complain 'not asked for'; fi
+
+case=file_that_may_not_grow
+head -c 1000 /dev/zero >limited.ppl
+(
+  ulimit -f 1
+  exec "$LISTER" -ss_dir good -decode -logfilename limited.ppl
+) >out 2>err
+code=$?
+expect_code 1
+expect_err 'cannot write the listing'
+
 case=source_name
 list -ss_dir good -src_name ETB_7
 expect_code 0

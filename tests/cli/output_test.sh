@@ -47,6 +47,29 @@ expect_code 4
 expect_one_sentence
 expect_err no/such/folder/result.txt
 
+case=output_file_that_is_an_input
+make_good same
+ln same/trace.bin hard_link
+ln -s same/program.bin soft_link
+printf 'D_P1_F1 fixed=2\n' >layouts
+cp layouts layouts_before
+for target in same/trace.bin hard_link soft_link same/./program.bin same/snapshot.ini same/cpu.ini \
+  same/trace.ini layouts; do
+  cp -r same before
+  for command in decode packets info; do
+    run "$command" same --data-layouts layouts -o "$target"
+    expect_code 2
+    expect_one_sentence
+    expect_err "-o $target"
+  done
+  { diff -r before same && cmp layouts layouts_before; } || complain "$target was changed"
+  rm -r before
+done
+run decode same/trace.bin --framing none --protocol etmv4 --reg TRCCONFIGR=0x1 --reg TRCIDR2=0x488 \
+  --reg TRCIDR0=0x28000EA1 --image 0x80000=good/program.bin -o good/program.bin
+expect_code 2
+cmp -s good/program.bin same/program.bin || complain 'the image was changed'
+
 case=full_disk
 if [ -w /dev/full ]; then
   run decode good -o /dev/full
@@ -57,7 +80,6 @@ fi
 
 case=file_that_may_not_grow_keeps_whole_lines
 (
-  trap '' XFSZ
   ulimit -f 400
   exec "$WAYMARK" decode long -o limited.txt
 ) >out 2>err
@@ -94,6 +116,62 @@ rm pipe
 expect_code 130
 expect_whole_lines
 [ "$(wc -l <out)" -gt 10 ] || complain 'what was decoded is not there'
+
+# interrupted ARGUMENTS...: runs waymark into a pipe that nobody reads, interrupts it after a second;
+# out holds what is in the pipe, seconds how long it went on.
+interrupted() {
+  mkfifo pipe
+  set -m
+  "$WAYMARK" "$@" >pipe 2>err &
+  local program=$!
+  set +m
+  exec 7<pipe
+  sleep 1
+  kill -INT "$program"
+  seconds=$SECONDS
+  code=0
+  wait "$program" || code=$?
+  seconds=$((SECONDS - seconds))
+  cat <&7 >out
+  exec 7<&-
+  rm pipe
+}
+
+case=interrupt_while_the_pipe_is_full
+(
+  sleep 20
+  # Without an effect of the interrupt, the test would hang.
+  exec 7<>pipe 2>/dev/null && cat <&7 >/dev/null
+) 2>/dev/null &
+rescue=$!
+interrupted decode long
+kill "$rescue" 2>/dev/null
+expect_code 130
+expect_no_err
+expect_whole_lines
+[ "$(wc -l <out)" -gt 10 ] || complain 'what was decoded is not there'
+[ "$seconds" -le 3 ] || complain "it went on for $seconds seconds"
+
+# Every address begins another block of 64 MiB without a branch.
+case=interrupt_of_a_slow_decode
+make_snapshot slow source_data
+truncate -s 64M slow/nops.bin
+python3 - slow/nops.bin <<'PYTHON'
+import sys
+with open(sys.argv[1], 'wb') as out:
+    for _ in range(64):
+        out.write(bytes.fromhex('1f2003d5') * (1 << 18))
+PYTHON
+printf '[dump2]\nfile=nops.bin\naddress=0x10000000\n' >>slow/cpu.ini
+put_bytes slow/trace.bin "${stream_start[@]}"
+for ((i = 0; i < 2000; ++i)); do
+  # A 64-bit address of IS0 with a context; atom E.
+  put_bytes slow/trace.bin 9d "$(printf '%02x' $((i & 127)))" "$(printf '%02x' $((i >> 7)))" 00 10 \
+    00 00 00 00 f7
+done
+interrupted decode slow
+expect_code 130
+[ "$seconds" -le 2 ] || complain "it went on for $seconds seconds"
 
 case=no_progress_line_in_a_pipe
 run decode long -o /dev/null

@@ -33,6 +33,30 @@ run decode frames.bin --framing mem --protocol etmv4 "${registers[@]}" --image 0
 expect_code 0
 expect_out '0x10  0x0000000000080000'
 
+case=last_frame_is_cut
+for _ in {1..8}; do cat frames.bin; done >cut.bin
+put_bytes cut.bin 01 02 03
+run decode cut.bin --protocol etmv4 "${registers[@]}" --image 0x80000=program.bin
+expect_code 0
+expect_one_sentence
+expect_err 'cut.bin: 259 bytes are no multiple of 16; the last 3 are ignored.'
+expect_out '0x10  0x0000000000080000'
+
+case=last_dstream_record_is_cut
+put_bytes dstream.bin ff ff ff 7f
+head -c 32 frames.bin >>dstream.bin
+while (($(wc -c <dstream.bin) < 504)); do put_bytes dstream.bin ff ff ff 7f; done
+put_bytes dstream.bin 00 00 00 00 7e 00 fe 0f
+run decode dstream.bin --framing dstream --protocol etmv4 "${registers[@]}" --image 0x80000=program.bin
+expect_code 0
+expect_no_err
+put_bytes dstream.bin ff ff ff 7f 01 02 03
+run decode dstream.bin --framing dstream --protocol etmv4 "${registers[@]}" --image 0x80000=program.bin
+expect_code 0
+expect_one_sentence
+expect_err 'the last record ends with 7 bytes that are no multiple of 4; the last 3 are ignored.'
+expect_out '0x10  0x0000000000080000'
+
 case=wrong_values
 run decode stream.bin --framing square
 expect_code 2

@@ -81,10 +81,13 @@ TEST(Detect, blank_frames_and_barriers_between_aligned_frames) {
 
 TEST(Detect, too_few_frames_are_not_guessed) { EXPECT_EQ(kind_of(frames(4)), InputKind::kUnknown); }
 
-TEST(Detect, size_that_is_no_multiple_of_a_frame_is_not_guessed) {
+TEST(Detect, frames_of_which_the_last_was_cut) {
   Data data = frames(64);
   data.pop_back();
-  EXPECT_EQ(kind_of(data), InputKind::kUnknown);
+  EXPECT_EQ(kind_of(data), InputKind::kAlignedFrames);
+  data = frames(64);
+  append(data, {1, 2, 3});
+  EXPECT_EQ(kind_of(data), InputKind::kAlignedFrames);
 }
 
 TEST(Detect, noise_and_zeros_are_unknown) {

@@ -1,8 +1,11 @@
 #include "waymark/inputs/trace_script.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "waymark/etmv4/fields.h"
@@ -197,6 +200,24 @@ TEST(TraceScript, becomes_a_snapshot) {
         "space=EL1N", "etm_s2", "address=0x80000"})
     EXPECT_THAT(all, HasSubstr(part));
   EXPECT_EQ(to_snapshot(assembled("buffer a hsync\nignore")).error().code, ErrorCode::kUnsupported);
+}
+
+TEST(TraceScript, image_files_are_copied_into_the_snapshot) {
+  const std::filesystem::path folder = testing::TempDir() + "trace_script_images";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.bin", std::ios::binary) << "abcd";
+  const TraceScript script = assembled("image 4096 file a.bin\ntrace_on");
+  const auto made = to_snapshot(script, folder.string());
+  ASSERT_TRUE(made) << made.error().detail;
+  ASSERT_EQ(made->files.size(), 2U);
+  EXPECT_EQ(made->files[0].name, "image_0.bin");
+  EXPECT_THAT(made->files[0].bytes, ElementsAre('a', 'b', 'c', 'd'));
+
+  const auto missing = to_snapshot(script, (folder / "elsewhere").string());
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(missing.error().detail, HasSubstr(fmt::format("line {}: ", script.images[0].line)));
+  std::ofstream(folder / "a.bin", std::ios::trunc).close();
+  EXPECT_EQ(to_snapshot(script, folder.string()).error().code, ErrorCode::kBadData);
 }
 
 TEST(TraceScript, errors_name_line_and_reason) {

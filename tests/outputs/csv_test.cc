@@ -32,6 +32,15 @@ TEST(Csv, damage_has_the_columns_of_the_header) {
   EXPECT_TRUE(out.view().ends_with(",plain\n"));
 }
 
+TEST(Csv, damage_is_one_line) {
+  Diagnostic record;
+  record.message = "Bad program image - N Atom on unconditional direct BR.\n";
+  TextBuffer out;
+  write_csv(out, record);
+  EXPECT_TRUE(out.view().ends_with(",Bad program image - N Atom on unconditional direct BR.\n"));
+  EXPECT_EQ(std::ranges::count(out.view(), '\n'), 1);
+}
+
 TEST(Csv, range_fills_its_columns) {
   TextBuffer out;
   write_csv(out, call_element(0x8000, 0x8008));

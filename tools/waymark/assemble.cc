@@ -1,9 +1,12 @@
 // waymark assemble: a trace script to a snapshot.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "commands.h"
 #include "exit_code.h"
 #include "input_options.h"
+#include "output.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/snapshot_writer.h"
 #include "waymark/inputs/trace_script.h"
@@ -16,6 +19,20 @@ struct AssembleOptions {
   std::string directory;
 };
 
+/// kInvalidArgument: a file that would be written is the script or one of its images.
+Result<void> keep_inputs(const inputs::ScriptSnapshot& made, const AssembleOptions& options) {
+  std::vector<std::string> read{options.script};
+  for (const MappedFile& image : made.images) read.push_back(image.path());
+  const std::filesystem::path folder(options.directory);
+  const auto texts = inputs::snapshot_texts(made.snapshot);
+  if (!texts) return {};  // write_snapshot() says why, and writes nothing.
+  for (const inputs::SnapshotText& text : *texts)
+    WAYMARK_TRY(refuse_input((folder / text.name).string(), read));
+  for (const inputs::SnapshotFile& file : made.files)
+    WAYMARK_TRY(refuse_input((folder / file.name).string(), read));
+  return {};
+}
+
 int run(const AssembleOptions& options) {
   const auto file = MappedFile::open(options.script);
   if (!file) return complain(file.error().detail, kInput);
@@ -24,10 +41,13 @@ int run(const AssembleOptions& options) {
   if (!script) {
     return complain(fmt::format("{}: {}", options.script, script.error().detail), kInput);
   }
-  const auto snapshot = inputs::to_snapshot(*script);
+  const auto snapshot =
+      inputs::to_snapshot(*script, std::filesystem::path(options.script).parent_path().string());
   if (!snapshot) {
     return complain(fmt::format("{}: {}", options.script, snapshot.error().detail), kInput);
   }
+  if (const auto safe = keep_inputs(*snapshot, options); !safe)
+    return complain(safe.error().detail, kUsage);
   const auto written =
       inputs::write_snapshot(snapshot->snapshot, snapshot->files, options.directory);
   if (!written) return complain(written.error().detail, kOutput);

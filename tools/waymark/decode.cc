@@ -12,6 +12,7 @@
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
 #include "waymark/outputs/json.h"
+#include "waymark/outputs/names.h"
 #include "waymark/ptm/text.h"
 
 namespace waymark::cli {
@@ -165,8 +166,7 @@ class DamageObserver final : public Observer {
 };
 
 std::string strict_sentence(const Diagnostic& record) {
-  std::string_view message = record.message;
-  while (message.ends_with('\n')) message.remove_suffix(1);
+  const std::string_view message = outputs::message_text(record);
   std::string where;
   if (record.address != kNoAddress) where += fmt::format(" at address 0x{:x}", record.address);
   if (record.trace_id != kNoTraceId) where += fmt::format(", trace ID 0x{:02x}", record.trace_id);
@@ -187,8 +187,11 @@ int run(const DecodeOptions& options) {
   if (options.strict) source.flags = kStrictFlags;
   auto capture = open_capture(options.input, source);
   if (!capture) return capture.error();
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  auto output = open_output(options.output, *capture, options.input);
+  if (!output) return output.error();
+
+  if (const std::string fault = options.strict ? capture->image_fault() : ""; !fault.empty())
+    return complain("--strict: " + fault, kDamaged);
 
   const bool timed = !options.merge.empty();
   const auto sink = make_sink(options.format, output->text(), *capture, timed);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace waymark::cli {
 
@@ -10,14 +11,17 @@ enum class Format { kText, kJson, kCsv };
 
 /// `csv`: whether the command has that form.
 inline void add_format_option(CLI::App& command, Format& format, bool csv) {
-  std::map<std::string, Format> names = {{"text", Format::kText}, {"json", Format::kJson}};
-  if (csv) names.emplace("csv", Format::kCsv);
+  const auto read = [&format](const std::string& name) {
+    format = name == "json" ? Format::kJson : name == "csv" ? Format::kCsv : Format::kText;
+  };
+  std::vector<std::string> names = {"text", "json"};
+  if (csv) names.emplace_back("csv");
   command
-      .add_option("--format", format,
-                  csv ? "text for people (default), json (one object a line) or csv"
-                      : "text for people (default) or json")
-      ->transform(CLI::CheckedTransformer(std::move(names))
-                      .description(csv ? "text|json|csv" : "text|json"));
+      .add_option_function<std::string>(
+          "--format", read,
+          csv ? "text for people (default), json (one object a line) or csv"
+              : "text for people (default) or json")
+      ->check(CLI::IsMember(std::move(names)).description(csv ? "text|json|csv" : "text|json"));
 }
 
 }  // namespace waymark::cli

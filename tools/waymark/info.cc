@@ -59,11 +59,6 @@ std::string protocol_text(const inputs::CaptureSource& source) {
   return fmt::format("{} {}", protocol_words(source.source->protocol()), source.version);
 }
 
-bool traces_instructions(Protocol protocol) {
-  return protocol != Protocol::kStm && protocol != Protocol::kItm &&
-         protocol != Protocol::kEtmV4Data;
-}
-
 std::string_view where_sync_is_set(Protocol protocol) {
   switch (protocol) {
     case Protocol::kItm:
@@ -117,9 +112,8 @@ std::vector<std::string> find_doubts(const inputs::Capture& capture) {
                                    why_packets_are_bad(protocol)));
     }
   }
-  const bool needs_image = std::ranges::any_of(capture.sources(), [](const auto& source) {
-    return traces_instructions(source.source->protocol());
-  });
+  const bool needs_image =
+      std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image);
   if (needs_image && capture.image().regions().empty()) {
     doubts.emplace_back(
         "There is no program image: packets can be listed, but no instructions decoded. Add "
@@ -233,8 +227,8 @@ void write_json(TextBuffer& out, const std::string& path, const inputs::Capture&
 int run(const InfoOptions& options) {
   auto capture = open_capture(options.input, {.decode = false}, false);
   if (!capture) return capture.error();
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  auto output = open_output(options.output, *capture, options.input);
+  if (!output) return output.error();
   const int code = run_capture(*capture, *output, {});
   if (code == kInterrupted) return code;
   if (options.format == Format::kJson) {

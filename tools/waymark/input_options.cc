@@ -2,31 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 
 #include "exit_code.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/base/number.h"
 #include "waymark/etmv4data/layouts.h"
 #include "waymark/etmv4data/text.h"
 
 namespace waymark::cli {
 namespace {
-
-/// Decimal, or hexadecimal after 0x.
-std::optional<std::uint64_t> read_number(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 std::unexpected<Error> wrong(std::string_view option, std::string_view text,
                              std::string_view form) {
@@ -110,7 +95,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   result.protocol = options.protocol;
   result.core = options.core;
   for (const std::string& text : options.ids) {
-    const auto id = read_number(text);
+    const auto id = parse_number(text);
     if (!id || *id >= kTraceIdCount) {
       return wrong("--id", text, "a trace ID from 0 to 127, or 0x00 to 0x7f");
     }
@@ -132,7 +117,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     const std::size_t equals = text.find('=');
     const auto value = equals == std::string::npos
                            ? std::nullopt
-                           : read_number(std::string_view(text).substr(equals + 1));
+                           : parse_number(std::string_view(text).substr(equals + 1));
     if (!value || equals == 0 || *value > 0xFFFFFFFF) {
       return wrong("--reg", text, "a register and 32 bits, such as TRCCONFIGR=0xC1");
     }
@@ -143,7 +128,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   }
   for (const std::string& text : options.images) {
     const std::size_t equals = text.find('=');
-    const auto address = read_number(std::string_view(text).substr(0, equals));
+    const auto address = parse_number(std::string_view(text).substr(0, equals));
     if (equals == std::string::npos || !address || equals + 1 == text.size()) {
       return wrong("--image", text, "an address and a file, such as 0x80000000=kernel.bin");
     }

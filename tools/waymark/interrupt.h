@@ -4,7 +4,7 @@
 namespace waymark::cli {
 
 /// From now on SIGINT and SIGTERM only set a flag (a second one ends the program at once), and
-/// SIGPIPE is an error of write().
+/// SIGPIPE and SIGXFSZ are errors of write().
 void watch_signals();
 
 [[nodiscard]] bool interrupted();

@@ -1,4 +1,6 @@
 // waymark: the command line.  docs/cli.md.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 
@@ -22,11 +24,21 @@ constexpr auto kFooter =
     "    4  the output cannot be written\n"
     "  130  interrupted; what was decoded before is written in whole lines";
 
+/// What is wrong with the command line, and where to read on.
+std::string usage_sentence(const CLI::App& app, std::string_view what) {
+  while (what.ends_with('\n') || what.ends_with('.')) what.remove_suffix(1);
+  std::string sentence;
+  for (const char c : what) sentence += c == '\n' ? ' ' : c;
+  const auto commands = app.get_subcommands();
+  return fmt::format("{}; see waymark {}--help.", sentence,
+                     commands.empty() ? "" : commands.front()->get_name() + ' ');
+}
+
 int run(int argc, char** argv) {
   using namespace waymark::cli;
   CLI::App app("Waymark decodes Arm CoreSight trace: what did the cores execute?", "waymark");
   app.set_version_flag("--version", "waymark " WAYMARK_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.footer(kFooter);
   int exit_code = kOk;
   add_info(app, exit_code);
@@ -37,8 +49,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    // Help and version are no errors.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return complain(usage_sentence(app, error.what()), kUsage);
   }
+  if (app.get_subcommands().empty())
+    return complain("A command is missing: info, decode, packets or assemble; see waymark --help.",
+                    kUsage);
   return exit_code;
 }
 

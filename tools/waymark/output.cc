@@ -2,17 +2,57 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "interrupt.h"
+
 namespace waymark::cli {
 
-Result<Output> Output::open(const std::string& path) {
+namespace {
+
+bool is_regular(int descriptor) {
+  struct stat status{};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// The first lines of `text`, at most `most` characters; part of a line if it is longer.
+std::string_view whole_lines(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t end = text.rfind('\n', most - 1);
+  return text.substr(0, end == std::string_view::npos ? most : end + 1);
+}
+
+}  // namespace
+
+Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs) {
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    if (!std::filesystem::equivalent(path, input, error)) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("-o {}: this is the input file {}, which would be lost; choose another "
+                            "place with -o.",
+                            path, input));
+  }
+  return {};
+}
+
+Output::Output(int descriptor, std::string name)
+    : text_(kFlushSize * 2),
+      name_(std::move(name)),
+      descriptor_(descriptor),
+      is_file_(is_regular(descriptor)) {}
+
+Result<Output> Output::open(const std::string& path, std::span<const std::string> inputs) {
   if (path.empty() || path == "-") return Output(STDOUT_FILENO, "standard output");
+  WAYMARK_TRY(refuse_input(path, inputs));
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.",
@@ -25,36 +65,44 @@ Output::Output(Output&& other) noexcept
     : text_(std::move(other.text_)),
       name_(std::move(other.name_)),
       error_(std::move(other.error_)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      is_file_(other.is_file_),
+      gave_up_(other.gave_up_) {}
 
 Output::~Output() {
   if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
 }
 
 bool Output::flush() {
-  if (failed()) {
-    text_.clear();
-    return false;
-  }
-  std::string_view rest = text_.view();
-  while (!rest.empty()) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
+  std::string_view rest = failed() ? std::string_view{} : text_.view();
+  while (!rest.empty() && reader_takes_more()) {
+    // A write of PIPE_BUF goes into a pipe as a whole or not at all.
+    const std::string_view part = is_file_ ? rest : whole_lines(rest, PIPE_BUF);
+    const ssize_t written = ::write(descriptor_, part.data(), part.size());
+    if (written >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
       fail_write(rest, errno);
       break;
     }
-    rest.remove_prefix(static_cast<std::size_t>(written));
   }
   text_.clear();
   return !failed();
 }
 
+/// Who interrupts wants the end, also where the reader of a pipe waits.
+bool Output::reader_takes_more() {
+  constexpr int kPatience = 200;  // Milliseconds.
+  if (!interrupted() || gave_up_) return !gave_up_;
+  pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+  gave_up_ = ::poll(&ready, 1, kPatience) <= 0;
+  return !gave_up_;
+}
+
 /// In a file, the last line that is not whole is taken back.
 void Output::fail_write(std::string_view unwritten, int code) {
   const std::string_view written = text_.view().substr(0, text_.size() - unwritten.size());
-  struct stat status{};
-  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+  if (is_file_) {
     const std::size_t lines =
         written.rfind('\n') == std::string_view::npos ? 0 : written.rfind('\n') + 1;
     const auto extra = static_cast<off_t>(written.size() - lines);

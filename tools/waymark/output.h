@@ -1,6 +1,7 @@
 // The output of a command: whole lines, in large writes, to a file or to standard output.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "waymark/base/result.h"
@@ -9,11 +10,13 @@
 namespace waymark::cli {
 
 /// Text is appended to text() in whole lines.  Once a write fails everything is dropped, and
-/// error() says why.
+/// error() says why.  After an interrupt everything is dropped once the reader of a pipe takes
+/// nothing for a while; that is no failure.
 class Output {
  public:
-  /// `path` empty or "-": standard output.  kIo with a sentence.
-  static Result<Output> open(const std::string& path);
+  /// `path` empty or "-": standard output.  `inputs`: files that are read, which must not be lost.
+  /// kInvalidArgument: `path` is one of them; kIo; each with a sentence.
+  static Result<Output> open(const std::string& path, std::span<const std::string> inputs);
 
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
@@ -32,14 +35,19 @@ class Output {
  private:
   static constexpr std::size_t kFlushSize = std::size_t{256} << 10;
 
-  Output(int descriptor, std::string name)
-      : text_(kFlushSize * 2), name_(std::move(name)), descriptor_(descriptor) {}
+  Output(int descriptor, std::string name);
+  bool reader_takes_more();
   void fail_write(std::string_view unwritten, int code);
 
   TextBuffer text_;
   std::string name_;
   std::string error_;
   int descriptor_ = -1;
+  bool is_file_ = false;  ///< A regular one, which takes all and can be cut.
+  bool gave_up_ = false;  ///< Interrupted, and the reader of the pipe takes nothing.
 };
+
+/// kInvalidArgument with a sentence: `path` is one of `inputs`, by whatever name.
+Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs);
 
 }  // namespace waymark::cli

@@ -52,8 +52,8 @@ class PacketObserver final : public Observer {
 int run(const RecordOptions& options) {
   auto capture = open_capture(options.input, {.decode = false});
   if (!capture) return capture.error();
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  auto output = open_output(options.output, *capture, options.input);
+  if (!output) return output.error();
 
   PacketObserver observer(*capture, *output, options.format);
   capture->tree().set_observer(&observer);

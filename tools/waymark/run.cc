@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "exit_code.h"
-#include "input_options.h"
 #include "interrupt.h"
 #include "progress.h"
 
 namespace waymark::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kFirstBatch = 16;
+constexpr auto kSlow = std::chrono::milliseconds(50);
+constexpr auto kFast = std::chrono::milliseconds(5);
 
 class Runner {
  public:
@@ -40,16 +46,30 @@ class Runner {
 
  private:
   int drain() {
-    while (const std::size_t count = capture_.tree().next(batch_)) {
+    while (const std::size_t count = next()) {
       if (hooks_.on_elements) hooks_.on_elements(std::span(batch_).first(count));
       if (const int code = check(); code != kOk) return code;
     }
     return check();
   }
 
+  /// Adapts the size of the batch, so that an interrupt is seen soon however slow decoding is.
+  std::size_t next() {
+    const auto start = Clock::now();
+    const std::size_t count = capture_.tree().next(std::span(batch_).first(size_));
+    const auto time = Clock::now() - start;
+    if (time > kSlow) {
+      size_ = std::max<std::size_t>(size_ / 16, 1);
+    } else if (time < kFast) {
+      size_ = std::min(size_ * 2, kBatch);
+    }
+    return count;
+  }
+
   int check() {
-    if (!output_.settle()) return kOutput;
+    const bool written = output_.settle();
     if (interrupted()) return kInterrupted;
+    if (!written) return kOutput;
     return hooks_.stop && hooks_.stop() ? kDamaged : kOk;
   }
 
@@ -57,12 +77,24 @@ class Runner {
   Output& output_;
   const RunHooks& hooks_;
   std::vector<Element> batch_;
+  std::size_t size_ = kFirstBatch;  ///< Of the next batch.
 };
 
 }  // namespace
 
 int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks) {
   return Runner(capture, output, hooks).run();
+}
+
+std::expected<Output, int> open_output(const std::string& path, const inputs::Capture& capture,
+                                       const InputOptions& options) {
+  std::vector<std::string> files = capture.input_files();
+  if (!options.data_layouts.empty()) files.push_back(options.data_layouts);
+  auto output = Output::open(path, files);
+  if (output) return std::move(*output);
+  const Error& error = output.error();
+  return std::unexpected(
+      complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kOutput));
 }
 
 void write_statistics(TextBuffer& out, inputs::Capture& capture) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "input_options.h"
 #include "output.h"
 #include "waymark/inputs/capture.h"
 
@@ -18,6 +19,11 @@ struct RunHooks {
 /// Decodes the capture to its end.  kOk; kInterrupted; kOutput, whose sentence is printed; kDamaged
 /// where the hook stopped it or the tree failed.
 int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks);
+
+/// Opens the output, unless it is a file of the input.  On failure prints the sentence and returns
+/// the exit code.
+std::expected<Output, int> open_output(const std::string& path, const inputs::Capture& capture,
+                                       const InputOptions& options);
 
 /// Counts of sources and frames as text for people, for --stats.
 void write_statistics(TextBuffer& out, inputs::Capture& capture);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "listing.h"
+#include "snapshot_log.h"
 #include "tree_builder.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/dstream.h"
@@ -190,9 +191,7 @@ int run_lister(const ListerOptions& options, Log& log) {
     log.line(fmt::format("{}Error : {}", kPrefix, snapshot.error().detail));
     return kExitInput;
   }
-  if (options.snapshot_verbose) {
-    log.line(fmt::format("snapshot_parser : Found {} devices.", snapshot->device_files.size()));
-  }
+  if (options.snapshot_verbose) log_reading(*snapshot, problems, log);
   if (snapshot->buffers.empty()) {
     log.line(fmt::format("{}No trace source buffer names found", kPrefix));
     return 0;

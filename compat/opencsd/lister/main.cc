@@ -36,8 +36,9 @@ int run(std::span<char* const> arguments, waymark::compat::Log& log) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A closed pipe is an error of write(), which the log reports.
+  // A closed pipe and a file that may not grow are errors of write(), which the log reports.
   (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
   const auto log_options = waymark::compat::read_log_options(arguments);
   if (!log_options) {

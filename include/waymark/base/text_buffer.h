@@ -38,9 +38,6 @@ class TextBuffer {
   /// `text` preceded by blanks up to `width` columns.
   void right(std::string_view text, std::size_t width);
 
-  /// Blanks up to column `column` of the text since the last newline.
-  void pad_to(std::size_t column);
-
   /// Room for `count` more characters, to be taken with advance(); lets a writer of a whole line
   /// check the capacity once.
   char* grow(std::size_t count) {
@@ -54,7 +51,6 @@ class TextBuffer {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   void clear() { size_ = 0; }
-  void truncate(std::size_t size) { size_ = size < size_ ? size : size_; }
   void reserve(std::size_t capacity);
 
  private:

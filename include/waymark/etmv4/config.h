@@ -95,10 +95,6 @@ struct Config {
     const unsigned cond = bits<10, 8>(trcconfigr);
     return bit<6>(trcidr0) && (cond == 1 || cond == 2 || cond == 3 || cond == 7);
   }
-  [[nodiscard]] constexpr bool conditional_mode() const {
-    const unsigned cond = bits<10, 8>(trcconfigr);
-    return cond == 1 || cond == 2 || cond == 3 || cond == 7;
-  }
   [[nodiscard]] constexpr bool data_trace() const {
     return bits<4, 3>(trcidr0) == 3 && load_store_p0() && bits<17, 16>(trcconfigr) != 0;
   }

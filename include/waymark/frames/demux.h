@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/result.h"
@@ -12,6 +13,14 @@
 namespace waymark::frames {
 
 inline constexpr std::size_t kFrameSize = 16;
+
+/// A frame sync.
+inline constexpr std::array<std::uint8_t, 4> kFsyncBytes = {0xFF, 0xFF, 0xFF, 0x7F};
+
+/// Whether the four bytes at `at` are one.
+inline bool is_fsync(const std::uint8_t* at) {
+  return std::memcmp(at, kFsyncBytes.data(), kFsyncBytes.size()) == 0;
+}
 
 /// How the capture was formatted; sheet section 3.
 struct Options {

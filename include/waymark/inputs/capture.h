@@ -60,6 +60,8 @@ struct CaptureSource {
   isa::Profile profile = isa::Profile::kUnknown;
   Source* source = nullptr;     ///< Of the tree.
   bool starts_in_sync = false;  ///< Decoded without a synchronisation point; SourceOptions.
+  bool needs_image = false;     ///< Its trace can only be decoded along the program.
+  std::string image_fault{};    ///< What part of the image is missing, as a whole sentence.
 };
 
 /// A sentence for the user about something doubtful that did not stop the opening.
@@ -90,8 +92,17 @@ class Capture {
   [[nodiscard]] const MappedFile& trace() const { return trace_; }
   [[nodiscard]] const image::Image& image() const { return *image_; }
   [[nodiscard]] DecodeTree& tree() { return *tree_; }
+  /// Those that CaptureOptions::ids names.
   [[nodiscard]] const std::vector<CaptureSource>& sources() const { return sources_; }
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+
+  /// Why the trace of sources() cannot be followed everywhere, as the end of a sentence: part of
+  /// the program image is missing, or all of it.  Empty: not known of any.
+  [[nodiscard]] std::string image_fault() const;
+
+  /// All files that the capture reads or that its snapshot names, whether they exist or not: what
+  /// no output may replace.
+  [[nodiscard]] std::vector<std::string> input_files() const;
 
   /// Bytes of each trace ID in the frames, attached or not; all zero without frames.
   [[nodiscard]] const std::array<std::uint64_t, kTraceIdCount>& id_bytes() const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "waymark/base/mapped_file.h"
 #include "waymark/base/result.h"
 #include "waymark/base/types.h"
 #include "waymark/frames/demux.h"
@@ -97,14 +98,18 @@ Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLim
 Result<std::unique_ptr<Source>> make_source(const ScriptDevice& device, const image::Image* image,
                                             const SourceOptions& options);
 
-/// A snapshot of the script; `files` view into the script, which must live as long.
+/// A snapshot of the script; `files` view into the script, which must live as long, and into
+/// `images`.
 struct ScriptSnapshot {
   Snapshot snapshot;
   std::vector<SnapshotFile> files;
+  std::vector<MappedFile> images;  ///< Those that the script names.
 };
 
-/// Makes a snapshot for write_snapshot().  Image files are named, not copied.  kUnsupported: half
-/// syncs, for which snapshots have no word.
-Result<ScriptSnapshot> to_snapshot(const TraceScript& script);
+/// Makes a snapshot for write_snapshot(), with a copy of each image file; their names count from
+/// `directory`, that of the script (empty: the current one).  kUnsupported: half syncs, for which
+/// snapshots have no word.  kNotFound, kIo, kBadData: an image file that cannot be read or is
+/// empty; `detail` begins with "line N: ".
+Result<ScriptSnapshot> to_snapshot(const TraceScript& script, const std::string& directory = {});
 
 }  // namespace waymark::inputs

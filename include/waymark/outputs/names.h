@@ -31,4 +31,7 @@ std::string_view fault_word(Fault fault);
 std::string_view severity_word(Severity severity);
 std::string_view stage_word(Stage stage);
 
+/// The message of a damage record on one line: without the line end that the listing's has.
+std::string_view message_text(const Diagnostic& record);
+
 }  // namespace waymark::outputs

@@ -1,0 +1,15 @@
+// What -ss_verbose says of the reading of a snapshot; sheet snapshot-format.md section 8.
+#pragma once
+
+#include <span>
+
+#include "log.h"
+#include "waymark/inputs/snapshot.h"
+
+namespace waymark::compat {
+
+/// `problems`: those of reading `snapshot`.
+void log_reading(const inputs::Snapshot& snapshot, std::span<const inputs::Problem> problems,
+                 Log& log);
+
+}  // namespace waymark::compat

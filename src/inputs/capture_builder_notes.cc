@@ -1,0 +1,106 @@
+// What the bytes of the trace say before they are decoded.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture_builder.h"
+#include "detect_itm.h"
+#include "waymark/stm/nibble_order.h"
+
+namespace waymark::inputs {
+
+// A stream without any would give nothing; many probes capture SWO so.
+void CaptureBuilder::look_for_itm_sync() {
+  if (capture_.framing_ != Framing::kNone || options_.source.starts_in_sync ||
+      find_itm_sync(capture_.trace_.bytes())) {
+    return;
+  }
+  options_.source.starts_in_sync = true;
+  note(fmt::format("{}: there is no synchronisation packet (SYNCENA of ITM_TCR), so the first byte "
+                   "is taken for the first of a packet.",
+                   capture_.trace_.path()),
+       Severity::kInfo);
+}
+
+// Before the first packet is read: what a stream shows later does not mend what was read before.
+void CaptureBuilder::look_for_nibble_order() {
+  if (capture_.framing_ != Framing::kNone || options_.source.least_nibble_first) return;
+  const auto order = stm::detect_nibble_order(capture_.trace_.bytes());
+  if (!order) return;
+  options_.source.least_nibble_first = *order == stm::NibbleOrder::kLeastFirst;
+  if (*options_.source.least_nibble_first) {
+    note(fmt::format("{}: fields begin with the least significant nibble, as MIPI's simulator and "
+                     "Zephyr write them and hardware does not (--nibble-order).",
+                     capture_.trace_.path()),
+         Severity::kInfo);
+  }
+}
+
+void CaptureBuilder::count_id_bytes() {
+  const auto options = frame_options(capture_.framing_);
+  if (!options) return;
+  frames::Demux demux(*options);
+  while (const auto block = capture_.next_block()) {
+    if (!demux.feed(block->index, block->bytes)) break;
+    for (frames::Step step = demux.step(); step != frames::Step::kNeedInput; step = demux.step()) {
+      if (step == frames::Step::kError) demux.resync();
+      if (step != frames::Step::kFrame) continue;
+      for (const frames::Segment& segment : demux.frame().view()) {
+        if (segment.id < kTraceIdCount) capture_.id_bytes_[segment.id] += segment.size;
+      }
+    }
+  }
+  capture_.position_ = 0;
+  capture_.records_.reset();
+}
+
+void CaptureBuilder::note_lost_tail() {
+  const auto options = frame_options(capture_.framing_);
+  if (!options) return;
+  std::size_t size = capture_.trace_.size();
+  // The last record of DSTREAM may be cut short; in its footer nothing is lost.
+  if (capture_.framing_ == Framing::kDstream)
+    size = std::min(size % frames::kDstreamRecordSize, frames::kDstreamPayloadSize);
+  const std::size_t rest = size % options->alignment();
+  if (rest == 0) return;
+  if (capture_.framing_ == Framing::kDstream) {
+    note(
+        fmt::format("{}: the last record ends with {} bytes that are no multiple of {}; the last "
+                    "{} are ignored.",
+                    capture_.trace_.path(), size, options->alignment(), rest));
+    return;
+  }
+  note(
+      fmt::format("{}: {} bytes are no multiple of {}; the last {} are ignored. If the trace has "
+                  "no frames, use --framing none.",
+                  capture_.trace_.path(), size, options->alignment(), rest));
+}
+
+void CaptureBuilder::note_ids_without_source() {
+  if (!capture_.tree_->formatted() || !options_.ids.empty()) return;
+  std::vector<TraceId> ids;
+  std::size_t bytes = 0;
+  for (TraceId id = 1; id < 0x70; ++id) {
+    if (capture_.id_bytes_[id] == 0 || capture_.tree_->source(id) != nullptr) continue;
+    ids.push_back(id);
+    bytes += capture_.id_bytes_[id];
+  }
+  constexpr std::size_t kMaxNotes = 8;  // A system with more sources is rarer than damage.
+  if (ids.size() > kMaxNotes) {
+    note(
+        fmt::format("{} trace IDs from 0x{:02x} to 0x{:02x} have {} bytes together but no source "
+                    "that can be decoded; so many mean that part of the trace is damaged or was "
+                    "never written.",
+                    ids.size(), ids.front(), ids.back(), bytes));
+    return;
+  }
+  for (const TraceId id : ids) {
+    note(fmt::format("Trace ID 0x{:02x} has {} bytes but no source that can be decoded; {}.", id,
+                     capture_.id_bytes_[id],
+                     capture_.snapshot_ == nullptr
+                         ? "see --id"
+                         : "a device ini file with this ID in its TRACEIDR register is needed"));
+  }
+}
+
+}  // namespace waymark::inputs
