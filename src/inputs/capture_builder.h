@@ -25,6 +25,7 @@ class CaptureBuilder {
   Result<void> read_snapshot_input();
   Result<void> read_raw_input(const Detection& detection);
   Result<void> choose_buffer();
+  void look_for_dstream();
   Result<void> open_trace(const std::string& path);
   Result<void> add_snapshot_sources();
   Result<void> add_raw_sources();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "capture_builder.h"
+#include "waymark/inputs/detect.h"
 
 namespace waymark::inputs {
 namespace {
@@ -39,7 +40,22 @@ Result<void> CaptureBuilder::read_snapshot_input() {
   WAYMARK_TRY(choose_buffer());
   capture_.framing_ =
       options_.framing.value_or(framing_of(buffer_format(capture_.buffer_->format)));
-  return open_trace(capture_.snapshot_->path_of(capture_.buffer_->file));
+  WAYMARK_TRY(open_trace(capture_.snapshot_->path_of(capture_.buffer_->file)));
+  if (!options_.framing && !options_.source.reference_quirks) look_for_dstream();
+  return {};
+}
+
+// The format "dstream_coresight" is written for frames with syncs, with and without the footers of
+// DSTREAM records.  Read as frames, each footer would be a loss of synchronisation.
+void CaptureBuilder::look_for_dstream() {
+  if (capture_.framing_ != Framing::kFsync) return;
+  const Bytes bytes = capture_.trace_.bytes();
+  const Detection found = detect(bytes.first(std::min(bytes.size(), kDetectWindow)));
+  if (found.kind != InputKind::kDstreamFrames) return;
+  capture_.framing_ = Framing::kDstream;
+  note(fmt::format("{}: read as DSTREAM records (--framing dstream). {}", capture_.trace_.path(),
+                   found.why),
+       Severity::kInfo);
 }
 
 Result<void> CaptureBuilder::choose_buffer() {

@@ -199,6 +199,23 @@ run packets data_trace --data-layouts program.bin
 expect_code 2
 expect_err 'line 1'
 
+case=a_snapshot_with_dstream_records
+make_snapshot records dstream_coresight
+cat >records.trace <<'END'
+waymark-trace 1
+device etm ETM4 Cortex-A53
+reg TRCCONFIGR=0x1 TRCTRACEIDR=0x10 TRCIDR0=0x28000EA1 TRCIDR2=0x488
+buffer a dstream
+async; trace_info info=0; trace_on
+repeat 2000 { atom_f1 E }
+END
+run assemble records.trace -o made
+cp made/buffer_0.bin records/trace.bin
+run decode records
+expect_code 0
+expect_err 'read as DSTREAM records'
+! grep -q damage out || complain 'damage in a good capture'
+
 case=elf_is_no_trace
 put_bytes program.elf 7f 45 4c 46 02 01 01 00
 head -c 200 /dev/zero >>program.elf

@@ -169,7 +169,7 @@ class Decoding {
     while (const auto block = capture_->next_block()) {
       ASSERT_TRUE(splitter.feed(block->index, block->bytes));
       for (auto step = splitter.step(); step != frames::Step::kNeedInput; step = splitter.step())
-        if (step == frames::Step::kError) splitter.resync();
+        ASSERT_NE(step, frames::Step::kError) << "sources would have to be reset amid the stream";
     }
     for (Source* source : tree.sources()) {
       feed(*source, splitter.stream(source->trace_id()).block());
