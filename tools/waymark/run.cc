@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kBatch = 512;
 constexpr std::size_t kFirstBatch = 16;
 constexpr auto kSlow = std::chrono::milliseconds(50);
 constexpr auto kFast = std::chrono::milliseconds(5);
