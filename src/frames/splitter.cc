@@ -69,8 +69,8 @@ std::size_t StreamSplitter::split_plain_frames(const std::uint8_t* at, std::size
     std::uint8_t* out = stream.bytes_.room(count * kPlainFrameBytes + 1);  // Each store is 16 wide.
     const Run run{stream.size(), index, true};
     for (; frames < count; ++frames) {
-      const std::uint64_t low = load_le<std::uint64_t>(at);
-      const std::uint64_t high = load_le<std::uint64_t>(at + 8);
+      const auto low = load_le<std::uint64_t>(at);
+      const auto high = load_le<std::uint64_t>(at + 8);
       if (((low | high) & kIdBits) != 0) break;
       const unsigned flags = at[kPlainFrameBytes];
       store_little(out, low | kFlagBits[flags & 0xF]);

@@ -26,9 +26,9 @@ void PerSourceDriver::drain(Source& source, const ElementBatch& take) {
     take(source, std::span<const Element>(batch_).first(count));
 }
 
-void PerSourceDriver::drain_all(const ElementBatch& take) {
+void PerSourceDriver::drain_all(frames::StreamSplitter& splitter, const ElementBatch& take) {
   for (Source* source : sources_) {
-    frames::StreamBuffer& stream = splitter_->stream(source->trace_id());
+    frames::StreamBuffer& stream = splitter.stream(source->trace_id());
     if (stream.empty()) continue;
     source->feed(stream.block());
     drain(*source, take);
@@ -44,7 +44,7 @@ Result<void> PerSourceDriver::decode(TraceIndex index, Bytes capture, const Elem
       frames::Step step = frames::Step::kFrame;
       while (step != frames::Step::kNeedInput) {
         step = splitter_->step();
-        drain_all(take);
+        drain_all(*splitter_, take);
         if (step == frames::Step::kSkipped || step == frames::Step::kError) {
           if (observer_ != nullptr) observer_->on_diagnostic(splitter_->error());
           if (step == frames::Step::kError) splitter_->resync();

@@ -20,7 +20,7 @@ namespace waymark {
 
 /// WAYMARK_SHARED names it, else it is sought beside the source.
 inline std::string shared_folder() {
-  const char* set = std::getenv("WAYMARK_SHARED");
+  const char* set = std::getenv("WAYMARK_SHARED");  // NOLINT(concurrency-mt-unsafe)
   return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
 }
 
@@ -34,11 +34,11 @@ class Hash {
   void add(std::string_view text) {
     std::uint64_t word = 0;
     for (; text.size() >= 8; text.remove_prefix(8)) {
-      std::copy_n(text.data(), 8, reinterpret_cast<char*>(&word));
+      std::ranges::copy(text.substr(0, 8), reinterpret_cast<char*>(&word));
       add(word);
     }
     word = 0;
-    std::copy_n(text.data(), text.size(), reinterpret_cast<char*>(&word));
+    std::ranges::copy(text, reinterpret_cast<char*>(&word));
     add(word);
   }
   void add(const Element& element) {

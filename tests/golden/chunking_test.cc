@@ -165,7 +165,7 @@ class Decoding {
       finish(*tree.source(0));
       return;
     }
-    frames::StreamSplitter splitter(*inputs::frame_options(capture_->framing()));
+    frames::StreamSplitter splitter(inputs::frame_options(capture_->framing()).value());
     while (const auto block = capture_->next_block()) {
       ASSERT_TRUE(splitter.feed(block->index, block->bytes));
       for (auto step = splitter.step(); step != frames::Step::kNeedInput; step = splitter.step())

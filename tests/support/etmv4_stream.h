@@ -133,7 +133,8 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
   };
   const auto few_atoms = [&] {
     packet.atom_count = static_cast<std::uint8_t>(random.below(3));
-    packet.atoms = packet.atom_count == 2 ? 3 : packet.atom_count == 1 ? random.below(2) : 0;
+    packet.atoms = packet.atom_count == 2 ? 3 : 0;
+    if (packet.atom_count == 1) packet.atoms = random.below(2);
   };
   const auto context = [&] {
     etmv4::Context& to = packet.context;
@@ -356,7 +357,7 @@ class StreamMaker {
     using etmv4::PacketType;
     add(PacketType::kAsync);
     etmv4::Packet info = random_packet(random_, config_, PacketType::kTraceInfo);
-    if (info.spec_depth > config_.max_speculation()) info.spec_depth = config_.max_speculation();
+    info.spec_depth = std::min(info.spec_depth, config_.max_speculation());
     add(info);
     if (random_.coin()) add(PacketType::kTraceOn);
     if (random_.one_in(8)) add(PacketType::kAtomF1);

@@ -31,7 +31,8 @@ class Program {
 
   /// Some address in or near the area for (A64, A32: is = 0; T32: is = 1), aligned for it.
   static std::uint64_t address(Random& random, bool sf, unsigned is) {
-    const std::uint64_t base = is != 0 ? kT32 : sf ? kA64 : kA32;
+    std::uint64_t base = sf ? kA64 : kA32;
+    if (is != 0) base = kT32;
     const std::uint32_t unit = is != 0 ? 2 : 4;
     return base +
            std::uint64_t{unit} * random.below((kBytes + (random.one_in(16) ? 16 : 0)) / unit);
@@ -69,7 +70,7 @@ class Program {
       constexpr auto kOthers = static_cast<image::SpaceMask>(~image::kSpaceSecure);
       (void)image->add_buffer(kBases[i], areas_[i], image::kSpaceSecure);
       std::vector<std::uint8_t> shifted = areas_[i];
-      std::rotate(shifted.begin(), shifted.begin() + 8, shifted.end());
+      std::ranges::rotate(shifted, shifted.begin() + 8);
       (void)image->add_buffer(kBases[i], shifted, kOthers);
     }
     return image;
@@ -83,7 +84,7 @@ class Program {
 
   // Branch offsets are small, so that most targets lie in the area.
   static std::uint32_t a64(Random& random) {
-    const auto offset = static_cast<std::uint32_t>(random.below(64)) - 32;
+    const std::uint32_t offset = random.below(64) - 32;
     switch (random.below(18)) {
       case 0:
         return 0x14000000U | (offset & 0x03FFFFFF);  // B
@@ -115,7 +116,7 @@ class Program {
   }
 
   static std::uint32_t a32(Random& random) {
-    const auto offset = (static_cast<std::uint32_t>(random.below(64)) - 32) & 0xFFFFFF;
+    const std::uint32_t offset = (random.below(64) - 32) & 0xFFFFFF;
     const std::uint32_t condition = random.pick({0xEU, 0x0U, 0xAU}) << 28;
     switch (random.below(14)) {
       case 0:

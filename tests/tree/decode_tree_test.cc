@@ -319,8 +319,8 @@ TEST_F(Tree, the_data_path_refuses_data_while_elements_wait) {
   DataPath path(*tree, sink);
   std::size_t used = 0;
   ASSERT_EQ(path.data(0, frames.bytes, used), Flow::kWait);
-  std::size_t none = 0;
-  EXPECT_FALSE(path.data(used, Bytes(frames.bytes).subspan(used), none).has_value());
+  std::size_t second = 0;
+  EXPECT_FALSE(path.data(used, Bytes(frames.bytes).subspan(used), second).has_value());
   EXPECT_FALSE(path.finish().has_value());
   path.reset();
   EXPECT_EQ(path.flush(), Flow::kContinue);

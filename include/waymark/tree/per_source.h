@@ -43,7 +43,7 @@ class PerSourceDriver {
 
  private:
   void drain(Source& source, const ElementBatch& take);
-  void drain_all(const ElementBatch& take);
+  void drain_all(frames::StreamSplitter& splitter, const ElementBatch& take);
 
   std::vector<Source*> sources_;
   std::optional<frames::StreamSplitter> splitter_;
