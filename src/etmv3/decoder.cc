@@ -45,12 +45,23 @@ std::string_view message_of(const Packet& packet) {
 // So many data instructions without a data packet are no accident of filters.
 constexpr std::uint64_t kManyDataInstructions = 1000;
 
+// The loop over rows knows all quirks of its own, or none.
+const Rows* rows_for(const Config& config, const DecoderQuirks& quirks) {
+  const bool first = quirks.cancels_lone_range_only;
+  const bool mixed = quirks.forgets_direct_interworking != first ||
+                     quirks.stale_context_isa != first || quirks.stale_ranges != first ||
+                     quirks.empty_p_headers_count != first;
+  if (config.data_trace() || mixed) return nullptr;
+  return &rows(config.cycle_accurate(), first);
+}
+
 }  // namespace
 
 Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks)
     : config_(config),
       quirks_(quirks),
       instructions_(image, walk_options(config), config.trace_id()),
+      rows_(rows_for(config, quirks)),
       callbacks_(image.has_callbacks()),
       cycle_accurate_(config.cycle_accurate()),
       data_trace_(config.data_trace()),
@@ -319,6 +330,7 @@ void Decoder::isync(const Packet& packet, bool first) {
     isa_ = packet.isa;
   }
   address_ = packet.address.value;
+  step_ = nullptr;
 }
 
 // True if something has changed.
@@ -344,6 +356,7 @@ void Decoder::branch(const Packet& packet) {
   }
   address_ = packet.address.value;
   isa_ = packet_isa_ = packet.isa;
+  step_ = nullptr;
   need_address_ = sent_unknown_ = false;
   if (!exception.present) return;
   if (set_world(packet.context)) emit_context(packet.index, false);
@@ -388,14 +401,15 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
   if (!quirks_.stale_context_isa) return element;
   Slot& slot = slots_.push();
   if (from_sync) {
-    slot.isa = isa_;
+    slot.set_isa(isa_);
   } else {
-    element.isa = slot.isa;
+    element.isa = slot.isa();
   }
   return element;
 }
 
 void Decoder::select_memory() {
+  step_ = nullptr;
   const bool secure = context_.security == Security::kSecure;
   instructions_.select(secure ? image::kSpaceSecure : image::kSpaceNonSecure,
                        context_.context_id | std::uint64_t{context_.vmid} << 32);

@@ -119,6 +119,11 @@ class PacketSource final : public Source {
     { decoder.put(packet, at, at) } -> std::same_as<Element*>;
   };
 
+  static constexpr bool kRows = requires(Decoder& decoder, const frames::Run* run,
+                                         const std::uint8_t* data, Element*& out) {
+    decoder.run_row(run, run, data, std::size_t{}, std::size_t{}, out, out);
+  };
+
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
   std::size_t next_element(std::span<Element> out) {
@@ -197,6 +202,18 @@ class PacketSource final : public Source {
       copy_atoms(atoms, packet);
       decoder.accept(packet);
       return !decoder.busy();
+    }
+
+    std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
+                             std::size_t position, std::size_t size)
+      requires kRows
+    {
+      Decoder& decoder = *source.decoder_;
+      if (!decoder.straight()) return position;
+      const std::size_t next =
+          decoder.run_row(runs.data(), runs.data() + runs.size(), data, position, size, at, end);
+      source.statistics_.packets += next - position;
+      return next;
     }
 
     bool on_packet(const Packet& packet) {

@@ -13,8 +13,10 @@
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
+#include "waymark/etmv3/rows.h"
 #include "waymark/etmv3/transfers.h"
 #include "waymark/flow/instruction_cache.h"
+#include "waymark/frames/stream.h"
 #include "waymark/image/image.h"
 
 namespace waymark::etmv3 {
@@ -53,6 +55,14 @@ class Decoder {
   /// leave_span() comes first.  Where the room up to `end` may not do, the decoder is busy().
   Element* run(TraceIndex index, const PHeader& header, Element* out, Element* end);
   Element* run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end);
+
+  /// The fast way of P-headers that follow one another: those at `position` in `data` and behind
+  /// it, before `size`, as far as they are common and there is room.  `position` is in *run.
+  /// Returns the position behind the last that it did; `out` goes on as with run().  Where it does
+  /// none, run() must do one.
+  std::size_t run_row(const frames::Run* run, const frames::Run* runs_end,
+                      const std::uint8_t* data, std::size_t position, std::size_t size,
+                      Element*& out, Element* out_end);
 
   /// Takes back what run() left behind its position.
   void leave_span() {
@@ -102,17 +112,21 @@ class Decoder {
   struct Slot {
     std::uint32_t start = 0;
     std::uint32_t end = 0;
-    isa::Isa isa = isa::Isa::kA32;
-    isa::InstrType type = isa::InstrType::kOther;
-    isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+    std::uint32_t unused = 0;
+    std::uint32_t description = static_cast<std::uint32_t>(isa::Isa::kA32);  ///< As in a Step.
+
+    [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
+    void set_isa(isa::Isa isa) { description = (description & ~0xFFU) | static_cast<unsigned>(isa); }
   };
+  static_assert(sizeof(Slot) == sizeof(flow::Step));
+
   class Slots {
    public:
-    Slots() : slots_(8) {}
+    Slots() : slots_(1 + 8) {}
     Slot& push() {
-      if (count_ == slots_.size()) [[unlikely]]
+      if (count_ == size()) [[unlikely]]
         grow();
-      Slot& slot = slots_[wrapped(first_ + count_)];
+      Slot& slot = slots_[1 + wrapped(first_ + count_)];
       ++count_;
       return slot;
     }
@@ -122,10 +136,20 @@ class Decoder {
     }
     void drop(std::size_t count) { count_ -= count; }
 
+    // For loops: number 0 is for what must be written nowhere, the slots are 1 to size().
+    [[nodiscard]] Slot* data() { return slots_.data(); }
+    [[nodiscard]] std::size_t size() const { return slots_.size() - 1; }
+    [[nodiscard]] std::size_t next() const { return 1 + wrapped(first_ + count_); }
+    /// All are sent but the last `held` before slot `next`.
+    void sent(std::size_t next, std::size_t held) {
+      first_ = wrapped(next - 1 + size() - held);
+      count_ = held;
+    }
+
    private:
     /// `at` is less than twice the size.
     [[nodiscard]] std::size_t wrapped(std::size_t at) const {
-      return at >= slots_.size() ? at - slots_.size() : at;
+      return at >= size() ? at - size() : at;
     }
     void grow();
 
@@ -159,7 +183,10 @@ class Decoder {
   template <bool kQuirks, bool kData>
   Element* atoms_with_address(TraceIndex index, const PHeader& header, Element* at);
   Element* atoms_without_step(TraceIndex index, const PHeader& header, unsigned i, Element* at);
-  void note_slot(std::uint32_t address, isa::Isa isa, const flow::Step& step);
+  void note_slot(const flow::Step& step);
+  template <bool kQuirks>
+  std::size_t row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
+                  std::size_t position, std::size_t size, Element*& out, Element* out_end);
   void write_words(Element* at, TraceIndex index, std::uint64_t start, std::uint64_t end,
                    std::uint64_t counts, std::uint64_t described) const;
   void refresh_words();
@@ -184,6 +211,7 @@ class Decoder {
   Config config_;
   DecoderQuirks quirks_;
   flow::InstructionCache instructions_;
+  const Rows* rows_;
   bool callbacks_;
   bool cycle_accurate_;
   bool data_trace_;
@@ -199,6 +227,7 @@ class Decoder {
   isa::Isa stale_isa_ = isa::Isa::kA32;       ///< Behind the last instruction; quirk stale_ranges.
   bool need_address_ = true;
   bool sent_unknown_ = false;
+  flow::StepPointer step_;  ///< What stands at address_, where that is known.
 
   Element context_;  ///< Context fields of every element.
 

@@ -48,7 +48,12 @@ class Parser {
   ///   bool on_atoms(TraceIndex index, const PHeader& header);
   ///   bool on_atoms(TraceIndex index, const ShortBranch& branch);
   ///   bool on_packet(Packet& packet);
-  /// which return false to stop after this packet.  True: the visitor stopped it.
+  /// which return false to stop after this packet.  It may have
+  ///   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
+  ///                            std::size_t position, std::size_t size);
+  /// which takes as many of the P-headers at `position`, before `size`, as it likes, and returns
+  /// the position behind them; where it takes none, on_atoms() gets one.  `position` is in the first
+  /// of the runs.  True: the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -236,6 +241,16 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       // Only P-headers have a row that is valid.
       const PHeader& header = p_headers[byte];
       if (header.valid) [[likely]] {
+        if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
+          const std::size_t next =
+              visitor.on_p_headers(runs_.subspan(run_), data, position, size);
+          if (next != position) {
+            state_.last_type = PacketType::kPHeader;
+            state_.last_format = p_headers[data[next - 1]].format;
+            position = next;
+            continue;
+          }
+        }
         state_.last_type = PacketType::kPHeader;
         state_.last_format = header.format;
         if (!visitor.on_atoms(index(position), header)) {
