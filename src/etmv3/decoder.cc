@@ -111,6 +111,19 @@ void Decoder::accept(const Packet& packet) {
   finish_packet();
 }
 
+Element* Decoder::put_straight(const Packet& packet, Element* out) {
+  packet_index_ = packet.index;
+  out += tail_count_;
+  slots_.send(quirks_.cancels_lone_range_only ? tail_count_ : 0);
+  tail_count_ = 0;
+  straight_out_ = out;
+  accept_in_decode(packet);
+  Element* const end = straight_out_;
+  straight_out_ = nullptr;
+  if (quirks_.stale_context_isa) slots_.send(static_cast<std::size_t>(end - out));
+  return end;
+}
+
 void Decoder::accept_before_isync(const Packet& packet) {
   switch (packet.type) {
     case PacketType::kISync:
@@ -381,7 +394,7 @@ void Decoder::exception_exit(const Packet& packet) {
 
 Element& Decoder::emit(ElementKind kind, TraceIndex index) {
   if (quirks_.stale_context_isa) slots_.push();
-  Element& element = queue_.emplace_back(context_);
+  Element& element = make();
   element.kind = kind;
   element.index = index;
   return element;
@@ -395,7 +408,7 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
   context_.isa = isa_;
   select_memory();
   refresh_words();
-  Element& element = queue_.emplace_back(context_);
+  Element& element = make();
   element.kind = ElementKind::kPeContext;
   element.index = index;
   if (!quirks_.stale_context_isa) return element;

@@ -122,13 +122,20 @@ void Decoder::refresh_words() {
   element.kind = ElementKind::kCycleCount;
   element.isa = context_.isa;
   words_.cycle_count = word_of(element, offsetof(Element, kind));
+  constexpr std::uint64_t kExecuted = std::uint64_t{kElementExecuted} << kFlagsShift;
+  words_.bases[static_cast<std::size_t>(RowKind::kNotExecuted)] =
+      quad_of(words_.context_ids, words_.range);
+  words_.bases[static_cast<std::size_t>(RowKind::kExecuted)] =
+      quad_of(words_.context_ids, words_.range | kExecuted);
+  words_.bases[static_cast<std::size_t>(RowKind::kCycles)] =
+      quad_of(words_.context_ids, words_.cycle_count);
 }
 
 template <bool kQuirks, bool kData>
 Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, Element* at) {
   static_assert(static_cast<unsigned>(Isa::kA32) == 0);
   static_assert(kElementExecuted == 1);
-  const Words words = words_;
+  const std::uint64_t base = words_.range;
   std::uint64_t counts = 1 | (cycle_accurate_ ? std::uint64_t{header.first_cycles} << 32 : 0);
   std::uint64_t atoms = header.atoms;
   std::uint32_t address = address_;
@@ -147,7 +154,7 @@ Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, El
     const std::uint64_t executed = atoms & 1;
     atoms >>= 1;
     write_words(at, index, address, step.end, counts,
-                words.range | (step.bits & Step::kConditional) | executed << kFlagsShift |
+                base | (step.bits & Step::kConditional) | executed << kFlagsShift |
                     std::uint64_t{step.description} << 32);
     ++at;
     if constexpr (kQuirks) note_slot(step);

@@ -30,4 +30,9 @@ inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
   std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
 }
 
+inline Quad quad_of(std::uint64_t low, std::uint64_t high) {
+  return Quad{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+              static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)};
+}
+
 }  // namespace waymark::etmv3

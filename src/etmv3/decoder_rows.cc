@@ -19,11 +19,6 @@ inline Quad load(const T& from) {
 }
 inline void store(std::uint8_t* to, Quad quad) { std::memcpy(to, &quad, sizeof quad); }
 
-inline Quad quad_of(std::uint64_t low, std::uint64_t high) {
-  return Quad{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
-              static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)};
-}
-
 // The four words of a step, and an element from `start` on.
 static_assert(offsetof(Step, address) == 0 && offsetof(Step, end) == 4 &&
               offsetof(Step, bits) == 8 && offsetof(Step, description) == 12);
@@ -50,8 +45,7 @@ std::size_t Decoder::run_row(const frames::Run* run, const frames::Run* runs_end
                              const std::uint8_t* data, std::size_t position, std::size_t size,
                              Element*& out, Element* out_end) {
   if (need_address_ || rows_ == nullptr) return position;
-  if (static_cast<std::size_t>(out_end - out) < tail_count_ + queue_.size() + kMaxPerHeader)
-    return position;
+  if (static_cast<std::size_t>(out_end - out) < tail_count_ + queue_.size() + 2) return position;
   return quirks_.cancels_lone_range_only
              ? row<true>(run, runs_end, data, position, size, out, out_end)
              : row<false>(run, runs_end, data, position, size, out, out_end);
@@ -67,25 +61,25 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
   if (kQuirks && isa_ != packet_isa_) return position;
   const Step* step = step_;
   if (step == nullptr) {
-    step = instructions_.at(address_, isa_);
+    step = instructions_.find(address_, isa_);
     if (step == nullptr) return position;
   }
-  if (!queue_.empty()) load_tail(out, out_end);
+  if (!queue_.empty() && !load_tail(out, out_end)) return position;
   const Row* const rows = rows_->data();
   const std::uint64_t rest = words_.rest;
-  const Quad bases[3] = {
-      quad_of(words_.context_ids, words_.range),
-      quad_of(words_.context_ids, words_.range | std::uint64_t{kElementExecuted} << kFlagsShift),
-      quad_of(words_.context_ids, words_.cycle_count)};
+  const Quad* const bases = words_.bases;
   const std::size_t begin = position;
   const Step* line = step;  // Where the present straight line began.
   Element* at = out + tail_count_;
-  Element* const last_room = out_end - kMaxPerHeader;
+  Element* const last_room = out_end - 2;
   std::uint8_t* const slots = reinterpret_cast<std::uint8_t*>(slots_.data());
   const std::size_t slot_end = (slots_.size() + 1) * sizeof(Slot);
   std::size_t slot = slots_.next() * sizeof(Slot);
-  const auto next_slot = [slot_end](std::size_t of) {
-    return of + sizeof(Slot) == slot_end ? sizeof(Slot) : of + sizeof(Slot);
+  // Without a branch, which nothing could predict.
+  const std::size_t ring = slot_end - sizeof(Slot);
+  const auto next_slot = [slot_end, ring](std::size_t of) {
+    of += sizeof(Slot);
+    return of - (ring & (std::size_t{0} - static_cast<std::size_t>(of == slot_end)));
   };
 
   frames::Indexer index(*run);
@@ -121,7 +115,9 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       continue;
     }
     // Branches, ends of lines, more than two atoms, and what is no P-header.
-    if (header.outputs == 0 || (kQuirks && 1U + header.atom_count > slots_.size())) break;
+    if (header.outputs == 0 || (kQuirks && 1U + header.atom_count > slots_.size()) ||
+        header.outputs > out_end - at)
+      break;
     const TraceIndex where = index(position);
     const Step* present = step;
     Element* to = at;
@@ -145,9 +141,14 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       if constexpr (kQuirks) {
         store(slots + slot_after, load(*present));
         slot_after = next_slot(slot_after);
-        stale_isa = instructions_.next_isa(*present);
       }
-      if (!executed || !present->is_branch()) {
+      stale_isa = present->isa();
+      if (!present->is_branch()) [[likely]] {
+        ++present;
+        continue;
+      }
+      stale_isa = instructions_.next_isa(*present);
+      if (!executed) {
         ++present;
         continue;
       }

@@ -41,6 +41,8 @@ int unit_of(isa::Isa isa) { return isa == isa::Isa::kA32 ? 2 : 1; }
 }  // namespace
 
 const InstructionCache::Line InstructionCache::kNoLine;
+const Step InstructionCache::kNoStep = {
+    .description = static_cast<std::uint32_t>(isa::Isa::kUnknown)};
 
 InstructionCache::InstructionCache(const image::Image& image, const isa::Options& options,
                                    TraceId trace_id)
@@ -62,6 +64,7 @@ void InstructionCache::flush() {
   callbacks_ = image_->has_callbacks();
   image_version_ = image_->version();
   views_.clear();
+  selected_ = false;
   next_view_ = 0;
   view_ = next_view_++;
   forget_steps();
@@ -82,6 +85,7 @@ void InstructionCache::forget_steps() {
 void InstructionCache::leave_line() {
   line_isa_ = isa::Isa::kUnknown;
   line_ = &kNoLine;
+  recent_.fill(&kNoStep);
 }
 
 void InstructionCache::set_enabled(bool enabled) {
@@ -94,6 +98,9 @@ void InstructionCache::select(image::SpaceMask space, std::uint64_t context) {
   space_ = space;
   if (!image_->has_spaces() && !callbacks_) return;
   const std::uint64_t key = (callbacks_ ? context * 0x9E3779B97F4A7C15ULL : 0) ^ space;
+  if (selected_ && key == key_) return;
+  selected_ = true;
+  key_ = key;
   const auto [at, inserted] = views_.try_emplace(key, next_view_);
   if (inserted) ++next_view_;
   view_ = at->second;
@@ -186,6 +193,13 @@ const Step* InstructionCache::look_up(std::uint32_t address, isa::Isa isa) {
   line_ = line;
   const Step* const step = line->steps[(address - base) >> unit];
   return step != nullptr ? step : fill(*line, address);
+}
+
+const Step* InstructionCache::find_far(const Step*& recent, std::uint32_t address, isa::Isa isa) {
+  const Step* const step = at(address, isa);
+  const bool kept = step != nullptr && step != scratch_.data();
+  if (kept) recent = step;
+  return step;
 }
 
 const Step* InstructionCache::find_behind(const Step& step) {

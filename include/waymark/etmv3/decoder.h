@@ -40,6 +40,8 @@ class Decoder {
   /// accept() and drain() in one: returns the new position.  What it could not give makes the
   /// decoder busy().
   Element* put(const Packet& packet, Element* out, Element* end) {
+    if (goes_straight(packet, static_cast<std::size_t>(end - out))) [[likely]]
+      return put_straight(packet, out);
     accept(packet);
     if (ready_ == 0 || has_diagnostics()) return out;
     return out + drain({out, end});
@@ -159,6 +161,15 @@ class Decoder {
   };
 
   // -- Packets --
+  /// An I-sync or a timestamp that frees what is held back and leaves nothing to be done.
+  [[nodiscard]] bool goes_straight(const Packet& packet, std::size_t room) const {
+    const bool sync = packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle;
+    const bool frees = !cancellable_ || (sync && packet.reason != SyncReason::kPeriodic);
+    return (sync ? !packet.lsip && !packet.no_address : packet.type == PacketType::kTimestamp) &&
+           frees && straight() && queue_.empty() && room >= tail_count_ + kMaxPerHeader &&
+           !callbacks_ && !data_trace_;
+  }
+  Element* put_straight(const Packet& packet, Element* out);
   void accept_before_isync(const Packet& packet);
   void accept_in_decode(const Packet& packet);
   void isync(const Packet& packet, bool first);
@@ -197,6 +208,11 @@ class Decoder {
   }
 
   // -- Elements --
+  Element& make() {
+    if (straight_out_ == nullptr) return queue_.emplace_back(context_);
+    *straight_out_ = context_;
+    return *straight_out_++;
+  }
   Element& emit(ElementKind kind, TraceIndex index);
   Element& emit_context(TraceIndex index, bool from_sync);
   Element& emit_data(ElementKind kind, TraceIndex index, const Place& place, unsigned tag);
@@ -237,6 +253,7 @@ class Decoder {
     std::uint64_t range = 0;  ///< Kind, ID and flags, without the instruction.
     std::uint64_t cycle_count = 0;
     std::uint64_t rest = 0;
+    Quad bases[3] = {};  ///< From the context IDs on, by RowKind.
   };
   Words words_;
 
@@ -246,6 +263,7 @@ class Decoder {
   std::size_t ready_ = 0;
   bool cancellable_ = false;  ///< The first held element is the range of the last instruction.
   std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
+  Element* straight_out_ = nullptr;  ///< Where elements go in place of the queue.
   // While run() is called, what is held back stands in the caller's span instead.
   Element* tail_ = nullptr;
   std::size_t tail_count_ = 0;

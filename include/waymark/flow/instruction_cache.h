@@ -102,6 +102,14 @@ class InstructionCache {
     return look_up(address, isa);
   }
 
+  /// The same where it is likely that control came from elsewhere.
+  const Step* find(std::uint32_t address, isa::Isa isa) {
+    const Step*& recent = recent_[(address >> 1) % kRecent];
+    if (recent->address == address && recent->isa() == isa) [[likely]]
+      return recent;
+    return find_far(recent, address, isa);
+  }
+
   /// The instruction where a sequence goes on behind its end, or to which a direct branch goes: as
   /// at(), but found at once the next time.  What was selected when `step` was found must be
   /// selected still.
@@ -138,6 +146,7 @@ class InstructionCache {
     std::array<const Step*, kSlots> steps{};
   };
   static const Line kNoLine;  ///< Nothing in it is decided.
+  static const Step kNoStep;
 
   /// Where an end or a branch goes.  Number kNoLink is that of steps outside the cache: its `step`
   /// stays nullptr.
@@ -162,6 +171,7 @@ class InstructionCache {
   }
 
   const Step* look_up(std::uint32_t address, isa::Isa isa);
+  const Step* find_far(const Step*& recent, std::uint32_t address, isa::Isa isa);
   const Step* look_outside(std::uint32_t address, isa::Isa isa);
   const Step* find_behind(const Step& step);
   const Step* fill(Line& line, std::uint32_t address);
@@ -183,6 +193,8 @@ class InstructionCache {
   BlockEnd outcome_ = BlockEnd::kWaypoint;
   std::uint32_t view_ = 0;
   std::uint32_t next_view_ = 0;
+  bool selected_ = false;  ///< view_ is that of key_.
+  std::uint64_t key_ = 0;
   std::uint64_t image_version_ = 0;
   std::uint64_t classified_ = 0;
   std::uint64_t flushes_ = 0;
@@ -200,6 +212,8 @@ class InstructionCache {
   std::vector<std::unique_ptr<Step[]>> slabs_;
   std::size_t slab_used_ = 0;  ///< Steps of the last slab.
   std::vector<Link> links_;
+  static constexpr std::uint32_t kRecent = 512;
+  std::array<const Step*, kRecent> recent_;  ///< What find() gave, in the present view.
   std::array<Step, 3> scratch_;
   std::vector<std::uint8_t> fetch_buffer_;
 };
