@@ -112,6 +112,13 @@ Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at)
 
 // What the context gives to every element.
 void Decoder::refresh_words() {
+  const std::uint64_t described = word_of(context_, offsetof(Element, kind));
+  if (words_.known && words_.described == described &&
+      words_.context_ids == word_of(context_, offsetof(Element, context_id)) &&
+      words_.rest == word_of(context_, offsetof(Element, exception_level)))
+    return;
+  words_.known = true;
+  words_.described = described;
   words_.context_ids = word_of(context_, offsetof(Element, context_id));
   words_.rest = word_of(context_, offsetof(Element, exception_level));
   Element element = context_;
@@ -280,7 +287,7 @@ Element* Decoder::run_by_count(TraceIndex index, const PHeader& header, Element*
 
 Element* Decoder::run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end) {
   packet_index_ = index;
-  address_ = branch.address.value;
+  address_ = branch.address;
   isa_ = packet_isa_ = branch.isa;
   step_ = nullptr;
   need_address_ = sent_unknown_ = false;

@@ -19,6 +19,10 @@ inline Quad load(const T& from) {
 }
 inline void store(std::uint8_t* to, Quad quad) { std::memcpy(to, &quad, sizeof quad); }
 
+// Stands for the instruction where no address is known: an end that leads nowhere.
+constexpr Step kLost[2] = {
+    {.bits = Step::kAlways | Step::kStopsExecuted | Step::kStopsNotExecuted}, {}};
+
 // The four words of a step, and an element from `start` on.
 static_assert(offsetof(Step, address) == 0 && offsetof(Step, end) == 4 &&
               offsetof(Step, bits) == 8 && offsetof(Step, description) == 12);
@@ -44,7 +48,7 @@ inline void write_element(Element* to, TraceIndex index, Quad step, Quad counts,
 std::size_t Decoder::run_row(const frames::Run* run, const frames::Run* runs_end,
                              const std::uint8_t* data, std::size_t position, std::size_t size,
                              Element*& out, Element* out_end) {
-  if (need_address_ || rows_ == nullptr) return position;
+  if (rows_ == nullptr || (need_address_ && !cycle_accurate_)) return position;
   if (static_cast<std::size_t>(out_end - out) < tail_count_ + queue_.size() + 2) return position;
   return quirks_.cancels_lone_range_only
              ? row<true>(run, runs_end, data, position, size, out, out_end)
@@ -58,9 +62,13 @@ template <bool kQuirks>
 std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
                          const std::uint8_t* data, std::size_t position, std::size_t size,
                          Element*& out, Element* out_end) {
-  if (kQuirks && isa_ != packet_isa_) return position;
   const Step* step = step_;
-  if (step == nullptr) {
+  bool lost = need_address_;
+  if (lost) {
+    step = kLost;
+  } else if (kQuirks && isa_ != packet_isa_) {
+    return position;
+  } else if (step == nullptr) {
     step = instructions_.find(address_, isa_);
     if (step == nullptr) return position;
   }
@@ -69,6 +77,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
   const std::uint64_t rest = words_.rest;
   const Quad* const bases = words_.bases;
   const std::size_t begin = position;
+  std::size_t lost_at = begin;
   const Step* line = step;  // Where the present straight line began.
   Element* at = out + tail_count_;
   Element* const last_room = out_end - 2;
@@ -84,7 +93,6 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
 
   frames::Indexer index(*run);
   std::size_t run_end = run + 1 != runs_end ? run[1].position : size;
-  bool lost = false;
   while (at <= last_room) {
     if (position == run_end) [[unlikely]] {
       if (position == size) break;
@@ -115,7 +123,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       continue;
     }
     // Branches, ends of lines, more than two atoms, and what is no P-header.
-    if (header.outputs == 0 || (kQuirks && 1U + header.atom_count > slots_.size()) ||
+    if (header.atom_count == 0 || lost || (kQuirks && 1U + header.atom_count > slots_.size()) ||
         header.outputs > out_end - at)
       break;
     const TraceIndex where = index(position);
@@ -152,11 +160,12 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
         ++present;
         continue;
       }
-      lost = present->type() == InstrType::kIndirectBranch;
+      const bool indirect = present->type() == InstrType::kIndirectBranch;
       away = left == 1;
-      address_ = lost ? present->end : instructions_.target(*present);
-      isa_ = lost ? present->isa() : stale_isa;
-      present = lost ? nullptr : instructions_.behind(*present);
+      address_ = indirect ? present->end : instructions_.target(*present);
+      isa_ = indirect ? present->isa() : stale_isa;
+      lost = away && indirect;
+      present = indirect ? nullptr : instructions_.behind(*present);
       if (present == nullptr) break;
       if (kQuirks && present->isa() != packet_isa_) {
         present = nullptr;
@@ -169,16 +178,28 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       // The slow way does this header.
       address_ = address;
       isa_ = isa;
-      lost = false;
       step = nullptr;
       break;
     }
     stale_isa_ = stale_isa;
     slot = slot_after;
     at = to;
-    step = line = present;
     ++position;
-    if (away) break;
+    step = line = present;
+    if (lost && cycle_accurate_) {
+      // Only cycles can follow.
+      need_address_ = true;
+      sent_unknown_ = false;
+      step = line = kLost;
+      lost_at = position;
+    } else if (away) {
+      break;
+    }
+  }
+  if (lost) {
+    need_address_ = true;
+    sent_unknown_ = sent_unknown_ || position != lost_at;
+    step = nullptr;
   }
   step_ = step;
   if (step != nullptr) {
@@ -187,10 +208,6 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     if (kQuirks && step != line) stale_isa_ = instructions_.next_isa(step[-1]);
   }
   if (position == begin) return position;
-  if (lost) {
-    need_address_ = true;
-    sent_unknown_ = false;
-  }
   packet_index_ = index(position - 1);
   // What is held back: the last range, with the cycles behind it; under the quirk every second one
   // of the packets that are a lone range.

@@ -253,6 +253,8 @@ class Decoder {
     std::uint64_t range = 0;  ///< Kind, ID and flags, without the instruction.
     std::uint64_t cycle_count = 0;
     std::uint64_t rest = 0;
+    std::uint64_t described = 0;  ///< Of the context itself.
+    bool known = false;
     Quad bases[3] = {};  ///< From the context IDs on, by RowKind.
   };
   Words words_;

@@ -51,6 +51,8 @@ consteval Row make_row(const PHeader& header, bool cycle_accurate) {
   if (header.atom_count == 0) {
     row.outputs = 1;
     row.kinds[0] = RowKind::kCycles;
+    // Where no address is known it says another count.
+    if (header.format == 1) row.stops[0] = flow::Step::kStopsNotExecuted;
     row.first_counts = Quad{0, 0, 0, header.format == 1 ? 1U : header.cycle_count};
     return row;
   }
