@@ -81,7 +81,7 @@ void Decoder::reset() {
   queue_.clear();
   taken_ = ready_ = pended_ = tail_count_ = 0;
   cancellable_ = false;
-  slots_ = {};
+  slots_.reset();
   transfers_ = Transfers(config_);
   failed_ = yield_ = false;
   diagnostics_.clear();

@@ -1,4 +1,6 @@
 // The loop that decoding is about: P-headers in a row.  Fact sheet etmv3.md section 9.3.
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "decoder_inl.h"
@@ -129,7 +131,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     const TraceIndex where = index(position);
     const Step* present = step;
     Element* to = at;
-    unsigned atoms = header.atoms;
+    std::uint32_t atoms = header.atoms;
     Quad counts = header.first_counts;
     std::size_t slot_after = slot;
     const std::uint32_t address = step->address;
@@ -137,29 +139,41 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     if (kQuirks && step != line) stale_isa_ = instructions_.next_isa(step[-1]);
     isa::Isa stale_isa = stale_isa_;
     bool away = false;  // Without a step where it goes on.
+    const Step* last = nullptr;  // Of the last atom, where it did not branch.
     for (unsigned left = header.atom_count; left != 0; --left) {
+      // Executed, and in a line.
+      const unsigned many = std::min<unsigned>(std::countr_one(atoms), left - 1);
+      unsigned done = 0;
+      for (; done != many && (present->bits & Step::kStopsExecuted) == 0; ++done) {
+        const Quad quad = load(*present++);
+        write_element(to++, where, quad, counts, bases[1], header, rest);
+        counts = header.other_counts;
+        if constexpr (kQuirks) {
+          store(slots + slot_after, quad);
+          slot_after = next_slot(slot_after);
+        }
+      }
+      atoms >>= done;
+      left -= done;
       if (present->is_end()) [[unlikely]] {
         present = instructions_.behind(*present);
         if (present == nullptr) break;
       }
-      const bool executed = (atoms & 1) != 0;
+      const unsigned executed = atoms & 1;
       atoms >>= 1;
-      write_element(to++, where, load(*present), counts, bases[executed ? 1 : 0], header, rest);
+      const Quad quad = load(*present);
+      write_element(to++, where, quad, counts, bases[executed], header, rest);
       counts = header.other_counts;
       if constexpr (kQuirks) {
-        store(slots + slot_after, load(*present));
+        store(slots + slot_after, quad);
         slot_after = next_slot(slot_after);
       }
-      stale_isa = present->isa();
-      if (!present->is_branch()) [[likely]] {
-        ++present;
+      if (executed == 0 || !present->is_branch()) {
+        last = present++;
         continue;
       }
+      last = nullptr;
       stale_isa = instructions_.next_isa(*present);
-      if (!executed) {
-        ++present;
-        continue;
-      }
       const bool indirect = present->type() == InstrType::kIndirectBranch;
       away = left == 1;
       address_ = indirect ? present->end : instructions_.target(*present);
@@ -181,7 +195,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       step = nullptr;
       break;
     }
-    stale_isa_ = stale_isa;
+    stale_isa_ = last != nullptr ? instructions_.next_isa(*last) : stale_isa;
     slot = slot_after;
     at = to;
     ++position;

@@ -209,7 +209,7 @@ class PacketSource final : public Source {
       requires kRows
     {
       Decoder& decoder = *source.decoder_;
-      if (!decoder.straight()) return position;
+      if (end - at < 2 || !decoder.straight()) return position;
       const std::size_t next =
           decoder.run_row(runs.data(), runs.data() + runs.size(), data, position, size, at, end);
       source.statistics_.packets += next - position;

@@ -124,7 +124,7 @@ class Decoder {
 
   class Slots {
    public:
-    Slots() : slots_(1 + 8) {}
+    Slots() : slots_(1 + kFirstSize) {}
     Slot& push() {
       if (count_ == size()) [[unlikely]]
         grow();
@@ -137,6 +137,10 @@ class Decoder {
       count_ -= count;
     }
     void drop(std::size_t count) { count_ -= count; }
+    void reset() {
+      slots_.assign(1 + kFirstSize, {});
+      first_ = count_ = 0;
+    }
 
     // For loops: number 0 is for what must be written nowhere, the slots are 1 to size().
     [[nodiscard]] Slot* data() { return slots_.data(); }
@@ -149,6 +153,8 @@ class Decoder {
     }
 
    private:
+    static constexpr std::size_t kFirstSize = 8;
+
     /// `at` is less than twice the size.
     [[nodiscard]] std::size_t wrapped(std::size_t at) const {
       return at >= size() ? at - size() : at;
