@@ -20,15 +20,13 @@ std::string_view fatal_message(PacketType type) {
   }
 }
 
+// Of a bad packet; what it says of the registers is told apart from it.
 std::string_view message_of(const Packet& packet) {
-  const bool values =
-      packet.error_type == PacketType::kOooData || packet.error_type == PacketType::kStoreFailed;
   switch (packet.type) {
     case PacketType::kBadTraceMode:
-      if (packet.error_type == PacketType::kContextId)
-        return "A context ID packet, although ETMCR[15:14] gives context IDs no bytes.";
-      return values ? "A packet of data values, although ETMCR[2] switches their trace off."
-                    : "A data packet, although ETMCR[3:2] switch data trace off.";
+      return packet.error_type == PacketType::kContextId
+                 ? "A context ID packet where the registers allow none."
+                 : "A data packet where the registers allow none.";
     case PacketType::kBadSequence:
       if (packet.error_type == PacketType::kASync)
         return "Zeros as at the front of an A-sync, but the A-sync is not there.";
@@ -36,9 +34,8 @@ std::string_view message_of(const Packet& packet) {
                  ? "A branch packet whose bytes cannot be one."
                  : "A packet longer than it can be.";
     default:
-      return packet.error_type == PacketType::kPHeader
-                 ? "A reserved P-header; ETMCR[12] chooses which of them are."
-                 : "A reserved packet header.";
+      return packet.error_type == PacketType::kPHeader ? "A reserved P-header."
+                                                       : "A reserved packet header.";
   }
 }
 
@@ -65,7 +62,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQ
       callbacks_(image.has_callbacks()),
       cycle_accurate_(config.cycle_accurate()),
       data_trace_(config.data_trace()),
-      transfers_(config) {
+      transfers_(config),
+      registers_(config) {
   context_.trace_id = config.trace_id();
   queue_.reserve(64);
   select_memory();
@@ -130,6 +128,7 @@ void Decoder::accept_before_isync(const Packet& packet) {
     case PacketType::kISyncCycle:
       state_ = State::kDecode;
       isync(packet, true);
+      if (!quirks_.bad_packets_are_fatal) check(packet);
       break;
     case PacketType::kCycleCount:
     case PacketType::kPHeader:
@@ -143,6 +142,7 @@ void Decoder::accept_before_isync(const Packet& packet) {
     case PacketType::kReserved:
       if (quirks_.bad_packets_are_fatal) break;
       report(Fault::kBadPacket, Severity::kError, packet.index, message_of(packet));
+      check(packet);
       state_ = State::kWaitASync;
       break;
     default:
@@ -268,36 +268,14 @@ void Decoder::bad_packet(const Packet& packet) {
 void Decoder::doubt(Doubt what, TraceIndex index, std::string_view message) {
   if ((doubts_ & what) != 0) return;
   doubts_ = static_cast<std::uint8_t>(doubts_ | what);
-  report(Fault::kInvalidHeader, Severity::kWarning, index, message);
+  report(Fault::kUnsupportedConfig, Severity::kWarning, index, message);
 }
 
 // What contradicts the registers without making the packet unreadable.
 void Decoder::check(const Packet& packet) {
-  switch (packet.type) {
-    case PacketType::kCycleCount:
-    case PacketType::kISyncCycle:
-      if (!cycle_accurate_)
-        doubt(kDoubtCycleAccurate, packet.index,
-              "The trace has cycle counts, although ETMCR[12] says that it is not cycle-accurate.");
-      break;
-    case PacketType::kTimestamp:
-      if (config_.minor_version() < 5)
-        doubt(kDoubtTimestampVersion, packet.index,
-              "The trace has timestamps, which came with ETMv3.5, although ETMIDR[7:4] says an "
-              "older version.");
-      else if (!bit<28>(config_.etmcr))
-        doubt(kDoubtTimestampOff, packet.index,
-              "The trace has timestamps, although ETMCR[28] switches them off.");
-      break;
-    case PacketType::kVmid:
-      if (config_.minor_version() < 5)
-        doubt(kDoubtVmidVersion, packet.index,
-              "The trace has VMIDs, which came with ETMv3.5, although ETMIDR[7:4] says an older "
-              "version.");
-      break;
-    default:
-      break;
-  }
+  const std::string_view sentence = registers_.check(packet);
+  if (!sentence.empty())
+    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence);
 }
 
 void Decoder::isync(const Packet& packet, bool first) {

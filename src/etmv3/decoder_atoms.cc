@@ -192,7 +192,10 @@ Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, El
 }
 
 inline void Decoder::note_slot(const Step& step) {
-  std::memcpy(&slots_.push(), &step, sizeof step);
+  Slot& slot = slots_.push();
+  slot.start = step.address;
+  slot.end = step.end;
+  slot.description = step.description;
   stale_isa_ = instructions_.next_isa(step);
 }
 

@@ -22,8 +22,8 @@ inline Quad load(const T& from) {
 inline void store(std::uint8_t* to, Quad quad) { std::memcpy(to, &quad, sizeof quad); }
 
 // Stands for the instruction where no address is known: an end that leads nowhere.
-constexpr Step kLost[2] = {
-    {.bits = Step::kAlways | Step::kStopsExecuted | Step::kStopsNotExecuted}, {}};
+constexpr Step kLost[2] = {{.bits = Step::kAlways | Step::kStopsExecuted | Step::kStopsNotExecuted},
+                           {}};
 
 // The four words of a step, and an element from `start` on.
 static_assert(offsetof(Step, address) == 0 && offsetof(Step, end) == 4 &&
@@ -138,11 +138,11 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     const isa::Isa isa = step->isa();
     if (kQuirks && step != line) stale_isa_ = instructions_.next_isa(step[-1]);
     isa::Isa stale_isa = stale_isa_;
-    bool away = false;  // Without a step where it goes on.
+    bool away = false;           // Without a step where it goes on.
     const Step* last = nullptr;  // Of the last atom, where it did not branch.
     for (unsigned left = header.atom_count; left != 0; --left) {
       // Executed, and in a line.
-      const unsigned many = std::min<unsigned>(std::countr_one(atoms), left - 1);
+      const unsigned many = std::min(static_cast<unsigned>(std::countr_one(atoms)), left - 1);
       unsigned done = 0;
       for (; done != many && (present->bits & Step::kStopsExecuted) == 0; ++done) {
         const Quad quad = load(*present++);

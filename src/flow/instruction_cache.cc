@@ -41,8 +41,8 @@ int unit_of(isa::Isa isa) { return isa == isa::Isa::kA32 ? 2 : 1; }
 }  // namespace
 
 const InstructionCache::Line InstructionCache::kNoLine;
-const Step InstructionCache::kNoStep = {
-    .description = static_cast<std::uint32_t>(isa::Isa::kUnknown)};
+const Step InstructionCache::kNoStep = {.description =
+                                            static_cast<std::uint32_t>(isa::Isa::kUnknown)};
 
 InstructionCache::InstructionCache(const image::Image& image, const isa::Options& options,
                                    TraceId trace_id)
@@ -156,10 +156,9 @@ bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::
   step.end = address + instruction.size;
   step.bits = Step::kAlways | (instruction.conditional ? Step::kConditional : 0) |
               static_cast<std::uint32_t>(isa::data_access(isa, opcode)) << Step::kAccessShift;
-  step.description = static_cast<std::uint32_t>(isa) |
-                     static_cast<std::uint32_t>(instruction.type) << 8 |
-                     static_cast<std::uint32_t>(instruction.subtype) << 16 |
-                     std::uint32_t{instruction.size} << 24;
+  step.description =
+      static_cast<std::uint32_t>(isa) | static_cast<std::uint32_t>(instruction.type) << 8 |
+      static_cast<std::uint32_t>(instruction.subtype) << 16 | std::uint32_t{instruction.size} << 24;
   if (is_branch(instruction.type)) {
     step.bits |= Step::kStopsExecuted;
     link = {nullptr, static_cast<std::uint32_t>(instruction.target), instruction.next_isa};

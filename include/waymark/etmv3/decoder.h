@@ -13,6 +13,7 @@
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
+#include "waymark/etmv3/register_check.h"
 #include "waymark/etmv3/rows.h"
 #include "waymark/etmv3/transfers.h"
 #include "waymark/flow/instruction_cache.h"
@@ -62,9 +63,8 @@ class Decoder {
   /// it, before `size`, as far as they are common and there is room.  `position` is in *run.
   /// Returns the position behind the last that it did; `out` goes on as with run().  Where it does
   /// none, run() must do one.
-  std::size_t run_row(const frames::Run* run, const frames::Run* runs_end,
-                      const std::uint8_t* data, std::size_t position, std::size_t size,
-                      Element*& out, Element* out_end);
+  std::size_t run_row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
+                      std::size_t position, std::size_t size, Element*& out, Element* out_end);
 
   /// Takes back what run() left behind its position.
   void leave_span() {
@@ -100,15 +100,8 @@ class Decoder {
  private:
   enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
 
-  /// What the registers say and the packets deny; each is told once.
-  enum Doubt : std::uint8_t {
-    kDoubtCycleAccurate = 1 << 0,
-    kDoubtTimestampVersion = 1 << 1,
-    kDoubtVmidVersion = 1 << 2,
-    kDoubtTimestampOff = 1 << 3,
-    kDoubtIsa = 1 << 4,
-    kDoubtNoData = 1 << 5,
-  };
+  /// What does not come of one packet; each is told once.
+  enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
 
   /// What the reference leaves behind in the slots of its element queue; quirks stale_*.
   struct Slot {
@@ -118,7 +111,9 @@ class Decoder {
     std::uint32_t description = static_cast<std::uint32_t>(isa::Isa::kA32);  ///< As in a Step.
 
     [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
-    void set_isa(isa::Isa isa) { description = (description & ~0xFFU) | static_cast<unsigned>(isa); }
+    void set_isa(isa::Isa isa) {
+      description = (description & ~0xFFU) | static_cast<unsigned>(isa);
+    }
   };
   static_assert(sizeof(Slot) == sizeof(flow::Step));
 
@@ -271,7 +266,7 @@ class Decoder {
   std::size_t ready_ = 0;
   bool cancellable_ = false;  ///< The first held element is the range of the last instruction.
   std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
-  Element* straight_out_ = nullptr;  ///< Where elements go in place of the queue.
+  Element* straight_out_ = nullptr;          ///< Where elements go in place of the queue.
   // While run() is called, what is held back stands in the caller's span instead.
   Element* tail_ = nullptr;
   std::size_t tail_count_ = 0;
@@ -282,6 +277,7 @@ class Decoder {
   bool data_seen_ = false;
   std::uint64_t data_instructions_ = 0;
 
+  RegisterCheck registers_;
   std::uint8_t doubts_ = 0;
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.

@@ -52,8 +52,8 @@ class Parser {
   ///   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
   ///                            std::size_t position, std::size_t size);
   /// which takes as many of the P-headers at `position`, before `size`, as it likes, and returns
-  /// the position behind them; where it takes none, on_atoms() gets one.  `position` is in the first
-  /// of the runs.  Or else
+  /// the position behind them; where it takes none, on_atoms() gets one.  `position` is in the
+  /// first of the runs.  Or else
   ///   void on_atom_row(Bytes headers);
   /// which only learns which P-headers there are, and cannot stop.  True: the visitor stopped it.
   template <class Visitor>
@@ -244,8 +244,7 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       const PHeader& header = p_headers[byte];
       if (header.valid) [[likely]] {
         if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
-          const std::size_t next =
-              visitor.on_p_headers(runs_.subspan(run_), data, position, size);
+          const std::size_t next = visitor.on_p_headers(runs_.subspan(run_), data, position, size);
           if (next != position) {
             state_.last_type = PacketType::kPHeader;
             state_.last_format = p_headers[data[next - 1]].format;

@@ -166,8 +166,8 @@ class InstructionCache {
   }
   static std::uint32_t link_bits(std::size_t number) {
     const auto link = static_cast<std::uint32_t>(number);
-    return link >> kLinkLowBits << Step::kLinkShift |
-           (link & ((1U << kLinkLowBits) - 1)) << kLinkLowShift;
+    return link >> kLinkLowBits << Step::kLinkShift | (link & ((1U << kLinkLowBits) - 1))
+                                                          << kLinkLowShift;
   }
 
   const Step* look_up(std::uint32_t address, isa::Isa isa);
