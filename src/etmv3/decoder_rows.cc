@@ -200,15 +200,15 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     at = to;
     ++position;
     step = line = present;
-    if (lost && cycle_accurate_) {
-      // Only cycles can follow.
-      need_address_ = true;
-      sent_unknown_ = false;
-      step = line = kLost;
-      lost_at = position;
-    } else if (away) {
-      break;
-    }
+    if (!away) continue;
+    if (kQuirks) isa_ = packet_isa_;
+    if (!lost) break;
+    need_address_ = true;
+    sent_unknown_ = false;
+    lost_at = position;
+    // Only cycles can follow in this loop.
+    if (!cycle_accurate_) break;
+    step = line = kLost;
   }
   if (lost) {
     need_address_ = true;
