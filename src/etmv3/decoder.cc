@@ -20,15 +20,13 @@ std::string_view fatal_message(PacketType type) {
   }
 }
 
+// Of a bad packet; what it says of the registers is told apart from it.
 std::string_view message_of(const Packet& packet) {
-  const bool values =
-      packet.error_type == PacketType::kOooData || packet.error_type == PacketType::kStoreFailed;
   switch (packet.type) {
     case PacketType::kBadTraceMode:
-      if (packet.error_type == PacketType::kContextId)
-        return "A context ID packet, although ETMCR[15:14] gives context IDs no bytes.";
-      return values ? "A packet of data values, although ETMCR[2] switches their trace off."
-                    : "A data packet, although ETMCR[3:2] switch data trace off.";
+      return packet.error_type == PacketType::kContextId
+                 ? "A context ID packet where the registers allow none."
+                 : "A data packet where the registers allow none.";
     case PacketType::kBadSequence:
       if (packet.error_type == PacketType::kASync)
         return "Zeros as at the front of an A-sync, but the A-sync is not there.";
@@ -36,14 +34,23 @@ std::string_view message_of(const Packet& packet) {
                  ? "A branch packet whose bytes cannot be one."
                  : "A packet longer than it can be.";
     default:
-      return packet.error_type == PacketType::kPHeader
-                 ? "A reserved P-header; ETMCR[12] chooses which of them are."
-                 : "A reserved packet header.";
+      return packet.error_type == PacketType::kPHeader ? "A reserved P-header."
+                                                       : "A reserved packet header.";
   }
 }
 
 // So many data instructions without a data packet are no accident of filters.
 constexpr std::uint64_t kManyDataInstructions = 1000;
+
+// The loop over rows knows all quirks of its own, or none.
+const Rows* rows_for(const Config& config, const DecoderQuirks& quirks) {
+  const bool first = quirks.cancels_lone_range_only;
+  const bool mixed = quirks.forgets_direct_interworking != first ||
+                     quirks.stale_context_isa != first || quirks.stale_ranges != first ||
+                     quirks.empty_p_headers_count != first;
+  if (config.data_trace() || mixed) return nullptr;
+  return &rows(config.cycle_accurate(), first);
+}
 
 }  // namespace
 
@@ -51,10 +58,12 @@ Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQ
     : config_(config),
       quirks_(quirks),
       instructions_(image, walk_options(config), config.trace_id()),
+      rows_(rows_for(config, quirks)),
       callbacks_(image.has_callbacks()),
       cycle_accurate_(config.cycle_accurate()),
       data_trace_(config.data_trace()),
-      transfers_(config) {
+      transfers_(config),
+      registers_(config) {
   context_.trace_id = config.trace_id();
   queue_.reserve(64);
   select_memory();
@@ -70,7 +79,7 @@ void Decoder::reset() {
   queue_.clear();
   taken_ = ready_ = pended_ = tail_count_ = 0;
   cancellable_ = false;
-  slots_ = {};
+  slots_.reset();
   transfers_ = Transfers(config_);
   failed_ = yield_ = false;
   diagnostics_.clear();
@@ -100,12 +109,26 @@ void Decoder::accept(const Packet& packet) {
   finish_packet();
 }
 
+Element* Decoder::put_straight(const Packet& packet, Element* out) {
+  packet_index_ = packet.index;
+  out += tail_count_;
+  slots_.send(quirks_.cancels_lone_range_only ? tail_count_ : 0);
+  tail_count_ = 0;
+  straight_out_ = out;
+  accept_in_decode(packet);
+  Element* const end = straight_out_;
+  straight_out_ = nullptr;
+  if (quirks_.stale_context_isa) slots_.send(static_cast<std::size_t>(end - out));
+  return end;
+}
+
 void Decoder::accept_before_isync(const Packet& packet) {
   switch (packet.type) {
     case PacketType::kISync:
     case PacketType::kISyncCycle:
       state_ = State::kDecode;
       isync(packet, true);
+      if (!quirks_.bad_packets_are_fatal) check(packet);
       break;
     case PacketType::kCycleCount:
     case PacketType::kPHeader:
@@ -119,6 +142,7 @@ void Decoder::accept_before_isync(const Packet& packet) {
     case PacketType::kReserved:
       if (quirks_.bad_packets_are_fatal) break;
       report(Fault::kBadPacket, Severity::kError, packet.index, message_of(packet));
+      check(packet);
       state_ = State::kWaitASync;
       break;
     default:
@@ -244,36 +268,14 @@ void Decoder::bad_packet(const Packet& packet) {
 void Decoder::doubt(Doubt what, TraceIndex index, std::string_view message) {
   if ((doubts_ & what) != 0) return;
   doubts_ = static_cast<std::uint8_t>(doubts_ | what);
-  report(Fault::kInvalidHeader, Severity::kWarning, index, message);
+  report(Fault::kUnsupportedConfig, Severity::kWarning, index, message);
 }
 
 // What contradicts the registers without making the packet unreadable.
 void Decoder::check(const Packet& packet) {
-  switch (packet.type) {
-    case PacketType::kCycleCount:
-    case PacketType::kISyncCycle:
-      if (!cycle_accurate_)
-        doubt(kDoubtCycleAccurate, packet.index,
-              "The trace has cycle counts, although ETMCR[12] says that it is not cycle-accurate.");
-      break;
-    case PacketType::kTimestamp:
-      if (config_.minor_version() < 5)
-        doubt(kDoubtTimestampVersion, packet.index,
-              "The trace has timestamps, which came with ETMv3.5, although ETMIDR[7:4] says an "
-              "older version.");
-      else if (!bit<28>(config_.etmcr))
-        doubt(kDoubtTimestampOff, packet.index,
-              "The trace has timestamps, although ETMCR[28] switches them off.");
-      break;
-    case PacketType::kVmid:
-      if (config_.minor_version() < 5)
-        doubt(kDoubtVmidVersion, packet.index,
-              "The trace has VMIDs, which came with ETMv3.5, although ETMIDR[7:4] says an older "
-              "version.");
-      break;
-    default:
-      break;
-  }
+  const std::string_view sentence = registers_.check(packet);
+  if (!sentence.empty())
+    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence);
 }
 
 void Decoder::isync(const Packet& packet, bool first) {
@@ -319,6 +321,7 @@ void Decoder::isync(const Packet& packet, bool first) {
     isa_ = packet.isa;
   }
   address_ = packet.address.value;
+  step_ = nullptr;
 }
 
 // True if something has changed.
@@ -344,6 +347,7 @@ void Decoder::branch(const Packet& packet) {
   }
   address_ = packet.address.value;
   isa_ = packet_isa_ = packet.isa;
+  step_ = nullptr;
   need_address_ = sent_unknown_ = false;
   if (!exception.present) return;
   if (set_world(packet.context)) emit_context(packet.index, false);
@@ -368,7 +372,7 @@ void Decoder::exception_exit(const Packet& packet) {
 
 Element& Decoder::emit(ElementKind kind, TraceIndex index) {
   if (quirks_.stale_context_isa) slots_.push();
-  Element& element = queue_.emplace_back(context_);
+  Element& element = make();
   element.kind = kind;
   element.index = index;
   return element;
@@ -382,20 +386,21 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
   context_.isa = isa_;
   select_memory();
   refresh_words();
-  Element& element = queue_.emplace_back(context_);
+  Element& element = make();
   element.kind = ElementKind::kPeContext;
   element.index = index;
   if (!quirks_.stale_context_isa) return element;
   Slot& slot = slots_.push();
   if (from_sync) {
-    slot.isa = isa_;
+    slot.set_isa(isa_);
   } else {
-    element.isa = slot.isa;
+    element.isa = slot.isa();
   }
   return element;
 }
 
 void Decoder::select_memory() {
+  step_ = nullptr;
   const bool secure = context_.security == Security::kSecure;
   instructions_.select(secure ? image::kSpaceSecure : image::kSpaceNonSecure,
                        context_.context_id | std::uint64_t{context_.vmid} << 32);

@@ -1,10 +1,9 @@
 // P-headers: one instruction for each atom.  Fact sheet etmv3.md section 9.3.
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 
-#include "waymark/etmv3/decoder.h"
+#include "decoder_inl.h"
 
 namespace waymark::etmv3 {
 
@@ -14,30 +13,10 @@ using isa::Isa;
 
 // The elements move to the front of a queue that is half as large again.
 void Decoder::Slots::grow() {
-  std::rotate(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(first_), slots_.end());
-  slots_.resize(slots_.size() + slots_.size() / 2);
+  const auto begin = slots_.begin() + 1;
+  std::rotate(begin, begin + static_cast<std::ptrdiff_t>(first_), slots_.end());
+  slots_.resize(1 + size() + size() / 2);
   first_ = 0;
-}
-
-// Element and Step as the words that they are in memory: eight stores make an element.
-static_assert(std::endian::native == std::endian::little);
-static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
-              offsetof(Element, timestamp) == 24 && offsetof(Element, count) == 32 &&
-              offsetof(Element, cycle_count) == 36 && offsetof(Element, context_id) == 40 &&
-              offsetof(Element, kind) == 48 && offsetof(Element, flags) == 50 &&
-              offsetof(Element, isa) == 52 && offsetof(Element, last_type) == 53 &&
-              offsetof(Element, last_subtype) == 54 && offsetof(Element, last_size) == 55 &&
-              offsetof(Element, exception_level) == 56 && sizeof(Element) == 64);
-static_assert(offsetof(Step, type) == 4 && offsetof(Step, subtype) == 5 &&
-              offsetof(Step, size) == 6);
-
-inline std::uint64_t word_of(const Element& element, std::size_t offset) {
-  std::uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
-  return word;
-}
-inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
-  std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
 }
 
 inline void Decoder::write_words(Element* at, TraceIndex index, std::uint64_t start,
@@ -95,9 +74,9 @@ Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
   at->index = index;
   at->start = slot.start;
   at->end = slot.end;
-  at->isa = slot.isa;
-  at->last_type = slot.type;
-  at->last_subtype = slot.subtype;
+  at->isa = slot.isa();
+  at->last_type = static_cast<InstrType>(slot.description >> 8 & 0xFF);
+  at->last_subtype = static_cast<isa::InstrSubtype>(slot.description >> 16 & 0xFF);
   return at + 1;
 }
 
@@ -133,6 +112,13 @@ Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at)
 
 // What the context gives to every element.
 void Decoder::refresh_words() {
+  const std::uint64_t described = word_of(context_, offsetof(Element, kind));
+  if (words_.known && words_.described == described &&
+      words_.context_ids == word_of(context_, offsetof(Element, context_id)) &&
+      words_.rest == word_of(context_, offsetof(Element, exception_level)))
+    return;
+  words_.known = true;
+  words_.described = described;
   words_.context_ids = word_of(context_, offsetof(Element, context_id));
   words_.rest = word_of(context_, offsetof(Element, exception_level));
   Element element = context_;
@@ -143,19 +129,25 @@ void Decoder::refresh_words() {
   element.kind = ElementKind::kCycleCount;
   element.isa = context_.isa;
   words_.cycle_count = word_of(element, offsetof(Element, kind));
+  constexpr std::uint64_t kExecuted = std::uint64_t{kElementExecuted} << kFlagsShift;
+  words_.bases[static_cast<std::size_t>(RowKind::kNotExecuted)] =
+      quad_of(words_.context_ids, words_.range);
+  words_.bases[static_cast<std::size_t>(RowKind::kExecuted)] =
+      quad_of(words_.context_ids, words_.range | kExecuted);
+  words_.bases[static_cast<std::size_t>(RowKind::kCycles)] =
+      quad_of(words_.context_ids, words_.cycle_count);
 }
 
 template <bool kQuirks, bool kData>
 Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, Element* at) {
   static_assert(static_cast<unsigned>(Isa::kA32) == 0);
-  static_assert(kElementExecuted == 1 && kElementConditional == 2);
-  constexpr unsigned kFlags = 16;  // Bit of Element::flags in its word.
-  constexpr unsigned kIsa = 32;
-  const Words words = words_;
+  static_assert(kElementExecuted == 1);
+  const std::uint64_t base = words_.range;
   std::uint64_t counts = 1 | (cycle_accurate_ ? std::uint64_t{header.first_cycles} << 32 : 0);
   std::uint64_t atoms = header.atoms;
   std::uint32_t address = address_;
   Isa isa = isa_;
+  step_ = nullptr;
   Element* const end = at + header.atom_count;
   while (true) {
     const Step* const found = instructions_.at(address, isa);
@@ -168,32 +160,23 @@ Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, El
     const Step step = *found;
     const std::uint64_t executed = atoms & 1;
     atoms >>= 1;
-    const std::uint32_t next = address + step.size;
-    set_word(at, offsetof(Element, index), index);
-    set_word(at, offsetof(Element, start), address);
-    set_word(at, offsetof(Element, end), next);
-    set_word(at, offsetof(Element, timestamp), 0);
-    set_word(at, offsetof(Element, count), counts);
-    set_word(at, offsetof(Element, context_id), words.context_ids);
-    set_word(at, offsetof(Element, kind),
-             words.range | step.described() << 40 |
-                 (executed | (step.conditional ? 2U : 0U)) << kFlags |
-                 static_cast<std::uint64_t>(isa) << kIsa);
-    set_word(at, offsetof(Element, exception_level), words.rest);
+    write_words(at, index, address, step.end, counts,
+                base | (step.bits & Step::kConditional) | executed << kFlagsShift |
+                    std::uint64_t{step.description} << 32);
     ++at;
-    if constexpr (kQuirks) note_slot(address, isa, step);
+    if constexpr (kQuirks) note_slot(step);
     if constexpr (kData) {
-      if (executed != 0 && step.access != isa::DataAccess::kNone) {
-        transfers_.executed(address, step.access);
+      if (executed != 0 && step.access() != isa::DataAccess::kNone) {
+        transfers_.executed(address, step.access());
         ++data_instructions_;
       }
     }
-    address = next;
-    if (executed != 0 && step.type != InstrType::kOther) {
-      if (step.type == InstrType::kBranch) {
-        address = step.target;
-        isa = step.next_isa;
-      } else if (step.type == InstrType::kIndirectBranch) {
+    address = step.end;
+    if (executed != 0 && step.is_branch()) {
+      if (step.type() == InstrType::kBranch) {
+        address = instructions_.target(step);
+        isa = instructions_.next_isa(step);
+      } else {
         need_address_ = true;
         sent_unknown_ = false;
         if (at != end) at = unknown_address(index, header, static_cast<unsigned>(end - at), at);
@@ -208,9 +191,12 @@ Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, El
   return at;
 }
 
-inline void Decoder::note_slot(std::uint32_t address, Isa isa, const Step& step) {
-  slots_.push() = {address, address + step.size, isa, step.type, step.subtype};
-  stale_isa_ = step.next_isa;
+inline void Decoder::note_slot(const Step& step) {
+  Slot& slot = slots_.push();
+  slot.start = step.address;
+  slot.end = step.end;
+  slot.description = step.description;
+  stale_isa_ = instructions_.next_isa(step);
 }
 
 // From atom `i` on, whose instruction cannot be had.
@@ -304,8 +290,9 @@ Element* Decoder::run_by_count(TraceIndex index, const PHeader& header, Element*
 
 Element* Decoder::run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end) {
   packet_index_ = index;
-  address_ = branch.address.value;
+  address_ = branch.address;
   isa_ = packet_isa_ = branch.isa;
+  step_ = nullptr;
   need_address_ = sent_unknown_ = false;
   cancellable_ = false;
   if (!load_tail(out, end)) [[unlikely]] {

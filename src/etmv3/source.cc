@@ -7,6 +7,7 @@
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/fields.h"
 #include "waymark/etmv3/parser.h"
+#include "waymark/etmv3/register_check.h"
 #include "waymark/etmv3/text.h"
 
 namespace waymark::etmv3 {
@@ -84,6 +85,7 @@ struct Parts {
       return {Fault::kInvalidHeader, error_text(packet)};
     return {};
   }
+  using Registers = RegisterCheck;
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {

@@ -6,10 +6,13 @@
 namespace waymark::flow {
 namespace {
 
-// A slab holds this many lines; pointers to them stay valid until flush().
-constexpr std::size_t kSlab = 32;
-// Beyond this many lines everything is forgotten: a bound on memory whatever the trace says.
+// So many lines, and so many steps, are allocated at once; pointers to them stay valid until
+// everything is forgotten.
+constexpr std::size_t kLineSlab = 32;
+constexpr std::size_t kStepSlab = 1024;
+// Beyond these everything is forgotten: a bound on memory whatever the trace says.
 constexpr std::size_t kMaxLines = std::size_t{1} << 15;
+constexpr std::size_t kMaxStepSlabs = std::size_t{1} << 10;
 constexpr std::size_t kFirstTable = 256;
 constexpr std::size_t kOpcodeBytes = 4;  // Asked for also where an instruction has two.
 // Bytes asked of a memory callback at once.
@@ -29,11 +32,17 @@ std::uint32_t word_at(const std::uint8_t* bytes) {
   return word;
 }
 
+bool is_branch(isa::InstrType type) {
+  return type == isa::InstrType::kBranch || type == isa::InstrType::kIndirectBranch;
+}
+
 int unit_of(isa::Isa isa) { return isa == isa::Isa::kA32 ? 2 : 1; }
 
 }  // namespace
 
 const InstructionCache::Line InstructionCache::kNoLine;
+const Step InstructionCache::kNoStep = {.description =
+                                            static_cast<std::uint32_t>(isa::Isa::kUnknown)};
 
 InstructionCache::InstructionCache(const image::Image& image, const isa::Options& options,
                                    TraceId trace_id)
@@ -55,17 +64,28 @@ void InstructionCache::flush() {
   callbacks_ = image_->has_callbacks();
   image_version_ = image_->version();
   views_.clear();
+  selected_ = false;
   next_view_ = 0;
   view_ = next_view_++;
-  slabs_.clear();
+  forget_steps();
+}
+
+// Views keep their numbers.
+void InstructionCache::forget_steps() {
+  lines_.clear();
   used_ = 0;
+  slabs_.clear();
+  slab_used_ = kStepSlab;
+  links_.assign(1, {});
   table_.assign(kFirstTable, nullptr);
   leave_line();
+  ++flushes_;
 }
 
 void InstructionCache::leave_line() {
   line_isa_ = isa::Isa::kUnknown;
   line_ = &kNoLine;
+  recent_.fill(&kNoStep);
 }
 
 void InstructionCache::set_enabled(bool enabled) {
@@ -78,6 +98,9 @@ void InstructionCache::select(image::SpaceMask space, std::uint64_t context) {
   space_ = space;
   if (!image_->has_spaces() && !callbacks_) return;
   const std::uint64_t key = (callbacks_ ? context * 0x9E3779B97F4A7C15ULL : 0) ^ space;
+  if (selected_ && key == key_) return;
+  selected_ = true;
+  key_ = key;
   const auto [at, inserted] = views_.try_emplace(key, next_view_);
   if (inserted) ++next_view_;
   view_ = at->second;
@@ -97,93 +120,144 @@ InstructionCache::Line& InstructionCache::line_at(std::uint32_t address, isa::Is
     Line& line = *table_[i];
     if (line.address == address && line.isa == isa && line.view == view_) return line;
   }
-  if (used_ == kMaxLines) {
-    const std::uint32_t view = view_;
-    const std::uint32_t next_view = next_view_;
-    auto views = std::move(views_);
-    flush();
-    view_ = view;
-    next_view_ = next_view;
-    views_ = std::move(views);
-  }
-  if (used_ % kSlab == 0) slabs_.push_back(std::make_unique<Line[]>(kSlab));
-  Line& line = slabs_.back()[used_ % kSlab];
+  if (used_ % kLineSlab == 0) lines_.push_back(std::make_unique<Line[]>(kLineSlab));
+  Line& line = lines_.back()[used_ % kLineSlab];
   line.address = address;
   line.isa = isa;
   line.view = view_;
   ++used_;
   if (used_ * 2 > table_.size()) {
     table_.assign(table_.size() * 2, nullptr);
-    for (std::size_t i = 0; i < used_; ++i) insert(&slabs_[i / kSlab][i % kSlab]);
+    for (std::size_t i = 0; i < used_; ++i) insert(&lines_[i / kLineSlab][i % kLineSlab]);
   } else {
     insert(&line);
   }
   return line;
 }
 
+// An end at `address`.
+Step InstructionCache::end_step(std::uint32_t address, isa::Isa isa) {
+  return {.address = address,
+          .end = address,
+          .bits = Step::kAlways | Step::kStopsExecuted | Step::kStopsNotExecuted,
+          .description = static_cast<std::uint32_t>(isa)};
+}
+
+// `link` is written for branches only.
 bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes,
-                                Step& step) {
+                                Step& step, Link& link) {
   const std::uint32_t opcode = word_at(bytes);
   isa::Instruction instruction;
   std::uint8_t it = 0;
   ++classified_;
   if (isa::classify(options_, isa, address, opcode, it, instruction) != isa::Outcome::kOk)
     return false;
-  step.target = static_cast<std::uint32_t>(instruction.target);
-  step.size = instruction.size;
-  step.type = instruction.type;
-  step.subtype = instruction.subtype;
-  step.conditional = instruction.conditional;
-  step.access = isa::data_access(isa, opcode);
-  step.next_isa = instruction.next_isa;
+  step.address = address;
+  step.end = address + instruction.size;
+  step.bits = Step::kAlways | (instruction.conditional ? Step::kConditional : 0) |
+              static_cast<std::uint32_t>(isa::data_access(isa, opcode)) << Step::kAccessShift;
+  step.description =
+      static_cast<std::uint32_t>(isa) | static_cast<std::uint32_t>(instruction.type) << 8 |
+      static_cast<std::uint32_t>(instruction.subtype) << 16 | std::uint32_t{instruction.size} << 24;
+  if (is_branch(instruction.type)) {
+    step.bits |= Step::kStopsExecuted;
+    link = {nullptr, static_cast<std::uint32_t>(instruction.target), instruction.next_isa};
+  }
   return true;
+}
+
+// Read each time.
+const Step* InstructionCache::look_outside(std::uint32_t address, isa::Isa isa) {
+  const Bytes bytes =
+      image_->read(address, space_, trace_id_, std::span(fetch_buffer_).first(kOpcodeBytes));
+  outcome_ = bytes.size() < kOpcodeBytes ? BlockEnd::kNotAccessible : BlockEnd::kUnsupported;
+  if (bytes.size() < kOpcodeBytes ||
+      !classify(address, isa, bytes.data(), scratch_[0], links_[kNoLink]))
+    return nullptr;
+  scratch_[1] = end_step(scratch_[0].end, isa);
+  return scratch_.data();
 }
 
 const Step* InstructionCache::look_up(std::uint32_t address, isa::Isa isa) {
   const bool known = isa == isa::Isa::kA32 || isa == isa::Isa::kT32;
   const int unit = unit_of(isa);
   const bool aligned = (address & ((1U << unit) - 1)) == 0;
-  if (!enabled_ || !aligned || !known) {
-    const Bytes bytes =
-        image_->read(address, space_, trace_id_, std::span(fetch_buffer_).first(kOpcodeBytes));
-    outcome_ = bytes.size() < kOpcodeBytes ? BlockEnd::kNotAccessible : BlockEnd::kUnsupported;
-    if (bytes.size() < kOpcodeBytes || !classify(address, isa, bytes.data(), scratch_))
-      return nullptr;
-    return &scratch_;
-  }
+  if (!enabled_ || !aligned || !known) return look_outside(address, isa);
+  if (used_ == kMaxLines || slabs_.size() == kMaxStepSlabs) forget_steps();
   const std::uint32_t base = address & ~((kSlots << unit) - 1);
   Line* const line = &line_at(base, isa);
   line_address_ = base;
   unit_ = unit;
   line_isa_ = isa;
   line_ = line;
-  const Step& step = line->steps[(address - base) >> unit];
-  return step.size != 0 ? &step : fill(*line, address);
+  const Step* const step = line->steps[(address - base) >> unit];
+  return step != nullptr ? step : fill(*line, address);
 }
 
-// Decides the instruction at `address` and, since they are likely next, those behind it up to a
-// branch.
+const Step* InstructionCache::find_far(const Step*& recent, std::uint32_t address, isa::Isa isa) {
+  const Step* const step = at(address, isa);
+  const bool kept = step != nullptr && step != scratch_.data();
+  if (kept) recent = step;
+  return step;
+}
+
+const Step* InstructionCache::find_behind(const Step& step) {
+  const std::uint32_t link = link_of(step);
+  const bool branch = step.is_branch();
+  const std::uint64_t flushes = flushes_;
+  const Step* const found =
+      at(branch ? links_[link].address : step.address, branch ? links_[link].isa : step.isa());
+  if (link != kNoLink && flushes == flushes_) links_[link].step = found;
+  return found;
+}
+
+// Decides the instruction at `address` and, since they are likely next, those behind it: up to the
+// end of the line, a branch that is always taken, or what is known already.
 const Step* InstructionCache::fill(Line& line, std::uint32_t address) {
   const int unit = unit_of(line.isa);
-  const std::uint32_t end = kSlots << unit;
+  const std::uint32_t line_end = kSlots << unit;
   std::uint32_t offset = address - line.address;
   const Bytes bytes = image_->read(address, space_, trace_id_, fetch_buffer_);
   if (bytes.size() < kOpcodeBytes) {
     outcome_ = BlockEnd::kNotAccessible;
     return nullptr;
   }
-  Step* const first = &line.steps[offset >> unit];
-  std::size_t at = 0;
-  while (offset < end && bytes.size() - at >= kOpcodeBytes) {
-    Step& step = line.steps[offset >> unit];
-    if (step.size != 0) break;
-    if (!classify(line.address + offset, line.isa, bytes.data() + at, step)) break;
-    if (step.type != isa::InstrType::kOther) break;
-    offset += step.size;
-    at += step.size;
+  if (kStepSlab - slab_used_ < kSlots + 1) {
+    // One more, so that the step behind the last can be read.
+    slabs_.push_back(std::make_unique<Step[]>(kStepSlab + 1));
+    slab_used_ = 0;
   }
-  outcome_ = BlockEnd::kUnsupported;
-  return first->size != 0 ? first : nullptr;
+  Step* const first = &slabs_.back()[slab_used_];
+  std::size_t count = 0;
+  std::size_t at = 0;
+  const Step* known = nullptr;
+  while (offset < line_end && bytes.size() - at >= kOpcodeBytes) {
+    known = line.steps[offset >> unit];
+    if (known != nullptr) break;
+    Step& step = first[count];
+    Link link;
+    if (!classify(line.address + offset, line.isa, bytes.data() + at, step, link)) break;
+    const bool branch = step.is_branch();
+    if (branch) {
+      step.bits |= link_bits(links_.size());
+      links_.push_back(link);
+    }
+    line.steps[offset >> unit] = &step;
+    ++count;
+    offset += step.size();
+    at += step.size();
+    if (branch && !step.conditional()) break;
+  }
+  if (count == 0) {
+    outcome_ = BlockEnd::kUnsupported;
+    return nullptr;
+  }
+  Step& end = first[count];
+  end = end_step(first[count - 1].end, line.isa);
+  end.bits |= link_bits(links_.size());
+  links_.push_back({known, end.address, line.isa});
+  slab_used_ += count + 1;
+  return first;
 }
 
 }  // namespace waymark::flow

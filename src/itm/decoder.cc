@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sentences.h"
 #include "waymark/element/dwt.h"
 #include "waymark/itm/text.h"
 
@@ -251,24 +252,8 @@ void Decoder::bad_packet(const Packet& packet) {
 
 // Said once: the first contradiction is enough to doubt the register.
 void Decoder::check_registers(const Packet& packet) {
-  std::string_view message;
-  if (packet.type == PacketType::kLocalTimestamp && !config_.local_timestamps()) {
-    message =
-        "ITM_TCR says that local timestamps are off (TSENA), but the stream has them: the "
-        "register was read at another time, and the prescaler (TSPrescale) may be wrong too.";
-  } else if (packet.type == PacketType::kHardware && !config_.hardware_packets()) {
-    message =
-        "ITM_TCR says that the DWT sends nothing (TXENA), but the stream has its packets: the "
-        "register was read at another time.";
-  } else if ((packet.type == PacketType::kGlobalTimestamp1 ||
-              packet.type == PacketType::kGlobalTimestamp2) &&
-             !config_.global_timestamps()) {
-    message =
-        "ITM_TCR says that global timestamps are off (GTSFREQ), but the stream has them: the "
-        "register was read at another time.";
-  } else {
-    return;
-  }
+  const std::string_view message = contradiction(config_, packet);
+  if (message.empty()) return;
   registers_checked_ = true;
   report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, message);
 }

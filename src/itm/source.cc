@@ -1,6 +1,7 @@
 #include "waymark/itm/source.h"
 
 #include "../tree/packet_source.h"
+#include "sentences.h"
 #include "waymark/itm/decoder.h"
 #include "waymark/itm/fields.h"
 #include "waymark/itm/parser.h"
@@ -30,6 +31,22 @@ struct Parts {
       return {Fault::kBadPacketSequence, error_message(packet)};
     return {};
   }
+  class Registers {
+   public:
+    explicit Registers(const Config& config) : config_(config) {}
+    /// The first contradiction is enough to doubt the register.
+    std::string_view check(const Packet& packet) {
+      if (told_) return {};
+      const std::string_view sentence = contradiction(config_, packet);
+      told_ = !sentence.empty();
+      return sentence;
+    }
+    static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
+
+   private:
+    Config config_;
+    bool told_ = false;
+  };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {

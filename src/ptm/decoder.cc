@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sentences.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::ptm {
@@ -32,26 +33,6 @@ TraceOnReason trace_on_reason(IsyncReason reason) {
     default:
       return TraceOnReason::kNormal;
   }
-}
-
-std::string_view doubt_text(Doubt doubt) {
-  switch (doubt) {
-    case Doubt::kCycleCountForm:
-      return "What follows branch packets is not formed like a cycle count: ETMCR[12] says that "
-             "this trace is cycle-accurate, and seems to be wrong.";
-    case Doubt::kCycleCountsInFlow:
-      return "Reserved headers look like cycle counts: ETMCR[12] says that this trace is not "
-             "cycle-accurate, and seems to be wrong.";
-    case Doubt::kContextIdOff:
-      return "There are context ID packets although ETMCR[15:14] says that context IDs have no "
-             "bytes: it seems to be wrong.";
-    case Doubt::kTimestampTooLong:
-      return "Timestamps are longer than 48 bits: ETMCCER[29] or the version in ETMIDR[7:4] seems "
-             "to be wrong.";
-    case Doubt::kNone:
-      break;
-  }
-  return {};
 }
 
 }  // namespace
@@ -291,7 +272,7 @@ void Decoder::bad_packet(const Packet& packet) {
 
 void Decoder::doubt(const Packet& packet) {
   if (quirks_.bad_packet_untold) return;
-  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, doubt_text(packet.doubt));
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence_of(packet.doubt));
 }
 
 // The security state and Hyp of a packet; true if they are news.

@@ -1,6 +1,7 @@
 #include "waymark/ptm/source.h"
 
 #include "../tree/packet_source.h"
+#include "sentences.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
 #include "waymark/ptm/parser.h"
@@ -39,6 +40,12 @@ struct Parts {
       return {Fault::kInvalidHeader, {}};
     return {};
   }
+  struct Registers {
+    explicit Registers(const Config& /*config*/) {}
+    // The parser marks a packet once.
+    static std::string_view check(const Packet& packet) { return sentence_of(packet.doubt); }
+    static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
+  };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,

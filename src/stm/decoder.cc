@@ -133,26 +133,26 @@ void Decoder::bad_packet(const Packet& packet) {
   report(sentence.fault, Severity::kError, packet.index, sentence.message);
 }
 
-/// Sheet section 8: what the registers say cannot be.
+/// Each is told once.
 void Decoder::check_registers(const Packet& packet) {
-  if (packet.timestamp_bits != 0 && !told_timestamp_) {
-    told_timestamp_ = true;
-    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index,
-           "STMTCSR.TSEN is 0, so that timestamps should be empty, but this packet carries one: "
-           "the register value is not that of this trace.");
+  const Contradiction found = contradiction(config_, packet);
+  bool* told = nullptr;
+  switch (found) {
+    case Contradiction::kNone:
+      return;
+    case Contradiction::kTimestamp:
+      told = &told_timestamp_;
+      break;
+    case Contradiction::kMaster:
+      told = &told_master_;
+      break;
+    case Contradiction::kChannel:
+      told = &told_channel_;
+      break;
   }
-  if (packet.master > config_.highest_master() && !told_master_ && packet.type == PacketType::kM8) {
-    told_master_ = true;
-    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index,
-           "STMDEVID names a lower highest master than the trace uses: the register value is not "
-           "that of this trace.");
-  }
-  if (packet.channel >= config_.channel_count() && !told_channel_) {
-    told_channel_ = true;
-    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index,
-           "STMSPFEAT3R names fewer channels than the trace uses: the register value is not that "
-           "of this trace.");
-  }
+  if (*told) return;
+  *told = true;
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence_of(found));
 }
 
 bool Decoder::make(const Packet& packet, Element& element) {

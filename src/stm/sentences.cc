@@ -39,4 +39,31 @@ tree::PacketFault sentence_of(Defect defect) {
           "These nibbles are no STPv2 opcode; decoding resumes at the next ASYNC."};
 }
 
+Contradiction contradiction(const Config& config, const Packet& packet) {
+  const bool channel = packet.type == PacketType::kC8 || packet.type == PacketType::kC16;
+  if (packet.type == PacketType::kM8 && packet.master > config.highest_master())
+    return Contradiction::kMaster;
+  if (channel && packet.channel >= config.channel_count()) return Contradiction::kChannel;
+  const bool knows_off = config.stmtcsr != 0 && !config.timestamps_enabled();
+  return knows_off && packet.has_timestamp && packet.timestamp_bits != 0 ? Contradiction::kTimestamp
+                                                                         : Contradiction::kNone;
+}
+
+std::string_view sentence_of(Contradiction what) {
+  switch (what) {
+    case Contradiction::kTimestamp:
+      return "STMTCSR.TSEN is 0, so that timestamps should be empty, but this packet carries one: "
+             "the register value is not that of this trace.";
+    case Contradiction::kMaster:
+      return "STMDEVID names a lower highest master than the trace uses: the register value is "
+             "not that of this trace.";
+    case Contradiction::kChannel:
+      return "STMSPFEAT3R names fewer channels than the trace uses: the register value is not "
+             "that of this trace.";
+    case Contradiction::kNone:
+      break;
+  }
+  return {};
+}
+
 }  // namespace waymark::stm

@@ -2,11 +2,22 @@
 #pragma once
 
 #include "../tree/packet_source.h"
+#include "waymark/stm/config.h"
 #include "waymark/stm/packet.h"
 
 namespace waymark::stm {
 
 /// A whole sentence with its remedy.
 tree::PacketFault sentence_of(Defect defect);
+
+/// What a packet shows to be wrong in the registers.
+enum class Contradiction : std::uint8_t { kNone, kTimestamp, kMaster, kChannel };
+inline constexpr std::size_t kContradictionCount = 4;
+
+/// Sheet section 8.
+Contradiction contradiction(const Config& config, const Packet& packet);
+
+/// A whole sentence; empty for kNone.
+std::string_view sentence_of(Contradiction what);
 
 }  // namespace waymark::stm

@@ -1,5 +1,7 @@
 #include "waymark/stm/source.h"
 
+#include <array>
+
 #include "../tree/packet_source.h"
 #include "sentences.h"
 #include "waymark/stm/decoder.h"
@@ -36,6 +38,22 @@ struct Parts {
         packet.type == PacketType::kReserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
         error_message(packet.defect)};
   }
+  class Registers {
+   public:
+    explicit Registers(const Config& config) : config_(config) {}
+    std::string_view check(const Packet& packet) {
+      const Contradiction found = contradiction(config_, packet);
+      bool& told = told_[static_cast<std::size_t>(found)];
+      if (told) return {};
+      told = true;
+      return sentence_of(found);
+    }
+    static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
+
+   private:
+    Config config_;
+    std::array<bool, kContradictionCount> told_{};
+  };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {

@@ -30,7 +30,11 @@ struct PacketFault {
 /// In place of is_reserved() it may have
 ///   PacketFault fault_of(const Packet&, const SourceOptions&);  what to report where nothing
 ///   decodes
-/// and write_packet() may take the SourceOptions as well.
+/// and write_packet() may take the SourceOptions as well.  It may have
+///   struct Registers;  made of Config; for where nothing decodes, and no quirks are asked for
+///     std::string_view check(const Packet&);  what the packet shows to be wrong in the registers,
+///       said once; in static storage, or empty
+///     std::string_view at_end(std::uint64_t packets);  the same of the whole trace
 ///
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
 /// left out; each needs Parser::parse():
@@ -47,7 +51,10 @@ class PacketSource final : public Source {
   using Decoder = typename P::Decoder;
 
   PacketSource(const Config& config, const image::Image* image, const SourceOptions& options)
-      : config_(config), options_(options), parser_(P::make_parser(config, options)) {
+      : config_(config),
+        options_(options),
+        parser_(P::make_parser(config, options)),
+        registers_(config) {
     if (options.decode) decoder_.emplace(P::make_decoder(config, image, options));
   }
 
@@ -118,6 +125,26 @@ class PacketSource final : public Source {
   static constexpr bool kPuts = requires(Decoder& decoder, const Packet& packet, Element* at) {
     { decoder.put(packet, at, at) } -> std::same_as<Element*>;
   };
+
+  static constexpr bool kRows =
+      requires(Decoder& decoder, const frames::Run* run, const std::uint8_t* data, Element*& out) {
+        decoder.run_row(run, run, data, std::size_t{}, std::size_t{}, out, out);
+      };
+
+  struct NoRegisters {
+    explicit NoRegisters(const Config& /*config*/) {}
+  };
+  template <class Part>
+  struct RegistersOf {
+    using Type = NoRegisters;
+  };
+  template <class Part>
+    requires requires { typename Part::Registers; }
+  struct RegistersOf<Part> {
+    using Type = typename Part::Registers;
+  };
+  using Registers = typename RegistersOf<P>::Type;
+  static constexpr bool kChecksRegisters = !std::same_as<Registers, NoRegisters>;
 
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
@@ -199,6 +226,18 @@ class PacketSource final : public Source {
       return !decoder.busy();
     }
 
+    std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
+                             std::size_t position, std::size_t size)
+      requires kRows
+    {
+      Decoder& decoder = *source.decoder_;
+      if (end - at < 2 || !decoder.straight()) return position;
+      const std::size_t next =
+          decoder.run_row(runs.data(), runs.data() + runs.size(), data, position, size, at, end);
+      source.statistics_.packets += next - position;
+      return next;
+    }
+
     bool on_packet(const Packet& packet) {
       Decoder& decoder = *source.decoder_;
       if constexpr (kPuts) {
@@ -253,6 +292,10 @@ class PacketSource final : public Source {
         return true;
       case Ending::kReport:
         ending_ = Ending::kDone;
+        if constexpr (kChecksRegisters) {
+          if (!decoder_ && !options_.reference_quirks)
+            report_registers(registers_.at_end(statistics_.packets), kNoIndex);
+        }
         if (observer_ != nullptr) observer_->on_operation(Operation::kEndOfTrace, stream_id_);
         return false;
       default:
@@ -275,6 +318,9 @@ class PacketSource final : public Source {
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
     if (!decoder_) {
       report_fault(packet);
+      if constexpr (kChecksRegisters) {
+        if (!options_.reference_quirks) report_registers(registers_.check(packet), packet.index);
+      }
       return false;
     }
     if (P::is_monitor_only(packet)) return false;
@@ -291,16 +337,25 @@ class PacketSource final : public Source {
 
   void report_fault(const Packet& packet) {
     const PacketFault found = fault_of(packet);
-    if (found.fault == Fault::kNone) return;
+    if (found.fault != Fault::kNone)
+      report(found.fault, Severity::kError, packet.index, found.message);
+  }
+
+  void report_registers(std::string_view sentence, TraceIndex index) {
+    if (!sentence.empty()) report(Fault::kUnsupportedConfig, Severity::kWarning, index, sentence);
+  }
+
+  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
     ++statistics_.diagnostics;
     if (observer_ == nullptr) return;
     Diagnostic record;
-    record.fault = found.fault;
+    record.fault = fault;
+    record.severity = severity;
     record.stage = Stage::kPackets;
     record.trace_id = config_.trace_id();
     record.stream_id = stream_id_;
-    record.index = packet.index;
-    record.message = found.message;
+    record.index = index;
+    record.message = message;
     observer_->on_diagnostic(record);
   }
 
@@ -332,6 +387,7 @@ class PacketSource final : public Source {
   SourceOptions options_;
   Parser parser_;
   std::optional<Decoder> decoder_;
+  Registers registers_;
   Packet packet_;
   SourceStatistics statistics_;
   Observer* observer_ = nullptr;

@@ -40,6 +40,14 @@ class PacketObserver final : public Observer {
     output_.settle();
   }
 
+  /// Bad packets speak for themselves; that the registers are wrong is seen in none of them.
+  void on_diagnostic(const Diagnostic& record) override {
+    if (record.fault != Fault::kUnsupportedConfig) return;
+    const std::string place =
+        record.index == kNoIndex ? "" : fmt::format(", trace byte {}", record.index);
+    complain(fmt::format("trace ID 0x{:02x}{}: {}", record.trace_id, place, record.message), kOk);
+  }
+
   [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
 
  private:

@@ -13,8 +13,11 @@
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
+#include "waymark/etmv3/register_check.h"
+#include "waymark/etmv3/rows.h"
 #include "waymark/etmv3/transfers.h"
 #include "waymark/flow/instruction_cache.h"
+#include "waymark/frames/stream.h"
 #include "waymark/image/image.h"
 
 namespace waymark::etmv3 {
@@ -38,6 +41,8 @@ class Decoder {
   /// accept() and drain() in one: returns the new position.  What it could not give makes the
   /// decoder busy().
   Element* put(const Packet& packet, Element* out, Element* end) {
+    if (goes_straight(packet, static_cast<std::size_t>(end - out))) [[likely]]
+      return put_straight(packet, out);
     accept(packet);
     if (ready_ == 0 || has_diagnostics()) return out;
     return out + drain({out, end});
@@ -53,6 +58,13 @@ class Decoder {
   /// leave_span() comes first.  Where the room up to `end` may not do, the decoder is busy().
   Element* run(TraceIndex index, const PHeader& header, Element* out, Element* end);
   Element* run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end);
+
+  /// The fast way of P-headers that follow one another: those at `position` in `data` and behind
+  /// it, before `size`, as far as they are common and there is room.  `position` is in *run.
+  /// Returns the position behind the last that it did; `out` goes on as with run().  Where it does
+  /// none, run() must do one.
+  std::size_t run_row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
+                      std::size_t position, std::size_t size, Element*& out, Element* out_end);
 
   /// Takes back what run() left behind its position.
   void leave_span() {
@@ -88,31 +100,30 @@ class Decoder {
  private:
   enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
 
-  /// What the registers say and the packets deny; each is told once.
-  enum Doubt : std::uint8_t {
-    kDoubtCycleAccurate = 1 << 0,
-    kDoubtTimestampVersion = 1 << 1,
-    kDoubtVmidVersion = 1 << 2,
-    kDoubtTimestampOff = 1 << 3,
-    kDoubtIsa = 1 << 4,
-    kDoubtNoData = 1 << 5,
-  };
+  /// What does not come of one packet; each is told once.
+  enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
 
   /// What the reference leaves behind in the slots of its element queue; quirks stale_*.
   struct Slot {
     std::uint32_t start = 0;
     std::uint32_t end = 0;
-    isa::Isa isa = isa::Isa::kA32;
-    isa::InstrType type = isa::InstrType::kOther;
-    isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+    std::uint32_t unused = 0;
+    std::uint32_t description = static_cast<std::uint32_t>(isa::Isa::kA32);  ///< As in a Step.
+
+    [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
+    void set_isa(isa::Isa isa) {
+      description = (description & ~0xFFU) | static_cast<unsigned>(isa);
+    }
   };
+  static_assert(sizeof(Slot) == sizeof(flow::Step));
+
   class Slots {
    public:
-    Slots() : slots_(8) {}
+    Slots() : slots_(1 + kFirstSize) {}
     Slot& push() {
-      if (count_ == slots_.size()) [[unlikely]]
+      if (count_ == size()) [[unlikely]]
         grow();
-      Slot& slot = slots_[wrapped(first_ + count_)];
+      Slot& slot = slots_[1 + wrapped(first_ + count_)];
       ++count_;
       return slot;
     }
@@ -121,11 +132,27 @@ class Decoder {
       count_ -= count;
     }
     void drop(std::size_t count) { count_ -= count; }
+    void reset() {
+      slots_.assign(1 + kFirstSize, {});
+      first_ = count_ = 0;
+    }
+
+    // For loops: number 0 is for what must be written nowhere, the slots are 1 to size().
+    [[nodiscard]] Slot* data() { return slots_.data(); }
+    [[nodiscard]] std::size_t size() const { return slots_.size() - 1; }
+    [[nodiscard]] std::size_t next() const { return 1 + wrapped(first_ + count_); }
+    /// All are sent but the last `held` before slot `next`.
+    void sent(std::size_t next, std::size_t held) {
+      first_ = wrapped(next - 1 + size() - held);
+      count_ = held;
+    }
 
    private:
+    static constexpr std::size_t kFirstSize = 8;
+
     /// `at` is less than twice the size.
     [[nodiscard]] std::size_t wrapped(std::size_t at) const {
-      return at >= slots_.size() ? at - slots_.size() : at;
+      return at >= size() ? at - size() : at;
     }
     void grow();
 
@@ -135,6 +162,15 @@ class Decoder {
   };
 
   // -- Packets --
+  /// An I-sync or a timestamp that frees what is held back and leaves nothing to be done.
+  [[nodiscard]] bool goes_straight(const Packet& packet, std::size_t room) const {
+    const bool sync = packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle;
+    const bool frees = !cancellable_ || (sync && packet.reason != SyncReason::kPeriodic);
+    return (sync ? !packet.lsip && !packet.no_address : packet.type == PacketType::kTimestamp) &&
+           frees && straight() && queue_.empty() && room >= tail_count_ + kMaxPerHeader &&
+           !callbacks_ && !data_trace_;
+  }
+  Element* put_straight(const Packet& packet, Element* out);
   void accept_before_isync(const Packet& packet);
   void accept_in_decode(const Packet& packet);
   void isync(const Packet& packet, bool first);
@@ -159,7 +195,10 @@ class Decoder {
   template <bool kQuirks, bool kData>
   Element* atoms_with_address(TraceIndex index, const PHeader& header, Element* at);
   Element* atoms_without_step(TraceIndex index, const PHeader& header, unsigned i, Element* at);
-  void note_slot(std::uint32_t address, isa::Isa isa, const flow::Step& step);
+  void note_slot(const flow::Step& step);
+  template <bool kQuirks>
+  std::size_t row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
+                  std::size_t position, std::size_t size, Element*& out, Element* out_end);
   void write_words(Element* at, TraceIndex index, std::uint64_t start, std::uint64_t end,
                    std::uint64_t counts, std::uint64_t described) const;
   void refresh_words();
@@ -170,6 +209,11 @@ class Decoder {
   }
 
   // -- Elements --
+  Element& make() {
+    if (straight_out_ == nullptr) return queue_.emplace_back(context_);
+    *straight_out_ = context_;
+    return *straight_out_++;
+  }
   Element& emit(ElementKind kind, TraceIndex index);
   Element& emit_context(TraceIndex index, bool from_sync);
   Element& emit_data(ElementKind kind, TraceIndex index, const Place& place, unsigned tag);
@@ -184,6 +228,7 @@ class Decoder {
   Config config_;
   DecoderQuirks quirks_;
   flow::InstructionCache instructions_;
+  const Rows* rows_;
   bool callbacks_;
   bool cycle_accurate_;
   bool data_trace_;
@@ -199,6 +244,7 @@ class Decoder {
   isa::Isa stale_isa_ = isa::Isa::kA32;       ///< Behind the last instruction; quirk stale_ranges.
   bool need_address_ = true;
   bool sent_unknown_ = false;
+  flow::StepPointer step_;  ///< What stands at address_, where that is known.
 
   Element context_;  ///< Context fields of every element.
 
@@ -208,6 +254,9 @@ class Decoder {
     std::uint64_t range = 0;  ///< Kind, ID and flags, without the instruction.
     std::uint64_t cycle_count = 0;
     std::uint64_t rest = 0;
+    std::uint64_t described = 0;  ///< Of the context itself.
+    bool known = false;
+    Quad bases[3] = {};  ///< From the context IDs on, by RowKind.
   };
   Words words_;
 
@@ -217,6 +266,7 @@ class Decoder {
   std::size_t ready_ = 0;
   bool cancellable_ = false;  ///< The first held element is the range of the last instruction.
   std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
+  Element* straight_out_ = nullptr;          ///< Where elements go in place of the queue.
   // While run() is called, what is held back stands in the caller's span instead.
   Element* tail_ = nullptr;
   std::size_t tail_count_ = 0;
@@ -227,6 +277,7 @@ class Decoder {
   bool data_seen_ = false;
   std::uint64_t data_instructions_ = 0;
 
+  RegisterCheck registers_;
   std::uint8_t doubts_ = 0;
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.

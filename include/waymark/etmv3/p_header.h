@@ -116,17 +116,19 @@ constexpr const std::array<PHeader, 256>& p_headers(bool cycle_accurate, bool to
 
 /// A branch packet that says an address in the present instruction set and no more.
 struct ShortBranch {
-  Address address;
+  std::uint32_t address = 0;
+  std::uint8_t valid_bits = 0;
+  std::uint8_t update_bits = 0;
   isa::Isa isa = isa::Isa::kUnknown;
-  Context context;
   std::uint8_t length = 0;
+  const Context* context = nullptr;  ///< The parser's.
 };
 
 inline void copy_atoms(const ShortBranch& from, Packet& to) {
   to.begin(PacketType::kBranchAddress, from.length);
-  to.address = from.address;
+  to.address = {from.address, from.valid_bits, from.update_bits};
   to.isa = to.previous_isa = from.isa;
-  to.context = from.context;
+  to.context = *from.context;
   to.exception = {};
 }
 

@@ -48,7 +48,14 @@ class Parser {
   ///   bool on_atoms(TraceIndex index, const PHeader& header);
   ///   bool on_atoms(TraceIndex index, const ShortBranch& branch);
   ///   bool on_packet(Packet& packet);
-  /// which return false to stop after this packet.  True: the visitor stopped it.
+  /// which return false to stop after this packet.  It may have
+  ///   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
+  ///                            std::size_t position, std::size_t size);
+  /// which takes as many of the P-headers at `position`, before `size`, as it likes, and returns
+  /// the position behind them; where it takes none, on_atoms() gets one.  `position` is in the
+  /// first of the runs.  Or else
+  ///   void on_atom_row(Bytes headers);
+  /// which only learns which P-headers there are, and cannot stop.  True: the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -195,15 +202,15 @@ inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch
   const unsigned shift = short_branch_shift(state_.isa);
   const unsigned width = count + shift;
   const std::uint32_t mask = (1U << width) - 1;
+  // Member by member: a copy of the whole would wait for the stores of its parts.
   Address& address = state_.address;
-  address.value = (address.value & ~mask) | value << shift;
-  address.update_bits = static_cast<std::uint8_t>(width);
-  address.valid_bits = std::max(address.valid_bits, address.update_bits);
+  branch.address = address.value = (address.value & ~mask) | value << shift;
+  branch.update_bits = address.update_bits = static_cast<std::uint8_t>(width);
+  branch.valid_bits = address.valid_bits = std::max(address.valid_bits, branch.update_bits);
   state_.context.updated_context_id = false;
   state_.last_type = PacketType::kBranchAddress;
-  branch.address = address;
   branch.isa = state_.isa;
-  branch.context = state_.context;
+  branch.context = &state_.context;
   branch.length = static_cast<std::uint8_t>(length);
   return length;
 }
@@ -236,6 +243,24 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       // Only P-headers have a row that is valid.
       const PHeader& header = p_headers[byte];
       if (header.valid) [[likely]] {
+        if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
+          const std::size_t next = visitor.on_p_headers(runs_.subspan(run_), data, position, size);
+          if (next != position) {
+            state_.last_type = PacketType::kPHeader;
+            state_.last_format = p_headers[data[next - 1]].format;
+            position = next;
+            continue;
+          }
+        }
+        if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
+          std::size_t next = position + 1;
+          while (next != end && p_headers[data[next]].valid) ++next;
+          visitor.on_atom_row(Bytes{data + position, next - position});
+          state_.last_type = PacketType::kPHeader;
+          state_.last_format = p_headers[data[next - 1]].format;
+          position = next;
+          continue;
+        }
         state_.last_type = PacketType::kPHeader;
         state_.last_format = header.format;
         if (!visitor.on_atoms(index(position), header)) {

@@ -17,23 +17,60 @@
 namespace waymark::flow {
 
 /// What is remembered of an A32 or T32 instruction.
+///
+/// Steps stand in sequences, in the order of memory: behind a step stands that of the next
+/// instruction, or an end, which is no instruction but says where the sequence would go on.  Behind
+/// an end one more step can be read (but says nothing), so that loops may look ahead.
 struct Step {
-  std::uint32_t target = 0;  ///< Of a direct branch.
-  // In the order of Element, so that a range takes them over in one move.
-  isa::InstrType type = isa::InstrType::kOther;
-  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
-  std::uint8_t size = 0;  ///< Bytes; 0: not decided yet.
-  bool conditional : 1 = false;
-  isa::DataAccess access : 2 = isa::DataAccess::kNone;
-  isa::Isa next_isa : 3 = isa::Isa::kUnknown;  ///< After a taken direct branch.
+  // Of `bits`.
+  static constexpr std::uint32_t kStopsNotExecuted = 1 << 0;  ///< An end.
+  static constexpr std::uint32_t kStopsExecuted = 1 << 1;     ///< An end or a branch.
+  static constexpr std::uint32_t kAlways = 1 << 2;            ///< Set in every step.
+  static constexpr std::uint32_t kConditional = 1 << 17;      ///< As in a word of Element flags.
+  static constexpr unsigned kAccessShift = 3;
+  static constexpr unsigned kLinkShift = 18;
 
-  /// Type, subtype and size as the bytes that they are in an Element.
-  [[nodiscard]] std::uint64_t described() const {
-    return static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(subtype) << 8 |
-           std::uint64_t{size} << 16;
+  std::uint32_t address = 0;
+  std::uint32_t end = 0;  ///< Of the next instruction in memory.
+  std::uint32_t bits = kAlways;
+  /// Instruction set, type, subtype and size as the bytes that they are in an Element.
+  std::uint32_t description = 0;
+
+  [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
+  [[nodiscard]] isa::InstrType type() const {
+    return static_cast<isa::InstrType>(description >> 8 & 0xFF);
+  }
+  [[nodiscard]] isa::InstrSubtype subtype() const {
+    return static_cast<isa::InstrSubtype>(description >> 16 & 0xFF);
+  }
+  [[nodiscard]] unsigned size() const { return description >> 24; }  ///< Bytes; 0: an end.
+  [[nodiscard]] bool conditional() const { return (bits & kConditional) != 0; }
+  [[nodiscard]] isa::DataAccess access() const {
+    return static_cast<isa::DataAccess>(bits >> kAccessShift & 3);
+  }
+  [[nodiscard]] bool is_end() const { return (bits & kStopsNotExecuted) != 0; }
+  [[nodiscard]] bool is_branch() const {
+    return (bits & (kStopsExecuted | kStopsNotExecuted)) == kStopsExecuted;
   }
 };
-static_assert(sizeof(Step) == 8);
+static_assert(sizeof(Step) == 16);
+
+/// Points into the cache of its owner's InstructionCache.  A copy of the owner gets an empty cache,
+/// and so a copy of this points nowhere; assignment is within one owner.
+class StepPointer {
+ public:
+  StepPointer() = default;
+  StepPointer(const StepPointer& /*other*/) {}
+  StepPointer& operator=(const StepPointer&) = default;
+  StepPointer& operator=(const Step* step) {
+    step_ = step;
+    return *this;
+  }
+  operator const Step*() const { return step_; }
+
+ private:
+  const Step* step_ = nullptr;
+};
 
 /// The look-up for one trace ID, as Follower is for blocks: what was read in one memory space and
 /// context never answers for another.  A32 and T32 only.  One owner; not thread safe.
@@ -52,22 +89,50 @@ class InstructionCache {
   /// Switched off, every look-up reads anew.  For tests.
   void set_enabled(bool enabled);
 
-  /// The instruction at `address`; nullptr: none, and outcome() says why.  Valid until the next
-  /// call.
+  /// The instruction at `address`; nullptr: none, and outcome() says why.  It and those behind it
+  /// are valid until flushes() changes, or if the cache is switched off until the next call.
   const Step* at(std::uint32_t address, isa::Isa isa) {
     // Also false for addresses that are not aligned.
     const std::uint32_t slot = std::rotr(address - line_address_, unit_);
     if (slot < kSlots && isa == line_isa_) [[likely]] {
-      const Step& step = line_->steps[slot];
-      if (step.size != 0) [[likely]]
-        return &step;
+      const Step* const step = line_->steps[slot];
+      if (step != nullptr) [[likely]]
+        return step;
     }
     return look_up(address, isa);
+  }
+
+  /// The same where it is likely that control came from elsewhere.
+  const Step* find(std::uint32_t address, isa::Isa isa) {
+    const Step*& recent = recent_[(address >> 1) % kRecent];
+    if (recent->address == address && recent->isa() == isa) [[likely]]
+      return recent;
+    return find_far(recent, address, isa);
+  }
+
+  /// The instruction where a sequence goes on behind its end, or to which a direct branch goes: as
+  /// at(), but found at once the next time.  What was selected when `step` was found must be
+  /// selected still.
+  const Step* behind(const Step& step) {
+    const Step* const known = links_[link_of(step)].step;
+    return known != nullptr ? known : find_behind(step);
+  }
+
+  /// Of a direct branch.
+  [[nodiscard]] std::uint32_t target(const Step& branch) const {
+    return links_[link_of(branch)].address;
+  }
+  /// After an instruction, which if it is a branch is taken.
+  [[nodiscard]] isa::Isa next_isa(const Step& step) const {
+    return step.is_branch() ? links_[link_of(step)].isa : step.isa();
   }
 
   /// Why at() said nullptr: kNotAccessible or kUnsupported.
   [[nodiscard]] BlockEnd outcome() const { return outcome_; }
   [[nodiscard]] image::SpaceMask space() const { return space_; }
+
+  /// How often everything was forgotten.
+  [[nodiscard]] std::uint64_t flushes() const { return flushes_; }
 
   /// Counts for tests.
   [[nodiscard]] std::uint64_t classified() const { return classified_; }
@@ -78,17 +143,46 @@ class InstructionCache {
     std::uint32_t address = 0;
     std::uint32_t view = 0;
     isa::Isa isa = isa::Isa::kUnknown;
-    std::array<Step, kSlots> steps;
+    std::array<const Step*, kSlots> steps{};
   };
   static const Line kNoLine;  ///< Nothing in it is decided.
+  static const Step kNoStep;
+
+  /// Where an end or a branch goes.  Number kNoLink is that of steps outside the cache: its `step`
+  /// stays nullptr.
+  struct Link {
+    const Step* step = nullptr;
+    std::uint32_t address = 0;
+    isa::Isa isa = isa::Isa::kUnknown;
+  };
+  static constexpr std::uint32_t kNoLink = 0;
+
+  // The number of a link is in two parts of `bits`.
+  static constexpr unsigned kLinkLowBits = 10;
+  static constexpr unsigned kLinkLowShift = 5;
+  static std::uint32_t link_of(const Step& step) {
+    return (step.bits >> Step::kLinkShift) << kLinkLowBits |
+           (step.bits >> kLinkLowShift & ((1U << kLinkLowBits) - 1));
+  }
+  static std::uint32_t link_bits(std::size_t number) {
+    const auto link = static_cast<std::uint32_t>(number);
+    return link >> kLinkLowBits << Step::kLinkShift | (link & ((1U << kLinkLowBits) - 1))
+                                                          << kLinkLowShift;
+  }
 
   const Step* look_up(std::uint32_t address, isa::Isa isa);
+  const Step* find_far(const Step*& recent, std::uint32_t address, isa::Isa isa);
+  const Step* look_outside(std::uint32_t address, isa::Isa isa);
+  const Step* find_behind(const Step& step);
   const Step* fill(Line& line, std::uint32_t address);
-  bool classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes, Step& step);
+  bool classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes, Step& step,
+                Link& link);
+  static Step end_step(std::uint32_t address, isa::Isa isa);
   Line& line_at(std::uint32_t address, isa::Isa isa);
   void insert(Line* line);
   void leave_line();
   void flush();
+  void forget_steps();
 
   const image::Image* image_;
   isa::Options options_;
@@ -99,8 +193,11 @@ class InstructionCache {
   BlockEnd outcome_ = BlockEnd::kWaypoint;
   std::uint32_t view_ = 0;
   std::uint32_t next_view_ = 0;
+  bool selected_ = false;  ///< view_ is that of key_.
+  std::uint64_t key_ = 0;
   std::uint64_t image_version_ = 0;
   std::uint64_t classified_ = 0;
+  std::uint64_t flushes_ = 0;
 
   // The line of the last look-up.
   std::uint32_t line_address_ = 0;
@@ -110,9 +207,14 @@ class InstructionCache {
 
   std::unordered_map<std::uint64_t, std::uint32_t> views_;
   std::vector<Line*> table_;  ///< Open addressing; size a power of two.
-  std::vector<std::unique_ptr<Line[]>> slabs_;
+  std::vector<std::unique_ptr<Line[]>> lines_;
   std::size_t used_ = 0;
-  Step scratch_;
+  std::vector<std::unique_ptr<Step[]>> slabs_;
+  std::size_t slab_used_ = 0;  ///< Steps of the last slab.
+  std::vector<Link> links_;
+  static constexpr std::uint32_t kRecent = 512;
+  std::array<const Step*, kRecent> recent_;  ///< What find() gave, in the present view.
+  std::array<Step, 3> scratch_;
   std::vector<std::uint8_t> fetch_buffer_;
 };
 

@@ -1,0 +1,51 @@
+// Packets that the registers do not allow: the registers are not those of this trace.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "waymark/etmv3/config.h"
+#include "waymark/etmv3/packet.h"
+
+namespace waymark::etmv3 {
+
+/// Sees the packets of one source, as a parser without quirks gives them, and says each
+/// contradiction once: in a whole sentence in static storage that names the register, or with
+/// nothing.
+class RegisterCheck {
+ public:
+  explicit RegisterCheck(const Config& config) : config_(config) {}
+
+  /// P-headers that are valid need not be shown.
+  std::string_view check(const Packet& packet);
+
+  /// At the end, when `packets` were seen.  So many without a data packet are no accident.
+  std::string_view at_end(std::uint64_t packets);
+
+  static constexpr std::uint64_t kManyPackets = 10000;
+
+ private:
+  enum Doubt : std::uint16_t {
+    kCycleCounts = 1 << 0,
+    kNoCycleCounts = 1 << 1,
+    kTimestampVersion = 1 << 2,
+    kTimestampOff = 1 << 3,
+    kVmidVersion = 1 << 4,
+    kData = 1 << 5,
+    kDataValues = 1 << 6,
+    kContextId = 1 << 7,
+    kPHeader = 1 << 8,
+    kNoData = 1 << 9,
+  };
+  std::string_view tell(Doubt what, std::string_view sentence);
+  std::string_view check_sync(const Packet& packet);
+
+  Config config_;
+  std::uint16_t told_ = 0;
+  bool data_seen_ = false;
+  bool follows_sync_ = false;  ///< An I-sync was seen, and nothing is lost since.
+  bool cycles_seen_ = false;   ///< In a packet of their own since the last I-sync.
+  std::uint8_t syncs_without_cycles_ = 0;
+};
+
+}  // namespace waymark::etmv3

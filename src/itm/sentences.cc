@@ -1,0 +1,26 @@
+#include "sentences.h"
+
+namespace waymark::itm {
+
+std::string_view contradiction(const Config& config, const Packet& packet) {
+  if (config.itm_tcr == 0) return {};
+  switch (packet.type) {
+    case PacketType::kLocalTimestamp:
+      if (config.local_timestamps()) return {};
+      return "ITM_TCR says that local timestamps are off (TSENA), but the stream has them: the "
+             "register was read at another time, and the prescaler (TSPrescale) may be wrong too.";
+    case PacketType::kHardware:
+      if (config.hardware_packets()) return {};
+      return "ITM_TCR says that the DWT sends nothing (TXENA), but the stream has its packets: the "
+             "register was read at another time.";
+    case PacketType::kGlobalTimestamp1:
+    case PacketType::kGlobalTimestamp2:
+      if (config.global_timestamps()) return {};
+      return "ITM_TCR says that global timestamps are off (GTSFREQ), but the stream has them: the "
+             "register was read at another time.";
+    default:
+      return {};
+  }
+}
+
+}  // namespace waymark::itm

@@ -1,0 +1,13 @@
+// What is said of registers that are not those of the trace.
+#pragma once
+
+#include <string_view>
+
+#include "waymark/ptm/packet.h"
+
+namespace waymark::ptm {
+
+/// A whole sentence; empty for kNone.
+std::string_view sentence_of(Doubt doubt);
+
+}  // namespace waymark::ptm
