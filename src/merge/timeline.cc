@@ -81,9 +81,8 @@ void Timeline::add(const Diagnostic& damage) {
 // The records since the last timestamp get their time.
 void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
   const bool interpolates = has_time_ && has_next && progress_ != 0;
-  const double rate =
-      interpolates ? static_cast<double>(next_time - last_time_) / static_cast<double>(progress_)
-                   : 0;
+  // The product may have 128 bits; __extension__ for -Wpedantic.
+  __extension__ using Wide = unsigned __int128;
   for (std::size_t i = 0; i < cycles_.size(); ++i) {
     TimedRecord& record = records_[settled_ + i];
     if (!has_time_) {
@@ -91,9 +90,12 @@ void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t with
       record.kind = has_next ? TimeKind::kBefore : TimeKind::kUnknown;
       continue;
     }
-    const auto passed = static_cast<std::uint64_t>(rate * static_cast<double>(cycles_[i]));
-    record.time = std::min(last_time_ + passed, interpolates ? next_time : last_time_);
-    record.kind = interpolates ? TimeKind::kInterpolated : TimeKind::kAfter;
+    record.time = last_time_;
+    record.kind = TimeKind::kAfter;
+    if (!interpolates) continue;
+    record.time +=
+        static_cast<std::uint64_t>(Wide{next_time - last_time_} * cycles_[i] / progress_);
+    record.kind = TimeKind::kInterpolated;
   }
   settled_ += cycles_.size();
   cycles_.clear();

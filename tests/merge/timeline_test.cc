@@ -61,6 +61,19 @@ TEST(Timeline, cycles_interpolate_between_two_times) {
                           "3@1020 interpolated", "4@1080 interpolated", "5@1100 exact"));
 }
 
+TEST(Timeline, interpolation_is_exact_however_large_the_times_are) {
+  constexpr std::uint64_t kLast = ~std::uint64_t{0} - 1;
+  Timeline line;
+  line.add(stamp(1, 0, 0));
+  line.add(cycles(1, 1, 1));
+  line.add(cycles(1, 2, 1));
+  line.add(stamp(1, 3, kLast));
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@0 exact", "1@" + std::to_string(kLast / 2) + " interpolated",
+                          "2@" + std::to_string(kLast) + " interpolated",
+                          "3@" + std::to_string(kLast) + " exact"));
+}
+
 TEST(Timeline, what_follows_the_last_time_is_after_it) {
   Timeline line;
   line.add(stamp(1, 0, 7));
