@@ -99,7 +99,6 @@ void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t with
   }
   settled_ += cycles_.size();
   cycles_.clear();
-  progress_ = 0;
 }
 
 void Timeline::settle_all() { settle(0, false, 0); }

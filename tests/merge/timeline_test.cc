@@ -148,5 +148,21 @@ TEST(Timeline, waiting_has_a_bound) {
   EXPECT_EQ(count, Timeline::kMaxOpen + 2);
 }
 
+TEST(Timeline, cycles_before_the_bound_count_for_the_next_time) {
+  Timeline line;
+  line.add(stamp(1, 0, 1000));
+  constexpr std::uint64_t kBefore = Timeline::kMaxOpen + 1;
+  for (std::uint64_t i = 1; i <= kBefore; ++i) line.add(cycles(1, i, 1));
+  for (; line.front() != nullptr; line.pop_front()) {
+    ASSERT_EQ(line.front()->time, 1000U);
+  }
+  line.add(cycles(1, kBefore + 1, 1));
+  line.add(cycles(1, kBefore + 2, 1));
+  line.add(stamp(1, kBefore + 3, 1000 + kBefore + 2));
+  ASSERT_NE(line.front(), nullptr);
+  EXPECT_EQ(line.front()->time, 1000 + kBefore + 1);
+  EXPECT_EQ(line.front()->kind, TimeKind::kInterpolated);
+}
+
 }  // namespace
 }  // namespace waymark::merge
