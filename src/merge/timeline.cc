@@ -20,19 +20,24 @@ bool says_time(const Element& element) {
   }
 }
 
-/// Ticks of the source's own clock that have passed since the element before.
-std::uint64_t ticks_of(const Element& element) {
-  if ((element.flags & kElementHasCycleCount) != 0) return element.cycle_count;
-  if (element.kind != ElementKind::kItmTrace) return 0;
+/// True for an element that says how long it is since the one before of its kind.
+bool is_local_timestamp(const Element& element) {
+  if (element.kind != ElementKind::kItmTrace) return false;
   switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
     case ItmKind::kTimestampSync:
     case ItmKind::kTimestampDelay:
     case ItmKind::kPacketDelay:
     case ItmKind::kBothDelay:
-      return element.start;
+      return true;
     default:
-      return 0;
+      return false;
   }
+}
+
+/// Ticks of the source's own clock that have passed since the element before.
+std::uint64_t ticks_of(const Element& element) {
+  if ((element.flags & kElementHasCycleCount) != 0) return element.cycle_count;
+  return is_local_timestamp(element) ? element.start : 0;
 }
 
 }  // namespace
@@ -55,6 +60,11 @@ void Timeline::add(const Element& element) {
   TimedRecord record;
   record.element = element;
   if (!says_time(element)) {
+    if (is_local_timestamp(element)) {
+      // It is the time of the packets before it, from the local timestamp before on.
+      std::fill(cycles_.begin() + static_cast<std::ptrdiff_t>(stamped_), cycles_.end(), progress_);
+      stamped_ = cycles_.size() + 1;
+    }
     push(std::move(record));
     return;
   }
@@ -99,6 +109,7 @@ void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t with
   }
   settled_ += cycles_.size();
   cycles_.clear();
+  stamped_ = 0;
 }
 
 void Timeline::settle_all() { settle(0, false, 0); }

@@ -107,19 +107,29 @@ TEST(Timeline, software_trace_carries_its_time_and_itm_counts_between_global_tim
   software.flags = kElementHasTimestamp;
   software.timestamp = 10;
   line.add(software);
-  Element local = plain(1, 1);
-  local.kind = ElementKind::kItmTrace;
-  local.extra = static_cast<std::uint8_t>(ItmKind::kTimestampSync);
-  local.flags = kElementHasTimestamp;
-  local.start = 5;
-  local.timestamp = 5;
-  line.add(local);
-  Element global = local;
-  global.index = 2;
-  global.extra = static_cast<std::uint8_t>(ItmKind::kGlobalTimestamp);
-  global.start = global.timestamp = 30;
-  line.add(global);
+  line.add(local(1, 1, 5));
+  line.add(global(1, 2, 30));
   EXPECT_THAT(settled(line), ElementsAre("0@10 exact", "1@30 interpolated", "2@30 exact"));
+}
+
+TEST(Timeline, a_local_timestamp_is_the_time_of_what_stands_before_it) {
+  Timeline line;
+  line.add(global(1, 0, 1000));
+  line.add(itm(1, 1, ItmKind::kSoftware));
+  line.add(itm(1, 2, ItmKind::kHardware));
+  line.add(local(1, 3, 506));
+  line.add(itm(1, 4, ItmKind::kSoftware));
+  line.add(local(1, 5, 500));
+  line.add(itm(1, 6, ItmKind::kSoftware));
+  line.add(global(1, 7, 2006));
+  line.add(itm(1, 8, ItmKind::kSoftware));
+  line.add(local(1, 9, 1));
+  line.add(global(1, 10, 2007));
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@1000 exact", "1@1506 interpolated", "2@1506 interpolated",
+                          "3@1506 interpolated", "4@2006 interpolated", "5@2006 interpolated",
+                          "6@2006 interpolated", "7@2006 exact", "8@2007 interpolated",
+                          "9@2007 interpolated", "10@2007 exact"));
 }
 
 TEST(Timeline, damage_keeps_its_place) {

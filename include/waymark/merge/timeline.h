@@ -39,10 +39,10 @@ struct TimedRecord {
 ///
 /// Times come from kTimestamp elements and from kSwTrace and kItmTrace elements that carry a
 /// timestamp of the system: ITM's local timestamps count a clock of their own and are taken as
-/// cycle counts.  Records between two timestamps wait for the second, at most kMaxOpen of them;
-/// then the oldest are given out as kAfter.  A timestamp less than the one before (the generator
-/// was set, or another is in use) begins anew: time stands still at the greatest until it is
-/// passed.
+/// cycle counts: of the packets before them, from the local timestamp before on.  Records between
+/// two timestamps wait for the second, at most kMaxOpen of them; then the oldest are given out as
+/// kAfter.  A timestamp less than the one before (the generator was set, or another is in use)
+/// begins anew: time stands still at the greatest until it is passed.
 class Timeline {
  public:
   static constexpr std::size_t kMaxOpen = std::size_t{1} << 18;
@@ -78,6 +78,7 @@ class Timeline {
   std::deque<TimedRecord> records_;   ///< The first settled_ have their time.
   std::deque<std::uint64_t> cycles_;  ///< Of the records that are not settled: cycles before each.
   std::size_t settled_ = 0;
+  std::size_t stamped_ = 0;     ///< The first of cycles_ behind the last local timestamp.
   std::uint64_t progress_ = 0;  ///< Cycles since the last timestamp.
   std::uint64_t last_time_ = 0;
   bool has_time_ = false;
