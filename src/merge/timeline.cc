@@ -68,15 +68,42 @@ void Timeline::add(const Element& element) {
     push(std::move(record));
     return;
   }
+  if (has_time_ && element.timestamp < last_time_) {
+    if (backwards_++ == 0) first_backwards_ = element.index;
+    if (below_ && element.timestamp >= *below_) {
+      begin_anew(*below_);
+    } else {
+      below_ = element.timestamp;
+    }
+  } else {
+    below_.reset();
+  }
   const std::uint64_t time = std::max(element.timestamp, last_time_);
   settle(time, true, 0);
   record.time = time;
   record.kind = element.timestamp < last_time_ ? TimeKind::kAfter : TimeKind::kExact;
   records_.push_back(std::move(record));
   ++settled_;
+  if (has_time_ && time != last_time_) time_before_ = last_time_;
   last_time_ = time;
   has_time_ = true;
   progress_ = 0;
+}
+
+// Two timestamps that rise, both below the greatest: they are right.  If the one before the
+// greatest agrees with them, the greatest was wrong, and what still waits to go out under it is
+// taken back.
+void Timeline::begin_anew(std::uint64_t time) {
+  below_.reset();
+  if (time_before_ && *time_before_ <= time) {
+    for (std::size_t i = settled_; i-- > 0 && records_[i].time > time;) {
+      const bool exact = says_time(records_[i].element) && records_[i].element.timestamp == time;
+      records_[i].time = time;
+      records_[i].kind = exact ? TimeKind::kExact : TimeKind::kBefore;
+    }
+  }
+  time_before_.reset();
+  last_time_ = time;
 }
 
 void Timeline::add(const Diagnostic& damage) {

@@ -100,6 +100,46 @@ TEST(Timeline, time_does_not_run_backwards) {
               ElementsAre("0@100 exact", "1@100 interpolated", "2@100 after", "3@120 exact"));
 }
 
+TEST(Timeline, one_small_time_stands_still) {
+  Timeline line;
+  line.add(stamp(1, 0, 100));
+  line.add(stamp(1, 1, 5));
+  line.add(stamp(1, 2, 120));
+  line.add(stamp(1, 3, 90));
+  line.add(stamp(1, 4, 130));
+  EXPECT_THAT(settled(line), ElementsAre("0@100 exact", "1@100 after", "2@120 exact", "3@120 after",
+                                         "4@130 exact"));
+  EXPECT_EQ(line.backwards(), 2U);
+  EXPECT_EQ(line.first_backwards(), 1U);
+}
+
+TEST(Timeline, one_great_time_is_given_up) {
+  Timeline line;
+  line.add(stamp(1, 0, 1000));
+  line.add(cycles(1, 1, 7));
+  line.add(stamp(1, 2, 0xF000000000000000));
+  line.add(plain(1, 3));
+  line.add(stamp(1, 4, 1010));
+  line.add(plain(1, 5));
+  line.add(stamp(1, 6, 1020));
+  line.add(stamp(1, 7, 1030));
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@1000 exact", "1@1010 before", "2@1010 before", "3@1010 before",
+                          "4@1010 exact", "5@1010 after", "6@1020 exact", "7@1030 exact"));
+  EXPECT_EQ(line.backwards(), 2U);
+}
+
+TEST(Timeline, a_generator_that_is_set_anew_is_followed) {
+  Timeline line;
+  line.add(stamp(1, 0, 1000));
+  line.add(stamp(1, 1, 2000));
+  line.add(stamp(1, 2, 10));
+  line.add(stamp(1, 3, 20));
+  line.add(stamp(1, 4, 30));
+  EXPECT_THAT(settled(line), ElementsAre("0@1000 exact", "1@2000 exact", "2@2000 after",
+                                         "3@20 exact", "4@30 exact"));
+}
+
 TEST(Timeline, software_trace_carries_its_time_and_itm_counts_between_global_times) {
   Timeline line;
   Element software = plain(1, 0);
