@@ -66,7 +66,8 @@ void TimeMerge::give_front(Timeline& timeline) {
   const TimedRecord& record = *timeline.front();
   const auto line = static_cast<std::size_t>(&timeline - lines_.data());
   if (record.time != kNever) {
-    timed_[line] = timed_[line] || record.kind == TimeKind::kExact;
+    timed_[line] =
+        timed_[line] || record.kind == TimeKind::kExact || record.kind == TimeKind::kAfter;
     if (record.time < given_time_) ++late_;
     given_time_ = std::max(given_time_, record.time);
   }

@@ -68,6 +68,10 @@ void Timeline::add(const Element& element) {
     push(std::move(record));
     return;
   }
+  if ((element.flags & kElementTimeIsPartial) != 0) {
+    add_lower_bound(std::move(record));
+    return;
+  }
   if (has_time_ && element.timestamp < last_time_) {
     if (backwards_++ == 0) first_backwards_ = element.index;
     if (below_ && element.timestamp >= *below_) {
@@ -87,6 +91,21 @@ void Timeline::add(const Element& element) {
   if (has_time_ && time != last_time_) time_before_ = last_time_;
   last_time_ = time;
   has_time_ = true;
+  last_is_exact_ = true;
+  progress_ = 0;
+}
+
+// Of a timestamp without its upper bits only so much is known: it is not less than it says.
+void Timeline::add_lower_bound(TimedRecord record) {
+  const std::uint64_t time = std::max(record.element.timestamp, last_time_);
+  has_time_ = true;
+  last_is_exact_ = false;
+  settle(time, true, 0);
+  record.time = time;
+  record.kind = TimeKind::kAfter;
+  records_.push_back(std::move(record));
+  ++settled_;
+  last_time_ = time;
   progress_ = 0;
 }
 
@@ -117,7 +136,7 @@ void Timeline::add(const Diagnostic& damage) {
 
 // The records since the last timestamp get their time.
 void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
-  const bool interpolates = has_time_ && has_next && progress_ != 0;
+  const bool interpolates = has_time_ && last_is_exact_ && has_next && progress_ != 0;
   // The product may have 128 bits; __extension__ for -Wpedantic.
   __extension__ using Wide = unsigned __int128;
   for (std::size_t i = 0; i < cycles_.size(); ++i) {

@@ -292,6 +292,7 @@ void HumanWriter::write(const Item& item) {
     case ElementKind::kTimestamp:
       out_.put("-- time ");
       out_.dec(element.timestamp);
+      out_.put(partial_time_words(element));
       break;
     case ElementKind::kCycleCount:
       out_.put("-- cycles");

@@ -80,6 +80,7 @@ void Decoder::reset() {
   need_isync_ = true;
   no_sync_pending_ = busy_ = failed_ = yield_ = false;
   packet_index_ = 0;
+  time_bits_ = 0;
   staged_count_ = staged_taken_ = 0;
   diagnostics_.clear();
   lose_flow();
@@ -188,6 +189,11 @@ Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
   // A context must be drained, not written past, before memory is read under it.
   if (callbacks_) end = out;
   begin_output(out, end);
+  if (packet.type == PacketType::kTimestamp) {
+    time_bits_ = std::max(time_bits_, packet.timestamp_bits);
+  } else if (packet.type == PacketType::kNotSync || is_bad(packet.type)) {
+    time_bits_ = 0;
+  }
   switch (state_) {
     case State::kDecode:
       accept_in_decode(packet);
@@ -240,18 +246,9 @@ void Decoder::accept_in_decode(const Packet& packet) {
       context_.flags |= kElementVmidValid;
       context_changed();
       break;
-    case PacketType::kTimestamp: {
-      Element& element = emit(ElementKind::kTimestamp, packet.index);
-      element.timestamp = config_.gray_timestamps() && !quirks_.timestamps_not_converted
-                              ? from_gray(packet.timestamp)
-                              : packet.timestamp;
-      if (!quirks_.timestamps_not_flagged) {
-        element.flags |= kElementHasTimestamp;
-        if (packet.clock_changed) element.flags |= kElementFrequencyChange;
-      }
-      emit_cycles(element, cycles);
+    case PacketType::kTimestamp:
+      timestamp(packet);
       break;
-    }
     case PacketType::kTrigger:
       emit(ElementKind::kEvent, packet.index).reason =
           static_cast<std::uint8_t>(EventType::kTrigger);
@@ -266,6 +263,20 @@ void Decoder::accept_in_decode(const Packet& packet) {
     default:  // A-sync, ignore, not synchronised, incomplete.
       break;
   }
+}
+
+void Decoder::timestamp(const Packet& packet) {
+  Element& element = emit(ElementKind::kTimestamp, packet.index);
+  const bool gray = config_.gray_timestamps() && !quirks_.timestamps_not_converted;
+  element.timestamp = gray ? from_gray(packet.timestamp) : packet.timestamp;
+  if (!quirks_.timestamps_not_flagged) {
+    const bool partial = time_bits_ < config_.timestamp_bits();
+    // Without its upper bits a number in Gray code says nothing.
+    if (!partial || !gray) element.flags |= kElementHasTimestamp;
+    if (partial) element.flags |= kElementTimeIsPartial;
+    if (packet.clock_changed) element.flags |= kElementFrequencyChange;
+  }
+  emit_cycles(element, {packet.has_cycle_count, packet.cycle_count});
 }
 
 void Decoder::bad_packet(const Packet& packet) {

@@ -61,5 +61,31 @@ TEST(Etmv4DataDecoder, gives_one_record_for_each_gap) {
   for (const std::size_t chunk : {0U, 1U, 100U}) EXPECT_EQ(elements(bytes, chunk), text);
 }
 
+TEST(Etmv4DataDecoder, times_are_whole_once_all_bits_were_sent_since_a_gap) {
+  const auto packet = [](PacketType type, std::uint8_t timestamp_bits = 0) {
+    Packet made;
+    made.begin(type, 1);
+    made.timestamp_bits = timestamp_bits;
+    return made;
+  };
+  using enum PacketType;
+  Decoder decoder{Config{}};
+  std::string marks;
+  std::array<Element, 4> out;
+  for (const Packet& given :
+       {packet(kTimestamp, 7), packet(kTimestamp, 64), packet(kSuppression), packet(kTimestamp, 7),
+        packet(kUnknown), packet(kTimestamp, 56), packet(kTimestamp, 64)}) {
+    decoder.accept(given);
+    while (decoder.busy()) {
+      decoder.clear_diagnostics();
+      for (const Element& element : std::span(out).first(decoder.drain(out))) {
+        if (element.kind != ElementKind::kTimestamp) continue;
+        marks += (element.flags & kElementTimeIsPartial) != 0 ? 'p' : 'w';
+      }
+    }
+  }
+  EXPECT_EQ(marks, "pwwpw");
+}
+
 }  // namespace
 }  // namespace waymark::etmv4data

@@ -100,6 +100,31 @@ TEST(Timeline, time_does_not_run_backwards) {
               ElementsAre("0@100 exact", "1@100 interpolated", "2@100 after", "3@120 exact"));
 }
 
+TEST(Timeline, a_time_without_its_upper_bits_is_not_exact) {
+  const auto low = [](TraceIndex index, std::uint64_t time) {
+    Element element = stamp(1, index, time);
+    element.flags |= kElementTimeIsPartial;
+    return element;
+  };
+  Timeline line;
+  line.add(cycles(1, 0, 4));
+  line.add(low(1, 12));
+  line.add(cycles(1, 2, 4));
+  line.add(stamp(1, 3, 1000));
+  line.add(cycles(1, 4, 4));
+  line.add(low(5, 900));
+  line.add(low(6, 1100));
+  line.add(plain(1, 7));
+  line.add(stamp(1, 8, 2000));
+  line.add(cycles(1, 9, 4));
+  line.add(stamp(1, 10, 3000));
+  EXPECT_THAT(settled(line),
+              ElementsAre("0@0 after", "1@12 after", "2@12 after", "3@1000 exact", "4@1000 after",
+                          "5@1000 after", "6@1100 after", "7@1100 after", "8@2000 exact",
+                          "9@3000 interpolated", "10@3000 exact"));
+  EXPECT_EQ(line.backwards(), 0U);
+}
+
 TEST(Timeline, one_small_time_stands_still) {
   Timeline line;
   line.add(stamp(1, 0, 100));

@@ -16,7 +16,7 @@ enum class TimeKind : std::uint8_t {
   kUnknown,       ///< The source has no timestamp.
   kExact,         ///< The trace says it of this very element.
   kInterpolated,  ///< By cycle counts between two timestamps.
-  kAfter,         ///< Not before this time, nor after the next timestamp of the source.
+  kAfter,         ///< Not before this time, nor after the next exact time of the source.
   kBefore,        ///< Not after this time, the first timestamp of the source or behind a wrong one.
 };
 
@@ -45,9 +45,10 @@ struct TimedRecord {
 /// two timestamps wait for the second, at most kMaxOpen of them; then the oldest are given out as
 /// kAfter.
 ///
-/// A timestamp less than the one before is one of kAfter: time stands still at the greatest.  If
-/// the next one is below the greatest too, and not below the first, time goes on from them: either
-/// the generator was set anew, or the greatest was damaged.
+/// A timestamp without its upper bits is one of kAfter, and so is what stands before or behind it.
+/// A whole timestamp less than the one before is one of kAfter: time stands still at the greatest.
+/// If the next one is below the greatest too, and not below the first, time goes on from them:
+/// either the generator was set anew, or the greatest was damaged.
 class Timeline {
  public:
   static constexpr std::size_t kMaxOpen = std::size_t{1} << 18;
@@ -81,6 +82,7 @@ class Timeline {
 
  private:
   void push(TimedRecord record);
+  void add_lower_bound(TimedRecord record);
   void begin_anew(std::uint64_t time);
   /// `without_any`: the time of records that no timestamp of the source stands before or behind.
   void settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any);
@@ -96,6 +98,7 @@ class Timeline {
   std::uint64_t backwards_ = 0;
   TraceIndex first_backwards_ = 0;
   bool has_time_ = false;
+  bool last_is_exact_ = false;  ///< last_time_ is a whole timestamp.
   bool finished_ = false;
 };
 
