@@ -66,6 +66,7 @@ void decode(const Config& config, Bytes stream) {
     for (std::size_t i = 0; i < count; ++i) {
       require(out[i].kind == ElementKind::kNoSync || out[i].kind == ElementKind::kTimestamp ||
                   out[i].kind == ElementKind::kSyncMarker ||
+                  out[i].kind == ElementKind::kDataEvent ||
                   out[i].kind == ElementKind::kEndOfTrace,
               "an element that no data stream gives");
       text.clear();

@@ -86,6 +86,9 @@ void Decoder::accept(const Packet& packet) {
       return;
     }
     case PacketType::kSuppression:
+      queue(ElementKind::kDataEvent, packet.index).reason =
+          static_cast<std::uint8_t>(DataEvent::kSuppressed);
+      return;
     case PacketType::kOverflow:
       lose(UnsyncReason::kOverflow, packet.index);
       return;

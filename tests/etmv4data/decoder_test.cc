@@ -42,7 +42,7 @@ TEST(Etmv4DataDecoder, tells_markers_times_and_losses) {
             "Idx:12; ID:11; OCSD_GEN_TRC_ELEM_SYNC_MARKER( [Data sync marker(0x00000005)])\n"
             "Idx:14; ID:11; OCSD_GEN_TRC_ELEM_SYNC_MARKER( [Data sync marker(0x00000000)])\n"
             "Idx:15; ID:11; OCSD_GEN_TRC_ELEM_TIMESTAMP( [ TS=0x000000000005]; )\n"
-            "Idx:17; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [overflow])\n"
+            "Idx:17; ID:11; WAYMARK_TRC_ELEM_DATA_EVENT( suppressed; by ? #0; )\n"
             "Idx:18; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [overflow])\n"
             "Idx:20; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [discard])\n"
             "Idx:20; ID:11; OCSD_GEN_TRC_ELEM_EO_TRACE( [end-of-trace])\n");
