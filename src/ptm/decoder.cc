@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "waymark/base/bits.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::ptm {
@@ -15,12 +16,6 @@ isa::Options walk_options(const Config& config) {
           .wfi_wfe_waypoints = false,
           .track_it_block = false,
           .a64_opcode_check = false};
-}
-
-// Gray code to binary: each bit is the exclusive or of all bits from it upwards.
-std::uint64_t from_gray(std::uint64_t gray) {
-  for (unsigned shift = 1; shift < 64; shift *= 2) gray ^= gray >> shift;
-  return gray;
 }
 
 TraceOnReason trace_on_reason(IsyncReason reason) {
