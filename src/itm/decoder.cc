@@ -136,6 +136,11 @@ bool Decoder::make(const Packet& packet, Element& element) {
       bad_packet(packet);
       return false;
     case PacketType::kAsync:
+      if (packet.in_packet) {
+        forget_accesses();
+        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, error_message(packet));
+      }
+      return false;
     case PacketType::kIncompleteEot:
     case PacketType::kNoErrorType:
       return false;

@@ -186,7 +186,7 @@ Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
   begin_output(out, end);
   if (packet.type == PacketType::kTimestamp) {
     time_bits_ = std::max(time_bits_, packet.timestamp_bits);
-  } else if (packet.type == PacketType::kNotSync || is_bad(packet.type)) {
+  } else if (is_bad(packet.type) || (packet.type == PacketType::kAsync && packet.in_packet)) {
     time_bits_ = 0;
   }
   switch (state_) {
@@ -255,7 +255,10 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kReserved:
       bad_packet(packet);
       break;
-    default:  // A-sync, ignore, not synchronised, incomplete.
+    case PacketType::kAsync:
+      if (packet.in_packet) async_in_packet(packet);
+      break;
+    default:  // Ignore, not synchronised, incomplete.
       break;
   }
 }
@@ -284,15 +287,29 @@ void Decoder::bad_packet(const Packet& packet) {
   }
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
   const bool reserved = packet.type == PacketType::kReserved;
-  Diagnostic& record = report(
-      reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
-      as_error ? Severity::kError : Severity::kWarning, packet.index,
-      reserved ? "Reserved packet header." : "An A-sync packet must be 5 to 15 zeros and 0x80.");
+  Diagnostic& record = report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
+                              as_error ? Severity::kError : Severity::kWarning, packet.index,
+                              reserved ? "Reserved packet header."
+                                       : "An A-sync packet must be five zeros or more and 0x80.");
   if ((flags_ & kHaltOnBadPackets) != 0) {
     record.fatal = failed_ = true;
     return;
   }
   lose_sync(UnsyncReason::kBadPacket);
+}
+
+// What the packet before said is wrong, for it took bytes that are not its own.
+void Decoder::async_in_packet(const Packet& packet) {
+  const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
+  Diagnostic& record =
+      report(Fault::kBadPacketSequence, as_error ? Severity::kError : Severity::kWarning,
+             packet.index, "The packet before this A-sync is cut, and took its first zeros.");
+  if ((flags_ & kHaltOnBadPackets) != 0) {
+    record.fatal = failed_ = true;
+    return;
+  }
+  lose_sync(UnsyncReason::kBadPacket);
+  state_ = State::kWaitIsync;
 }
 
 void Decoder::doubt(const Packet& packet) {

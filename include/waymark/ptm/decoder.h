@@ -92,6 +92,7 @@ class Decoder {
   void timestamp(const Packet& packet);
   void context_changed();
   void bad_packet(const Packet& packet);
+  void async_in_packet(const Packet& packet);
   void doubt(const Packet& packet);
   bool take_security(const Context& context);
 
