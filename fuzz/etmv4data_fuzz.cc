@@ -66,7 +66,7 @@ void decode(const Config& config, Bytes stream) {
     for (std::size_t i = 0; i < count; ++i) {
       require(out[i].kind == ElementKind::kNoSync || out[i].kind == ElementKind::kTimestamp ||
                   out[i].kind == ElementKind::kSyncMarker ||
-                  out[i].kind == ElementKind::kEndOfTrace,
+                  out[i].kind == ElementKind::kDataEvent || out[i].kind == ElementKind::kEndOfTrace,
               "an element that no data stream gives");
       text.clear();
       write_element_line(text, out[i]);
@@ -82,9 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Config config;
   for (std::size_t i = 0; i < Layouts::kCount; ++i) {
     const std::uint8_t* at = data + 2 + 2 * i;
-    if ((at[0] & 0x80) != 0 &&
-        !config.layouts.set(Layouts::types()[i], {static_cast<std::uint8_t>(at[0] & 0x7F), at[1]}))
-      std::abort();
+    if ((at[0] & 0x80) != 0)
+      config.layouts.set_row(i, {static_cast<std::uint8_t>(at[0] & 0x7F), at[1]});
   }
   std::vector<std::uint8_t> stream;
   if ((data[0] & 1) != 0) {

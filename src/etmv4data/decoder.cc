@@ -29,6 +29,7 @@ std::size_t Decoder::drain(std::span<Element> out) {
 void Decoder::reset() {
   unsync_reason_ = UnsyncReason::kResetDecoder;
   begun_ = false;
+  time_bits_ = 0;
   gap_bytes_ = 0;
   gap_is_bad_ = false;
   count_ = 0;
@@ -62,6 +63,7 @@ void Decoder::accept(const Packet& packet) {
     if (gap_bytes_ == 0) gap_index_ = packet.index;
     gap_bytes_ += packet.length;
     gap_is_bad_ = gap_is_bad_ || is_bad(packet.type);
+    time_bits_ = 0;
     return;
   }
   end_gap();
@@ -70,6 +72,8 @@ void Decoder::accept(const Packet& packet) {
       Element& element = queue(ElementKind::kTimestamp, packet.index);
       element.timestamp = packet.timestamp;
       element.flags = kElementHasTimestamp;
+      time_bits_ = std::max(time_bits_, packet.timestamp_bits);
+      if (time_bits_ < 64) element.flags |= kElementTimeIsPartial;
       return;
     }
     case PacketType::kNumberedMarker:
@@ -82,6 +86,9 @@ void Decoder::accept(const Packet& packet) {
       return;
     }
     case PacketType::kSuppression:
+      queue(ElementKind::kDataEvent, packet.index).reason =
+          static_cast<std::uint8_t>(DataEvent::kSuppressed);
+      return;
     case PacketType::kOverflow:
       lose(UnsyncReason::kOverflow, packet.index);
       return;

@@ -189,7 +189,6 @@ void Parser::give_passed(Packet& packet, std::size_t size) {
   if (!reserved) packet.error_type = begun_;
   packet.continues = continues_;
   continues_ = true;
-  statistics_.unknown_bytes += size;
 }
 
 bool Parser::finish(Packet& packet) {

@@ -24,6 +24,7 @@ void Decoder::clear_state() {
   clock_change_ = false;
   waits_for_upper_ = true;
   lower_seen_ = false;
+  lower_bits_ = 0;
   page_ = 0;
   local_time_ = 0;
   global_time_ = 0;
@@ -136,6 +137,11 @@ bool Decoder::make(const Packet& packet, Element& element) {
       bad_packet(packet);
       return false;
     case PacketType::kAsync:
+      if (packet.in_packet) {
+        forget_accesses();
+        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, error_message(packet));
+      }
+      return false;
     case PacketType::kIncompleteEot:
     case PacketType::kNoErrorType:
       return false;
@@ -204,7 +210,9 @@ void Decoder::complete(unsigned comparator, std::uint32_t& value, std::uint8_t& 
 bool Decoder::make_global(const Packet& packet, Element& element) {
   forget_accesses();
   if (packet.type == PacketType::kGlobalTimestamp1) {
-    const std::uint64_t mask = low_mask(std::min(7U * packet.size, kLowerBits));
+    const unsigned width = std::min(7U * packet.size, kLowerBits);
+    const std::uint64_t mask = low_mask(width);
+    lower_bits_ = std::max(lower_bits_, static_cast<std::uint8_t>(width));
     global_time_ = (global_time_ & ~mask) | (packet.value & mask);
     clock_change_ = clock_change_ || (packet.source & kClockChange) != 0;
     waits_for_upper_ = waits_for_upper_ || (packet.source & kClockWrap) != 0;
@@ -221,6 +229,7 @@ bool Decoder::make_global(const Packet& packet, Element& element) {
   element.timestamp = global_time_;
   if (!config_.quirks.element_flags_lost) {
     element.flags = kElementHasTimestamp;
+    if (lower_bits_ < kLowerBits) element.flags |= kElementTimeIsPartial;
     if (clock_change_) element.flags |= kElementFrequencyChange;
   }
   clock_change_ = false;

@@ -6,7 +6,6 @@ namespace waymark::itm {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
-constexpr std::size_t kMinAsyncZeros = 5;
 // Unsynchronised bytes come out in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
 
@@ -43,6 +42,7 @@ Parser::Parser(const Config& config) : config_(config), synced_(config.starts_in
 }
 
 void Parser::feed(const frames::StreamBlock& block) {
+  if (size_ != 0) zeros_before_block_ = tail_zeros_;
   data_ = block.bytes.data();
   size_ = block.bytes.size();
   position_ = 0;
@@ -50,6 +50,14 @@ void Parser::feed(const frames::StreamBlock& block) {
   run_ = 0;
   run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   statistics_.total_bytes += size_;
+  tail_zeros_ = zeros_before(size_);
+}
+
+std::size_t Parser::zeros_before(std::size_t position) const {
+  std::size_t zeros = 0;
+  while (zeros < kMinAsyncZeros && zeros < position && data_[position - 1 - zeros] == 0) ++zeros;
+  if (zeros < position) return zeros;
+  return std::min(zeros + zeros_before_block_, kMinAsyncZeros);
 }
 
 void Parser::next_run() {
@@ -63,6 +71,7 @@ void Parser::reset() {
   first_given_ = false;
   carry_.clear();
   carried_ = false;
+  zeros_before_block_ = tail_zeros_ = 0;
   data_ = nullptr;
   size_ = position_ = 0;
 }
@@ -98,6 +107,7 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
   if (length == kIncomplete) {
     carry_.assign(data_ + position, data_ + size_);
     carry_index_ = packet.index;
+    carry_zeros_ = zeros_before(position);
     carried_ = true;
     position_ = size_;
     return false;
@@ -293,7 +303,12 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   // The byte that is no zero, unless the packet is full of them, belongs to the packet.
   const std::size_t length = std::min(zeros + 1, kMaxPacketBytes);
   packet.length = static_cast<std::uint32_t>(length);
-  if (zeros < kMinAsyncZeros || at[length - 1] != 0x80) {
+  std::size_t all = zeros;
+  if (!config_.quirks.goes_on_after_bad_packet)
+    all += carried_ ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
+  packet.in_packet = zeros < kMinAsyncZeros;
+  if (all < kMinAsyncZeros || at[length - 1] != 0x80) {
+    packet.in_packet = false;
     packet.error_type = packet.type;
     packet.type = PacketType::kBadSequence;
   }

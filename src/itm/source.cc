@@ -27,7 +27,7 @@ struct Parts {
   static bool is_bad(const Packet& packet) { return itm::is_bad(packet.type); }
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     if (packet.type == PacketType::kReserved) return {Fault::kInvalidHeader, {}};
-    if (packet.type == PacketType::kBadSequence)
+    if (packet.type == PacketType::kBadSequence || packet.in_packet)
       return {Fault::kBadPacketSequence, error_message(packet)};
     return {};
   }

@@ -53,11 +53,21 @@ std::vector<TraceId> TimeMerge::timeless() const {
   return ids;
 }
 
+std::vector<TimeMerge::Backwards> TimeMerge::backwards() const {
+  std::vector<Backwards> out;
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    const Timeline& line = lines_[i];
+    if (line.backwards() != 0) out.push_back({ids_[i], line.backwards(), line.first_backwards()});
+  }
+  return out;
+}
+
 void TimeMerge::give_front(Timeline& timeline) {
   const TimedRecord& record = *timeline.front();
   const auto line = static_cast<std::size_t>(&timeline - lines_.data());
   if (record.time != kNever) {
-    timed_[line] = timed_[line] || record.kind == TimeKind::kExact;
+    timed_[line] =
+        timed_[line] || record.kind == TimeKind::kExact || record.kind == TimeKind::kAfter;
     if (record.time < given_time_) ++late_;
     given_time_ = std::max(given_time_, record.time);
   }

@@ -20,19 +20,24 @@ bool says_time(const Element& element) {
   }
 }
 
-/// Ticks of the source's own clock that have passed since the element before.
-std::uint64_t ticks_of(const Element& element) {
-  if ((element.flags & kElementHasCycleCount) != 0) return element.cycle_count;
-  if (element.kind != ElementKind::kItmTrace) return 0;
+/// True for an element that says how long it is since the one before of its kind.
+bool is_local_timestamp(const Element& element) {
+  if (element.kind != ElementKind::kItmTrace) return false;
   switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
     case ItmKind::kTimestampSync:
     case ItmKind::kTimestampDelay:
     case ItmKind::kPacketDelay:
     case ItmKind::kBothDelay:
-      return element.start;
+      return true;
     default:
-      return 0;
+      return false;
   }
+}
+
+/// Ticks of the source's own clock that have passed since the element before.
+std::uint64_t ticks_of(const Element& element) {
+  if ((element.flags & kElementHasCycleCount) != 0) return element.cycle_count;
+  return is_local_timestamp(element) ? element.start : 0;
 }
 
 }  // namespace
@@ -55,8 +60,27 @@ void Timeline::add(const Element& element) {
   TimedRecord record;
   record.element = element;
   if (!says_time(element)) {
+    if (is_local_timestamp(element)) {
+      // It is the time of the packets before it, from the local timestamp before on.
+      std::fill(cycles_.begin() + static_cast<std::ptrdiff_t>(stamped_), cycles_.end(), progress_);
+      stamped_ = cycles_.size() + 1;
+    }
     push(std::move(record));
     return;
+  }
+  if ((element.flags & kElementTimeIsPartial) != 0) {
+    add_lower_bound(std::move(record));
+    return;
+  }
+  if (has_time_ && element.timestamp < last_time_) {
+    if (backwards_++ == 0) first_backwards_ = element.index;
+    if (below_ && element.timestamp >= *below_) {
+      begin_anew(*below_);
+    } else {
+      below_ = element.timestamp;
+    }
+  } else {
+    below_.reset();
   }
   const std::uint64_t time = std::max(element.timestamp, last_time_);
   settle(time, true, 0);
@@ -64,9 +88,41 @@ void Timeline::add(const Element& element) {
   record.kind = element.timestamp < last_time_ ? TimeKind::kAfter : TimeKind::kExact;
   records_.push_back(std::move(record));
   ++settled_;
+  if (has_time_ && time != last_time_) time_before_ = last_time_;
   last_time_ = time;
   has_time_ = true;
+  last_is_exact_ = true;
   progress_ = 0;
+}
+
+// Of a timestamp without its upper bits only so much is known: it is not less than it says.
+void Timeline::add_lower_bound(TimedRecord record) {
+  const std::uint64_t time = std::max(record.element.timestamp, last_time_);
+  has_time_ = true;
+  last_is_exact_ = false;
+  settle(time, true, 0);
+  record.time = time;
+  record.kind = TimeKind::kAfter;
+  records_.push_back(std::move(record));
+  ++settled_;
+  last_time_ = time;
+  progress_ = 0;
+}
+
+// Two timestamps that rise, both below the greatest: they are right.  If the one before the
+// greatest agrees with them, the greatest was wrong, and what still waits to go out under it is
+// taken back.
+void Timeline::begin_anew(std::uint64_t time) {
+  below_.reset();
+  if (time_before_ && *time_before_ <= time) {
+    for (std::size_t i = settled_; i-- > 0 && records_[i].time > time;) {
+      const bool exact = says_time(records_[i].element) && records_[i].element.timestamp == time;
+      records_[i].time = time;
+      records_[i].kind = exact ? TimeKind::kExact : TimeKind::kBefore;
+    }
+  }
+  time_before_.reset();
+  last_time_ = time;
 }
 
 void Timeline::add(const Diagnostic& damage) {
@@ -80,10 +136,9 @@ void Timeline::add(const Diagnostic& damage) {
 
 // The records since the last timestamp get their time.
 void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
-  const bool interpolates = has_time_ && has_next && progress_ != 0;
-  const double rate =
-      interpolates ? static_cast<double>(next_time - last_time_) / static_cast<double>(progress_)
-                   : 0;
+  const bool interpolates = has_time_ && last_is_exact_ && has_next && progress_ != 0;
+  // The product may have 128 bits; __extension__ for -Wpedantic.
+  __extension__ using Wide = unsigned __int128;
   for (std::size_t i = 0; i < cycles_.size(); ++i) {
     TimedRecord& record = records_[settled_ + i];
     if (!has_time_) {
@@ -91,13 +146,16 @@ void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t with
       record.kind = has_next ? TimeKind::kBefore : TimeKind::kUnknown;
       continue;
     }
-    const auto passed = static_cast<std::uint64_t>(rate * static_cast<double>(cycles_[i]));
-    record.time = std::min(last_time_ + passed, interpolates ? next_time : last_time_);
-    record.kind = interpolates ? TimeKind::kInterpolated : TimeKind::kAfter;
+    record.time = last_time_;
+    record.kind = TimeKind::kAfter;
+    if (!interpolates) continue;
+    record.time +=
+        static_cast<std::uint64_t>(Wide{next_time - last_time_} * cycles_[i] / progress_);
+    record.kind = TimeKind::kInterpolated;
   }
   settled_ += cycles_.size();
   cycles_.clear();
-  progress_ = 0;
+  stamped_ = 0;
 }
 
 void Timeline::settle_all() { settle(0, false, 0); }

@@ -292,6 +292,7 @@ void HumanWriter::write(const Item& item) {
     case ElementKind::kTimestamp:
       out_.put("-- time ");
       out_.dec(element.timestamp);
+      out_.put(partial_time_words(element));
       break;
     case ElementKind::kCycleCount:
       out_.put("-- cycles");
@@ -338,8 +339,10 @@ void HumanWriter::write(const Item& item) {
     case ElementKind::kDataEvent:
       write_data(element);
       break;
-    case ElementKind::kUnknown:
     case ElementKind::kAddrUnknown:
+      out_.put("-- address unknown until the next branch packet");
+      break;
+    case ElementKind::kUnknown:
     case ElementKind::kCustom:
       out_.put("-- ");
       write_element(out_, element);

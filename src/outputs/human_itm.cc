@@ -47,7 +47,8 @@ bool HumanWriter::continue_itm(Item& item, const Element& element) {
     item.stamped = true;
     item.late = itm_kind(element) != ItmKind::kTimestampSync;
     item.time = element.timestamp;
-    item.waits = item.is_text && !item.text_complete;
+    // A line has one time in the first column: what comes after the stamp has another.
+    item.waits = item.is_text && !item.text_complete && !shows_times_;
     return true;
   }
   if (!item.is_text || item.text_complete || !is_character(element) ||

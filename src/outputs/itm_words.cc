@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "quoted.h"
+#include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
 namespace {
@@ -205,6 +206,7 @@ void write_itm_words(TextBuffer& out, const Element& element) {
     case ItmKind::kGlobalTimestamp:
       out.put("global time ");
       out.dec(element.timestamp);
+      out.put(partial_time_words(element));
       if ((element.flags & kElementFrequencyChange) != 0) out.put(", its clock changed");
       return;
     default:

@@ -107,7 +107,9 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.extra & kSwFrequency) != 0) object.flag("frequency", true);
   if ((element.extra & kSwMasterError) != 0) object.flag("master_error", true);
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
-  if ((element.flags & kElementHasTimestamp) != 0) object.wide("timestamp", element.timestamp);
+  if ((element.flags & kElementHasTimestamp) == 0) return;
+  object.wide("timestamp", element.timestamp);
+  if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
 }
 
 /// Under the second name where only some low bytes are known, all their digits written.
@@ -174,6 +176,7 @@ void write_itm(Object& object, const Element& element) {
       break;
     case ItmKind::kGlobalTimestamp:
       object.wide("timestamp", element.timestamp);
+      if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
       if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
   }
@@ -231,6 +234,7 @@ void write_fields(Object& object, const Element& element) {
       break;
     case ElementKind::kTimestamp:
       object.wide("timestamp", element.timestamp);
+      if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
       if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
     case ElementKind::kEvent:

@@ -110,6 +110,10 @@ std::string_view security_word(Security security) {
   return word(kSecurities, static_cast<std::size_t>(security));
 }
 
+std::string_view partial_time_words(const Element& element) {
+  return (element.flags & kElementTimeIsPartial) != 0 ? " (upper bits unknown)" : "";
+}
+
 std::string_view fault_word(Fault fault) { return word(kFaults, static_cast<std::size_t>(fault)); }
 
 std::string_view severity_word(Severity severity) {

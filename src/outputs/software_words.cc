@@ -1,5 +1,7 @@
 #include "software_words.h"
 
+#include "waymark/outputs/names.h"
+
 namespace waymark::outputs {
 namespace {
 
@@ -74,6 +76,7 @@ void write_software(TextBuffer& out, const Element& element) {
   if ((element.flags & kElementHasTimestamp) != 0) {
     out.put(", time ");
     out.dec(element.timestamp);
+    out.put(partial_time_words(element));
   }
 }
 

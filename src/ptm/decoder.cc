@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sentences.h"
+#include "waymark/base/bits.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::ptm {
@@ -16,12 +17,6 @@ isa::Options walk_options(const Config& config) {
           .wfi_wfe_waypoints = false,
           .track_it_block = false,
           .a64_opcode_check = false};
-}
-
-// Gray code to binary: each bit is the exclusive or of all bits from it upwards.
-std::uint64_t from_gray(std::uint64_t gray) {
-  for (unsigned shift = 1; shift < 64; shift *= 2) gray ^= gray >> shift;
-  return gray;
 }
 
 TraceOnReason trace_on_reason(IsyncReason reason) {
@@ -61,6 +56,7 @@ void Decoder::reset() {
   need_isync_ = true;
   no_sync_pending_ = busy_ = failed_ = yield_ = false;
   packet_index_ = 0;
+  time_bits_ = 0;
   staged_count_ = staged_taken_ = 0;
   diagnostics_.clear();
   lose_flow();
@@ -169,6 +165,11 @@ Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
   // A context must be drained, not written past, before memory is read under it.
   if (callbacks_) end = out;
   begin_output(out, end);
+  if (packet.type == PacketType::kTimestamp) {
+    time_bits_ = std::max(time_bits_, packet.timestamp_bits);
+  } else if (is_bad(packet.type) || (packet.type == PacketType::kAsync && packet.in_packet)) {
+    time_bits_ = 0;
+  }
   switch (state_) {
     case State::kDecode:
       accept_in_decode(packet);
@@ -221,18 +222,9 @@ void Decoder::accept_in_decode(const Packet& packet) {
       context_.flags |= kElementVmidValid;
       context_changed();
       break;
-    case PacketType::kTimestamp: {
-      Element& element = emit(ElementKind::kTimestamp, packet.index);
-      element.timestamp = config_.gray_timestamps() && !quirks_.timestamps_not_converted
-                              ? from_gray(packet.timestamp)
-                              : packet.timestamp;
-      if (!quirks_.timestamps_not_flagged) {
-        element.flags |= kElementHasTimestamp;
-        if (packet.clock_changed) element.flags |= kElementFrequencyChange;
-      }
-      emit_cycles(element, cycles);
+    case PacketType::kTimestamp:
+      timestamp(packet);
       break;
-    }
     case PacketType::kTrigger:
       emit(ElementKind::kEvent, packet.index).reason =
           static_cast<std::uint8_t>(EventType::kTrigger);
@@ -244,9 +236,26 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kReserved:
       bad_packet(packet);
       break;
-    default:  // A-sync, ignore, not synchronised, incomplete.
+    case PacketType::kAsync:
+      if (packet.in_packet) async_in_packet(packet);
+      break;
+    default:  // Ignore, not synchronised, incomplete.
       break;
   }
+}
+
+void Decoder::timestamp(const Packet& packet) {
+  Element& element = emit(ElementKind::kTimestamp, packet.index);
+  const bool gray = config_.gray_timestamps() && !quirks_.timestamps_not_converted;
+  element.timestamp = gray ? from_gray(packet.timestamp) : packet.timestamp;
+  if (!quirks_.timestamps_not_flagged) {
+    const bool partial = time_bits_ < config_.timestamp_bits();
+    // Without its upper bits a number in Gray code says nothing.
+    if (!partial || !gray) element.flags |= kElementHasTimestamp;
+    if (partial) element.flags |= kElementTimeIsPartial;
+    if (packet.clock_changed) element.flags |= kElementFrequencyChange;
+  }
+  emit_cycles(element, {packet.has_cycle_count, packet.cycle_count});
 }
 
 void Decoder::bad_packet(const Packet& packet) {
@@ -259,15 +268,29 @@ void Decoder::bad_packet(const Packet& packet) {
   }
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
   const bool reserved = packet.type == PacketType::kReserved;
-  Diagnostic& record = report(
-      reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
-      as_error ? Severity::kError : Severity::kWarning, packet.index,
-      reserved ? "Reserved packet header." : "An A-sync packet must be 5 to 15 zeros and 0x80.");
+  Diagnostic& record = report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
+                              as_error ? Severity::kError : Severity::kWarning, packet.index,
+                              reserved ? "Reserved packet header."
+                                       : "An A-sync packet must be five zeros or more and 0x80.");
   if ((flags_ & kHaltOnBadPackets) != 0) {
     record.fatal = failed_ = true;
     return;
   }
   lose_sync(UnsyncReason::kBadPacket);
+}
+
+// What the packet before said is wrong, for it took bytes that are not its own.
+void Decoder::async_in_packet(const Packet& packet) {
+  const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
+  Diagnostic& record =
+      report(Fault::kBadPacketSequence, as_error ? Severity::kError : Severity::kWarning,
+             packet.index, "The packet before this A-sync is cut, and took its first zeros.");
+  if ((flags_ & kHaltOnBadPackets) != 0) {
+    record.fatal = failed_ = true;
+    return;
+  }
+  lose_sync(UnsyncReason::kBadPacket);
+  state_ = State::kWaitIsync;
 }
 
 void Decoder::doubt(const Packet& packet) {

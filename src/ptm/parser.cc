@@ -11,7 +11,15 @@ namespace {
 
 constexpr std::size_t kIncomplete = 0;
 // So many odd packets from one A-sync to the next are no damage: by Doubt.
-constexpr std::array<std::uint8_t, kDoubtCount> kManyDoubts = {0, 8, 4, 4, 8};
+constexpr std::array<std::uint8_t, kDoubtCount> kManyDoubts = {0, 8, 4, 4, 6};
+// Behind a reserved header, so many bytes can show that it was a cycle count: where every other is
+// one, more than kManyDoubts of them are.
+constexpr std::uint8_t kDoubtfulBytes = 15;
+
+// A reserved header that would be a cycle count of one byte.
+constexpr bool is_like_cycle_count(std::uint8_t byte) {
+  return (byte & 0x83) == 0 && kHeaderTypes[byte] == PacketType::kReserved;
+}
 
 }  // namespace
 
@@ -23,6 +31,7 @@ Parser::Parser(const Config& config, const Quirks& quirks)
       context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {}
 
 void Parser::feed(const frames::StreamBlock& block) {
+  if (size_ != 0) zeros_before_block_ = tail_zeros_;
   data_ = block.bytes.data();
   size_ = block.bytes.size();
   position_ = 0;
@@ -30,6 +39,7 @@ void Parser::feed(const frames::StreamBlock& block) {
   run_ = 0;
   run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   statistics_.total_bytes += size_;
+  tail_zeros_ = zeros_before(size_);
 }
 
 void Parser::next_run() {
@@ -42,6 +52,8 @@ void Parser::reset() {
   carry_size_ = 0;
   unsynced_size_ = zeros_ = 0;
   first_chunk_given_ = false;
+  doubtful_bytes_ = 0;
+  zeros_before_block_ = tail_zeros_ = 0;
   data_ = nullptr;
   size_ = position_ = 0;
   address_ = {};
@@ -90,27 +102,53 @@ bool Parser::next_in_sync(Packet& packet) {
     took(position, length);
     return true;
   }
-  carry_size_ = size_ - position;
-  std::copy_n(data_ + position, carry_size_, carry_.begin());
-  carry_index_ = packet.index;
+  carry_zeros_ = zeros_before(position);
+  for (std::size_t at = position; at < size_; ++at) {
+    carry_index_[carry_size_] = index_at(at);
+    carry_[carry_size_++] = data_[at];
+  }
   position_ = size_;
   return false;
+}
+
+std::size_t Parser::zeros_before(std::size_t position) const {
+  std::size_t zeros = 0;
+  while (zeros < kMinZeros && zeros < position && data_[position - 1 - zeros] == 0) ++zeros;
+  if (zeros < position) return zeros;
+  return std::min(zeros + zeros_before_block_, kMinZeros);
 }
 
 // A packet is short: one byte at a time is quick enough, and takes no more than belongs to it.
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
+    carry_index_[carry_size_] = index_at(position_);
     carry_[carry_size_++] = data_[position_++];
-    packet.index = carry_index_;
+    packet.index = carry_index_[0];
     const std::size_t length = read(carry_.data(), carry_size_, packet);
     if (length == kIncomplete) continue;
     held_ = carry_;
     raw_ = nullptr;
     raw_size_ = length;
-    carry_size_ = 0;
+    drop_carried(length);
     return true;
   }
   return false;
+}
+
+// Only surplus zeros are shorter than what is carried.
+void Parser::drop_carried(std::size_t size) {
+  std::copy(carry_.begin() + static_cast<std::ptrdiff_t>(size),
+            carry_.begin() + static_cast<std::ptrdiff_t>(carry_size_), carry_.begin());
+  std::copy(carry_index_.begin() + static_cast<std::ptrdiff_t>(size),
+            carry_index_.begin() + static_cast<std::ptrdiff_t>(carry_size_), carry_index_.begin());
+  carry_size_ -= size;
+  carry_zeros_ = kMinZeros;
+}
+
+void Parser::lose_sync() {
+  if (quirks_.no_search_after_bad_packet) return;
+  synced_ = false;
+  first_chunk_given_ = true;
 }
 
 // ---- The unsynchronised search; sheet section 7 -------------------------------------------------
@@ -123,6 +161,11 @@ void Parser::give_chunk(Packet& packet, std::size_t size) {
   packet.index = unsynced_index_[0];
   packet.monitor_only = first_chunk_given_;
   first_chunk_given_ = true;
+  if (doubtful_bytes_ == kDoubtFound) {
+    packet.doubt = Doubt::kCycleCountsInFlow;
+    packet.monitor_only = false;
+    doubtful_bytes_ = 0;
+  }
   statistics_.unsynced_bytes += size;
   std::copy(unsynced_.begin() + static_cast<std::ptrdiff_t>(size),
             unsynced_.begin() + static_cast<std::ptrdiff_t>(unsynced_size_), unsynced_.begin());
@@ -161,10 +204,15 @@ bool Parser::next_unsynced(Packet& packet) {
       raw_ = nullptr;
       raw_size_ = zeros_ + 1;
       packet.begin(PacketType::kAsync, raw_size_);
+      packet.in_packet = false;
+      doubts_ = {};
+      doubtful_bytes_ = 0;
       packet.index = unsynced_index_[0];
       unsynced_size_ = zeros_ = 0;
       return true;
     }
+    if (doubtful_bytes_ != 0) [[unlikely]]
+      doubt_unsynced(byte);
     unsynced_[unsynced_size_] = byte;
     unsynced_index_[unsynced_size_++] = index;
     if (byte != 0) {
@@ -175,6 +223,15 @@ bool Parser::next_unsynced(Packet& packet) {
   }
 }
 
+void Parser::doubt_unsynced(std::uint8_t byte) {
+  const auto at = static_cast<std::size_t>(Doubt::kCycleCountsInFlow);
+  if (doubtful_bytes_ == kDoubtFound || doubts_told_[at]) return;
+  --doubtful_bytes_;
+  if (!is_like_cycle_count(byte) || ++doubts_[at] < kManyDoubts[at]) return;
+  doubts_told_[at] = true;
+  doubtful_bytes_ = kDoubtFound;
+}
+
 bool Parser::finish(Packet& packet) {
   const std::size_t size = synced_ ? carry_size_ : unsynced_size_;
   if (size == 0) return false;
@@ -182,7 +239,7 @@ bool Parser::finish(Packet& packet) {
   raw_ = nullptr;
   raw_size_ = size;
   packet.begin(PacketType::kIncompleteEot, size);
-  packet.index = synced_ ? carry_index_ : unsynced_index_[0];
+  packet.index = synced_ ? carry_index_[0] : unsynced_index_[0];
   packet.error_type = synced_ ? kHeaderTypes[held_[0]] : PacketType::kNotSync;
   carry_size_ = unsynced_size_ = zeros_ = 0;
   return true;
@@ -236,7 +293,11 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     case PacketType::kReserved:
       packet.begin(type, 1);
       ++statistics_.bad_headers;
-      if (!cycle_accurate_ && (*at & 0x83) == 0) doubt(packet, Doubt::kCycleCountsInFlow);
+      if (!cycle_accurate_ && is_like_cycle_count(*at)) {
+        doubt(packet, Doubt::kCycleCountsInFlow);
+        if (!quirks_.no_search_after_bad_packet) doubtful_bytes_ = kDoubtfulBytes;
+      }
+      lose_sync();
       return 1;
     default:  // Trigger, ignore, exception return.
       packet.begin(type, 1);
@@ -249,15 +310,29 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   std::size_t zeros = 1;
   while (zeros < limit && at[zeros] == 0) ++zeros;
   if (zeros == limit && zeros < kMaxZeros) return kIncomplete;
-  if (zeros >= kMinZeros && zeros < kMaxZeros && at[zeros] == 0x80) {
-    packet.begin(PacketType::kAsync, zeros + 1);
-    doubts_ = {};
-    return zeros + 1;
+  if (zeros == kMaxZeros && !quirks_.async_has_at_most_15_zeros) {
+    packet.begin(PacketType::kNotSync, kMaxZeros - kMinZeros);
+    packet.monitor_only = true;
+    statistics_.unsynced_bytes += packet.length;
+    return packet.length;
+  }
+  if (zeros < kMaxZeros && at[zeros] == 0x80) {
+    std::size_t all = zeros;
+    if (!quirks_.no_search_after_bad_packet)
+      all +=
+          at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
+    if (all >= kMinZeros) {
+      packet.begin(PacketType::kAsync, zeros + 1);
+      packet.in_packet = zeros < kMinZeros;
+      doubts_ = {};
+      return zeros + 1;
+    }
   }
   const std::size_t length = std::min(zeros + 1, kMaxZeros);
   packet.begin(PacketType::kBadSequence, length);
   packet.error_type = PacketType::kAsync;
   ++statistics_.bad_sequences;
+  lose_sync();
   return length;
 }
 

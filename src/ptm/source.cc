@@ -36,6 +36,9 @@ struct Parts {
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
     if (packet.type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, "Bad Async packet"};
+    if (packet.type == PacketType::kAsync && packet.in_packet)
+      return {Fault::kBadPacketSequence,
+              "The packet before this A-sync is cut, and took its first zeros."};
     if (packet.type == PacketType::kReserved && !options.reference_quirks)
       return {Fault::kInvalidHeader, {}};
     return {};

@@ -64,11 +64,19 @@ void Decoder::clear_state() {
   id_valid_ = false;
 }
 
+// The reference takes what it knows for the whole.
+void Decoder::lose_time() {
+  if (checks_) time_bits_ = 0;
+}
+
 void Decoder::reset() {
   unsync_reason_ = UnsyncReason::kResetDecoder;
   state_ = State::kNoSync;
   count_ = 0;
   time_known_ = false;
+  time_bits_ = kAllBits;
+  whole_time_bits_ = 64;
+  partial_time_ = kPartialTime;
   diagnostics_.clear();
   clear_state();
 }
@@ -110,6 +118,7 @@ void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::stri
 void Decoder::accept(const Packet& packet) {
   if (state_ == State::kFailed) return;
   last_index_ = packet.index;
+  if (state_ != State::kDecode && packet.type == PacketType::kNotSync) lose_time();
   if (state_ == State::kNoSync) {
     queue(ElementKind::kNoSync, packet.index, unsync_reason_);
     state_ = State::kWaitSync;
@@ -123,6 +132,7 @@ void Decoder::accept(const Packet& packet) {
 
 void Decoder::bad_packet(const Packet& packet) {
   clear_state();
+  lose_time();
   unsync_reason_ = UnsyncReason::kBadPacket;
   if (quirks_.bad_packet_is_fatal) {
     state_ = State::kFailed;
@@ -155,6 +165,16 @@ void Decoder::check_registers(const Packet& packet) {
   report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence_of(found));
 }
 
+void Decoder::take_version(const Packet& packet) {
+  const bool extended = packet.payload_bits > 4;
+  const auto encoding =
+      static_cast<TimestampEncoding>((extended ? packet.payload >> 8 : packet.payload) & 7);
+  whole_time_bits_ = encoding == TimestampEncoding::kNaturalDelta ? kAllBits : 64;
+  // Without its upper bits a number in Gray code says nothing.
+  partial_time_ = kPartialTime;
+  if (encoding == TimestampEncoding::kGray) partial_time_ = kElementTimeIsPartial;
+}
+
 bool Decoder::make(const Packet& packet, Element& element) {
   switch (packet.type) {
     case PacketType::kM8:
@@ -171,6 +191,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       return false;
     case PacketType::kVersion:
       master_ = channel_ = 0;
+      take_version(packet);
       return false;
     case PacketType::kGerr:
       clear_state();
@@ -184,11 +205,13 @@ bool Decoder::make(const Packet& packet, Element& element) {
     case PacketType::kAsync:
       if (packet.defect == Defect::kNone) return false;
       id_valid_ = false;
+      lose_time();
       report(sentence_of(packet.defect).fault, Severity::kWarning, packet.index,
              sentence_of(packet.defect).message);
       return false;
     case PacketType::kNotSync:
       clear_state();
+      lose_time();
       state_ = State::kNoSync;
       return false;
     case PacketType::kBadSequence:

@@ -7,7 +7,6 @@
 
 #include "opcodes.h"
 #include "waymark/base/bits.h"
-#include "waymark/stm/gray.h"
 #include "waymark/stm/parser.h"
 #include "waymark/stm/text.h"
 

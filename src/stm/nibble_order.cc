@@ -1,7 +1,6 @@
 #include "waymark/stm/nibble_order.h"
 
 #include "waymark/base/bits.h"
-#include "waymark/stm/gray.h"
 #include "waymark/stm/nibbles.h"
 #include "waymark/stm/parser.h"
 

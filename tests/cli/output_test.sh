@@ -201,6 +201,17 @@ run decode good --merge time
 expect_code 0
 expect_err 'trace ID 0x10 has no timestamps'
 
+make_snapshot jump source_data
+# Timestamps 100, 2^63 + 100, 110, 120 in all nine bytes, and an atom behind each.
+put_bytes jump/trace.bin "${stream_start[@]}" f7
+put_bytes jump/trace.bin 02 e4 80 80 80 80 80 80 80 00 f7 02 e4 80 80 80 80 80 80 80 80 f7
+put_bytes jump/trace.bin 02 ee 80 80 80 80 80 80 80 00 f7 02 f8 80 80 80 80 80 80 80 00 f7
+case=merge_says_whose_time_goes_back
+run decode jump --merge time
+expect_code 0
+expect_out '             120          '
+expect_err '2 timestamps of trace ID 0x10 are below earlier ones, the first at trace byte 49'
+
 case=merge_knows_one_order
 run decode good --merge size
 expect_code 2

@@ -42,7 +42,7 @@ TEST(Etmv4DataDecoder, tells_markers_times_and_losses) {
             "Idx:12; ID:11; OCSD_GEN_TRC_ELEM_SYNC_MARKER( [Data sync marker(0x00000005)])\n"
             "Idx:14; ID:11; OCSD_GEN_TRC_ELEM_SYNC_MARKER( [Data sync marker(0x00000000)])\n"
             "Idx:15; ID:11; OCSD_GEN_TRC_ELEM_TIMESTAMP( [ TS=0x000000000005]; )\n"
-            "Idx:17; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [overflow])\n"
+            "Idx:17; ID:11; WAYMARK_TRC_ELEM_DATA_EVENT( suppressed; by ? #0; )\n"
             "Idx:18; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [overflow])\n"
             "Idx:20; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [discard])\n"
             "Idx:20; ID:11; OCSD_GEN_TRC_ELEM_EO_TRACE( [end-of-trace])\n");
@@ -59,6 +59,32 @@ TEST(Etmv4DataDecoder, gives_one_record_for_each_gap) {
       "3025 ! 2 bytes, bad\n"
       "Idx:3025; ID:11; OCSD_GEN_TRC_ELEM_EO_TRACE( [end-of-trace])\n";
   for (const std::size_t chunk : {0U, 1U, 100U}) EXPECT_EQ(elements(bytes, chunk), text);
+}
+
+TEST(Etmv4DataDecoder, times_are_whole_once_all_bits_were_sent_since_a_gap) {
+  const auto packet = [](PacketType type, std::uint8_t timestamp_bits = 0) {
+    Packet made;
+    made.begin(type, 1);
+    made.timestamp_bits = timestamp_bits;
+    return made;
+  };
+  using enum PacketType;
+  Decoder decoder{Config{}};
+  std::string marks;
+  std::array<Element, 4> out;
+  for (const Packet& given :
+       {packet(kTimestamp, 7), packet(kTimestamp, 64), packet(kSuppression), packet(kTimestamp, 7),
+        packet(kUnknown), packet(kTimestamp, 56), packet(kTimestamp, 64)}) {
+    decoder.accept(given);
+    while (decoder.busy()) {
+      decoder.clear_diagnostics();
+      for (const Element& element : std::span(out).first(decoder.drain(out))) {
+        if (element.kind != ElementKind::kTimestamp) continue;
+        marks += (element.flags & kElementTimeIsPartial) != 0 ? 'p' : 'w';
+      }
+    }
+  }
+  EXPECT_EQ(marks, "pwwpw");
 }
 
 }  // namespace

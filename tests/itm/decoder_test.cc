@@ -24,6 +24,16 @@ TEST(ItmDecoder, needs_none_where_the_stream_has_none) {
             "3 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }
 
+TEST(ItmDecoder, finds_a_synchronisation_of_which_a_cut_packet_took_zeros) {
+  const std::vector<std::uint8_t> bytes = {0x01, 0x41, 0x01, 0, 0, 0, 0, 0, 0x80, 0x01, 0x42};
+  EXPECT_EQ(ItmBench{}.elements_after_async(bytes),
+            "6 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
+            "8 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x00) )\n"
+            "10 ! The packet before this synchronisation is cut, and took its first zeros: what it "
+            "says is wrong.\n"
+            "15 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
+}
+
 TEST(ItmDecoder, adds_local_timestamps) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x20, 0xD0, 0x0D, 0xE0, 0x01, 0xF0, 0x02}),
             "6 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "

@@ -63,6 +63,25 @@ TEST(TimeMerge, damage_of_no_source_goes_out_at_once) {
   EXPECT_TRUE(taken.records[0].is_damage);
 }
 
+TEST(TimeMerge, a_damaged_time_does_not_hold_its_source_back) {
+  Taken taken;
+  TimeMerge merge({1, 2}, taken);
+  merge.add(stamp(1, 0, 1000));
+  merge.add(stamp(1, 1, 0xF000000000000000));
+  merge.add(stamp(1, 2, 1010));
+  merge.add(stamp(1, 3, 1020));
+  merge.add(stamp(2, 4, 1005));
+  merge.add(stamp(2, 5, 1015));
+  merge.add(stamp(2, 6, 1025));
+  merge.finish();
+  EXPECT_THAT(taken.names(), ElementsAre("1:0", "2:4", "1:1", "1:2", "2:5", "1:3", "2:6"));
+  EXPECT_EQ(merge.late(), 0U);
+  ASSERT_EQ(merge.backwards().size(), 1U);
+  EXPECT_EQ(merge.backwards()[0].id, 1);
+  EXPECT_EQ(merge.backwards()[0].count, 2U);
+  EXPECT_EQ(merge.backwards()[0].first, 2U);
+}
+
 TEST(TimeMerge, a_silent_source_is_not_waited_for_without_end) {
   Taken taken;
   TimeMerge merge({1, 2}, taken);

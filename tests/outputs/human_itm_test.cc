@@ -51,6 +51,27 @@ TEST_F(HumanItm, text_has_the_time_of_its_last_character) {
   EXPECT_EQ(text(), "-- port 0: \"Hi\\n\", time 20\n-- time 30 (+1)\n");
 }
 
+TEST_F(HumanItm, with_times_a_line_ends_at_its_stamp) {
+  writer_.show_times();
+  const auto add_at = [&](const Element& element, std::uint64_t time) {
+    merge::TimedRecord record;
+    record.element = element;
+    record.time = time;
+    record.kind = merge::TimeKind::kExact;
+    writer_.add(record);
+  };
+  Element stamped = itm_element(ItmKind::kTimestampSync, 0, 1, 1);
+  add_at(stimulus_element(0, 'a'), 10);
+  add_at(stimulus_element(0, 'b'), 10);
+  add_at(stamped, 10);
+  add_at(stimulus_element(0, 'c'), 20);
+  writer_.finish();
+  const std::string_view lines = out_.view();
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 2) << lines;
+  EXPECT_NE(lines.find("port 0: \"ab\""), lines.npos) << lines;
+  EXPECT_NE(lines.find("port 0: \"c\""), lines.npos) << lines;
+}
+
 TEST_F(HumanItm, ports_do_not_mix) {
   write("ab", 0);
   write("c", 1);

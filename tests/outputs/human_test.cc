@@ -54,6 +54,12 @@ TEST_F(Human, end_of_trace_leaves_the_target_open) {
   EXPECT_NE(text().find("call, target not in the trace\n"), std::string::npos);
 }
 
+TEST_F(Human, unknown_addresses_are_a_sentence) {
+  add(element_of(ElementKind::kAddrUnknown));
+  EXPECT_NE(text().find("  -- address unknown until the next branch packet\n"), std::string::npos)
+      << text();
+}
+
 TEST_F(Human, nothing_waits_forever) {
   add(call_element(0x8000, 0x8004, 0x10));
   for (int i = 0; i < 70000; ++i) add(range_element(0x9000, 0x9004, 0x11));

@@ -29,7 +29,6 @@ TEST(PtmConfig, cortex_a9_of_version_1_0_has_short_timestamps_in_gray_code) {
                       .core = {}};
   EXPECT_EQ(config.minor_version(), 0U);
   EXPECT_TRUE(config.cycle_accurate());
-  EXPECT_TRUE(config.timestamps_enabled());
   EXPECT_EQ(config.timestamp_bits(), 48U);
   EXPECT_TRUE(config.gray_timestamps());
 }

@@ -423,5 +423,65 @@ TEST_F(PtmDecoder, reset_waits_for_synchronisation_again) {
   EXPECT_EQ(feed(sync()), (std::vector{ElementKind::kTraceOn, ElementKind::kPeContext}));
 }
 
+TEST_F(PtmDecoder, what_a_cut_packet_says_is_not_followed) {
+  program({kNop, branch(0x1004, 0x1000)});
+  EXPECT_EQ(run({0x84, 0x81, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
+            "12 1000-1008 x2 E BR\n"
+            "13 1000-1008 x2 E BR\n"
+            "warning at 15: The packet before this A-sync is cut, and took its first zeros.\n"
+            "15 NO_SYNC( [bad-packet])\n"
+            "20 TRACE_ON( [begin or filter])\n"
+            "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
+            "26 1000-1008 x2 E BR\n");
+}
+
+/// For each timestamp: 'w' whole, 'p' without its upper bits, '?' not known at all.
+std::string time_marks(Config config, const std::vector<Packet>& packets) {
+  const image::Image image;
+  Decoder decoder(config, image, 0, {});
+  std::string marks;
+  std::array<Element, 4> out;
+  for (const Packet& packet : packets) {
+    decoder.accept(packet);
+    while (decoder.busy()) {
+      for (const Element& element : std::span(out).first(decoder.drain(out))) {
+        if (element.kind != ElementKind::kTimestamp) continue;
+        const bool known = (element.flags & kElementHasTimestamp) != 0;
+        const bool partial = (element.flags & kElementTimeIsPartial) != 0;
+        EXPECT_TRUE(known || partial);
+        const char whole_or_part = partial ? 'p' : 'w';
+        marks += known ? whole_or_part : '?';
+      }
+      decoder.clear_diagnostics();
+    }
+  }
+  return marks;
+}
+
+TEST(PtmTimestamps, are_whole_once_all_bits_were_sent_since_a_loss) {
+  const auto packet = [](PacketType type, std::uint8_t timestamp_bits = 0) {
+    Packet made;
+    made.begin(type, 1);
+    made.isa = isa::Isa::kA32;
+    made.timestamp_bits = timestamp_bits;
+    return made;
+  };
+  using enum PacketType;
+  const std::vector<Packet> packets = {
+      packet(kAsync), packet(kIsync), packet(kTimestamp, 7), packet(kTimestamp, 48),
+      packet(kTimestamp, 64), packet(kTimestamp, 14), packet(kReserved), packet(kAsync),
+      // One before the I-sync gives no element, and is known all the same.
+      packet(kIsync), packet(kTimestamp, 7), packet(kReserved), packet(kAsync),
+      packet(kTimestamp, 64), packet(kIsync), packet(kTimestamp, 7)};
+  Config config;
+  config.etmccer = support::PtmBench::kBinary | support::PtmBench::kLongTimestamps;
+  config.etmidr = 0x4100F310;
+  EXPECT_EQ(time_marks(config, packets), "ppwwpw");
+  config.etmccer = support::PtmBench::kBinary;
+  EXPECT_EQ(time_marks(config, packets), "pwwwpw");
+  config.etmccer = 0;  // Gray code.
+  EXPECT_EQ(time_marks(config, packets), "?www?w");
+}
+
 }  // namespace
 }  // namespace waymark::ptm

@@ -115,6 +115,59 @@ TEST_F(PtmParser, indexes_follow_the_runs_of_frames) {
   EXPECT_EQ(packets[34].index, 32 + 32 + 9U);
 }
 
+TEST_F(PtmParser, an_async_may_have_any_number_of_zeros) {
+  std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 0, 0x80, 0x84};
+  bytes.resize(bytes.size() + 30, 0);
+  bytes.insert(bytes.end(), {0x80, 0x84});
+  for (const std::size_t chunk : {1U, 3U, 16U, 100U}) {
+    EXPECT_EQ(search(bytes, chunk),
+              "0 [00 00 00 00 00 80] ASYNC\n"
+              "6 [84] ATOM\n"
+              "7* [00 00 00 00 00 00 00 00 00 00 00] NOTSYNC\n"
+              "18* [00 00 00 00 00 00 00 00 00 00 00] NOTSYNC\n"
+              "29 [00 00 00 00 00 00 00 00 80] ASYNC\n"
+              "38 [84] ATOM\n")
+        << chunk;
+  }
+  quirks.async_has_at_most_15_zeros = true;
+  EXPECT_EQ(search({0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+            "0 [00 00 00 00 00 80] ASYNC\n"
+            "6 [00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00] BAD_SEQUENCE\n");
+}
+
+TEST_F(PtmParser, an_async_is_found_where_a_cut_packet_took_its_zeros) {
+  const std::vector<std::uint8_t> bytes = {0,    0, 0, 0, 0, 0x80,  // A branch whose rest is lost:
+                                           0x81, 0, 0, 0, 0, 0,    0x80, 0x84};
+  for (const std::size_t chunk : {1U, 2U, 3U, 4U, 5U, 100U}) {
+    EXPECT_EQ(search(bytes, chunk),
+              "0 [00 00 00 00 00 80] ASYNC\n"
+              "6 [81 00] BRANCH_ADDRESS\n"
+              "8 [00 00 00 00 80] ASYNC\n"
+              "13 [84] ATOM\n")
+        << chunk;
+  }
+  quirks.no_search_after_bad_packet = true;
+  EXPECT_EQ(search(bytes),
+            "0 [00 00 00 00 00 80] ASYNC\n"
+            "6 [81 00] BRANCH_ADDRESS\n"
+            "8 [00 00 00 00 80] BAD_SEQUENCE\n"
+            "13 [84] ATOM\n");
+}
+
+TEST_F(PtmParser, after_a_bad_packet_the_next_async_is_searched) {
+  const std::vector<std::uint8_t> bytes = {0, 0,    0, 0, 0, 0x80, 0x10, 0x84, 0x08,
+                                           1, 0x84, 0, 0, 0, 0,    0,    0x80, 0x84};
+  for (const std::size_t chunk : {1U, 100U}) {
+    EXPECT_EQ(search(bytes, chunk),
+              "0 [00 00 00 00 00 80] ASYNC\n"
+              "6 [10] RESERVED\n"
+              "7* [84 08 01 84] NOTSYNC\n"
+              "11 [00 00 00 00 00 80] ASYNC\n"
+              "17 [84] ATOM\n")
+        << chunk;
+  }
+}
+
 TEST_F(PtmParser, a_reset_forgets_addresses_and_the_instruction_set) {
   const std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 0, 0x80, 0x08, 1, 0, 0, 0x80, 0x61};
   const std::vector<std::uint8_t> more = {0, 0, 0, 0, 0, 0x80, 0x2F};

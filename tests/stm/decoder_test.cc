@@ -153,5 +153,54 @@ TEST(StmDecoder, put_gives_what_accept_gives) {
   }
 }
 
+/// For each element with a time: 'w' whole, 'p' without its upper bits.
+std::string time_marks(const std::vector<Packet>& packets) {
+  Decoder decoder{Config{}};
+  std::string marks;
+  std::array<Element, 4> out;
+  for (const Packet& packet : packets) {
+    decoder.accept(packet);
+    while (decoder.busy()) {
+      decoder.clear_diagnostics();
+      for (const Element& element : std::span(out).first(decoder.drain(out))) {
+        if ((element.extra & kSwTimestamp) == 0) continue;
+        const bool known = (element.flags & kElementHasTimestamp) != 0;
+        const char whole_or_part = (element.flags & kElementTimeIsPartial) != 0 ? 'p' : 'w';
+        marks += known ? whole_or_part : '?';
+      }
+    }
+  }
+  return marks;
+}
+
+TEST(StmDecoder, times_are_whole_from_the_start_or_once_all_bits_were_sent) {
+  const auto packet = [](PacketType type, std::uint64_t payload = 0) {
+    Packet made;
+    made.type = type;
+    made.payload = payload;
+    made.payload_bits = 4;
+    return made;
+  };
+  const auto data = [&](std::uint8_t timestamp_bits) {
+    Packet made = packet(PacketType::kD8);
+    made.has_timestamp = true;
+    made.timestamp_bits = timestamp_bits;
+    return made;
+  };
+  using enum PacketType;
+  EXPECT_EQ(time_marks({packet(kAsync), packet(kVersion, 3), data(0), data(8), data(0)}), "?ww");
+  EXPECT_EQ(
+      time_marks({packet(kNotSync), packet(kAsync), packet(kVersion, 3), data(8), data(64), data(4),
+                  packet(kReserved), packet(kAsync), data(8), data(56), data(64), data(0)}),
+      "pwwppww");
+  EXPECT_EQ(time_marks({packet(kNotSync), packet(kAsync), packet(kVersion, 4), data(8), data(64)}),
+            "?w")
+      << "Gray code";
+  EXPECT_EQ(time_marks({packet(kAsync), packet(kVersion, 2), data(8), packet(kReserved),
+                        packet(kAsync), data(64)}),
+            "wp")
+      << "differences";
+}
+
 }  // namespace
 }  // namespace waymark::stm

@@ -121,9 +121,18 @@ class Merged final : private merge::RecordSink {
                       id),
           kOk);
     }
+    for (const merge::TimeMerge::Backwards& back : merge_.backwards()) {
+      complain(
+          fmt::format("--merge time: {} of trace ID 0x{:02x} {} below earlier ones, the first "
+                      "at trace byte {}: a timestamp is damaged, or the generator was set "
+                      "anew.",
+                      back.count == 1 ? "1 timestamp" : fmt::format("{} timestamps", back.count),
+                      back.id, back.count == 1 ? "is" : "are", back.first),
+          kOk);
+    }
     if (merge_.late() != 0) {
       complain(fmt::format("--merge time: {} records stand behind later ones: their source told "
-                           "its time too late.",
+                           "its time too late, or it went back.",
                            merge_.late()),
                kOk);
     }

@@ -37,6 +37,16 @@ constexpr std::uint64_t low_mask(unsigned count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
+/// Reflected binary numbers: one bit differs from each to the next.
+constexpr std::uint64_t to_gray(std::uint64_t value) { return value ^ value >> 1; }
+
+/// Bit i is the parity of the bits from i up.
+constexpr std::uint64_t from_gray(std::uint64_t gray) {
+  for (unsigned shift = 1; shift < 64; shift *= 2) gray ^= gray >> shift;
+  return gray;
+}
+static_assert(from_gray(to_gray(0x0123456789ABCDEF)) == 0x0123456789ABCDEF);
+
 /// `value` as a two's complement number of `width` bits, 1 <= width <= 64.
 constexpr std::uint64_t sign_extend(std::uint64_t value, unsigned width) {
   const std::uint64_t sign = std::uint64_t{1} << (width - 1);

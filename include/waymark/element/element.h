@@ -71,7 +71,9 @@ enum ElementFlag : std::uint16_t {
   kElementVmidValid = 1 << 9,        ///< vmid has been seen.
   kElementElValid = 1 << 10,         ///< exception_level has been seen.
   kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
-  kElementDataMarker = 1 << 12,      ///< Exception: transfers of its entry follow, not it itself.
+  /// Timestamp: its upper bits were lost, or never sent.  It is not less than `timestamp` says.
+  kElementTimeIsPartial = 1 << 13,
+  kElementDataMarker = 1 << 12,  ///< Exception: transfers of its entry follow, not it itself.
 };
 
 /// Bits of Element::extra for kSwTrace: what the packet said beside its data.

@@ -38,6 +38,7 @@ class Decoder {
   Config config_;
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   bool begun_ = false;
+  std::uint8_t time_bits_ = 0;  ///< Low bits of the time that packets since a gap told.
   TraceIndex last_index_ = 0;
   TraceIndex gap_index_ = 0;
   std::uint64_t gap_bytes_ = 0;

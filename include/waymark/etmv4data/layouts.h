@@ -31,6 +31,8 @@ class Layouts {
   [[nodiscard]] std::optional<Layout> find(PacketType type) const;
   /// kInvalidArgument: a type that can have none.
   Result<void> set(PacketType type, Layout layout);
+  /// That of types()[row]; row < kCount.
+  void set_row(std::size_t row, Layout layout) { rows_[row] = layout; }
 
  private:
   std::array<std::optional<Layout>, kCount> rows_{};

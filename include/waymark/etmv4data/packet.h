@@ -73,10 +73,4 @@ constexpr bool is_bad(PacketType type) {
   return type == PacketType::kBadSequence || type == PacketType::kReserved;
 }
 
-/// P1 (address) and P2 (value) elements, whose layouts are not public.
-constexpr bool is_data(PacketType type) {
-  const auto number = static_cast<std::uint16_t>(type);
-  return number >= 0x10 && number < 0x100;
-}
-
 }  // namespace waymark::etmv4data

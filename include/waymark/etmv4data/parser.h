@@ -15,7 +15,6 @@ namespace waymark::etmv4data {
 struct ParserStatistics {
   std::uint64_t total_bytes = 0;
   std::uint64_t unsynced_bytes = 0;
-  std::uint64_t unknown_bytes = 0;  ///< Of packets without a layout, and what follows them.
   std::uint32_t bad_headers = 0;
   std::uint32_t bad_sequences = 0;
   friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
@@ -63,8 +62,6 @@ class Parser {
   bool read_extension(Packet& packet);
   bool read_timestamp(Packet& packet);
   bool read_data(Packet& packet, std::size_t header_size);
-  bool begin_unknown(Packet& packet);
-  bool pass_over(Packet& packet);
   void give(Packet& packet, PacketType type, std::size_t size);
   void give_passed(Packet& packet, std::size_t size);
   /// The index of the byte `back` bytes before the newest one held, 0 <= back < kAsyncSize.

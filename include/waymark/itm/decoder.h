@@ -91,6 +91,7 @@ class Decoder {
   bool clock_change_ = false;
   bool waits_for_upper_ = true;  ///< The upper half of global time is not known.
   bool lower_seen_ = false;
+  std::uint8_t lower_bits_ = 0;  ///< Low bits of global time that are known.
   std::uint8_t page_ = 0;
   std::uint64_t local_time_ = 0;
   std::uint64_t global_time_ = 0;

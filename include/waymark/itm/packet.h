@@ -54,6 +54,8 @@ struct Packet {
   std::uint8_t source = 0;
   std::uint8_t size = 0;
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
+  /// Synchronisation: the packet before took its first zeros, so that it was misread.
+  bool in_packet = false;
 
   /// All that every packet has, but the index.
   void begin(PacketType new_type, std::size_t new_length) {
@@ -64,6 +66,7 @@ struct Packet {
     source = 0;
     size = 0;
     monitor_only = false;
+    in_packet = false;
   }
 };
 

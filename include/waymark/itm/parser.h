@@ -28,7 +28,8 @@ struct ParserStatistics {
 /// not thread safe.
 ///
 /// After a bad packet it searches the next alignment synchronisation, unless the configuration says
-/// that there is none.  An alignment synchronisation may have any number of zeros: where they come
+/// that there is none.  Five zeros and 0x80 are one even if a cut packet before them took some of
+/// the zeros.  An alignment synchronisation may have any number of zeros: where they come
 /// to kMaxPacketBytes the oldest are given as unsynchronised or as a bad packet.
 class Parser {
  public:
@@ -71,6 +72,7 @@ class Parser {
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     size_ = position_;
+    tail_zeros_ = zeros_before(size_);
     return position_;
   }
 
@@ -79,6 +81,8 @@ class Parser {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
+  static constexpr std::size_t kMinAsyncZeros = 5;
+
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
   /// The packet at `position`; false: unfinished, and carried.
@@ -94,6 +98,8 @@ class Parser {
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_groups(const std::uint8_t* at, std::size_t available, unsigned max_bytes,
                           Packet& packet);
+  /// Zeros before a position of the block, at most kMinAsyncZeros.
+  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
   void settle(const std::uint8_t* bytes, Packet& packet);
   void took(std::size_t position, std::size_t length) {
     raw_ = data_ + position;
@@ -122,6 +128,10 @@ class Parser {
   std::vector<std::uint8_t> carry_;
   TraceIndex carry_index_ = 0;
   bool carried_ = false;
+  // Zeros before something, at most kMinAsyncZeros.
+  std::size_t carry_zeros_ = 0;  ///< Before the unfinished packet.
+  std::size_t zeros_before_block_ = 0;
+  std::size_t tail_zeros_ = 0;       ///< Of the block, and before it if it is all zeros.
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 
   const std::uint8_t* raw_ = nullptr;

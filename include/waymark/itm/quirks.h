@@ -13,7 +13,8 @@ struct Quirks {
   /// A stream that begins with an alignment synchronisation has an empty unsynchronised packet
   /// before it.  `00 00 00 00 00 80`
   bool empty_unsynchronised = false;
-  /// After a bad packet the next byte is a header, although nothing says so.  `04 03`
+  /// After a bad packet the next byte is a header, although nothing says so, and zeros that a cut
+  /// packet took are none of the synchronisation after it.  `04 03`
   bool goes_on_after_bad_packet = false;
   /// The flag bits of a global timestamp are missing in the bytes of the packet.
   /// `94 82 cf fa 77` is listed with 0x17

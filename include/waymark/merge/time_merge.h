@@ -38,6 +38,13 @@ class TimeMerge {
 
   /// Records that stand behind later ones.
   [[nodiscard]] std::uint64_t late() const { return late_; }
+  /// Sources whose timestamps went back.
+  struct Backwards {
+    TraceId id = 0;
+    std::uint64_t count = 0;  ///< Timestamps less than the greatest before them.
+    TraceIndex first = 0;     ///< Of the first of them.
+  };
+  [[nodiscard]] std::vector<Backwards> backwards() const;
   /// Sources that never said a time; their records come last.
   [[nodiscard]] std::vector<TraceId> timeless() const;
 

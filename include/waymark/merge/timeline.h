@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string_view>
 
 #include "waymark/base/diagnostic.h"
@@ -15,8 +16,8 @@ enum class TimeKind : std::uint8_t {
   kUnknown,       ///< The source has no timestamp.
   kExact,         ///< The trace says it of this very element.
   kInterpolated,  ///< By cycle counts between two timestamps.
-  kAfter,         ///< Not before this time, nor after the next timestamp of the source.
-  kBefore,        ///< Not after this time, the first timestamp of the source.
+  kAfter,         ///< Not before this time, nor after the next exact time of the source.
+  kBefore,        ///< Not after this time, the first timestamp of the source or behind a wrong one.
 };
 
 /// "unknown", "exact", "interpolated", "after", "before".
@@ -27,8 +28,9 @@ inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 /// An element or a record of damage, with its time in ticks of the system's timestamp generator.
 struct TimedRecord {
-  Element element;         ///< Of damage: index and trace ID only.
-  std::uint64_t time = 0;  ///< Never less than that of the record before, of the same source.
+  Element element;  ///< Of damage: index and trace ID only.
+  /// Not less than that of the record before, of the same source, but where time goes back.
+  std::uint64_t time = 0;
   TimeKind kind = TimeKind::kUnknown;
   bool is_damage = false;
   Diagnostic damage;
@@ -39,10 +41,14 @@ struct TimedRecord {
 ///
 /// Times come from kTimestamp elements and from kSwTrace and kItmTrace elements that carry a
 /// timestamp of the system: ITM's local timestamps count a clock of their own and are taken as
-/// cycle counts.  Records between two timestamps wait for the second, at most kMaxOpen of them;
-/// then the oldest are given out as kAfter.  A timestamp less than the one before (the generator
-/// was set, or another is in use) begins anew: time stands still at the greatest until it is
-/// passed.
+/// cycle counts, of the packets before them from the local timestamp before on.  Records between
+/// two timestamps wait for the second, at most kMaxOpen of them; then the oldest are given out as
+/// kAfter.
+///
+/// A timestamp without its upper bits is one of kAfter, and so is what stands before or behind it.
+/// A whole timestamp less than the one before is one of kAfter: time stands still at the greatest.
+/// If the next one is below the greatest too, and not below the first, time goes on from them:
+/// either the generator was set anew, or the greatest was damaged.
 class Timeline {
  public:
   static constexpr std::size_t kMaxOpen = std::size_t{1} << 18;
@@ -67,20 +73,32 @@ class Timeline {
   /// Records that are held, settled or not.
   [[nodiscard]] std::size_t held() const { return records_.size(); }
 
+  /// Timestamps less than the greatest before them, and the trace index of the first.
+  [[nodiscard]] std::uint64_t backwards() const { return backwards_; }
+  [[nodiscard]] TraceIndex first_backwards() const { return first_backwards_; }
+
   /// Settles what there is without waiting for the next timestamp.
   void settle_all();
 
  private:
   void push(TimedRecord record);
+  void add_lower_bound(TimedRecord record);
+  void begin_anew(std::uint64_t time);
   /// `without_any`: the time of records that no timestamp of the source stands before or behind.
   void settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any);
 
   std::deque<TimedRecord> records_;   ///< The first settled_ have their time.
   std::deque<std::uint64_t> cycles_;  ///< Of the records that are not settled: cycles before each.
   std::size_t settled_ = 0;
+  std::size_t stamped_ = 0;     ///< The first of cycles_ behind the last local timestamp.
   std::uint64_t progress_ = 0;  ///< Cycles since the last timestamp.
   std::uint64_t last_time_ = 0;
+  std::optional<std::uint64_t> time_before_;  ///< The timestamp before last_time_.
+  std::optional<std::uint64_t> below_;  ///< The last timestamp, if it is less than last_time_.
+  std::uint64_t backwards_ = 0;
+  TraceIndex first_backwards_ = 0;
   bool has_time_ = false;
+  bool last_is_exact_ = false;  ///< last_time_ is a whole timestamp.
   bool finished_ = false;
 };
 

@@ -68,12 +68,4 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
   std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
 }
 
-/// The other way.
-inline AtomPacket atoms_of(const Packet& from) {
-  AtomPacket atoms;
-  std::memcpy(&atoms, reinterpret_cast<const std::uint8_t*>(&from) + offsetof(Packet, type),
-              sizeof atoms);
-  return atoms;
-}
-
 }  // namespace waymark::ptm

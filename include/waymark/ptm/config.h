@@ -32,8 +32,6 @@ struct Config {
     const unsigned size = bits<15, 14>(etmcr);
     return size == 3 ? 4 : size;
   }
-  [[nodiscard]] constexpr bool timestamps_enabled() const { return bit<28>(etmcr); }
-  [[nodiscard]] constexpr bool vmid_enabled() const { return bit<30>(etmcr); }
   [[nodiscard]] constexpr bool return_stack() const { return bit<23>(etmccer) && bit<29>(etmcr); }
   /// DMB and DSB are waypoints.
   [[nodiscard]] constexpr bool barrier_waypoints() const { return bit<24>(etmccer); }

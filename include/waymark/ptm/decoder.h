@@ -89,8 +89,10 @@ class Decoder {
   void synchronise(const Packet& packet);
   void branch(const Packet& packet);
   void waypoint_update(const Packet& packet);
+  void timestamp(const Packet& packet);
   void context_changed();
   void bad_packet(const Packet& packet);
+  void async_in_packet(const Packet& packet);
   void doubt(const Packet& packet);
   bool take_security(const Context& context);
 
@@ -136,6 +138,7 @@ class Decoder {
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.
   TraceIndex packet_index_ = 0;
+  std::uint8_t time_bits_ = 0;           ///< Low bits of the time that packets since a loss told.
   std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
 
   // Where execution is.  While block_ is set it alone says so.

@@ -87,7 +87,9 @@ struct Packet {
   std::uint8_t info_bytes = 0;
   std::uint16_t exception = 0;      ///< Exception number, 9 bits; with info_bytes of a branch.
   std::uint8_t timestamp_bits = 0;  ///< Low bits that a timestamp packet carried.
-  bool clock_changed = false;       ///< Timestamp: it is the first of a new clock frequency.
+  /// A-sync: the packet before took its first zeros, so that something before it was misread.
+  bool in_packet = false;
+  bool clock_changed = false;  ///< Timestamp: it is the first of a new clock frequency.
   Address address;
   Context context;
   std::uint64_t timestamp = 0;  ///< Whole value after the update, as the unit encodes it.

@@ -27,8 +27,10 @@ struct ParserStatistics {
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets (but for
-/// Quirks::chunks_end_with_blocks).  A copy is a saved state (with the block that it reads).  One
-/// owner; not thread safe.
+/// Quirks::chunks_end_with_blocks).  After a bad packet it searches for the next A-sync.  Five
+/// zeros and 0x80 are one even if the packet before took some of the zeros: damage before it was
+/// not seen then, and the A-sync is shorter by them.  A copy is a saved state (with the block that
+/// it reads).  One owner; not thread safe.
 class Parser {
  public:
   /// No packet is longer, nor a chunk of unsynchronised bytes.
@@ -72,6 +74,7 @@ class Parser {
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     size_ = position_;
+    tail_zeros_ = zeros_before(size_);
     return position_;
   }
 
@@ -80,10 +83,12 @@ class Parser {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
-  static constexpr std::size_t kMaxZeros = 16;   ///< Of an A-sync that is none.
+  static constexpr std::size_t kMaxZeros = 16;   ///< Then the oldest are told as unsynchronised.
   static constexpr std::size_t kMinZeros = 5;    ///< Of one that is.
   static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.
   static constexpr std::size_t kMaxBranch = 12;
+  static constexpr std::uint8_t kDoubtFound =
+      0xFF;  ///< Of doubtful_bytes_: the next chunk says it.
 
   template <bool kCycles, class Visitor>
   bool parse_in_sync(Visitor& visitor);
@@ -93,6 +98,13 @@ class Parser {
   /// Gives `size` of the unsynchronised bytes as a chunk.
   void give_chunk(Packet& packet, std::size_t size);
   [[nodiscard]] bool at_segment_end() const;
+  /// Keeps what is behind the first `size` bytes that are carried.
+  void drop_carried(std::size_t size);
+  /// Zeros before a position of the block, at most kMinZeros.
+  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
+  /// Of a bad packet: what comes next is searched.
+  void lose_sync();
+  void doubt_unsynced(std::uint8_t byte);
 
   // Readers: the length of the packet at `at`, or 0 if more bytes are needed (nothing has changed
   // then).  A reader that is not kChecked may look at kMaxBranch bytes.
@@ -161,6 +173,9 @@ class Parser {
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t position_ = 0;
+  // At most kMinZeros, as all counts of zeros before something.
+  std::size_t zeros_before_block_ = 0;
+  std::size_t tail_zeros_ = 0;  ///< Of the block, and before it if it is all zeros.
   std::span<const frames::Run> runs_;
   std::size_t run_ = 0;
   std::size_t run_end_ = 0;
@@ -168,7 +183,8 @@ class Parser {
   // The unfinished packet.
   std::array<std::uint8_t, kMaxPacketBytes> carry_{};
   std::size_t carry_size_ = 0;
-  TraceIndex carry_index_ = 0;
+  std::array<TraceIndex, kMaxPacketBytes> carry_index_{};
+  std::size_t carry_zeros_ = 0;  ///< Before it.
 
   // The search for the first A-sync: bytes that are none, and then zeros that may be one.
   bool synced_ = false;
@@ -177,6 +193,7 @@ class Parser {
   std::size_t unsynced_size_ = 0;  ///< With the zeros.
   std::size_t zeros_ = 0;
   bool first_chunk_given_ = false;
+  std::uint8_t doubtful_bytes_ = 0;  ///< So many more are looked at for cycle counts.
 
   // Bytes of the last packet: in the block, or where raw_ is nullptr in held_.
   std::array<std::uint8_t, kMaxPacketBytes> held_{};
@@ -355,8 +372,11 @@ std::size_t Parser::read_short_branch(const std::uint8_t* at, Packet& packet) {
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   while (true) {
-    if (synced_ && carry_size_ == 0) [[likely]]
-      return cycle_accurate_ ? parse_in_sync<true>(visitor) : parse_in_sync<false>(visitor);
+    if (synced_ && carry_size_ == 0) [[likely]] {
+      if (cycle_accurate_ ? parse_in_sync<true>(visitor) : parse_in_sync<false>(visitor))
+        return true;
+      if (synced_) return false;
+    }
     if (!next(packet_)) return false;
     if (!visitor.on_packet(packet_)) return true;
   }
@@ -411,6 +431,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       if (!next_in_sync(packet_)) return false;
       position = position_;
       if (!visitor.on_packet(packet_)) return true;
+      if (!synced_) [[unlikely]]
+        return false;
     } while (position < end);
   }
   position_ = position;

@@ -8,6 +8,11 @@ struct Quirks {
   /// Unsynchronised bytes are told at the end of each block, so that their chunks depend on how the
   /// trace is cut.  Section 7; capture TC2.
   bool chunks_end_with_blocks = false;
+  /// An A-sync has at most 15 zeros: 16 are a bad packet.  Section 6.2; 16 times `00`
+  bool async_has_at_most_15_zeros = false;
+  /// Parsing goes on at the next byte after a bad packet instead of searching for an A-sync, and
+  /// zeros that the packet before took are none of the A-sync.  Section 6.2; `81 00 00 00 00 00 80`
+  bool no_search_after_bad_packet = false;
   /// Timestamps in Gray code are given as they stand.  Section 1; capture Snowball.
   bool timestamps_not_converted = false;
   /// Timestamp elements do not say that they have a timestamp, nor that the clock has changed.
@@ -40,6 +45,8 @@ struct Quirks {
   static constexpr Quirks reference() {
     Quirks q;
     q.chunks_end_with_blocks = true;
+    q.async_has_at_most_15_zeros = true;
+    q.no_search_after_bad_packet = true;
     q.timestamps_not_converted = true;
     q.timestamps_not_flagged = true;
     q.exception_zero_is_exception = true;

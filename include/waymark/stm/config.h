@@ -22,8 +22,6 @@ struct Config {
   std::uint32_t stmtcsr = 0;
   std::uint32_t stmdevid = 0xFF;
   std::uint32_t stmspfeat3r = 0x10000;
-  std::uint32_t stmspfeat1r = 0;
-  std::uint32_t stmhemastr = 0;
   NibbleOrder order = NibbleOrder::kMostFirst;
 
   [[nodiscard]] constexpr TraceId trace_id() const {
@@ -31,15 +29,8 @@ struct Config {
   }
   /// Timestamps carry values; otherwise they are sent empty.
   [[nodiscard]] constexpr bool timestamps_enabled() const { return bit<1>(stmtcsr); }
-  [[nodiscard]] constexpr bool hardware_events_enabled() const {
-    return bits<19, 18>(stmspfeat1r) == 2 && bit<3>(stmtcsr);
-  }
   [[nodiscard]] constexpr std::uint32_t highest_master() const { return bits<7, 0>(stmdevid); }
   [[nodiscard]] constexpr std::uint32_t channel_count() const { return stmspfeat3r; }
-  /// The master under which hardware events are traced, as ordinary data packets.
-  [[nodiscard]] constexpr std::uint32_t hardware_event_master() const {
-    return bits<15, 0>(stmhemastr);
-  }
 };
 
 }  // namespace waymark::stm

@@ -1,6 +1,7 @@
 // Packets to elements.  Fact sheet stm-itm.md section 7.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -19,7 +20,8 @@ namespace waymark::stm {
 ///
 /// One element for each packet that carries data, an event or a time; a timestamp is part of the
 /// element of its packet.  An empty one repeats the last one; before that, as with timestamps off,
-/// the time is not known (no kElementHasTimestamp).  Master and channel are those in force; they
+/// the time is not known (no kElementHasTimestamp).  After a loss of synchronisation its upper bits
+/// are not, until a timestamp has all 64.  Master and channel are those in force; they
 /// are valid from the first M8 or M16 on, and again after a global error or a loss of
 /// synchronisation.
 class Decoder {
@@ -69,8 +71,14 @@ class Decoder {
 
  private:
   enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
+  /// More than any packet can tell: of sums of differences none tells the whole.
+  static constexpr std::uint8_t kAllBits = 65;
+  static constexpr std::uint16_t kWholeTime = kElementHasTimestamp;
+  static constexpr std::uint16_t kPartialTime = kElementHasTimestamp | kElementTimeIsPartial;
 
   void clear_state();
+  void lose_time();
+  void take_version(const Packet& packet);
   /// The element of a packet in sync; false: it has none.
   bool make(const Packet& packet, Element& element);
   /// The element of a packet that has one.
@@ -86,8 +94,9 @@ class Decoder {
     if (id_valid_) flags |= kSwIdValid;
     if (packet.has_timestamp) {
       flags |= kSwTimestamp;
+      time_bits_ = std::max(time_bits_, packet.timestamp_bits);
       time_known_ = time_known_ || packet.timestamp_bits != 0;
-      if (time_known_) element.flags = kElementHasTimestamp;
+      if (time_known_) element.flags = time_bits_ >= whole_time_bits_ ? kWholeTime : partial_time_;
       element.timestamp = packet.timestamp;
     }
     element.extra = static_cast<std::uint8_t>(flags);
@@ -108,6 +117,10 @@ class Decoder {
   std::uint16_t channel_ = 0;
   bool id_valid_ = false;
   bool time_known_ = false;  ///< A timestamp was not empty.
+  /// Low bits of the time that packets since a loss told; at the start the rest is 0.
+  std::uint8_t time_bits_ = kAllBits;
+  std::uint8_t whole_time_bits_ = 64;
+  std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is not whole.
 
   // What the registers deny and the trace has shown; each is told once.
   bool checks_;

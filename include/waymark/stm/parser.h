@@ -11,7 +11,6 @@
 #include "waymark/base/bits.h"
 #include "waymark/frames/stream.h"
 #include "waymark/stm/config.h"
-#include "waymark/stm/gray.h"
 #include "waymark/stm/nibble_order.h"
 #include "waymark/stm/nibbles.h"
 #include "waymark/stm/packet.h"

@@ -11,15 +11,13 @@ namespace {
 
 /// Layouts come as registers with the packet's name: [7:0] fixed bytes, [15:8] continued ones.
 etmv4data::Config read_config(const RegisterReader& registers) {
-  using etmv4data::PacketType;
   etmv4data::Config config;
   config.id = static_cast<TraceId>(registers("TRCTRACEIDR").value_or(0) & 0x7F);
-  for (const PacketType type : etmv4data::Layouts::types()) {
-    const auto layout = registers(etmv4data::packet_name(type));
+  for (std::size_t row = 0; row < etmv4data::Layouts::kCount; ++row) {
+    const auto layout = registers(etmv4data::packet_name(etmv4data::Layouts::types()[row]));
     if (!layout) continue;
-    if (!config.layouts.set(
-            type, {static_cast<std::uint8_t>(*layout), static_cast<std::uint8_t>(*layout >> 8)}))
-      continue;  // None of these types can have no layout.
+    config.layouts.set_row(
+        row, {static_cast<std::uint8_t>(*layout), static_cast<std::uint8_t>(*layout >> 8)});
   }
   return config;
 }

@@ -13,9 +13,7 @@ stm::Config read_stm(const RegisterReader& registers) {
   config.stmtcsr = registers("STMTCSR").value_or(0);
   // No rules for these: decoding does without them, but a value that is given is checked.
   config.stmdevid = registers("STMDEVID").value_or(config.stmdevid);
-  config.stmspfeat1r = registers("STMSPFEAT1R").value_or(config.stmspfeat1r);
   config.stmspfeat3r = registers("STMSPFEAT3R").value_or(config.stmspfeat3r);
-  config.stmhemastr = registers("STMHEMASTR").value_or(config.stmhemastr);
   return config;
 }
 
