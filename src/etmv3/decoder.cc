@@ -5,7 +5,9 @@
 namespace waymark::etmv3 {
 namespace {
 
-isa::Options walk_options(const Config& config) { return {.arch = config.core.arch}; }
+isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
+  return {.arch = config.core.arch, .reference_deviations = quirks.isa_deviations};
+}
 
 // What ends the decode in the reference, in its words; sheet section 9.2.
 std::string_view fatal_message(PacketType type) {
@@ -57,7 +59,7 @@ const Rows* rows_for(const Config& config, const DecoderQuirks& quirks) {
 Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks)
     : config_(config),
       quirks_(quirks),
-      instructions_(image, walk_options(config), config.trace_id()),
+      instructions_(image, walk_options(config, quirks), config.trace_id()),
       rows_(rows_for(config, quirks)),
       callbacks_(image.has_callbacks()),
       cycle_accurate_(config.cycle_accurate()),

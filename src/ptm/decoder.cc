@@ -11,12 +11,13 @@ namespace {
 
 using isa::Isa;
 
-isa::Options walk_options(const Config& config) {
+isa::Options walk_options(const Config& config, const Quirks& quirks) {
   return {.arch = config.core.arch,
           .dsb_dmb_waypoints = config.barrier_waypoints(),
           .wfi_wfe_waypoints = false,
           .track_it_block = false,
-          .a64_opcode_check = false};
+          .a64_opcode_check = false,
+          .reference_deviations = quirks.isa_deviations};
 }
 
 TraceOnReason trace_on_reason(IsyncReason reason) {
@@ -37,7 +38,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
     : config_(config),
       quirks_(quirks),
       flags_(flags),
-      follower_(image, walk_options(config), config.trace_id()),
+      follower_(image, walk_options(config, quirks), config.trace_id()),
       return_stack_on_(config.return_stack()),
       callbacks_(image.has_callbacks()) {
   context_.trace_id = config.trace_id();

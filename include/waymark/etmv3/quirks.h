@@ -89,6 +89,8 @@ struct DecoderQuirks {
   bool empty_p_headers_count = false;
   /// Timestamps say nothing of a change of frequency (6.5).
   bool hides_frequency_change = false;
+  /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
+  bool isa_deviations = false;
 
   static constexpr DecoderQuirks reference() {
     DecoderQuirks q;
@@ -99,6 +101,7 @@ struct DecoderQuirks {
     q.bad_packets_are_fatal = true;
     q.empty_p_headers_count = true;
     q.hides_frequency_change = true;
+    q.isa_deviations = true;
     return q;
   }
 };

@@ -41,6 +41,8 @@ struct Quirks {
   bool untaken_blx_changes_isa = false;
   /// The text of a VMID packet shows the number as a character.  Section 6.4; `3c 41`
   bool vmid_as_character = false;
+  /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
+  bool isa_deviations = false;
 
   static constexpr Quirks reference() {
     Quirks q;
@@ -58,6 +60,7 @@ struct Quirks {
     q.context_isa_stale = true;
     q.untaken_blx_changes_isa = true;
     q.vmid_as_character = true;
+    q.isa_deviations = true;
     return q;
   }
 };
