@@ -25,8 +25,7 @@ TEST(ItmDecoder, needs_none_where_the_stream_has_none) {
 }
 
 TEST(ItmDecoder, finds_a_synchronisation_of_which_a_cut_packet_took_zeros) {
-  const std::vector<std::uint8_t> bytes = {0x01, 0x41, 0x01, 0, 0, 0, 0, 0, 0x80, 0x01, 0x42};
-  EXPECT_EQ(ItmBench{}.elements_after_async(bytes),
+  EXPECT_EQ(ItmBench{}.elements_after_async({0x01, 0x41, 0x01, 0, 0, 0, 0, 0, 0x80, 0x01, 0x42}),
             "6 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
             "8 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x00) )\n"
             "10 ! The packet before this synchronisation is cut, and took its first zeros: what it "

@@ -372,7 +372,7 @@ TEST_F(PtmDecoder, the_reference_loses_sync_without_a_word) {
 
 TEST_F(PtmDecoder, a_bad_async_names_what_one_is) {
   EXPECT_EQ(run({0, 0, 0x84}),
-            "warning at 12: An A-sync packet must be 5 to 15 zeros and 0x80.\n"
+            "warning at 12: An A-sync packet must be five zeros or more and 0x80.\n"
             "12 NO_SYNC( [bad-packet])\n");
 }
 
