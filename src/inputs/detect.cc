@@ -247,6 +247,11 @@ Detection detect_trace(Bytes content) {
   if (stm.plausible()) return {InputKind::kStmStream, stm_sentence(stm)};
   const ItmFacts itm = itm_facts(content);
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
+  // Frames of one byte would name one source in each of their ID bytes; no hardware does that.
+  if (std::ranges::adjacent_find(content, std::not_equal_to{}) == content.end()) {
+    if (content.front() == 0) return {InputKind::kUnknown, "It holds zero bytes only."};
+    return {InputKind::kUnknown, fmt::format("All its bytes are 0x{:02x}.", content.front())};
+  }
   const FrameFacts facts = frame_facts(content);
   if (facts.plausible()) {
     std::string why = fmt::format(
@@ -272,8 +277,6 @@ Detection detect_trace(Bytes content) {
                         ptm.first.value_or(0))};
   }
   if (itm.plausible()) return {InputKind::kItmStream, itm_sentence(itm)};
-  if (std::ranges::all_of(content, [](std::uint8_t b) { return b == 0; }))
-    return {InputKind::kUnknown, "It holds zero bytes only."};
   return {
       InputKind::kUnknown,
       "It is no perf.data, ELF or trace script, its bytes are not plausible as CoreSight frames, "
