@@ -306,7 +306,7 @@ void Decoder::isync(const Packet& packet, bool first) {
     context_.flags |= kElementContextIdValid;
   }
   set_world(packet.context);
-  if (!packet.no_address) isa_ = packet_isa_ = packet.isa;
+  if (!packet.no_address) isa_ = packet_isa_ = packet.lsip ? packet.data_isa : packet.isa;
   Element& context = emit_context(packet.index, true);
   if (packet.has_cycle_count) {
     context.flags |= kElementHasCycleCount;
@@ -320,7 +320,7 @@ void Decoder::isync(const Packet& packet, bool first) {
     p_header(packet.index, {.atoms = 1, .atom_count = 1, .format = 4});
     if (data_trace_) transfers_.executed(packet.data_instruction, isa::DataAccess::kMemory);
     need_address_ = sent_unknown_ = false;
-    isa_ = packet.isa;
+    isa_ = packet_isa_ = packet.isa;
   }
   address_ = packet.address.value;
   step_ = nullptr;
@@ -426,7 +426,19 @@ void Decoder::cancel() {
   cancellable_ = false;
   const auto range = queue_.begin() + static_cast<std::ptrdiff_t>(ready_);
   const std::uint64_t address = range->start;
-  const auto rest = queue_.erase(range);
+  auto rest = range;
+  if ((range->flags & kElementHasCycleCount) != 0 && range->cycle_count != 0) {
+    // The instruction did not happen, but its cycles passed.
+    Element count = context_;
+    count.kind = ElementKind::kCycleCount;
+    count.index = range->index;
+    count.cycle_count = range->cycle_count;
+    count.flags |= kElementHasCycleCount;
+    *range = count;
+    ++rest;
+  } else {
+    rest = queue_.erase(range);
+  }
   // An exception return that was cancelled did not return.
   if (config_.core.profile != isa::Profile::kM)
     queue_.erase(

@@ -252,6 +252,7 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   if (!second) return length;
   packet.lsip = !quirks_.lsip_hidden;
   packet.data_instruction = packet.address.value;
+  packet.data_isa = packet.isa;
   const std::uint8_t last = at[length + second_size - 1];
   const bool flagged =
       bit<6>(last) &&

@@ -16,6 +16,8 @@ constexpr std::size_t kDropped = 8;     ///< these many can be no part of an A-s
 void Parser::lose_sync() {
   synced_ = carried_ = zeros_ = entered_ = false;
   carry_.clear();
+  // What was lost may have moved it, and nothing sends it whole again.
+  if (!quirks_.broken_data_packets) state_.data_address = {};
 }
 
 // One past the last byte of the present stretch that the capture has in one piece.
