@@ -149,6 +149,7 @@ TEST_F(Etmv3Decoder, a_cancel_in_the_same_header_takes_the_last_only) {
 TEST_F(Etmv3Decoder, a_cancel_reaches_over_cycles_and_times) {
   config.etmcr = 0x10001000;
   EXPECT_EQ(elements({0x84, 0xA4, 0x42, 0x05, 0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x3C}),
+            "12 CYCLE_COUNT( [CC=1]; )\n"
             "13 CYCLE_COUNT( [CC=2]; )\n14 TIMESTAMP( [ TS=0x000000000005]; )\n"
             "16 EXCEPTION(excep num (0x0e) )\n");
 }
