@@ -251,6 +251,9 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
                                         : nibble_at(bytes, at + kFixed);
     if (length == kBadTimestampLength || encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
       return 0;
+    // It may show the order of nibbles.
+    if (gathering_ && length != 0) [[unlikely]]
+      return 0;
     const unsigned count = kTimestampNibbles[length];
     if (count != 0) update_timestamp(load_nibbles(bytes, at + kFixed + 1), count);
     packet.timestamp_bits = static_cast<std::uint8_t>(4 * count);
@@ -351,7 +354,7 @@ template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   Packet other;
   while (true) {
-    if (synced_ && !carried_ && !gathering_) [[likely]] {
+    if (synced_ && !carried_) [[likely]] {
       if (parse_in_sync(visitor)) return true;
     }
     // What is rare, and the end of the block.
