@@ -66,8 +66,12 @@ Result<void> CaptureBuilder::open_trace(const std::string& path) {
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
   if (row.protocol == Protocol::kItm) look_for_itm_sync();
-  if (row.protocol == Protocol::kStm) look_for_nibble_order();
-  auto made = row.make(registers, core, capture_.image_.get(), options_.source);
+  SourceOptions source = options_.source;
+  if (row.protocol == Protocol::kStm && !source.least_nibble_first) {
+    const std::uint32_t control = registers("STMTCSR").value_or(0);
+    source.least_nibble_first = look_for_nibble_order(static_cast<TraceId>(control >> 16 & 0x7F));
+  }
+  auto made = row.make(registers, core, capture_.image_.get(), source);
   if (!made) return std::unexpected(made.error());
   description.source = made->get();
   description.starts_in_sync = options_.source.starts_in_sync;

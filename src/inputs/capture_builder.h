@@ -1,11 +1,13 @@
 // The steps from a path to a Capture.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/protocols.h"
+#include "waymark/stm/config.h"
 
 namespace waymark::inputs {
 
@@ -43,7 +45,9 @@ class CaptureBuilder {
   void add_data_stream(const TraceSource& source);
   /// Those of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;
-  void look_for_nibble_order();
+  /// True: the stream shows that the least significant nibble comes first.
+  std::optional<bool> look_for_nibble_order(TraceId id);
+  std::optional<stm::NibbleOrder> order_in_frames(TraceId id);
   void count_id_bytes();
   void note_lost_tail();
   void note_ids_without_source();

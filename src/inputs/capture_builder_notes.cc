@@ -5,6 +5,7 @@
 
 #include "capture_builder.h"
 #include "detect_itm.h"
+#include "waymark/frames/splitter.h"
 #include "waymark/stm/nibble_order.h"
 
 namespace waymark::inputs {
@@ -23,17 +24,41 @@ void CaptureBuilder::look_for_itm_sync() {
 }
 
 // Before the first packet is read: what a stream shows later does not mend what was read before.
-void CaptureBuilder::look_for_nibble_order() {
-  if (capture_.framing_ != Framing::kNone || options_.source.least_nibble_first) return;
-  const auto order = stm::detect_nibble_order(capture_.trace_.bytes());
-  if (!order) return;
-  options_.source.least_nibble_first = *order == stm::NibbleOrder::kLeastFirst;
-  if (*options_.source.least_nibble_first) {
-    note(fmt::format("{}: fields begin with the least significant nibble, as MIPI's simulator and "
-                     "Zephyr write them and hardware does not (--nibble-order).",
-                     capture_.trace_.path()),
+std::optional<bool> CaptureBuilder::look_for_nibble_order(TraceId id) {
+  const bool framed = capture_.framing_ != Framing::kNone;
+  const auto order =
+      framed ? order_in_frames(id) : stm::detect_nibble_order(capture_.trace_.bytes());
+  if (!order) return std::nullopt;
+  const bool least_first = *order == stm::NibbleOrder::kLeastFirst;
+  if (least_first) {
+    const std::string of_id = framed ? fmt::format(" of trace ID 0x{:02x}", id) : std::string();
+    note(fmt::format("{}: fields{} begin with the least significant nibble, as MIPI's simulator "
+                     "and Zephyr write them and hardware does not (--nibble-order).",
+                     capture_.trace_.path(), of_id),
          Severity::kInfo);
   }
+  return least_first;
+}
+
+std::optional<stm::NibbleOrder> CaptureBuilder::order_in_frames(TraceId id) {
+  const auto options = frame_options(capture_.framing_);
+  if (!options || !is_source_id(id)) return std::nullopt;
+  frames::StreamSplitter splitter(*options, frames::IdSet().set(id));
+  stm::OrderSearch search;
+  bool found = false;
+  while (const auto block = found ? std::nullopt : capture_.next_block()) {
+    if (!splitter.feed(block->index, block->bytes)) break;
+    frames::Step step{};
+    do {
+      step = splitter.step();
+      if (step == frames::Step::kError) splitter.resync();
+      found = search.look(splitter.stream(id).block());
+      splitter.stream(id).clear();
+    } while (step != frames::Step::kNeedInput && !found);
+  }
+  capture_.position_ = 0;
+  capture_.records_.reset();
+  return search.order();
 }
 
 void CaptureBuilder::count_id_bytes() {

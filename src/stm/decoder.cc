@@ -176,6 +176,12 @@ void Decoder::take_version(const Packet& packet) {
 }
 
 bool Decoder::make(const Packet& packet, Element& element) {
+  if (packet.defect == Defect::kOrderFound) [[unlikely]] {
+    master_ = id_valid_ ? packet.master : master_;
+    channel_ = packet.channel;
+    report(sentence_of(packet.defect).fault, Severity::kWarning, packet.index,
+           sentence_of(packet.defect).message);
+  }
   switch (packet.type) {
     case PacketType::kM8:
     case PacketType::kM16:

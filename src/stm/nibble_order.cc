@@ -47,17 +47,45 @@ void OrderEvidence::timestamp(std::uint64_t raw, unsigned nibbles, TimestampEnco
   if (balance_ <= -kMargin) verdict_ = NibbleOrder::kLeastFirst;
 }
 
-std::optional<NibbleOrder> detect_nibble_order(Bytes stream) {
+namespace {
+
+Config auto_order() {
   Config config;
   config.order = NibbleOrder::kAuto;
-  Parser parser(config);
+  return config;
+}
+
+}  // namespace
+
+struct OrderSearch::State {
+  Parser parser{auto_order()};
+  std::size_t bytes = 0;
+};
+
+OrderSearch::OrderSearch() : state_(std::make_unique<State>()) {}
+OrderSearch::~OrderSearch() = default;
+
+bool OrderSearch::look(const frames::StreamBlock& block) {
+  struct Visitor {
+    const Parser& parser;
+    bool on_packet(const Packet& /*packet*/) const { return !parser.order_is_settled(); }
+  };
+  state_->parser.feed(block);
+  state_->parser.parse(Visitor{state_->parser});
+  state_->bytes += block.bytes.size();
+  return state_->parser.order_is_settled() || state_->bytes >= kMaxBytes;
+}
+
+std::optional<NibbleOrder> OrderSearch::order() const {
+  if (!state_->parser.order_is_settled()) return std::nullopt;
+  return state_->parser.order();
+}
+
+std::optional<NibbleOrder> detect_nibble_order(Bytes stream) {
   const frames::Run run{};
-  parser.feed({stream, {&run, stream.empty() ? 0U : 1U}});
-  Packet packet;
-  while (!parser.order_is_settled() && parser.next(packet)) {
-  }
-  if (!parser.order_is_settled()) return std::nullopt;
-  return parser.order();
+  OrderSearch search;
+  search.look({stream, {&run, stream.empty() ? 0U : 1U}});
+  return search.order();
 }
 
 }  // namespace waymark::stm

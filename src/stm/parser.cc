@@ -37,6 +37,30 @@ void Parser::settle_order(NibbleOrder order) {
   gathering_ = false;
 }
 
+/// What was read in the other order is put right as far as it is still in force.
+void Parser::apply_verdict(Packet& packet) {
+  const auto order = evidence_.verdict();
+  if (!order) return;
+  const bool was_least_first = least_first_;
+  settle_order(*order);
+  if (least_first_ == was_least_first) return;
+  const auto turned = [](unsigned value, unsigned nibbles) {
+    return static_cast<std::uint16_t>(field_value(value, nibbles, false));
+  };
+  master_ = turned(master_, wide_master_ ? 4 : 2);
+  channel_c16_ = turned(channel_c16_, 4);
+  const unsigned low = channel_ & 0xFFU;
+  channel_ = channel_c16_;
+  if (channel_has_c8_)
+    channel_ = static_cast<std::uint16_t>((channel_c16_ & 0xFF00) | turned(low, 2));
+  timestamp_ = evidence_.time(least_first_);
+  packet.master = master_;
+  packet.channel = channel_;
+  packet.timestamp = timestamp_;
+  const bool first = last_type_ == PacketType::kVersion || last_type_ == PacketType::kAsync;
+  if (!first) packet.defect = Defect::kOrderFound;
+}
+
 void Parser::feed(const frames::StreamBlock& block) {
   data_ = block.bytes.data();
   size_ = block.bytes.size();
@@ -59,7 +83,8 @@ void Parser::reset() {
   synced_ = false;
   encoding_ = TimestampEncoding::kUnknown;
   last_type_ = PacketType::kNotSync;
-  master_ = channel_ = 0;
+  master_ = channel_ = channel_c16_ = 0;
+  wide_master_ = channel_has_c8_ = false;
   timestamp_ = 0;
   evidence_ = {};
   begin_order();
@@ -141,7 +166,7 @@ bool Parser::next_in_block(Packet& packet) {
 }
 
 void Parser::took(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
-  if (packet.defect != Defect::kNone) [[unlikely]]
+  if (packet.defect != Defect::kNone && packet.defect != Defect::kOrderFound) [[unlikely]]
     search_after(bytes, at, packet);
   raw_ = bytes + at / 2;
   raw_size_ = packet.length();
@@ -367,7 +392,7 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
       if (gathering_ && (header.type == PacketType::kFreq || header.type == PacketType::kFreq40))
           [[unlikely]] {
         evidence_.frequency(raw, header.payload);
-        if (const auto order = evidence_.verdict()) settle_order(*order);
+        apply_verdict(packet);
         packet.payload = field_value(raw, header.payload, least_first_);
       }
       break;
@@ -375,19 +400,24 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
       break;
     case Layout::kMaster:
       packet.master = master_ = static_cast<std::uint16_t>(packet.payload);
-      packet.channel = channel_ = 0;
+      wide_master_ = header.payload == 4;
+      packet.channel = channel_ = channel_c16_ = 0;
+      channel_has_c8_ = false;
       return nibbles;
     case Layout::kChannel8:
       packet.channel = channel_ = static_cast<std::uint16_t>((channel_ & 0xFF00) | packet.payload);
+      channel_has_c8_ = true;
       return nibbles;
     case Layout::kChannel16:
-      packet.channel = channel_ = static_cast<std::uint16_t>(packet.payload);
+      packet.channel = channel_ = channel_c16_ = static_cast<std::uint16_t>(packet.payload);
+      channel_has_c8_ = false;
       return nibbles;
     case Layout::kGlobalError:
       packet.master = master_ = 0;
       [[fallthrough]];
     case Layout::kMasterError:
-      packet.channel = channel_ = 0;
+      packet.channel = channel_ = channel_c16_ = 0;
+      channel_has_c8_ = false;
       return nibbles;
     case Layout::kVersion:
       return read_version(bytes, at, end, packet);
@@ -414,12 +444,10 @@ unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packe
   const std::uint64_t raw = load_nibbles(bytes, at + 1);
   if (gathering_) [[unlikely]] {
     evidence_.timestamp(raw, count, encoding_);
-    if (const auto order = evidence_.verdict()) {
-      settle_order(*order);
-      if (packet.payload_bits != 0)
-        packet.payload = field_value(load_nibbles(bytes, at - packet.payload_bits / 4),
-                                     packet.payload_bits / 4U, least_first_);
-    }
+    apply_verdict(packet);
+    if (packet.payload_bits != 0)
+      packet.payload = field_value(load_nibbles(bytes, at - packet.payload_bits / 4),
+                                   packet.payload_bits / 4U, least_first_);
   }
   update_timestamp(raw, count);
   packet.timestamp = timestamp_;
@@ -452,7 +480,8 @@ unsigned Parser::read_version(const std::uint8_t* bytes, std::size_t at, std::si
     order_stated_ = true;
   }
   packet.master = master_ = 0;
-  packet.channel = channel_ = 0;
+  packet.channel = channel_ = channel_c16_ = 0;
+  channel_has_c8_ = false;
   return packet.nibbles;
 }
 

@@ -31,6 +31,10 @@ tree::PacketFault sentence_of(Defect defect) {
       return {Fault::kBadPacketSequence,
               "This ASYNC begins within the packet before it: nibbles are missing or wrong "
               "somewhere before, and packets since then were misread."};
+    case Defect::kOrderFound:
+      return {Fault::kUnsupportedConfig,
+              "This packet shows the order of nibbles in fields, which could not be known before: "
+              "fields of packets up to here were read the other way round."};
     case Defect::kNone:
     case Defect::kReservedHeader:
       break;

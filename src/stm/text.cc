@@ -154,6 +154,7 @@ std::string_view error_message(Defect defect) {
       return "STM VERSION packet : unrecognised version number.";
     case Defect::kNone:
     case Defect::kAsyncInPacket:
+    case Defect::kOrderFound:
       break;
   }
   return {};

@@ -163,6 +163,15 @@ run decode least.bin --nibble-order middle
 expect_code 2
 expect_err '--nibble-order middle'
 
+case=stm_in_frames_in_the_order_of_the_simulator
+put_frames least_frames.bin 0x20 "${stm_start[@]}" 21 31 34 54 fa 80 00 87 93 03 54 0a 00 00 00
+run decode least_frames.bin --framing mem --protocol stm
+expect_code 0
+expect_one_sentence
+expect_err 'fields of trace ID 0x20 begin with the least significant nibble'
+expect_out '-- timestamps count at 60000000 Hz'
+expect_out '-- master 0x12, channel 52: 0xa5'
+
 case=stm_in_frames
 put_frames stm_frames.bin 0x20 "${stm_start[@]}" 41 40 a5 00 00 00 00 00 00 00 00 00 00 00 00
 run decode stm_frames.bin --framing mem --protocol stm

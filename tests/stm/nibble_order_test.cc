@@ -76,5 +76,28 @@ TEST(StmNibbleOrder, nothing_is_known_of_an_empty_stream) {
   EXPECT_EQ(detect_nibble_order({}), std::nullopt);
 }
 
+// M8 0x12, C8 0x34, D8, FREQ of 60 MHz, D8; then with C16 0x1234 and M16 0x56.
+TEST(StmNibbleOrder, what_is_in_force_is_put_right_when_the_order_is_found) {
+  StmBench bench;
+  bench.config.order = NibbleOrder::kAuto;
+  const std::string found =
+      "! This packet shows the order of nibbles in fields, which could not be known before: fields "
+      "of packets up to here were read the other way round.\n";
+  EXPECT_EQ(bench.elements(kStart + "121 343 45a F0800783930 45a"),
+            "0 NO_SYNC( [init-decoder])\n"
+            "16 SWTRACE( (Ma:0x21; Ch:0x43) 0x5a; )\n" +
+                found +
+                "17 SWTRACE( (Ma:0x12; Ch:0x34) 0x03938700; Freq)\n"
+                "23 SWTRACE( (Ma:0x12; Ch:0x34) 0xa5; )\n"
+                "24 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(bench.elements(kStart + "F16500 F34321 365 F0800783930 45a0"),
+            "0 NO_SYNC( [init-decoder])\n" + found +
+                "20 SWTRACE( (Ma:0x56; Ch:0x1256) 0x03938700; Freq)\n"
+                "26 SWTRACE( (Ma:0x56; Ch:0x1256) 0xa5; )\n"
+                "27 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(bench.elements(kStart + "F0800783930 121 45a0").find('!'), std::string::npos)
+      << "nothing was misread";
+}
+
 }  // namespace
 }  // namespace waymark::stm

@@ -39,7 +39,8 @@ class Decoder {
     }
     last_index_ = packet.index;
     const bool data = packet.type >= PacketType::kD4 && packet.type <= PacketType::kD64;
-    if ((data || packet.type == PacketType::kFlag) && told_timestamp_) [[likely]] {
+    if ((data || packet.type == PacketType::kFlag) && told_timestamp_ &&
+        packet.defect == Defect::kNone) [[likely]] {
       fill(packet, data ? 0 : kSwMarker, SwTraceKind::kData, *out);
       return out + 1;
     }

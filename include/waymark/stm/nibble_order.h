@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "waymark/base/types.h"
+#include "waymark/frames/stream.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/packet.h"
 
@@ -27,6 +29,10 @@ class OrderEvidence {
   void timestamp(std::uint64_t raw, unsigned nibbles, TimestampEncoding encoding);
 
   [[nodiscard]] std::optional<NibbleOrder> verdict() const { return verdict_; }
+  /// The last timestamp, read in this order.
+  [[nodiscard]] std::uint64_t time(bool least_first) const {
+    return least_first ? least_first_.last : most_first_.last;
+  }
 
  private:
   struct Clock {
@@ -39,6 +45,26 @@ class OrderEvidence {
   Clock most_first_;
   Clock least_first_;
   int balance_ = 0;
+};
+
+/// Looks through a stream, block by block, for what shows its order.  One owner; not thread safe.
+class OrderSearch {
+ public:
+  /// So much of a stream is looked at, in whole blocks.
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 26;
+
+  OrderSearch();
+  ~OrderSearch();
+
+  /// The next block of the stream, which need not live on.  True: no more is needed.
+  bool look(const frames::StreamBlock& block);
+
+  /// Nothing where the stream shows none.
+  [[nodiscard]] std::optional<NibbleOrder> order() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// The order that the bytes of one STM stream show, from the first ASYNC on; nothing where they

@@ -55,6 +55,8 @@ enum class Defect : std::uint8_t {
   /// Of an ASYNC, not of a bad packet: it began within the packet before it, so that packets before
   /// it were misread.
   kAsyncInPacket,
+  /// Of a good packet: it shows that fields before it were read in the wrong nibble order.
+  kOrderFound,
 };
 
 /// The TS encodings of the VERSION packet; its low three bits.

@@ -127,6 +127,7 @@ class Parser {
   void begin(Packet& packet, PacketType type, unsigned nibbles) const;
   void begin_order();
   void settle_order(NibbleOrder order);
+  void apply_verdict(Packet& packet);
 
   void give_incomplete(std::size_t at, unsigned nibbles, Packet& packet) const;
   bool next_in_block(Packet& packet);
@@ -174,6 +175,10 @@ class Parser {
   PacketType last_type_ = PacketType::kNotSync;
   std::uint16_t master_ = 0;
   std::uint16_t channel_ = 0;
+  // How they were sent, for the order may turn out to be the other one.
+  bool wide_master_ = false;       ///< By an M16.
+  bool channel_has_c8_ = false;    ///< Since the last C16.
+  std::uint16_t channel_c16_ = 0;  ///< What the last C16 said.
   std::uint64_t timestamp_ = 0;
   OrderEvidence evidence_;
 
@@ -251,6 +256,9 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
                                         : nibble_at(bytes, at + kFixed);
     if (length == kBadTimestampLength || encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
       return 0;
+    // It may show the order of nibbles.
+    if (gathering_ && length != 0) [[unlikely]]
+      return 0;
     const unsigned count = kTimestampNibbles[length];
     if (count != 0) update_timestamp(load_nibbles(bytes, at + kFixed + 1), count);
     packet.timestamp_bits = static_cast<std::uint8_t>(4 * count);
@@ -272,12 +280,14 @@ inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, P
     case 0x0:
       return read_data<kNull, 1, 0, false, false>(bytes, at, head, packet);
     case 0x1:
-      channel_ = 0;
+      channel_ = channel_c16_ = 0;
+      wide_master_ = channel_has_c8_ = false;
       master_ = static_cast<std::uint16_t>(field_value(head >> 4, 2, least_first_));
       return read_data<kM8, 1, 2, false, false>(bytes, at, head, packet);
     case 0x3:
       channel_ =
           static_cast<std::uint16_t>((channel_ & 0xFF00) | field_value(head >> 4, 2, least_first_));
+      channel_has_c8_ = true;
       return read_data<kC8, 1, 2, false, false>(bytes, at, head, packet);
     case 0x4:
       return read_data<kD8, 1, 2, false, false>(bytes, at, head, packet);
@@ -308,7 +318,8 @@ inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, P
   }
   switch (head >> 4 & 0xF) {
     case 0x3:
-      channel_ = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
+      channel_ = channel_c16_ = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
+      channel_has_c8_ = false;
       return read_data<kC16, 2, 4, false, false>(bytes, at, head, packet);
     case 0x4:
       return read_data<kD8, 2, 2, false, true>(bytes, at, head, packet);
@@ -351,7 +362,7 @@ template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   Packet other;
   while (true) {
-    if (synced_ && !carried_ && !gathering_) [[likely]] {
+    if (synced_ && !carried_) [[likely]] {
       if (parse_in_sync(visitor)) return true;
     }
     // What is rare, and the end of the block.
