@@ -189,7 +189,7 @@ Element* Decoder::resume(Element* out, Element* end) {
   from_ = from;
   from_taken_ = taken;
   if (left != 0 && out == end) {
-    // Nobody asks for the place before the rest of the run.
+    // The place is that of block_ until the rest of the run; see take_place().
     run_atoms_ = atoms;
     run_left_ = left;
     return out;

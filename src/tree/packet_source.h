@@ -117,7 +117,11 @@ class PacketSource final : public Source {
   }
 
   [[nodiscard]] std::unique_ptr<Source> clone() const override {
-    return std::make_unique<PacketSource>(*this);
+    auto copy = std::make_unique<PacketSource>(*this);
+    if constexpr (requires(Decoder& decoder) { decoder.take_place(decoder); }) {
+      if (decoder_) copy->decoder_->take_place(*decoder_);
+    }
+    return copy;
   }
 
  private:

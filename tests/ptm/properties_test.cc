@@ -142,7 +142,7 @@ TEST_P(PtmStream, goes_on_alike_in_a_clone_whose_original_is_gone) {
     support::feed(*original, kStart, Bytes(one.bytes).first(half), 0, 64, before);
     const frames::Run run{0, kStart + half};
     original->feed({Bytes(one.bytes).subspan(half), {&run, 1}});
-    std::vector<Element> out(3);
+    std::vector<Element> out(Random(one.bytes.size()).between(1, 40));
     out.resize(original->next(out));  // The clone starts amid the elements of a packet.
     before.insert(before.end(), out.begin(), out.end());
     auto clone = original->clone();

@@ -46,6 +46,14 @@ class Decoder {
     return resume(out, end);
   }
 
+  /// After a copy, which has no blocks: where `original` is.
+  void take_place(const Decoder& original) {
+    if (original.block_ == nullptr) return;
+    address_ = original.block_->start;
+    isa_ = original.block_->isa;
+    it_ = original.block_->it_in;
+  }
+
   /// run() ran out of room: resume() comes before anything else.
   [[nodiscard]] bool running() const { return run_left_ != 0; }
   Element* resume(Element* out, Element* end);
