@@ -90,7 +90,16 @@ Response BuiltinChannel::pump() {
   const std::size_t size = around_.formatted ? kBatch : 1;
   while (true) {
     while (at_ != count_) {
-      const Response answer = deliver(batch_[at_++]);
+      const Element& element = batch_[at_++];
+      Response answer;
+      if (element.kind == ElementKind::kInstrRange && around_.output.function != nullptr)
+          [[likely]] {
+        // Nearly all elements: this loop is what a client with a callback waits for.
+        answer = around_.output.function(around_.output.context, narrow(element.index),
+                                         element.trace_id, struct_.fill_range(element));
+      } else {
+        answer = deliver(element);
+      }
       response_ = worse(response_, answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
         return stop();

@@ -15,14 +15,12 @@ class ElementStruct {
   /// Valid until the next call.  nullptr: the reference has no such element (data trace).
   const ocsd_generic_trace_elem* fill(const Element& element) {
     if (element.kind == ElementKind::kInstrRange) [[likely]] {
-      fill_range(element);
-      return &elem_;
+      return fill_range(element);
     }
     return fill_other(element);
   }
 
- private:
-  void fill_range(const Element& element) {
+  const ocsd_generic_trace_elem* fill_range(const Element& element) {
     elem_.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
     elem_.isa = static_cast<ocsd_isa>(element.isa);
     elem_.st_addr = element.start;
@@ -34,7 +32,10 @@ class ElementStruct {
     elem_.flag_bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
                       (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
     elem_.num_instr_range = element.count;
+    return &elem_;
   }
+
+ private:
   const ocsd_generic_trace_elem* fill_other(const Element& element);
   void fill_context(const Element& element);
   void fill_software_trace(const Element& element);
