@@ -307,8 +307,9 @@ class Run {
     if (fatal_) {
       client_.log.line("Trace Packet Lister : Data Path fatal error");
       client_.log.text().put(client_.last_error);
-    } else if (OCSD_DATA_RESP_IS_WAIT(operate(OCSD_OP_EOT))) {
-      flush();
+    } else {
+      const ocsd_datapath_resp_t answer = operate(OCSD_OP_EOT);
+      if (OCSD_DATA_RESP_IS_WAIT(answer)) flush();
     }
     client_.log.line(
         fmt::format("Trace Packet Lister : Trace buffer done, processed {} bytes.", used));

@@ -2,10 +2,9 @@
  * Prints sizes, offsets and values of the headers that it is compiled against, a line each, as
  * abi_1_8_0.txt holds them.  With PROBE_NEW also those that came after 1.3.3.
  */
+#include <opencsd/c_api/opencsd_c_api.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <opencsd/c_api/opencsd_c_api.h>
 #ifdef PROBE_NEW
 #include <opencsd/itm/trc_pkt_types_itm.h>
 #endif
@@ -21,23 +20,23 @@ static void print_bits(const char *object, const char *field, const void *bytes,
   printf("bits %s.%s %zu %zu\n", object, field, first, count);
 }
 
-#define OBJECT(kind, tag)                             \
+#define OBJECT(kind, tag)                            \
   printf("sizeof " #tag " %zu\n", sizeof(kind tag)); \
   printf("alignof " #tag " %zu\n", __alignof__(kind tag));
 #define FIELD(kind, tag, field) \
   printf("offset " #tag "." #field " %zu\n", offsetof(kind tag, field));
-#define BITS(kind, tag, field)                            \
-  do {                                                    \
-    kind tag object;                                      \
-    memset(&object, 0, sizeof(object));                   \
-    object.field = 0;                                     \
-    --object.field;                                       \
-    print_bits(#tag, #field, &object, sizeof(object));    \
+#define BITS(kind, tag, field)                         \
+  do {                                                 \
+    kind tag object;                                   \
+    memset(&object, 0, sizeof(object));                \
+    object.field = 0;                                  \
+    --object.field;                                    \
+    print_bits(#tag, #field, &object, sizeof(object)); \
   } while (0);
-#define VALUE(name)                                                       \
-  if ((name) < 0)                                                         \
-    printf("value " #name " %lld\n", (long long)(name));                  \
-  else                                                                    \
+#define VALUE(name)                                      \
+  if ((name) < 0)                                        \
+    printf("value " #name " %lld\n", (long long)(name)); \
+  else                                                   \
     printf("value " #name " %llu\n", (unsigned long long)(name));
 
 int main(void) {
