@@ -153,9 +153,8 @@ ErrorNumber CustomChannel::create(Surroundings& around, const ocsd_extern_dcd_fa
   functions.fn_packet_mon = &CustomCallbacks::monitor;
   functions.fn_packet_data_sink = &CustomCallbacks::sink;
   functions.lib_context = channel.get();
-  // Messages during creation already carry the name: it is made from the ID alone until then.
-  unsigned char id = 0;
-  static_cast<void>(factory.csidFromConfig(config, &id));
+  // The decoder's name is known once it is made; it may log before.
+  channel->component_ = "CUSTOM_DECODER";
   ocsd_extern_dcd_inst_t& instance = channel->instance_;
   const ocsd_err_t created = factory.createDecoder(flags, config, &functions, &instance);
   if (created != OCSD_OK) {
