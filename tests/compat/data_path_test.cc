@@ -201,9 +201,10 @@ TEST_F(DataPathCApi, refuses_calls_without_meaning) {
             OCSD_RESP_FATAL_INVALID_PARAM);
   EXPECT_EQ(ocsd_dt_process_data(tree, OCSD_OP_DATA, 0, 1, loop.data(), nullptr),
             OCSD_RESP_FATAL_INVALID_PARAM);
-  const int unknown = 9;
-  EXPECT_EQ(ocsd_dt_process_data(tree, static_cast<ocsd_datapath_op_t>(unknown), 0, 1, loop.data(),
-                                 &used),
+  const int number = 9;
+  ocsd_datapath_op_t unknown;
+  std::memcpy(&unknown, &number, sizeof unknown);
+  EXPECT_EQ(ocsd_dt_process_data(tree, unknown, 0, 1, loop.data(), &used),
             OCSD_RESP_FATAL_INVALID_OP);
 }
 

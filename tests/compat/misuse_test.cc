@@ -75,7 +75,7 @@ TEST_F(MisuseCApi, trees_refuse_flags_that_exclude_each_other) {
                   std::string(why));
   };
   refused(0, "No Config Flags Set");
-  refused(OCSD_DFRMTR_RESET_ON_4X_FSYNC, "No Config Flags Set");
+  refused(0x40, "No Config Flags Set");
   refused(OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_HAS_FSYNCS,
           "Invalid Config Flag Combination Set");
   refused(OCSD_DFRMTR_FRAME_MEM_ALIGN | 0x40, "Unknown Config Flags");

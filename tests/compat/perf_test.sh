@@ -17,8 +17,10 @@ case $("$perf" --version) in
   "perf version 6.1."*) ;;
   *) skip "the sample was recorded with perf 6.1, this is $("$perf" --version)." ;;
 esac
-LD_DEBUG=libs "$perf" --version 2>&1 | grep -q 'find library=libopencsd_c_api' ||
-  skip "this perf was built without OpenCSD."
+case $(LD_DEBUG=libs "$perf" --version 2>&1) in
+  *"find library=libopencsd_c_api"*) ;;
+  *) skip "this perf was built without OpenCSD." ;;
+esac
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -49,7 +51,9 @@ compare script-D script "${input[@]}" -D
 compare report-i100i report "${input[@]}" --stdio --itrace=i100i
 compare report-i100il report "${input[@]}" --stdio --itrace=i100il
 
-# What the sample proves: the library in use was ours.
-HOME=$work LD_DEBUG=libs LD_LIBRARY_PATH=$folder "$perf" --version 2>&1 |
-  grep -q "calling init: $folder/libopencsd.so.1" || { echo "perf did not load $folder." >&2; failed=1; }
+# What this proves: the library in use was ours.
+case $(HOME=$work LD_DEBUG=libs LD_LIBRARY_PATH=$folder "$perf" --version 2>&1) in
+  *"calling init: $folder/libopencsd.so.1"*) ;;
+  *) echo "perf did not load $folder/libopencsd.so.1." >&2; failed=1 ;;
+esac
 exit "$failed"

@@ -363,7 +363,7 @@ TEST_F(TextCApi, custom_decoders_get_the_bytes_of_their_id_and_give_elements) {
 
   std::array<char, 80> text{};
   EXPECT_EQ(ocsd_pkt_str(factory.protocol_id, bytes, text.data(), text.size()), OCSD_OK);
-  EXPECT_EQ(std::string(text.data()), "CUSTOM_PKT[]: print unsupported; protocol(" +
+  EXPECT_EQ(std::string(text.data()), std::string("CUSTOM_PKT[]: print unsupported; protocol(") +
                                           std::to_string(factory.protocol_id) + ").");
   ocsd_destroy_dcd_tree(tree);
   tree = nullptr;

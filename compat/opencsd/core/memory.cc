@@ -90,8 +90,7 @@ ErrorNumber Memory::add_file_regions(std::span<const ocsd_file_mem_region_t> reg
     return region.region_size != 0 && region.file_offset <= size &&
            region.region_size <= size - region.file_offset;
   };
-  if (error || (whole ? size < 2 : !fits(regions[0])))
-    return fail_file(path, ErrorNumber::kNotInit);
+  if (error || (whole ? size < 2 : !fits(regions[0]))) return ErrorNumber::kNotInit;
 
   Accessor accessor{.kind = image::RegionKind::kFile,
                     .space = space_of(space),
@@ -124,16 +123,10 @@ ErrorNumber Memory::add_file_regions(std::span<const ocsd_file_mem_region_t> reg
     if (overlaps(range, accessor.space)) return ErrorNumber::kMemAccOverlap;
   if (accessor.space != image::kSpaceNone) {
     for (const image::FileRegion& part : parts)
-      if (!image_.add_file(accessor.path, part, accessor.space))
-        return fail_file(path, ErrorNumber::kNotInit);
+      if (!image_.add_file(accessor.path, part, accessor.space)) return ErrorNumber::kNotInit;
   }
   std::ranges::sort(accessor.ranges.begin() + 1, accessor.ranges.end(), {}, &Range::first);
   return add(std::move(accessor));
-}
-
-ErrorNumber Memory::fail_file(const char* path, ErrorNumber number) const {
-  log_error(number, std::string("Failed to create memory accessor for file ") + path + ".");
-  return number;
 }
 
 ErrorNumber Memory::add_buffer(std::uint64_t address, ocsd_mem_space_acc_t space,

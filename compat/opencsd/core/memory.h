@@ -76,7 +76,6 @@ class Memory {
   };
   [[nodiscard]] bool overlaps(const Range& range, image::SpaceMask space) const;
   ErrorNumber add(Accessor accessor);
-  ErrorNumber fail_file(const char* path, ErrorNumber number) const;
 
   image::Image image_;
   std::vector<Accessor> accessors_;

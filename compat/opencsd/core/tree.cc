@@ -17,10 +17,10 @@ void log_frames(ErrorNumber number, TraceIndex index, std::string_view message) 
 
 std::string_view flag_error(std::uint32_t flags) {
   constexpr std::uint32_t kSyncs = OCSD_DFRMTR_HAS_FSYNCS | OCSD_DFRMTR_HAS_HSYNCS;
-  if ((flags & ~std::uint32_t{OCSD_DFRMTR_VALID_MASK}) != 0) return "Unknown Config Flags";
-  if ((flags & (kSyncs | OCSD_DFRMTR_FRAME_MEM_ALIGN)) == 0) return "No Config Flags Set";
+  if ((flags & OCSD_DFRMTR_VALID_MASK) == 0) return "No Config Flags Set";
   if ((flags & OCSD_DFRMTR_FRAME_MEM_ALIGN) != 0 && (flags & kSyncs) != 0)
     return "Invalid Config Flag Combination Set";
+  if ((flags & ~std::uint32_t{OCSD_DFRMTR_VALID_MASK}) != 0) return "Unknown Config Flags";
   return {};
 }
 
@@ -39,7 +39,9 @@ std::unique_ptr<Tree> Tree::create(ocsd_dcd_tree_src_t type, std::uint32_t flags
   options.memory_aligned = (flags & OCSD_DFRMTR_FRAME_MEM_ALIGN) != 0;
   options.reset_on_4x_fsync =
       options.memory_aligned && (flags & OCSD_DFRMTR_RESET_ON_4X_FSYNC) != 0;
-  return std::unique_ptr<Tree>(new Tree(options));
+  std::unique_ptr<Tree> tree(new Tree(options));
+  tree->raw_flags_given_ = flags;
+  return tree;
 }
 
 Tree::Tree(std::optional<frames::Options> framing) {
@@ -299,7 +301,8 @@ ErrorNumber Tree::reset_statistics(TraceId id) {
 }
 
 void Tree::print_raw_frames(std::uint32_t flags) {
-  raw_flags_ |= flags & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT);
+  raw_flags_given_ |= flags;
+  raw_flags_ = raw_flags_given_ & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT);
   if (demux_) demux_->set_monitor(this, (raw_flags_ & OCSD_DFRMTR_PACKED_RAW_OUT) != 0);
 }
 

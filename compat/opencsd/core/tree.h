@@ -61,6 +61,7 @@ class Tree final : private frames::RawMonitor {
   Surroundings around_;
   std::optional<frames::Demux> demux_;
   std::array<std::unique_ptr<Channel>, kTraceIdCount> channels_;
+  std::uint32_t raw_flags_given_ = 0;  ///< Asked for; a printer makes it so.
   std::uint32_t raw_flags_ = 0;
 
   TraceIndex next_index_ = 0;  ///< With all 64 bits, where the interface has 32.
