@@ -96,7 +96,7 @@ itm::Config read(const ocsd_itm_cfg& from) {
   return to;
 }
 
-/// Whether the variable asks for it; sheet etmv4-ete.md 4.1.
+/// Sheet etmv4-ete.md 4.1.
 std::uint32_t range_limit() {
   const char* const text = std::getenv("OPENCSD_INSTR_RANGE_LIMIT");
   if (text == nullptr) return 0;
@@ -134,7 +134,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
   options.decode = decode;
   options.flags = flags;
   if (std::getenv("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
-  options.reference_quirks = true;
+  options.reference_quirks = quirks_on();
   options.range_limit = range_limit();
   Builtin built{.source = nullptr,
                 .trace_id = config.trace_id(),
@@ -151,6 +151,11 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 }
 
 }  // namespace
+
+bool quirks_on() {
+  const char* const text = std::getenv("WAYMARK_OPENCSD_QUIRKS");
+  return text == nullptr || std::string_view(text) != "none";
+}
 
 std::optional<Protocol> builtin_by_name(std::string_view name) {
   for (const Named& row : kBuiltin)

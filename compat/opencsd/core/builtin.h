@@ -13,6 +13,10 @@
 
 namespace waymark::compat {
 
+/// False: WAYMARK_OPENCSD_QUIRKS=none in the environment asks for what the architecture says, under
+/// the reference's interface.
+bool quirks_on();
+
 /// nullopt: no decoder has this name.  Also for "ETMV4D", which the reference names but has not.
 std::optional<Protocol> builtin_by_name(std::string_view name);
 

@@ -47,8 +47,8 @@ std::unique_ptr<Tree> Tree::create(ocsd_dcd_tree_src_t type, std::uint32_t flags
 Tree::Tree(std::optional<frames::Options> framing) {
   around_.formatted = framing.has_value();
   if (framing)
-    demux_.emplace(*framing,
-                   frames::Quirks{.block_end_moves_index = true, .fsync_after_hsync_fails = true});
+    demux_.emplace(*framing, frames::Quirks{.block_end_moves_index = quirks_on(),
+                                            .fsync_after_hsync_fails = quirks_on()});
 }
 
 Tree::~Tree() { Logger::instance().drop_function(this); }
