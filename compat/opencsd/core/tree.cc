@@ -46,9 +46,10 @@ std::unique_ptr<Tree> Tree::create(ocsd_dcd_tree_src_t type, std::uint32_t flags
 
 Tree::Tree(std::optional<frames::Options> framing) {
   around_.formatted = framing.has_value();
-  if (framing)
-    demux_.emplace(*framing, frames::Quirks{.block_end_moves_index = quirks_on(),
-                                            .fsync_after_hsync_fails = quirks_on()});
+  if (!framing) return;
+  const frames::Quirks quirks{.block_end_moves_index = quirks_on(),
+                              .fsync_after_hsync_fails = quirks_on()};
+  demux_ = std::make_unique<frames::Demux>(*framing, quirks);
 }
 
 Tree::~Tree() { Logger::instance().drop_function(this); }
@@ -218,7 +219,7 @@ Response Tree::reset() {
   segment_ = segment_count_ = 0;
   next_index_ = 0;
   last_used_ = 0;
-  if (demux_) demux_->reset();
+  if (demux_ != nullptr) demux_->reset();
   return reset_channels();
 }
 
@@ -284,7 +285,7 @@ ErrorNumber Tree::statistics(TraceId id, ocsd_decode_stats_t*& out) {
   Channel* const found = channel(id);
   if (found == nullptr) return ErrorNumber::kInvalidParamVal;
   ocsd_demux_stats_t frames{};
-  if (demux_) {
+  if (demux_ != nullptr) {
     const frames::Statistics& counts = demux_->statistics();
     frames = {counts.valid_id_bytes, counts.no_id_bytes, counts.reserved_id_bytes,
               counts.unknown_id_bytes, counts.frame_bytes};
@@ -296,14 +297,14 @@ ErrorNumber Tree::reset_statistics(TraceId id) {
   Channel* const found = channel(id);
   if (found == nullptr) return ErrorNumber::kInvalidParamVal;
   found->reset_statistics();
-  if (demux_) demux_->statistics() = {};
+  if (demux_ != nullptr) demux_->statistics() = {};
   return ErrorNumber::kOk;
 }
 
 void Tree::print_raw_frames(std::uint32_t flags) {
   raw_flags_given_ |= flags;
   raw_flags_ = raw_flags_given_ & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT);
-  if (demux_) demux_->set_monitor(this, (raw_flags_ & OCSD_DFRMTR_PACKED_RAW_OUT) != 0);
+  if (demux_ != nullptr) demux_->set_monitor(this, (raw_flags_ & OCSD_DFRMTR_PACKED_RAW_OUT) != 0);
 }
 
 void Tree::on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) {

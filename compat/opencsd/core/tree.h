@@ -59,7 +59,7 @@ class Tree final : private frames::RawMonitor {
   void on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) override;
 
   Surroundings around_;
-  std::optional<frames::Demux> demux_;
+  std::unique_ptr<frames::Demux> demux_;  ///< nullptr: no frames.
   std::array<std::unique_ptr<Channel>, kTraceIdCount> channels_;
   std::uint32_t raw_flags_given_ = 0;  ///< Asked for; a printer makes it so.
   std::uint32_t raw_flags_ = 0;

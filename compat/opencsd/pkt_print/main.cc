@@ -1,12 +1,14 @@
 // c_api_pkt_print_test: the C API's own test program, option for option.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "echo.h"
@@ -23,12 +25,10 @@ constexpr std::size_t kBlockSize = 1024;
 /// One line of output, cut to 1023 characters; one that is cut ends its line.
 class Line {
  public:
-  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) {
-    std::va_list arguments;
-    va_start(arguments, format);
-    const int length = std::vsnprintf(&text_[size_], text_.size() - size_, format, arguments);
-    va_end(arguments);
-    size_ = std::min(size_ + static_cast<std::size_t>(std::max(length, 0)), kTextSize - 1);
+  void add(std::string_view text) {
+    const std::size_t size = std::min(text.size(), kTextSize - 1 - size_);
+    std::ranges::copy(text.substr(0, size), text_.begin() + static_cast<std::ptrdiff_t>(size_));
+    size_ += size;
   }
   template <class Write>
   void add_text(Write write) {
@@ -61,7 +61,7 @@ ocsd_datapath_resp_t on_packet(const void* context, const ocsd_datapath_op_t op,
   if (op == OCSD_OP_EOT) print_end();
   if (op != OCSD_OP_DATA) return OCSD_RESP_CONT;
   Line line;
-  line.add("Idx:%" OCSD_TRC_IDX_STR "; ", index);
+  line.add(fmt::format("Idx:{}; ", index));
   line.add_text([&](char* text, int size) {
     return ocsd_pkt_str(of(context).shown_protocol, packet, text, size);
   });
@@ -75,8 +75,8 @@ void on_monitor(const void* context, const ocsd_datapath_op_t op, const ocsd_trc
   if (op == OCSD_OP_EOT) print_end();
   if (op != OCSD_OP_DATA) return;
   Line line;
-  line.add("Idx:%" OCSD_TRC_IDX_STR ";[ ", index);
-  for (uint32_t i = 0; i < size; ++i) line.add("0x%02X ", bytes[i]);
+  line.add(fmt::format("Idx:{};[ ", index));
+  for (uint32_t i = 0; i < size; ++i) line.add(fmt::format("0x{:02X} ", bytes[i]));
   line.add("];");
   line.add_text([&](char* text, int room) {
     return ocsd_pkt_str(of(context).shown_protocol, packet, text, room);
@@ -88,7 +88,7 @@ void on_monitor(const void* context, const ocsd_datapath_op_t op, const ocsd_trc
 ocsd_datapath_resp_t on_element(const void* /*context*/, const ocsd_trc_index_t index,
                                 const uint8_t id, const ocsd_generic_trace_elem* element) {
   Line line;
-  line.add("Idx:%" OCSD_TRC_IDX_STR "; TrcID:0x%02X; ", index, id);
+  line.add(fmt::format("Idx:{}; TrcID:0x{:02X}; ", index, id));
   line.add_text([&](char* text, int size) { return ocsd_gen_elem_str(element, text, size); });
   line.add("\n");
   line.print();
@@ -231,7 +231,7 @@ void print_error(const char* what, ocsd_err_t error) {
   std::array<char, 256> text{};
   ocsd_err_str(error, text.data(), text.size());
   Line line;
-  line.add("%s: %s\n", what, text.data());
+  line.add(fmt::format("{}: {}\n", what, text.data()));
   line.print();
 }
 
@@ -254,7 +254,7 @@ bool feed(void* tree, const std::vector<char>& trace) {
   }
   if (OCSD_DATA_RESP_IS_FATAL(answer)) {
     Line line;
-    line.add("Processing failed with data path error %d\n", answer);
+    line.add(fmt::format("Processing failed with data path error {}\n", static_cast<int>(answer)));
     line.print();
     return false;
   }
@@ -267,12 +267,12 @@ bool feed(void* tree, const std::vector<char>& trace) {
 void print_statistics(void* tree, unsigned char id) {
   ocsd_decode_stats_t* stats = nullptr;
   Line line;
-  line.add("\nReading packet decoder statistics for ID:0x%02x...\n", id);
+  line.add(fmt::format("\nReading packet decoder statistics for ID:0x{:02x}...\n", id));
   if (ocsd_dt_get_decode_stats(tree, id, &stats) == OCSD_OK) {
-    line.add("Total Bytes %" PRIu64 "; Unsynced Bytes: %" PRIu64
-             "\nBad Header Errors: %u; Bad sequence errors: %u\n",
-             stats->channel_total, stats->channel_unsynced, stats->bad_header_errs,
-             stats->bad_sequence_errs);
+    line.add(fmt::format(
+        "Total Bytes {}; Unsynced Bytes: {}\nBad Header Errors: {}; Bad sequence errors: {}\n",
+        stats->channel_total, stats->channel_unsynced, stats->bad_header_errs,
+        stats->bad_sequence_errs));
   } else {
     line.add("Not available for this ID.\n");
   }
@@ -328,15 +328,15 @@ int test_errors(Program& program) {
   std::array<char, 512> text{};
   ocsd_err_str(OCSD_OK, text.data(), text.size());
   Line first;
-  first.add("testing error API for code 0: %s\n", text.data());
+  first.add(fmt::format("testing error API for code 0: {}\n", text.data()));
   first.print();
   ocsd_trc_index_t index = 0;
   std::uint8_t channel = 0;
   error = ocsd_get_last_err(&index, &channel, text.data(), text.size());
   Line second;
-  second.add("get last error:\ncode = 0x%02x; trace index %" OCSD_TRC_IDX_STR
-             "; cs_id 0x%02x;\nstring: %s\n",
-             static_cast<unsigned>(error), index, channel, text.data());
+  second.add(
+      fmt::format("get last error:\ncode = 0x{:02x}; trace index {}; cs_id 0x{:02x};\nstring: {}\n",
+                  static_cast<unsigned>(error), index, channel, text.data()));
   second.print();
   ocsd_destroy_dcd_tree(tree);
   return 0;
@@ -354,8 +354,8 @@ int main(int argc, char** argv) {
                                     program.options.log_file.c_str()) != OCSD_OK)
     return 1;
   Line head;
-  head.add("C-API packet print test\nLibrary Version %s\n\n", ocsd_get_version_str());
-  for (int i = 0; i < argc; ++i) head.add("%s ", argv[i]);
+  head.add(fmt::format("C-API packet print test\nLibrary Version {}\n\n", ocsd_get_version_str()));
+  for (int i = 0; i < argc; ++i) head.add(fmt::format("{} ", argv[i]));
   head.add("\n\n");
   head.print();
   return program.options.test_errors ? test_errors(program) : list(program);
