@@ -96,9 +96,14 @@ itm::Config read(const ocsd_itm_cfg& from) {
   return to;
 }
 
+/// Of the environment, as the reference reads it; who changes it meanwhile must see to it himself.
+const char* variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+}
+
 /// Sheet etmv4-ete.md 4.1.
 std::uint32_t range_limit() {
-  const char* const text = std::getenv("OPENCSD_INSTR_RANGE_LIMIT");
+  const char* const text = variable("OPENCSD_INSTR_RANGE_LIMIT");
   if (text == nullptr) return 0;
   const unsigned long value = std::strtoul(text, nullptr, 0);
   return static_cast<std::uint32_t>(
@@ -133,7 +138,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
   SourceOptions options;
   options.decode = decode;
   options.flags = flags;
-  if (std::getenv("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
+  if (variable("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
   options.reference_quirks = quirks_on();
   options.range_limit = range_limit();
   Builtin built{.source = nullptr,
@@ -153,7 +158,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 }  // namespace
 
 bool quirks_on() {
-  const char* const text = std::getenv("WAYMARK_OPENCSD_QUIRKS");
+  const char* const text = variable("WAYMARK_OPENCSD_QUIRKS");
   return text == nullptr || std::string_view(text) != "none";
 }
 

@@ -65,7 +65,8 @@ void ElementStruct::fill_software_trace(const Element& element) {
   const void* const payload = &payload_;
   elem_.extended_data = 1;
   elem_.ptr_extended_data = payload;
-  std::memcpy(reinterpret_cast<char*>(&elem_) + kOldExtendedData, &payload, sizeof payload);
+  std::memcpy(reinterpret_cast<char*>(&elem_) + kOldExtendedData,
+              static_cast<const void*>(&payload), sizeof payload);
 }
 
 void ElementStruct::fill_itm_trace(const Element& element) {
@@ -227,8 +228,8 @@ void read_itm_trace(const ocsd_generic_trace_elem& from, Element& to) {
 void read_element(const ocsd_generic_trace_elem& from, Element& to) {
   const auto kind = static_cast<std::uint32_t>(from.elem_type);
   // Numbers that the reference does not know have no text of their own.
-  to.kind = kind <= OCSD_GEN_TRC_ELEM_CUSTOM ? static_cast<ElementKind>(kind)
-                                             : static_cast<ElementKind>(0xFF);
+  constexpr std::uint32_t kNoKind = 0xFF;
+  to.kind = static_cast<ElementKind>(kind <= OCSD_GEN_TRC_ELEM_CUSTOM ? kind : kNoKind);
   to.isa = static_cast<isa::Isa>(from.isa);
   to.flags = 0;
   to.cycle_count = from.cycle_count;
