@@ -401,6 +401,12 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
   return element;
 }
 
+void Decoder::refresh() {
+  instructions_.flush();
+  callbacks_ = instructions_.reads_callbacks();
+  select_memory();
+}
+
 void Decoder::select_memory() {
   step_ = nullptr;
   const bool secure = context_.security == Security::kSecure;

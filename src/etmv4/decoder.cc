@@ -138,6 +138,12 @@ void Decoder::refill_credit() {
   }
 }
 
+void Decoder::refresh() {
+  follower_.flush();
+  callbacks_ = follower_.reads_callbacks();
+  select_memory();
+}
+
 void Decoder::select_memory() {
   follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id);
   block_ = from_ = nullptr;

@@ -88,6 +88,7 @@ void Follower::set_range_limit(std::uint32_t instructions) {
 }
 
 void Follower::select(image::SpaceMask space, std::uint64_t context) {
+  if (!current()) flush();
   space_ = space;
   const bool spaces = image_->has_spaces();
   if (!spaces && !callbacks_) return;

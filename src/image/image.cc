@@ -142,6 +142,20 @@ Result<void> Image::add_buffer(std::uint64_t address, Bytes bytes, SpaceMask spa
   return state_->add(std::move(region));
 }
 
+Result<void> Image::add_view(std::uint64_t address, Bytes bytes, SpaceMask space,
+                             std::string name) {
+  const auto last = last_address(address, bytes.size(), name.empty() ? "a buffer" : name);
+  if (!last) return std::unexpected(last.error());
+  Region region;
+  region.kind = RegionKind::kBuffer;
+  region.first = address;
+  region.last = *last;
+  region.space = space;
+  region.name = std::move(name);
+  region.bytes = bytes;
+  return state_->add(std::move(region));
+}
+
 Result<void> Image::add_file(const std::string& path, FileRegion file_region, SpaceMask space) {
   if (state_->has_file_region(path, file_region.address, space)) return {};
   auto mapping = state_->mapping_of(path);

@@ -61,6 +61,12 @@ isa::Instruction last_of(const Block& block) {
 
 }  // namespace
 
+void Decoder::refresh() {
+  follower_.flush();
+  callbacks_ = follower_.reads_callbacks();
+  select_memory();
+}
+
 void Decoder::select_memory() {
   image::SpaceMask space = image::kSpaceNonSecure;
   if (context_.security == Security::kSecure) space = image::kSpaceSecure;

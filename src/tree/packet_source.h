@@ -76,6 +76,12 @@ class PacketSource final : public Source {
     if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
   }
 
+  void refresh() override {
+    if constexpr (requires(Decoder& decoder) { decoder.refresh(); }) {
+      if (decoder_) decoder_->refresh();
+    }
+  }
+
   [[nodiscard]] bool failed() const override { return decoder_ && decoder_->failed(); }
   [[nodiscard]] std::size_t consumed() const override { return parser_.position(); }
 
@@ -272,7 +278,10 @@ class PacketSource final : public Source {
 
   std::size_t next_packets() {
     if (shows_packets_) {
-      while (parser_.next(packet_)) deliver();
+      while (parser_.next(packet_)) {
+        deliver();
+        if (observer_->pauses()) return 0;
+      }
     } else if constexpr (kRuns || kPuts) {
       parser_.parse(Counting{*this});
     } else {

@@ -95,6 +95,9 @@ class Decoder {
   /// Forgets the stream; the PE context stays.
   void reset();
 
+  /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
+  void refresh();
+
   [[nodiscard]] flow::InstructionCache& instructions() { return instructions_; }
 
  private:

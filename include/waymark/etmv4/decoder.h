@@ -79,6 +79,9 @@ class Decoder {
   /// The reference's RESET operation; sheet section 5.1.
   void reset();
 
+  /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
+  void refresh();
+
   /// Longest range in instructions; 0: no limit.
   void set_range_limit(std::uint32_t instructions);
 

@@ -89,6 +89,7 @@ class Follower {
   Follower& operator=(const Follower&) = delete;
 
   /// Says what is read from now on.  `context` identifies the process (context ID and VMID).
+  /// Flushes if the image has changed: blocks from before are gone then.
   void select(image::SpaceMask space, std::uint64_t context);
 
   /// Forgets everything read through callbacks.
@@ -120,6 +121,8 @@ class Follower {
   };
   Fetched fetch(std::uint64_t address, isa::Isa isa, std::uint8_t& it_remaining);
 
+  /// What is read can depend on the context: the image had callbacks when it was last looked at.
+  [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
   [[nodiscard]] image::SpaceMask space() const { return space_; }
   [[nodiscard]] const isa::Options& options() const { return options_; }
   [[nodiscard]] std::uint32_t range_limit() const { return range_limit_; }

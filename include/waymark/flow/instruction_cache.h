@@ -129,6 +129,11 @@ class InstructionCache {
 
   /// Why at() said nullptr: kNotAccessible or kUnsupported.
   [[nodiscard]] BlockEnd outcome() const { return outcome_; }
+  /// Forgets everything; select() before going on.
+  void flush();
+
+  /// As Follower::reads_callbacks().
+  [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
   [[nodiscard]] image::SpaceMask space() const { return space_; }
 
   /// How often everything was forgotten.
@@ -181,7 +186,6 @@ class InstructionCache {
   Line& line_at(std::uint32_t address, isa::Isa isa);
   void insert(Line* line);
   void leave_line();
-  void flush();
   void forget_steps();
 
   const image::Image* image_;

@@ -70,6 +70,10 @@ class Image {
   Result<void> add_buffer(std::uint64_t address, Bytes bytes, SpaceMask space = kSpaceAny,
                           std::string name = {});
 
+  /// As add_buffer(), but does not copy: `bytes` must live, unchanged, for as long as the region.
+  Result<void> add_view(std::uint64_t address, Bytes bytes, SpaceMask space = kSpaceAny,
+                        std::string name = {});
+
   /// Maps `path` read-only.  A region whose start address is already a region of this file and
   /// space is accepted and ignored.  kNotFound, kIo: the file; kInvalidArgument: offset or length
   /// beyond its end; kConflict: overlap, with both ranges in `detail`.  Do not cut the file short

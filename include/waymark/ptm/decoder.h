@@ -63,6 +63,9 @@ class Decoder {
   /// Waits for synchronisation again; sheet section 8.
   void reset();
 
+  /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
+  void refresh();
+
   /// Longest range in instructions; 0: no limit.
   void set_range_limit(std::uint32_t instructions);
 

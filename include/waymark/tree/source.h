@@ -51,6 +51,9 @@ class Observer {
   /// False: on_packet() need not be called, so that elements can come in full batches.  Read when
   /// the observer is set.
   [[nodiscard]] virtual bool wants_packets() const { return true; }
+  /// Asked after each packet where nothing is decoded.  True: next() returns there, with 0 although
+  /// input is left, and goes on when it is called again.
+  [[nodiscard]] virtual bool pauses() const { return false; }
   virtual void on_diagnostic(const Diagnostic& /*record*/) {}
   /// An operation has passed through the source with this ID.
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
@@ -125,6 +128,10 @@ class Source {
   /// Forgets the stream; configuration stays.  Elements not yet taken are dropped.  The observer
   /// gets Operation::kReset, and Operation::kEndOfTrace after the last element of finish().
   virtual void reset() = 0;
+
+  /// Call it when the image has changed, or when its callbacks may answer otherwise than before:
+  /// nothing read until now is used again.  Not while next() runs.
+  virtual void refresh() = 0;
 
   /// A fatal condition ended decoding (only possible with kHaltOnBadPackets, or for the few errors
   /// that are fatal in the reference and `reference_quirks`); reset() clears it.

@@ -1,0 +1,273 @@
+// capi_bench: one client in C on two libraries, ours and the reference's; see --help.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/capi_client.h"
+#include "bench/capture.h"
+
+namespace {
+
+using namespace waymark::bench;
+
+constexpr std::string_view kHelp = R"(Usage: capi_bench [OPTION...] [SNAPSHOT...]
+
+Decodes captures through the C API, a callback an element, memory by a callback: the same program on
+our libopencsd_c_api.so.1 and on the reference's, in turn.
+
+  --ours LIBRARY       default: that of this build
+  --reference LIBRARY  default: libopencsd_c_api.so.1 of the system
+  --reps N             passes of each library (5)
+  --min-bytes N        repeat a capture until it has N bytes (1048576)
+
+Rates are those of the best pass in processor time; each has new trees.  Exit status: 0; 1 a capture
+or a library cannot be used; 2 wrong use; 3 the two disagree.
+)";
+
+struct Library {
+  std::string name;
+  capi_library functions{};
+};
+
+template <class Function>
+bool find(void* handle, const char* name, Function& out) {
+  out = reinterpret_cast<Function>(dlsym(handle, name));
+  return out != nullptr;
+}
+
+/// A name space of its own: both libraries are called alike, and so is what they need.
+bool load(const std::string& path, Library& out) {
+  void* const handle = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    fmt::print(stderr, "capi_bench: {}\n", dlerror());
+    return false;
+  }
+  capi_library& f = out.functions;
+  const bool all = find(handle, "ocsd_get_version_str", f.version) &&
+                   find(handle, "ocsd_create_dcd_tree", f.create_tree) &&
+                   find(handle, "ocsd_destroy_dcd_tree", f.destroy_tree) &&
+                   find(handle, "ocsd_dt_process_data", f.process) &&
+                   find(handle, "ocsd_dt_create_decoder", f.create_decoder) &&
+                   find(handle, "ocsd_dt_set_gen_elem_outfn", f.set_elements) &&
+                   find(handle, "ocsd_dt_add_callback_trcid_mem_acc", f.add_memory) &&
+                   find(handle, "ocsd_def_errlog_init", f.init_log) &&
+                   find(handle, "ocsd_def_errlog_config_output", f.config_log);
+  if (!all) {
+    fmt::print(stderr, "capi_bench: {} lacks a function of the C API.\n", path);
+    return false;
+  }
+  return true;
+}
+
+/// What the client needs of a capture, and what it points to.
+class Prepared {
+ public:
+  explicit Prepared(const Capture& capture) {
+    for (const SourceSetup& source : capture.sources) add(source);
+    for (const MemorySetup& part : capture.memory) add(part);
+    for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].config = configs_[i].get();
+    capture_ = {.trace = capture.trace.data(),
+                .trace_size = capture.trace.size(),
+                .block_size = kBlockSize,
+                .formatted = capture.framing != Framing::kNone,
+                .framing = capture.framing == Framing::kFsync
+                               ? std::uint32_t{OCSD_DFRMTR_HAS_FSYNCS}
+                               : std::uint32_t{OCSD_DFRMTR_FRAME_MEM_ALIGN},
+                .sources = sources_.data(),
+                .source_count = sources_.size(),
+                .memory = memory_.data(),
+                .memory_count = memory_.size()};
+  }
+  [[nodiscard]] const capi_capture& get() const { return capture_; }
+
+ private:
+  union Config {
+    ocsd_etmv4_cfg etmv4;
+    ocsd_ete_cfg ete;
+    ocsd_ptm_cfg ptm;
+    ocsd_etmv3_cfg etmv3;
+  };
+
+  void add(const SourceSetup& s) {
+    auto config = std::make_unique<Config>();
+    const auto arch = static_cast<ocsd_arch_version_t>(s.arch);
+    const auto profile = static_cast<ocsd_core_profile_t>(s.profile);
+    const char* name = OCSD_BUILTIN_DCD_ETMV4I;
+    switch (s.kind) {
+      case SourceKind::kEtmV4:
+        config->etmv4 = {s.idr0,  s.idr1,  s.idr2,    s.idr8,     s.idr9, s.idr10, s.idr11,
+                         s.idr12, s.idr13, s.configr, s.traceidr, arch,   profile};
+        break;
+      case SourceKind::kEte:
+        name = OCSD_BUILTIN_DCD_ETE;
+        config->ete = {s.idr0,    s.idr1,     s.idr2, s.idr8, s.devarch,
+                       s.configr, s.traceidr, arch,   profile};
+        break;
+      case SourceKind::kPtm:
+        name = OCSD_BUILTIN_DCD_PTM;
+        config->ptm = {s.etmidr, s.etmcr, s.etmccer, s.traceidr, arch, profile};
+        break;
+      case SourceKind::kEtmV3:
+        name = OCSD_BUILTIN_DCD_ETMV3;
+        config->etmv3 = {s.etmidr, s.etmcr, s.etmccer, s.traceidr, arch, profile};
+        break;
+    }
+    configs_.push_back(std::move(config));
+    sources_.push_back({name, nullptr});
+  }
+
+  void add(const MemorySetup& part) {
+    auto& bytes = files_[part.path];
+    if (bytes.empty()) {
+      std::ifstream file(part.path, std::ios::binary);
+      bytes.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    if (part.offset >= bytes.size()) return;
+    const std::uint64_t rest = bytes.size() - part.offset;
+    const std::uint64_t size = part.length != 0 ? std::min(part.length, rest) : rest;
+    memory_.push_back({part.address, size, part.space,
+                       reinterpret_cast<const std::uint8_t*>(bytes.data()) + part.offset});
+  }
+
+  std::vector<std::unique_ptr<Config>> configs_;
+  std::vector<capi_source> sources_;
+  std::map<std::string, std::vector<char>> files_;
+  std::vector<capi_memory> memory_;
+  capi_capture capture_{};
+};
+
+struct Side {
+  capi_counts counts{};
+  double best = 0;
+};
+
+bool pass(const Library& library, const capi_capture& capture, Side& side) {
+  capi_counts counts;
+  if (const char* error = capi_count(&library.functions, &capture, &counts)) {
+    fmt::print("C API, callback per element  {:<14} {}\n", library.name, error);
+    return false;
+  }
+  side.counts = counts;
+  if (side.best == 0 || counts.seconds < side.best) side.best = counts.seconds;
+  return true;
+}
+
+void print(const Library& library, const Side& side, std::size_t bytes, double ratio) {
+  const auto elements = static_cast<double>(side.counts.elements);
+  fmt::print(
+      "C API, callback per element  {:<14} {:>8.2f} MB/s {:>7.1f} M/s {:>7.1f} ns/item "
+      "{:>8} reads {:>6.1f}\n",
+      library.name, static_cast<double>(bytes) / side.best / 1e6, elements / side.best / 1e6,
+      side.best * 1e9 / elements, side.counts.reads, ratio);
+}
+
+std::vector<std::string> default_captures() {
+  const std::filesystem::path root = WAYMARK_BENCH_ROOT;
+  std::vector<std::string> captures;
+  for (const char* name : {"bugfix-exact-match", "tme_test", "tc2-ptm-rstk-t32", "TC2"}) {
+    const auto folder = root / "../shared/data/snapshots" / name;
+    std::error_code error;
+    if (std::filesystem::exists(folder / "snapshot.ini", error))
+      captures.push_back(folder.lexically_normal().string());
+  }
+  captures.push_back((root / "samples/quicksort").string());
+  return captures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string own_path = WAYMARK_BENCH_C_API;
+  std::string reference_path = "libopencsd_c_api.so.1";
+  unsigned repetitions = 5;
+  std::size_t minimum_bytes = std::size_t{1} << 20;
+  std::vector<std::string> captures;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+    const auto number = [&](auto& out) {
+      ++i;
+      return std::from_chars(value.data(), value.data() + value.size(), out).ec == std::errc{};
+    };
+    bool good = true;
+    if (argument == "--help" || argument == "-h") {
+      fmt::print("{}", kHelp);
+      return 0;
+    }
+    if (argument == "--ours") {
+      own_path = value;
+      ++i;
+    } else if (argument == "--reference") {
+      reference_path = value;
+      ++i;
+    } else if (argument == "--reps") {
+      good = number(repetitions) && repetitions != 0;
+    } else if (argument == "--min-bytes") {
+      good = number(minimum_bytes);
+    } else if (argument.starts_with('-')) {
+      good = false;
+    } else {
+      captures.emplace_back(argument);
+    }
+    if (!good) {
+      fmt::print(stderr, "capi_bench: {} is no option, or its value no number; see --help.\n",
+                 argument);
+      return 2;
+    }
+  }
+  if (captures.empty()) captures = default_captures();
+
+  Library own;
+  Library reference;
+  if (!load(own_path, own)) return 1;
+  const bool compare = load(reference_path, reference);
+  own.name = "Waymark";
+  if (compare) reference.name = std::string("OpenCSD ") + reference.functions.version();
+
+  int status = 0;
+  for (const std::string& folder : captures) {
+    const auto capture = read_capture(folder, minimum_bytes);
+    if (!capture) {
+      fmt::print(stderr, "capi_bench: {}: {}\n", folder, capture.error());
+      status = 1;
+      continue;
+    }
+    const Prepared prepared(*capture);
+    Side ours;
+    Side theirs;
+    bool ran = true;
+    bool ran_reference = compare;
+    for (unsigned i = 0; i < repetitions && ran; ++i) {
+      ran_reference = ran_reference && pass(reference, prepared.get(), theirs);
+      ran = pass(own, prepared.get(), ours);
+    }
+    fmt::print("{}: {} bytes of trace\n", capture->name, capture->trace.size());
+    if (!ran) {
+      status = 1;
+      continue;
+    }
+    const std::size_t bytes = capture->trace.size();
+    print(own, ours, bytes, ran_reference ? theirs.best / ours.best : 0);
+    if (!ran_reference) continue;
+    print(reference, theirs, bytes, 1);
+    if (ours.counts.elements != theirs.counts.elements ||
+        ours.counts.instructions != theirs.counts.instructions) {
+      fmt::print("The two disagree: {} and {} elements, {} and {} instructions.\n",
+                 ours.counts.elements, theirs.counts.elements, ours.counts.instructions,
+                 theirs.counts.instructions);
+      if (status == 0) status = 3;
+    }
+  }
+  return status;
+}

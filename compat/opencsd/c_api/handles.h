@@ -1,0 +1,30 @@
+// From handles to trees: what is no live tree is found out before it is used.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "core/tree.h"
+#include "opencsd/c_api/opencsd_c_api.h"
+
+namespace waymark::compat::capi {
+
+/// nullptr: not a tree that lives.
+Tree* tree_of(dcd_tree_handle_t handle);
+
+dcd_tree_handle_t remember(std::unique_ptr<Tree> tree);
+/// Nothing for what is no tree.
+std::unique_ptr<Tree> forget(dcd_tree_handle_t handle);
+
+constexpr ocsd_err_t number(ErrorNumber error) { return static_cast<ocsd_err_t>(error); }
+
+/// Cut to fit, and always ended.
+inline void copy_text(std::string_view text, char* buffer, int size) {
+  if (buffer == nullptr || size <= 0) return;
+  const std::size_t length = std::min(text.size(), static_cast<std::size_t>(size) - 1);
+  std::memcpy(buffer, text.data(), length);
+  buffer[length] = '\0';
+}
+
+}  // namespace waymark::compat::capi

@@ -1,0 +1,40 @@
+// The decoders that are built in: their names, and sources made from the reference's configuration
+// structures.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "opencsd/ocsd_if_types.h"
+#include "packet_struct.h"
+#include "waymark/image/image.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::compat {
+
+/// False: WAYMARK_OPENCSD_QUIRKS=none in the environment asks for what the architecture says, under
+/// the reference's interface.
+bool quirks_on();
+
+/// nullopt: no decoder has this name.  Also for "ETMV4D", which the reference names but has not.
+std::optional<Protocol> builtin_by_name(std::string_view name);
+
+/// The reference's number of a protocol.
+ocsd_trace_protocol_t protocol_number(Protocol protocol);
+
+struct Builtin {
+  std::unique_ptr<Source> source;
+  TraceId trace_id = 0;
+  PacketStruct packets;
+  /// Decoding needs memory.
+  bool reads_memory = false;
+  /// The registers ask for what cannot be decoded: the source gives packets only.
+  bool refused = false;
+};
+
+/// `config` points to the structure of `protocol`.  The image must outlive the source.
+Builtin make_builtin(Protocol protocol, const void* config, bool decode, std::uint32_t flags,
+                     const image::Image& image);
+
+}  // namespace waymark::compat

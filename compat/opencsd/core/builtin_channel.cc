@@ -1,0 +1,372 @@
+#include "builtin_channel.h"
+
+#include "component_name.h"
+#include "logger.h"
+#include "opencsd/ocsd_if_version.h"
+#include "waymark/element/text.h"
+
+namespace waymark::compat {
+namespace {
+
+constexpr ocsd_datapath_op_t operation_number(Operation operation) {
+  switch (operation) {
+    case Operation::kEndOfTrace:
+      return OCSD_OP_EOT;
+    case Operation::kFlush:
+      return OCSD_OP_FLUSH;
+    case Operation::kReset:
+      break;
+  }
+  return OCSD_OP_RESET;
+}
+
+ocsd_trc_index_t narrow(TraceIndex index) { return static_cast<ocsd_trc_index_t>(index); }
+
+bool same_context(const Element& a, const Element& b) {
+  constexpr unsigned kStates =
+      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
+  return a.context_id == b.context_id && a.vmid == b.vmid && a.security == b.security &&
+         a.exception_level == b.exception_level && (a.flags & kStates) == (b.flags & kStates);
+}
+
+}  // namespace
+
+std::string component_name(std::string_view prefix, TraceId id) {
+  std::string name(prefix);
+  const std::string number = std::to_string(id);
+  name += '_';
+  name.append(4 - number.size(), '0');
+  return name + number;
+}
+
+BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
+                               std::uint32_t flags, TraceId slot, bool named)
+    : around_(around),
+      built_(std::move(built)),
+      decode_(decode),
+      flags_(flags),
+      slot_(slot),
+      image_version_(around.memory.image().version()) {
+  const ComponentNames names = component_names(protocol());
+  packet_component_ =
+      named ? component_name(names.packets, built_.trace_id) : std::string(names.packets);
+  element_component_ =
+      named ? component_name(names.elements, built_.trace_id) : std::string(names.elements);
+  statistics_.version = OCSD_VER_NUM;
+  statistics_.revision = OCSD_STATS_REVISION;
+  observe();
+}
+
+// -- The data path. -------------------------------------------------------------------------------
+
+Response BuiltinChannel::data(TraceIndex index, Bytes block) {
+  response_ = OCSD_RESP_CONT;
+  if (block.empty()) {
+    // A frame can end with a segment without bytes.
+    if (!decode_)
+      Logger::instance().error(packet_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
+                               kNoIndex, kNoTraceId,
+                               "Packet Processor: Zero length data block or NULL pointer error\n");
+    return OCSD_RESP_FATAL_INVALID_PARAM;
+  }
+  if (decode_ && !ready()) return OCSD_RESP_FATAL_NOT_INIT;
+  refresh_if_changed();
+  if (sink_waits_ && client_.sink_printer) {
+    sink_waits_ = false;
+    text_.clear();
+    text_.put("ID:");
+    text_.hex(client_.printer_id);
+    text_.put("\tERROR: FLUSH operation expected after wait on trace decode path\n");
+    Logger::instance().print(text_.view());
+    return OCSD_RESP_FATAL_INVALID_OP;
+  }
+  run_ = {.position = 0, .index = index};
+  built_.source->feed({block, {&run_, 1}});
+  return pump();
+}
+
+Response BuiltinChannel::pump() {
+  holds_ = false;
+  const std::size_t size = around_.formatted ? kBatch : 1;
+  while (true) {
+    while (at_ != count_) {
+      const Element& element = batch_[at_++];
+      Response answer;
+      if (element.kind == ElementKind::kInstrRange && around_.output.function != nullptr)
+          [[likely]] {
+        // Nearly all elements: this loop is what a client with a callback waits for.
+        answer = around_.output.function(around_.output.context, narrow(element.index),
+                                         element.trace_id, struct_.fill_range(element));
+      } else {
+        answer = deliver(element);
+      }
+      response_ = worse(response_, answer);
+      if (answer >= OCSD_RESP_WAIT) [[unlikely]]
+        return stop();
+    }
+    at_ = count_ = 0;
+    paused_ = false;
+    // Without frames a block holds many packets, and counts as used only as far as the client has
+    // been told of it: one element at a time then.
+    const std::size_t count = built_.source->next({batch_.data(), size});
+    if (paused_) [[unlikely]]
+      return stop();
+    count_ = count;
+    if (count == 0) break;
+  }
+  if (built_.source->failed()) response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+  return response_;
+}
+
+// What is left waits for a flush; after a fatal answer nothing does.
+Response BuiltinChannel::stop() {
+  holds_ = response_ < OCSD_RESP_FATAL_NOT_INIT;
+  if (holds_) return response_;
+  at_ = count_ = 0;
+  if (around_.formatted) built_.source->withdraw();
+  return response_;
+}
+
+Response BuiltinChannel::deliver(const Element& element) {
+  const ElementOutput& output = around_.output;
+  if (output.function != nullptr) [[likely]] {
+    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
+    if (filled == nullptr) return OCSD_RESP_CONT;
+    const Response answer =
+        output.function(output.context, narrow(element.index), element.trace_id, filled);
+    if (element.kind == ElementKind::kPeContext) follow_context(element);
+    return answer;
+  }
+  if (output.printer) {
+    text_.clear();
+    write_element_line(text_, element);
+    Logger::instance().print(text_.view());
+  }
+  if (element.kind == ElementKind::kPeContext) follow_context(element);
+  return OCSD_RESP_CONT;
+}
+
+/// Memory functions answer for the process that runs.  What they said under another context is kept
+/// apart; but since the client was last in control, the same context may have got other memory.
+void BuiltinChannel::follow_context(const Element& element) {
+  if (!same_context(element, context_) && refreshed_call_ != around_.calls && at_ == count_ &&
+      around_.memory.image().has_callbacks()) {
+    refreshed_call_ = around_.calls;
+    built_.source->refresh();
+  }
+  context_ = element;
+}
+
+void BuiltinChannel::refresh_if_changed() {
+  const std::uint64_t version = around_.memory.image().version();
+  if (version == image_version_) [[likely]]
+    return;
+  image_version_ = version;
+  built_.source->refresh();
+}
+
+bool BuiltinChannel::ready() {
+  if (built_.refused) {
+    not_ready("No decoder configuration information");
+  } else if (!around_.output.exists()) [[unlikely]] {
+    not_ready("No element output interface attached and enabled");
+  } else if (built_.reads_memory && !around_.memory.exists()) [[unlikely]] {
+    not_ready("No memory access interface attached and enabled");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void BuiltinChannel::not_ready(std::string_view message) {
+  Logger::instance().error(element_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kNotInit, kNoIndex,
+                           kNoTraceId, message);
+}
+
+Response BuiltinChannel::flush() {
+  response_ = OCSD_RESP_CONT;
+  sink_waits_ = false;
+  if (client_.has_sink()) {
+    response_ = to_sink(Operation::kFlush);
+    if (response_ >= OCSD_RESP_WAIT) {
+      holds_ = response_ < OCSD_RESP_FATAL_NOT_INIT;
+      return response_;
+    }
+  }
+  return pump();
+}
+
+Response BuiltinChannel::end_of_trace() {
+  response_ = OCSD_RESP_CONT;
+  if (decode_ && !ready()) return OCSD_RESP_FATAL_NOT_INIT;
+  refresh_if_changed();
+  built_.source->finish();
+  return pump();
+}
+
+Response BuiltinChannel::reset() {
+  response_ = OCSD_RESP_CONT;
+  at_ = count_ = 0;
+  holds_ = paused_ = sink_waits_ = false;
+  context_ = {};
+  built_.source->reset();
+  if (around_.memory.image().has_callbacks()) built_.source->refresh();
+  refreshed_call_ = around_.calls;
+  return response_;
+}
+
+// -- Packets. -------------------------------------------------------------------------------------
+
+bool BuiltinChannel::wants_packets() const {
+  return client_.has_sink() || client_.has_monitor() ||
+         (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0;
+}
+
+void BuiltinChannel::on_packet(const PacketRef& packet) {
+  // Monitors see everything that has bytes; sinks what is a packet.
+  const bool monitored = client_.has_monitor() && !packet.bytes.empty();
+  const bool sunk = client_.has_sink() && !packet.monitor_only &&
+                    !(packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS) != 0);
+  if (monitored && client_.monitor_printer) print_packet(packet, true);
+  if (sunk && client_.sink_printer) print_packet(packet, false);
+  if ((monitored && client_.monitor != nullptr) || (sunk && client_.sink != nullptr)) {
+    const void* const filled = built_.packets.fill(packet);
+    if (monitored && client_.monitor != nullptr)
+      client_.monitor(client_.monitor_context, OCSD_OP_DATA, narrow(packet.index), filled,
+                      static_cast<std::uint32_t>(packet.bytes.size()), packet.bytes.data());
+    if (sunk && client_.sink != nullptr) {
+      const Response answer =
+          client_.sink(client_.sink_context, OCSD_OP_DATA, narrow(packet.index), filled);
+      response_ = worse(response_, answer);
+      paused_ = paused_ || answer >= OCSD_RESP_WAIT;
+      sink_waits_ = OCSD_DATA_RESP_IS_WAIT(answer);
+    }
+  }
+  if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
+    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+    paused_ = true;
+  }
+}
+
+void BuiltinChannel::print_packet(const PacketRef& packet, bool with_bytes) {
+  text_.clear();
+  text_.put("Idx:");
+  text_.dec(packet.index);
+  text_.put("; ID:");
+  text_.hex(client_.printer_id);
+  text_.put(';');
+  if (with_bytes) {
+    text_.put(" [");
+    for (const std::uint8_t byte : packet.bytes) {
+      text_.put("0x");
+      text_.hex(byte, 2);
+      text_.put(' ');
+    }
+    text_.put("];");
+  }
+  text_.put('\t');
+  built_.source->write_packet(text_, packet);
+  text_.put('\n');
+  Logger::instance().print(text_.view());
+}
+
+void BuiltinChannel::print_operation(Operation operation) {
+  constexpr std::string_view kTexts[] = {"\tEND OF TRACE DATA\n",
+                                         "\tFLUSH operation on trace decode path\n",
+                                         "\tRESET operation on trace decode path\n"};
+  text_.clear();
+  text_.put("ID:");
+  text_.hex(client_.printer_id);
+  text_.put(kTexts[static_cast<std::size_t>(operation)]);
+  Logger::instance().print(text_.view());
+}
+
+void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
+  if (client_.has_sink()) response_ = worse(response_, to_sink(operation));
+  to_monitor(operation);
+}
+
+Response BuiltinChannel::to_sink(Operation operation) {
+  if (client_.sink_printer) print_operation(operation);
+  if (client_.sink == nullptr) return OCSD_RESP_CONT;
+  return client_.sink(client_.sink_context, operation_number(operation), 0, nullptr);
+}
+
+void BuiltinChannel::to_monitor(Operation operation) {
+  if (client_.monitor_printer) print_operation(operation);
+  if (client_.monitor != nullptr)
+    client_.monitor(client_.monitor_context, operation_number(operation), 0, nullptr, 0, nullptr);
+}
+
+void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
+  // The packet processor under a full decoder has no logger (sheet frames.md section 8).
+  const bool packets = record.stage == Stage::kPackets;
+  if (!(packets && decode_))
+    Logger::instance().error(packets ? packet_component_ : element_component_,
+                             static_cast<ocsd_err_severity_t>(record.severity),
+                             error_number(record.fault), record.index, record.trace_id,
+                             record.message);
+  const bool etm4 = protocol() == Protocol::kEtmV4 || protocol() == Protocol::kEte;
+  if (packets || !etm4) return;
+  // Sheet etmv4-ete.md 4.11: what the answer to bad packets is.
+  if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
+    const bool error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
+    response_ = worse(response_, error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
+  }
+}
+
+// -- Clients. -------------------------------------------------------------------------------------
+
+ErrorNumber BuiltinChannel::attach_sink(FnDefPktDataIn function, const void* context) {
+  // The decoder is the sink of its packets.
+  if (decode_) return ErrorNumber::kInvalidParamType;
+  client_.sink = function;
+  client_.sink_context = context;
+  client_.sink_printer = false;
+  observe();
+  return ErrorNumber::kOk;
+}
+
+ErrorNumber BuiltinChannel::attach_monitor(FnDefPktDataMon function, const void* context) {
+  client_.monitor = function;
+  client_.monitor_context = context;
+  client_.monitor_printer = false;
+  observe();
+  return ErrorNumber::kOk;
+}
+
+ErrorNumber BuiltinChannel::attach_printer(TraceId shown_id, bool monitor) {
+  if (!monitor && decode_) return ErrorNumber::kInvalidParamType;
+  client_.printer_id = shown_id;
+  if (monitor) {
+    client_.monitor = nullptr;
+    client_.monitor_printer = true;
+  } else {
+    client_.sink = nullptr;
+    client_.sink_printer = true;
+  }
+  observe();
+  return ErrorNumber::kOk;
+}
+
+ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
+                                       ocsd_decode_stats_t*& out) {
+  if (protocol() != Protocol::kEtmV4 && protocol() != Protocol::kEte) return ErrorNumber::kNotInit;
+  const SourceStatistics counts = built_.source->statistics();
+  statistics_.channel_total = counts.total_bytes;
+  statistics_.channel_unsynced = counts.unsynced_bytes;
+  statistics_.bad_header_errs = counts.bad_headers;
+  statistics_.bad_sequence_errs = counts.bad_sequences;
+  statistics_.demux = frames;
+  out = &statistics_;
+  return ErrorNumber::kOk;
+}
+
+void BuiltinChannel::reset_statistics() {
+  built_.source->reset_statistics();
+  statistics_.channel_total = statistics_.channel_unsynced = 0;
+  statistics_.bad_header_errs = statistics_.bad_sequence_errs = 0;
+  statistics_.demux = {};
+}
+
+}  // namespace waymark::compat

@@ -1,0 +1,84 @@
+// A channel with a decoder of the library.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "builtin.h"
+#include "channel.h"
+#include "waymark/base/text_buffer.h"
+
+namespace waymark::compat {
+
+class BuiltinChannel final : public Channel, private Observer {
+ public:
+  /// `slot` is the ID that the tree knows it by: 0 without frames.  `named`: the components' names
+  /// carry the ID.
+  BuiltinChannel(Surroundings& around, Builtin built, bool decode, std::uint32_t flags,
+                 TraceId slot, bool named);
+
+  Response data(TraceIndex index, Bytes block) override;
+  Response flush() override;
+  Response end_of_trace() override;
+  Response reset() override;
+  [[nodiscard]] bool holds() const override { return holds_; }
+  std::size_t withdraw() override { return built_.source->withdraw(); }
+
+  ErrorNumber attach_sink(FnDefPktDataIn function, const void* context) override;
+  ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) override;
+  ErrorNumber attach_printer(TraceId shown_id, bool monitor) override;
+  ErrorNumber statistics(const ocsd_demux_stats_t& frames, ocsd_decode_stats_t*& out) override;
+  void reset_statistics() override;
+
+ private:
+  // The elements of one frame's segment are 15 bytes' worth: more than this come in several turns.
+  static constexpr std::size_t kBatch = 64;
+
+  void on_packet(const PacketRef& packet) override;
+  [[nodiscard]] bool wants_packets() const override;
+  [[nodiscard]] bool pauses() const override { return paused_; }
+  void on_diagnostic(const Diagnostic& record) override;
+  void on_operation(Operation operation, TraceId trace_id) override;
+
+  Response pump();
+  Response stop();
+  Response deliver(const Element& element);
+  void follow_context(const Element& element);
+  void refresh_if_changed();
+  bool ready();
+  void not_ready(std::string_view message);
+  Response to_sink(Operation operation);
+  void to_monitor(Operation operation);
+  void print_packet(const PacketRef& packet, bool with_bytes);
+  void print_operation(Operation operation);
+  void observe() { built_.source->set_observer(this, slot_); }
+  [[nodiscard]] Protocol protocol() const { return built_.source->protocol(); }
+
+  Surroundings& around_;
+  Builtin built_;
+  bool decode_;
+  std::uint32_t flags_;
+  TraceId slot_;
+  std::string packet_component_;
+  std::string element_component_;
+  PacketClient client_;
+
+  frames::Run run_;
+  std::array<Element, kBatch> batch_;
+  std::size_t at_ = 0;
+  std::size_t count_ = 0;
+  Response response_ = OCSD_RESP_CONT;
+  bool holds_ = false;
+  bool paused_ = false;
+  bool sink_waits_ = false;
+
+  ElementStruct struct_;
+  Element context_;  ///< The last kPeContext.
+  std::uint64_t image_version_ = 0;
+  std::uint64_t refreshed_call_ = 0;
+  TextBuffer text_;
+  ocsd_decode_stats_t statistics_{};
+};
+
+}  // namespace waymark::compat

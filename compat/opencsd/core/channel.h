@@ -1,0 +1,80 @@
+// What listens to one trace ID of a tree: a decoder with whoever looks at its packets.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "element_struct.h"
+#include "memory.h"
+#include "opencsd/c_api/ocsd_c_api_types.h"
+#include "waymark/base/types.h"
+
+namespace waymark::compat {
+
+using Response = ocsd_datapath_resp_t;
+
+/// The numerically higher answer is the worse one.
+constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
+
+/// Who gets the elements of a tree.
+struct ElementOutput {
+  FnTraceElemIn function = nullptr;
+  const void* context = nullptr;
+  bool printer = false;  ///< Into the log.
+  [[nodiscard]] bool exists() const { return function != nullptr || printer; }
+};
+
+/// What the channels of a tree share.
+struct Surroundings {
+  ElementOutput output;
+  Memory memory;
+  bool formatted = false;
+  /// Counts the calls of the client: between two of them, what its memory functions answer can
+  /// have changed.
+  std::uint64_t calls = 0;
+};
+
+/// Who gets packets: functions of the client, or printers into the log.
+struct PacketClient {
+  FnDefPktDataIn sink = nullptr;
+  const void* sink_context = nullptr;
+  FnDefPktDataMon monitor = nullptr;
+  const void* monitor_context = nullptr;
+  bool sink_printer = false;
+  bool monitor_printer = false;
+  TraceId printer_id = 0;
+  [[nodiscard]] bool has_sink() const { return sink != nullptr || sink_printer; }
+  [[nodiscard]] bool has_monitor() const { return monitor != nullptr || monitor_printer; }
+};
+
+/// "DCD_ETMV4" and "_0016".
+std::string component_name(std::string_view prefix, TraceId id);
+
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// Decodes a block that lives until the channel asks for more or is reset, or `withdraw()`.
+  virtual Response data(TraceIndex index, Bytes block) = 0;
+  /// After a WAIT: goes on with what is held back, and the rest of the block.
+  virtual Response flush() = 0;
+  virtual Response end_of_trace() = 0;
+  virtual Response reset() = 0;
+  /// Something is held back: flush() before data().
+  [[nodiscard]] virtual bool holds() const = 0;
+  /// Forgets the rest of the block; how much of it was used.
+  virtual std::size_t withdraw() = 0;
+
+  virtual ErrorNumber attach_sink(FnDefPktDataIn function, const void* context) = 0;
+  virtual ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) = 0;
+  virtual ErrorNumber attach_printer(TraceId shown_id, bool monitor) = 0;
+
+  /// kNotInit: it does not count.  The block lives as long as the channel.
+  virtual ErrorNumber statistics(const ocsd_demux_stats_t& frames, ocsd_decode_stats_t*& out) = 0;
+  virtual void reset_statistics() = 0;
+};
+
+}  // namespace waymark::compat

@@ -1,0 +1,56 @@
+// Elements as the reference's structure, and back.  Fact sheet opencsd-c-api.md sections 7 and 8.
+#pragma once
+
+#include "opencsd/trc_gen_elem_types.h"
+#include "waymark/element/element.h"
+
+namespace waymark::compat {
+
+/// One structure that is filled anew for each element of a source.  The context members are written
+/// with kPeContext elements and whatever else is no range: ranges repeat them.
+class ElementStruct {
+ public:
+  ElementStruct();
+
+  /// Valid until the next call.  nullptr: the reference has no such element (data trace).
+  const ocsd_generic_trace_elem* fill(const Element& element) {
+    if (element.kind == ElementKind::kInstrRange) [[likely]] {
+      return fill_range(element);
+    }
+    return fill_other(element);
+  }
+
+  const ocsd_generic_trace_elem* fill_range(const Element& element) {
+    elem_.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
+    elem_.isa = static_cast<ocsd_isa>(element.isa);
+    elem_.st_addr = element.start;
+    elem_.en_addr = element.end;
+    elem_.cycle_count = element.cycle_count;
+    elem_.last_i_type = static_cast<ocsd_instr_type>(element.last_type);
+    elem_.last_i_subtype = static_cast<ocsd_instr_subtype>(element.last_subtype);
+    const unsigned flags = element.flags;
+    elem_.flag_bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
+                      (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
+    elem_.num_instr_range = element.count;
+    return &elem_;
+  }
+
+ private:
+  const ocsd_generic_trace_elem* fill_other(const Element& element);
+  void fill_context(const Element& element);
+  void fill_software_trace(const Element& element);
+  void fill_itm_trace(const Element& element);
+
+  ocsd_generic_trace_elem elem_;
+  std::uint64_t payload_ = 0;  ///< What ptr_extended_data points to.
+};
+
+// fill_range() moves flags by constants: these say where they go.
+static_assert(kElementExecuted == 1 << 0);       // last_instr_exec, bit 0
+static_assert(kElementHasCycleCount == 1 << 2);  // has_cc, bit 4
+static_assert(kElementConditional == 1 << 1);    // last_instr_cond, bit 10
+
+/// The element that the structure describes; index and trace ID stay as they are.
+void read_element(const ocsd_generic_trace_elem& from, Element& to);
+
+}  // namespace waymark::compat

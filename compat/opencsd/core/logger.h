@@ -1,0 +1,85 @@
+// The log of the whole process: error records, messages, and what printers print.  Fact sheet
+// opencsd-c-api.md sections 3 and 5.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "error_text.h"
+#include "opencsd/c_api/ocsd_c_api_types.h"
+
+namespace waymark::compat {
+
+/// One error as it was logged.
+struct ErrorRecord {
+  ErrorNumber number = ErrorNumber::kOk;
+  ocsd_err_severity_t severity = OCSD_ERR_SEV_NONE;
+  TraceIndex index = kNoIndex;
+  TraceId trace_id = kNoTraceId;
+  std::string message;
+};
+
+/// Where text goes.  Writes go out at once.
+class MessageLog {
+ public:
+  MessageLog() = default;
+  ~MessageLog();
+  MessageLog(const MessageLog&) = delete;
+  MessageLog& operator=(const MessageLog&) = delete;
+
+  /// C_API_MSGLOGOUT_FLG_...; switches the string function off.
+  void set_outputs(int flags) { outputs_ = flags & C_API_MSGLOGOUT_MASK; }
+  /// Also switches the file on; it is opened, for append, at the first message.
+  void set_file(std::string name);
+  void set_function(FnDefLoggerPrintStrCB function, const void* context);
+
+  void write(std::string_view text);
+
+ private:
+  static constexpr int kFunction = 8;
+
+  int outputs_ = C_API_MSGLOGOUT_FLG_STDERR;
+  std::string file_name_ = "ocsd_trace_decode.log";
+  std::FILE* file_ = nullptr;
+  FnDefLoggerPrintStrCB function_ = nullptr;
+  const void* context_ = nullptr;
+};
+
+/// Safe from any thread; a function that gets text may log more.
+class Logger {
+ public:
+  static Logger& instance();
+
+  void init(ocsd_err_severity_t verbosity, bool create_output);
+  [[nodiscard]] bool has_output() const;
+  /// False: there is no output.
+  bool configure(int flags, const char* file_name);
+  /// `owner` identifies who takes it back by drop_function().
+  bool set_function(const void* owner, FnDefLoggerPrintStrCB function, const void* context);
+  void drop_function(const void* owner);
+
+  /// "<component> : <error>", without a newline, if `severity` is loud enough.
+  void error(std::string_view component, ocsd_err_severity_t severity, ErrorNumber number,
+             TraceIndex index, TraceId trace_id, std::string_view message);
+  /// "<component> : <message>".
+  void message(std::string_view component, ocsd_err_severity_t severity, std::string_view message);
+  /// As it is.
+  void print(std::string_view text);
+
+  /// kOk: no error was logged yet.
+  [[nodiscard]] ErrorRecord last_error() const;
+
+ private:
+  mutable std::recursive_mutex mutex_;
+  std::unique_ptr<MessageLog> output_;
+  const void* function_owner_ = nullptr;
+  ocsd_err_severity_t verbosity_ = OCSD_ERR_SEV_ERROR;
+  ErrorRecord last_;
+};
+
+}  // namespace waymark::compat

@@ -1,0 +1,85 @@
+// The memory accessors of a tree, with the reference's rules over waymark's image.  Fact sheet
+// opencsd-c-api.md section 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "error_text.h"
+#include "opencsd/ocsd_if_types.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/image/image.h"
+
+namespace waymark::compat {
+
+/// The spaces that a caller means: OCSD_MEM_SPACE_ANY was 0x1F up to version 1.3.3, when there were
+/// no other spaces.
+image::SpaceMask space_of(ocsd_mem_space_acc_t space);
+
+/// A file that is some accessor's, in any tree: the same path may stand at one address only.
+class SharedFile {
+ public:
+  ~SharedFile();
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  /// kMemAccFileDiffRange: it stands at another address already.
+  static ErrorNumber claim(const std::string& path, std::uint64_t address,
+                           std::unique_ptr<SharedFile>& out);
+
+ private:
+  explicit SharedFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+class Memory {
+ public:
+  [[nodiscard]] const image::Image& image() const { return image_; }
+  /// Some accessor was to be added: the tree has a mapper.
+  [[nodiscard]] bool exists() const { return exists_; }
+
+  ErrorNumber add_file(std::uint64_t address, ocsd_mem_space_acc_t space, const char* path);
+  ErrorNumber add_file_regions(std::span<const ocsd_file_mem_region_t> regions,
+                               ocsd_mem_space_acc_t space, const char* path);
+  ErrorNumber add_buffer(std::uint64_t address, ocsd_mem_space_acc_t space,
+                         const std::uint8_t* bytes, std::uint32_t size);
+  /// One of the two functions.
+  ErrorNumber add_callback(std::uint64_t first, std::uint64_t last, ocsd_mem_space_acc_t space,
+                           Fn_MemAcc_CB function, Fn_MemAccID_CB id_function, const void* context);
+  ErrorNumber remove(std::uint64_t address, ocsd_mem_space_acc_t space);
+
+  /// kInvalidParamVal: outside of the limits.
+  ErrorNumber set_caching(bool enable, unsigned page_size, int pages) const;
+
+  /// "Gen_Info : Mapped Memory Accessors" and what follows.
+  void log_ranges() const;
+
+  /// Fills at most `size` bytes; 0: not readable.
+  std::uint32_t read(std::uint64_t address, TraceId trace_id, ocsd_mem_space_acc_t space,
+                     std::span<std::uint8_t> out) const;
+
+ private:
+  struct Range {
+    std::uint64_t first;
+    std::uint64_t last;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  struct Accessor {
+    image::RegionKind kind;
+    image::SpaceMask space;
+    std::vector<Range> ranges;  ///< The first one added, then by address.
+    std::string path;
+    std::unique_ptr<SharedFile> file;
+  };
+  [[nodiscard]] bool overlaps(const Range& range, image::SpaceMask space) const;
+  ErrorNumber add(Accessor accessor);
+
+  image::Image image_;
+  std::vector<Accessor> accessors_;
+  bool exists_ = false;
+};
+
+}  // namespace waymark::compat

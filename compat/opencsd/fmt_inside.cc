@@ -1,0 +1,11 @@
+// The functions of fmt that Waymark calls, so that libopencsd needs no library that the reference
+// does not need.
+#define FMT_HEADER_ONLY
+#include <fmt/format.h>
+
+namespace {
+
+// An inline function exists where its address is taken.
+[[gnu::used]] std::string (*const kVformat)(fmt::string_view, fmt::format_args) = &fmt::vformat;
+
+}  // namespace

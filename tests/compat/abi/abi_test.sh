@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# abi_test.sh OUR_INCLUDE COMPILER...: the C headers fix what they must.
+#
+# Ours against the table of the interface, abi_1_8_0.txt; and, where libopencsd-dev is installed,
+# its headers of 1.3.3 against the same table less the differences that are listed with a reason.
+set -euo pipefail
+include=$1
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+
+"$@" -std=c99 -w -DPROBE_NEW "-I$include" "$here/abi_probe.c" -o "$work/ours"
+"$work/ours" | sort >"$work/ours.txt"
+sort "$here/abi_1_8_0.txt" >"$work/table.txt"
+diff "$work/table.txt" "$work/ours.txt" || { echo "Our headers differ from the interface." >&2; exit 1; }
+"$@" -std=c99 -Wall -Wextra -Werror -DPROBE_NEW "-I$include" -c "$here/abi_functions.c" -o "$work/ours.o"
+
+# Every header alone, as C99 and as C++11.
+for header in "$include"/opencsd/ocsd_if_*.h "$include"/opencsd/trc_*_types.h \
+  "$include"/opencsd/*/trc_pkt_types_*.h "$include"/opencsd/c_api/*.h; do
+  echo "#include \"$header\"" >"$work/alone.c"
+  "$@" -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only "$work/alone.c"
+  "$@" -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only "$work/alone.c"
+done
+
+if ! echo '#include <opencsd/c_api/opencsd_c_api.h>' | "$@" -x c -fsyntax-only - 2>/dev/null; then
+  echo "Skipped: the comparison with 1.3.3 needs the package libopencsd-dev."
+  exit 0
+fi
+"$@" -std=c99 -w "$here/abi_probe.c" -o "$work/theirs"
+"$work/theirs" | sort >"$work/theirs.txt"
+version=$(sed -n 's/^value OCSD_VER_NUM //p' "$work/theirs.txt")
+if [ "$version" != 66307 ]; then
+  echo "Skipped: the installed libopencsd-dev is not 1.3.3 (OCSD_VER_NUM $version)."
+  exit 0
+fi
+"$@" -std=c99 -Wall -Wextra -Werror -c "$here/abi_functions.c" -o "$work/theirs.o"
+# What they have and we have not, under the same name with another value, must be the listed.
+join -v 1 <(sed 's/ /\t/2' "$work/theirs.txt" | sort) <(sed 's/ /\t/2' "$work/ours.txt" | sort) -t '~' |
+  tr '\t' ' ' | sort >"$work/differences.txt"
+grep -v '^#' "$here/abi_1_3_3_differences.txt" | cut -f 1 | sort >"$work/expected.txt"
+diff "$work/expected.txt" "$work/differences.txt" ||
+  { echo "1.3.3 differs from us otherwise than listed." >&2; exit 1; }
+echo "$(wc -l <"$work/ours.txt") values are those of 1.8.0; $(wc -l <"$work/expected.txt") are known to differ in 1.3.3."
