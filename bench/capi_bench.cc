@@ -97,6 +97,7 @@ class Prepared {
     ocsd_ete_cfg ete;
     ocsd_ptm_cfg ptm;
     ocsd_etmv3_cfg etmv3;
+    ocsd_stm_cfg stm;
   };
 
   void add(const SourceSetup& s) {
@@ -121,6 +122,11 @@ class Prepared {
       case SourceKind::kEtmV3:
         name = OCSD_BUILTIN_DCD_ETMV3;
         config->etmv3 = {s.etmidr, s.etmcr, s.etmccer, s.traceidr, arch, profile};
+        break;
+      case SourceKind::kStm:
+        name = OCSD_BUILTIN_DCD_STM;
+        config->stm = {};
+        config->stm.reg_tcsr = s.traceidr << 16;
         break;
     }
     configs_.push_back(std::move(config));

@@ -139,6 +139,7 @@ void Decoder::refill_credit() {
 }
 
 void Decoder::refresh() {
+  take_place(*this);
   follower_.flush();
   callbacks_ = follower_.reads_callbacks();
   select_memory();

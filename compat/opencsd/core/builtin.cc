@@ -85,8 +85,6 @@ stm::Config read(const ocsd_stm_cfg& from) {
   to.stmtcsr = from.reg_tcsr;
   to.stmdevid = from.reg_devid;
   to.stmspfeat3r = from.reg_feat3r;
-  to.stmspfeat1r = from.hw_event == HwEvent_UseRegisters ? from.reg_feat1r : 0;
-  to.stmhemastr = from.hw_event == HwEvent_UseRegisters ? from.reg_hwev_mast : 0;
   return to;
 }
 
