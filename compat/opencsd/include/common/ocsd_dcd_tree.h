@@ -20,6 +20,7 @@
 #include "pkt_printers/raw_frame_printer.h"
 
 class ItemPrinter;
+class TrcPktProcI;
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
