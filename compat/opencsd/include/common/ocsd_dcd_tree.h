@@ -127,8 +127,8 @@ class DecodeTree : public ITrcDataIn {
   ocsd_err_t connectDecoder(DecodeTreeElement *element, const uint8_t CSID, const int createFlags);
   ocsd_err_t addAccessor(TrcMemAccessorBase *pAccessor, ocsd_err_t err);
   ocsd_err_t initCallbackMemAcc(const ocsd_vaddr_t st_address, const ocsd_vaddr_t en_address,
-                                const ocsd_mem_space_acc_t mem_space, void *p_cb_func, bool IDfn,
-                                const void *p_context);
+                                const ocsd_mem_space_acc_t mem_space, Fn_MemAcc_CB p_cb_func,
+                                Fn_MemAccID_CB p_id_cb_func, const void *p_context);
   TrcPktProcI *getPktProcI(const uint8_t CSID);
   void logError(ocsd_err_t err, const std::string &msg);
 

@@ -52,7 +52,6 @@ class OcsdLibDcdRegister {
   OcsdLibDcdRegister &operator=(const OcsdLibDcdRegister &);
 
   void registerBuiltInDecoders();
-  void deRegisterCustomDecoders();
 
   std::map<const std::string, IDecoderMngr *> m_decoder_mngrs;
   std::map<const std::string, IDecoderMngr *>::const_iterator m_iter;

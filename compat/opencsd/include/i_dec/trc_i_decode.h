@@ -18,6 +18,7 @@ class TrcIDecode : public IInstrDecode {
 
   /// A64 opcodes whose upper half is zero are an error: OCSD_ERR_INVALID_OPCODE.
   void setAA64_errOnBadOpcode(bool bSet) { aa64_err_bad_opcode = bSet; }
+  bool errOnBadOpcode() const { return aa64_err_bad_opcode; }
   /// The same, if the environment says so.
   void envSetAA64_errOnBadOpcode();
 

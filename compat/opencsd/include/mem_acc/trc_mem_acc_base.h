@@ -24,6 +24,10 @@ class TrcMemAccessorBase {
     m_endAddress = endAddr;
   }
 
+  const ocsd_vaddr_t getRangeStart() const { return m_startAddress; }
+  /// Inclusive.
+  const ocsd_vaddr_t getRangeEnd() const { return m_endAddress; }
+
   virtual const bool addrInRange(const ocsd_vaddr_t s_address) const;
   virtual const bool addrStartOfRange(const ocsd_vaddr_t s_address) const;
   /// How many of `reqBytes` bytes from the address on are in the range.

@@ -49,6 +49,8 @@ class TrcMemAccMapper : public ITargetMemAccess {
 
   /// Changes with each accessor that is added or removed.
   const uint32_t getGeneration() const { return m_generation; }
+  /// An accessor that is there has got another range.
+  void accessorsChanged() { ++m_generation; }
 
  protected:
   /// Makes the accessor of an address the current one.
