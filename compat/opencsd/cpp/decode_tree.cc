@@ -7,6 +7,11 @@
 #include "common/trc_pkt_proc_base.h"
 #include "i_dec/trc_i_decode.h"
 #include "mem_acc/trc_mem_acc.h"
+#include "opencsd/etmv3/trc_pkt_elem_etmv3.h"
+#include "opencsd/etmv4/trc_pkt_elem_etmv4i.h"
+#include "opencsd/itm/trc_pkt_elem_itm.h"
+#include "opencsd/ptm/trc_pkt_elem_ptm.h"
+#include "opencsd/stm/trc_pkt_elem_stm.h"
 #include "pkt_printers/trc_print_fact.h"
 
 // -- Elements. ------------------------------------------------------------------------------------
@@ -449,22 +454,37 @@ ocsd_err_t DecodeTree::clearIDFilter() {
 
 // -- Printers. ------------------------------------------------------------------------------------
 
+namespace {
+
+template <class Packet>
+ITrcTypedBase* typed_base_of(ItemPrinter* printer, bool monitor) {
+  auto* const typed = dynamic_cast<PacketPrinter<Packet>*>(printer);
+  if (typed == nullptr) return nullptr;
+  // A printer is both, and has a typed base in each.
+  if (monitor) return static_cast<IPktRawDataMon<Packet>*>(typed);
+  return static_cast<IPktDataIn<Packet>*>(typed);
+}
+
+ITrcTypedBase* typed_base(ItemPrinter* printer, bool monitor) {
+  ITrcTypedBase* found = typed_base_of<EtmV4ITrcPacket>(printer, monitor);
+  if (found == nullptr) found = typed_base_of<EtmV3TrcPacket>(printer, monitor);
+  if (found == nullptr) found = typed_base_of<PtmTrcPacket>(printer, monitor);
+  if (found == nullptr) found = typed_base_of<StmTrcPacket>(printer, monitor);
+  return found != nullptr ? found : typed_base_of<ItmTrcPacket>(printer, monitor);
+}
+
+}  // namespace
+
 ocsd_err_t DecodeTree::addPacketPrinter(uint8_t CSID, bool bMonitor, ItemPrinter** ppPrinter) {
   DecodeTreeElement* const element = getDecoderElement(CSID);
   if (element == nullptr) return OCSD_ERR_INVALID_PARAM_VAL;
   ItemPrinter* const printer = PktPrinterFact::createProtocolPrinter(
       m_printer_list, element->getProtocol(), CSID, getCurrentErrorLogI()->getOutputLogger());
   if (printer == nullptr) return OCSD_ERR_NO_PROTOCOL;
-  auto* const typed = dynamic_cast<ITrcTypedBase*>(printer);
   IDecoderMngr& manager = *element->getDecoderMngr();
   TraceComponent* const component = element->getDecoderHandle();
-  // A printer is a monitor and a sink: which of the two typed bases is meant does not matter, since
-  // the manager asks for the interface that it wants.
-  ITrcTypedBase* const base = typed;
-  ocsd_err_t err = OCSD_ERR_INVALID_PARAM_TYPE;
-  if (base != nullptr)
-    err = bMonitor ? manager.attachPktMonitor(component, base)
-                   : manager.attachPktSink(component, base);
+  const ocsd_err_t err = bMonitor ? manager.attachPktMonitor(component, typed_base(printer, true))
+                                  : manager.attachPktSink(component, typed_base(printer, false));
   if (err != OCSD_OK) {
     PktPrinterFact::destroyPrinter(m_printer_list, printer);
     return err;

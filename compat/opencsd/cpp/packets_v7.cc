@@ -57,7 +57,7 @@ void EtmV3TrcPacket::Clear() {
   m_pkt_data.data = {};
   m_pkt_data.data.addr = data_address;
   m_pkt_data.data.addr.pkt_bits = 0;
-  m_pkt_data.data.be = big_endian;
+  m_pkt_data.data.be = big_endian & 1U;
 }
 
 void EtmV3TrcPacket::ResetState() {
