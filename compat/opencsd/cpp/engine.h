@@ -84,9 +84,9 @@ class Engine : private Observer {
   virtual void log(const ocsdError& error) = 0;
 
  private:
-  // The elements of one frame's segment are 15 bytes' worth: more than this come in several turns.
+  // A segment of a frame has at most 15 bytes; more elements than kBatch of it come in several turns.
   static constexpr std::size_t kBatch = 64;
-  static constexpr std::size_t kSegment = 16;
+  static constexpr std::size_t kSegment = 15;
 
   void on_packet(const PacketRef& packet) override;
   [[nodiscard]] bool wants_packets() const override { return showing_; }

@@ -34,7 +34,7 @@ TEST(cpp_api_errors, print_as_the_reference_prints_them) {
 
 TEST(cpp_api_errors, answers_have_names) {
   EXPECT_STREQ(ocsdDataRespStr(OCSD_RESP_WAIT).getStr(), "OCSD_RESP_WAIT: Pause processing");
-  EXPECT_STREQ(ocsdDataRespStr(static_cast<ocsd_datapath_resp_t>(99)).getStr(),
+  EXPECT_STREQ(ocsdDataRespStr(static_cast<ocsd_datapath_resp_t>(15)).getStr(),
                "Unknown OCSD_RESP type.");
 }
 

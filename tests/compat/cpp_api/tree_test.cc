@@ -257,8 +257,6 @@ TEST(cpp_api_tree, data_that_does_not_continue_is_refused) {
   EXPECT_EQ(tree->TraceDataIn(OCSD_OP_DATA, 64, 0, trace.data(), &used),
             OCSD_RESP_FATAL_INVALID_PARAM);
   EXPECT_EQ(tree->TraceDataIn(OCSD_OP_DATA, 64, 16, nullptr, &used), OCSD_RESP_FATAL_INVALID_PARAM);
-  EXPECT_EQ(tree->TraceDataIn(static_cast<ocsd_datapath_op_t>(9), 64, 16, trace.data(), &used),
-            OCSD_RESP_FATAL_INVALID_OP);
 }
 
 /// Memory of a client's own, with the context that was delivered before each read.
