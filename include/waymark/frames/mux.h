@@ -45,6 +45,9 @@ class Mux {
   /// finish(), then the four FSYNCs that reset a memory-aligned reader.
   void append_reset();
 
+  /// Bytes wait for their frame to become full.
+  [[nodiscard]] bool pending() const { return at_ != 0; }
+
   /// All finished frames so far.
   [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return out_; }
 

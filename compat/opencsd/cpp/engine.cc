@@ -1,0 +1,245 @@
+#include "engine.h"
+
+#include <algorithm>
+
+#include "error_text.h"
+#include "i_dec/trc_i_decode.h"
+
+namespace waymark::compat {
+namespace {
+
+ocsd_trc_index_t narrow(TraceIndex index) {
+  return index == kNoIndex ? OCSD_BAD_TRC_INDEX : static_cast<ocsd_trc_index_t>(index);
+}
+
+bool same_context(const Element& a, const Element& b) {
+  constexpr unsigned kStates =
+      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
+  return a.context_id == b.context_id && a.vmid == b.vmid && a.security == b.security &&
+         a.exception_level == b.exception_level && (a.flags & kStates) == (b.flags & kStates);
+}
+
+}  // namespace
+
+// -- The decoder's interfaces. --------------------------------------------------------------------
+
+BuiltinDecoder::BuiltinDecoder(std::string_view name, int instance, bool reads_memory,
+                               TraceId trace_id)
+    : TrcPktDecodeI(std::string(name).c_str()), trace_id_(trace_id) {
+  if (instance >= 0) {
+    const std::string number = std::to_string(instance);
+    setComponentName(std::string(name) + '_' +
+                     std::string(4 - std::min<std::size_t>(number.size(), 4), '0') + number);
+  }
+  setUsesMemAccess(reads_memory);
+  setUsesIDecode(reads_memory);
+  m_supported_op_flags = OCSD_OPFLG_PKTDEC_COMMON | OCSD_OPFLG_COMP_MODE_MASK;
+  m_config_init_ok = true;
+}
+
+bool BuiltinDecoder::ready() {
+  // Interfaces may have been taken away since.
+  m_decode_init_ok = false;
+  if (checkInit()) [[likely]]
+    return true;
+  LogError(ocsdError(OCSD_ERR_SEV_ERROR, OCSD_ERR_NOT_INIT, init_err_msg));
+  return false;
+}
+
+// -- The engine. ----------------------------------------------------------------------------------
+
+void Engine::set_decoder(BuiltinDecoder* decoder) {
+  decoder_ = decoder;
+  built_.reset();
+}
+
+void Engine::configure() {
+  built_.reset();
+  at_ = count_ = 0;
+}
+
+// False: decoding lacks something, and the log says what.
+bool Engine::prepare() {
+  sink_ = nullptr;
+  refreshed_ = false;
+  if (decoder_ != nullptr) {
+    if (!decoder_->ready()) [[unlikely]]
+      return false;
+    sink_ = decoder_->sink();
+  }
+  if (!memory_)
+    memory_.emplace([this](const ocsdError& error) {
+      if (decoder_ != nullptr) decoder_->log(error);
+    });
+  const bool changed = decoder_ != nullptr && memory_->update(decoder_->memory());
+  if (!built_) {
+    flags_ = flags();
+    if (decoder_ != nullptr) {
+      flags_ |= decoder_->getComponentOpMode();
+      const auto* const own = dynamic_cast<const TrcIDecode*>(decoder_->instructions());
+      if (own != nullptr && own->errOnBadOpcode()) flags_ |= kA64OpcodeCheck;
+    }
+    built_ = make(decoder_ != nullptr, flags_, memory_->image());
+    if (!built_ || built_->source == nullptr || built_->refused) {
+      built_.reset();
+      if (decoder_ == nullptr) return false;
+      decoder_->refuse();
+      return decoder_->ready();
+    }
+    showing_ = shows_packets();
+    observe();
+    return true;
+  }
+  if (changed) built_->source->refresh();
+  if (shows_packets() != showing_) {
+    showing_ = !showing_;
+    observe();
+  }
+  return true;
+}
+
+void Engine::observe() { built_->source->set_observer(this, built_->trace_id); }
+
+Response Engine::data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used) {
+  used = 0;
+  response_ = OCSD_RESP_CONT;
+  if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
+  // Who forgets the FLUSH loses nothing.
+  if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
+  // Of a block of many packets as much counts as used as the client has been told of: one element
+  // at a time then.
+  batch_size_ = block.size() <= kSegment ? kBatch : 1;
+  run_ = {.position = 0, .index = index};
+  built_->source->feed({block, {&run_, 1}});
+  const Response response = pump();
+  // The block is the caller's: nothing of it may be looked at after this call.
+  used = static_cast<std::uint32_t>(response >= OCSD_RESP_WAIT ? built_->source->withdraw()
+                                                               : block.size());
+  return response;
+}
+
+Response Engine::pump() {
+  Source& source = *built_->source;
+  while (true) {
+    while (at_ != count_) {
+      const Response answer = deliver(batch_[at_++]);
+      response_ = worse(response_, answer);
+      if (answer >= OCSD_RESP_WAIT) [[unlikely]]
+        return stop();
+    }
+    at_ = count_ = 0;
+    paused_ = false;
+    const std::size_t count = source.next({batch_.data(), batch_size_});
+    if (paused_) [[unlikely]] {
+      count_ = count;
+      return stop();
+    }
+    count_ = count;
+    if (count == 0) break;
+  }
+  if (source.failed()) response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+  return response_;
+}
+
+// What is left waits for a flush; after a fatal answer nothing does.
+Response Engine::stop() {
+  if (OCSD_DATA_RESP_IS_FATAL(response_)) at_ = count_ = 0;
+  return response_;
+}
+
+Response Engine::deliver(const Element& element) {
+  const ocsd_generic_trace_elem* const filled = struct_.fill(element);
+  if (filled == nullptr) [[unlikely]]
+    return OCSD_RESP_CONT;
+  static_cast<ocsd_generic_trace_elem&>(element_) = *filled;
+  if (element.kind == ElementKind::kPeContext) [[unlikely]]
+    follow_context(element);
+  return sink_->TraceElemIn(static_cast<ocsd_trc_index_t>(element.index), element.trace_id,
+                            element_);
+}
+
+/// What memory said under another context is kept apart; but since the client was last in control,
+/// the same context may have got other memory.
+void Engine::follow_context(const Element& element) {
+  if (!same_context(element, context_)) {
+    const Protocol protocol = built_->source->protocol();
+    if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
+      if (ITargetMemAccess* const memory = decoder_->memory())
+        memory->InvalidateMemAccCache(element.trace_id);
+    }
+    if (!refreshed_ && at_ == count_ && memory_->image().has_callbacks()) {
+      refreshed_ = true;
+      built_->source->refresh();
+    }
+  }
+  context_ = element;
+}
+
+Response Engine::flush() {
+  response_ = OCSD_RESP_CONT;
+  if (!built_) return OCSD_RESP_CONT;
+  if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
+  return pump();
+}
+
+Response Engine::end_of_trace() {
+  response_ = OCSD_RESP_CONT;
+  if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
+  if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
+  built_->source->finish();
+  return pump();
+}
+
+Response Engine::reset() {
+  at_ = count_ = 0;
+  context_ = {};
+  if (built_) {
+    built_->source->reset();
+    if (memory_ && memory_->image().has_callbacks()) built_->source->refresh();
+  }
+  return OCSD_RESP_CONT;
+}
+
+SourceStatistics Engine::statistics() const {
+  return built_ ? built_->source->statistics() : SourceStatistics{};
+}
+
+void Engine::reset_statistics() {
+  if (built_) built_->source->reset_statistics();
+}
+
+// -- What the source sees on the way. -------------------------------------------------------------
+
+void Engine::on_packet(const PacketRef& packet) {
+  bad_packet_ = packet.bad;
+  const Response answer = show(packet, built_->packets);
+  response_ = worse(response_, answer);
+  paused_ = paused_ || answer >= OCSD_RESP_WAIT;
+  if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
+    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+    paused_ = true;
+  }
+}
+
+void Engine::on_diagnostic(const Diagnostic& record) {
+  const bool packets = record.stage == Stage::kPackets;
+  const ocsdError error(static_cast<ocsd_err_severity_t>(record.severity),
+                        static_cast<ocsd_err_t>(error_number(record.fault)), narrow(record.index),
+                        record.trace_id == kNoTraceId ? OCSD_BAD_CS_SRC_ID : record.trace_id,
+                        std::string(record.message));
+  // The packet processor under a full decoder has no logger (sheet frames.md section 8).
+  if (packets) {
+    if (decoder_ == nullptr) log(error);
+    return;
+  }
+  if (decoder_ != nullptr) decoder_->log(error);
+  // Sheet etmv4-ete.md 4.11: what the answer to bad packets is.
+  const Protocol protocol = built_->source->protocol();
+  if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) return;
+  if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
+    const bool is_error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
+    response_ = worse(response_, is_error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
+  }
+}
+
+}  // namespace waymark::compat

@@ -1,0 +1,125 @@
+// What stands behind the library's own packet processors and decoders: a waymark::Source, driven as
+// the data path wants it.  Fact sheets frames.md section 8, perf-cs-etm.md section 7.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "common/trc_pkt_decode_base.h"
+#include "core/builtin.h"
+#include "core/element_struct.h"
+#include "memory_view.h"
+#include "waymark/frames/stream.h"
+#include "waymark/tree/source.h"
+
+namespace waymark::compat {
+
+using Response = ocsd_datapath_resp_t;
+
+/// The numerically higher answer is the worse one.
+constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
+
+/// The decoder of a built-in protocol: where its interfaces are attached.  The engine of its packet
+/// processor, the associated component, does the work.
+class BuiltinDecoder final : public TrcPktDecodeI {
+ public:
+  /// `instance` < 0: the name goes without a number.
+  BuiltinDecoder(std::string_view name, int instance, bool reads_memory, TraceId trace_id);
+
+  /// Everything that decoding needs is attached; else the reason is logged.
+  bool ready();
+  void log(const ocsdError& error) { LogError(error); }
+  [[nodiscard]] ITrcGenElemIn* sink() { return m_trace_elem_out.first(); }
+  [[nodiscard]] ITargetMemAccess* memory() { return m_mem_access.first(); }
+  [[nodiscard]] IInstrDecode* instructions() { return m_instr_decode.first(); }
+  /// The registers ask for what cannot be decoded.
+  void refuse() { m_config_init_ok = m_decode_init_ok = false; }
+
+ protected:
+  // Packets do not come in one by one.
+  ocsd_datapath_resp_t processPacket() override { return OCSD_RESP_FATAL_INVALID_OP; }
+  ocsd_datapath_resp_t onEOT() override { return OCSD_RESP_FATAL_INVALID_OP; }
+  ocsd_datapath_resp_t onReset() override { return OCSD_RESP_FATAL_INVALID_OP; }
+  ocsd_datapath_resp_t onFlush() override { return OCSD_RESP_FATAL_INVALID_OP; }
+  ocsd_err_t onProtocolConfig() override { return OCSD_OK; }
+  const uint8_t getCoreSightTraceID() override { return trace_id_; }
+
+ private:
+  TraceId trace_id_;
+};
+
+class Engine : private Observer {
+ public:
+  Engine() = default;
+  ~Engine() override = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// With a decoder, data becomes elements; it must outlive its use.
+  void set_decoder(BuiltinDecoder* decoder);
+
+  Response data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used);
+  Response flush();
+  Response end_of_trace();
+  Response reset();
+
+  /// The registers have changed.
+  void configure();
+
+  [[nodiscard]] bool decodes() const { return decoder_ != nullptr; }
+  [[nodiscard]] bool bad_packet() const { return bad_packet_; }
+  [[nodiscard]] SourceStatistics statistics() const;
+  void reset_statistics();
+
+ protected:
+  /// The source of the registers as they are.
+  virtual std::optional<Builtin> make(bool decode, std::uint32_t flags,
+                                      const image::Image& image) = 0;
+  virtual std::uint32_t flags() = 0;
+  /// Somebody wants packets: monitor, indexer or sink.
+  virtual bool shows_packets() = 0;
+  virtual Response show(const PacketRef& packet, PacketStruct& structure) = 0;
+  virtual void log(const ocsdError& error) = 0;
+
+ private:
+  // A segment of a frame has at most 15 bytes; more elements than kBatch of it come in several turns.
+  static constexpr std::size_t kBatch = 64;
+  static constexpr std::size_t kSegment = 15;
+
+  void on_packet(const PacketRef& packet) override;
+  [[nodiscard]] bool wants_packets() const override { return showing_; }
+  [[nodiscard]] bool pauses() const override { return paused_; }
+  void on_diagnostic(const Diagnostic& record) override;
+
+  bool prepare();
+  void observe();
+  Response pump();
+  Response stop();
+  Response deliver(const Element& element);
+  void follow_context(const Element& element);
+
+  BuiltinDecoder* decoder_ = nullptr;
+  std::optional<MemoryView> memory_;
+  std::optional<Builtin> built_;
+  std::uint32_t flags_ = 0;
+  bool showing_ = false;
+
+  frames::Run run_;
+  std::array<Element, kBatch> batch_;
+  std::size_t batch_size_ = 1;
+  std::size_t at_ = 0;
+  std::size_t count_ = 0;
+  Response response_ = OCSD_RESP_CONT;
+  bool paused_ = false;
+  bool bad_packet_ = false;
+
+  ITrcGenElemIn* sink_ = nullptr;
+  ElementStruct struct_;
+  OcsdTraceElement element_;
+  Element context_;         ///< The last kPeContext.
+  bool refreshed_ = false;  ///< Since the client was in control.
+};
+
+}  // namespace waymark::compat

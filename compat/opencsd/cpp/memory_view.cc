@@ -1,0 +1,113 @@
+#include "memory_view.h"
+
+#include <algorithm>
+#include <limits>
+#include <typeinfo>
+
+#include "file_image.h"
+#include "mem_acc/trc_mem_acc_bufptr.h"
+#include "mem_acc/trc_mem_acc_cb.h"
+
+namespace waymark::compat {
+namespace {
+
+/// The least that a decoder needs, and what the reference asks for.
+constexpr std::uint32_t kOpcodeSize = 4;
+
+template <class T>
+bool is_exactly(const TrcMemAccessorBase& accessor) {
+  return typeid(accessor) == typeid(T);
+}
+
+image::SpaceMask mask(const TrcMemAccessorBase& accessor) {
+  return static_cast<image::SpaceMask>(accessor.getMemSpace());
+}
+
+}  // namespace
+
+void MemoryView::clear() {
+  // What was refused when it was to be added is not there; that is no error.
+  for (const auto& [address, space] : regions_) static_cast<void>(image_.remove(address, space));
+  regions_.clear();
+}
+
+bool MemoryView::update(ITargetMemAccess* memory) {
+  const auto* const mapper = dynamic_cast<const TrcMemAccMapper*>(memory);
+  const std::uint32_t generation = mapper != nullptr ? mapper->getGeneration() : 0;
+  if (memory == memory_ && generation == generation_) return false;
+  memory_ = memory;
+  generation_ = generation;
+  clear();
+  if (memory == nullptr) return true;
+  // A client's mapper may do as it likes.
+  if (mapper != nullptr && typeid(*mapper) == typeid(TrcMemAccMapGlobalSpace) &&
+      show_accessors(static_cast<const TrcMemAccMapGlobalSpace&>(*mapper)))
+    return true;
+  clear();
+  ask(*memory);
+  return true;
+}
+
+// False: some accessor is of a client's own class.
+bool MemoryView::show_accessors(const TrcMemAccMapGlobalSpace& mapper) {
+  for (TrcMemAccessorBase* const accessor : mapper.getAccessors()) {
+    const std::uint64_t first = accessor->getRangeStart();
+    const image::SpaceMask space = mask(*accessor);
+    const auto add_view = [&](std::uint64_t address, Bytes bytes) {
+      regions_.emplace_back(address, space);
+      static_cast<void>(image_.add_view(address, bytes, space));
+    };
+    if (is_exactly<TrcMemAccBufPtr>(*accessor)) {
+      const auto& buffer = static_cast<const TrcMemAccBufPtr&>(*accessor);
+      const std::uint64_t size = accessor->getRangeEnd() - first + 1;
+      add_view(first, {buffer.getBuffer(), static_cast<std::size_t>(size)});
+    } else if (is_exactly<TrcMemAccessorFile>(*accessor)) {
+      visit_file_parts(static_cast<const TrcMemAccessorFile&>(*accessor), add_view);
+    } else if (is_exactly<TrcMemAccCB>(*accessor)) {
+      regions_.emplace_back(first, space);
+      const auto read = [this, accessor](std::uint64_t address, image::SpaceMask asked_space,
+                                         TraceId id, std::span<std::uint8_t> out) {
+        const auto size = static_cast<std::uint32_t>(
+            std::min<std::size_t>(out.size(), std::numeric_limits<std::uint32_t>::max()));
+        return checked(accessor->readBytes(static_cast<ocsd_vaddr_t>(address),
+                                           static_cast<ocsd_mem_space_acc_t>(asked_space), id, size,
+                                           out.data()),
+                       size);
+      };
+      static_cast<void>(image_.add_callback(first, accessor->getRangeEnd(), space, read));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+void MemoryView::ask(ITargetMemAccess& memory) {
+  regions_.emplace_back(0, image::kSpaceAny);
+  const auto read = [this, &memory](std::uint64_t address, image::SpaceMask space, TraceId id,
+                                    std::span<std::uint8_t> out) {
+    const auto size = static_cast<std::uint32_t>(
+        std::min<std::size_t>(out.size(), std::numeric_limits<std::uint32_t>::max()));
+    const auto read_some = [&](std::uint32_t wanted) -> std::size_t {
+      std::uint32_t count = wanted;
+      if (memory.ReadTargetMemory(static_cast<ocsd_vaddr_t>(address), id,
+                                  static_cast<ocsd_mem_space_acc_t>(space), &count,
+                                  out.data()) != OCSD_OK)
+        return 0;
+      return checked(count, wanted);
+    };
+    const std::size_t count = read_some(size);
+    // Some know all or nothing, and near the end of their memory all is less than a page.
+    return count == 0 && size > kOpcodeSize ? read_some(kOpcodeSize) : count;
+  };
+  static_cast<void>(
+      image_.add_callback(0, std::numeric_limits<std::uint64_t>::max(), image::kSpaceAny, read));
+}
+
+std::size_t MemoryView::checked(std::uint32_t read, std::size_t asked) const {
+  if (read <= asked) return read;
+  warn_(ocsdError(OCSD_ERR_SEV_WARN, OCSD_ERR_MEM_ACC_BAD_LEN, "Mem acc: bad return length"));
+  return 0;
+}
+
+}  // namespace waymark::compat

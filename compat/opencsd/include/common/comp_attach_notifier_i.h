@@ -1,0 +1,9 @@
+// Is told when something is attached or detached.
+#pragma once
+
+class IComponentAttachNotifier {
+ public:
+  IComponentAttachNotifier() {}
+  virtual ~IComponentAttachNotifier() {}
+  virtual void attachNotify(const int num_attached) = 0;
+};

@@ -1,0 +1,13 @@
+// Classifies instructions for the decoders.
+#pragma once
+
+#include "opencsd/ocsd_if_types.h"
+
+class IInstrDecode {
+ public:
+  IInstrDecode() {}
+  virtual ~IInstrDecode() {}
+
+  /// Fills in what `instr_info` says of its opcode.
+  virtual ocsd_err_t DecodeInstruction(ocsd_instr_info *instr_info) = 0;
+};

@@ -1,0 +1,88 @@
+// A client of the memory accessors and their map, without any trace; and of the error texts.
+#include <cstring>
+#include <iostream>
+
+#include "opencsd.h"
+
+namespace {
+
+int failures = 0;
+
+void check(bool good, const char *what) {
+  if (good) return;
+  ++failures;
+  std::cout << "Failed: " << what << std::endl;
+}
+
+uint32_t readMemory(const void *, const ocsd_vaddr_t address, const ocsd_mem_space_acc_t space,
+                    const uint8_t trcID, const uint32_t reqBytes, uint8_t *buffer) {
+  for (uint32_t i = 0; i < reqBytes; ++i)
+    buffer[i] = static_cast<uint8_t>(address + i + space + trcID);
+  return reqBytes;
+}
+
+}  // namespace
+
+int main() {
+  ocsdMsgLogger logger;
+  logger.setLogOpts(ocsdMsgLogger::OUT_STDOUT);
+  logger.setLogFileName("");
+  ocsdDefaultErrorLogger err_log;
+  err_log.initErrorLogger(OCSD_ERR_SEV_INFO);
+  err_log.setOutputLogger(&logger);
+  const ocsd_hndl_err_log_t handle = err_log.RegisterErrorSource("accessor_client");
+
+  uint8_t block[256];
+  for (int i = 0; i < 256; ++i) block[i] = static_cast<uint8_t>(i);
+  TrcMemAccMapGlobalSpace mapper;
+  mapper.setErrorLog(&err_log);
+  check(mapper.enableCaching(true) == OCSD_OK, "caching");
+
+  TrcMemAccBufPtr *buffer = new TrcMemAccBufPtr();
+  buffer->initAccessor(0x8000, block, sizeof(block));
+  buffer->setMemSpace(OCSD_MEM_SPACE_EL1N);
+  check(mapper.AddAccessor(buffer, 0) == OCSD_OK, "a buffer");
+  TrcMemAccBufPtr *moved = new TrcMemAccBufPtr();
+  moved->initAccessor(0x8000, block, sizeof(block));
+  check(mapper.AddAccessor(moved, 0) == OCSD_ERR_MEM_ACC_OVERLAP, "an overlap");
+  moved->setRange(0x9000, 0x90FF);
+  check(mapper.AddAccessor(moved, 0) == OCSD_OK, "another range");
+  TrcMemAccCB *callback = new TrcMemAccCB();
+  callback->initAccessor(0xA000, 0xAFFF, OCSD_MEM_SPACE_S);
+  callback->setCBIDIfFn(readMemory, 0);
+  check(mapper.AddAccessor(callback, 0) == OCSD_OK, "a callback");
+  mapper.logMappedRanges();
+
+  uint8_t got[8];
+  uint32_t count = 8;
+  check(mapper.ReadTargetMemory(0x80FC, 0x10, OCSD_MEM_SPACE_EL1N, &count, got) == OCSD_OK &&
+            count == 4 && got[0] == 0xFC,
+        "the end of a buffer");
+  count = 4;
+  mapper.ReadTargetMemory(0x8000, 0x10, OCSD_MEM_SPACE_EL3, &count, got);
+  check(count == 0, "another space");
+  count = 4;
+  mapper.ReadTargetMemory(0xA010, 0x10, OCSD_MEM_SPACE_EL3, &count, got);
+  check(count == 4 && got[0] == 0x10 + OCSD_MEM_SPACE_EL3 + 0x10, "what the callback says");
+
+  std::string space;
+  TrcMemAccessorBase::getMemAccSpaceString(space, OCSD_MEM_SPACE_R);
+  check(space == "Any R", "the name of a space");
+  mapper.RemoveAllAccessors();
+  count = 4;
+  mapper.ReadTargetMemory(0xA010, 0x10, OCSD_MEM_SPACE_EL3, &count, got);
+  check(count == 0, "nothing left");
+
+  ocsdError error(OCSD_ERR_SEV_ERROR, OCSD_ERR_TEST_SNAPSHOT_READ, "thrown");
+  err_log.LogError(handle, &error);
+  try {
+    throw ocsdError(OCSD_ERR_SEV_ERROR, OCSD_ERR_TEST_SNAPSHOT_PARSE, "Bad line.");
+  } catch (ocsdError &caught) {
+    check(caught.getMessage() == "Bad line.", "an error that is thrown");
+  }
+  for (int code = OCSD_OK; code < OCSD_ERR_LAST; ++code) {
+    const ocsdError each(OCSD_ERR_SEV_ERROR, static_cast<ocsd_err_t>(code));
+    check(ocsdError::getErrorString(each).find("OCSD_") != std::string::npos, "an error's text");
+  }
+  return failures == 0 ? 0 : 1;
+}
