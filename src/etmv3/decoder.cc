@@ -161,7 +161,8 @@ void Decoder::accept_in_decode(const Packet& packet) {
       header.atom_count = packet.atom_count;
       header.format = packet.format;
       header.cycle_count = static_cast<std::uint8_t>(packet.cycle_count);
-      header.first_cycles = packet.format == 4 ? 0 : packet.format == 3 ? header.cycle_count : 1;
+      header.first_cycles = packet.format == 3 ? header.cycle_count : 1;
+      if (packet.format == 4) header.first_cycles = 0;
       header.other_cycles = packet.format == 1 ? 1 : 0;
       p_header(packet.index, header);
       break;

@@ -237,7 +237,7 @@ bool Decoder::load_tail(Element* out, const Element* end) {
   if (tail_count_ == 0 && !queue_.empty()) {
     tail_ = out;
     tail_count_ = queue_.size();
-    std::copy(queue_.begin(), queue_.end(), out);
+    std::ranges::copy(queue_, out);
     queue_.clear();
   }
   return true;

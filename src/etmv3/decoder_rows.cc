@@ -83,7 +83,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
   const Step* line = step;  // Where the present straight line began.
   Element* at = out + tail_count_;
   Element* const last_room = out_end - 2;
-  std::uint8_t* const slots = reinterpret_cast<std::uint8_t*>(slots_.data());
+  auto* const slots = reinterpret_cast<std::uint8_t*>(slots_.data());
   const std::size_t slot_end = (slots_.size() + 1) * sizeof(Slot);
   std::size_t slot = slots_.next() * sizeof(Slot);
   // Without a branch, which nothing could predict.

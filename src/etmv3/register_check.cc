@@ -28,7 +28,8 @@ std::string_view RegisterCheck::check_sync(const Packet& packet) {
                 "The trace has cycle counts, although ETMCR[12] says that it is not "
                 "cycle-accurate.");
   if (!config_.cycle_accurate() || !follows || !started || counted) return {};
-  if (syncs_without_cycles_ < kManySyncs && ++syncs_without_cycles_ < kManySyncs) return {};
+  if (syncs_without_cycles_ < kManySyncs) ++syncs_without_cycles_;
+  if (syncs_without_cycles_ < kManySyncs) return {};
   return tell(kNoCycleCounts,
               "Trace begins again and again without a cycle count, although ETMCR[12] says that it "
               "is cycle-accurate.");

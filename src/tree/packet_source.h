@@ -158,26 +158,29 @@ class PacketSource final : public Source {
 
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
+  /// Only what runs where there is one asks for it.
+  Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
+
   std::size_t next_element(std::span<Element> out) {
     std::size_t count = 0;
     if constexpr (kRuns) {
-      if (decoder_->running()) {
+      if (decoder().running()) {
         Element* const end = out.data() + out.size();
-        count = static_cast<std::size_t>(decoder_->resume(out.data(), end) - out.data());
+        count = static_cast<std::size_t>(decoder().resume(out.data(), end) - out.data());
       }
     }
     while (count != out.size()) {
-      if (decoder_->busy()) {
-        count += decoder_->drain(out.subspan(count));
+      if (decoder().busy()) {
+        count += decoder().drain(out.subspan(count));
         if (count == out.size()) break;
-        if (decoder_->has_diagnostics()) {
+        if (decoder().has_diagnostics()) {
           if (count != 0) break;
           report_diagnostics();
           continue;
         }
         // Memory must not be read under a context before the client has seen it.
-        if (decoder_->busy() && count != 0) break;
-        if (decoder_->busy()) continue;
+        if (decoder().busy() && count != 0) break;
+        if (decoder().busy()) continue;
       }
       if (failed() && ending_ == Ending::kNone) break;
       if (shows_packets_) {
@@ -191,7 +194,7 @@ class PacketSource final : public Source {
           Straight straight{*this, out.data() + count, out.data() + out.size()};
           const bool stopped = parser_.parse(straight);
           if constexpr (requires(Decoder& decoder) { decoder.leave_span(); })
-            decoder_->leave_span();
+            decoder().leave_span();
           count = static_cast<std::size_t>(straight.at - out.data());
           if (stopped) continue;
         } else {
@@ -210,7 +213,7 @@ class PacketSource final : public Source {
   bool parse_until_busy() {
     while (parser_.next(packet_)) {
       take(packet_);
-      if (decoder_->busy()) return true;
+      if (decoder().busy()) return true;
     }
     return false;
   }
@@ -223,7 +226,7 @@ class PacketSource final : public Source {
 
     template <class Atoms>
     bool on_atoms(TraceIndex index, const Atoms& atoms) {
-      Decoder& decoder = *source.decoder_;
+      Decoder& decoder = source.decoder();
       ++source.statistics_.packets;
       if (decoder.straight()) [[likely]] {
         at = decoder.run(index, atoms, at, end);
@@ -240,7 +243,7 @@ class PacketSource final : public Source {
                              std::size_t position, std::size_t size)
       requires kRows
     {
-      Decoder& decoder = *source.decoder_;
+      Decoder& decoder = source.decoder();
       if (end - at < 2 || !decoder.straight()) return position;
       const std::size_t next =
           decoder.run_row(runs.data(), runs.data() + runs.size(), data, position, size, at, end);
@@ -249,7 +252,7 @@ class PacketSource final : public Source {
     }
 
     bool on_packet(const Packet& packet) {
-      Decoder& decoder = *source.decoder_;
+      Decoder& decoder = source.decoder();
       if constexpr (kPuts) {
         if (source.count(packet)) at = decoder.put(packet, at, end);
         return at != end && !decoder.busy();
@@ -301,7 +304,7 @@ class PacketSource final : public Source {
         return true;
       case Ending::kElements:
         ending_ = Ending::kReport;
-        decoder_->end_of_trace();
+        decoder().end_of_trace();
         return true;
       case Ending::kReport:
         ending_ = Ending::kDone;
@@ -322,7 +325,7 @@ class PacketSource final : public Source {
   }
 
   void take(const Packet& packet) {
-    if (count(packet)) decoder_->accept(packet);
+    if (count(packet)) decoder().accept(packet);
   }
 
   /// Counts a packet, and reports it where nothing decodes.  True: it is for the decoder.
@@ -387,13 +390,13 @@ class PacketSource final : public Source {
   }
 
   void report_diagnostics() {
-    for (Diagnostic record : decoder_->diagnostics()) {
+    for (Diagnostic record : decoder().diagnostics()) {
       ++statistics_.diagnostics;
       if (observer_ == nullptr) continue;
       record.stream_id = stream_id_;
       observer_->on_diagnostic(record);
     }
-    decoder_->clear_diagnostics();
+    decoder().clear_diagnostics();
   }
 
   Config config_;

@@ -144,9 +144,8 @@ class Parser {
   static constexpr std::size_t kShortBranchBytes = 4;
   static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }
   static constexpr unsigned short_branch_shift(isa::Isa isa) {
-    return isa == isa::Isa::kT32 || isa == isa::Isa::kThumbEE ? 1
-           : isa == isa::Isa::kJazelle                        ? 0
-                                                              : 2;
+    if (isa == isa::Isa::kT32 || isa == isa::Isa::kThumbEE) return 1;
+    return isa == isa::Isa::kJazelle ? 0 : 2;
   }
 
   Config config_;

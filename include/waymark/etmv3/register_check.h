@@ -22,7 +22,7 @@ class RegisterCheck {
   /// At the end, when `packets` were seen.  So many without a data packet are no accident.
   std::string_view at_end(std::uint64_t packets);
 
-  static constexpr std::uint64_t kManyPackets = 10000;
+  static constexpr std::uint64_t kManyPackets = 4096;
 
  private:
   enum Doubt : std::uint16_t {
