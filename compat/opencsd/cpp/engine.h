@@ -84,7 +84,8 @@ class Engine : private Observer {
   virtual void log(const ocsdError& error) = 0;
 
  private:
-  // A segment of a frame has at most 15 bytes; more elements than kBatch of it come in several turns.
+  // A segment of a frame has at most 15 bytes; more elements than kBatch of it come in several
+  // turns.
   static constexpr std::size_t kBatch = 64;
   static constexpr std::size_t kSegment = 15;
 

@@ -111,7 +111,7 @@ struct Packet {
   isa::Isa isa = isa::Isa::kUnknown;  ///< Branch, I-sync: of the code at `address`.
   isa::Isa previous_isa = isa::Isa::kUnknown;
   isa::Isa data_isa = isa::Isa::kUnknown;  ///< I-sync with `lsip`: of `data_instruction`.
-  std::uint8_t timestamp_bits = 0;  ///< Low bits that a timestamp packet carried.
+  std::uint8_t timestamp_bits = 0;         ///< Low bits that a timestamp packet carried.
   Address address;
   std::uint32_t data_instruction = 0;
   std::uint64_t timestamp = 0;  ///< Whole value after the update.
