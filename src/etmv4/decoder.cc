@@ -91,6 +91,46 @@ void Decoder::clear_state() {
   block_ = from_ = nullptr;
 }
 
+void Decoder::jump() {
+  if (state_ == State::kNoSync) return;
+  clear_state();
+  state_ = State::kWaitSync;
+}
+
+void Decoder::restore(const Decoder& other) {
+  static_cast<DecoderState&>(*this) = other.settled_state();
+  return_stack_.forget_callers();
+  staged_.clear();
+  staged_taken_ = staged_ready_ = 0;
+  diagnostics_.clear();
+  select_memory();
+}
+
+// Without what is left over from before and has no meaning any more.
+DecoderState Decoder::settled_state() const {
+  DecoderState state = *this;
+  if (block_ != nullptr) {
+    state.address_ = block_->start;
+    state.isa_ = block_->isa;
+    state.it_ = block_->it_in;
+  }
+  state.run_atoms_ = 0;
+  if (!holding_) {
+    state.held_is_ = 0;
+    state.held_index_ = 0;
+    state.held_address_ = 0;
+  }
+  if (queue_.empty()) state.last_looked_at_ = 0;
+  if (!range_expected_) state.range_expectation_ = 0;
+  state.credit_ = refilled_credit();
+  state.refilled_at_ = packet_index_;
+  return state;
+}
+
+bool Decoder::same_state(const Decoder& other) const {
+  return settled_state() == other.settled_state();
+}
+
 std::size_t Decoder::drain(std::span<Element> out) {
   out_begin_ = out_ = out.data();
   out_end_ = out_begin_ + out.size();
@@ -126,16 +166,17 @@ std::size_t Decoder::drain(std::span<Element> out) {
   }
 }
 
-void Decoder::refill_credit() {
+std::uint32_t Decoder::refilled_credit() const {
   constexpr std::uint64_t kPerByte = 64;
   const std::uint64_t bytes = packet_index_ - std::min(packet_index_, refilled_at_);
+  if (quirks_.fatal_walk_errors || bytes > kMaxCredit / kPerByte) return kMaxCredit;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(kMaxCredit, credit_ + bytes * kPerByte));
+}
+
+void Decoder::refill_credit() {
+  credit_ = refilled_credit();
   refilled_at_ = packet_index_;
-  if (quirks_.fatal_walk_errors || bytes > kMaxCredit / kPerByte) {
-    credit_ = kMaxCredit;
-  } else {
-    credit_ =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(kMaxCredit, credit_ + bytes * kPerByte));
-  }
 }
 
 void Decoder::refresh() {

@@ -128,6 +128,33 @@ void Parser::reset() {
   cc_threshold_ = 0;
 }
 
+void Parser::jump() {
+  synced_ = false;
+  carry_.clear();
+  carried_ = false;
+  search_ = Search::kPlain;
+  due_ = Due::kNothing;
+  chunk_index_fixed_ = false;
+  data_ = nullptr;
+  size_ = position_ = 0;
+}
+
+// Without what is left over from before and has no meaning any more.
+ParserState Parser::settled_state() const {
+  ParserState state = *this;
+  if (synced_ && !carried_) {
+    state.carry_.clear();
+    state.search_ = Search::kPlain;
+  }
+  if (state.carry_.empty()) state.carry_index_ = 0;
+  if (due_ == Due::kNothing) state.next_chunk_index_ = 0;
+  if (synced_) state.chunk_index_fixed_ = false;
+  for (unsigned i = 0; i < 3; ++i) state.history_[(0U - i) % state.history_.size()] = history(i);
+  state.history_[1] = {};
+  state.newest_ = 0;
+  return state;
+}
+
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
     return next_unsynced(packet);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "unpack_inl.h"
@@ -114,6 +115,45 @@ Result<void> Demux::feed(TraceIndex index, Bytes block) {
     hsync_bytes_ = 0;
   }
   return {};
+}
+
+bool Demux::same_state(const Demux& other) const {
+  const auto state = [](const Demux& d) {
+    return std::tuple(d.base_ + d.pos_, d.started_, d.synced_, d.failed_, d.resyncing_,
+                      d.discarding_, d.half_, d.carrying_, d.carrying_ ? d.carry_ : 0,
+                      d.after_hsync_, d.matched_, d.have_, d.hsync_bytes_, d.boundary_,
+                      d.have_ != 0 ? d.frame_index_ : 0, d.current_id_);
+  };
+  return state(*this) == state(other) &&
+         std::equal(partial_.begin(), partial_.begin() + have_, other.partial_.begin());
+}
+
+std::size_t Demux::take_plain_frames(StreamBuffer& out, std::size_t most) {
+  if (!options_.memory_aligned || options_.reset_on_4x_fsync || monitor_ != nullptr || failed_ ||
+      discarding_)
+    return 0;
+  const std::size_t count = std::min(most, (block_.size() - pos_) / kFrameSize);
+  const TraceIndex index = base_ + pos_;
+  const std::uint8_t* at = block_.data() + pos_;
+  std::uint8_t* to = out.room(count * kPlainFrameBytes + 1);  // Each store is 16 wide.
+  std::size_t frames = 0;
+  for (; frames < count; ++frames) {
+    const auto low = load_le<std::uint64_t>(at);
+    const auto high = load_le<std::uint64_t>(at + 8);
+    if (((low | high) & kIdBits) != 0) break;
+    const unsigned flags = at[kPlainFrameBytes];
+    store_little(to, low | kFlagBits[flags & 0xF]);
+    store_little(to + 8, high | kFlagBits[flags >> 4]);
+    at += kFrameSize;
+    to += kPlainFrameBytes;
+  }
+  if (frames == 0) return 0;
+  out.finish_run(index, frames * kPlainFrameBytes, true);
+  pos_ += frames * kFrameSize;
+  pass_ = pos_;
+  boundary_ = base_ + pos_;
+  statistics_.frame_bytes += frames;
+  return frames;
 }
 
 std::size_t Demux::withdraw() {

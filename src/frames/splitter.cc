@@ -30,22 +30,19 @@ Step StreamSplitter::step() {
 
 // Memory-aligned frames without anything else: the whole block.
 void StreamSplitter::split_frames() {
-  const std::uint8_t* at = demux_.block_.data() + demux_.pos_;
-  std::size_t left = (demux_.block_.size() - demux_.pos_) / kFrameSize;
-  TraceIndex index = demux_.base_ + demux_.pos_;
-  while (left != 0) {
-    const std::size_t plain = split_plain_frames(at, std::min(left, kMaxBatch), index);
-    at += plain * kFrameSize;
-    index += plain * kFrameSize;
-    left -= plain;
-    if (left == 0) break;
-    split_frame(at, index);
-    at += kFrameSize;
-    index += kFrameSize;
-    --left;
+  while (demux_.pos_ != demux_.block_.size()) {
+    const TraceId id = demux_.current_id_;
+    const bool kept = id < kTraceIdCount && wanted_[id];
+    const std::size_t plain =
+        kept ? demux_.take_plain_frames(streams_[id], kMaxBatch) : pass_plain_frames();
+    bytes_of_[id] += plain * kPlainFrameBytes;
+    if (demux_.pos_ == demux_.block_.size()) break;
+    if (plain == kMaxBatch) continue;
+    split_frame(demux_.block_.data() + demux_.pos_, demux_.base_ + demux_.pos_);
+    demux_.pos_ += kFrameSize;
   }
-  demux_.pos_ = demux_.pass_ = demux_.block_.size();
-  demux_.boundary_ = index;
+  demux_.pass_ = demux_.pos_;
+  demux_.boundary_ = demux_.base_ + demux_.pos_;
 }
 
 void StreamSplitter::split_frame(const std::uint8_t* frame, TraceIndex index) {
@@ -54,43 +51,22 @@ void StreamSplitter::split_frame(const std::uint8_t* frame, TraceIndex index) {
         bytes_of_[id] += size;
         if (size == 0 || id >= kTraceIdCount || !wanted_[id]) return;
         StreamBuffer& stream = streams_[id];
-        store_data(stream.bytes_.room(kFrameSize), data);
+        store_data(stream.room(kFrameSize), data);
         stream.finish_run(index + offset, size);
       });
 }
 
-// Up to `count` frames from `at` on, as long as they have no ID bytes; returns how many.
-std::size_t StreamSplitter::split_plain_frames(const std::uint8_t* at, std::size_t count,
-                                               TraceIndex index) {
-  const TraceId id = demux_.current_id_;
+// Passes over the frames without ID bytes at the present place, and returns how many they were.
+std::size_t StreamSplitter::pass_plain_frames() {
+  const std::uint8_t* at = demux_.block_.data() + demux_.pos_;
+  const std::size_t count = (demux_.block_.size() - demux_.pos_) / kFrameSize;
   std::size_t frames = 0;
-  if (id < kTraceIdCount && wanted_[id]) {
-    StreamBuffer& stream = streams_[id];
-    std::uint8_t* out = stream.bytes_.room(count * kPlainFrameBytes + 1);  // Each store is 16 wide.
-    const Run run{stream.size(), index, true};
-    for (; frames < count; ++frames) {
-      const auto low = load_le<std::uint64_t>(at);
-      const auto high = load_le<std::uint64_t>(at + 8);
-      if (((low | high) & kIdBits) != 0) break;
-      const unsigned flags = at[kPlainFrameBytes];
-      store_little(out, low | kFlagBits[flags & 0xF]);
-      store_little(out + 8, high | kFlagBits[flags >> 4]);
-      at += kFrameSize;
-      out += kPlainFrameBytes;
-    }
-    if (frames != 0) {
-      *stream.runs_.room(1) = run;
-      stream.runs_.advance(1);
-      stream.bytes_.advance(frames * kPlainFrameBytes);
-    }
-  } else {
-    while (frames < count &&
-           ((load_le<std::uint64_t>(at) | load_le<std::uint64_t>(at + 8)) & kIdBits) == 0) {
-      ++frames;
-      at += kFrameSize;
-    }
+  while (frames < count &&
+         ((load_le<std::uint64_t>(at) | load_le<std::uint64_t>(at + 8)) & kIdBits) == 0) {
+    ++frames;
+    at += kFrameSize;
   }
-  bytes_of_[id] += frames * kPlainFrameBytes;
+  demux_.pos_ += frames * kFrameSize;
   demux_.statistics_.frame_bytes += frames;
   return frames;
 }

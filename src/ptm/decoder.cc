@@ -63,6 +63,37 @@ void Decoder::reset() {
   lose_flow();
 }
 
+void Decoder::jump() {
+  if (state_ == State::kNoSync) return;
+  state_ = State::kWaitSync;
+  need_isync_ = true;
+  lose_flow();
+}
+
+void Decoder::restore(const Decoder& other) {
+  static_cast<DecoderState&>(*this) = other.settled_state();
+  return_stack_.forget_callers();
+  staged_count_ = staged_taken_ = 0;
+  diagnostics_.clear();
+  select_memory();
+}
+
+// Without what is left over from before and has no meaning any more.
+DecoderState Decoder::settled_state() const {
+  DecoderState state = *this;
+  if (block_ != nullptr) {
+    state.address_ = block_->start;
+    state.isa_ = block_->isa;
+  } else if (!valid_) {
+    state.address_ = 0;
+  }
+  return state;
+}
+
+bool Decoder::same_state(const Decoder& other) const {
+  return settled_state() == other.settled_state();
+}
+
 // ---- Output ---------------------------------------------------------------------------------
 
 void Decoder::begin_output(Element* out, Element* end) {

@@ -65,6 +65,34 @@ void Parser::reset() {
   doubts_told_ = {};
 }
 
+void Parser::jump() {
+  synced_ = false;
+  carry_size_ = 0;
+  unsynced_size_ = zeros_ = 0;
+  doubtful_bytes_ = 0;
+  zeros_before_block_ = tail_zeros_ = 0;
+  data_ = nullptr;
+  size_ = position_ = 0;
+}
+
+// Without what is left over from before and has no meaning any more.
+ParserState Parser::settled_state() const {
+  ParserState state = *this;
+  if (size_ != 0) state.zeros_before_block_ = tail_zeros_;
+  state.tail_zeros_ = 0;
+  if (carry_size_ == 0) state.carry_zeros_ = 0;
+  for (std::size_t i = carry_size_; i < kMaxPacketBytes; ++i) {
+    state.carry_[i] = 0;
+    state.carry_index_[i] = 0;
+  }
+  if (synced_) state.unsynced_size_ = state.zeros_ = 0;
+  for (std::size_t i = state.unsynced_size_; i < kMaxPacketBytes; ++i) {
+    state.unsynced_[i] = 0;
+    state.unsynced_index_[i] = 0;
+  }
+  return state;
+}
+
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
     return next_unsynced(packet);

@@ -54,10 +54,9 @@ constexpr auto kMeanings = [] {
 }  // namespace
 
 Decoder::Decoder(const Config& config, const Quirks& quirks)
-    : config_(config),
-      quirks_(quirks),
-      checks_(!quirks.bad_packet_is_fatal),
-      told_timestamp_(!checks_ || config.stmtcsr == 0 || config.timestamps_enabled()) {}
+    : config_(config), quirks_(quirks), checks_(!quirks.bad_packet_is_fatal) {
+  told_timestamp_ = !checks_ || config.stmtcsr == 0 || config.timestamps_enabled();
+}
 
 void Decoder::clear_state() {
   master_ = channel_ = 0;

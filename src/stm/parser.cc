@@ -99,6 +99,43 @@ void Parser::reset() {
   block_fs_ = 0;
 }
 
+void Parser::jump() {
+  data_ = nullptr;
+  size_ = at_ = 0;
+  synced_ = false;
+  carry_.clear();
+  carried_ = false;
+  history_size_ = 0;
+  remembered_ = false;
+  held_size_ = 0;
+  held_upper_ = false;
+  async_due_ = false;
+  fs_ = 0;
+}
+
+// Without what is left over from before and has no meaning any more.
+ParserState Parser::settled_state() const {
+  ParserState state = *this;
+  if (!carried_) {
+    state.carry_.clear();
+    state.carry_index_ = 0;
+    state.carry_upper_ = false;
+  }
+  std::fill(state.history_.begin() + static_cast<std::ptrdiff_t>(history_size_),
+            state.history_.end(), std::uint8_t{0});
+  if (synced_) {
+    state.held_size_ = 0;
+    state.fs_ = 0;
+  }
+  if (state.held_size_ == 0) state.held_upper_ = false;
+  std::fill(state.held_.begin() + static_cast<std::ptrdiff_t>(state.held_size_), state.held_.end(),
+            std::uint8_t{0});
+  std::fill(state.held_index_.begin() + static_cast<std::ptrdiff_t>(state.held_size_),
+            state.held_index_.end(), TraceIndex{0});
+  if (!async_due_) state.due_ = 0;
+  return state;
+}
+
 std::size_t Parser::withdraw() {
   const std::size_t used = position();
   statistics_.total_bytes -= size_ - used;

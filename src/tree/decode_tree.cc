@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace waymark {
 
 std::string_view protocol_name(Protocol protocol) {
@@ -176,6 +178,22 @@ bool DecodeTree::take_segment() {
   return false;
 }
 
+// Frames in a row that all belong to one source: fed at once they give the same as one by one.
+bool DecodeTree::take_plain_frames() {
+  constexpr std::size_t kMost = 1024;  // 16 KiB of capture.
+  if (reference_quirks_ || raw_ != nullptr) return false;
+  const TraceId id = demux_->current_id();
+  Source* source = listener(id);
+  if (source == nullptr) return false;
+  plain_.clear();
+  const std::size_t frames = demux_->take_plain_frames(plain_, kMost);
+  if (frames == 0) return false;
+  demux_->statistics().count(id, plain_.size(), true);
+  source->feed(plain_.block());
+  current_ = source;
+  return true;
+}
+
 // Gives the next source its bytes.  False: no more input, an error, or elements must go out before
 // something is said.
 bool DecodeTree::next_segment(bool elements_pending) {
@@ -183,6 +201,7 @@ bool DecodeTree::next_segment(bool elements_pending) {
   while (true) {
     if (take_segment()) return true;
     if (failed_) return false;
+    if (!stepped_ && take_plain_frames()) return true;
     if (!stepped_) step_ = demux_->step();
     const bool speaks = step_ != frames::Step::kFrame && step_ != frames::Step::kNeedInput;
     stepped_ = speaks && elements_pending;
@@ -238,6 +257,70 @@ std::size_t DecodeTree::withdraw() {
 
 frames::Statistics DecodeTree::frame_statistics() const {
   return demux_ ? demux_->statistics() : frames::Statistics{};
+}
+
+std::unique_ptr<DecodeTree> DecodeTree::clone() const {
+  auto copy = std::make_unique<DecodeTree>(demux_ ? std::optional(demux_->options()) : std::nullopt,
+                                           reference_quirks_);
+  if (demux_) {
+    copy->demux_ = demux_;
+    copy->demux_->set_monitor(nullptr, false);
+  }
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    if (sources_[id] == nullptr) continue;
+    copy->sources_[id] = sources_[id]->clone();
+    copy->sources_[id]->set_observer(nullptr, id);
+  }
+  copy->enabled_ = enabled_;
+  copy->failed_ = failed_;
+  return copy;
+}
+
+bool DecodeTree::can_jump() const {
+  return !reference_quirks_ && std::ranges::all_of(sources_, [](const auto& source) {
+    return source == nullptr || source->can_jump();
+  });
+}
+
+void DecodeTree::jump() {
+  if (demux_) demux_->start(demux_->current_id());
+  for (const auto& source : sources_)
+    if (source != nullptr) source->jump();
+}
+
+void DecodeTree::restore(const DecodeTree& other) {
+  if (demux_ && other.demux_) {
+    const frames::Statistics counts = demux_->statistics();
+    demux_ = other.demux_;
+    demux_->statistics() = counts;
+    demux_->set_monitor(nullptr, false);
+  }
+  for (TraceId id = 0; id < kTraceIdCount; ++id)
+    if (sources_[id] != nullptr) sources_[id]->restore(*other.sources_[id]);
+  failed_ = other.failed_;
+  current_ = nullptr;
+  segment_ = segment_count_ = 0;
+  stepped_ = false;
+}
+
+bool DecodeTree::same_framing(const DecodeTree& other) const {
+  return failed_ == other.failed_ && (!demux_ || demux_->same_state(*other.demux_));
+}
+
+bool DecodeTree::same_state(const DecodeTree& other) const {
+  if (!same_framing(other)) return false;
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    if (sources_[id] != nullptr && !sources_[id]->same_state(*other.sources_[id])) return false;
+  }
+  return true;
+}
+
+void DecodeTree::add_statistics(const DecodeTree& other) {
+  if (demux_) demux_->statistics() += other.frame_statistics();
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    if (sources_[id] != nullptr && other.sources_[id] != nullptr)
+      sources_[id]->add_statistics(other.sources_[id]->statistics());
+  }
 }
 
 void DecodeTree::reset_statistics() {

@@ -90,12 +90,14 @@ class PacketSource final : public Source {
   [[nodiscard]] SourceStatistics statistics() const override {
     SourceStatistics s = statistics_;
     const auto& parsed = parser_.statistics();
-    s.total_bytes = parsed.total_bytes;
-    s.unsynced_bytes = parsed.unsynced_bytes;
-    s.bad_headers = parsed.bad_headers;
-    s.bad_sequences = parsed.bad_sequences;
+    s.total_bytes += parsed.total_bytes;
+    s.unsynced_bytes += parsed.unsynced_bytes;
+    s.bad_headers += parsed.bad_headers;
+    s.bad_sequences += parsed.bad_sequences;
     return s;
   }
+
+  void add_statistics(const SourceStatistics& more) override { statistics_ += more; }
 
   void reset_statistics() override {
     statistics_ = {};
@@ -130,7 +132,46 @@ class PacketSource final : public Source {
     return copy;
   }
 
+  [[nodiscard]] bool can_jump() const override {
+    return kJumps && !options_.reference_quirks && (decoder_ || !kChecksRegisters);
+  }
+
+  void jump() override {
+    if constexpr (kJumps) {
+      parser_.jump();
+      if (decoder_) decoder_->jump();
+    }
+  }
+
+  void restore(const Source& other) override {
+    const auto& from = static_cast<const PacketSource&>(other);
+    statistics_ = statistics();
+    parser_ = from.parser_;
+    parser_.reset_statistics();
+    registers_ = from.registers_;
+    ending_ = from.ending_;
+    if constexpr (kJumps) {
+      if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
+    }
+  }
+
+  [[nodiscard]] bool same_state(const Source& other) const override {
+    if constexpr (kJumps) {
+      const auto& with = static_cast<const PacketSource&>(other);
+      if (!parser_.same_state(with.parser_) || ending_ != with.ending_) return false;
+      if (decoder_.has_value() != with.decoder_.has_value()) return false;
+      return !decoder_ || decoder_->same_state(*with.decoder_);
+    } else {
+      return false;
+    }
+  }
+
  private:
+  static constexpr bool kJumps = requires(Parser& parser, Decoder& decoder) {
+    parser.jump();
+    decoder.jump();
+  };
+
   static constexpr bool kRuns = requires(Decoder& decoder) { decoder.running(); };
   static constexpr bool kPuts = requires(Decoder& decoder, const Packet& packet, Element* at) {
     { decoder.put(packet, at, at) } -> std::same_as<Element*>;

@@ -68,6 +68,23 @@ inline std::vector<std::string> captures() {
   return found;
 }
 
+/// The trace, as the tree is fed with it.
+struct Trace {
+  TraceIndex first = 0;
+  std::vector<std::uint8_t> bytes;
+};
+
+inline Trace read_trace(inputs::Capture& capture) {
+  Trace trace;
+  bool begun = false;
+  while (const auto block = capture.next_block()) {
+    if (!begun) trace.first = block->index;
+    begun = true;
+    trace.bytes.insert(trace.bytes.end(), block->bytes.begin(), block->bytes.end());
+  }
+  return trace;
+}
+
 /// A capture's name as a test's.
 inline std::string name_of(const testing::TestParamInfo<std::string>& capture) {
   std::string name = capture.param;

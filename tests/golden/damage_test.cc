@@ -13,23 +13,6 @@
 namespace waymark {
 namespace {
 
-/// The trace, as the tree is fed with it.
-struct Trace {
-  TraceIndex first = 0;
-  std::vector<std::uint8_t> bytes;
-};
-
-Trace read_trace(inputs::Capture& capture) {
-  Trace trace;
-  bool begun = false;
-  while (const auto block = capture.next_block()) {
-    if (!begun) trace.first = block->index;
-    begun = true;
-    trace.bytes.insert(trace.bytes.end(), block->bytes.begin(), block->bytes.end());
-  }
-  return trace;
-}
-
 class Decoding {
  public:
   explicit Decoding(const std::string& folder)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "waymark/base/types.h"
@@ -207,6 +208,11 @@ struct Element {
   std::uint8_t reason = 0;
   std::uint8_t extra = 0;         ///< kSwTrace, data kinds: flag bits.  kItmTrace: ItmKind.
   std::uint32_t extra_value = 0;  ///< kSwTrace: payload bits.  kItmTrace: payload bytes.
+
+  /// All bytes are the same, also those that mean nothing in an element of this kind.
+  friend bool operator==(const Element& a, const Element& b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
 };
 
 static_assert(sizeof(Element) <= 64);

@@ -18,9 +18,163 @@
 
 namespace waymark::etmv4 {
 
+/// What a decoder keeps from one packet to the next, but for what it only remembers of the image.
+/// Sheet section 5.1.
+struct DecoderState {
+  static constexpr std::uint32_t kMaxCredit = std::uint32_t{1} << 20;
+
+  enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitTraceInfo, kDecode };
+
+  enum class EntryKind : std::uint8_t {
+    kTraceInfo,
+    kTraceOn,
+    kAtom,
+    kContext,
+    kAddress,
+    kSourceAddress,
+    kException,
+    kExceptionReturn,
+    kFunctionReturn,
+    kEvent,
+    kCycleCount,
+    kTimestamp,
+    kTimestampCycleCount,
+    kMarker,
+    kDataMarker,
+    kQ,
+    kTransactionStart,
+    kTransactionCommit,
+    kTransactionFail,
+    kTransactionInit,
+    kInstrumentation,
+    kUnseen,
+  };
+
+  /// What a packet leaves in the queue.
+  struct Entry {
+    TraceIndex index = 0;
+    std::uint64_t value = 0;  ///< Address, timestamp, payload; atoms, oldest in bit 0.
+    std::uint32_t count = 0;  ///< Atoms or unseen elements left; cycle count; Q count.
+    std::uint32_t context_id = 0;
+    std::uint32_t vmid = 0;
+    std::uint16_t number = 0;  ///< Exception or event number; instrumentation level.
+    EntryKind kind = EntryKind::kTraceInfo;
+    std::uint8_t is = 0;
+    std::uint8_t el = 0;
+    bool flag = false;   ///< Context: updated.  Exception: return is target.  Q: address included.
+    bool known = false;  ///< Q: count known.  Context: carries a context ID.
+    bool has_vmid = false;
+    bool sf = false;
+    bool ns = false;
+    bool nse = false;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+
+  /// The queue, oldest first.  A vector with a moving front: it is nearly always short.
+  class Queue {
+   public:
+    [[nodiscard]] bool empty() const { return front_ == entries_.size(); }
+    [[nodiscard]] std::size_t size() const { return entries_.size() - front_; }
+    [[nodiscard]] Entry& front() { return entries_[front_]; }
+    Entry& push() { return entries_.emplace_back(); }
+    [[nodiscard]] Entry& at(std::size_t i) { return entries_[front_ + i]; }
+    void pop_front() {
+      if (++front_ == entries_.size()) {
+        clear();
+      } else if (front_ >= 4096 && front_ * 2 > entries_.size()) {
+        entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(front_));
+        front_ = 0;
+      }
+    }
+    [[nodiscard]] Entry& back() { return entries_.back(); }
+    void pop_back() {
+      entries_.pop_back();
+      if (empty()) clear();
+    }
+    /// Erases those of the i-th and later entries that `predicate` picks.
+    template <class Predicate>
+    void erase_from(std::size_t i, Predicate predicate) {
+      const auto from = entries_.begin() + static_cast<std::ptrdiff_t>(front_ + i);
+      entries_.erase(std::remove_if(from, entries_.end(), predicate), entries_.end());
+      if (empty()) clear();
+    }
+    void clear() {
+      entries_.clear();
+      front_ = 0;
+    }
+
+    friend bool operator==(const Queue& a, const Queue& b) {
+      return std::equal(
+          a.entries_.begin() + static_cast<std::ptrdiff_t>(a.front_), a.entries_.end(),
+          b.entries_.begin() + static_cast<std::ptrdiff_t>(b.front_), b.entries_.end());
+    }
+
+   private:
+    std::vector<Entry> entries_;
+    std::size_t front_ = 0;
+  };
+
+  flow::ReturnStack return_stack_;
+  bool said_unfollowed_ = false;
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  Queue queue_;
+
+  // The atom packet that run() is at; its index is packet_index_.
+  std::uint32_t run_atoms_ = 0;
+  std::uint32_t run_left_ = 0;
+
+  // An address that is alone in the queue waits here, to be taken by the atoms after it.
+  bool holding_ = false;
+  std::uint8_t held_is_ = 0;
+  TraceIndex held_index_ = 0;
+  std::uint64_t held_address_ = 0;
+  TraceIndex packet_index_ = 0;
+
+  // What the present packet asked for.
+  std::int64_t depth_ = 0;
+  std::uint32_t commit_request_ = 0;
+  std::uint32_t cancel_request_ = 0;
+  bool mispredict_request_ = false;
+  bool discard_request_ = false;
+  bool end_request_ = false;
+  bool no_sync_pending_ = false;
+  bool busy_ = false;
+  bool failed_ = false;
+  bool yield_ = false;     ///< The client must see a context before memory is read under it.
+  bool run_open_ = false;  ///< A commit run was interrupted for want of room.
+  TraceIndex last_looked_at_ = 0;  ///< Index of the last entry that this commit run looked at.
+
+  // Where execution is.
+  std::uint64_t address_ = 0;
+  isa::Isa isa_ = isa::Isa::kA32;
+  std::uint8_t it_ = 0;
+  bool is_64bit_ = false;
+  std::uint8_t last_is_ = 0;
+  bool need_address_ = true;
+  bool need_context_ = true;
+  bool address_pending_ = false;  ///< An exception or Q waits for its address packet.
+  bool pop_pending_ = false;
+  bool wait_for_address_ = false;
+  bool previous_overflow_ = false;
+  bool marker_seen_ = false;
+  bool range_expected_ = false;
+  std::uint64_t range_expectation_ = 0;
+
+  Element context_;  ///< Context fields of every element.
+
+  // What is left of the work that packets may cause beyond their own size: instructions walked past
+  // the block cache, entries looked through.  Every byte of trace adds to it, so that the time to
+  // decode is bounded by the size of the trace.
+  std::uint32_t credit_ = kMaxCredit;
+  TraceIndex refilled_at_ = 0;
+
+  friend bool operator==(const DecoderState&, const DecoderState&) = default;
+};
+
 /// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
 /// One owner; not thread safe.  `image` must outlive it.
-class Decoder {
+class Decoder : private DecoderState {
  public:
   /// Outstanding entries beyond which the decoder resynchronises: a bound on memory.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 20;
@@ -79,6 +233,17 @@ class Decoder {
   /// The reference's RESET operation; sheet section 5.1.
   void reset();
 
+  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
+  /// keeps what no synchronisation point restates.
+  void jump();
+
+  /// Goes on where `other` is, which decodes the same stream; the block cache stays.  Both have
+  /// given all elements.
+  void restore(const Decoder& other);
+
+  /// What comes next will be decoded alike.  Both have given all elements.
+  [[nodiscard]] bool same_state(const Decoder& other) const;
+
   /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
   void refresh();
 
@@ -89,92 +254,6 @@ class Decoder {
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
  private:
-  static constexpr std::uint32_t kMaxCredit = std::uint32_t{1} << 20;
-
-  enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitTraceInfo, kDecode };
-
-  enum class EntryKind : std::uint8_t {
-    kTraceInfo,
-    kTraceOn,
-    kAtom,
-    kContext,
-    kAddress,
-    kSourceAddress,
-    kException,
-    kExceptionReturn,
-    kFunctionReturn,
-    kEvent,
-    kCycleCount,
-    kTimestamp,
-    kTimestampCycleCount,
-    kMarker,
-    kDataMarker,
-    kQ,
-    kTransactionStart,
-    kTransactionCommit,
-    kTransactionFail,
-    kTransactionInit,
-    kInstrumentation,
-    kUnseen,
-  };
-
-  /// What a packet leaves in the queue.
-  struct Entry {
-    TraceIndex index = 0;
-    std::uint64_t value = 0;  ///< Address, timestamp, payload; atoms, oldest in bit 0.
-    std::uint32_t count = 0;  ///< Atoms or unseen elements left; cycle count; Q count.
-    std::uint32_t context_id = 0;
-    std::uint32_t vmid = 0;
-    std::uint16_t number = 0;  ///< Exception or event number; instrumentation level.
-    EntryKind kind = EntryKind::kTraceInfo;
-    std::uint8_t is = 0;
-    std::uint8_t el = 0;
-    bool flag = false;   ///< Context: updated.  Exception: return is target.  Q: address included.
-    bool known = false;  ///< Q: count known.  Context: carries a context ID.
-    bool has_vmid = false;
-    bool sf = false;
-    bool ns = false;
-    bool nse = false;
-  };
-
-  /// The queue, oldest first.  A vector with a moving front: it is nearly always short.
-  class Queue {
-   public:
-    [[nodiscard]] bool empty() const { return front_ == entries_.size(); }
-    [[nodiscard]] std::size_t size() const { return entries_.size() - front_; }
-    [[nodiscard]] Entry& front() { return entries_[front_]; }
-    Entry& push() { return entries_.emplace_back(); }
-    [[nodiscard]] Entry& at(std::size_t i) { return entries_[front_ + i]; }
-    void pop_front() {
-      if (++front_ == entries_.size()) {
-        clear();
-      } else if (front_ >= 4096 && front_ * 2 > entries_.size()) {
-        entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(front_));
-        front_ = 0;
-      }
-    }
-    [[nodiscard]] Entry& back() { return entries_.back(); }
-    void pop_back() {
-      entries_.pop_back();
-      if (empty()) clear();
-    }
-    /// Erases those of the i-th and later entries that `predicate` picks.
-    template <class Predicate>
-    void erase_from(std::size_t i, Predicate predicate) {
-      const auto from = entries_.begin() + static_cast<std::ptrdiff_t>(front_ + i);
-      entries_.erase(std::remove_if(from, entries_.end(), predicate), entries_.end());
-      if (empty()) clear();
-    }
-    void clear() {
-      entries_.clear();
-      front_ = 0;
-    }
-
-   private:
-    std::vector<Entry> entries_;
-    std::size_t front_ = 0;
-  };
-
   /// Instructions walked without regard to waypoints.
   struct Stretch {
     std::uint64_t start = 0;
@@ -186,6 +265,8 @@ class Decoder {
 
   static bool is_survivor(EntryKind kind);
   void clear_state();
+
+  [[nodiscard]] DecoderState settled_state() const;
 
   // -- Packets to entries --
   void accept_in_decode(const Packet& packet);
@@ -201,6 +282,7 @@ class Decoder {
   void unusable_packet(Fault fault, Severity severity, std::string_view message);
 
   // -- Resolving --
+  [[nodiscard]] std::uint32_t refilled_credit() const;
   void refill_credit();
   [[nodiscard]] bool look_through(std::size_t entries);
   void resolve();
@@ -251,7 +333,6 @@ class Decoder {
   Quirks quirks_;
   std::uint32_t flags_;
   flow::Follower follower_;
-  flow::ReturnStack return_stack_;
   bool return_stack_on_;
   bool exception_return_is_p0_;
   bool checks_;          ///< Any consistency check is on.
@@ -259,65 +340,12 @@ class Decoder {
   /// Atoms are about waypoints alone.  Where loads or stores are P0 elements too, nothing tells
   /// which instruction an atom is about: there are no ranges then.
   bool follows_;
-  bool said_unfollowed_ = false;
   bool callbacks_ = false;
   bool straight_ = false;  ///< No speculation, no checks: atoms need no queue.
 
-  State state_ = State::kNoSync;
-  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
-  Queue queue_;
-
-  // The atom packet that run() is at; its index is packet_index_.
-  std::uint32_t run_atoms_ = 0;
-  std::uint32_t run_left_ = 0;
-
-  // An address that is alone in the queue waits here, to be taken by the atoms after it.
-  bool holding_ = false;
-  std::uint8_t held_is_ = 0;
-  TraceIndex held_index_ = 0;
-  std::uint64_t held_address_ = 0;
-  TraceIndex packet_index_ = 0;
-
-  // What the present packet asked for.
-  std::int64_t depth_ = 0;
-  std::uint32_t commit_request_ = 0;
-  std::uint32_t cancel_request_ = 0;
-  bool mispredict_request_ = false;
-  bool discard_request_ = false;
-  bool end_request_ = false;
-  bool no_sync_pending_ = false;
-  bool busy_ = false;
-  bool failed_ = false;
-  bool yield_ = false;     ///< The client must see a context before memory is read under it.
-  bool run_open_ = false;  ///< A commit run was interrupted for want of room.
-  TraceIndex last_looked_at_ = 0;  ///< Index of the last entry that this commit run looked at.
-
-  // Where execution is.
-  std::uint64_t address_ = 0;
-  isa::Isa isa_ = isa::Isa::kA32;
-  std::uint8_t it_ = 0;
-  bool is_64bit_ = false;
-  std::uint8_t last_is_ = 0;
-  bool need_address_ = true;
-  bool need_context_ = true;
-  bool address_pending_ = false;  ///< An exception or Q waits for its address packet.
-  bool pop_pending_ = false;
-  bool wait_for_address_ = false;
-  bool previous_overflow_ = false;
-  bool marker_seen_ = false;
-  bool range_expected_ = false;
-  std::uint64_t range_expectation_ = 0;
   flow::BlockPointer block_;  ///< At address_, if known.
   flow::BlockPointer from_;   ///< The block before, for its links.
   bool from_taken_ = false;
-
-  Element context_;  ///< Context fields of every element.
-
-  // What is left of the work that packets may cause beyond their own size: instructions walked past
-  // the block cache, entries looked through.  Every byte of trace adds to it, so that the time to
-  // decode is bounded by the size of the trace.
-  std::uint32_t credit_ = kMaxCredit;
-  TraceIndex refilled_at_ = 0;
 
   // Output.
   Element* out_begin_ = nullptr;

@@ -54,12 +54,46 @@ enum class Layout : std::uint8_t {
   kQ,
 };
 
+/// What a parser keeps from one block to the next.  Sheet section 5.1.
+struct ParserState {
+  /// The unsynchronised search; sheet section 2.2.
+  enum class Search : std::uint8_t { kPlain, kExtension, kAsync };
+  enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
+
+  // The unfinished packet, or the bytes of the unsynchronised search.
+  std::vector<std::uint8_t> carry_{};
+  TraceIndex carry_index_ = 0;
+  bool carried_ = false;
+
+  bool synced_ = false;
+  Search search_ = Search::kPlain;
+  Due due_ = Due::kNothing;
+  bool chunk_index_fixed_ = false;
+  TraceIndex next_chunk_index_ = 0;
+  bool first_chunk_given_ = false;
+
+  // Registers that packets update.
+  std::array<Address, 4> history_{};  ///< A ring of which the newest three count.
+  std::size_t newest_ = 0;
+  Address base_{.value = 0, .valid_bits = 0, .update_bits = 0, .size_bits = 32, .is = 0};
+  Context context_{};
+  bool context_seen_ = false;
+  std::uint64_t timestamp_ = 0;
+  bool timestamp_valid_ = false;
+  bool trace_info_seen_ = false;
+  bool initial_pending_ = true;
+  std::uint32_t cc_threshold_ = 0;
+  std::uint32_t cc_threshold_shown_ = 0;
+
+  friend bool operator==(const ParserState&, const ParserState&) = default;
+};
+
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
 /// saved state (with the block that it reads).  One owner; not thread safe.
 ///
 /// A packet longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
-class Parser {
+class Parser : private ParserState {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
 
@@ -95,6 +129,15 @@ class Parser {
   /// Unsynchronised again, as the reference's RESET operation leaves it (sheet section 5.1).
   void reset();
 
+  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
+  /// restates stays.
+  void jump();
+
+  /// What comes next will be read alike.  Both have used up their blocks.
+  [[nodiscard]] bool same_state(const Parser& other) const {
+    return settled_state() == other.settled_state();
+  }
+
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
@@ -121,10 +164,7 @@ class Parser {
     std::uint8_t bits = 0;  ///< (of a short form: without its second byte; 0: exact match).
   };
 
-  /// The unsynchronised search; sheet section 2.2.
-  enum class Search : std::uint8_t { kPlain, kExtension, kAsync };
-  enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
-
+  [[nodiscard]] ParserState settled_state() const;
   void build_table();
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
@@ -189,34 +229,10 @@ class Parser {
   std::size_t run_ = 0;
   std::size_t run_end_ = 0;
 
-  // The unfinished packet, or the bytes of the unsynchronised search.
-  std::vector<std::uint8_t> carry_;
-  TraceIndex carry_index_ = 0;
-  bool carried_ = false;
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
-
-  bool synced_ = false;
-  Search search_ = Search::kPlain;
-  Due due_ = Due::kNothing;
-  bool chunk_index_fixed_ = false;
-  TraceIndex next_chunk_index_ = 0;
-  bool first_chunk_given_ = false;
-
-  // Registers that packets update; sheet section 5.1.
-  std::array<Address, 4> history_;  ///< A ring of which the newest three count.
-  std::size_t newest_ = 0;
-  Address base_{.value = 0, .valid_bits = 0, .update_bits = 0, .size_bits = 32, .is = 0};
-  Context context_;
-  bool context_seen_ = false;
-  std::uint64_t timestamp_ = 0;
-  bool timestamp_valid_ = false;
-  bool trace_info_seen_ = false;
-  bool initial_pending_ = true;
-  std::uint32_t cc_threshold_ = 0;
-  std::uint32_t cc_threshold_shown_ = 0;
 
   ParserStatistics statistics_;
   Packet rare_;  ///< What parse() hands to its visitor, but for atoms and short addresses.

@@ -52,6 +52,17 @@ class ReturnStack {
 
   static constexpr unsigned kDepth = 16;
 
+  /// What can be popped is the same; callers are hints and do not count.
+  friend bool operator==(const ReturnStack& a, const ReturnStack& b) {
+    if (a.count_ != b.count_) return false;
+    for (unsigned i = 0; i < a.count_; ++i) {
+      const Entry& of_a = a.entries_[(a.top_ + kDepth - i) % kDepth];
+      const Entry& of_b = b.entries_[(b.top_ + kDepth - i) % kDepth];
+      if (of_a.address != of_b.address || of_a.isa != of_b.isa) return false;
+    }
+    return true;
+  }
+
  private:
   std::array<Entry, kDepth> entries_;
   unsigned top_ = 0;  ///< Of the newest entry, when count_ > 0.

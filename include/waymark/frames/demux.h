@@ -9,6 +9,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/result.h"
 #include "waymark/base/types.h"
+#include "waymark/frames/stream.h"
 
 namespace waymark::frames {
 
@@ -84,6 +85,14 @@ struct Statistics {
   std::uint64_t unknown_id_bytes = 0;
   std::uint64_t frame_bytes = 0;
   friend bool operator==(const Statistics&, const Statistics&) = default;
+  Statistics& operator+=(const Statistics& more) {
+    valid_id_bytes += more.valid_id_bytes;
+    no_id_bytes += more.no_id_bytes;
+    reserved_id_bytes += more.reserved_id_bytes;
+    unknown_id_bytes += more.unknown_id_bytes;
+    frame_bytes += more.frame_bytes;
+    return *this;
+  }
 
   /// Counts `size` bytes of `id`; `delivered` when a decoder took them.
   void count(TraceId id, std::uint64_t size, bool delivered) {
@@ -161,6 +170,23 @@ class Demux {
 
   /// Back to the unsynchronised state; options and statistics stay.
   void reset();
+
+  /// Starts anew in the middle of a capture: the next block may begin anywhere.  `current` is the
+  /// ID that frames without ID bytes belong to, as far as that is known.
+  void start(TraceId current) {
+    reset();
+    current_id_ = current;
+  }
+
+  /// From the same next blocks both will give the same frames and errors.  Both have used up their
+  /// blocks.
+  [[nodiscard]] bool same_state(const Demux& other) const;
+
+  /// Whole frames without ID bytes, which all belong to current_id(): appends their data to `out`,
+  /// as one run, and returns how many there are at the present place of the block, at most `most`.
+  /// They are passed then.  0 as well where frames cannot be told in bulk: with a monitor, with
+  /// syncs between them, or after damage.
+  std::size_t take_plain_frames(StreamBuffer& out, std::size_t most);
 
   /// Bytes taken in that were neither counted nor reported as skipped: an unfinished frame, or the
   /// search for a sync.  At the end of the capture these are lost.

@@ -56,7 +56,7 @@ class StreamSplitter {
  private:
   void split_frames();
   void split_frame(const std::uint8_t* frame, TraceIndex index);
-  std::size_t split_plain_frames(const std::uint8_t* at, std::size_t count, TraceIndex index);
+  std::size_t pass_plain_frames();
 
   Demux demux_;
   IdSet wanted_;

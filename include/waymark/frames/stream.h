@@ -128,10 +128,15 @@ class StreamBuffer {
   [[nodiscard]] StreamBlock block() const { return {bytes_.view(), runs_.view()}; }
 
  private:
+  friend class Demux;
   friend class StreamSplitter;
 
-  void finish_run(TraceIndex index, std::size_t size) {
-    *runs_.room(1) = {bytes_.size(), index, false};
+  /// The place behind the bytes, with room for `count` more.
+  std::uint8_t* room(std::size_t count) { return bytes_.room(count); }
+
+  /// Takes `size` bytes that were written to room().
+  void finish_run(TraceIndex index, std::size_t size, bool whole_frames = false) {
+    *runs_.room(1) = {bytes_.size(), index, whole_frames};
     runs_.advance(1);
     bytes_.advance(size);
   }

@@ -19,10 +19,38 @@
 
 namespace waymark::ptm {
 
+/// What a decoder keeps from one packet to the next, but for what it only remembers of the image.
+/// Sheet section 8.
+struct DecoderState {
+  enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitIsync, kDecode };
+
+  flow::ReturnStack return_stack_;
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  bool need_isync_ = true;
+  bool no_sync_pending_ = false;
+  bool busy_ = false;
+  bool failed_ = false;
+  bool yield_ = false;  ///< The client must see a context before memory is read under it.
+  TraceIndex packet_index_ = 0;
+  std::uint8_t time_bits_ = 0;           ///< Low bits of the time that packets since a loss told.
+  std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
+
+  // Where execution is.  While block_ is set it alone says so.
+  bool valid_ = false;
+  isa::Isa isa_ = isa::Isa::kUnknown;
+  std::uint64_t address_ = 0;
+
+  Element context_;  ///< Context fields of every element.
+  Element range_;    ///< The same as the beginning of a range.
+
+  friend bool operator==(const DecoderState&, const DecoderState&) = default;
+};
+
 /// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
 /// Elements come in the order of their packets; nothing is held back.  One owner; not thread safe.
 /// `image` must outlive it.
-class Decoder {
+class Decoder : private DecoderState {
  public:
   /// `flags` are DecodeFlag bits (waymark/tree/source.h).
   Decoder(const Config& config, const image::Image& image, std::uint32_t flags,
@@ -63,6 +91,17 @@ class Decoder {
   /// Waits for synchronisation again; sheet section 8.
   void reset();
 
+  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
+  /// keeps what no synchronisation point restates.
+  void jump();
+
+  /// Goes on where `other` is, which decodes the same stream; the block cache stays.  Both have
+  /// given all elements.
+  void restore(const Decoder& other);
+
+  /// What comes next will be decoded alike.  Both have given all elements.
+  [[nodiscard]] bool same_state(const Decoder& other) const;
+
   /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
   void refresh();
 
@@ -73,8 +112,6 @@ class Decoder {
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
  private:
-  enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitIsync, kDecode };
-
   /// Which packet a walk is for: it names it in records.
   enum class Cause : std::uint8_t { kAtom, kBranch, kWaypointUpdate };
 
@@ -86,6 +123,8 @@ class Decoder {
 
   /// One packet makes no more elements: five ranges, "not accessible", a lost cycle count.
   static constexpr std::size_t kMostElements = 8;
+
+  [[nodiscard]] DecoderState settled_state() const;
 
   // -- Packets --
   void accept_in_decode(const Packet& packet);
@@ -128,32 +167,13 @@ class Decoder {
   Quirks quirks_;
   std::uint32_t flags_;
   flow::Follower follower_;
-  flow::ReturnStack return_stack_;
   bool return_stack_on_;
   std::uint64_t flushes_ = 0;  ///< Of the follower, when the stack's callers were valid.
   bool callbacks_;
 
-  State state_ = State::kNoSync;
-  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
-  bool need_isync_ = true;
-  bool no_sync_pending_ = false;
-  bool busy_ = false;
-  bool failed_ = false;
-  bool yield_ = false;  ///< The client must see a context before memory is read under it.
-  TraceIndex packet_index_ = 0;
-  std::uint8_t time_bits_ = 0;           ///< Low bits of the time that packets since a loss told.
-  std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
-
-  // Where execution is.  While block_ is set it alone says so.
-  bool valid_ = false;
-  isa::Isa isa_ = isa::Isa::kUnknown;
-  std::uint64_t address_ = 0;
   flow::BlockPointer block_;
   flow::BlockPointer from_;  ///< The block before, for its links.
   bool from_taken_ = false;
-
-  Element context_;  ///< Context fields of every element.
-  Element range_;    ///< The same as the beginning of a range.
 
   // Output: straight to the client's span, or to staged_ when that has too little room.
   Element* out_ = nullptr;

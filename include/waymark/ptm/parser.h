@@ -25,16 +25,54 @@ struct ParserStatistics {
   friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
 };
 
+/// What a parser keeps from one block to the next; sheet section 2.
+struct ParserState {
+  /// No packet is longer, nor a chunk of unsynchronised bytes.
+  static constexpr std::size_t kMaxPacketBytes = 32;
+
+  static constexpr std::size_t kMinZeros = 5;  ///< Fewest of an A-sync.
+
+  // At most kMinZeros, as all counts of zeros before something.
+  std::size_t zeros_before_block_ = 0;
+  std::size_t tail_zeros_ = 0;  ///< Of the block, and before it if it is all zeros.
+
+  // The unfinished packet.
+  std::array<std::uint8_t, kMaxPacketBytes> carry_{};
+  std::size_t carry_size_ = 0;
+  std::array<TraceIndex, kMaxPacketBytes> carry_index_{};
+  std::size_t carry_zeros_ = 0;  ///< Before it.
+
+  // The search for the first A-sync: bytes that are none, and then zeros that may be one.
+  bool synced_ = false;
+  std::array<std::uint8_t, kMaxPacketBytes> unsynced_{};
+  std::array<TraceIndex, kMaxPacketBytes> unsynced_index_{};
+  std::size_t unsynced_size_ = 0;  ///< With the zeros.
+  std::size_t zeros_ = 0;
+  bool first_chunk_given_ = false;
+  std::uint8_t doubtful_bytes_ = 0;  ///< So many more are looked at for cycle counts.
+
+  // Registers that packets update; sheet section 2.
+  Address address_;
+  isa::Isa isa_ = isa::Isa::kUnknown;
+  bool alt_isa_ = false;  ///< The variable of sheet section 5.3.
+  Context context_;
+  std::uint64_t timestamp_ = 0;
+  // How often each doubt arose since the last A-sync, and which were told.
+  std::array<std::uint8_t, kDoubtCount> doubts_{};
+  std::array<bool, kDoubtCount> doubts_told_{};
+
+  friend bool operator==(const ParserState&, const ParserState&) = default;
+};
+
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets (but for
 /// Quirks::chunks_end_with_blocks).  After a bad packet it searches for the next A-sync.  Five
 /// zeros and 0x80 are one even if the packet before took some of the zeros: damage before it was
 /// not seen then, and the A-sync is shorter by them.  A copy is a saved state (with the block that
 /// it reads).  One owner; not thread safe.
-class Parser {
+class Parser : private ParserState {
  public:
-  /// No packet is longer, nor a chunk of unsynchronised bytes.
-  static constexpr std::size_t kMaxPacketBytes = 32;
+  using ParserState::kMaxPacketBytes;
 
   explicit Parser(const Config& config, const Quirks& quirks = {});
 
@@ -62,6 +100,15 @@ class Parser {
   /// Unsynchronised again; nothing is known of addresses, context and time.
   void reset();
 
+  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
+  /// restates stays.
+  void jump();
+
+  /// What comes next will be read alike.  Both have used up their blocks.
+  [[nodiscard]] bool same_state(const Parser& other) const {
+    return settled_state() == other.settled_state();
+  }
+
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const {
     return {raw_ != nullptr ? raw_ : held_.data(), raw_size_};
@@ -83,8 +130,9 @@ class Parser {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
+  [[nodiscard]] ParserState settled_state() const;
+
   static constexpr std::size_t kMaxZeros = 16;   ///< Then the oldest are told as unsynchronised.
-  static constexpr std::size_t kMinZeros = 5;    ///< Of one that is.
   static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.
   static constexpr std::size_t kMaxBranch = 12;
   static constexpr std::uint8_t kDoubtFound =
@@ -173,42 +221,14 @@ class Parser {
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t position_ = 0;
-  // At most kMinZeros, as all counts of zeros before something.
-  std::size_t zeros_before_block_ = 0;
-  std::size_t tail_zeros_ = 0;  ///< Of the block, and before it if it is all zeros.
   std::span<const frames::Run> runs_;
   std::size_t run_ = 0;
   std::size_t run_end_ = 0;
-
-  // The unfinished packet.
-  std::array<std::uint8_t, kMaxPacketBytes> carry_{};
-  std::size_t carry_size_ = 0;
-  std::array<TraceIndex, kMaxPacketBytes> carry_index_{};
-  std::size_t carry_zeros_ = 0;  ///< Before it.
-
-  // The search for the first A-sync: bytes that are none, and then zeros that may be one.
-  bool synced_ = false;
-  std::array<std::uint8_t, kMaxPacketBytes> unsynced_{};
-  std::array<TraceIndex, kMaxPacketBytes> unsynced_index_{};
-  std::size_t unsynced_size_ = 0;  ///< With the zeros.
-  std::size_t zeros_ = 0;
-  bool first_chunk_given_ = false;
-  std::uint8_t doubtful_bytes_ = 0;  ///< So many more are looked at for cycle counts.
 
   // Bytes of the last packet: in the block, or where raw_ is nullptr in held_.
   std::array<std::uint8_t, kMaxPacketBytes> held_{};
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
-
-  // Registers that packets update; sheet section 2.
-  Address address_;
-  isa::Isa isa_ = isa::Isa::kUnknown;
-  bool alt_isa_ = false;  ///< The variable of sheet section 5.3.
-  Context context_;
-  std::uint64_t timestamp_ = 0;
-  // How often each doubt arose since the last A-sync, and which were told.
-  std::array<std::uint8_t, kDoubtCount> doubts_{};
-  std::array<bool, kDoubtCount> doubts_told_{};
 
   ParserStatistics statistics_;
   Packet packet_;  ///< What parse() hands to its visitor.

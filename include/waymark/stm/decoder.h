@@ -15,6 +15,36 @@
 
 namespace waymark::stm {
 
+/// What a decoder keeps from one packet to the next; sheet section 9.
+struct DecoderState {
+  enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
+  /// More than any packet can tell: of sums of differences none tells the whole.
+  static constexpr std::uint8_t kAllBits = 65;
+
+  static constexpr std::uint16_t kWholeTime = kElementHasTimestamp;
+  static constexpr std::uint16_t kPartialTime = kElementHasTimestamp | kElementTimeIsPartial;
+
+  State state_ = State::kNoSync;
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  TraceIndex last_index_ = 0;
+
+  std::uint16_t master_ = 0;
+  std::uint16_t channel_ = 0;
+  bool id_valid_ = false;
+  bool time_known_ = false;  ///< A timestamp was not empty.
+  /// Low bits of the time that packets since a loss told; at the start the rest is 0.
+  std::uint8_t time_bits_ = kAllBits;
+  std::uint8_t whole_time_bits_ = 64;
+  std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is not whole.
+
+  // What the registers deny and the trace has shown; each is told once.
+  bool told_timestamp_ = false;
+  bool told_master_ = false;
+  bool told_channel_ = false;
+
+  friend bool operator==(const DecoderState&, const DecoderState&) = default;
+};
+
 /// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
 /// One owner; not thread safe.
 ///
@@ -24,7 +54,7 @@ namespace waymark::stm {
 /// are not, until a timestamp has all 64.  Master and channel are those in force; they
 /// are valid from the first M8 or M16 on, and again after a global error or a loss of
 /// synchronisation.
-class Decoder {
+class Decoder : private DecoderState {
  public:
   explicit Decoder(const Config& config, const Quirks& quirks = {});
 
@@ -70,13 +100,25 @@ class Decoder {
   /// As the parser's reset().
   void reset();
 
- private:
-  enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
-  /// More than any packet can tell: of sums of differences none tells the whole.
-  static constexpr std::uint8_t kAllBits = 65;
-  static constexpr std::uint16_t kWholeTime = kElementHasTimestamp;
-  static constexpr std::uint16_t kPartialTime = kElementHasTimestamp | kElementTimeIsPartial;
+  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
+  /// keeps what no synchronisation point restates.
+  void jump() {
+    if (state_ != State::kNoSync) state_ = State::kWaitSync;
+  }
 
+  /// Goes on where `other` is, which decodes the same stream.  Both have given all elements.
+  void restore(const Decoder& other) {
+    static_cast<DecoderState&>(*this) = other;
+    count_ = 0;
+    diagnostics_.clear();
+  }
+
+  /// What comes next will be decoded alike.  Both have given all elements.
+  [[nodiscard]] bool same_state(const Decoder& other) const {
+    return static_cast<const DecoderState&>(*this) == static_cast<const DecoderState&>(other);
+  }
+
+ private:
   void clear_state();
   void lose_time();
   void take_version(const Packet& packet);
@@ -110,24 +152,7 @@ class Decoder {
 
   Config config_;
   Quirks quirks_;
-  State state_ = State::kNoSync;
-  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
-  TraceIndex last_index_ = 0;
-
-  std::uint16_t master_ = 0;
-  std::uint16_t channel_ = 0;
-  bool id_valid_ = false;
-  bool time_known_ = false;  ///< A timestamp was not empty.
-  /// Low bits of the time that packets since a loss told; at the start the rest is 0.
-  std::uint8_t time_bits_ = kAllBits;
-  std::uint8_t whole_time_bits_ = 64;
-  std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is not whole.
-
-  // What the registers deny and the trace has shown; each is told once.
-  bool checks_;
-  bool told_timestamp_;
-  bool told_master_ = false;
-  bool told_channel_ = false;
+  bool checks_;  ///< Whether the trace fits the registers.
 
   // What drain() has not given yet.
   std::array<Element, 2> queue_;

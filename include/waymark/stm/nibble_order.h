@@ -34,11 +34,14 @@ class OrderEvidence {
     return least_first ? least_first_.last : most_first_.last;
   }
 
+  friend bool operator==(const OrderEvidence&, const OrderEvidence&) = default;
+
  private:
   struct Clock {
     std::uint64_t last = 0;
     bool started = false;
     bool goes_back(std::uint64_t value, unsigned nibbles, TimestampEncoding encoding);
+    friend bool operator==(const Clock&, const Clock&) = default;
   };
 
   std::optional<NibbleOrder> verdict_;

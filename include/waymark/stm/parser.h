@@ -30,6 +30,50 @@ struct ParserStatistics {
   friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
 };
 
+/// What a parser keeps from one block to the next; sheet section 9.  Without what only
+/// Quirks::unsynced_by_block needs.
+struct ParserState {
+  /// Unsynchronised bytes come out in packets of this many.
+  static constexpr std::size_t kUnsyncedChunk = 16;
+  static constexpr std::size_t kHistory = 12;  ///< Bytes that hold kAsyncFs nibbles.
+
+  bool synced_ = false;
+  bool least_first_ = false;
+  bool gathering_ = false;     ///< The order is not settled.
+  bool order_stated_ = false;  ///< By an extended VERSION packet.
+  TimestampEncoding encoding_ = TimestampEncoding::kUnknown;
+  PacketType last_type_ = PacketType::kNotSync;
+  std::uint16_t master_ = 0;
+  std::uint16_t channel_ = 0;
+  // How they were sent, for the order may turn out to be the other one.
+  bool wide_master_ = false;       ///< By an M16.
+  bool channel_has_c8_ = false;    ///< Since the last C16.
+  std::uint16_t channel_c16_ = 0;  ///< What the last C16 said.
+  std::uint64_t timestamp_ = 0;
+  OrderEvidence evidence_;
+
+  // The unfinished packet, from the byte on in which it begins.
+  std::vector<std::uint8_t> carry_;
+  TraceIndex carry_index_ = 0;
+  bool carried_ = false;
+  bool carry_upper_ = false;
+
+  /// The last bytes before the carried packet, or else before the block; oldest first.
+  std::array<std::uint8_t, kHistory> history_{};
+  std::size_t history_size_ = 0;
+
+  // The search: what is held back because an ASYNC may begin in it.
+  std::array<std::uint8_t, kUnsyncedChunk + kHistory> held_{};
+  std::array<TraceIndex, kUnsyncedChunk + kHistory> held_index_{};
+  std::size_t held_size_ = 0;
+  bool held_upper_ = false;  ///< The search begins in the upper nibble of the oldest byte.
+  bool async_due_ = false;   ///< What is held ends with an ASYNC; due_ is all of it, in nibbles.
+  std::size_t due_ = 0;
+  std::uint64_t fs_ = 0;  ///< F nibbles before the present one, even where none are held.
+
+  friend bool operator==(const ParserState&, const ParserState&) = default;
+};
+
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets (except for
 /// NOTSYNC packets with Quirks::unsynced_by_block).  A copy is a saved state (with the block that
@@ -38,12 +82,11 @@ struct ParserStatistics {
 /// After a bad packet it searches for the next ASYNC.  21 F nibbles and a 0 are one wherever they
 /// stand, for no legal packets look like that: one that begins within a packet, because damage
 /// before it was not seen, is found too, and is shorter by what that packet took of it.
-class Parser {
+class Parser : private ParserState {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
   static constexpr unsigned kAsyncNibbles = 22;
-  /// Unsynchronised bytes come out in packets of this many.
-  static constexpr std::size_t kUnsyncedChunk = 16;
+  using ParserState::kUnsyncedChunk;
 
   explicit Parser(const Config& config, const Quirks& quirks = {});
 
@@ -73,6 +116,15 @@ class Parser {
   /// Unsynchronised again, and all that packets set is forgotten.
   void reset();
 
+  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
+  /// restates stays.
+  void jump();
+
+  /// What comes next will be read alike.  Both have used up their blocks.
+  [[nodiscard]] bool same_state(const Parser& other) const {
+    return settled_state() == other.settled_state();
+  }
+
   /// The bytes that the last packet touches, of the first one only the upper nibble where it begins
   /// there; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const;
@@ -95,10 +147,11 @@ class Parser {
   [[nodiscard]] bool order_is_settled() const { return !gathering_; }
 
  private:
+  [[nodiscard]] ParserState settled_state() const;
+
   /// Bytes that read() may load from a packet's first one on, whether they count or not.
   static constexpr std::size_t kReadAhead = 32;
   static constexpr unsigned kAsyncFs = kAsyncNibbles - 1;
-  static constexpr std::size_t kHistory = 12;  ///< Bytes that hold kAsyncFs nibbles.
 
   /// By the length nibble of a timestamp; sheet section 3.
   static constexpr std::array<std::uint8_t, 16> kTimestampNibbles = {0, 1, 2,  3,  4,  5,  6,  7,
@@ -166,41 +219,7 @@ class Parser {
   std::size_t run_ = 0;
   std::size_t run_end_ = 0;
 
-  // What packets set; sheet section 9.
-  bool synced_ = false;
-  bool least_first_ = false;
-  bool gathering_ = false;     ///< The order is not settled.
-  bool order_stated_ = false;  ///< By an extended VERSION packet.
-  TimestampEncoding encoding_ = TimestampEncoding::kUnknown;
-  PacketType last_type_ = PacketType::kNotSync;
-  std::uint16_t master_ = 0;
-  std::uint16_t channel_ = 0;
-  // How they were sent, for the order may turn out to be the other one.
-  bool wide_master_ = false;       ///< By an M16.
-  bool channel_has_c8_ = false;    ///< Since the last C16.
-  std::uint16_t channel_c16_ = 0;  ///< What the last C16 said.
-  std::uint64_t timestamp_ = 0;
-  OrderEvidence evidence_;
-
-  // The unfinished packet, from the byte on in which it begins.
-  std::vector<std::uint8_t> carry_;
-  TraceIndex carry_index_ = 0;
-  bool carried_ = false;
-  bool carry_upper_ = false;
-
-  /// The last bytes before the carried packet, or else before the block; oldest first.
-  std::array<std::uint8_t, kHistory> history_{};
-  std::size_t history_size_ = 0;
-  bool remembered_ = false;  ///< It holds the end of the present block already.
-
-  // The search: what is held back because an ASYNC may begin in it.
-  std::array<std::uint8_t, kUnsyncedChunk + kHistory> held_{};
-  std::array<TraceIndex, kUnsyncedChunk + kHistory> held_index_{};
-  std::size_t held_size_ = 0;
-  bool held_upper_ = false;  ///< The search begins in the upper nibble of the oldest byte.
-  bool async_due_ = false;   ///< What is held ends with an ASYNC; due_ is all of it, in nibbles.
-  std::size_t due_ = 0;
-  std::uint64_t fs_ = 0;  ///< F nibbles before the present one, even where none are held.
+  bool remembered_ = false;  ///< history_ holds the end of the present block already.
 
   // The same with Quirks::unsynced_by_block.  Its counts have 8 bits.
   std::uint8_t block_fs_ = 0;

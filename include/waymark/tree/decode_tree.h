@@ -67,10 +67,39 @@ class DecodeTree {
   [[nodiscard]] frames::Statistics frame_statistics() const;
   void reset_statistics();
 
+  // -- For decoders that start in the middle of a trace.  The trees have used up their blocks, have
+  //    given all elements and are not finishing; `other` has the same sources. ------------------
+
+  /// A copy with all state, without observer and monitor.
+  [[nodiscard]] std::unique_ptr<DecodeTree> clone() const;
+
+  /// Whether all sources can (Source::can_jump).  Never with `reference_quirks`.
+  [[nodiscard]] bool can_jump() const;
+
+  /// The next block may begin anywhere after the last one: sources wait for synchronisation
+  /// points, and frames without ID bytes are taken to belong to the ID that is current now.
+  void jump();
+
+  /// Goes on where `other` is.  What is known of the image, observer, filter and counts stay.
+  void restore(const DecodeTree& other);
+
+  /// From the same next blocks both will give the same.
+  [[nodiscard]] bool same_state(const DecodeTree& other) const;
+
+  /// From the same next blocks both will give the same bytes to their sources.
+  [[nodiscard]] bool same_framing(const DecodeTree& other) const;
+
+  /// Blocks must be a multiple of this: 1 where nothing is formatted.
+  [[nodiscard]] std::size_t alignment() const { return demux_ ? demux_->options().alignment() : 1; }
+
+  /// Adds what another tree has counted of the same trace.
+  void add_statistics(const DecodeTree& other);
+
  private:
   enum class Phase : std::uint8_t { kInput, kFinishing };
   bool next_segment(bool elements_pending);
   bool take_segment();
+  bool take_plain_frames();
   void report(const Diagnostic& record);
   bool next_to_finish();
   void reset_sources();
@@ -92,6 +121,7 @@ class DecodeTree {
   TraceId next_finishing_ = 0;
   Source* current_ = nullptr;  ///< Whose input next() works on.
   frames::Run raw_run_;
+  frames::StreamBuffer plain_;  ///< Frames in a row that current_ works on.
   std::size_t segment_ = 0;
   std::size_t segment_count_ = 0;
 };

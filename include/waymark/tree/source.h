@@ -69,6 +69,19 @@ struct SourceStatistics {
   std::uint32_t bad_headers = 0;
   std::uint32_t bad_sequences = 0;
   std::uint32_t diagnostics = 0;
+
+  SourceStatistics& operator+=(const SourceStatistics& more) {
+    total_bytes += more.total_bytes;
+    unsynced_bytes += more.unsynced_bytes;
+    packets += more.packets;
+    elements += more.elements;
+    sync_points += more.sync_points;
+    bad_headers += more.bad_headers;
+    bad_sequences += more.bad_sequences;
+    diagnostics += more.diagnostics;
+    return *this;
+  }
+  friend bool operator==(const SourceStatistics&, const SourceStatistics&) = default;
 };
 
 /// What every protocol's source is told.
@@ -157,8 +170,29 @@ class Source {
   /// The named fields of a packet of this source, in the order of its bytes.
   virtual void visit_fields(const PacketRef& packet, FieldVisitor& visitor) const = 0;
 
-  /// A copy with all state: what a seek or a parallel worker starts from.
+  /// A copy with all state.  The present block, if it is not used up, must live on.
   [[nodiscard]] virtual std::unique_ptr<Source> clone() const = 0;
+
+  // -- For decoders that start in the middle of a trace.  Both sources have been made with the same
+  //    configuration, image and options, have used up their blocks and given all elements. --
+
+  /// Whether jump() and same_state() are possible: not where state adds up over the whole trace
+  /// (the local time of ITM), nor with `reference_quirks`.
+  [[nodiscard]] virtual bool can_jump() const = 0;
+
+  /// Bytes are missing before the next block: it waits for a synchronisation point, without a word,
+  /// and keeps what no synchronisation point restates (upper bits of the time, for instance).
+  virtual void jump() = 0;
+
+  /// Goes on where `other` is, a source of the same stream; what is known of the image stays, so
+  /// that this is cheap.  Counts and observer stay, too.
+  virtual void restore(const Source& other) = 0;
+
+  /// From the same next bytes both will give the same packets, elements and diagnostics.
+  [[nodiscard]] virtual bool same_state(const Source& other) const = 0;
+
+  /// Adds to the counts what another source has counted of the same stream.
+  virtual void add_statistics(const SourceStatistics& more) = 0;
 
  protected:
   Source(const Source&) = default;

@@ -1,0 +1,89 @@
+// One trace decoded by several threads, with the output of one.  Design section 4, point 7.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "waymark/base/result.h"
+#include "waymark/tree/decode_tree.h"
+
+namespace waymark::parallel {
+
+/// What is made of one stretch of the trace.  A worker thread fills it, as the observer of its
+/// decode tree and with the elements, in their order; then the consumer takes it.
+class Piece : public Observer {
+ public:
+  [[nodiscard]] bool wants_packets() const override { return false; }
+  virtual void on_elements(std::span<const Element> elements) = 0;
+};
+
+/// What becomes of the pieces.
+class Consumer {
+ public:
+  virtual ~Consumer() = default;
+  /// A new empty piece.  Called by any thread, several at a time.
+  virtual std::unique_ptr<Piece> begin() = 0;
+  /// The pieces in the order of the trace, each exactly as one thread would have filled it; on the
+  /// thread that called decode().  Some that begin() made never come: they were decoded from a
+  /// wrong guess.  False: no more is wanted.
+  virtual bool take(std::unique_ptr<Piece> piece) = 0;
+};
+
+struct Options {
+  /// 0: as many as the machine has cores.  1: the caller's thread alone.  At most kMaxThreads.
+  unsigned threads = 0;
+  /// Trace in one piece; rounded up to whole frames.  What the pieces of a few times `threads` of
+  /// them hold is the memory that is needed.
+  std::size_t piece_bytes = std::size_t{256} << 10;
+};
+inline constexpr unsigned kMaxThreads = 256;
+
+/// How the work went; for benchmarks and for those who wonder.
+struct Statistics {
+  unsigned threads = 1;      ///< Used at most at the same time.
+  std::uint64_t pieces = 0;  ///< Taken.
+  std::uint64_t redone = 0;  ///< Of these decoded again, since their beginning was guessed wrong.
+  std::uint64_t warm_up_bytes = 0;  ///< Decoded only to know the state at the beginning of a piece.
+};
+
+/// Decodes a trace in pieces on several threads.
+///
+/// Each worker has a decode tree of its own.  It starts some way before its piece, from a state
+/// that was true earlier in the trace (Source::jump), and decodes up to the piece without output;
+/// the synchronisation points on that way restate nearly all there is to know.  When the piece
+/// before is done, its end is compared with the beginning that was guessed
+/// (DecodeTree::same_state).  If they are the same, everything that follows from it is too, since
+/// decoding is deterministic; otherwise the piece is decoded again.  So the output is always that
+/// of one thread, whatever the trace, and a trace that gives no clue (no synchronisation points,
+/// damage) is only slower.
+///
+/// Sources that cannot jump (DecodeTree::can_jump) are decoded by one thread.
+class ParallelDecoder {
+ public:
+  /// `tree`: the caller's, at the beginning of the trace or where an earlier decode() left it.  It
+  /// must outlive this.  Its image must be readable from several threads at a time: buffers and
+  /// files are; callbacks must allow it.
+  explicit ParallelDecoder(DecodeTree& tree, const Options& options = {});
+
+  /// Decodes `trace`, whose first byte is at `index`, and leaves the tree, with its counts, where
+  /// one thread would have left it.  Calls may follow each other with the parts of one trace, each
+  /// but the last a multiple of the frame options' alignment.  If the consumer wanted no more, or
+  /// the tree failed(), it stands behind the last piece that was taken.
+  /// kInvalidArgument: as DecodeTree::feed(), with nothing decoded.
+  Result<void> decode(TraceIndex index, Bytes trace, Consumer& consumer);
+
+  /// End of the trace: one more piece.  False: the consumer wanted no more.
+  bool finish(Consumer& consumer);
+
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+
+ private:
+  class Run;
+
+  DecodeTree& tree_;
+  Options options_;
+  Statistics statistics_;
+};
+
+}  // namespace waymark::parallel
