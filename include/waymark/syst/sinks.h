@@ -212,9 +212,9 @@ class StpSink {
   bool time_said_ = false;
 };
 
-/// The stimulus ports of a CoreSight STM: stores become packets, and the hardware frames, stamps and
-/// sends them.  `Store` is called as store(offset, value, size) with the offset in the channel's
-/// 256 bytes of the extended stimulus space; stores are guaranteed ones.
+/// The stimulus ports of a CoreSight STM: stores become packets, and the hardware frames, stamps
+/// and sends them.  `Store` is called as store(offset, value, size) with the offset in the
+/// channel's 256 bytes of the extended stimulus space; stores are guaranteed ones.
 template <class Store>
 class StmPortSink {
  public:
