@@ -247,26 +247,8 @@ int run(const SystOptions& options) {
   if (!filter) return complain(filter.error().detail, kUsage);
   const auto collateral = load_collateral(options.messages.collateral);
   if (!collateral) return collateral.error();
-  std::optional<syst::Guid> short_guid;
-  if (!options.messages.short_guid.empty()) {
-    short_guid = syst::parse_guid(options.messages.short_guid);
-    if (!short_guid) {
-      return complain(fmt::format("--short-guid {}: expected {{xxxxxxxx-xxxx-xxxx-xxxx-"
-                                  "xxxxxxxxxxxx}}.",
-                                  options.messages.short_guid),
-                      kUsage);
-    }
-  }
-  std::uint64_t frequency = 0;
-  if (!options.messages.frequency.empty()) {
-    const auto value = number_option(options.messages.frequency);
-    if (!value) {
-      return complain(
-          fmt::format("--frequency {}: expected a number of Hz.", options.messages.frequency),
-          kUsage);
-    }
-    frequency = *value;
-  }
+  const auto transport = transport_options(options.messages);
+  if (!transport) return complain(transport.error().detail, kUsage);
   const bool from_stdin = options.input.path == "-";
   Carrier carrier = Carrier::kLines;
   if (!from_stdin) {
@@ -292,8 +274,8 @@ int run(const SystOptions& options) {
   if (!output) return complain(output.error().detail, kOutput);
 
   Messages messages(*collateral, *filter, *output, options, {.time = true, .place = is_trace});
-  if (short_guid) messages.interpreter().set_short_client(*short_guid);
-  messages.interpreter().set_transport_frequency(frequency);
+  if (transport->short_guid) messages.interpreter().set_short_client(*transport->short_guid);
+  messages.interpreter().set_transport_frequency(transport->frequency);
   int code = kOk;
   if (from_stdin) {
     std::optional<syst::ByteForm> form;
@@ -301,7 +283,7 @@ int run(const SystOptions& options) {
     if (options.as == "plain") form = syst::ByteForm::kPlain;
     code = run_stream(form, *output, messages);
   } else if (is_trace) {
-    code = run_trace(*capture, options, *output, messages, frequency);
+    code = run_trace(*capture, options, *output, messages, transport->frequency);
   } else {
     code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
   }

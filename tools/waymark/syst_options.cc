@@ -157,6 +157,22 @@ Result<MessageFilter> MessageFilter::make(const MessageOptions& options) {
   return filter;
 }
 
+Result<TransportOptions> transport_options(const MessageOptions& options) {
+  TransportOptions result;
+  if (!options.short_guid.empty()) {
+    result.short_guid = syst::parse_guid(options.short_guid);
+    if (!result.short_guid) {
+      return wrong("--short-guid", options.short_guid, "{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}");
+    }
+  }
+  if (!options.frequency.empty()) {
+    const auto value = number_option(options.frequency);
+    if (!value) return wrong("--frequency", options.frequency, "a number of Hz");
+    result.frequency = *value;
+  }
+  return result;
+}
+
 bool MessageFilter::wants_source(const syst::Record& record) const {
   const syst::Message& message = record.message;
   const bool has_guid = message.has_guid();

@@ -59,6 +59,14 @@ class MessageFilter {
 /// the exit code.
 std::expected<syst::Collateral, int> load_collateral(const std::vector<std::string>& files);
 
+/// What --short-guid and --frequency say.
+struct TransportOptions {
+  std::optional<syst::Guid> short_guid;
+  std::uint64_t frequency = 0;
+};
+/// kInvalidArgument: a value that is not of its form.
+Result<TransportOptions> transport_options(const MessageOptions& options);
+
 /// Decimal, or hexadecimal after 0x.
 std::optional<std::uint64_t> number_option(std::string_view text);
 
