@@ -1,5 +1,6 @@
 #include "waymark/syst/ports.h"
 
+#include <algorithm>
 #include <array>
 
 namespace waymark::syst {

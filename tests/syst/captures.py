@@ -84,7 +84,7 @@ class Runner:
     def zephyr(self):
         for name, count in (("text", 0), ("catalog", 1)):
             rows = self.rows(f"zephyr/{name}.log", "-c", "zephyr/collateral.xml")
-            payload = (self.data / f"zephyr/{name}.payload").read_text("latin-1").splitlines()
+            payload = (self.data / f"zephyr/{name}.payload").read_bytes().decode("latin-1").split("\n")[:-1]
             texts = [line for row in rows for line in row["text"].split("\n")]
             # The banner, which the reference skips, stands behind other text in its line.
             extra = len(texts) - len(payload)

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
+#include <cstdio>
 
 #include "support.h"
 #include "support/random.h"
@@ -197,7 +197,8 @@ TEST(SystRoundTrip, random_messages_of_every_kind_and_option) {
   support::Random random(11);
   for (int round = 0; round < 20000; ++round) {
     Origin origin = random.coin()
-                        ? Origin::module_unit(random.byte() & 0x7FU, random.below(16))
+                        ? Origin::module_unit(static_cast<std::uint8_t>(random.below(128)),
+                                              static_cast<std::uint16_t>(random.below(16)))
                         : Origin::guid_unit({}, static_cast<std::uint16_t>(random.below(2048)));
     if (origin.has_guid)
       for (std::uint8_t& byte : origin.guid) byte = random.byte();

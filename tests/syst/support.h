@@ -1,6 +1,7 @@
 // What the tests of this room share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>

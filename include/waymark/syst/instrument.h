@@ -125,7 +125,9 @@ class Draft {
   void argument(const T& value, Packing packing) {
     const std::size_t word = packing == Packing::k64 ? 8 : 4;
     using Plain = std::remove_cvref_t<T>;
-    if constexpr (std::is_floating_point_v<Plain>) {
+    if constexpr (std::is_null_pointer_v<Plain>) {
+      put(0, word);
+    } else if constexpr (std::is_floating_point_v<Plain>) {
       const auto number = static_cast<double>(value);
       std::uint64_t bits = 0;
       static_assert(sizeof number == sizeof bits);
@@ -138,7 +140,7 @@ class Draft {
         put(std::string_view(value));
       }
       put_byte(0);
-    } else if constexpr (std::is_pointer_v<Plain> || std::is_null_pointer_v<Plain>) {
+    } else if constexpr (std::is_pointer_v<Plain>) {
       put(reinterpret_cast<std::uintptr_t>(value), word);
     } else if constexpr (std::is_enum_v<Plain>) {
       argument(static_cast<std::underlying_type_t<Plain>>(value), packing);
