@@ -56,7 +56,10 @@ Look look_at(Bytes bytes) {
   }
   const Message message =
       parse_message(bytes.first(extent.size), {.mode = Mode::kStrict, .quirks = {}});
-  if (!message.ok()) return {kBad, false, extent.size};
+  // Bytes behind the end of a text may be the next messages, and the length wrong.
+  const bool has_rest = message.type == Type::kString && !message.is_printf() &&
+                        message.text.size() + 1 < message.payload.size();
+  if (!message.ok() || has_rest) return {kBad, false, extent.size};
   return {kGood, !message.is_short, extent.size};
 }
 
@@ -112,12 +115,16 @@ void StreamSplitter::take(Frame& frame, std::size_t size, FrameEnd end) {
 
 std::size_t StreamSplitter::search(Bytes view, std::size_t from, std::size_t claimed) {
   std::size_t work = kSearchWork;
-  // Most damage leaves the length alone.
   const bool has_claim = claimed != 0 && claimed <= view.size();
-  if (has_claim && goes_on(view.subspan(claimed), false, work)) return claimed;
-  for (std::size_t at = from; at < view.size(); ++at)
+  // Most damage leaves the length alone.
+  if (has_claim && goes_on(view.subspan(claimed), true, work)) return claimed;
+  const std::size_t end = has_claim ? claimed : view.size();
+  for (std::size_t at = from; at < end; ++at)
     if (goes_on(view.subspan(at), true, work)) return at;
-  return has_claim ? claimed : view.size();
+  if (!has_claim || goes_on(view.subspan(claimed), false, work)) return end;
+  for (std::size_t at = claimed + 1; at < view.size(); ++at)
+    if (goes_on(view.subspan(at), true, work)) return at;
+  return claimed;
 }
 
 bool StreamSplitter::split(Frame& frame, bool all_is_there) {

@@ -17,7 +17,7 @@ std::vector<std::string> lines(std::string_view text, std::size_t chunk = 0) {
 
 TEST(SystLines, the_tag_stands_anywhere) {
   EXPECT_THAT(lines("Booting from ROM..SYS-T RAW DATA: 0102\r\n[info] SYS-T RAW DATA:0A0b"),
-              ElementsAre("18 whole 0102", "45 whole 0a0b"));
+              ElementsAre("18 whole 0102", "47 whole 0a0b"));
 }
 
 TEST(SystLines, several_in_a_line_and_none_between) {

@@ -43,8 +43,11 @@ int run(const CollateralOptions& options) {
   }
   const auto xml = syst::write_collateral(*sites);
   if (!xml) return complain(fmt::format("{}: {}", options.program, xml.error().detail), kInput);
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  auto output = Output::open(options.output, std::span(&options.program, 1));
+  if (!output) {
+    const bool usage = output.error().code == ErrorCode::kInvalidArgument;
+    return complain(output.error().detail, usage ? kUsage : kOutput);
+  }
   output->text().put(*xml);
   return finish_output(*output, kOk);
 }

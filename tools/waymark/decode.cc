@@ -228,6 +228,9 @@ int run(const DecodeOptions& options) {
   if (!transport) return complain(transport.error().detail, kUsage);
   auto capture = open_capture(options.input, source);
   if (!capture) return capture.error();
+  if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
+    return complain(safe.error().detail, kUsage);
+  }
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 

@@ -242,6 +242,12 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
   return code;
 }
 
+std::expected<Output, int> open_plain_output(const std::string& path) {
+  auto output = Output::open(path, {});
+  if (!output) return std::unexpected(complain(output.error().detail, kOutput));
+  return *std::move(output);
+}
+
 int run(const SystOptions& options) {
   const auto filter = MessageFilter::make(options.messages);
   if (!filter) return complain(filter.error().detail, kUsage);
@@ -270,8 +276,14 @@ int run(const SystOptions& options) {
     if (!opened) return complain(opened.error().detail, kInput);
     file = *std::move(opened);
   }
-  auto output = Output::open(options.output);
-  if (!output) return complain(output.error().detail, kOutput);
+  std::vector<std::string> files = options.messages.collateral;
+  if (!from_stdin) files.push_back(options.input.path);
+  if (const auto safe = refuse_input(options.output, files); !safe) {
+    return complain(safe.error().detail, kUsage);
+  }
+  auto output = is_trace ? open_output(options.output, *capture, options.input)
+                         : open_plain_output(options.output);
+  if (!output) return output.error();
 
   Messages messages(*collateral, *filter, *output, options, {.time = true, .place = is_trace});
   if (transport->short_guid) messages.interpreter().set_short_client(*transport->short_guid);
