@@ -1,6 +1,7 @@
 // SyS-T messages, frames and lines per second, and the checksum.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -68,9 +69,10 @@ const std::string& text_stream() {
 }
 
 void report(benchmark::State& state, std::size_t bytes, std::uint64_t messages) {
-  state.SetBytesProcessed(static_cast<std::int64_t>(bytes * state.iterations()));
-  state.counters["messages"] = benchmark::Counter(
-      static_cast<double>(messages * state.iterations()), benchmark::Counter::kIsRate);
+  const auto rounds = static_cast<std::uint64_t>(state.iterations());
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes * rounds));
+  state.counters["messages"] = benchmark::Counter(static_cast<double>(messages * rounds),
+                                                  benchmark::Counter::kIsRate);
 }
 
 template <class Reader, class Take>

@@ -13,7 +13,6 @@ using syst::FrameEnd;
 using syst::Location;
 using syst::Message;
 using syst::Record;
-using syst::Status;
 
 constexpr std::size_t kTimeWidth = 18;
 constexpr std::size_t kPlaceWidth = 11;

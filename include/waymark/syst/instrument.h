@@ -42,8 +42,8 @@ struct Origin {
   std::uint8_t module_id = 0;  ///< Without GUID: 0..127.
   std::uint16_t unit = 0;      ///< 0..15, with a GUID 0..2047.
 
-  static constexpr Origin module_unit(std::uint8_t module, std::uint16_t unit) {
-    return {.guid = {}, .has_guid = false, .module_id = module, .unit = unit};
+  static constexpr Origin module_unit(std::uint8_t module_id, std::uint16_t unit) {
+    return {.guid = {}, .has_guid = false, .module_id = module_id, .unit = unit};
   }
   static constexpr Origin guid_unit(const std::array<std::uint8_t, 16>& guid, std::uint16_t unit) {
     return {.guid = guid, .has_guid = true, .module_id = 0, .unit = unit};
