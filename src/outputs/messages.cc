@@ -237,6 +237,7 @@ void MessageWriter::json(const Record& record) {
   object.word("status", syst::status_name(record.status));
   if (frame.end != FrameEnd::kWhole) object.word("end", syst::frame_end_name(frame.end));
   if (frame.has_time) object.wide("transport_time", frame.time);
+  if (frame.time_is_partial) object.flag("partial", true);
   if (record.time) object.wide("time", *record.time);
   if (record.nanoseconds) object.wide("nanoseconds", *record.nanoseconds);
   if (record.time || record.nanoseconds) {

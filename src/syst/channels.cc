@@ -37,6 +37,7 @@ void ChannelAssembler::begin(Open& open, const Element& element) {
   open.frame.index = element.index;
   open.frame.time = element.timestamp;
   open.frame.has_time = (element.flags & kElementHasTimestamp) != 0;
+  open.frame.time_is_partial = (element.flags & kElementTimeIsPartial) != 0;
   open.frame.trace_id = element.trace_id;
   if ((element.extra & kSwIdValid) == 0) return;
   open.frame.master = element.sw_id.master;

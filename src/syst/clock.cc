@@ -34,7 +34,7 @@ void ClockMap::learn(const Message& message, const Frame& frame) {
   const Sync sync{.transport = frame.time,
                   .source = message.value,
                   .frequency = message.extra,
-                  .has_transport = frame.has_time};
+                  .has_transport = frame.has_time && !frame.time_is_partial};
   learn({frame.trace_id, frame.master, frame.channel}, sync);
   learn({frame.trace_id, frame.master, kAny}, sync);
   learn({frame.trace_id, kAny, kAny}, sync);

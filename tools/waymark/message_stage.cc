@@ -1,5 +1,7 @@
 #include "message_stage.h"
 
+#include <algorithm>
+
 #include "waymark/outputs/messages.h"
 
 namespace waymark::cli {
@@ -36,9 +38,18 @@ void MessageStage::add(const syst::Frame& frame) {
   if (record.time) {
     element.timestamp = *record.time;
     element.flags = kElementHasTimestamp;
+    if (frame.time_is_partial && !record.time_is_own) element.flags |= kElementTimeIsPartial;
+    keep_order(element);
   }
   texts_.emplace(count_++, text.view());
   out_.push_back(element);
+}
+
+void MessageStage::keep_order(Element& element) {
+  if ((element.flags & kElementTimeIsPartial) != 0) return;
+  std::uint64_t& latest = latest_[element.trace_id];
+  latest = std::max(latest, element.timestamp);
+  element.timestamp = latest;
 }
 
 std::span<const Element> MessageStage::replace(std::span<const Element> elements) {

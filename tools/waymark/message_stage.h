@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -34,6 +35,8 @@ class MessageStage {
 
  private:
   void add(const syst::Frame& frame);
+  /// Messages end in another order than they begin, and the times of a source must not go back.
+  void keep_order(Element& element);
 
   syst::Interpreter interpreter_;
   syst::ChannelAssembler channels_;
@@ -43,6 +46,7 @@ class MessageStage {
   std::vector<Element> out_;
   std::unordered_map<std::uint64_t, std::string> texts_;
   std::uint64_t count_ = 0;
+  std::map<TraceId, std::uint64_t> latest_;  ///< Of elements given, by trace ID.
 };
 
 }  // namespace waymark::cli

@@ -37,6 +37,7 @@ struct Frame {
   TraceId trace_id = 0;
   FrameEnd end = FrameEnd::kWhole;
   bool has_time = false;
+  bool time_is_partial = false;  ///< Upper bits of `time` are not known.
   bool has_master = false;
 };
 
