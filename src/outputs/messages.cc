@@ -140,6 +140,11 @@ void MessageWriter::put_shown(std::string_view text) {
   out_.put(text);
 }
 
+void MessageWriter::put_padded(std::size_t width) {
+  out_.put(scratch_.view());
+  for (std::size_t column = scratch_.size(); column < width; ++column) out_.put(' ');
+}
+
 void MessageWriter::sentence(const Record& record) {
   const Message& message = record.message;
   if (!record.good()) {
@@ -157,8 +162,7 @@ void MessageWriter::sentence(const Record& record) {
   scratch_.clear();
   scratch_.put(message.severity == syst::Severity::kMax ? std::string_view("-")
                                                         : syst::severity_name(message.severity));
-  scratch_.pad_to(kSeverityWidth);
-  out_.put(scratch_.view());
+  put_padded(kSeverityWidth);
   const std::size_t before = out_.size();
   write_origin(out_, record);
   if (out_.size() != before) out_.put("  ");
@@ -212,8 +216,7 @@ void MessageWriter::put_place(const Record& record) {
   } else {
     scratch_.put('-');
   }
-  scratch_.pad_to(kPlaceWidth);
-  out_.put(scratch_.view());
+  put_padded(kPlaceWidth);
   out_.put("  ");
 }
 

@@ -283,13 +283,11 @@ class Writer {
       size = utf8(wide, text);
       if (size == 0) return Outcome::kInvalid;
     }
-    const std::size_t before = out_.size();
-    const Outcome outcome = put(spec, false, "", 0, {text, size});
+    if (text[0] != 0) return put(spec, false, "", 0, {text, size});
     // Texts end at a NUL, and so does what follows it in its column.
-    if (text[0] == 0 && outcome == Outcome::kDone) {
-      out_.truncate(before + (spec.minus || spec.width < 2 ? 0 : spec.width - 1));
-    }
-    return outcome;
+    Spec column = spec;
+    column.width = spec.minus || spec.width == 0 ? 0 : spec.width - 1;
+    return put(column, false, "", 0, "");
   }
 
   static std::size_t utf8(std::uint32_t code, char* out) {
@@ -464,7 +462,7 @@ void put_plain(TextBuffer& out, std::string_view text, bool runs_collapse) {
   }
 }
 
-void put_failure(TextBuffer& out, std::size_t start, Outcome outcome, std::string_view format,
+void put_failure(TextBuffer& out, Outcome outcome, std::string_view format,
                  std::string_view fragment, bool reference_wording) {
   switch (outcome) {
     case Outcome::kDone:
@@ -476,12 +474,7 @@ void put_failure(TextBuffer& out, std::size_t start, Outcome outcome, std::strin
       out.put(reference_wording ? "'" : "']");
       return;
     case Outcome::kCorrupt:
-      if (reference_wording) {
-        out.truncate(start);
-        out.put(" - corrupt printf payload, missing argument string termination");
-      } else {
-        out.put("[the text of the argument has no end]");
-      }
+      out.put("[the text of the argument has no end]");
       return;
     case Outcome::kTooLarge:
       out.put(" - printf result using format '");
@@ -496,30 +489,45 @@ void put_failure(TextBuffer& out, std::size_t start, Outcome outcome, std::strin
   }
 }
 
-void write_all(TextBuffer& out, std::string_view format, Arguments& arguments,
-               const Quirks& quirks) {
-  FormatScanner check(format);
-  Fragment fragment;
-  while (check.next(fragment)) {
-  }
-  if (!check.legal()) {
-    out.put("invalid format string '");
-    out.put(format);
-    out.put('\'');
-    return;
-  }
-  const std::size_t start = out.size();
+Outcome write_fragments(TextBuffer& out, std::string_view format, Arguments& arguments,
+                        const Quirks& quirks) {
   Writer writer(out, arguments, quirks);
+  Fragment fragment;
   for (FormatScanner scanner(format); scanner.next(fragment);) {
     if (fragment.conversion == 0) {
       put_plain(out, fragment.text, quirks.percent_runs_collapse);
       continue;
     }
     const Outcome outcome = writer.write(fragment);
-    if (outcome != Outcome::kDone) {
-      put_failure(out, start, outcome, format, fragment.text, quirks.reference_wording);
-      return;
-    }
+    if (outcome == Outcome::kDone) continue;
+    put_failure(out, outcome, format, fragment.text, quirks.reference_wording);
+    return outcome;
+  }
+  return Outcome::kDone;
+}
+
+void write_all(TextBuffer& out, std::string_view format, Arguments& arguments,
+               const Quirks& quirks) {
+  FormatScanner check(format);
+  Fragment fragment;
+  bool has_text = false;
+  while (check.next(fragment)) has_text |= fragment.conversion == 's';
+  if (!check.legal()) {
+    out.put("invalid format string '");
+    out.put(format);
+    out.put('\'');
+    return;
+  }
+  if (!quirks.reference_wording || !has_text) {
+    (void)write_fragments(out, format, arguments, quirks);
+    return;
+  }
+  // A text without end takes back all before it.
+  TextBuffer text;
+  if (write_fragments(text, format, arguments, quirks) == Outcome::kCorrupt) {
+    out.put(" - corrupt printf payload, missing argument string termination");
+  } else {
+    out.put(text.view());
   }
 }
 
