@@ -13,8 +13,8 @@ void ByteReader::decide(bool is_all) {
   } else if (window.size() == kDecideAt || is_all) {
     // The last message of the window may be cut, which makes one doubtful.
     PlainFacts facts = plain_facts(window);
-    if (facts.doubtful != 0 && first_.size() >= kDecideAt && facts.strong > 1) --facts.doubtful;
-    form_ = facts.plausible() ? ByteForm::kPlain : ByteForm::kLines;
+    if (facts.doubtful != 0 && first_.size() >= kDecideAt && facts.messages > 1) --facts.doubtful;
+    form_ = facts.plausible() || facts.only_short() ? ByteForm::kPlain : ByteForm::kLines;
   }
   searched_ = window.size();
 }

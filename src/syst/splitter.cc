@@ -39,28 +39,50 @@ bool is_plausible_header(std::uint32_t header) {
 
 /// The message at the beginning of `bytes`, as far as it can be told without those after it.
 struct Look {
-  enum class Kind : std::uint8_t { kCut, kNone, kOpen, kBad, kGood };
+  enum class Kind : std::uint8_t {
+    kCut,
+    kNone,
+    kOpen,
+    kBad,
+    kNoNul,  ///< A text without its NUL: so are those of some senders, and those cut by a length.
+    kGood,
+  };
   Kind kind = Kind::kNone;
   bool strong = false;
   std::size_t size = 0;
+  std::size_t least = 0;  ///< What stands before the payload.
 };
+
+bool is_printable(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 || c == '\t' || c == '\n' || c == '\r';
+  });
+}
+
+Look::Kind judge(const Message& message) {
+  // Bytes behind the end of a text may be the next messages, and the length wrong.
+  const bool has_rest = message.type == Type::kString && !message.is_printf() &&
+                        message.text.size() + 1 < message.payload.size();
+  if (message.ok()) return has_rest ? Look::Kind::kBad : Look::Kind::kGood;
+  return message.defect == Defect::kTextUnterminated ? Look::Kind::kNoNul : Look::Kind::kBad;
+}
 
 Look look_at(Bytes bytes) {
   using enum Look::Kind;
-  if (bytes.size() < 4) return {kCut, false, 0};
-  if (!is_plausible_header(load_le<std::uint32_t>(bytes.data()))) return {kNone, false, 0};
+  if (bytes.size() < 4) return {kCut};
+  if (!is_plausible_header(load_le<std::uint32_t>(bytes.data()))) return {kNone};
   const Extent extent = message_extent(bytes);
-  if (extent.kind == Extent::Kind::kOpen) return {kOpen, false, 0};
+  if (extent.kind == Extent::Kind::kOpen) return {kOpen};
   if (extent.kind == Extent::Kind::kNeedMore || extent.size > bytes.size()) {
     return {kCut, false, extent.size};
   }
   const Message message =
       parse_message(bytes.first(extent.size), {.mode = Mode::kStrict, .quirks = {}});
-  // Bytes behind the end of a text may be the next messages, and the length wrong.
-  const bool has_rest = message.type == Type::kString && !message.is_printf() &&
-                        message.text.size() + 1 < message.payload.size();
-  if (!message.ok() || has_rest) return {kBad, false, extent.size};
-  return {kGood, !message.is_short, extent.size};
+  const Look::Kind kind = judge(message);
+  const bool strong =
+      (kind == kGood && !message.is_short) || (kind == kNoNul && is_printable(message.text));
+  return {kind, strong, extent.size, message.has_length() ? extent.size - message.length : 0};
 }
 
 /// Messages that make sense follow each other from the beginning of `bytes` on.  `strictly`: one of
@@ -80,6 +102,7 @@ bool goes_on(Bytes bytes, bool strictly, std::size_t& work) {
       case Look::Kind::kOpen:
         // Nothing more can be told; what came before it must do.
         return strong;
+      case Look::Kind::kNoNul:
       case Look::Kind::kGood:
         break;
     }
@@ -113,14 +136,19 @@ void StreamSplitter::take(Frame& frame, std::size_t size, FrameEnd end) {
   wanted_ = 0;
 }
 
-std::size_t StreamSplitter::search(Bytes view, std::size_t from, std::size_t claimed) {
+std::size_t StreamSplitter::search(Bytes view, std::size_t from, std::size_t least,
+                                   std::size_t claimed) {
   std::size_t work = kSearchWork;
   const bool has_claim = claimed != 0 && claimed <= view.size();
   // Most damage leaves the length alone.
   if (has_claim && goes_on(view.subspan(claimed), true, work)) return claimed;
   const std::size_t end = has_claim ? claimed : view.size();
-  for (std::size_t at = from; at < end; ++at)
-    if (goes_on(view.subspan(at), true, work)) return at;
+  for (std::size_t at = from; at < end; ++at) {
+    // If the header can be believed, its fields reach to `least`: what looks like a short message
+    // there is likely to be part of them.
+    const Bytes rest = view.subspan(at);
+    if ((at >= least || look_at(rest).strong) && goes_on(rest, true, work)) return at;
+  }
   if (!has_claim || goes_on(view.subspan(claimed), false, work)) return end;
   for (std::size_t at = claimed + 1; at < view.size(); ++at)
     if (goes_on(view.subspan(at), true, work)) return at;
@@ -149,7 +177,7 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
     end = FrameEnd::kGuessed;
     from = std::max<std::size_t>(view.size() - parse_message(view).payload.size(), 4);
   }
-  const std::size_t size = search(view, from, look.size);
+  const std::size_t size = search(view, from, look.least, look.size);
   if (is_cut && size == rest_.size()) end = FrameEnd::kEndOfInput;
   take(frame, size, end);
   return true;
@@ -173,13 +201,16 @@ PlainFacts plain_facts(Bytes content, std::size_t window) {
   Frame frame;
   const auto count = [&] {
     const Message message = parse_message(frame.bytes, {.mode = Mode::kStrict, .quirks = {}});
-    const bool good = message.ok() && frame.end == FrameEnd::kWhole;
+    const bool is_text = message.type == Type::kString && is_printable(message.text);
+    const bool is_whole = frame.end == FrameEnd::kWhole;
+    const bool no_nul = message.defect == Defect::kTextUnterminated && is_text;
+    const bool good = is_whole && (message.ok() || no_nul);
     // A text that ends where the input does is no chance, either.
-    const bool is_text = message.ok() && frame.end == FrameEnd::kGuessed &&
-                         message.type == Type::kString && !message.text.empty();
+    const bool ends_well = frame.end == FrameEnd::kGuessed && message.ok() && is_text;
     facts.messages += good ? 1 : 0;
-    facts.strong += (good && !message.is_short) || is_text ? 1 : 0;
-    facts.doubtful += good || is_text ? 0 : 1;
+    facts.strong += (good && !message.is_short) || ends_well ? 1 : 0;
+    facts.doubtful += good || ends_well ? 0 : 1;
+    facts.values += good && message.is_short && message.value != 0 ? 1 : 0;
   };
   splitter.feed(content.first(std::min(content.size(), window)));
   while (splitter.next(frame)) count();

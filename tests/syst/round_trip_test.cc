@@ -168,7 +168,9 @@ void check(const Message& message, const Expected& expected, const Origin& origi
     write_payload(text, message, nullptr, nullptr);
     EXPECT_EQ(text.view(), expected.text);
   }
-  if (!expected.data.empty()) EXPECT_EQ(to_hex(message.data), expected.data);
+  if (!expected.data.empty()) {
+    EXPECT_EQ(to_hex(message.data), expected.data);
+  }
   if (expected.is_short) return;
   EXPECT_EQ(static_cast<int>(message.severity), static_cast<int>(expected.level));
   EXPECT_EQ(message.has_guid(), origin.has_guid);
@@ -178,11 +180,17 @@ void check(const Message& message, const Expected& expected, const Origin& origi
   EXPECT_EQ(message.has_length(), fields.length);
   EXPECT_EQ(message.has_checksum(), fields.checksum);
   EXPECT_EQ(message.has_timestamp(), fields.timestamp);
-  if (fields.timestamp) EXPECT_EQ(message.timestamp, kNow);
+  if (fields.timestamp) {
+    EXPECT_EQ(message.timestamp, kNow);
+  }
   const bool is_line = place.kind == Place::Kind::kLine16 || place.kind == Place::Kind::kLine32;
   EXPECT_EQ(message.has_location(), place.kind != Place::Kind::kNone);
-  if (is_line) EXPECT_EQ(message.location.line, place.line);
-  if (!is_line) EXPECT_EQ(message.location.address, place.address);
+  if (is_line) {
+    EXPECT_EQ(message.location.line, place.line);
+  }
+  if (!is_line) {
+    EXPECT_EQ(message.location.address, place.address);
+  }
 }
 
 /// Keeps messages.

@@ -95,7 +95,7 @@ TEST(SystSplitter, chunks_make_no_difference_whatever_the_damage) {
       bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] = random.byte();
     }
     const auto whole = split<StreamSplitter>(bytes, 0);
-    for (const std::size_t chunk : {1, 7, 100})
+    for (const std::size_t chunk : {1U, 7U, 100U})
       EXPECT_EQ(split<StreamSplitter>(bytes, chunk), whole) << seed << ' ' << chunk;
   }
 }
@@ -107,7 +107,8 @@ TEST(SystSplitter, one_damaged_byte_costs_few_messages) {
     support::Random random(seed);
     std::vector<std::uint8_t> bytes = stream(random, 40);
     const auto whole = split<StreamSplitter>(bytes, 0);
-    bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^= random.byte() | 1U;
+    std::uint8_t& hit = bytes[random.below(static_cast<std::uint32_t>(bytes.size()))];
+    hit = static_cast<std::uint8_t>(hit ^ (random.byte() | 1U));
     const auto damaged = split<StreamSplitter>(bytes, 0);
     for (const std::string& frame : whole)
       lost += std::ranges::find(damaged, frame) == damaged.end() ? 1 : 0;

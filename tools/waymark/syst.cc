@@ -116,7 +116,8 @@ Result<Carrier> find_carrier(const SystOptions& options) {
   if (!file) return std::unexpected(file.error());
   const Bytes content = file->bytes();
   if (syst::has_line_tag(content)) return Carrier::kLines;
-  switch (inputs::detect(content).kind) {
+  const inputs::InputKind kind = inputs::detect(content).kind;
+  switch (kind) {
     case inputs::InputKind::kPerfData:
     case inputs::InputKind::kElf:
     case inputs::InputKind::kTraceScript:
@@ -128,7 +129,10 @@ Result<Carrier> find_carrier(const SystOptions& options) {
     default:
       break;
   }
-  return syst::plain_facts(content).plausible() ? Carrier::kPlain : Carrier::kTrace;
+  const syst::PlainFacts facts = syst::plain_facts(content);
+  const bool is_unknown = kind == inputs::InputKind::kUnknown;
+  return facts.plausible() || (is_unknown && facts.only_short()) ? Carrier::kPlain
+                                                                 : Carrier::kTrace;
 }
 
 void drain(syst::ByteReader& reader, Messages& messages) {

@@ -37,8 +37,9 @@ class StreamSplitter {
  private:
   bool split(Frame& frame, bool all_is_there);
   void take(Frame& frame, std::size_t size, FrameEnd end);
-  /// Bytes of the doubtful beginning of `view`: at least `from`, perhaps the `claimed` ones.
-  static std::size_t search(Bytes view, std::size_t from, std::size_t claimed);
+  /// Bytes of the doubtful beginning of `view`: at least `from`, likely the `least` of its header's
+  /// fields, perhaps the `claimed` ones.
+  static std::size_t search(Bytes view, std::size_t from, std::size_t least, std::size_t claimed);
 
   Bytes rest_;                       ///< What is not split yet.
   std::vector<std::uint8_t> carry_;  ///< Owns it, where it began in an earlier block.
@@ -53,8 +54,14 @@ struct PlainFacts {
   std::uint64_t messages = 0;  ///< That make sense.
   std::uint64_t strong = 0;    ///< Of those, the ones that say more than four or eight bytes can.
   std::uint64_t doubtful = 0;
+  std::uint64_t values = 0;  ///< Short ones that are not 0.
   /// Plain messages, and not by chance.
   [[nodiscard]] bool plausible() const { return strong != 0 && messages >= 16 * doubtful; }
+  /// Short messages only, which have so little to them that other things must be excluded first:
+  /// bytes that a program wrote to port 0 of an ITM look the same.
+  [[nodiscard]] bool only_short() const {
+    return strong == 0 && doubtful == 0 && messages >= 4 && values > 1;
+  }
 };
 /// Looks at the first `window` bytes.
 PlainFacts plain_facts(Bytes content, std::size_t window = std::size_t{1} << 20);
