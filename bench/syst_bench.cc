@@ -71,8 +71,8 @@ const std::string& text_stream() {
 void report(benchmark::State& state, std::size_t bytes, std::uint64_t messages) {
   const auto rounds = static_cast<std::uint64_t>(state.iterations());
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes * rounds));
-  state.counters["messages"] = benchmark::Counter(static_cast<double>(messages * rounds),
-                                                  benchmark::Counter::kIsRate);
+  state.counters["messages"] =
+      benchmark::Counter(static_cast<double>(messages * rounds), benchmark::Counter::kIsRate);
 }
 
 template <class Reader, class Take>

@@ -61,7 +61,8 @@ TEST(SystLines, chunks_make_no_difference) {
       "DATA: 0304";
   const auto whole = lines(kText);
   EXPECT_EQ(whole.size(), 4U);
-  for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U}) EXPECT_EQ(lines(kText, chunk), whole) << chunk;
+  for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U})
+    EXPECT_EQ(lines(kText, chunk), whole) << chunk;
 }
 
 TEST(SystByteReader, finds_out_what_bytes_are) {
