@@ -27,6 +27,7 @@ endfunction()
 set(WAYMARK_PROGRAMS)
 if(WAYMARK_COMPAT)
   waymark_executables(compat/opencsd WAYMARK_PROGRAMS)
+  waymark_executables(compat/mipi-syst WAYMARK_PROGRAMS)
 endif()
 if(WAYMARK_TOOLS)
   waymark_executables(tools/waymark WAYMARK_PROGRAMS)
@@ -52,10 +53,14 @@ install(FILES
   DESTINATION ${package_dir})
 
 # Who links the static library links what it uses, too; with the shared one that is its own matter.
+set(WAYMARK_PC_PACKAGES "fmt >= 9")
+if(WAYMARK_COLLATERAL)
+  string(APPEND WAYMARK_PC_PACKAGES ", pugixml")
+endif()
 if(BUILD_SHARED_LIBS)
-  set(WAYMARK_PC_REQUIRES "Requires.private: fmt >= 9")
+  set(WAYMARK_PC_REQUIRES "Requires.private: ${WAYMARK_PC_PACKAGES}")
 else()
-  set(WAYMARK_PC_REQUIRES "Requires: fmt >= 9")
+  set(WAYMARK_PC_REQUIRES "Requires: ${WAYMARK_PC_PACKAGES}")
 endif()
 # The prefix is told from where waymark.pc stands, so that the installed tree can be moved; folders
 # that were given as absolute stay so.

@@ -11,6 +11,7 @@ bool says_time(const Element& element) {
   switch (element.kind) {
     case ElementKind::kTimestamp:
     case ElementKind::kSwTrace:
+    case ElementKind::kCustom:
       return (element.flags & kElementHasTimestamp) != 0;
     case ElementKind::kItmTrace:
       return (element.flags & kElementHasTimestamp) != 0 &&

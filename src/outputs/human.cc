@@ -53,6 +53,7 @@ bool passes(ElementKind kind) {
     case ElementKind::kDataAddress:
     case ElementKind::kDataValue:
     case ElementKind::kDataEvent:
+    case ElementKind::kCustom:
       return true;
     default:
       return false;
@@ -345,7 +346,11 @@ void HumanWriter::write(const Item& item) {
     case ElementKind::kUnknown:
     case ElementKind::kCustom:
       out_.put("-- ");
-      write_element(out_, element);
+      if (custom_ && element.kind == ElementKind::kCustom) {
+        custom_(out_, element);
+      } else {
+        write_element(out_, element);
+      }
       break;
   }
   if ((element.flags & kElementHasCycleCount) != 0) {

@@ -5,8 +5,10 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "message_stage.h"
 #include "record_options.h"
 #include "run.h"
+#include "syst_options.h"
 #include "waymark/etmv4/text.h"
 #include "waymark/merge/time_merge.h"
 #include "waymark/outputs/csv.h"
@@ -33,8 +35,13 @@ class Sink {
 
 class TextSink final : public Sink {
  public:
-  TextSink(TextBuffer& out, const inputs::Capture& capture, bool timed) : writer_(out) {
+  TextSink(TextBuffer& out, const inputs::Capture& capture, bool timed, MessageStage* messages)
+      : writer_(out) {
     if (timed) writer_.show_times();
+    if (messages != nullptr) {
+      writer_.write_custom_with(
+          [messages](TextBuffer& text, const Element& element) { messages->write(text, element); });
+    }
     for (const inputs::CaptureSource& source : capture.sources()) {
       writer_.name_core(source.id, source.core);
       const Protocol protocol = source.source->protocol();
@@ -57,15 +64,27 @@ class TextSink final : public Sink {
 
 class JsonSink final : public Sink {
  public:
-  explicit JsonSink(TextBuffer& out) : out_(out) {}
+  JsonSink(TextBuffer& out, MessageStage* messages) : out_(out), messages_(messages) {}
   void add(std::span<const Element> elements) override {
-    for (const Element& element : elements) outputs::write_json(out_, element);
+    for (const Element& element : elements) {
+      if (!is_message(element)) outputs::write_json(out_, element);
+    }
   }
   void add(const Diagnostic& record) override { outputs::write_json(out_, record); }
-  void add(const merge::TimedRecord& record) override { outputs::write_json(out_, record); }
+  void add(const merge::TimedRecord& record) override {
+    if (record.is_damage || !is_message(record.element)) outputs::write_json(out_, record);
+  }
 
  private:
+  /// True: it is one, and is written.
+  bool is_message(const Element& element) {
+    if (messages_ == nullptr || element.kind != ElementKind::kCustom) return false;
+    messages_->write(out_, element);
+    return true;
+  }
+
   TextBuffer& out_;
+  MessageStage* messages_;
 };
 
 class CsvSink final : public Sink {
@@ -88,16 +107,16 @@ class CsvSink final : public Sink {
 };
 
 std::unique_ptr<Sink> make_sink(Format format, TextBuffer& out, const inputs::Capture& capture,
-                                bool timed) {
+                                bool timed, MessageStage* messages) {
   switch (format) {
     case Format::kJson:
-      return std::make_unique<JsonSink>(out);
+      return std::make_unique<JsonSink>(out, messages);
     case Format::kCsv:
       return std::make_unique<CsvSink>(out, timed);
     case Format::kText:
       break;
   }
-  return std::make_unique<TextSink>(out, capture, timed);
+  return std::make_unique<TextSink>(out, capture, timed, messages);
 }
 
 /// All sources in the order of time, on their way to a sink.
@@ -189,13 +208,29 @@ std::string strict_sentence(const Diagnostic& record) {
 
 struct DecodeOptions : RecordOptions {
   std::string merge;
+  bool syst = false;
+  MessageOptions messages;
 };
 
 int run(const DecodeOptions& options) {
   SourceOptions source;
   if (options.strict) source.flags = kStrictFlags;
+  const bool shows_messages = options.syst || !options.messages.collateral.empty();
+  if (shows_messages && options.format == Format::kCsv) {
+    return complain(
+        "--syst: the columns of --format csv have no place for messages; `waymark syst "
+        "--format csv` has columns of its own.",
+        kUsage);
+  }
+  const auto collateral = load_collateral(options.messages.collateral);
+  if (!collateral) return collateral.error();
+  const auto transport = transport_options(options.messages);
+  if (!transport) return complain(transport.error().detail, kUsage);
   auto capture = open_capture(options.input, source);
   if (!capture) return capture.error();
+  if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
+    return complain(safe.error().detail, kUsage);
+  }
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 
@@ -203,20 +238,29 @@ int run(const DecodeOptions& options) {
     return complain("--strict: " + fault, kDamaged);
 
   const bool timed = !options.merge.empty();
-  const auto sink = make_sink(options.format, output->text(), *capture, timed);
+  std::optional<MessageStage> messages;
+  if (shows_messages) {
+    messages.emplace(*collateral, transport->frequency, options.format);
+    if (transport->short_guid) messages->set_short_client(*transport->short_guid);
+  }
+  const auto sink =
+      make_sink(options.format, output->text(), *capture, timed, messages ? &*messages : nullptr);
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
   DamageObserver observer(*sink, merged ? &*merged : nullptr);
   capture->tree().set_observer(&observer);
 
   bool executed = false;
+  const auto pass = [&](std::span<const Element> elements) {
+    if (merged) {
+      merged->add(elements);
+    } else {
+      sink->add(elements);
+    }
+  };
   const RunHooks hooks{.on_elements =
                            [&](std::span<const Element> elements) {
-                             if (merged) {
-                               merged->add(elements);
-                             } else {
-                               sink->add(elements);
-                             }
+                             pass(messages ? messages->replace(elements) : elements);
                              for (const Element& element : elements) {
                                executed |= element.kind != ElementKind::kNoSync &&
                                            element.kind != ElementKind::kEndOfTrace;
@@ -224,6 +268,7 @@ int run(const DecodeOptions& options) {
                            },
                        .stop = [&] { return options.strict && observer.first().has_value(); }};
   int code = run_capture(*capture, *output, hooks);
+  if (messages) pass(messages->finish());
   if (merged) merged->finish();
   sink->finish();
   if (options.strict && observer.first()) {
@@ -252,6 +297,9 @@ void add_decode(CLI::App& app, int& exit_code) {
                    "time: all sources in the order of their timestamps, with a time in each line")
       ->type_name("ORDER")
       ->check(CLI::IsMember({"time"}));
+  command->add_flag("--syst", options->syst,
+                    "STM: show SyS-T messages in place of their packets; see `waymark syst`");
+  add_collateral_options(*command, options->messages);
   command->footer(
       "Examples:\n"
       "  waymark decode board/                        every core, as text\n"

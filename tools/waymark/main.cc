@@ -44,6 +44,8 @@ int run(int argc, char** argv) {
   add_info(app, exit_code);
   add_packets(app, exit_code);
   add_decode(app, exit_code);
+  add_syst(app, exit_code);
+  add_collateral(app, exit_code);
   add_assemble(app, exit_code);
   watch_signals();
   try {

@@ -39,8 +39,8 @@ struct TimedRecord {
 /// Elements and damage of one source in, the same with times out, in the same order.  One owner;
 /// not thread safe.
 ///
-/// Times come from kTimestamp elements and from kSwTrace and kItmTrace elements that carry a
-/// timestamp of the system: ITM's local timestamps count a clock of their own and are taken as
+/// Times come from kTimestamp elements and from kSwTrace, kCustom and kItmTrace elements that carry
+/// a timestamp of the system: ITM's local timestamps count a clock of their own and are taken as
 /// cycle counts, of the packets before them from the local timestamp before on.  Records between
 /// two timestamps wait for the second, at most kMaxOpen of them; then the oldest are given out as
 /// kAfter.

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "waymark/base/diagnostic.h"
@@ -32,6 +34,10 @@ class HumanWriter {
   using ExceptionNamer = void (*)(TextBuffer& out, std::uint32_t number, isa::Profile profile);
   /// How exceptions of this ID are named; without it they are numbers.
   void name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile);
+
+  /// Writes what a kCustom element stands for, without newline.
+  using CustomWriter = std::function<void(TextBuffer& out, const Element& element)>;
+  void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
   /// The line that names the columns.
   void header();
@@ -83,6 +89,7 @@ class HumanWriter {
   void write(const Item& item, const Diagnostic& record);
 
   TextBuffer& out_;
+  CustomWriter custom_;
   bool shows_times_ = false;
   struct Exceptions {
     ExceptionNamer namer = nullptr;

@@ -1,0 +1,189 @@
+// systprint: the reference printer's command line.  Fact sheet mipi-syst.md section 7.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "printer.h"
+
+namespace {
+
+using namespace waymark;
+using compat::syst::Printer;
+using compat::syst::PrinterOptions;
+
+constexpr std::string_view kUsage =
+    "usage: systprint [-p] [-c <collateralXML>...] [-g short-message-guid] [-o output] "
+    "[inputfile(s)...]\n"
+    "    -p / --payload_only         only print payload (default is CSV)\n"
+    "    -c / --colateral filename   load given SyS-T collateral XML\n"
+    "    -g / --short_guid guid      guid value for short messages\n"
+    "    -o / --output file          output file name (default stdout)\n"
+    "    inputfile(s)...             file(s) with example library platform output or '-' for "
+    "stdin\n"
+    "\n";
+
+constexpr std::size_t kChunk = std::size_t{256} << 10;
+
+struct Close {
+  void operator()(std::FILE* file) const {
+    if (file != stdin && file != stdout) (void)std::fclose(file);
+  }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+void say(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+
+int complain(std::string_view sentence) {
+  say(kUsage);
+  say(sentence);
+  say("\n");
+  return EXIT_FAILURE;
+}
+
+/// Everything that the command line says.
+struct Plan {
+  PrinterOptions options;
+  syst::Collateral collateral{syst::Quirks::reference()};
+  std::string output;
+  bool has_output = false;
+  std::vector<std::string> inputs;
+};
+
+/// Loads one file; false: said why not.
+bool load(Plan& plan, const std::string& path) {
+  const std::size_t before = plan.collateral.warnings().size();
+  const auto added = plan.collateral.add_file(path);
+  for (std::size_t i = before; i < plan.collateral.warnings().size(); ++i) {
+    say(compat::syst::reference_sentence(plan.collateral.warnings()[i]) + "\n");
+  }
+  if (!added) say(compat::syst::reference_sentence(added.error()));
+  return added.has_value();
+}
+
+/// EXIT_SUCCESS, or the exit code of what is wrong, which is said.
+int read_command_line(const std::vector<std::string>& arguments, Plan& plan) {
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& argument = arguments[at];
+    const bool has_value = at + 1 < arguments.size();
+    if (argument == "-p" || argument == "--payload_only") {
+      plan.options.payload_only = true;
+    } else if (argument == "-c" || argument == "--collateral") {
+      if (!has_value) return complain("missing collateral file argument");
+      if (!load(plan, arguments[++at])) return EXIT_FAILURE;
+    } else if (argument == "-g" || argument == "--short_guid") {
+      if (!has_value) return complain("missing guid argument for -g/--short_guid option");
+      const std::string& text = arguments[++at];
+      plan.options.short_guid = syst::parse_guid(text, true);
+      if (!plan.options.short_guid) {
+        say("invalid guid format " + text +
+            " expected {xxxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx} notation.");
+        return EXIT_FAILURE;
+      }
+    } else if (argument == "-o" || argument == "--output") {
+      if (!has_value) return complain("missing filename argument for -o/--output option");
+      plan.output = arguments[++at];
+      plan.has_output = true;
+    } else if (argument.size() > 1 && argument.front() == '-') {
+      return complain("unknown argument : " + argument);
+    } else {
+      plan.inputs.push_back(argument);
+    }
+  }
+  if (plan.inputs.empty()) return complain("no input provided");
+  return EXIT_SUCCESS;
+}
+
+/// The printer's text, in large writes.
+class Output {
+ public:
+  explicit Output(std::FILE* file) : file_(file) {}
+  [[nodiscard]] TextBuffer& text() { return text_; }
+  void settle() {
+    if (text_.size() >= kChunk) flush();
+  }
+  /// False: it could not be written.
+  bool flush() {
+    good_ &= std::fwrite(text_.view().data(), 1, text_.size(), file_) == text_.size();
+    good_ &= std::fflush(file_) == 0;
+    text_.clear();
+    return good_;
+  }
+
+ private:
+  std::FILE* file_;
+  TextBuffer text_;
+  bool good_ = true;
+};
+
+void print_file(std::FILE* input, Printer& printer, Output& output) {
+  std::vector<char> chunk(kChunk);
+  std::string begun;  // A line whose end is not read yet.
+  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), input)) {
+    std::string_view rest(chunk.data(), size);
+    while (!rest.empty()) {
+      const std::size_t end = rest.find('\n');
+      if (end == std::string_view::npos) {
+        begun += rest;
+        break;
+      }
+      if (begun.empty()) {
+        printer.line(rest.substr(0, end), output.text());
+      } else {
+        begun += rest.substr(0, end);
+        printer.line(begun, output.text());
+        begun.clear();
+      }
+      rest.remove_prefix(end + 1);
+      output.settle();
+    }
+  }
+  if (!begun.empty()) printer.line(begun, output.text());
+}
+
+int run(const std::vector<std::string>& arguments) {
+  Plan plan;
+  if (const int code = read_command_line(arguments, plan); code != EXIT_SUCCESS) return code;
+  plan.options.hide_volatile =
+      std::getenv("SYST_UNITTESTING") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+
+  File opened(plan.has_output ? std::fopen(plan.output.c_str(), "w") : stdout);
+  if (!opened) {
+    say("unable to open output file : " + plan.output + "\n");
+    return EXIT_FAILURE;
+  }
+  Output output(opened.get());
+  if (!plan.options.payload_only) compat::syst::write_csv_header(output.text());
+  Printer printer(plan.collateral, plan.options);
+  for (const std::string& path : plan.inputs) {
+    const File input(path == "-" ? stdin : std::fopen(path.c_str(), "r"));
+    if (!input) {
+      output.flush();
+      say("unable to open input file : " + path + "\n");
+      return EXIT_FAILURE;
+    }
+    print_file(input.get(), printer, output);
+  }
+  if (output.flush()) return EXIT_SUCCESS;
+  // The reference does not look; a full disk should be heard of.
+  say(std::string("unable to write the output : ") + std::strerror(errno) +
+      "\n");  // NOLINT(concurrency-mt-unsafe)
+  return EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    // Only memory can run out here.
+    say(std::string("systprint: ") + error.what() + "\n");
+    return EXIT_FAILURE;
+  }
+}

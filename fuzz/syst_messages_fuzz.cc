@@ -1,0 +1,90 @@
+// SyS-T messages: any bytes, native, strict and as the reference, with collateral whose formats
+// come from the input too.  Invariants: views lie within the message, a longer or shorter buffer is
+// never read, the text is bounded, and a message of known extent is what it was when more bytes
+// follow.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "waymark/outputs/messages.h"
+#include "waymark/syst/interpreter.h"
+#include "waymark/syst/payload_text.h"
+#include "waymark/syst/printf_format.h"
+
+namespace {
+
+using namespace waymark;
+using namespace waymark::syst;
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+bool within(Bytes part, Bytes whole) {
+  return part.empty() ||
+         (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
+}
+
+void check(const Message& message) {
+  require(within(message.payload, message.raw), "a payload outside its message");
+  require(within(message.data, message.raw), "data outside its message");
+  require(within({reinterpret_cast<const std::uint8_t*>(message.text.data()), message.text.size()},
+                 message.raw),
+          "a text outside its message");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2 || size > 4096) return 0;
+  const std::size_t format_size = data[0] % size;
+  const std::string format(reinterpret_cast<const char*>(data + 1),
+                           std::min<std::size_t>(format_size, size - 1));
+  const Bytes rest(data + 1 + format.size(), size - 1 - format.size());
+  // A buffer of exactly its size, so that the sanitizer sees every byte too many.
+  const auto exact = std::make_unique<std::uint8_t[]>(rest.size());
+  std::copy(rest.begin(), rest.end(), exact.get());
+  const Bytes bytes(exact.get(), rest.size());
+
+  TextBuffer out;
+  for (const Quirks& quirks : {Quirks{}, Quirks::reference()}) {
+    for (const Mode mode : {Mode::kTolerant, Mode::kStrict}) {
+      const Message message = parse_message(bytes, {.mode = mode, .quirks = quirks});
+      check(message);
+      out.clear();
+      write_payload(out, message, nullptr, nullptr, quirks);
+      write_type(out, message, nullptr);
+      write_location(out, message, nullptr, nullptr, quirks);
+    }
+    out.clear();
+    write_printf(out, format, {.bytes = bytes, .is_64bit = (data[0] & 1) != 0}, quirks);
+    // Each conversion takes at least two characters of the format.
+    require(out.size() <= 128 + 2 * format.size() + (format.size() / 2 + 1) * (kMaxConversion + 64),
+            "a text without bound");
+  }
+  const Extent extent = message_extent(bytes);
+  if (extent.kind == Extent::Kind::kKnown && extent.size <= bytes.size()) {
+    const Message message = parse_message(bytes.first(extent.size));
+    require(message.defect != Defect::kPayloadShort && message.defect != Defect::kPayloadLong,
+            "an extent that is not that of the length field");
+  }
+
+  Collateral collateral;
+  Interpreter interpreter(collateral);
+  Frame frame;
+  frame.bytes = bytes;
+  const Record record = interpreter.interpret(frame);
+  out.clear();
+  outputs::MessageWriter writer(out);
+  writer.text(record);
+  const std::string_view line = out.view();
+  require(line.find('\n') == line.size() - 1, "not one line of text");
+  out.clear();
+  writer.json(record);
+  require(out.view().find('\n') == out.size() - 1, "not one line of JSON");
+  writer.csv(record);
+  return 0;
+}

@@ -1,0 +1,52 @@
+// SyS-T messages as text for people, JSON Lines and CSV.  Fields: docs/output-formats.md.
+#pragma once
+
+#include <cstdint>
+
+#include "waymark/base/text_buffer.h"
+#include "waymark/syst/interpreter.h"
+
+namespace waymark::outputs {
+
+/// Writes one line for each record.  One owner; not thread safe.
+class MessageWriter {
+ public:
+  /// What stands at the beginning of a line of text.
+  struct Columns {
+    bool time = true;
+    bool place = true;  ///< Trace ID where there are several, master and channel, or port.
+  };
+
+  explicit MessageWriter(TextBuffer& out) : out_(out) {}
+  MessageWriter(TextBuffer& out, const Columns& columns) : out_(out), columns_(columns) {}
+
+  void text(const syst::Record& record);
+  void json(const syst::Record& record);
+  static void csv_header(TextBuffer& out);
+  void csv(const syst::Record& record);
+
+  /// "INFO demo:5 the text [src/main.c:12]": the line of text without its first columns and
+  /// newline.
+  void sentence(const syst::Record& record);
+
+ private:
+  /// The text of the message in scratch_; the bytes of a bad one.
+  void payload(const syst::Record& record);
+  void put_time(const syst::Record& record);
+  void put_place(const syst::Record& record);
+  void put_shown(std::string_view text);
+  /// What is in scratch_, with blanks behind it.
+  void put_padded(std::size_t width);
+
+  TextBuffer& out_;
+  Columns columns_;
+  TextBuffer scratch_;
+};
+
+/// Why a record is not good(), in words; "" of a good one that ended as it should.
+void write_problem(TextBuffer& out, const syst::Record& record);
+
+/// The origin or GUID: "demo", "{494e…}", "module 3", with the unit.
+void write_origin(TextBuffer& out, const syst::Record& record);
+
+}  // namespace waymark::outputs

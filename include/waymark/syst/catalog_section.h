@@ -1,0 +1,37 @@
+// Collateral from instrumented programs: the section that catalog.h leaves in their ELF files.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/syst/guid.h"
+
+namespace waymark::syst {
+
+struct CatalogSite {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string format;
+  [[nodiscard]] std::uint32_t id() const;
+};
+
+/// What the sections of one program or object file say.
+struct CatalogSites {
+  std::string client;              ///< Empty: the program names none.
+  std::optional<Guid> guid;        ///< Nothing: the program names none.
+  std::vector<CatalogSite> sites;  ///< Each once, in the order of the section.
+};
+
+/// From the bytes of an ELF file, 32 or 64 bits, of either byte order.  kBadData: no ELF file, or a
+/// damaged one; kNotFound: it has no such section; kConflict: two clients.
+Result<CatalogSites> read_catalog_sites(Bytes elf);
+
+/// The collateral XML.  kConflict: two formats with one ID, with both places; kInvalidArgument: a
+/// text that XML cannot hold.
+Result<std::string> write_collateral(const CatalogSites& sites);
+
+}  // namespace waymark::syst

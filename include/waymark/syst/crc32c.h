@@ -1,0 +1,19 @@
+// CRC-32C (Castagnoli), the checksum of SyS-T messages.  Fact sheet mipi-syst.md section 1.5.
+#pragma once
+
+#include <cstdint>
+
+#include "waymark/base/types.h"
+
+namespace waymark::syst {
+
+/// With the processor's instruction where it has one (SSE4.2, ARMv8 CRC), found out at run time.
+std::uint32_t crc32c(Bytes bytes);
+
+/// The same from tables, on every processor.
+std::uint32_t crc32c_portable(Bytes bytes);
+
+/// Whether crc32c() uses an instruction here.
+bool crc32c_is_in_hardware();
+
+}  // namespace waymark::syst

@@ -1,0 +1,44 @@
+// A message as its transport delivers it, not yet parsed.  Fact sheet mipi-syst.md sections 4, 12.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "waymark/base/types.h"
+
+namespace waymark::syst {
+
+/// How a frame ended.
+enum class FrameEnd : std::uint8_t {
+  kWhole,
+  kRestarted,   ///< The next message of the channel began before this one's end.
+  kLost,        ///< The transport lost data or its synchronisation.
+  kEndOfInput,  ///< The capture ended first.
+  kTooLong,     ///< Longer than any message; the rest is dropped.
+  kBadText,     ///< Text: an odd count of digits.
+  kGuessed,     ///< Plain bytes: no length field, so that the end is where the next message may be.
+  kNoMessage,   ///< Plain bytes: no message begins here.
+};
+
+/// "restarted", "lost", …; "whole".
+std::string_view frame_end_name(FrameEnd end);
+/// What happened, in words; "" of kWhole.
+std::string_view frame_end_sentence(FrameEnd end);
+
+/// Where no master, channel or port is known.
+inline constexpr std::uint32_t kNoChannel = ~std::uint32_t{0};
+
+struct Frame {
+  Bytes bytes;                         ///< Valid until the next call of what gave it.
+  TraceIndex index = 0;                ///< Of its first byte, or of the packet or tag before it.
+  std::uint64_t time = 0;              ///< The transport's timestamp of its first packet.
+  std::uint32_t channel = kNoChannel;  ///< Of STP; of ITM: the stimulus port.
+  std::uint16_t master = 0;
+  TraceId trace_id = 0;
+  FrameEnd end = FrameEnd::kWhole;
+  bool has_time = false;
+  bool time_is_partial = false;  ///< Upper bits of `time` are not known.
+  bool has_master = false;
+};
+
+}  // namespace waymark::syst

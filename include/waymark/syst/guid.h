@@ -1,0 +1,62 @@
+// The identity of a SyS-T client.  Fact sheet mipi-syst.md section 1.2.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "waymark/base/text_buffer.h"
+#include "waymark/base/types.h"
+
+namespace waymark::syst {
+
+/// 16 bytes in the order of the text, which is that of the wire.
+struct Guid {
+  std::array<std::uint8_t, 16> bytes{};
+
+  /// RFC 4122's variant bit, which pseudo-GUIDs lack.
+  [[nodiscard]] constexpr bool is_real() const { return (bytes[8] & 0x80U) != 0; }
+  [[nodiscard]] constexpr Guid operator&(const Guid& mask) const {
+    Guid result;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      result.bytes[i] = static_cast<std::uint8_t>(bytes[i] & mask.bytes[i]);
+    return result;
+  }
+  friend constexpr auto operator<=>(const Guid&, const Guid&) = default;
+};
+
+inline constexpr Guid kFullGuidMask = [] {
+  Guid mask;
+  mask.bytes.fill(0xFF);
+  return mask;
+}();
+
+/// "{494e5443-8a9c-4014-a65a-2f36a36d96e4}", digits in any case; nothing for any other text.
+/// `loose_digits`: of each pair, only the first character must be a digit; what follows it counts
+/// only if it is one too, as the reference printer reads (Quirks::loose_guid_digits).
+std::optional<Guid> parse_guid(std::string_view text, bool loose_digits = false);
+
+/// In braces and lower case.
+void write_guid(TextBuffer& out, const Guid& guid);
+
+/// What clients without a GUID are known by in collateral: STP master, channel, and origin.
+constexpr Guid pseudo_guid(std::uint16_t master, std::uint16_t channel, std::uint8_t origin) {
+  Guid guid;
+  guid.bytes[4] = static_cast<std::uint8_t>(master >> 8);
+  guid.bytes[5] = static_cast<std::uint8_t>(master & 0xFF);
+  guid.bytes[6] = static_cast<std::uint8_t>(channel >> 8);
+  guid.bytes[7] = static_cast<std::uint8_t>(channel & 0xFF);
+  guid.bytes[8] = origin & 0x7FU;
+  return guid;
+}
+
+/// The form that the reference printer looks for instead: the origin in byte 7, nothing else.
+constexpr Guid pseudo_guid_of_reference(std::uint8_t origin) {
+  Guid guid;
+  guid.bytes[7] = origin;
+  return guid;
+}
+
+}  // namespace waymark::syst

@@ -1,0 +1,358 @@
+#include "waymark/outputs/messages.h"
+
+#include "json_object.h"
+#include "quoted.h"
+#include "waymark/outputs/csv.h"
+#include "waymark/syst/payload_text.h"
+
+namespace waymark::outputs {
+namespace {
+
+using syst::Frame;
+using syst::FrameEnd;
+using syst::Location;
+using syst::Message;
+using syst::Record;
+
+constexpr std::size_t kTimeWidth = 18;
+constexpr std::size_t kPlaceWidth = 11;
+constexpr std::size_t kSeverityWidth = 8;
+
+/// The name of the module of a message, which stands in its origin, or in its unit beside a GUID.
+std::string_view module_name(const Record& record) {
+  if (record.client == nullptr || record.message.is_short) return {};
+  const std::uint64_t id = record.message.has_guid() ? record.message.unit : record.message.origin;
+  const syst::Entry* module = record.client->modules.find(id);
+  return module == nullptr ? std::string_view() : module->text;
+}
+
+/// Seconds with nine decimals.
+void put_seconds(TextBuffer& out, std::uint64_t nanoseconds) {
+  constexpr std::uint64_t kNano = 1'000'000'000;
+  out.dec(nanoseconds / kNano);
+  char digits[9];
+  std::uint64_t rest = nanoseconds % kNano;
+  for (std::size_t i = sizeof digits; i-- > 0; rest /= 10)
+    digits[i] = static_cast<char>('0' + rest % 10);
+  out.put('.');
+  out.put({digits, sizeof digits});
+}
+
+/// What the text alone does not show.
+std::string_view type_word(const Message& message) {
+  using enum syst::Type;
+  switch (message.type) {
+    case kBuild:
+      return "build ";
+    case kClock:
+      return "sync ";
+    case kSbd:
+      return "data ";
+    case kShort32:
+    case kShort64:
+      return "short ";
+    case kString:
+      switch (static_cast<syst::String>(message.subtype)) {
+        case syst::String::kFunctionEnter:
+          return "enter ";
+        case syst::String::kFunctionExit:
+          return "exit ";
+        case syst::String::kInvalidParam:
+          return "invalid parameter: ";
+        case syst::String::kAssert:
+          return "assertion failed: ";
+        default:
+          return "";
+      }
+    default:
+      return "";
+  }
+}
+
+bool has_header(const Record& record) { return record.message.raw.size() >= 4; }
+
+}  // namespace
+
+void write_problem(TextBuffer& out, const Record& record) {
+  const std::string_view end = syst::frame_end_sentence(record.frame.end);
+  const std::string_view defect = syst::defect_sentence(record.message.defect);
+  out.put(end);
+  // What begins no message has no defects.
+  if (defect.empty() || record.frame.end == FrameEnd::kNoMessage) return;
+  if (!end.empty()) out.put("; ");
+  out.put(defect);
+}
+
+void write_origin(TextBuffer& out, const Record& record) {
+  const Message& message = record.message;
+  if (record.client != nullptr) out.put(record.client->name);
+  if (message.is_short) return;
+  const std::string_view module = module_name(record);
+  if (record.client == nullptr) {
+    if (message.has_guid()) {
+      syst::write_guid(out, message.guid);
+    } else {
+      out.put("module ");
+      out.dec(message.origin);
+    }
+  } else if (!module.empty()) {
+    out.put('/');
+    out.put(module);
+  }
+  out.put(':');
+  out.dec(message.unit);
+}
+
+void MessageWriter::payload(const Record& record) {
+  scratch_.clear();
+  if (record.good()) {
+    syst::write_payload(scratch_, record.message, record.client, record.entry);
+  } else {
+    syst::write_raw(scratch_, record.message);
+  }
+}
+
+// One line, whatever the target sent: control characters and what is no UTF-8 become escapes.
+void MessageWriter::put_shown(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  std::size_t plain = 0;
+  while (plain < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[plain]);
+    const std::size_t length = byte >= 0x20 && byte < 0x7F ? 1
+                               : byte < 0x80               ? 0
+                                                           : utf8_length(text.substr(plain));
+    if (length != 0) {
+      plain += length;
+      continue;
+    }
+    out_.put(text.substr(0, plain));
+    if (byte == '\n') {
+      out_.put("\\n");
+    } else if (byte == '\t') {
+      out_.put('\t');
+    } else {
+      out_.put("\\x");
+      out_.hex(byte, 2);
+    }
+    text.remove_prefix(plain + 1);
+    plain = 0;
+  }
+  out_.put(text);
+}
+
+void MessageWriter::put_padded(std::size_t width) {
+  out_.put(scratch_.view());
+  for (std::size_t column = scratch_.size(); column < width; ++column) out_.put(' ');
+}
+
+void MessageWriter::sentence(const Record& record) {
+  const Message& message = record.message;
+  if (!record.good()) {
+    out_.put("BAD     ");
+    if (has_header(record) && record.frame.end != FrameEnd::kNoMessage) {
+      syst::write_type(out_, message, record.client);
+      out_.put(' ');
+    }
+    write_problem(out_, record);
+    out_.put(": ");
+    payload(record);
+    out_.put(scratch_.view());
+    return;
+  }
+  scratch_.clear();
+  scratch_.put(message.severity == syst::Severity::kMax ? std::string_view("-")
+                                                        : syst::severity_name(message.severity));
+  put_padded(kSeverityWidth);
+  const std::size_t before = out_.size();
+  write_origin(out_, record);
+  if (out_.size() != before) out_.put("  ");
+  out_.put(type_word(message));
+  if (message.type == syst::Type::kRaw) {
+    syst::write_type(out_, message, record.client);
+    out_.put(' ');
+  }
+  payload(record);
+  put_shown(scratch_.view());
+  scratch_.clear();
+  syst::write_location(scratch_, message, record.client, record.entry);
+  if (!scratch_.empty()) {
+    out_.put("  [");
+    put_shown(scratch_.view());
+    out_.put(']');
+  }
+  if (record.frame.end != FrameEnd::kWhole) {
+    out_.put("  !! ");
+    write_problem(out_, record);
+  }
+}
+
+void MessageWriter::put_time(const Record& record) {
+  scratch_.clear();
+  if (record.nanoseconds) {
+    put_seconds(scratch_, *record.nanoseconds);
+  } else if (record.time) {
+    scratch_.dec(*record.time);
+  } else if (record.message.has_timestamp() && record.message.defect == syst::Defect::kNone) {
+    // A clock of which nothing is known.
+    scratch_.put('@');
+    scratch_.dec(record.message.timestamp);
+  } else {
+    scratch_.put('-');
+  }
+  out_.right(scratch_.view(), kTimeWidth);
+  out_.put("  ");
+}
+
+void MessageWriter::put_place(const Record& record) {
+  const Frame& frame = record.frame;
+  scratch_.clear();
+  if (frame.has_master) {
+    scratch_.dec(frame.master);
+    scratch_.put(':');
+    scratch_.dec(frame.channel);
+  } else if (frame.channel != syst::kNoChannel) {
+    scratch_.put("port ");
+    scratch_.dec(frame.channel);
+  } else {
+    scratch_.put('-');
+  }
+  put_padded(kPlaceWidth);
+  out_.put("  ");
+}
+
+void MessageWriter::text(const Record& record) {
+  if (columns_.time) put_time(record);
+  if (columns_.place) put_place(record);
+  sentence(record);
+  out_.put('\n');
+}
+
+void MessageWriter::json(const Record& record) {
+  const Message& message = record.message;
+  const Frame& frame = record.frame;
+  Object object(out_, "message");
+  object.number("index", frame.index);
+  if (frame.has_master || frame.channel != syst::kNoChannel) object.number("id", frame.trace_id);
+  if (frame.has_master) object.number("master", frame.master);
+  if (frame.channel != syst::kNoChannel) {
+    object.number(frame.has_master ? "channel" : "port", frame.channel);
+  }
+  object.word("status", syst::status_name(record.status));
+  if (frame.end != FrameEnd::kWhole) object.word("end", syst::frame_end_name(frame.end));
+  if (frame.has_time) object.wide("transport_time", frame.time);
+  if (frame.time_is_partial) object.flag("partial", true);
+  if (record.time) object.wide("time", *record.time);
+  if (record.nanoseconds) object.wide("nanoseconds", *record.nanoseconds);
+  if (record.time || record.nanoseconds) {
+    object.word("time_is", record.time_is_own ? "of_message" : "of_transport");
+  }
+  if (has_header(record) && frame.end != FrameEnd::kNoMessage) {
+    scratch_.clear();
+    syst::write_type(scratch_, message, record.client);
+    object.text("kind", scratch_.view());
+    if (!message.is_short) {
+      object.word("severity", syst::severity_name(message.severity));
+      if (message.has_guid() && message.defect != syst::Defect::kGuidShort) {
+        scratch_.clear();
+        syst::write_guid(scratch_, message.guid);
+        object.word("guid", scratch_.view());
+      } else if (!message.has_guid()) {
+        object.number("origin", message.origin);
+      }
+      object.number("unit", message.unit);
+    }
+    if (record.client != nullptr) object.text("client", record.client->name);
+    if (!module_name(record).empty()) object.text("module", module_name(record));
+  }
+  if (record.good()) {
+    payload(record);
+    object.text("text", scratch_.view());
+    if (message.type == syst::Type::kCatalog) object.hex("catalog_id", message.value);
+    if (message.has_timestamp()) object.wide("timestamp", message.timestamp);
+    const Location& location = message.location;
+    scratch_.clear();
+    syst::write_location(scratch_, message, record.client, record.entry);
+    if (!scratch_.empty()) object.text("location", scratch_.view());
+    if (location.kind == Location::Kind::kFileLine) {
+      object.number("file", location.file);
+      object.number("line", location.line);
+    } else if (location.kind != Location::Kind::kNone) {
+      object.hex("address", location.address);
+    }
+    if (message.has_checksum()) object.hex("checksum", message.checksum, 8);
+  }
+  if (!record.good() || frame.end != FrameEnd::kWhole) {
+    scratch_.clear();
+    write_problem(scratch_, record);
+    object.text("problem", scratch_.view());
+  }
+  scratch_.clear();
+  syst::write_raw(scratch_, message);
+  object.word("bytes", scratch_.view());
+}
+
+void MessageWriter::csv_header(TextBuffer& out) {
+  out.put(
+      "index,id,master,channel,time,nanoseconds,status,kind,severity,client,module,guid,origin,"
+      "unit,"
+      "timestamp,text,location,size,checksum,problem,bytes\n");
+}
+
+void MessageWriter::csv(const Record& record) {
+  const Message& message = record.message;
+  const Frame& frame = record.frame;
+  const bool known = has_header(record) && frame.end != FrameEnd::kNoMessage;
+  const bool is_long = known && !message.is_short;
+  const auto number = [&](bool present, std::uint64_t value) {
+    if (present) out_.dec(value);
+    out_.put(',');
+  };
+  const auto text = [&](auto&& write) {
+    scratch_.clear();
+    write(scratch_);
+    write_csv_field(out_, scratch_.view());
+    out_.put(',');
+  };
+  number(true, frame.index);
+  number(frame.has_master || frame.channel != syst::kNoChannel, frame.trace_id);
+  number(frame.has_master, frame.master);
+  number(frame.channel != syst::kNoChannel, frame.channel);
+  number(record.time.has_value(), record.time.value_or(0));
+  number(record.nanoseconds.has_value(), record.nanoseconds.value_or(0));
+  out_.put(syst::status_name(record.status));
+  out_.put(',');
+  text([&](TextBuffer& out) {
+    if (known) syst::write_type(out, message, record.client);
+  });
+  if (is_long) out_.put(syst::severity_name(message.severity));
+  out_.put(',');
+  text([&](TextBuffer& out) {
+    if (record.client != nullptr) out.put(record.client->name);
+  });
+  text([&](TextBuffer& out) { out.put(module_name(record)); });
+  text([&](TextBuffer& out) {
+    if (is_long && message.has_guid()) syst::write_guid(out, message.guid);
+  });
+  number(is_long && !message.has_guid(), message.origin);
+  number(is_long, message.unit);
+  number(record.good() && message.has_timestamp(), message.timestamp);
+  text([&](TextBuffer& out) {
+    if (record.good()) syst::write_payload(out, message, record.client, record.entry);
+  });
+  text([&](TextBuffer& out) {
+    if (record.good()) syst::write_location(out, message, record.client, record.entry);
+  });
+  number(true, message.raw.size());
+  if (record.good() && message.has_checksum()) {
+    out_.put("0x");
+    out_.hex(message.checksum, 8);
+  }
+  out_.put(',');
+  text([&](TextBuffer& out) { write_problem(out, record); });
+  scratch_.clear();
+  if (!record.good()) syst::write_raw(scratch_, message);
+  out_.put(scratch_.view());
+  out_.put('\n');
+}
+
+}  // namespace waymark::outputs

@@ -1,0 +1,49 @@
+#include "waymark/syst/byte_reader.h"
+
+#include <algorithm>
+
+namespace waymark::syst {
+
+// It depends on the first kDecideAt bytes only, however they come.
+void ByteReader::decide(bool is_all) {
+  const Bytes window = Bytes(first_).first(std::min(first_.size(), kDecideAt));
+  const std::size_t from = searched_ < kLineTag.size() ? 0 : searched_ - kLineTag.size();
+  if (from < window.size() && has_line_tag(window.subspan(from))) {
+    form_ = ByteForm::kLines;
+  } else if (window.size() == kDecideAt || is_all) {
+    // The last message of the window may be cut, which makes one doubtful.
+    PlainFacts facts = plain_facts(window);
+    if (facts.doubtful != 0 && first_.size() >= kDecideAt && facts.messages > 1) --facts.doubtful;
+    form_ = facts.plausible() || facts.only_short() ? ByteForm::kPlain : ByteForm::kLines;
+  }
+  searched_ = window.size();
+}
+
+void ByteReader::feed(Bytes block) {
+  if (form_ && first_.empty()) {
+    form_ == ByteForm::kLines ? lines_.feed(block) : splitter_.feed(block);
+    return;
+  }
+  first_.insert(first_.end(), block.begin(), block.end());
+  if (!form_) decide(false);
+  if (form_) form_ == ByteForm::kLines ? lines_.feed(first_) : splitter_.feed(first_);
+}
+
+bool ByteReader::next(Frame& frame) {
+  if (!form_) return false;
+  if (form_ == ByteForm::kLines ? lines_.next(frame) : splitter_.next(frame)) return true;
+  // Both readers have taken what they need of the first bytes.
+  first_.clear();
+  return false;
+}
+
+bool ByteReader::finish(Frame& frame) {
+  if (!form_) {
+    decide(true);
+    form_ == ByteForm::kLines ? lines_.feed(first_) : splitter_.feed(first_);
+  }
+  if (form_ == ByteForm::kLines) return lines_.next(frame) || lines_.finish(frame);
+  return splitter_.next(frame) || splitter_.finish(frame);
+}
+
+}  // namespace waymark::syst

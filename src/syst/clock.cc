@@ -1,0 +1,85 @@
+#include "waymark/syst/clock.h"
+
+#include <cmath>
+#include <utility>
+
+namespace waymark::syst {
+
+std::uint64_t to_nanoseconds(std::uint64_t ticks, std::uint64_t hertz) {
+  constexpr std::uint64_t kNano = 1'000'000'000;
+  if (hertz == 0) return ~std::uint64_t{0};
+  const std::uint64_t seconds = ticks / hertz;
+  // The rest is less than a second, and its product may have more than 64 bits.
+  const auto rest = static_cast<unsigned __int128>(ticks % hertz) * kNano / hertz;
+  if (seconds > ~std::uint64_t{0} / kNano - 1) return ~std::uint64_t{0};
+  return seconds * kNano + static_cast<std::uint64_t>(rest);
+}
+
+void ClockMap::learn(const Key& key, const Sync& sync) {
+  if (clocks_.size() >= kMaxClocks && !clocks_.contains(key)) return;
+  Sync& known = clocks_[key];
+  double ticks = known.ticks;
+  // Two syncs of one clock tell how the clocks run against each other.
+  if (known.has_transport && sync.has_transport && known.frequency == sync.frequency &&
+      sync.source > known.source && sync.transport > known.transport) {
+    ticks = static_cast<double>(sync.transport - known.transport) /
+            static_cast<double>(sync.source - known.source);
+  }
+  known = sync;
+  known.ticks = ticks;
+}
+
+void ClockMap::learn(const Message& message, const Frame& frame) {
+  if (message.type != Type::kClock || !message.ok()) return;
+  const Sync sync{.transport = frame.time,
+                  .source = message.value,
+                  .frequency = message.extra,
+                  .has_transport = frame.has_time && !frame.time_is_partial};
+  learn({frame.trace_id, frame.master, frame.channel}, sync);
+  learn({frame.trace_id, frame.master, kAny}, sync);
+  learn({frame.trace_id, kAny, kAny}, sync);
+}
+
+const ClockMap::Sync* ClockMap::find(const Frame& frame) const {
+  for (const Key& key :
+       {Key{frame.trace_id, frame.master, frame.channel}, Key{frame.trace_id, frame.master, kAny},
+        Key{frame.trace_id, kAny, kAny}}) {
+    const auto found = clocks_.find(key);
+    if (found != clocks_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::optional<std::uint64_t> ClockMap::transport_time(const Message& message,
+                                                      const Frame& frame) const {
+  if (!message.has_timestamp()) return std::nullopt;
+  const Sync* const sync = find(frame);
+  if (sync == nullptr || !sync->has_transport) return std::nullopt;
+  double rate = sync->ticks;
+  if (transport_frequency_ != 0 && sync->frequency != 0) {
+    rate = static_cast<double>(transport_frequency_) / static_cast<double>(sync->frequency);
+  }
+  if (rate == 0) return std::nullopt;
+  const bool before = message.timestamp < sync->source;
+  const std::uint64_t distance =
+      before ? sync->source - message.timestamp : message.timestamp - sync->source;
+  const double ticks = std::floor(static_cast<double>(distance) * rate);
+  // A time before the transport's zero, or behind its end, is no time: the clock was set.
+  constexpr double kFarthest = 9.2e18;
+  if (ticks > kFarthest) return std::nullopt;
+  const auto moved = static_cast<std::uint64_t>(ticks);
+  if (before) {
+    return moved > sync->transport ? std::nullopt : std::optional(sync->transport - moved);
+  }
+  return sync->transport + moved < moved ? std::nullopt : std::optional(sync->transport + moved);
+}
+
+std::optional<std::uint64_t> ClockMap::source_nanoseconds(const Message& message,
+                                                          const Frame& frame) const {
+  if (!message.has_timestamp()) return std::nullopt;
+  const Sync* const sync = find(frame);
+  if (sync == nullptr || sync->frequency == 0) return std::nullopt;
+  return to_nanoseconds(message.timestamp, sync->frequency);
+}
+
+}  // namespace waymark::syst

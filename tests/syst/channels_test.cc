@@ -1,0 +1,188 @@
+#include "waymark/syst/channels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+#include "waymark/syst/ports.h"
+
+namespace waymark::syst {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Elements by hand, and the frames that come of them.
+class Stm {
+ public:
+  std::vector<std::string> frames;
+
+  Stm& at(std::uint16_t master, std::uint16_t channel) {
+    master_ = master;
+    channel_ = channel;
+    return *this;
+  }
+  Stm& data(std::string_view hex_bytes, unsigned flags = 0, std::uint64_t time = 0) {
+    const auto bytes = hex(hex_bytes);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
+    return put(value, static_cast<std::uint32_t>(8 * bytes.size()), flags, time);
+  }
+  Stm& flag() { return put(0, 0, kSwMarker, 0); }
+  Stm& put(std::uint64_t value, std::uint32_t bits, unsigned flags, std::uint64_t time) {
+    Element element;
+    element.kind = ElementKind::kSwTrace;
+    element.index = index_++;
+    element.trace_id = 0x10;
+    element.sw_id = {.master = master_, .channel = channel_};
+    element.start = value;
+    element.extra_value = bits;
+    element.extra = static_cast<std::uint8_t>(flags | kSwIdValid);
+    element.timestamp = time;
+    if ((flags & kSwTimestamp) != 0) element.flags = kElementHasTimestamp;
+    take(assembler_.add(element));
+    return *this;
+  }
+  Stm& no_sync() {
+    Element element;
+    element.kind = ElementKind::kNoSync;
+    element.trace_id = 0x10;
+    take(assembler_.add(element));
+    return *this;
+  }
+  Stm& finish() {
+    take(assembler_.finish());
+    return *this;
+  }
+  [[nodiscard]] const ChannelAssembler& assembler() const { return assembler_; }
+
+ private:
+  void take(std::span<const Frame> given) {
+    for (const Frame& frame : given) {
+      frames.push_back(std::to_string(frame.master) + ':' + std::to_string(frame.channel) + ' ' +
+                       std::to_string(frame.time) + ' ' + std::string(frame_end_name(frame.end)) +
+                       ' ' + to_hex(frame.bytes));
+    }
+  }
+
+  ChannelAssembler assembler_;
+  std::uint16_t master_ = 1;
+  std::uint16_t channel_ = 2;
+  TraceIndex index_ = 0;
+};
+
+TEST(SystChannels, a_timestamp_begins_and_a_flag_ends) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 7).data("6161").data("00").flag();
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 7 whole 42504101616100"));
+}
+
+TEST(SystChannels, a_marker_ends_too) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 7).data("616100", kSwMarker);
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 7 whole 42504101616100"));
+}
+
+TEST(SystChannels, one_packet_with_both_is_a_short_message) {
+  Stm stm;
+  stm.data("71563412", kSwTimestamp | kSwMarker, 9);
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 9 whole 71563412"));
+}
+
+TEST(SystChannels, channels_and_masters_interleave) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1).at(1, 3).data("42504101", kSwTimestamp, 2);
+  stm.at(2, 2).data("71563412", kSwTimestamp | kSwMarker, 3);
+  stm.at(1, 2).data("6100").flag().at(1, 3).data("6200").flag();
+  EXPECT_THAT(stm.frames, ElementsAre("2:2 3 whole 71563412", "1:2 1 whole 425041016100",
+                                      "1:3 2 whole 425041016200"));
+}
+
+TEST(SystChannels, a_new_start_cuts_the_message_before) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1).data("7156341F", kSwTimestamp | kSwMarker, 2);
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 1 restarted 42504101", "1:2 2 whole 7156341f"));
+}
+
+TEST(SystChannels, data_and_flags_outside_messages_are_noise) {
+  Stm stm;
+  stm.data("0102").flag().flag();
+  EXPECT_THAT(stm.frames, IsEmpty());
+  EXPECT_EQ(stm.assembler().statistics().noise, 3U);
+}
+
+TEST(SystChannels, a_loss_of_synchronisation_ends_what_is_open) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1).no_sync().data("6100").flag();
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 1 lost 42504101"));
+}
+
+TEST(SystChannels, a_master_error_ends_what_that_master_said) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1).at(5, 2).data("42504101", kSwTimestamp, 2);
+  stm.put(0, 8, kSwMasterError, 0).at(1, 2).data("6100").flag();
+  EXPECT_THAT(stm.frames, ElementsAre("5:2 2 lost 42504101", "1:2 1 whole 425041016100"));
+}
+
+TEST(SystChannels, the_end_of_the_capture) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1).finish();
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 1 end_of_input 42504101"));
+}
+
+TEST(SystChannels, a_message_without_end_is_cut) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1);
+  for (std::size_t i = 0; i < kMaxMessage / 4; ++i) stm.data("0102030405060708");
+  stm.flag();
+  ASSERT_EQ(stm.frames.size(), 1U);
+  EXPECT_TRUE(stm.frames.front().starts_with("1:2 1 too_long 42504101"));
+}
+
+TEST(SystChannels, open_messages_are_bounded) {
+  Stm stm;
+  for (std::uint32_t i = 0; i < 2 * ChannelAssembler::kMaxOpen; ++i)
+    stm.at(static_cast<std::uint16_t>(i >> 8), static_cast<std::uint16_t>(i & 0xFF))
+        .data("42504101", kSwTimestamp, i);
+  EXPECT_EQ(stm.frames.size(), ChannelAssembler::kMaxOpen);
+}
+
+TEST(SystChannels, the_frequency_is_remembered) {
+  Stm stm;
+  stm.put(60000000, 32, kSwFrequency, 0);
+  EXPECT_EQ(stm.assembler().frequency(), 60000000U);
+}
+
+struct Frames final : FrameSink {
+  std::vector<std::string> told_frames;
+  void on_frame(const Frame& frame) override {
+    told_frames.push_back(std::to_string(frame.channel) + ' ' + std::to_string(frame.index) + ' ' +
+                          std::string(frame_end_name(frame.end)) + ' ' + to_hex(frame.bytes));
+  }
+};
+
+TEST(SystPorts, every_port_is_a_stream_of_its_own) {
+  Frames frames;
+  PortReader reader(frames);
+  const std::string text = "hello SYS-T RAW DATA: 0102\n";
+  const std::vector<std::uint8_t> plain = hex("425241010300616100 71563412");
+  const auto put = [&](std::uint32_t port, std::uint8_t byte, TraceIndex index) {
+    Element element;
+    element.kind = ElementKind::kItmTrace;
+    element.number = port;
+    element.start = byte;
+    element.extra_value = 1;
+    element.index = index;
+    reader.add(element);
+  };
+  for (std::size_t i = 0; i < std::max(text.size(), plain.size()); ++i) {
+    if (i < text.size()) put(0, static_cast<std::uint8_t>(text[i]), 10 * i);
+    if (i < plain.size()) put(3, plain[i], 10 * i + 1);
+  }
+  reader.finish();
+  EXPECT_THAT(frames.told_frames, ElementsAre("0 60 whole 0102", "3 1 whole 425241010300616100",
+                                              "3 91 whole 71563412"));
+}
+
+}  // namespace
+}  // namespace waymark::syst

@@ -1,0 +1,142 @@
+#include "waymark/syst/collateral.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+#include "waymark/syst/parser.h"
+
+namespace waymark::syst {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kGuid = "{494E5443-8A9C-4014-A65A-2F36A36D96E4}";
+
+std::string client(std::string_view sections, std::string_view name = "demo",
+                   std::string_view guid = kGuid) {
+  return R"(<syst:Client Name=")" + std::string(name) + R"("><syst:Guids><syst:Guid ID=")" +
+         std::string(guid) + R"(">g</syst:Guid></syst:Guids>)" + std::string(sections) +
+         "</syst:Client>";
+}
+
+std::string document(std::string_view clients) {
+  return R"(<?xml version="1.0"?><syst:Collateral xmlns:syst="http://www.mipi.org/1.0/sys-t">)" +
+         std::string(clients) + "</syst:Collateral>";
+}
+
+std::string catalog(std::string_view entries) {
+  return document(client("<syst:Catalog32>" + std::string(entries) + "</syst:Catalog32>"));
+}
+
+std::string problem_of(std::string_view xml, const Quirks& quirks = {}) {
+  Collateral collateral(quirks);
+  const auto added = collateral.add_text("file.xml", xml);
+  return added ? "" : added.error().sentence();
+}
+
+TEST(SystCollateral, texts_by_id_and_mask) {
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text(
+      "a.xml",
+      catalog(R"(<syst:Format ID="0x10" File="0x1" Line="10"><![CDATA[one <%d>]]></syst:Format>
+        <syst:Format ID="0x20" Mask="0xF0">masked</syst:Format>
+        <syst:Format ID="7">&lt;seven&gt;</syst:Format>)")));
+  const Client& demo = collateral.clients().front();
+  ASSERT_NE(demo.catalog32.find(0x10), nullptr);
+  EXPECT_EQ(demo.catalog32.find(0x10)->text, "one <%d>");
+  EXPECT_EQ(demo.catalog32.find(0x10)->line, 10U);
+  EXPECT_EQ(demo.catalog32.find(0x2F)->text, "masked");
+  EXPECT_EQ(demo.catalog32.find(7)->text, "<seven>");
+  EXPECT_EQ(demo.catalog32.find(0x11), nullptr);
+}
+
+TEST(SystCollateral, the_first_match_in_the_file_counts) {
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text("a.xml",
+                                  catalog(R"(<syst:Format ID="0x100" Mask="0xF00">wide</syst:Format>
+      <syst:Format ID="0x200">exact</syst:Format>
+      <syst:Format ID="0x200" Mask="0xF00">late</syst:Format>)")));
+  const EntryTable& table = collateral.clients().front().catalog32;
+  EXPECT_EQ(table.find(0x123)->text, "wide");
+  EXPECT_EQ(table.find(0x200)->text, "late");  // It replaces the one that its ID matches.
+  EXPECT_EQ(collateral.warnings().size(), 1U);
+  EXPECT_THAT(collateral.warnings().front().sentence(), HasSubstr("'late' replaces 'exact'"));
+}
+
+TEST(SystCollateral, any_prefix_will_do_unless_as_the_reference) {
+  const std::string xml = "<s:Collateral><s:Client Name='x'><s:Guids><s:Guid ID='" +
+                          std::string(kGuid) + "'>g</s:Guid></s:Guids></s:Client></s:Collateral>";
+  Collateral native;
+  ASSERT_TRUE(native.add_text("a.xml", xml));
+  EXPECT_EQ(native.clients().size(), 1U);
+  Collateral compatible(Quirks::reference());
+  ASSERT_TRUE(compatible.add_text("a.xml", xml));
+  EXPECT_TRUE(compatible.empty());
+}
+
+TEST(SystCollateral, problems_name_file_line_and_element) {
+  EXPECT_EQ(problem_of("<a>\n</b>"), "file.xml:2: this is no XML: Start-end tags mismatch.");
+  EXPECT_THAT(problem_of(catalog("\n\n<syst:Format ID=\"12x\">v</syst:Format>")),
+              HasSubstr("file.xml:3: in client 'demo', element syst:Format: the attribute "
+                        "ID=\"12x\" is no number that fits"));
+  EXPECT_THAT(problem_of(catalog("<syst:Format>v</syst:Format>")), HasSubstr("missing or empty"));
+  EXPECT_THAT(problem_of(document(client("", "c", "{1}"))), HasSubstr("no GUID in braces"));
+  EXPECT_THAT(problem_of("<html/>"), HasSubstr("no element Collateral"));
+}
+
+TEST(SystCollateral, entities_and_other_files_are_refused) {
+  EXPECT_THAT(problem_of("<!DOCTYPE x [<!ENTITY a 'aa'><!ENTITY b '&a;&a;'>]>" + document("")),
+              HasSubstr("document type declarations are refused"));
+  EXPECT_THAT(problem_of("<!DOCTYPE x SYSTEM 'file:///etc/passwd'>" + document("")),
+              HasSubstr("document type declarations are refused"));
+}
+
+TEST(SystCollateral, a_file_that_fails_leaves_nothing_behind) {
+  Collateral collateral;
+  const std::string bad =
+      document(client("") + client("<syst:Modules><syst:Module/></syst:Modules>"));
+  ASSERT_FALSE(collateral.add_text("bad.xml", bad));
+  EXPECT_TRUE(collateral.empty());
+}
+
+TEST(SystCollateral, a_newline_may_stand_before_the_declaration) {
+  EXPECT_EQ(problem_of("\n" + document(client(""))), "");
+}
+
+TEST(SystCollateral, deep_nesting_does_no_harm) {
+  std::string xml;
+  for (int i = 0; i < 100000; ++i) xml += "<a>";
+  EXPECT_THAT(problem_of(xml), HasSubstr("this is no XML"));
+}
+
+TEST(SystClientFinder, builds_choose_among_clients) {
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text(
+      "a.xml",
+      document(
+          client(R"(<syst:Builds><syst:Build ID="7">b</syst:Build></syst:Builds>)", "seven") +
+          client(R"(<syst:Builds><syst:Build ID="8">b</syst:Build></syst:Builds>)", "eight"))));
+  ClientFinder finder(collateral);
+  const auto text = hex("42 30 80 01 494E54438A9C4014A65A2F36A36D96E4 61 00");
+  const auto build = hex("40 30 80 02 494E54438A9C4014A65A2F36A36D96E4 0800000000000000");
+  EXPECT_EQ(finder.find(parse_message(text))->name, "seven");
+  EXPECT_EQ(finder.find(parse_message(build))->name, "eight");
+  EXPECT_EQ(finder.find(parse_message(text))->name, "eight");
+}
+
+TEST(SystClientFinder, clients_without_guid_by_master_channel_and_origin) {
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text(
+      "a.xml", document(client("", "here", "{00000000-0081-0004-4100-000000000000}") +
+                        client("", "old form", "{00000000-0000-0041-0000-000000000000}"))));
+  const auto text = hex("42 50 41 01 61 00");
+  ClientFinder finder(collateral);
+  EXPECT_EQ(finder.find(parse_message(text), 0x81, 4)->name, "here");
+  EXPECT_EQ(finder.find(parse_message(text), 0x81, 5)->name, "old form");
+  ClientFinder compatible(collateral, Quirks::reference());
+  EXPECT_EQ(compatible.find(parse_message(text), 0x81, 4)->name, "old form");
+}
+
+}  // namespace
+}  // namespace waymark::syst

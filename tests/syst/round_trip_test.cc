@@ -1,0 +1,428 @@
+// Messages that instrument.h makes, read back by the parser: random values of every type, with
+// every combination of the optional fields, through every sink.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+
+#include "support.h"
+#include "support/random.h"
+#include "waymark/stm/decoder.h"
+#include "waymark/stm/parser.h"
+#include "waymark/syst/catalog.h"
+#include "waymark/syst/catalog_section.h"
+#include "waymark/syst/channels.h"
+#include "waymark/syst/collateral.h"
+#include "waymark/syst/instrument.h"
+#include "waymark/syst/lines.h"
+#include "waymark/syst/parser.h"
+#include "waymark/syst/payload_text.h"
+#include "waymark/syst/sinks.h"
+#include "waymark/syst/splitter.h"
+
+WAYMARK_SYST_CLIENT("tests", "{57617974-6573-7473-8E78-616D706C6531}");
+
+namespace waymark::syst {
+namespace {
+
+using instrument::Fields;
+using instrument::Handle;
+using instrument::Level;
+using instrument::Origin;
+using instrument::Packing;
+using instrument::Place;
+
+/// What a message must say.
+struct Expected {
+  Type type = Type::kRaw;
+  std::uint8_t subtype = 0;
+  bool is_short = false;
+  Level level = Level::kNone;
+  std::uint64_t value = 0;
+  std::uint64_t extra = 0;
+  std::string text;  ///< Of write_payload(), for texts and formats.
+  std::string data;
+};
+
+constexpr std::uint64_t kNow = 0x123456789ABCDEF;
+std::uint64_t now() { return kNow; }
+
+/// One random message of any kind.
+template <class AnyHandle>
+Expected send(const AnyHandle& handle, support::Random& random, Packing packing) {
+  const auto level = static_cast<Level>(random.below(8));
+  const bool wide = packing == Packing::k64;
+  const std::uint64_t value = random.value(64);
+  std::vector<std::uint8_t> blob(random.below(40));
+  for (std::uint8_t& byte : blob) byte = random.byte();
+  const auto with = [&](Type type, unsigned subtype) {
+    Expected expected;
+    expected.type = type;
+    expected.subtype = static_cast<std::uint8_t>(subtype);
+    expected.level = level;
+    return expected;
+  };
+  Expected e;
+  switch (random.below(13)) {
+    case 0:
+      handle.short32(static_cast<std::uint32_t>(value & 0xFFFFFFF));
+      e = {.type = Type::kShort32, .is_short = true, .value = value & 0xFFFFFFF, .text{}, .data{}};
+      break;
+    case 1:
+      handle.short64(value & 0xFFFFFFFFFFFFFFF);
+      e = {.type = Type::kShort64,
+           .is_short = true,
+           .value = value & 0xFFFFFFFFFFFFFFF,
+           .text{},
+           .data{}};
+      break;
+    case 2:
+      handle.build_compact32(static_cast<std::uint32_t>(value & 0x3FFFFF));
+      e = {.type = Type::kBuild, .is_short = true, .value = value & 0x3FFFFF, .text{}, .data{}};
+      break;
+    case 3:
+      handle.build_compact64(value & 0x3FFFFFFFFFFFFF);
+      e = {.type = Type::kBuild,
+           .subtype = 1,
+           .is_short = true,
+           .value = value & 0x3FFFFFFFFFFFFF,
+           .text{},
+           .data{}};
+      break;
+    case 4:
+      handle.build(level, value, "v1");
+      e = with(Type::kBuild, 2);
+      e.value = value;
+      break;
+    case 5: {
+      const auto kind = random.below(5);
+      constexpr std::array<unsigned, 5> kSubtypes = {1, 2, 3, 5, 7};
+      e = with(Type::kString, kSubtypes[kind]);
+      e.text = "some text";
+      if (kind == 0) handle.text(level, e.text);
+      if (kind == 1) handle.enter(level, e.text);
+      if (kind == 2) handle.exit(level, e.text);
+      if (kind == 3) handle.invalid(level, e.text);
+      if (kind == 4) handle.assertion(level, e.text);
+      break;
+    }
+    case 6:
+    case 7:
+      handle.printf(level, "%d %s %lld %g %c", static_cast<int>(value), "arg",
+                    static_cast<long long>(value), 0.5, 'x');
+      e = with(Type::kString, wide ? 12 : 11);
+      e.text = std::to_string(static_cast<int>(value)) + " arg " +
+               std::to_string(static_cast<long long>(value)) + " 0.5 x";
+      break;
+    case 8:
+      handle.catalog32(level, static_cast<std::uint32_t>(value), 1, "s");
+      e = with(Type::kCatalog, wide ? 5 : 1);
+      e.value = value & 0xFFFFFFFF;
+      e.data = "010000007300";
+      break;
+    case 9:
+      handle.catalog64(level, value, 1L);
+      e = with(Type::kCatalog, wide ? 6 : 2);
+      e.value = value;
+      e.data = wide ? "0100000000000000" : "01000000";
+      break;
+    case 10:
+      e = with(Type::kRaw, random.below(64));
+      e.value = e.subtype;
+      handle.raw(level, e.subtype, blob);
+      e.data = to_hex(blob);
+      break;
+    case 11:
+      handle.clock_sync(value, 1000);
+      e = with(Type::kClock, 1);
+      e.level = Level::kNone;
+      e.value = value;
+      e.extra = 1000;
+      break;
+    default: {
+      const unsigned size = random.pick({0U, 2U, 4U, 8U});
+      const std::string name = random.coin() ? "name" : "";
+      const std::uint64_t address = size == 0 ? 0 : value & low_mask(8 * size);
+      constexpr std::array<unsigned, 9> kCode = {0, 0, 1, 0, 2, 0, 0, 0, 3};
+      handle.data64(level, value, blob, name, address, size);
+      e = with(Type::kSbd, 1 | (name.empty() ? 0U : 2U) | kCode[size] << 2);
+      e.value = value;
+      e.extra = address;
+      e.data = to_hex(blob);
+      break;
+    }
+  }
+  return e;
+}
+
+void check(const Message& message, const Expected& expected, const Origin& origin,
+           const Fields& fields, const Place& place) {
+  ASSERT_TRUE(message.ok()) << defect_sentence(message.defect) << ' ' << to_hex(message.raw);
+  EXPECT_EQ(message.type, expected.type);
+  EXPECT_EQ(message.subtype, expected.subtype);
+  EXPECT_EQ(message.is_short, expected.is_short);
+  EXPECT_EQ(message.value, expected.value) << to_hex(message.raw);
+  EXPECT_EQ(message.extra, expected.extra);
+  if (!expected.text.empty()) {
+    TextBuffer text;
+    write_payload(text, message, nullptr, nullptr);
+    EXPECT_EQ(text.view(), expected.text);
+  }
+  if (!expected.data.empty()) {
+    EXPECT_EQ(to_hex(message.data), expected.data);
+  }
+  if (expected.is_short) return;
+  EXPECT_EQ(static_cast<int>(message.severity), static_cast<int>(expected.level));
+  EXPECT_EQ(message.has_guid(), origin.has_guid);
+  EXPECT_EQ(message.guid.bytes, origin.guid);
+  EXPECT_EQ(message.unit, origin.unit);
+  EXPECT_EQ(message.origin, origin.module_id);
+  EXPECT_EQ(message.has_length(), fields.length);
+  EXPECT_EQ(message.has_checksum(), fields.checksum);
+  EXPECT_EQ(message.has_timestamp(), fields.timestamp);
+  if (fields.timestamp) {
+    EXPECT_EQ(message.timestamp, kNow);
+  }
+  const bool is_line = place.kind == Place::Kind::kLine16 || place.kind == Place::Kind::kLine32;
+  EXPECT_EQ(message.has_location(), place.kind != Place::Kind::kNone);
+  if (is_line) {
+    EXPECT_EQ(message.location.line, place.line);
+  }
+  if (!is_line) {
+    EXPECT_EQ(message.location.address, place.address);
+  }
+}
+
+/// Keeps messages.
+struct Keeper {
+  std::vector<std::vector<std::uint8_t>> messages;
+  void message(std::span<const std::uint8_t> bytes, bool /*is_short*/) {
+    messages.emplace_back(bytes.begin(), bytes.end());
+  }
+};
+
+TEST(SystRoundTrip, random_messages_of_every_kind_and_option) {
+  support::Random random(11);
+  for (int round = 0; round < 20000; ++round) {
+    Origin origin = random.coin()
+                        ? Origin::module_unit(static_cast<std::uint8_t>(random.below(128)),
+                                              static_cast<std::uint16_t>(random.below(16)))
+                        : Origin::guid_unit({}, static_cast<std::uint16_t>(random.below(2048)));
+    if (origin.has_guid)
+      for (std::uint8_t& byte : origin.guid) byte = random.byte();
+    const Fields fields{
+        .length = random.coin(), .checksum = random.coin(), .timestamp = random.coin()};
+    Place place;
+    place.kind = static_cast<Place::Kind>(random.below(5));
+    const bool is_line = place.kind == Place::Kind::kLine16 || place.kind == Place::Kind::kLine32;
+    if (is_line) place.line = random.below(0x10000);
+    if (place.kind == Place::Kind::kAddress32) place.address = random.bits(32);
+    if (place.kind == Place::Kind::kAddress64) place.address = random.bits(64);
+    const Packing packing = random.coin() ? Packing::k64 : Packing::k32;
+    Keeper keeper;
+    const Handle handle(keeper, origin, fields, now);
+    const Expected expected = send(handle.packed(packing).at(place), random, packing);
+    ASSERT_EQ(keeper.messages.size(), 1U);
+    const std::vector<std::uint8_t>& bytes = keeper.messages.front();
+    check(parse_message(bytes, {.mode = Mode::kStrict, .quirks = {}}), expected, origin, fields,
+          place);
+    if (fields.length || expected.is_short) {
+      EXPECT_EQ(message_extent(bytes).size, bytes.size());
+    }
+    if (HasFailure()) FAIL() << to_hex(bytes);
+  }
+}
+
+TEST(SystRoundTrip, a_message_that_does_not_fit_says_so) {
+  Keeper keeper;
+  const Handle<Keeper, 128> handle(keeper, Origin::module_unit(1, 2));
+  const std::string big(200, 'x');
+  handle.printf(Level::kError, "a format that is longer than thirty-one characters: %s", big);
+  const Message message =
+      parse_message(keeper.messages.at(0), {.mode = Mode::kStrict, .quirks = {}});
+  EXPECT_TRUE(message.ok());
+  EXPECT_EQ(message.subtype, 5);
+  EXPECT_EQ(message.text, "a format that is longer than th");
+}
+
+std::uint64_t ticking = 0;
+std::uint64_t tick() { return ticking += 977; }
+
+/// The messages of an STP stream.
+std::vector<std::vector<std::uint8_t>> through_stm(const std::vector<std::uint8_t>& stream) {
+  stm::Config config;
+  config.order = stm::NibbleOrder::kAuto;
+  config.stmtcsr = 0x100002;
+  stm::Parser parser(config);
+  stm::Decoder decoder(config);
+  ChannelAssembler channels;
+  std::vector<std::vector<std::uint8_t>> messages;
+  const frames::Run run{};
+  parser.feed({stream, {&run, 1}});
+  stm::Packet packet;
+  while (parser.next(packet)) {
+    decoder.accept(packet);
+    while (decoder.busy()) {
+      std::array<Element, 8> elements;
+      const std::size_t count = decoder.drain(elements);
+      decoder.clear_diagnostics();
+      for (std::size_t i = 0; i < count; ++i) {
+        for (const Frame& frame : channels.add(elements[i])) {
+          EXPECT_EQ(frame.end, FrameEnd::kWhole);
+          messages.emplace_back(frame.bytes.begin(), frame.bytes.end());
+        }
+      }
+    }
+  }
+  return messages;
+}
+
+TEST(SystRoundTrip, through_stp_in_both_orders_and_with_both_ends) {
+  using instrument::StpEnd;
+  using instrument::StpOrder;
+  for (const StpOrder order : {StpOrder::kCoreSight, StpOrder::kSimulator}) {
+    for (const StpEnd end : {StpEnd::kFlag, StpEnd::kMarker}) {
+      support::Random random(5);
+      Keeper keeper;
+      std::vector<std::uint8_t> stream;
+      ticking = 1000;
+      instrument::StpSink stp([&](std::uint8_t byte) { stream.push_back(byte); }, tick, 60'000'000,
+                              order, end);
+      const Handle kept(keeper, Origin::module_unit(3, 4));
+      const Handle sent(stp, Origin::module_unit(3, 4));
+      for (int i = 0; i < 300; ++i) {
+        if (i % 50 == 49) stp.synchronise();
+        stp.select(static_cast<std::uint16_t>(0x40 + random.below(2)),
+                   static_cast<std::uint16_t>(random.below(3) * 200));
+        const std::uint64_t seed = random.bits(32);
+        support::Random one(seed);
+        support::Random two(seed);
+        (void)send(kept, one, instrument::kHostPacking);
+        (void)send(sent, two, instrument::kHostPacking);
+      }
+      stp.align();
+      EXPECT_EQ(through_stm(stream), keeper.messages);
+    }
+  }
+}
+
+TEST(SystRoundTrip, through_text_and_plain_bytes) {
+  support::Random random(9);
+  Keeper keeper;
+  std::string text;
+  std::vector<std::uint8_t> plain;
+  instrument::LineSink lines(
+      [&](std::span<const char> part) { text.append(part.data(), part.size()); });
+  instrument::PlainSink bytes([&](std::span<const std::uint8_t> part) {
+    plain.insert(plain.end(), part.begin(), part.end());
+  });
+  const Origin origin = Origin::module_unit(3, 4);
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t seed = random.bits(32);
+    support::Random one(seed);
+    support::Random two(seed);
+    support::Random three(seed);
+    (void)send(Handle(keeper, origin), one, instrument::kHostPacking);
+    (void)send(Handle(lines, origin), two, instrument::kHostPacking);
+    (void)send(Handle(bytes, origin), three, instrument::kHostPacking);
+  }
+  std::vector<std::string> expected;
+  for (const auto& message : keeper.messages) expected.push_back("whole " + to_hex(message));
+  const auto without_index = [](std::vector<std::string> frames) {
+    for (std::string& frame : frames) frame.erase(0, frame.find(' ') + 1);
+    return frames;
+  };
+  EXPECT_EQ(without_index(split<LineReader>(as_bytes(text), 100)), expected);
+  EXPECT_EQ(without_index(split<StreamSplitter>(plain, 100)), expected);
+}
+
+TEST(SystRoundTrip, stores_to_the_ports_of_an_stm) {
+  std::string stores;
+  instrument::StmPortSink port([&](std::uint32_t offset, std::uint64_t value, std::size_t size) {
+    char text[64];
+    (void)std::snprintf(text, sizeof text, "%02x:%llx/%zu ", offset,
+                        static_cast<unsigned long long>(value), size);
+    stores += text;
+  });
+  const Handle handle(port, Origin::module_unit(0x41, 5), {.length = false});
+  handle.short32(0x1234567);
+  handle.text(Level::kInfo, "abc4567");
+  EXPECT_EQ(stores, "00:12345671/4 10:1415042/4 18:34636261/4 18:373635/4 68:0/1 ");
+}
+
+TEST(SystCatalog, the_hash_is_that_of_the_tools) {
+  EXPECT_EQ(instrument::hash("in function bar"), 0x62F35566U);
+  EXPECT_EQ(instrument::hash("in function bar", 3), 0x62F35569U);
+}
+
+// Inlined and instantiated code leaves records too.
+template <class T>
+inline void say_in_template(const auto& handle, T value) {
+  WAYMARK_SYST_CATALOG(handle, Level::kDebug, "in a template: %d", static_cast<int>(value));
+}
+
+TEST(SystCatalog, this_program_tells_its_own_texts) {
+  Keeper keeper;
+  Origin origin = Origin::guid_unit({0x57, 0x61, 0x79, 0x74, 0x65, 0x73, 0x74, 0x73, 0x8E, 0x78,
+                                     0x61, 0x6D, 0x70, 0x6C, 0x65, 0x31},
+                                    1);
+  const Handle handle(keeper, origin);
+  WAYMARK_SYST_CATALOG(handle, Level::kInfo, "no argument");
+  WAYMARK_SYST_CATALOG(handle, Level::kWarning, "a \"%s\" and\t100%% of <%d> ]]> {%c} $1", "text",
+                       -5, 'c');
+  say_in_template(handle, 7);
+  say_in_template(handle, 8.0);
+
+  std::FILE* const self = std::fopen("/proc/self/exe", "rb");
+  ASSERT_NE(self, nullptr);
+  std::vector<std::uint8_t> elf;
+  std::array<std::uint8_t, 65536> chunk;
+  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), self))
+    elf.insert(elf.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size));
+  (void)std::fclose(self);
+  const auto sites = read_catalog_sites(elf);
+  ASSERT_TRUE(sites) << sites.error().detail;
+  EXPECT_EQ(sites->client, "tests");
+  EXPECT_EQ(sites->sites.size(), 3U);
+  const auto xml = write_collateral(*sites);
+  ASSERT_TRUE(xml) << xml.error().detail;
+  Collateral collateral;
+  const auto added = collateral.add_text("self.xml", *xml);
+  if (!added && added.error().reason.find("pugixml") != std::string::npos) GTEST_SKIP();
+  ASSERT_TRUE(added) << added.error().sentence() << *xml;
+  ClientFinder finder(collateral);
+  std::vector<std::string> texts;
+  for (const auto& bytes : keeper.messages) {
+    const Message message = parse_message(bytes);
+    const Client* const client = finder.find(message);
+    ASSERT_NE(client, nullptr);
+    TextBuffer out;
+    const Entry* const entry = format_entry(message, client);
+    write_payload(out, message, client, entry);
+    texts.emplace_back(out.view());
+    out.clear();
+    write_location(out, message, client, entry);
+    EXPECT_NE(out.view().find("round_trip_test.cc:"), std::string_view::npos) << out.view();
+  }
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"no argument", "a \"text\" and\t100% of <-5> ]]> {c} $1",
+                                      "in a template: 7", "in a template: 8"}));
+}
+
+TEST(SystCatalog, files_without_the_section_are_refused) {
+  EXPECT_EQ(read_catalog_sites(as_bytes("no ELF")).error().code, ErrorCode::kBadData);
+}
+
+TEST(SystCatalog, two_formats_with_one_id_are_told) {
+  // hash(format, line) is the hash of the text plus the line.
+  CatalogSites sites;
+  sites.sites = {{.file = "a.c", .line = 5, .format = "b"},
+                 {.file = "a.c", .line = 4, .format = "c"}};
+  EXPECT_EQ(sites.sites[0].id() + 1, sites.sites[1].id() + 1);
+  const auto xml = write_collateral(sites);
+  ASSERT_FALSE(xml);
+  EXPECT_EQ(xml.error().code, ErrorCode::kConflict);
+}
+
+}  // namespace
+}  // namespace waymark::syst

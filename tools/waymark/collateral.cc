@@ -1,0 +1,71 @@
+// waymark collateral: the texts of an instrumented program's catalog messages, as XML.
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "output.h"
+#include "run.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/syst/catalog_section.h"
+
+namespace waymark::cli {
+namespace {
+
+struct CollateralOptions {
+  std::string program;
+  std::string output;
+  std::string client;
+  std::string guid;
+};
+
+int run(const CollateralOptions& options) {
+  const auto file = MappedFile::open(options.program);
+  if (!file) return complain(file.error().detail, kInput);
+  auto sites = syst::read_catalog_sites(file->bytes());
+  if (!sites) {
+    return complain(fmt::format("{}: {}", options.program, sites.error().detail), kInput);
+  }
+  if (!options.client.empty()) sites->client = options.client;
+  if (!options.guid.empty()) {
+    sites->guid = syst::parse_guid(options.guid);
+    if (!sites->guid) {
+      return complain(fmt::format("--guid {}: expected {{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}}.",
+                                  options.guid),
+                      kUsage);
+    }
+  }
+  if (!sites->guid) {
+    return complain(fmt::format("{}: the program names no client. Give --guid, or add "
+                                "WAYMARK_SYST_CLIENT to it.",
+                                options.program),
+                    kInput);
+  }
+  const auto xml = syst::write_collateral(*sites);
+  if (!xml) return complain(fmt::format("{}: {}", options.program, xml.error().detail), kInput);
+  auto output = Output::open(options.output, std::span(&options.program, 1));
+  if (!output) {
+    const bool usage = output.error().code == ErrorCode::kInvalidArgument;
+    return complain(output.error().detail, usage ? kUsage : kOutput);
+  }
+  output->text().put(*xml);
+  return finish_output(*output, kOk);
+}
+
+}  // namespace
+
+void add_collateral(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CollateralOptions>();
+  CLI::App* command = app.add_subcommand(
+      "collateral", "Make SyS-T collateral from a program that uses waymark/syst/catalog.h");
+  command->add_option("PROGRAM", options->program, "The ELF file, or an object of it")->required();
+  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->add_option("--client", options->client, "The name of the client")->type_name("NAME");
+  command->add_option("--guid", options->guid, "The GUID of the client")->type_name("GUID");
+  command->footer(
+      "Example:\n"
+      "  waymark collateral firmware.elf -o firmware.xml && waymark syst board/ -c firmware.xml");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

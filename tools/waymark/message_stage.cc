@@ -1,0 +1,86 @@
+#include "message_stage.h"
+
+#include <algorithm>
+
+#include "waymark/outputs/messages.h"
+
+namespace waymark::cli {
+
+MessageStage::MessageStage(const syst::Collateral& collateral, std::uint64_t frequency,
+                           Format format)
+    : interpreter_(collateral),
+      frequency_(frequency),
+      known_frequency_(frequency),
+      format_(format) {
+  interpreter_.set_transport_frequency(frequency);
+}
+
+void MessageStage::add(const syst::Frame& frame) {
+  const syst::Record record = interpreter_.interpret(frame);
+  TextBuffer text;
+  outputs::MessageWriter writer(text);
+  if (format_ == Format::kJson) {
+    writer.json(record);
+  } else {
+    if (frame.has_master) {
+      text.dec(frame.master);
+      text.put(':');
+      text.dec(frame.channel);
+      text.put("  ");
+    }
+    writer.sentence(record);
+  }
+  Element element;
+  element.kind = ElementKind::kCustom;
+  element.index = frame.index;
+  element.trace_id = frame.trace_id;
+  element.start = count_;
+  if (record.time) {
+    element.timestamp = *record.time;
+    element.flags = kElementHasTimestamp;
+    if (frame.time_is_partial && !record.time_is_own) element.flags |= kElementTimeIsPartial;
+    keep_order(element);
+  }
+  texts_.emplace(count_++, text.view());
+  out_.push_back(element);
+}
+
+void MessageStage::keep_order(Element& element) {
+  if ((element.flags & kElementTimeIsPartial) != 0) return;
+  std::uint64_t& latest = latest_[element.trace_id];
+  latest = std::max(latest, element.timestamp);
+  element.timestamp = latest;
+}
+
+std::span<const Element> MessageStage::replace(std::span<const Element> elements) {
+  out_.clear();
+  for (const Element& element : elements) {
+    const std::uint64_t noise = channels_.statistics().noise;
+    for (const syst::Frame& frame : channels_.add(element)) add(frame);
+    if (frequency_ == 0 && channels_.frequency() != known_frequency_) {
+      known_frequency_ = channels_.frequency();
+      interpreter_.set_transport_frequency(known_frequency_);
+    }
+    constexpr unsigned kOther = kSwMasterError | kSwGlobalError | kSwTrigger | kSwFrequency;
+    const bool is_part = element.kind == ElementKind::kSwTrace &&
+                         element.reason == static_cast<std::uint8_t>(SwTraceKind::kData) &&
+                         (element.extra & kOther) == 0 && channels_.statistics().noise == noise;
+    if (!is_part) out_.push_back(element);
+  }
+  return out_;
+}
+
+std::span<const Element> MessageStage::finish() {
+  out_.clear();
+  for (const syst::Frame& frame : channels_.finish()) add(frame);
+  return out_;
+}
+
+void MessageStage::write(TextBuffer& out, const Element& element) {
+  const auto text = texts_.find(element.start);
+  if (text == texts_.end()) return;
+  out.put(text->second);
+  texts_.erase(text);
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,52 @@
+// SyS-T messages among the elements of a decode: in place of the STM packets that carry them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/element/element.h"
+#include "waymark/syst/channels.h"
+#include "waymark/syst/interpreter.h"
+
+namespace waymark::cli {
+
+/// Each message becomes an element of the kind kCustom with its time; its text is kept until it is
+/// written.  Packets that belong to no message pass.
+class MessageStage {
+ public:
+  /// `collateral` must outlive it.  `frequency`: of the transport, in Hz; 0: as the trace says.
+  MessageStage(const syst::Collateral& collateral, std::uint64_t frequency, Format format);
+
+  void set_short_client(const syst::Guid& guid) { interpreter_.set_short_client(guid); }
+
+  /// The elements with messages in place of their packets; valid until the next call.
+  std::span<const Element> replace(std::span<const Element> elements);
+  /// The messages that the end of the trace cut.
+  std::span<const Element> finish();
+
+  /// What the element says, once: a sentence, or a line of JSON.
+  void write(TextBuffer& out, const Element& element);
+
+ private:
+  void add(const syst::Frame& frame);
+  /// Messages end in another order than they begin, and the times of a source must not go back.
+  void keep_order(Element& element);
+
+  syst::Interpreter interpreter_;
+  syst::ChannelAssembler channels_;
+  std::uint64_t frequency_;
+  std::uint64_t known_frequency_;
+  Format format_;
+  std::vector<Element> out_;
+  std::unordered_map<std::uint64_t, std::string> texts_;
+  std::uint64_t count_ = 0;
+  std::map<TraceId, std::uint64_t> latest_;  ///< Of elements given, by trace ID.
+};
+
+}  // namespace waymark::cli

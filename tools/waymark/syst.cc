@@ -1,0 +1,337 @@
+// waymark syst: what software said through MIPI SyS-T.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "record_options.h"
+#include "run.h"
+#include "syst_options.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/detect.h"
+#include "waymark/outputs/messages.h"
+#include "waymark/syst/byte_reader.h"
+#include "waymark/syst/channels.h"
+#include "waymark/syst/ports.h"
+
+namespace waymark::cli {
+namespace {
+
+struct SystOptions : RecordOptions {
+  MessageOptions messages;
+  std::string as;
+};
+
+/// Frames to lines of output.
+class Messages final : public syst::FrameSink {
+ public:
+  Messages(const syst::Collateral& collateral, const MessageFilter& filter, Output& output,
+           const SystOptions& options, const outputs::MessageWriter::Columns& columns)
+      : interpreter_(
+            collateral,
+            {.mode = options.strict ? syst::Mode::kStrict : syst::Mode::kTolerant, .quirks = {}}),
+        filter_(filter),
+        output_(output),
+        format_(options.format),
+        writer_(output.text(), columns) {
+    if (format_ == Format::kCsv) outputs::MessageWriter::csv_header(output.text());
+  }
+
+  syst::Interpreter& interpreter() { return interpreter_; }
+
+  void on_frame(const syst::Frame& frame) override {
+    const syst::Record record = interpreter_.interpret(frame);
+    ++count_;
+    const bool bad = !record.good();
+    bad_ += bad ? 1 : 0;
+    if (bad && !first_bad_) first_bad_ = frame.index;
+    guessed_ += frame.end == syst::FrameEnd::kGuessed ? 1 : 0;
+    missing_ += record.status == syst::Status::kMissingCollateral ? 1 : 0;
+    if (!filter_.wants(record)) return;
+    ++shown_;
+    switch (format_) {
+      case Format::kText:
+        writer_.text(record);
+        break;
+      case Format::kJson:
+        writer_.json(record);
+        break;
+      case Format::kCsv:
+        writer_.csv(record);
+        break;
+    }
+    output_.settle();
+  }
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t bad() const { return bad_; }
+  [[nodiscard]] std::uint64_t guessed() const { return guessed_; }
+  [[nodiscard]] std::uint64_t missing() const { return missing_; }
+  [[nodiscard]] std::uint64_t shown() const { return shown_; }
+  [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
+
+ private:
+  syst::Interpreter interpreter_;
+  const MessageFilter& filter_;
+  Output& output_;
+  Format format_;
+  outputs::MessageWriter writer_;
+  std::uint64_t count_ = 0;
+  std::uint64_t bad_ = 0;
+  std::uint64_t guessed_ = 0;
+  std::uint64_t missing_ = 0;
+  std::uint64_t shown_ = 0;
+  std::optional<TraceIndex> first_bad_;
+};
+
+/// What the messages stand in.
+enum class Carrier { kLines, kPlain, kTrace };
+
+/// Nothing: it is trace hardware's, if anything.
+std::optional<syst::ByteForm> form_of(Carrier carrier) {
+  if (carrier == Carrier::kLines) return syst::ByteForm::kLines;
+  if (carrier == Carrier::kPlain) return syst::ByteForm::kPlain;
+  return std::nullopt;
+}
+
+/// The tag of a line is certain, and so are the marks of most trace; for plain messages speaks that
+/// they make sense one after the other.
+Result<Carrier> find_carrier(const SystOptions& options) {
+  if (options.as == "lines") return Carrier::kLines;
+  if (options.as == "plain") return Carrier::kPlain;
+  const InputOptions& input = options.input;
+  if (options.as == "trace" || !input.protocol.empty() || !input.framing.empty()) {
+    return Carrier::kTrace;
+  }
+  std::error_code error;
+  if (std::filesystem::is_directory(input.path, error)) return Carrier::kTrace;
+  const auto file = MappedFile::open(input.path);
+  if (!file) return std::unexpected(file.error());
+  const Bytes content = file->bytes();
+  if (syst::has_line_tag(content)) return Carrier::kLines;
+  const inputs::InputKind kind = inputs::detect(content).kind;
+  switch (kind) {
+    case inputs::InputKind::kPerfData:
+    case inputs::InputKind::kElf:
+    case inputs::InputKind::kTraceScript:
+    case inputs::InputKind::kStmStream:
+    case inputs::InputKind::kTpiuFrames:
+    case inputs::InputKind::kDstreamFrames:
+    case inputs::InputKind::kEmpty:
+      return Carrier::kTrace;
+    default:
+      break;
+  }
+  const syst::PlainFacts facts = syst::plain_facts(content);
+  const bool is_unknown = kind == inputs::InputKind::kUnknown;
+  return facts.plausible() || (is_unknown && facts.only_short()) ? Carrier::kPlain
+                                                                 : Carrier::kTrace;
+}
+
+void drain(syst::ByteReader& reader, Messages& messages) {
+  syst::Frame frame;
+  while (reader.next(frame)) messages.on_frame(frame);
+}
+
+int run_bytes(Bytes content, syst::ByteForm form, Output& output, Messages& messages) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  syst::ByteReader reader(form);
+  for (std::size_t at = 0; at < content.size(); at += kBlock) {
+    reader.feed(content.subspan(at, std::min(kBlock, content.size() - at)));
+    drain(reader, messages);
+    if (interrupted()) return kInterrupted;
+    if (output.failed()) return kOutput;
+  }
+  syst::Frame frame;
+  while (reader.finish(frame)) messages.on_frame(frame);
+  return kOk;
+}
+
+/// Standard input, shown as it comes.
+int run_stream(std::optional<syst::ByteForm> form, Output& output, Messages& messages) {
+  syst::ByteReader reader(form);
+  std::vector<std::uint8_t> chunk(std::size_t{64} << 10);
+  while (!interrupted()) {
+    const ssize_t size = ::read(STDIN_FILENO, chunk.data(), chunk.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) {
+      return complain(
+          fmt::format("Cannot read standard input: {}.", std::generic_category().message(errno)),
+          kInput);
+    }
+    if (size == 0) break;
+    reader.feed(Bytes(chunk).first(static_cast<std::size_t>(size)));
+    drain(reader, messages);
+    if (!output.flush()) return kOutput;
+  }
+  syst::Frame frame;
+  while (reader.finish(frame)) messages.on_frame(frame);
+  return interrupted() ? kInterrupted : kOk;
+}
+
+int run_trace(inputs::Capture& capture, const SystOptions& options, Output& output,
+              Messages& messages, std::uint64_t frequency) {
+  syst::ChannelAssembler channels;
+  syst::PortReader ports(messages);
+  const auto give = [&](std::span<const syst::Frame> frames) {
+    for (const syst::Frame& frame : frames) messages.on_frame(frame);
+  };
+  std::uint64_t known = frequency;
+  const RunHooks hooks{.on_elements =
+                           [&](std::span<const Element> elements) {
+                             for (const Element& element : elements) {
+                               if (element.kind == ElementKind::kItmTrace) {
+                                 ports.add(element);
+                                 continue;
+                               }
+                               give(channels.add(element));
+                               if (frequency == 0 && channels.frequency() != known) {
+                                 known = channels.frequency();
+                                 messages.interpreter().set_transport_frequency(known);
+                               }
+                             }
+                           },
+                       .stop = [&] { return options.strict && messages.first_bad().has_value(); }};
+  const int code = run_capture(capture, output, hooks);
+  if (code == kOk) {
+    give(channels.finish());
+    ports.finish();
+  }
+  if (options.statistics) {
+    const syst::ChannelStatistics& counts = channels.statistics();
+    complain(fmt::format("channels: {} messages, {} of them cut; {} packets outside messages",
+                         counts.frames, counts.cut, counts.noise),
+             kOk);
+  }
+  return code;
+}
+
+/// The last words on standard error, and the exit code.
+int judge(const SystOptions& options, const Messages& messages, int code) {
+  if (messages.guessed() != 0) {
+    complain(fmt::format("note: {} messages have no length field, and plain bytes do not say where "
+                         "they end; each was taken to end where the next one makes sense.",
+                         messages.guessed()),
+             kOk);
+  }
+  if (messages.missing() != 0) {
+    complain(fmt::format("note: {} catalog messages have no text; name the sender's XML with "
+                         "--collateral.",
+                         messages.missing()),
+             kOk);
+  }
+  if (options.statistics) {
+    complain(fmt::format("{} messages, {} bad, {} shown", messages.count(), messages.bad(),
+                         messages.shown()),
+             kOk);
+  }
+  if (options.strict && messages.first_bad() && (code == kOk || code == kDamaged)) {
+    return complain(
+        fmt::format("--strict: the message at byte {} is damaged.", *messages.first_bad()),
+        kDamaged);
+  }
+  if (code == kOk && messages.count() == 0) {
+    return complain(fmt::format("{}: no SyS-T message was found. If it holds some, say where with "
+                                "--as lines, --as plain or --as trace.",
+                                options.input.path),
+                    kDamaged);
+  }
+  return code;
+}
+
+std::expected<Output, int> open_plain_output(const std::string& path) {
+  auto output = Output::open(path, {});
+  if (!output) return std::unexpected(complain(output.error().detail, kOutput));
+  return *std::move(output);
+}
+
+int run(const SystOptions& options) {
+  const auto filter = MessageFilter::make(options.messages);
+  if (!filter) return complain(filter.error().detail, kUsage);
+  const auto collateral = load_collateral(options.messages.collateral);
+  if (!collateral) return collateral.error();
+  const auto transport = transport_options(options.messages);
+  if (!transport) return complain(transport.error().detail, kUsage);
+  const bool from_stdin = options.input.path == "-";
+  Carrier carrier = Carrier::kLines;
+  if (!from_stdin) {
+    const auto found = find_carrier(options);
+    if (!found) return complain(found.error().detail, kInput);
+    carrier = *found;
+  }
+  const bool is_trace = !from_stdin && carrier == Carrier::kTrace;
+
+  // Everything that can be refused is refused before the output is opened.
+  std::optional<inputs::Capture> capture;
+  MappedFile file;
+  if (is_trace) {
+    auto opened = open_capture(options.input, {});
+    if (!opened) return opened.error();
+    capture = *std::move(opened);
+  } else if (!from_stdin) {
+    auto opened = MappedFile::open(options.input.path);
+    if (!opened) return complain(opened.error().detail, kInput);
+    file = *std::move(opened);
+  }
+  std::vector<std::string> files = options.messages.collateral;
+  if (!from_stdin) files.push_back(options.input.path);
+  if (const auto safe = refuse_input(options.output, files); !safe) {
+    return complain(safe.error().detail, kUsage);
+  }
+  auto output = is_trace ? open_output(options.output, *capture, options.input)
+                         : open_plain_output(options.output);
+  if (!output) return output.error();
+
+  Messages messages(*collateral, *filter, *output, options, {.time = true, .place = is_trace});
+  if (transport->short_guid) messages.interpreter().set_short_client(*transport->short_guid);
+  messages.interpreter().set_transport_frequency(transport->frequency);
+  int code = kOk;
+  if (from_stdin) {
+    std::optional<syst::ByteForm> form;
+    if (options.as == "lines") form = syst::ByteForm::kLines;
+    if (options.as == "plain") form = syst::ByteForm::kPlain;
+    code = run_stream(form, *output, messages);
+  } else if (is_trace) {
+    code = run_trace(*capture, options, *output, messages, transport->frequency);
+  } else {
+    code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
+  }
+  code = judge(options, messages, code);
+  if (is_trace) return finish_records(*capture, *output, options, code);
+  return finish_output(*output, code);
+}
+
+}  // namespace
+
+void add_syst(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<SystOptions>();
+  CLI::App* command =
+      app.add_subcommand("syst", "Show the messages that software sent by MIPI SyS-T");
+  add_record_options(*command, *options, "Stop at the first bad message with exit code 1");
+  command->get_option("INPUT")->description(
+      "A snapshot folder, raw trace, text with SYS-T lines, plain messages, or - for standard "
+      "input");
+  command
+      ->add_option("--as", options->as,
+                   "lines (console text), plain (one message after the other) or trace; default: "
+                   "as the input shows")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"lines", "plain", "trace"}));
+  add_collateral_options(*command, options->messages);
+  add_filter_options(*command, options->messages);
+  command->footer(
+      "Examples:\n"
+      "  waymark syst board/ --collateral firmware.xml        messages of an STM capture\n"
+      "  waymark syst uart.log -c zephyr.xml --severity warning\n"
+      "  picocom -q /dev/ttyUSB0 | waymark syst - -c zephyr.xml");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,222 @@
+#include "syst_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "exit_code.h"
+#include "input_options.h"
+
+namespace waymark::cli {
+namespace {
+
+std::unexpected<Error> wrong(std::string_view option, std::string_view text,
+                             std::string_view form) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
+}
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](char c) {
+    return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  });
+  return result;
+}
+
+Result<std::vector<std::uint64_t>> numbers(std::string_view option,
+                                           const std::vector<std::string>& texts) {
+  std::vector<std::uint64_t> result;
+  for (const std::string& text : texts) {
+    const auto value = number_option(text);
+    if (!value) return wrong(option, text, "a number, decimal or 0x hexadecimal");
+    result.push_back(*value);
+  }
+  return result;
+}
+
+Result<std::optional<syst::Severity>> read_severity(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  for (unsigned level = 0; level < 8; ++level) {
+    const auto severity = static_cast<syst::Severity>(level);
+    if (upper(text) == syst::severity_name(severity)) return severity;
+  }
+  return wrong("--severity", text, "fatal, error, warning, info, user1, user2 or debug");
+}
+
+Result<std::optional<std::uint64_t>> read_time(std::string_view option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto value = number_option(text);
+  if (!value) return wrong(option, text, "a time in ticks, decimal or 0x hexadecimal");
+  return *value;
+}
+
+bool among(const std::vector<std::uint64_t>& values, std::uint64_t value) {
+  return values.empty() || std::ranges::find(values, value) != values.end();
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> number_option(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+void add_collateral_options(CLI::App& command, MessageOptions& options) {
+  command
+      .add_option("-c,--collateral", options.collateral,
+                  "XML with the texts of catalog messages; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--short-guid", options.short_guid,
+                  "The client of short messages, which do not say it")
+      ->type_name("GUID");
+  command
+      .add_option("--frequency", options.frequency,
+                  "Of the transport's timestamps in Hz, where the trace does not say it")
+      ->type_name("HZ");
+}
+
+void add_filter_options(CLI::App& command, MessageOptions& options) {
+  const auto* const group = "Only some messages (of each repeated option, any)";
+  const auto list = [&](const char* name, std::vector<std::string>& values, const char* help,
+                        const char* type) {
+    command.add_option(name, values, help)->type_name(type)->allow_extra_args(false)->group(group);
+  };
+  command
+      .add_option("--severity", options.severity,
+                  "This severe or more: fatal, error, warning, info, user1, user2, debug; messages "
+                  "without severity are always shown")
+      ->type_name("LEVEL")
+      ->group(group);
+  list("--type", options.types, "build, short32, short64, string, catalog, raw, clock, sbd",
+       "TYPE");
+  list("--origin", options.origins, "The module number of messages without GUID", "N");
+  list("--unit", options.units, "The unit number", "N");
+  list("--guid", options.guids, "The GUID of the sender", "GUID");
+  list("--client", options.clients, "The name of the sender in the collateral", "NAME");
+  list("--master", options.masters, "The STP master", "N");
+  list("--channel", options.channels, "The STP channel or ITM port", "N");
+  command.add_option("--from", options.from, "Not before this time, in ticks of the transport")
+      ->type_name("TIME")
+      ->group(group);
+  command.add_option("--to", options.to, "Not after this time")->type_name("TIME")->group(group);
+  command.add_flag("--only-bad", options.only_bad, "Only messages that are damaged")->group(group);
+}
+
+Result<MessageFilter> MessageFilter::make(const MessageOptions& options) {
+  MessageFilter filter;
+  auto severity = read_severity(options.severity);
+  if (!severity) return std::unexpected(std::move(severity).error());
+  filter.severity_ = *severity;
+  for (const std::string& text : options.types) {
+    const std::string name = upper(text);
+    bool known = false;
+    for (unsigned type = 0; type < 16; ++type)
+      known |= name == syst::type_name(static_cast<syst::Type>(type));
+    if (!known || name.empty()) {
+      return wrong("--type", text, "build, short32, short64, string, catalog, raw, clock or sbd");
+    }
+    filter.types_.push_back(name);
+  }
+  for (const std::string& text : options.guids) {
+    const auto guid = syst::parse_guid(text);
+    if (!guid) return wrong("--guid", text, "{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}");
+    filter.guids_.push_back(*guid);
+  }
+  filter.clients_ = options.clients;
+  const struct {
+    const char* option;
+    const std::vector<std::string>& texts;
+    std::vector<std::uint64_t>& values;
+  } lists[] = {{"--origin", options.origins, filter.origins_},
+               {"--unit", options.units, filter.units_},
+               {"--master", options.masters, filter.masters_},
+               {"--channel", options.channels, filter.channels_}};
+  for (const auto& list : lists) {
+    auto values = numbers(list.option, list.texts);
+    if (!values) return std::unexpected(std::move(values).error());
+    list.values = *std::move(values);
+  }
+  auto from = read_time("--from", options.from);
+  if (!from) return std::unexpected(std::move(from).error());
+  auto to = read_time("--to", options.to);
+  if (!to) return std::unexpected(std::move(to).error());
+  filter.from_ = *from;
+  filter.to_ = *to;
+  filter.only_bad_ = options.only_bad;
+  return filter;
+}
+
+Result<TransportOptions> transport_options(const MessageOptions& options) {
+  TransportOptions result;
+  if (!options.short_guid.empty()) {
+    result.short_guid = syst::parse_guid(options.short_guid);
+    if (!result.short_guid) {
+      return wrong("--short-guid", options.short_guid, "{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}");
+    }
+  }
+  if (!options.frequency.empty()) {
+    const auto value = number_option(options.frequency);
+    if (!value) return wrong("--frequency", options.frequency, "a number of Hz");
+    result.frequency = *value;
+  }
+  return result;
+}
+
+bool MessageFilter::wants_source(const syst::Record& record) const {
+  const syst::Message& message = record.message;
+  const bool has_guid = message.has_guid();
+  if (!guids_.empty() && (!has_guid || std::ranges::find(guids_, message.guid) == guids_.end())) {
+    return false;
+  }
+  if (!clients_.empty() && (record.client == nullptr ||
+                            std::ranges::find(clients_, record.client->name) == clients_.end())) {
+    return false;
+  }
+  if (!origins_.empty() && (has_guid || message.is_short)) return false;
+  return among(origins_, message.origin) && among(units_, message.unit);
+}
+
+bool MessageFilter::wants(const syst::Record& record) const {
+  const syst::Frame& frame = record.frame;
+  if (!masters_.empty() && !frame.has_master) return false;
+  if (!among(masters_, frame.master) || !among(channels_, frame.channel)) return false;
+  if ((from_ || to_) && !record.time) return false;
+  if (record.time && ((from_ && *record.time < *from_) || (to_ && *record.time > *to_))) {
+    return false;
+  }
+  // What cannot be read could be anything.
+  if (!record.good()) return true;
+  if (only_bad_ && frame.end == syst::FrameEnd::kWhole) return false;
+  if (severity_ && record.message.severity > *severity_) return false;
+  if (!types_.empty() &&
+      std::ranges::find(types_, syst::type_name(record.message.type)) == types_.end()) {
+    return false;
+  }
+  return wants_source(record);
+}
+
+std::expected<syst::Collateral, int> load_collateral(const std::vector<std::string>& files) {
+  syst::Collateral collateral;
+  for (const std::string& file : files) {
+    if (const auto added = collateral.add_file(file); !added) {
+      return std::unexpected(complain(added.error().sentence(), kInput));
+    }
+  }
+  for (const syst::CollateralWarning& warning : collateral.warnings()) {
+    complain("note: " + warning.sentence(), kOk);
+  }
+  return collateral;
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,73 @@
+// The options of `waymark syst` that choose among messages and name collateral.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "waymark/syst/interpreter.h"
+
+namespace waymark::cli {
+
+/// Texts as given; MessageFilter reads them.
+struct MessageOptions {
+  std::vector<std::string> collateral;
+  std::string short_guid;
+  std::string frequency;
+  std::string severity;
+  std::vector<std::string> types;
+  std::vector<std::string> origins;
+  std::vector<std::string> units;
+  std::vector<std::string> guids;
+  std::vector<std::string> clients;
+  std::vector<std::string> masters;
+  std::vector<std::string> channels;
+  std::string from;
+  std::string to;
+  bool only_bad = false;
+};
+
+void add_collateral_options(CLI::App& command, MessageOptions& options);
+void add_filter_options(CLI::App& command, MessageOptions& options);
+
+/// Which records are shown.
+class MessageFilter {
+ public:
+  /// kInvalidArgument: a value that is not of its form, with the option in `detail`.
+  static Result<MessageFilter> make(const MessageOptions& options);
+  [[nodiscard]] bool wants(const syst::Record& record) const;
+
+ private:
+  [[nodiscard]] bool wants_source(const syst::Record& record) const;
+
+  std::optional<syst::Severity> severity_;
+  std::vector<std::string> types_;
+  std::vector<std::uint64_t> origins_;
+  std::vector<std::uint64_t> units_;
+  std::vector<syst::Guid> guids_;
+  std::vector<std::string> clients_;
+  std::vector<std::uint64_t> masters_;
+  std::vector<std::uint64_t> channels_;
+  std::optional<std::uint64_t> from_;
+  std::optional<std::uint64_t> to_;
+  bool only_bad_ = false;
+};
+
+/// Loads the files and prints what is doubtful in them; on failure prints the sentence and returns
+/// the exit code.
+std::expected<syst::Collateral, int> load_collateral(const std::vector<std::string>& files);
+
+/// What --short-guid and --frequency say.
+struct TransportOptions {
+  std::optional<syst::Guid> short_guid;
+  std::uint64_t frequency = 0;
+};
+/// kInvalidArgument: a value that is not of its form.
+Result<TransportOptions> transport_options(const MessageOptions& options);
+
+/// Decimal, or hexadecimal after 0x.
+std::optional<std::uint64_t> number_option(std::string_view text);
+
+}  // namespace waymark::cli
