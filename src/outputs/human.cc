@@ -142,7 +142,12 @@ void HumanWriter::header() {
 }
 
 void HumanWriter::add(std::span<const Element> elements) {
-  for (const Element& element : elements) add(element);
+  for (const Element& element : elements) {
+    add(element);
+    // However many come at once, the same lines are given up.
+    if (items_.size() - first_ > kMaxWaiting) [[unlikely]]
+      write_ready();
+  }
   write_ready();
 }
 
@@ -191,14 +196,20 @@ void HumanWriter::finish() {
 }
 
 void HumanWriter::write_ready() {
-  const bool full = items_.size() - first_ > kMaxWaiting;
-  for (; first_ < items_.size(); ++first_) {
-    Item& item = items_[first_];
-    if (item.waits && !full) break;
-    if (item.waits) waiting_[item.element.trace_id] = kNone;
-    write(item);
+  write_oldest();
+  while (items_.size() - first_ > kMaxWaiting && first_ < end_) {
+    Item& oldest = items_[first_];
+    oldest.waits = false;
+    waiting_[oldest.element.trace_id] = kNone;
+    write_oldest();
   }
   settle();
+}
+
+/// Up to the first line that waits.
+void HumanWriter::write_oldest() {
+  const std::size_t end = std::min(items_.size(), end_);
+  for (; first_ < end && !items_[first_].waits; ++first_) write(items_[first_]);
 }
 
 /// Drops what is written.
@@ -208,6 +219,7 @@ void HumanWriter::settle() {
   for (std::size_t& at : waiting_) {
     if (at != kNone) at -= first_;
   }
+  if (end_ != kNone) end_ -= first_;
   first_ = 0;
 }
 

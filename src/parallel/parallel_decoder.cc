@@ -22,6 +22,8 @@ constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 // Of the distance between two synchronisation points: two of them, at least one and the packets
 // behind it, lie in such a stretch nearly always.
 constexpr std::size_t kSyncPeriods = 3;
+// A piece that wants more gets so much at a time.
+constexpr std::size_t kLookAhead = std::size_t{1} << 10;
 // A warm-up is work that one thread would not have: pieces are so many times longer, if that does
 // not make them more than so many times as long as was asked for.
 constexpr std::size_t kWarmUpsInPiece = 32;
@@ -71,13 +73,19 @@ class ParallelDecoder::Run {
     batch_.resize(kBatch);
     first_end_ =
         threads_ == 1 ? 0 : std::min({kFirstPiece, whole_frames(piece_bytes_), trace_.size()});
-    if (first_end_ != 0) {
-      const auto goes_on = decode_here(0, first_end_);
-      if (!goes_on || !*goes_on) return to_result(goes_on);
+    Result<bool> goes_on = true;
+    if (first_end_ != 0) goes_on = decode_here(0, first_end_);
+    if (goes_on && *goes_on) {
+      plan();
+      goes_on = threads_ == 1 || piece_count_ < 2 ? decode_alone() : decode_with_threads();
     }
-    plan();
-    if (threads_ == 1 || piece_count_ < 2) return decode_alone();
-    decode_with_threads();
+    if (!goes_on) return std::unexpected(goes_on.error());
+    if (!*goes_on) return {};
+    auto last = consumer_.begin();
+    finish(tree_, *last, batch_);
+    last->end();
+    ++statistics_.pieces;
+    static_cast<void>(consumer_.take(std::move(last)));
     return {};
   }
 
@@ -101,37 +109,55 @@ class ParallelDecoder::Run {
   Result<bool> decode_here(std::size_t from, std::size_t to) {
     auto piece = consumer_.begin();
     WAYMARK_TRY(decode_stretch(tree_, index_, trace_, from, to, piece.get(), batch_));
+    piece->end();
+    if (piece->wants_more()) complete(*tree_.clone(), *piece, to, batch_);
     ++statistics_.pieces;
     return consumer_.take(std::move(piece)) && !tree_.failed();
   }
 
-  static Result<void> to_result(const Result<bool>& goes_on) {
-    if (!goes_on) return std::unexpected(goes_on.error());
-    return {};
+  /// Goes on behind a piece as long as it wants.
+  void complete(DecodeTree& tree, Piece& piece, std::size_t from,
+                std::vector<Element>& batch) const {
+    while (piece.wants_more() && from < trace_.size() && !tree.failed()) {
+      const std::size_t to = std::min(from + kLookAhead, trace_.size());
+      static_cast<void>(decode_stretch(tree, index_, trace_, from, to, &piece, batch));
+      from = to;
+    }
+    if (!piece.wants_more() || tree.failed()) return;
+    finish(tree, piece, batch);
   }
 
-  Result<void> decode_alone() {
+  static void finish(DecodeTree& tree, Piece& piece, std::vector<Element>& batch) {
+    tree.set_observer(&piece);
+    tree.finish();
+    drain(tree, &piece, batch);
+    tree.set_observer(nullptr);
+  }
+
+  Result<bool> decode_alone() {
     for (std::size_t i = 0; i < piece_count_; ++i) {
       const auto goes_on = decode_here(begin_of(i), end_of(i));
-      if (!goes_on || !*goes_on) return to_result(goes_on);
+      if (!goes_on || !*goes_on) return goes_on;
     }
-    return {};
+    return true;
   }
 
-  void decode_with_threads() {
+  /// False: it was to stop.
+  bool decode_with_threads() {
     known_ = tree_.clone();
     known_at_ = first_end_;
     std::vector<std::thread> workers;
     const unsigned count = static_cast<unsigned>(std::min<std::size_t>(threads_, piece_count_));
     statistics_.threads = std::max(statistics_.threads, count);
     for (unsigned i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
-    commit_all();
+    const bool whole = commit_all();
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
     room_.notify_all();
     for (std::thread& worker : workers) worker.join();
+    return whole;
   }
 
   void plan() {
@@ -202,13 +228,17 @@ class ParallelDecoder::Run {
     static_cast<void>(
         decode_stretch(tree, index_, trace_, begin, end_of(number), done.piece.get(), batch));
     done.end = tree.clone();
+    done.piece->end();
+    complete(tree, *done.piece, end_of(number), batch);
     return done;
   }
 
-  void commit_all() {
+  /// False: it was to stop.
+  bool commit_all() {
     std::shared_ptr<const DecodeTree> truth = known_;
     unsigned wrong = 0;
-    for (std::size_t number = 0; number < piece_count_; ++number) {
+    bool goes_on = true;
+    for (std::size_t number = 0; goes_on && number < piece_count_; ++number) {
       Done done;
       {
         std::unique_lock lock(mutex_);
@@ -228,7 +258,7 @@ class ParallelDecoder::Run {
       }
       tree_.add_statistics(*done.end);
       truth = std::move(done.end);
-      const bool goes_on = consumer_.take(std::move(done.piece)) && !truth->failed();
+      goes_on = consumer_.take(std::move(done.piece)) && !truth->failed();
       {
         const std::lock_guard lock(mutex_);
         known_ = truth;
@@ -236,9 +266,9 @@ class ParallelDecoder::Run {
         committed_ = number + 1;
       }
       room_.notify_all();
-      if (!goes_on) break;
     }
     tree_.restore(*truth);
+    return goes_on;
   }
 
   /// A source that had no bytes in the piece need not be where it was guessed: it stays where it
@@ -264,6 +294,8 @@ class ParallelDecoder::Run {
     static_cast<void>(decode_stretch(*redoing_, index_, trace_, begin_of(number), end_of(number),
                                      done.piece.get(), batch_));
     done.end = redoing_->clone();
+    done.piece->end();
+    complete(*redoing_, *done.piece, end_of(number), batch_);
   }
 
   void lengthen(unsigned wrong) {
@@ -315,17 +347,6 @@ Result<void> ParallelDecoder::decode(TraceIndex index, Bytes trace, Consumer& co
   }
   const unsigned threads = tree_.can_jump() ? options_.threads : 1;
   return Run(tree_, options_, statistics_, index, trace, consumer, threads).decode();
-}
-
-bool ParallelDecoder::finish(Consumer& consumer) {
-  std::vector<Element> batch(kBatch);
-  auto piece = consumer.begin();
-  tree_.set_observer(piece.get());
-  tree_.finish();
-  drain(tree_, piece.get(), batch);
-  tree_.set_observer(nullptr);
-  ++statistics_.pieces;
-  return consumer.take(std::move(piece));
 }
 
 }  // namespace waymark::parallel

@@ -298,6 +298,7 @@ void DecodeTree::restore(const DecodeTree& other) {
   for (TraceId id = 0; id < kTraceIdCount; ++id)
     if (sources_[id] != nullptr) sources_[id]->restore(*other.sources_[id]);
   failed_ = other.failed_;
+  phase_ = Phase::kInput;
   current_ = nullptr;
   segment_ = segment_count_ = 0;
   stepped_ = false;

@@ -1,6 +1,11 @@
 #include "interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
+
+#include "exit_code.h"
 
 namespace waymark::cli {
 namespace {
@@ -8,6 +13,15 @@ namespace {
 volatile std::sig_atomic_t flag = 0;
 
 void on_signal(int) { flag = 1; }
+
+// A mapped file has lost bytes: nothing can be read from there, and there is no way back.
+void on_lost_input(int) {
+  constexpr std::string_view kSentence =
+      "waymark: an input file became shorter while it was read; let whoever writes it finish, and "
+      "start again.\n";
+  (void)!::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(kInput);
+}
 
 }  // namespace
 
@@ -17,6 +31,7 @@ void watch_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  (void)std::signal(SIGBUS, on_lost_input);
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
 }

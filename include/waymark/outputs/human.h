@@ -52,6 +52,11 @@ class HumanWriter {
   void add(const merge::TimedRecord& record);
   void finish();
 
+  /// Lines of what comes from now on are not written: it only ends those that wait.
+  void end_here() { end_ = items_.size(); }
+  /// After end_here(): a line still waits.
+  [[nodiscard]] bool wants_more() const { return first_ < end_; }
+
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
   /// Far more than the elements of other sources between two of one source.
@@ -78,6 +83,7 @@ class HumanWriter {
   bool continue_itm(Item& item, const Element& element);
   void settle();
   void write_ready();
+  void write_oldest();
   void begin_line(const Item& item, TraceIndex index, TraceId id);
   void write_time(const Item& item);
   void write(const Item& item);
@@ -101,6 +107,7 @@ class HumanWriter {
   std::size_t core_width_ = 0;
   std::vector<Item> items_;  ///< From `first_` on: not yet written.
   std::size_t first_ = 0;
+  std::size_t end_ = kNone;  ///< Only those before it are written.
   // What items refer to; the first belongs to the first such item that is not yet written.
   std::deque<Diagnostic> damage_;
   std::deque<std::string> texts_;

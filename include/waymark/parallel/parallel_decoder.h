@@ -16,6 +16,12 @@ class Piece : public Observer {
  public:
   [[nodiscard]] bool wants_packets() const override { return false; }
   virtual void on_elements(std::span<const Element> elements) = 0;
+
+  /// The piece ends here.  What comes after this belongs to the next one.
+  virtual void end() {}
+  /// After end(): some of what follows is needed to complete this piece.  Asked now and then; at
+  /// the end of the trace nothing more comes.
+  [[nodiscard]] virtual bool wants_more() const { return false; }
 };
 
 /// What becomes of the pieces.
@@ -61,20 +67,16 @@ struct Statistics {
 /// Sources that cannot jump (DecodeTree::can_jump) are decoded by one thread.
 class ParallelDecoder {
  public:
-  /// `tree`: the caller's, at the beginning of the trace or where an earlier decode() left it.  It
-  /// must outlive this.  Its image must be readable from several threads at a time: buffers and
-  /// files are; callbacks must allow it.
+  /// `tree`: the caller's, at the beginning of the trace.  It must outlive this.  Its image must be
+  /// readable from several threads at a time: buffers and files are; callbacks must allow it.
   explicit ParallelDecoder(DecodeTree& tree, const Options& options = {});
 
-  /// Decodes `trace`, whose first byte is at `index`, and leaves the tree, with its counts, where
-  /// one thread would have left it.  Calls may follow each other with the parts of one trace, each
-  /// but the last a multiple of the frame options' alignment.  If the consumer wanted no more, or
-  /// the tree failed(), it stands behind the last piece that was taken.
-  /// kInvalidArgument: as DecodeTree::feed(), with nothing decoded.
+  /// Decodes `trace`, whose first byte is at `index`, to its end: the last piece is what
+  /// DecodeTree::finish() gives.  Leaves the tree, with its counts, where one thread would have
+  /// left it; if the consumer wanted no more, or the tree failed(), behind the last piece that was
+  /// taken. The tree's observer is gone then. kInvalidArgument: as DecodeTree::feed(), with nothing
+  /// decoded.
   Result<void> decode(TraceIndex index, Bytes trace, Consumer& consumer);
-
-  /// End of the trace: one more piece.  False: the consumer wanted no more.
-  bool finish(Consumer& consumer);
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 

@@ -80,7 +80,7 @@ class DecodeTree {
   /// points, and frames without ID bytes are taken to belong to the ID that is current now.
   void jump();
 
-  /// Goes on where `other` is.  What is known of the image, observer, filter and counts stay.
+  /// Goes on where `other` is, also after finish().  What is known of the image, observer, filter and counts stay.
   void restore(const DecodeTree& other);
 
   /// From the same next blocks both will give the same.
