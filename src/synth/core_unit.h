@@ -84,8 +84,9 @@ class CoreUnit : public TraceUnit {
     truth_.add(event);
   }
   void say_context() {
+    now_ = execution_.context();
     TruthEvent event{.kind = EventKind::kContext};
-    event.context = execution_.context();
+    event.context = now_;
     truth_.add(event);
   }
 
@@ -120,6 +121,7 @@ class CoreUnit : public TraceUnit {
   Execution execution_;
   Random random_;
   std::uint64_t cycles_ = 0;
+  PeContext now_;  // Of the next instruction to be traced.
 };
 
 }  // namespace waymark::synth

@@ -131,17 +131,16 @@ void Etmv4Unit::commit(std::uint32_t count) {
 }
 
 void Etmv4Unit::context_fields(Packet& packet) {
-  const PeContext& now = execution_.context();
   etmv4::Context& to = packet.context;
   to.updated = true;
-  to.el = now.el;
-  to.sf = now.a64;
-  to.ns = !now.secure;
-  to.context_id = now.context_id;
-  to.vmid = now.vmid;
+  to.el = now_.el;
+  to.sf = now_.a64;
+  to.ns = !now_.secure;
+  to.context_id = now_.context_id;
+  to.vmid = now_.vmid;
   to.updated_context_id =
-      options_.context_ids && (full_context_ || now.context_id != sent_.context_id);
-  to.updated_vmid = options_.vmids && (full_context_ || now.vmid != sent_.vmid);
+      options_.context_ids && (full_context_ || now_.context_id != sent_.context_id);
+  to.updated_vmid = options_.vmids && (full_context_ || now_.vmid != sent_.vmid);
   full_context_ = false;
 }
 
@@ -157,7 +156,7 @@ void Etmv4Unit::address(Place to, bool with_context) {
       context_fields(packet);
       put(packet);
       packet = {};
-      sent_ = execution_.context();
+      sent_ = now_;
     }
   }
   packet.address.value = to.address;
@@ -172,7 +171,7 @@ void Etmv4Unit::address(Place to, bool with_context) {
                        : (is1 ? PacketType::kAddressContext64Is1 : PacketType::kAddressContext64Is0);
     packet.address.update_bits = fits ? 32 : 64;
     context_fields(packet);
-    sent_ = execution_.context();
+    sent_ = now_;
   } else if (match != history_.end()) {
     packet.type = PacketType::kAddressMatch;
     packet.match_index = static_cast<std::uint8_t>(match - history_.begin());
@@ -192,7 +191,7 @@ void Etmv4Unit::address(Place to, bool with_context) {
 }
 
 void Etmv4Unit::target(Place to) {
-  address(to, full_context_ || sent_ != execution_.context());
+  address(to, full_context_ || sent_ != now_);
   pending_ = false;
 }
 
@@ -326,7 +325,8 @@ void Etmv4Unit::on_exception(const Step& step) {
       depth_ -= count;
     }
   }
-  if (pending_ && random_.coin()) {
+  // Decoders would take the missing target for a match of the return stack.
+  if (pending_ && !options_.return_stack && random_.coin()) {
     packet.exception_address = etmv4::ExceptionAddress::kReturnIsTarget;
     put(packet);
     target(at);
@@ -458,7 +458,18 @@ void Etmv4Unit::q_element() {
   if (left) follow(step);
 }
 
+// On until the last packet is that of a P0 element: what follows it is lost with the rest.
+void Etmv4Unit::settle() {
+  Step step;
+  do {
+    execution_.next(step);
+    pass_time(step);
+    follow(step);
+  } while (step.kind != StepKind::kBlock || step.exception_return);
+}
+
 void Etmv4Unit::gap(PacketType type) {
+  settle();
   if (depth_ != 0 || atom_count_ != 0) flush_atoms();
   if (depth_ != 0) commit(depth_);
   put(type);
@@ -540,13 +551,7 @@ void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
 
 void Etmv4Unit::finish(std::vector<std::uint8_t>& out) {
   out_ = &out;
-  // What follows the last P0 element would not be decoded.
-  Step step;
-  do {
-    execution_.next(step);
-    pass_time(step);
-    follow(step);
-  } while (step.kind != StepKind::kBlock || step.exception_return);
+  settle();
   if (atom_count_ != 0) flush_atoms();
   if (depth_ != 0) commit(depth_);
 }

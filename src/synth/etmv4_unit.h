@@ -44,6 +44,7 @@ class Etmv4Unit final : public CoreUnit {
   void on_exception(const Step& step);
   void rare();
   void follow(Step& step);
+  void settle();
   void put_timestamp();
   void put_cycle_count();
   void mispredict(const Step& step);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +14,12 @@
 #include "waymark/tree/decode_tree.h"
 
 namespace waymark::synth {
+
+/// Seeds 1 to this are tried; the environment variable WAYMARK_SYNTH_SEEDS asks for more.
+inline std::uint64_t seed_count(std::uint64_t usual) {
+  const char* text = std::getenv("WAYMARK_SYNTH_SEEDS");
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
 
 struct TruthBench {
   Program program;
