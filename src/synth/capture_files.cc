@@ -132,7 +132,7 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
                               file.error().detail));
     const Bytes bytes = file->bytes();
     pairs[source.id] =
-        std::make_unique<Pair>(Pair{*std::move(file), TruthChecker(bytes)});
+        std::make_unique<Pair>(Pair{*std::move(file), TruthChecker(bytes, source.source->protocol() == Protocol::kEtmV3)});
     sources.push_back({.device = source.device, .trace_id = source.id});
   }
   std::vector<Element> elements(1024);

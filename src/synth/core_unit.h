@@ -111,10 +111,18 @@ class CoreUnit : public TraceUnit {
     truth_.add(event);
   }
 
+  /// The address of the last instruction of a part of a block.
+  [[nodiscard]] std::uint32_t last_of(const Step& step) const {
+    const std::uint64_t last = step.isa == isa::Isa::kT32
+                                   ? execution_.cut(*step.block, step.count - 1)
+                                   : step.end - 4;
+    return static_cast<std::uint32_t>(last);
+  }
+
   /// A cycle an instruction, some for the waypoint, now and then a cache miss.
-  void pass_time(const Step& step) {
-    const std::uint64_t chance = random_.next();
-    cycles_ += step.count + (chance & 3) + ((chance & 0x3F00) == 0 ? chance >> 56 : 0);
+  void pass_time(const Step& step) { pass_time(step.count, random_.next()); }
+  void pass_time(std::uint32_t count, std::uint64_t chance) {
+    cycles_ += count + (chance & 3) + ((chance & 0xFF00) == 0 ? chance >> 16 & 0xFF : 0);
   }
   [[nodiscard]] std::uint64_t timestamp() const { return 0x1000'0000 + cycles_ / 4; }
 

@@ -32,6 +32,33 @@ std::uint16_t exception_number(ExceptionCause cause) {
   return 0xE;
 }
 
+/// The headers that the encoder makes of atoms when at least 24 are there.
+struct AtomHeader {
+  std::uint8_t byte = 0;
+  std::uint8_t count = 0;
+};
+struct AtomTable {
+  std::array<AtomHeader, 25> runs{};      ///< By the number of E that lead, 24: or more.
+  std::array<AtomHeader, 32> patterns{};  ///< By the oldest five, where fewer than three E lead.
+};
+
+const AtomTable& atom_table() {
+  static const AtomTable table = [] {
+    AtomTable made;
+    const auto header = [](std::uint32_t atoms) {
+      const Packet packet = etmv4::longest_atom_packet(atoms, 24);
+      std::vector<std::uint8_t> bytes;
+      (void)etmv4::encode(packet, {}, bytes);
+      return AtomHeader{bytes.at(0), packet.atom_count};
+    };
+    for (std::uint32_t leading = 0; leading <= 24; ++leading)
+      made.runs[leading] = header((1U << leading) - 1);
+    for (std::uint32_t atoms = 0; atoms < 32; ++atoms) made.patterns[atoms] = header(atoms);
+    return made;
+  }();
+  return table;
+}
+
 }  // namespace
 
 etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core) {
@@ -107,14 +134,34 @@ void Etmv4Unit::put(PacketType type) {
 }
 
 void Etmv4Unit::flush_atoms() {
+  drain_atoms();
   while (atom_count_ != 0) {
-    const Packet packet = etmv4::longest_atom_packet(atoms_, atom_count_);
+    const Packet packet =
+        etmv4::longest_atom_packet(static_cast<std::uint32_t>(atoms_), atom_count_);
     const unsigned count = packet.atom_count;
     note(etmv4::encode(packet, config_, *out_));
     atoms_ >>= count;
     atom_count_ -= count;
     added(count);
   }
+}
+
+// As long as no packet can become longer by waiting.
+void Etmv4Unit::drain_atoms() {
+  const AtomTable& table = atom_table();
+  std::array<std::uint8_t, kAtomRoom> bytes;
+  std::size_t size = 0;
+  while (atom_count_ >= kMaxAtoms) {
+    const auto leading = static_cast<unsigned>(std::countr_one(atoms_));
+    const AtomHeader header =
+        leading < kMaxAtoms ? (leading > 2 ? table.runs[leading] : table.patterns[atoms_ & 0x1F])
+                            : table.runs[kMaxAtoms];
+    bytes[size++] = header.byte;
+    atoms_ >>= header.count;
+    atom_count_ -= header.count;
+    added(header.count);
+  }
+  out_->insert(out_->end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
 // The decoder commits by itself what goes beyond the speculation depth.
@@ -526,6 +573,20 @@ void Etmv4Unit::follow(Step& step) {
   }
 }
 
+// Blocks that are an atom and nothing else.  False: none.
+bool Etmv4Unit::run_plain() {
+  if (pending_ || mispredict_due_ || late_) return false;
+  bool taken = false;
+  std::uint64_t chance = 0;
+  const CodeBlock* block = execution_.next_plain(taken, chance);
+  if (block == nullptr) return false;
+  matched_ = false;
+  truth_.range(block->start, block->end, block->count, taken, block->isa);
+  pass_time(block->count, chance);
+  atom(taken);
+  return true;
+}
+
 void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
   out_ = &out;
   run_start_ = out.size();
@@ -538,9 +599,11 @@ void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
   while (out.size() < end) {
     if (written_ + out.size() - run_start_ - synced_at_ >= options_.sync_period) [[unlikely]]
       synchronise(false, 0);
-    execution_.next(step);
-    pass_time(step);
-    follow(step);
+    if (!run_plain()) {
+      execution_.next(step);
+      pass_time(step);
+      follow(step);
+    }
     if (options_.cycle_counts && cycles_ - counted_to_ >= options_.cycle_threshold)
       put_cycle_count();
     if (schedule_.tick()) [[unlikely]]

@@ -21,7 +21,8 @@ class Etmv4Unit final : public CoreUnit {
  private:
   enum Rare : std::size_t { kTimestamp, kEvent, kMispredict, kQ, kOverflow, kDiscard, kFilter, kCommit };
   static constexpr std::size_t kRareCount = 8;
-  static constexpr unsigned kMaxAtoms = 24;
+  static constexpr unsigned kMaxAtoms = 24;  ///< Of one packet.
+  static constexpr unsigned kAtomRoom = 64;
 
   static etmv4::Config make_config(const UnitOptions& options, isa::Core core);
   static isa::Options waypoints(const etmv4::Config& config);
@@ -29,10 +30,11 @@ class Etmv4Unit final : public CoreUnit {
   void put(const etmv4::Packet& packet);
   void put(etmv4::PacketType type);
   void atom(bool taken) {
-    atoms_ |= (taken ? 1U : 0U) << atom_count_;
-    if (++atom_count_ == kMaxAtoms) [[unlikely]]
-      flush_atoms();
+    atoms_ |= std::uint64_t{taken} << atom_count_;
+    if (++atom_count_ == kAtomRoom) [[unlikely]]
+      drain_atoms();
   }
+  void drain_atoms();
   void flush_atoms();
   void added(std::uint32_t elements);
   void address(Place to, bool with_context);
@@ -43,6 +45,7 @@ class Etmv4Unit final : public CoreUnit {
   void on_block(const Step& step);
   void on_exception(const Step& step);
   void rare();
+  bool run_plain();
   void follow(Step& step);
   void settle();
   void put_timestamp();
@@ -62,7 +65,7 @@ class Etmv4Unit final : public CoreUnit {
   std::uint64_t synced_at_ = 0;
   bool started_ = false;
 
-  std::uint32_t atoms_ = 0;
+  std::uint64_t atoms_ = 0;  // The oldest in bit 0.
   unsigned atom_count_ = 0;
   std::uint32_t depth_ = 0;  // P0 elements that the decoder has not committed.
   bool pending_ = false;     // The address of the next instruction is to be sent.

@@ -9,8 +9,8 @@ std::uint64_t key_of(Place place) {
   return place.address * 4 + static_cast<std::uint64_t>(place.isa);
 }
 
-std::uint32_t chance_of(std::uint32_t percent) {
-  return static_cast<std::uint32_t>((std::uint64_t{std::min(percent, 100U)} * 0xFFFFFFFFU) / 100);
+std::uint64_t chance_of(std::uint32_t percent) {
+  return (std::uint64_t{std::min(percent, 100U)} << 32) / 100;
 }
 
 /// Branches of real programs mostly go one way; which one is a matter of the address.
@@ -76,7 +76,10 @@ void Execution::describe(CodeBlock& block) const {
   using enum Behaviour::Kind;
   const Behaviour* said = program_->behaviour_at(block.last_instruction());
   const std::uint32_t usual = usual_percent(block.last_instruction());
-  block.chance = chance_of(usual);
+  const bool spins = block.is_direct() && !block.conditional && block.target == block.start;
+  block.plain = !block.link && !block.is_indirect() && !spins;
+  const bool always = !block.conditional || !(block.is_direct() || block.is_indirect());
+  block.chance = always ? chance_of(100) : chance_of(usual);
   if (block.is_indirect()) {
     const bool returns = block.subtype == isa::InstrSubtype::kV8Return ||
                          block.subtype == isa::InstrSubtype::kV7ImpliedReturn;
@@ -84,14 +87,14 @@ void Execution::describe(CodeBlock& block) const {
                  : returns && !block.link                               ? kReturn
                                                                         : kTargets;
     block.targets = &program_->functions();
-  } else if (block.conditional && block.target <= block.start) {
+  } else if (!always && block.target <= block.start) {
     block.kind = kLoop;
     block.trip_from = 0;
     block.trip_to = usual / 4;
   }
-  if (said == nullptr) return;
+  if (said == nullptr || (always && !block.is_indirect())) return;
   const bool fits = block.is_indirect() ? said->kind >= kTargets : said->kind <= kLoop;
-  if (said->kind != kLoop) block.chance = chance_of(said->percent);
+  if (said->kind != kLoop && !always) block.chance = chance_of(said->percent);
   if (!fits) return;
   block.kind = said->kind;
   block.trip_from = said->from;
@@ -121,33 +124,35 @@ void Execution::next(Step& step) {
   step.start = block.start;
   step.end = block.end;
   step.block = &block;
-  instructions_ += block.count;
-  ++executed_;
 
   bool taken = true;
-  if (block.conditional && block.type != isa::InstrType::kIsb) {
-    if (block.kind == Behaviour::Kind::kLoop) {
-      if (block.trips_left == 0)
-        block.trips_left = random_.between(block.trip_from, block.trip_to) + 1;
-      taken = --block.trips_left != 0;
-    } else {
-      taken = static_cast<std::uint32_t>(random_.next() >> 32) < block.chance;
-    }
+  if (block.kind == Behaviour::Kind::kLoop) {
+    if (block.trips_left == 0)
+      block.trips_left = random_.between(block.trip_from, block.trip_to) + 1;
+    taken = --block.trips_left != 0;
+  } else {
+    taken = random_.next() >> 32 < block.chance;
   }
   step.taken = taken;
   if (block.is_indirect() && taken) {
     take_indirect(step, block);
     return;
   }
-  const bool jumps = taken && block.is_direct();
-  CodeBlock*& follows = block.next[jumps ? 1 : 0];
+  CodeBlock* follows = block.next[taken ? 1 : 0];
   if (follows == nullptr) [[unlikely]]
-    follows = jumps ? find({block.target, block.next_isa}) : find({block.end, block.isa});
-  if (jumps && block.link) push(block);
+    follows = link(block, taken);
+  if (taken && block.link) push(block);
   if (follows == &block && !block.conditional) [[unlikely]]
     ++spins_;
   current_ = follows;
   step.next = {current_->start, current_->isa};
+}
+
+CodeBlock* Execution::link(CodeBlock& block, bool taken) {
+  CodeBlock* follows = taken && block.is_direct() ? find({block.target, block.next_isa})
+                                                  : find({block.end, block.isa});
+  block.next[taken ? 1 : 0] = follows;
+  return follows;
 }
 
 void Execution::take_indirect(Step& step, CodeBlock& block) {
@@ -209,8 +214,6 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
           .end = fault_.address,
           .next = fault_,
           .block = &block};
-  instructions_ += count;
-  ++executed_;
 }
 
 // Execution cannot go on at the end of `block`, or never leaves it.
@@ -234,8 +237,6 @@ void Execution::fault(Step& step, CodeBlock& block) {
           .end = block.end,
           .next = fault_,
           .block = &block};
-  instructions_ += count;
-  ++executed_;
 }
 
 void Execution::enter_handler(Step& step) {

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
+#include "etmv3_unit.h"
 #include "etmv4_unit.h"
+#include "ptm_unit.h"
 #include "waymark/synth/trace_unit.h"
 
 namespace waymark::synth {
@@ -38,6 +40,10 @@ Result<void> check(const UnitOptions& options) {
   if (options.speculation > 255)
     return refuse(options, fmt::format("A speculation depth of {} is too large; take at most 255.",
                                        options.speculation));
+  if (options.return_stack && options.protocol == Protocol::kEtmV3)
+    return refuse(options, "It has no return stack.");
+  if (options.branch_broadcast && etmv4)
+    return refuse(options, "Branch broadcasting is modelled for ptm and etmv3 only.");
   if (options.q_mean != 0 && !etmv4) return refuse(options, "It has no Q elements.");
   if (options.discard_mean != 0 && !etmv4) return refuse(options, "It has no discard packets.");
   if (options.cycle_threshold > 0xFFF)
@@ -63,10 +69,19 @@ Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const P
     return refuse(options, fmt::format("{} is an M-profile core, whose exceptions are not "
                                        "modelled; take one of the A profile.",
                                        core_name));
+  if (!is_etmv4(options.protocol) && program->uses(isa::Isa::kA64))
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{} cannot trace A64 code; take a program in A32 or T32.",
+                            protocol_name(options.protocol)));
   switch (options.protocol) {
     case Protocol::kEtmV4:
     case Protocol::kEte:
       return std::make_unique<Etmv4Unit>(options, core_name, *core, *program, execution,
+                                         keep_truth);
+    case Protocol::kPtm:
+      return std::make_unique<PtmUnit>(options, core_name, *core, *program, execution, keep_truth);
+    case Protocol::kEtmV3:
+      return std::make_unique<Etmv3Unit>(options, core_name, *core, *program, execution,
                                          keep_truth);
     default:
       return fail(ErrorCode::kUnsupported,

@@ -296,7 +296,11 @@ void TruthChecker::compare(const TruthEvent& seen, const Element& element) {
     return;
   }
   totals_.add(want);
-  if (want.kind != EventKind::kRange || !has_context_) return;
+  if (want.kind == EventKind::kRange) compare_context(element);
+}
+
+void TruthChecker::compare_context(const Element& element) {
+  if (!has_context_) return;
   const bool context_id = (element.flags & kElementContextIdValid) == 0 ||
                           element.context_id == context_.context_id;
   const bool vmid = (element.flags & kElementVmidValid) == 0 || element.vmid == context_.vmid;
@@ -310,6 +314,36 @@ void TruthChecker::compare(const TruthEvent& seen, const Element& element) {
   TruthEvent was{.kind = EventKind::kContext};
   was.context = context_;
   differ(element, fmt::format("The trace shows {}, but it was {}", describe(shown), describe(was)));
+}
+
+// One instruction of a range; its cycles are counted with the whole.
+void TruthChecker::take_part(const TruthEvent& seen, const Element& element) {
+  if (parts_ == 0) {
+    if (!expected(whole_) || whole_.kind != EventKind::kRange || whole_.start != seen.start) {
+      differ(element, fmt::format("The trace shows {}, but it was {}", describe(seen),
+                                  describe(whole_)));
+      return;
+    }
+    part_cycles_ = 0;
+  }
+  parts_ += seen.count;
+  const bool last = parts_ == whole_.count;
+  const std::uint64_t start = whole_.end;
+  if (seen.isa != whole_.isa || parts_ > whole_.count || seen.taken != (whole_.taken || !last) ||
+      (last ? seen.end != start : seen.end > start)) {
+    differ(element, fmt::format("The trace shows {} as a part of {}", describe(seen),
+                                describe(whole_)));
+    return;
+  }
+  const bool cycles = (element.flags & kElementHasCycleCount) != 0;
+  if (cycles) part_cycles_ += element.cycle_count;
+  compare_context(element);
+  if (!last) return;
+  totals_.add(whole_);
+  parts_ = 0;
+  TruthEvent count{.kind = EventKind::kCycleCount};
+  count.number = part_cycles_;
+  if (cycles) compare(count, element);
 }
 
 void TruthChecker::take(const Element& element) {
@@ -382,10 +416,20 @@ void TruthChecker::take(const Element& element) {
       return;
   }
   synced_ = true;
+  if (in_parts_ && seen.kind == EventKind::kRange) {
+    take_part(seen, element);
+    return;
+  }
+  if (parts_ != 0) {
+    differ(element, fmt::format("The trace shows {} within {}", describe(seen), describe(whole_)));
+    return;
+  }
   compare(seen, element);
   if (!difference_.empty() || element.kind == ElementKind::kCycleCount) return;
   if ((element.flags & kElementHasCycleCount) == 0) return;
-  compare({.kind = EventKind::kCycleCount, .number = element.cycle_count}, element);
+  TruthEvent count{.kind = EventKind::kCycleCount};
+  count.number = element.cycle_count;
+  compare(count, element);
 }
 
 void TruthChecker::take(std::span<const Element> elements) {

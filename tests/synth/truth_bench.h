@@ -68,7 +68,7 @@ struct TruthBench {
     std::map<TraceId, TruthChecker> checkers;
     for (const auto& unit : maker->units()) {
       if (!unit->status()) return unit->status().error().detail;
-      checkers.emplace(unit->options().trace_id, TruthChecker(unit->truth().bytes()));
+      checkers.emplace(unit->options().trace_id, TruthChecker(unit->truth().bytes(), unit->ranges_in_parts()));
     }
     std::vector<Element> elements(256);
     const auto drain = [&] {

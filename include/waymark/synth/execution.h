@@ -51,7 +51,8 @@ struct CodeBlock {
   std::uint8_t last_size = 0;
   // The model's side.
   Behaviour::Kind kind = Behaviour::Kind::kChance;
-  std::uint32_t chance = 0;  ///< Taken below this, of 2^32.
+  bool plain = false;        ///< No link, nothing indirect: all that can happen is in `next`.
+  std::uint64_t chance = 0;  ///< Taken below this, of 2^32.
   std::uint32_t trip_from = 0;
   std::uint32_t trip_to = 0;
   std::uint32_t trips_left = 0;  ///< kLoop: 0 means that a new count is to be drawn.
@@ -95,6 +96,27 @@ class Execution {
   /// The next step.
   void next(Step& step);
 
+  /// The same for the common case: a block whose outcome is all that happens.  nullptr: it is not
+  /// that simple, call next().  `chance` gets random bits, the low 32 of which are not used.
+  const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
+    CodeBlock& block = *current_;
+    if (!block.plain || until_exception_ <= 1 || exception_due_) return nullptr;
+    chance = random_.next();
+    if (block.kind == Behaviour::Kind::kLoop) {
+      if (block.trips_left == 0)
+        block.trips_left = random_.between(block.trip_from, block.trip_to) + 1;
+      taken = --block.trips_left != 0;
+    } else {
+      taken = chance >> 32 < block.chance;
+    }
+    CodeBlock* follows = block.next[taken ? 1 : 0];
+    if (follows == nullptr) [[unlikely]]
+      follows = link(block, taken);
+    --until_exception_;
+    current_ = follows;
+    return &block;
+  }
+
   /// Of the next instruction.
   [[nodiscard]] const PeContext& context() const { return context_; }
   [[nodiscard]] Place place() const {
@@ -103,9 +125,8 @@ class Execution {
 
   /// The block at `place`, for walks that did not happen (speculation).  Valid as long as this is.
   const CodeBlock& block_at(Place place) { return *find(place); }
-
-  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
-  [[nodiscard]] std::uint64_t blocks() const { return executed_; }
+  /// The address of instruction `count` of the block; 0 is its first.
+  [[nodiscard]] std::uint64_t cut(const CodeBlock& block, std::uint32_t count) const;
 
  private:
   static constexpr std::size_t kMaxCalls = 256;  // A power of two; older ones are forgotten.
@@ -118,13 +139,13 @@ class Execution {
 
   CodeBlock* find(Place place);
   CodeBlock* build(Place place);
+  CodeBlock* link(CodeBlock& block, bool taken);
   void describe(CodeBlock& block) const;
   void interrupt(Step& step, CodeBlock& block);
   void fault(Step& step, CodeBlock& block);
   void enter_handler(Step& step);
   void leave_handler(Step& step);
   void take_indirect(Step& step, CodeBlock& block);
-  [[nodiscard]] std::uint64_t cut(const CodeBlock& block, std::uint32_t count) const;
   [[nodiscard]] Place restart();
 
   void push(CodeBlock& block) {
@@ -150,8 +171,6 @@ class Execution {
   Place fault_;                 // Where the exception that is due happens.
   std::uint32_t spins_ = 0;
   std::uint64_t until_exception_ = 0;
-  std::uint64_t instructions_ = 0;
-  std::uint64_t executed_ = 0;
 };
 
 }  // namespace waymark::synth

@@ -65,6 +65,8 @@ class TraceUnit {
   [[nodiscard]] virtual std::string type() const = 0;
   /// A source that decodes it.  `image` must outlive the source.
   [[nodiscard]] virtual std::unique_ptr<Source> make_source(const image::Image& image) const = 0;
+  /// The trace tells single instructions: a range of the truth comes in parts.
+  [[nodiscard]] virtual bool ranges_in_parts() const { return false; }
   /// Core name; empty for STM and ITM.
   [[nodiscard]] const std::string& core() const { return core_; }
   [[nodiscard]] const UnitOptions& options() const { return options_; }

@@ -125,7 +125,9 @@ class TruthReader {
 class TruthChecker {
  public:
   /// `bytes` as TruthWriter::bytes(); must outlive it.
-  explicit TruthChecker(Bytes bytes) : reader_(bytes) {}
+  /// `in_parts`: TraceUnit::ranges_in_parts().
+  explicit TruthChecker(Bytes bytes, bool in_parts = false)
+      : reader_(bytes), in_parts_(in_parts) {}
 
   /// The next elements of the source, in order.
   void take(std::span<const Element> elements);
@@ -139,6 +141,8 @@ class TruthChecker {
  private:
   void take(const Element& element);
   void compare(const TruthEvent& seen, const Element& element);
+  void compare_context(const Element& element);
+  void take_part(const TruthEvent& seen, const Element& element);
   bool expected(TruthEvent& event);
   void differ(const Element& element, const std::string& what);
 
@@ -147,6 +151,10 @@ class TruthChecker {
   PeContext context_;
   bool has_context_ = false;
   bool synced_ = false;
+  bool in_parts_ = false;
+  TruthEvent whole_;         // The range whose parts are coming.
+  std::uint32_t parts_ = 0;  // Instructions of it that came.
+  std::uint64_t part_cycles_ = 0;
   std::string difference_;
 };
 
