@@ -2,6 +2,7 @@
 
 #include "etmv3_unit.h"
 #include "etmv4_unit.h"
+#include "message_unit.h"
 #include "ptm_unit.h"
 #include "waymark/synth/trace_unit.h"
 
@@ -58,6 +59,11 @@ Result<void> check(const UnitOptions& options) {
 Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const Program* program,
                                              const ExecutionOptions& execution, bool keep_truth) {
   WAYMARK_TRY(check(options));
+  if (options.protocol == Protocol::kStm || options.protocol == Protocol::kItm) {
+    if (!options.core.empty()) return refuse(options, "It traces software, and no core.");
+    if (options.protocol == Protocol::kStm) return std::make_unique<StmUnit>(options, keep_truth);
+    return std::make_unique<ItmUnit>(options, keep_truth);
+  }
   const std::string core_name(options.core.empty() ? usual_core(options.protocol) : options.core);
   const Result<isa::Core> core = isa::core_by_name(core_name);
   if (!core) return std::unexpected(core.error());

@@ -394,15 +394,20 @@ void TruthChecker::take(const Element& element) {
       seen.number = element.reason;
       break;
     case ElementKind::kSwTrace:
+      synced_ = true;
+      if (element.extra_value == 0) return;  // A new master or channel.
       seen.kind = EventKind::kMessage;
       seen.number = std::uint64_t{element.sw_id.master} << 16 | element.sw_id.channel;
       seen.count = element.extra_value;
       seen.start = element.start;
       break;
     case ElementKind::kItmTrace:
+      synced_ = true;
       if ((element.extra & kItmKindMask) > static_cast<unsigned>(ItmKind::kHardware)) return;
       seen.kind = EventKind::kMessage;
       seen.number = element.number;
+      if ((element.extra & kItmKindMask) == static_cast<unsigned>(ItmKind::kHardware))
+        seen.number |= 0x100;
       seen.count = element.extra_value * 8;
       seen.start = element.start;
       break;
