@@ -103,8 +103,10 @@ class Assembler {
       const std::uint32_t choice = random_.below(4);
       if (isa_ == Isa::kA64) word(kA64[choice]);
       if (isa_ == Isa::kA32) word(kA32[choice]);
-      if (isa_ == Isa::kT32 && random_.one_in(4)) wide(0xF3AF8000);
-      else if (isa_ == Isa::kT32) half(kT32[choice]);
+      if (isa_ == Isa::kT32 && random_.one_in(4))
+        wide(0xF3AF8000);
+      else if (isa_ == Isa::kT32)
+        half(kT32[choice]);
     }
   }
 
@@ -179,7 +181,9 @@ class Assembler {
         second |= 0x8000U | bit(18) << 13 | bit(19) << 11;
       } else {
         first = 0xF000U | bit(24) << 10 | (bits >> 12 & 0x3FF);
-        second |= (form == Form::kJump ? 0x9000U : exchange ? 0xC000U : 0xD000U) |
+        second |= (form == Form::kJump ? 0x9000U
+                   : exchange          ? 0xC000U
+                                       : 0xD000U) |
                   (1U ^ bit(23) ^ bit(24)) << 13 | (1U ^ bit(22) ^ bit(24)) << 11;
       }
       put(second << 16 | first);
@@ -190,8 +194,7 @@ class Assembler {
 
   void emit(const std::vector<Statement>& body) {
     for (const Statement& statement : body) {
-      if (here() - code().address > kMaxCode)
-        error_ = "The program has more than 256 MiB of code";
+      if (here() - code().address > kMaxCode) error_ = "The program has more than 256 MiB of code";
       if (!error_.empty()) return;
       emit(statement);
     }

@@ -171,13 +171,13 @@ inputs::Snapshot CaptureMaker::snapshot(const Program* program,
                                         const std::string& trace_file) const {
   inputs::Snapshot snapshot;
   snapshot.description = fmt::format("Made by waymark synth, seed {}", options_.seed);
-  snapshot.buffers.push_back(
-      {.section = "buffer0",
-       .name = "ETB_0",
-       .file = trace_file,
-       .format = options_.framing == CaptureFraming::kNone    ? "source_data"
-                 : options_.framing == CaptureFraming::kFsync ? "dstream_coresight"
-                                                              : "coresight"});
+  snapshot.buffers.push_back({.section = "buffer0",
+                              .name = "ETB_0",
+                              .file = trace_file,
+                              .format = options_.framing == CaptureFraming::kNone ? "source_data"
+                                        : options_.framing == CaptureFraming::kFsync
+                                            ? "dstream_coresight"
+                                            : "coresight"});
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const TraceUnit& unit = *units_[i];
     inputs::Device device{.file = device_name(i) + ".ini",

@@ -42,8 +42,7 @@ class OutputFile {
   };
   OutputFile(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
   static std::unexpected<Error> refused(const std::string& path) {
-    return fail(ErrorCode::kIo,
-                fmt::format("Cannot write '{}': {}.", path, std::strerror(errno)));
+    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path, std::strerror(errno)));
   }
 
   std::unique_ptr<std::FILE, Closer> file_;
@@ -51,8 +50,8 @@ class OutputFile {
 };
 
 std::string totals_text(const CaptureMaker& maker) {
-  std::string text = fmt::format("; What waymark synth knows of the trace; seed {}.\n",
-                                 maker.options().seed);
+  std::string text =
+      fmt::format("; What waymark synth knows of the trace; seed {}.\n", maker.options().seed);
   for (std::size_t i = 0; i < maker.units().size(); ++i) {
     const TruthTotals& totals = maker.units()[i]->truth().totals();
     text += fmt::format(
@@ -123,16 +122,14 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
   std::vector<CheckedSource> sources;
   std::map<TraceId, std::unique_ptr<Pair>> pairs;
   for (const inputs::CaptureSource& source : capture->sources()) {
-    const std::string path =
-        (fs::path(directory) / "truth" / (source.device + ".truth")).string();
+    const std::string path = (fs::path(directory) / "truth" / (source.device + ".truth")).string();
     Result<MappedFile> file = MappedFile::open(path);
     if (!file)
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("There is no truth to compare '{}' with: {}", source.device,
-                              file.error().detail));
+      return fail(ErrorCode::kNotFound, fmt::format("There is no truth to compare '{}' with: {}",
+                                                    source.device, file.error().detail));
     const Bytes bytes = file->bytes();
-    pairs[source.id] =
-        std::make_unique<Pair>(Pair{*std::move(file), TruthChecker(bytes, source.source->protocol() == Protocol::kEtmV3)});
+    pairs[source.id] = std::make_unique<Pair>(
+        Pair{*std::move(file), TruthChecker(bytes, source.source->protocol() == Protocol::kEtmV3)});
     sources.push_back({.device = source.device, .trace_id = source.id});
   }
   std::vector<Element> elements(1024);

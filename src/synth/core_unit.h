@@ -16,7 +16,8 @@ template <std::size_t Count>
 class Schedule {
  public:
   Schedule(std::array<std::uint64_t, Count> means, Random& random) : means_(means) {
-    for (std::size_t i = 0; i < Count; ++i) due_[i] = means_[i] == 0 ? kNever : random.about(means_[i]);
+    for (std::size_t i = 0; i < Count; ++i)
+      due_[i] = means_[i] == 0 ? kNever : random.about(means_[i]);
     settle();
   }
   /// A block has passed.  True: something is due.
@@ -113,9 +114,8 @@ class CoreUnit : public TraceUnit {
 
   /// The address of the last instruction of a part of a block.
   [[nodiscard]] std::uint32_t last_of(const Step& step) const {
-    const std::uint64_t last = step.isa == isa::Isa::kT32
-                                   ? execution_.cut(*step.block, step.count - 1)
-                                   : step.end - 4;
+    const std::uint64_t last =
+        step.isa == isa::Isa::kT32 ? execution_.cut(*step.block, step.count - 1) : step.end - 4;
     return static_cast<std::uint32_t>(last);
   }
 

@@ -49,9 +49,9 @@ Etmv3Unit::Etmv3Unit(const UnitOptions& options, const std::string& core_name, i
                      const Program& program, const ExecutionOptions& execution, bool keep_truth)
     : CoreUnit(options, core_name, program, {.arch = core.arch}, execution, keep_truth),
       config_(make_config(options, core)),
-      schedule_({options.timestamp_mean, options.event_mean, options.overflow_mean,
-                 options.filter_mean},
-                random_) {}
+      schedule_(
+          {options.timestamp_mean, options.event_mean, options.overflow_mean, options.filter_mean},
+          random_) {}
 
 std::vector<UnitRegister> Etmv3Unit::registers() const {
   return {{"ETMCR", config_.etmcr},
@@ -88,9 +88,8 @@ void Etmv3Unit::atoms(std::uint32_t count, bool taken) {
 // As long as more than `keep` are left.
 void Etmv3Unit::drain_atoms(unsigned keep) {
   while (atom_count_ > keep) {
-    const Packet packet =
-        etmv3::longest_p_header(static_cast<std::uint32_t>(atoms_), std::min(atom_count_, 32U),
-                                options_.cycle_counts);
+    const Packet packet = etmv3::longest_p_header(
+        static_cast<std::uint32_t>(atoms_), std::min(atom_count_, 32U), options_.cycle_counts);
     note(etmv3::encode(packet, config_, *out_));
     atoms_ >>= packet.atom_count;
     atom_count_ -= packet.atom_count;

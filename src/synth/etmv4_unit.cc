@@ -72,11 +72,10 @@ etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core)
                    (options.q_mean != 0 ? 3U << 15 : 0U);
   config.trcidr2 = 0x10001088;
   config.trcidr8 = options.speculation;
-  config.trcconfigr = 1U | (options.cycle_counts ? 1U << 4 : 0U) |
-                      (options.context_ids ? 1U << 6 : 0U) | (options.vmids ? 1U << 7 : 0U) |
-                      (options.timestamp_mean != 0 ? 1U << 11 : 0U) |
-                      (options.return_stack ? 1U << 12 : 0U) |
-                      (options.q_mean != 0 ? 3U << 13 : 0U);
+  config.trcconfigr =
+      1U | (options.cycle_counts ? 1U << 4 : 0U) | (options.context_ids ? 1U << 6 : 0U) |
+      (options.vmids ? 1U << 7 : 0U) | (options.timestamp_mean != 0 ? 1U << 11 : 0U) |
+      (options.return_stack ? 1U << 12 : 0U) | (options.q_mean != 0 ? 3U << 13 : 0U);
   return config;
 }
 
@@ -96,12 +95,10 @@ Etmv4Unit::Etmv4Unit(const UnitOptions& options, const std::string& core_name, i
                 random_) {}
 
 std::vector<UnitRegister> Etmv4Unit::registers() const {
-  std::vector<UnitRegister> all = {{"TRCCONFIGR", config_.trcconfigr},
-                                   {"TRCTRACEIDR", config_.trctraceidr},
-                                   {"TRCIDR0", config_.trcidr0},
-                                   {"TRCIDR1", config_.trcidr1},
-                                   {"TRCIDR2", config_.trcidr2},
-                                   {"TRCIDR8", config_.trcidr8}};
+  std::vector<UnitRegister> all = {
+      {"TRCCONFIGR", config_.trcconfigr}, {"TRCTRACEIDR", config_.trctraceidr},
+      {"TRCIDR0", config_.trcidr0},       {"TRCIDR1", config_.trcidr1},
+      {"TRCIDR2", config_.trcidr2},       {"TRCIDR8", config_.trcidr8}};
   if (config_.ete) {
     all.push_back({"TRCDEVARCH", config_.trcdevarch});
   } else {
@@ -214,8 +211,9 @@ void Etmv4Unit::address(Place to, bool with_context) {
   // A reader that believes in AArch32 takes the upper half of a 32-bit form as 0.
   const bool fits = sent_.a64 ? difference >> 32 == 0 : to.address >> 32 == 0;
   if (joined) {
-    packet.type = fits ? (is1 ? PacketType::kAddressContext32Is1 : PacketType::kAddressContext32Is0)
-                       : (is1 ? PacketType::kAddressContext64Is1 : PacketType::kAddressContext64Is0);
+    packet.type = fits
+                      ? (is1 ? PacketType::kAddressContext32Is1 : PacketType::kAddressContext32Is0)
+                      : (is1 ? PacketType::kAddressContext64Is1 : PacketType::kAddressContext64Is0);
     packet.address.update_bits = fits ? 32 : 64;
     context_fields(packet);
     sent_ = now_;
@@ -396,7 +394,8 @@ void Etmv4Unit::mispredict(const Step& step) {
   const CodeBlock& block = *step.block;
   atom(!step.taken);
   flush_atoms();
-  const Place wrong = step.taken ? Place{block.end, block.isa} : Place{block.target, block.next_isa};
+  const Place wrong =
+      step.taken ? Place{block.end, block.isa} : Place{block.target, block.next_isa};
   const std::uint32_t count = wrong_path(wrong, std::min(options_.speculation - 1, 8U));
   Packet packet;
   packet.cancel = count;
@@ -521,8 +520,8 @@ void Etmv4Unit::gap(PacketType type) {
   if (depth_ != 0) commit(depth_);
   put(type);
   const bool overflow = type == PacketType::kOverflow;
-  say(EventKind::kLost, static_cast<std::uint64_t>(overflow ? UnsyncReason::kOverflow
-                                                            : UnsyncReason::kDiscard));
+  say(EventKind::kLost,
+      static_cast<std::uint64_t>(overflow ? UnsyncReason::kOverflow : UnsyncReason::kDiscard));
   run_hidden(random_.between(1, 40));
   synchronise(true, static_cast<std::uint64_t>(overflow ? TraceOnReason::kOverflow
                                                         : TraceOnReason::kNormal));

@@ -19,7 +19,16 @@ class Etmv4Unit final : public CoreUnit {
   [[nodiscard]] std::unique_ptr<Source> make_source(const image::Image& image) const override;
 
  private:
-  enum Rare : std::size_t { kTimestamp, kEvent, kMispredict, kQ, kOverflow, kDiscard, kFilter, kCommit };
+  enum Rare : std::size_t {
+    kTimestamp,
+    kEvent,
+    kMispredict,
+    kQ,
+    kOverflow,
+    kDiscard,
+    kFilter,
+    kCommit
+  };
   static constexpr std::size_t kRareCount = 8;
   static constexpr unsigned kMaxAtoms = 24;  ///< Of one packet.
   static constexpr unsigned kAtomRoom = 64;

@@ -19,6 +19,14 @@ std::uint32_t usual_percent(std::uint64_t address) {
   return kPercents[Random(address).below(8)];
 }
 
+void set_loop(CodeBlock& block, std::uint32_t from, std::uint32_t to) {
+  block.kind = Behaviour::Kind::kLoop;
+  block.loops = 1;
+  block.chance = 0;
+  block.trip_from = from;
+  block.trip_span = to - from + 1;
+}
+
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kMaxNesting = 2;
 
@@ -32,8 +40,7 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
   context_.a64 = first.isa == isa::Isa::kA64;
   context_.context_id = options.context_ids > 1 ? 0x100 : 0;
   current_ = find(first);
-  until_exception_ =
-      options.exception_mean == 0 ? kNever : random_.about(options.exception_mean);
+  until_exception_ = options.exception_mean == 0 ? kNever : random_.about(options.exception_mean);
 }
 
 Place Execution::restart() {
@@ -88,17 +95,17 @@ void Execution::describe(CodeBlock& block) const {
                                                                         : kTargets;
     block.targets = &program_->functions();
   } else if (!always && block.target <= block.start) {
-    block.kind = kLoop;
-    block.trip_from = 0;
-    block.trip_to = usual / 4;
+    set_loop(block, 0, usual / 4);
   }
   if (said == nullptr || (always && !block.is_indirect())) return;
   const bool fits = block.is_indirect() ? said->kind >= kTargets : said->kind <= kLoop;
-  if (said->kind != kLoop && !always) block.chance = chance_of(said->percent);
+  if (said->kind != kLoop && !always) {
+    block.loops = 0;
+    block.chance = chance_of(said->percent);
+  }
   if (!fits) return;
   block.kind = said->kind;
-  block.trip_from = said->from;
-  block.trip_to = std::max(said->from, said->to);
+  if (said->kind == kLoop) set_loop(block, said->from, std::max(said->from, said->to));
   if (!said->targets.empty()) block.targets = &said->targets;
 }
 
@@ -125,14 +132,7 @@ void Execution::next(Step& step) {
   step.end = block.end;
   step.block = &block;
 
-  bool taken = true;
-  if (block.kind == Behaviour::Kind::kLoop) {
-    if (block.trips_left == 0)
-      block.trips_left = random_.between(block.trip_from, block.trip_to) + 1;
-    taken = --block.trips_left != 0;
-  } else {
-    taken = random_.next() >> 32 < block.chance;
-  }
+  const bool taken = decide(block, random_.next());
   step.taken = taken;
   if (block.is_indirect() && taken) {
     take_indirect(step, block);
@@ -173,9 +173,9 @@ void Execution::take_indirect(Step& step, CodeBlock& block) {
     }
     default: {
       const std::vector<Place>& targets = *block.targets;
-      const Place place =
-          targets.empty() ? restart()
-                          : targets[random_.below(static_cast<std::uint32_t>(targets.size()))];
+      const Place place = targets.empty()
+                              ? restart()
+                              : targets[random_.below(static_cast<std::uint32_t>(targets.size()))];
       if (block.link) push(block);
       CodeBlock*& last = block.next[1];
       if (last == nullptr || last->start != place.address || last->isa != place.isa)
@@ -193,9 +193,9 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
   step.kind = StepKind::kBlock;
   if (interrupted_.size() >= kMaxNesting || program_->handlers().empty()) return;
   if (!interrupted_.empty() && !random_.one_in(4)) return;
-  constexpr ExceptionCause kCauses[] = {ExceptionCause::kIrq, ExceptionCause::kIrq,
-                                        ExceptionCause::kIrq, ExceptionCause::kFiq,
-                                        ExceptionCause::kCall, ExceptionCause::kDataFault,
+  constexpr ExceptionCause kCauses[] = {ExceptionCause::kIrq,      ExceptionCause::kIrq,
+                                        ExceptionCause::kIrq,      ExceptionCause::kFiq,
+                                        ExceptionCause::kCall,     ExceptionCause::kDataFault,
                                         ExceptionCause::kUndefined};
   cause_ = interrupted_.empty() ? kCauses[random_.below(7)] : ExceptionCause::kFiq;
   abandon_ = interrupted_.empty() && random_.one_in(64);
@@ -249,8 +249,7 @@ void Execution::enter_handler(Step& step) {
     interrupted_.resize(1);
     interrupted_.front() = {restart(), context_};
     interrupted_.front().context.el = 0;
-    interrupted_.front().context.a64 =
-        interrupted_.front().back.isa == isa::Isa::kA64;
+    interrupted_.front().context.a64 = interrupted_.front().back.isa == isa::Isa::kA64;
   }
   abandon_ = false;
   const std::vector<Place>& handlers = program_->handlers();

@@ -122,10 +122,14 @@ class Parser {
   void take_outside(const std::vector<std::string_view>& words, std::string_view keyword) {
     if (keyword == "isa") {
       if (!arguments(words, 1, 1, "isa A64|A32|T32")) return;
-      if (words[1] == "A64") isa_ = Isa::kA64;
-      else if (words[1] == "A32") isa_ = Isa::kA32;
-      else if (words[1] == "T32") isa_ = Isa::kT32;
-      else wrong(fmt::format("'{}' is none of A64, A32 and T32", words[1]));
+      if (words[1] == "A64")
+        isa_ = Isa::kA64;
+      else if (words[1] == "A32")
+        isa_ = Isa::kA32;
+      else if (words[1] == "T32")
+        isa_ = Isa::kT32;
+      else
+        wrong(fmt::format("'{}' is none of A64, A32 and T32", words[1]));
     } else if (keyword == "at") {
       if (!arguments(words, 1, 1, "at ADDRESS")) return;
       const std::optional<std::uint64_t> value = number_of(words[1]);
@@ -204,9 +208,10 @@ class Parser {
       if (arguments(words, 0, 0, keyword))
         body.push_back({.kind = keyword == "wait" ? kWait : kBarrier});
     } else {
-      wrong(fmt::format("'{}' is no statement; there are work, loop, skip, choose, call, "
-                        "call_indirect, return_if, barrier, wait and end",
-                        keyword));
+      wrong(
+          fmt::format("'{}' is no statement; there are work, loop, skip, choose, call, "
+                      "call_indirect, return_if, barrier, wait and end",
+                      keyword));
     }
   }
 

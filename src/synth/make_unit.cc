@@ -10,9 +10,10 @@ namespace waymark::synth {
 namespace {
 
 std::unexpected<Error> refuse(const UnitOptions& options, std::string_view what) {
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("A {} trace unit cannot be made: {}", protocol_name(options.protocol), what),
-              kNoIndex, options.trace_id);
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("A {} trace unit cannot be made: {}", protocol_name(options.protocol), what),
+      kNoIndex, options.trace_id);
 }
 
 bool is_etmv4(Protocol protocol) {
@@ -32,8 +33,8 @@ std::string_view usual_core(Protocol protocol) {
 
 Result<void> check(const UnitOptions& options) {
   if (!is_source_id(options.trace_id))
-    return refuse(options, fmt::format("{:#x} is no trace ID; take 0x01 to 0x6f.",
-                                       options.trace_id));
+    return refuse(options,
+                  fmt::format("{:#x} is no trace ID; take 0x01 to 0x6f.", options.trace_id));
   if (options.sync_period < 64)
     return refuse(options, "A sync period below 64 bytes leaves no room for trace.");
   const bool etmv4 = is_etmv4(options.protocol);

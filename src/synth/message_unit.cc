@@ -20,9 +20,7 @@ void MessageUnit::say_message(std::uint64_t from, std::uint32_t width, std::uint
   truth_.add(event);
 }
 
-bool MessageUnit::timestamp_due() {
-  return schedule_.tick() && schedule_.take(0, random_);
-}
+bool MessageUnit::timestamp_due() { return schedule_.tick() && schedule_.take(0, random_); }
 
 void MessageUnit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
   out_ = &out;

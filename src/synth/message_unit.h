@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core_unit.h"
 #include "waymark/itm/config.h"
 #include "waymark/itm/packet.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/encoder.h"
 #include "waymark/stm/packet.h"
-#include "core_unit.h"
 
 namespace waymark::synth {
 

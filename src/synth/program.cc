@@ -8,9 +8,9 @@ namespace waymark::synth {
 
 Result<void> Program::add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes) {
   if (bytes.empty() || address + (bytes.size() - 1) < address)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("The segment at {:#x} is empty or reaches beyond the address space.",
-                            address));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("The segment at {:#x} is empty or reaches beyond the address space.", address));
   const auto at = std::ranges::lower_bound(segments_, address, {}, &Segment::address);
   const std::uint64_t last = address + (bytes.size() - 1);
   const bool hits_next = at != segments_.end() && at->address <= last;
@@ -58,8 +58,7 @@ bool Program::fetch(const isa::Options& options, Place at, isa::Instruction& out
   std::uint32_t opcode = 0;
   for (unsigned i = 0; i < 4; ++i) opcode |= std::uint32_t{segment->bytes[offset + i]} << (8 * i);
   std::uint8_t it_remaining = 0;
-  return isa::classify(options, at.isa, at.address, opcode, it_remaining, out) ==
-         isa::Outcome::kOk;
+  return isa::classify(options, at.isa, at.address, opcode, it_remaining, out) == isa::Outcome::kOk;
 }
 
 std::unique_ptr<image::Image> Program::image() const {
@@ -74,18 +73,18 @@ Result<void> Program::add_default_handlers(isa::Isa isa) {
   const std::uint64_t first = segments_.empty() ? 0x10000 : segments_.front().address;
   std::uint64_t at = first >= 0x10000 ? (first - 0x1000) & ~std::uint64_t{0xFFF} : 0;
   if (at == 0 && !segments_.empty())
-    at = (segments_.back().address + segments_.back().bytes.size() + 0x1FFF) &
-         ~std::uint64_t{0xFFF};
+    at =
+        (segments_.back().address + segments_.back().bytes.size() + 0x1FFF) & ~std::uint64_t{0xFFF};
   std::vector<std::uint8_t> bytes;
   const auto word = [&](std::uint32_t value) {
     for (unsigned shift = 0; shift < 32; shift += 8)
       bytes.push_back(static_cast<std::uint8_t>(value >> shift));
   };
   const bool a64 = isa == isa::Isa::kA64;
-  const std::uint32_t plain = a64 ? 0xD503201FU : 0xE320F000U;         // NOP
-  const std::uint32_t back = a64 ? 0xD69F03E0U : 0xE25EF004U;          // ERET; SUBS PC, LR, #4
-  const std::uint32_t loop = a64 ? 0x54FFFFC1U : 0x1AFFFFFCU;          // B.NE, two words back
-  const std::uint32_t barrier = a64 ? 0xD5033FDFU : 0xF57FF06FU;       // ISB
+  const std::uint32_t plain = a64 ? 0xD503201FU : 0xE320F000U;    // NOP
+  const std::uint32_t back = a64 ? 0xD69F03E0U : 0xE25EF004U;     // ERET; SUBS PC, LR, #4
+  const std::uint32_t loop = a64 ? 0x54FFFFC1U : 0x1AFFFFFCU;     // B.NE, two words back
+  const std::uint32_t barrier = a64 ? 0xD5033FDFU : 0xF57FF06FU;  // ISB
   if (at + kSize > 0xFFFFFFFF && !a64)
     return fail(ErrorCode::kLimit, "There is no room for exception handlers below 4 GiB.");
   for (unsigned handler = 0; handler < 4; ++handler) {

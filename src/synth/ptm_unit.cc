@@ -47,14 +47,14 @@ ptm::Config PtmUnit::make_config(const UnitOptions& options, isa::Core core) {
 
 PtmUnit::PtmUnit(const UnitOptions& options, const std::string& core_name, isa::Core core,
                  const Program& program, const ExecutionOptions& execution, bool keep_truth)
-    : CoreUnit(options, core_name, program,
-               {.arch = core.arch,
-                .dsb_dmb_waypoints = make_config(options, core).barrier_waypoints()},
-               execution, keep_truth),
+    : CoreUnit(
+          options, core_name, program,
+          {.arch = core.arch, .dsb_dmb_waypoints = make_config(options, core).barrier_waypoints()},
+          execution, keep_truth),
       config_(make_config(options, core)),
-      schedule_({options.timestamp_mean, options.event_mean, options.overflow_mean,
-                 options.filter_mean},
-                random_) {}
+      schedule_(
+          {options.timestamp_mean, options.event_mean, options.overflow_mean, options.filter_mean},
+          random_) {}
 
 std::vector<UnitRegister> PtmUnit::registers() const {
   return {{"ETMCR", config_.etmcr},
@@ -111,11 +111,11 @@ void PtmUnit::branch(Place to, bool exception, std::uint16_t number) {
   packet.type = PacketType::kBranchAddress;
   packet.isa = to.isa;
   packet.address.value = static_cast<std::uint32_t>(to.address);
-  const auto changed =
-      static_cast<unsigned>(std::bit_width(packet.address.value ^ static_cast<std::uint32_t>(sent_.address)));
+  const auto changed = static_cast<unsigned>(
+      std::bit_width(packet.address.value ^ static_cast<std::uint32_t>(sent_.address)));
   // A new instruction set is told by five bytes; exception information needs two.
-  packet.address.update_bits = static_cast<std::uint8_t>(
-      to.isa != sent_.isa ? 32 : std::max(changed, exception ? 13U : 1U));
+  packet.address.update_bits =
+      static_cast<std::uint8_t>(to.isa != sent_.isa ? 32 : std::max(changed, exception ? 13U : 1U));
   if (exception) {
     packet.info_bytes = 1;
     packet.exception = number;
@@ -190,10 +190,9 @@ void PtmUnit::synchronise(ptm::IsyncReason reason) {
   sent_context_.context_id = now_.context_id;
   stack_.clear();
   if (!periodic) {
-    say(EventKind::kTraceOn,
-        static_cast<std::uint64_t>(reason == ptm::IsyncReason::kRestartOverflow
-                                       ? TraceOnReason::kOverflow
-                                       : TraceOnReason::kNormal));
+    say(EventKind::kTraceOn, static_cast<std::uint64_t>(reason == ptm::IsyncReason::kRestartOverflow
+                                                            ? TraceOnReason::kOverflow
+                                                            : TraceOnReason::kNormal));
     say_cycles(packet.cycle_count);
   }
   timestamp_known_ = false;
@@ -220,11 +219,10 @@ void PtmUnit::on_block(const Step& step) {
     const std::uint32_t last = last_of(step);
     packet.address.value = last;
     packet.address.update_bits = static_cast<std::uint8_t>(
-        block.isa != sent_.isa
-            ? 32
-            : std::max(static_cast<unsigned>(
-                           std::bit_width(last ^ static_cast<std::uint32_t>(sent_.address))),
-                       1U));
+        block.isa != sent_.isa ? 32
+                               : std::max(static_cast<unsigned>(std::bit_width(
+                                              last ^ static_cast<std::uint32_t>(sent_.address))),
+                                          1U));
     put(packet);
     sent_ = {last, block.isa};
     return;

@@ -132,7 +132,7 @@ Result<Program> Program::random(const RandomOptions& options) {
                             options.address));
   Result<Program> program = assemble(Maker(options).make());
   if (!program) return program;
-  WAYMARK_TRY(program->add_default_handlers(options.a64_handlers ? Isa::kA64
+  WAYMARK_TRY(program->add_default_handlers(options.a64_handlers       ? Isa::kA64
                                             : options.isa == Isa::kA64 ? Isa::kA64
                                                                        : Isa::kA32));
   return program;

@@ -106,16 +106,15 @@ void TruthWriter::varint(std::uint64_t value) {
   bytes_.push_back(static_cast<std::uint8_t>(value));
 }
 
-void TruthWriter::put_range(std::uint64_t start, std::uint64_t end, std::uint32_t count,
-                            bool taken, isa::Isa isa) {
+void TruthWriter::put_range(std::uint64_t start, std::uint64_t end, std::uint32_t count, bool taken,
+                            isa::Isa isa) {
   if (isa != isa_) {
     isa_ = isa;
     bytes_.push_back(static_cast<std::uint8_t>(kIsaTag | static_cast<unsigned>(isa)));
   }
   const unsigned unit = unit_of(isa);
   const std::uint64_t size = (end - start) >> unit;
-  bytes_.push_back(
-      static_cast<std::uint8_t>(std::min(size, kLongSize) | (taken ? kTakenBit : 0U)));
+  bytes_.push_back(static_cast<std::uint8_t>(std::min(size, kLongSize) | (taken ? kTakenBit : 0U)));
   if (size >= kLongSize) varint(size);
   varint(zigzag(start - expected_));
   if (isa == isa::Isa::kT32) varint(count);
@@ -163,7 +162,8 @@ void TruthWriter::add(const TruthEvent& e) {
 }
 
 TruthReader::TruthReader(Bytes bytes) : bytes_(bytes) {
-  failed_ = bytes.size() < kMagic.size() || !std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
+  failed_ =
+      bytes.size() < kMagic.size() || !std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
   at_ = kMagic.size();
 }
 
@@ -301,8 +301,8 @@ void TruthChecker::compare(const TruthEvent& seen, const Element& element) {
 
 void TruthChecker::compare_context(const Element& element) {
   if (!has_context_) return;
-  const bool context_id = (element.flags & kElementContextIdValid) == 0 ||
-                          element.context_id == context_.context_id;
+  const bool context_id =
+      (element.flags & kElementContextIdValid) == 0 || element.context_id == context_.context_id;
   const bool vmid = (element.flags & kElementVmidValid) == 0 || element.vmid == context_.vmid;
   const bool level =
       (element.flags & kElementElValid) == 0 || element.exception_level == context_.el;
@@ -320,8 +320,8 @@ void TruthChecker::compare_context(const Element& element) {
 void TruthChecker::take_part(const TruthEvent& seen, const Element& element) {
   if (parts_ == 0) {
     if (!expected(whole_) || whole_.kind != EventKind::kRange || whole_.start != seen.start) {
-      differ(element, fmt::format("The trace shows {}, but it was {}", describe(seen),
-                                  describe(whole_)));
+      differ(element,
+             fmt::format("The trace shows {}, but it was {}", describe(seen), describe(whole_)));
       return;
     }
     part_cycles_ = 0;
@@ -331,8 +331,8 @@ void TruthChecker::take_part(const TruthEvent& seen, const Element& element) {
   const std::uint64_t start = whole_.end;
   if (seen.isa != whole_.isa || parts_ > whole_.count || seen.taken != (whole_.taken || !last) ||
       (last ? seen.end != start : seen.end > start)) {
-    differ(element, fmt::format("The trace shows {} as a part of {}", describe(seen),
-                                describe(whole_)));
+    differ(element,
+           fmt::format("The trace shows {} as a part of {}", describe(seen), describe(whole_)));
     return;
   }
   const bool cycles = (element.flags & kElementHasCycleCount) != 0;

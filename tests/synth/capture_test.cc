@@ -76,8 +76,8 @@ TEST(SynthCapture, the_same_seed_gives_the_same_bytes_and_another_one_others) {
 
 TEST(SynthCapture, the_size_is_reached_and_passed_by_little) {
   for (const std::uint64_t size : {1U, 1000U, 100'000U, 1'000'000U}) {
-    for (const CaptureFraming framing : {CaptureFraming::kMemoryAligned, CaptureFraming::kFsync,
-                                         CaptureFraming::kNone}) {
+    for (const CaptureFraming framing :
+         {CaptureFraming::kMemoryAligned, CaptureFraming::kFsync, CaptureFraming::kNone}) {
       TruthBench b;
       b.program = small_program(isa::Isa::kA64);
       b.units = {unit_of(Protocol::kEtmV4, 1)};
@@ -159,7 +159,7 @@ TEST(SynthCapture, a_snapshot_in_a_folder_is_checked_against_its_truth) {
     EXPECT_GT(source.totals.events, 100U) << source.device;
   }
   // A truth of another run does not fit.
-  b.units[0].seed = 99;
+  b.execution.seed = 99;
   auto other = b.make();
   ASSERT_TRUE(other);
   ASSERT_TRUE(write_capture(*other, &b.program, folder + "_other"));

@@ -68,7 +68,8 @@ struct TruthBench {
     std::map<TraceId, TruthChecker> checkers;
     for (const auto& unit : maker->units()) {
       if (!unit->status()) return unit->status().error().detail;
-      checkers.emplace(unit->options().trace_id, TruthChecker(unit->truth().bytes(), unit->ranges_in_parts()));
+      checkers.emplace(unit->options().trace_id,
+                       TruthChecker(unit->truth().bytes(), unit->ranges_in_parts()));
     }
     std::vector<Element> elements(256);
     const auto drain = [&] {
@@ -86,8 +87,7 @@ struct TruthBench {
       TruthChecker& checker = checkers.at(maker->units()[i]->options().trace_id);
       checker.finish();
       if (!checker.difference().empty()) text += "\n" + checker.difference();
-      if (checker.difference().empty() &&
-          checker.totals() != maker->units()[i]->truth().totals())
+      if (checker.difference().empty() && checker.totals() != maker->units()[i]->truth().totals())
         text += "\nThe totals differ.";
       instructions += checker.totals().instructions;
     }

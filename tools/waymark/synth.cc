@@ -98,10 +98,10 @@ int check(const std::string& directory) {
   bool equal = true;
   for (const synth::CheckedSource& source : *sources) {
     equal = equal && source.difference.empty();
-    output->text().append(fmt::format(
-        "{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device, source.trace_id,
-        source.totals.ranges, source.totals.instructions,
-        source.difference.empty() ? "as it happened" : source.difference));
+    output->text().append(
+        fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device,
+                    source.trace_id, source.totals.ranges, source.totals.instructions,
+                    source.difference.empty() ? "as it happened" : source.difference));
   }
   if (!output->flush()) return complain(output->error(), kOutput);
   return equal ? kOk : kDamaged;
@@ -138,10 +138,10 @@ int run(const SynthOptions& options) {
   for (const auto& unit : maker->units()) instructions += unit->truth().totals().instructions;
   auto output = Output::open("");
   if (!output) return complain(output.error().detail, kOutput);
-  output->text().append(fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
-                                    options.directory, maker->made(), maker->units().size(),
-                                    instructions, options.seed,
-                                    static_cast<double>(maker->made()) / 1e6 / seconds));
+  output->text().append(
+      fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
+                  options.directory, maker->made(), maker->units().size(), instructions,
+                  options.seed, static_cast<double>(maker->made()) / 1e6 / seconds));
   return output->flush() ? kOk : complain(output->error(), kOutput);
 }
 
@@ -150,11 +150,11 @@ void add_program_options(CLI::App& command, SynthOptions& options) {
   auto* elf = command.add_option("--elf", options.elf, "An AArch64 or Arm ELF file")
                   ->type_name("FILE")
                   ->group(kGroup);
-  auto* graph = command
-                    .add_option("--graph", options.graph,
-                                "A described control-flow graph; see docs/synth.md")
-                    ->type_name("FILE")
-                    ->group(kGroup);
+  auto* graph =
+      command
+          .add_option("--graph", options.graph, "A described control-flow graph; see docs/synth.md")
+          ->type_name("FILE")
+          ->group(kGroup);
   elf->excludes(graph);
   command.add_option("--isa", options.isa, "Of a random program: A64, A32 or T32")
       ->check(CLI::IsMember({"A64", "A32", "T32"}))
@@ -162,8 +162,9 @@ void add_program_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
   command.add_flag("--mixed", options.program.mixed, "A32 and T32 functions that call each other")
       ->group(kGroup);
-  command.add_flag("--a64-kernel", options.program.a64_handlers,
-                   "A32 and T32 code runs under an A64 kernel")
+  command
+      .add_flag("--a64-kernel", options.program.a64_handlers,
+                "A32 and T32 code runs under an A64 kernel")
       ->group(kGroup);
   command.add_option("--functions", options.program.functions, "Of a random program")
       ->capture_default_str()
@@ -211,11 +212,13 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
   command.add_option("--cycle-threshold", options.unit.cycle_threshold, "Least count (etmv4, ete)")
       ->capture_default_str()
       ->group(kGroup);
-  command.add_flag("--branch-broadcast", options.unit.branch_broadcast,
-                   "Addresses for direct branches too (ptm, etmv3)")
+  command
+      .add_flag("--branch-broadcast", options.unit.branch_broadcast,
+                "Addresses for direct branches too (ptm, etmv3)")
       ->group(kGroup);
-  command.add_option("--speculation", options.unit.speculation,
-                     "Elements that may be uncommitted (etmv4, ete)")
+  command
+      .add_option("--speculation", options.unit.speculation,
+                  "Elements that may be uncommitted (etmv4, ete)")
       ->capture_default_str()
       ->group(kGroup);
   command.add_option("--sync-period", options.unit.sync_period, "Bytes between synchronisations")
@@ -236,16 +239,18 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
   command.add_option("--fsync-period", options.capture.fsync_period, "Frames between syncs")
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--interleave", options.capture.interleave,
-                     "Bytes of a source before the next, in the mean")
+  command
+      .add_option("--interleave", options.capture.interleave,
+                  "Bytes of a source before the next, in the mean")
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--damage", options.capture.damage.change_mean,
-                     "Change a byte about every N bytes")
+  command
+      .add_option("--damage", options.capture.damage.change_mean,
+                  "Change a byte about every N bytes")
       ->type_name("N")
       ->group(kGroup);
-  command.add_option("--drop", options.capture.damage.drop_mean,
-                     "Lose a stretch about every N bytes")
+  command
+      .add_option("--drop", options.capture.damage.drop_mean, "Lose a stretch about every N bytes")
       ->type_name("N")
       ->group(kGroup);
   command.add_flag("--cut", options.capture.damage.cut, "End in the middle of something")
@@ -260,9 +265,8 @@ void add_synth(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SynthOptions>();
   CLI::App* command =
       app.add_subcommand("synth", "Make a capture of any size, with the truth beside it");
-  auto* output =
-      command->add_option("-o,--output", options->directory, "Folder for the snapshot")
-          ->type_name("DIR");
+  auto* output = command->add_option("-o,--output", options->directory, "Folder for the snapshot")
+                     ->type_name("DIR");
   command->add_option("--seed", options->seed, "The same seed gives the same bytes")
       ->capture_default_str();
   command

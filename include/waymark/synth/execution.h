@@ -34,29 +34,31 @@ struct ExecutionOptions {
   bool secure = false;
 };
 
-/// The instructions from `start` to the next waypoint.
-struct CodeBlock {
+/// The instructions from `start` to the next waypoint.  What each step touches comes first.
+struct alignas(64) CodeBlock {
   std::uint64_t start = 0;
-  std::uint64_t end = 0;     ///< After the last instruction.
-  std::uint64_t target = 0;  ///< Of a direct branch.
+  std::uint64_t end = 0;                    ///< After the last instruction.
   CodeBlock* next[2] = {nullptr, nullptr};  ///< What follows, not taken and taken, once known.
-  std::uint32_t count = 0;                  ///< Instructions.
+  // The model's side.
+  std::uint64_t chance = 0;      ///< Taken below this, of 2^32.
+  std::uint32_t trips_left = 0;  ///< kLoop: 0 means that a new count is to be drawn.
+  std::uint32_t trip_from = 0;
+  std::uint32_t trip_span = 1;  ///< Possible counts.
+  std::uint16_t loops = 0;      ///< 1 for kLoop, else 0.
+  bool plain = false;           ///< No link, nothing indirect: all that can happen is in `next`.
+  bool complete = false;        ///< Ends in a waypoint; else nothing can be executed at `end`.
+  // A second cache line.
+  std::uint32_t count = 0;  ///< Instructions.
   isa::Isa isa = isa::Isa::kA64;
   isa::Isa next_isa = isa::Isa::kA64;  ///< After a taken branch.
   isa::InstrType type = isa::InstrType::kOther;
   isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  std::uint64_t target = 0;  ///< Of a direct branch.
+  const std::vector<Place>* targets = nullptr;
+  Behaviour::Kind kind = Behaviour::Kind::kChance;
   bool conditional = false;
   bool link = false;
-  bool complete = false;  ///< Ends in a waypoint; else nothing can be executed at `end`.
   std::uint8_t last_size = 0;
-  // The model's side.
-  Behaviour::Kind kind = Behaviour::Kind::kChance;
-  bool plain = false;        ///< No link, nothing indirect: all that can happen is in `next`.
-  std::uint64_t chance = 0;  ///< Taken below this, of 2^32.
-  std::uint32_t trip_from = 0;
-  std::uint32_t trip_to = 0;
-  std::uint32_t trips_left = 0;  ///< kLoop: 0 means that a new count is to be drawn.
-  const std::vector<Place>* targets = nullptr;
 
   [[nodiscard]] bool is_direct() const { return type == isa::InstrType::kBranch; }
   [[nodiscard]] bool is_indirect() const { return type == isa::InstrType::kIndirectBranch; }
@@ -72,15 +74,15 @@ enum class StepKind : std::uint8_t {
 /// What the core did next.
 struct Step {
   StepKind kind = StepKind::kBlock;
-  bool taken = false;            ///< The waypoint's condition passed.
-  bool exception_return = false; ///< The waypoint returned from an exception.
-  bool context_changed = false;  ///< `context()` holds from `next` on.
+  bool taken = false;             ///< The waypoint's condition passed.
+  bool exception_return = false;  ///< The waypoint returned from an exception.
+  bool context_changed = false;   ///< `context()` holds from `next` on.
   ExceptionCause cause = ExceptionCause::kIrq;
   isa::Isa isa = isa::Isa::kA64;  ///< At `start`.
   std::uint32_t count = 0;        ///< Instructions.
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  Place next;                    ///< Where execution goes on.
+  Place next;                        ///< Where execution goes on.
   const CodeBlock* block = nullptr;  ///< Of kBlock and kPart; valid until the next step.
 };
 
@@ -88,8 +90,7 @@ struct Step {
 class Execution {
  public:
   /// `waypoints` says what the trace unit counts as a waypoint.  The program must have an entry.
-  Execution(const Program& program, const isa::Options& waypoints,
-            const ExecutionOptions& options);
+  Execution(const Program& program, const isa::Options& waypoints, const ExecutionOptions& options);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
@@ -97,18 +98,12 @@ class Execution {
   void next(Step& step);
 
   /// The same for the common case: a block whose outcome is all that happens.  nullptr: it is not
-  /// that simple, call next().  `chance` gets random bits, the low 32 of which are not used.
+  /// that simple, call next().  `chance` gets random bits, of which the low ones may be used again.
   const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
     CodeBlock& block = *current_;
     if (!block.plain || until_exception_ <= 1 || exception_due_) return nullptr;
     chance = random_.next();
-    if (block.kind == Behaviour::Kind::kLoop) {
-      if (block.trips_left == 0)
-        block.trips_left = random_.between(block.trip_from, block.trip_to) + 1;
-      taken = --block.trips_left != 0;
-    } else {
-      taken = chance >> 32 < block.chance;
-    }
+    taken = decide(block, chance);
     CodeBlock* follows = block.next[taken ? 1 : 0];
     if (follows == nullptr) [[unlikely]]
       follows = link(block, taken);
@@ -129,6 +124,16 @@ class Execution {
   [[nodiscard]] std::uint64_t cut(const CodeBlock& block, std::uint32_t count) const;
 
  private:
+  /// Without branches, which processors could not predict.
+  static bool decide(CodeBlock& block, std::uint64_t chance) {
+    const auto drawn = static_cast<std::uint32_t>((chance & 0xFFFFFFFF) * block.trip_span >> 32);
+    const std::uint32_t fresh = 0U - static_cast<std::uint32_t>(block.trips_left == 0);
+    const std::uint32_t left = (block.trips_left | (fresh & (block.trip_from + drawn + 1))) - 1;
+    block.trips_left = left;
+    return ((static_cast<std::uint32_t>(left != 0) & block.loops) |
+            static_cast<std::uint32_t>(chance >> 32 < block.chance)) != 0;
+  }
+
   static constexpr std::size_t kMaxCalls = 256;  // A power of two; older ones are forgotten.
   static constexpr std::uint32_t kMaxBlockCount = 1U << 16;
   static constexpr std::uint32_t kMaxSpins = 64;
@@ -168,7 +173,7 @@ class Execution {
   bool exception_due_ = false;  // The last step was cut: the next one is the exception.
   bool abandon_ = false;        // What the exception interrupts is not returned to.
   ExceptionCause cause_ = ExceptionCause::kIrq;
-  Place fault_;                 // Where the exception that is due happens.
+  Place fault_;  // Where the exception that is due happens.
   std::uint32_t spins_ = 0;
   std::uint64_t until_exception_ = 0;
 };

@@ -51,11 +51,11 @@ class Program {
   struct RandomOptions {
     std::uint64_t seed = 1;
     isa::Isa isa = isa::Isa::kA64;
-    bool mixed = false;           ///< A32 and T32 functions that call each other.
-    unsigned functions = 24;      ///< 1 to 10,000.
-    unsigned statements = 8;      ///< The mean of a function, 1 to 1,000.
-    std::uint64_t address = 0;    ///< Of the first function; 0: one that is usual for the ISA.
-    bool a64_handlers = false;    ///< A32 and T32 code runs under an A64 kernel.
+    bool mixed = false;         ///< A32 and T32 functions that call each other.
+    unsigned functions = 24;    ///< 1 to 10,000.
+    unsigned statements = 8;    ///< The mean of a function, 1 to 1,000.
+    std::uint64_t address = 0;  ///< Of the first function; 0: one that is usual for the ISA.
+    bool a64_handlers = false;  ///< A32 and T32 code runs under an A64 kernel.
   };
   /// kInvalidArgument: an option that is not allowed.
   static Result<Program> random(const RandomOptions& options);
@@ -81,7 +81,9 @@ class Program {
   /// Targets for indirect branches of which nothing is known.
   [[nodiscard]] const std::vector<Place>& functions() const { return functions_; }
   [[nodiscard]] const std::vector<Place>& handlers() const { return handlers_; }
-  [[nodiscard]] bool uses(isa::Isa isa) const { return (isas_ & 1U << static_cast<unsigned>(isa)) != 0; }
+  [[nodiscard]] bool uses(isa::Isa isa) const {
+    return (isas_ & 1U << static_cast<unsigned>(isa)) != 0;
+  }
 
   /// For decoding.
   [[nodiscard]] std::unique_ptr<image::Image> image() const;

@@ -30,9 +30,8 @@ class Random {
   /// A waiting time whose mean is `mean`, at least 1.
   std::uint64_t about(std::uint64_t mean) {
     if (mean <= 1) return 1;
-    return 1 + (mean >= (std::uint64_t{1} << 31)
-                    ? next() % (2 * mean - 1)
-                    : below(static_cast<std::uint32_t>(2 * mean - 1)));
+    return 1 + (mean >= (std::uint64_t{1} << 31) ? next() % (2 * mean - 1)
+                                                 : below(static_cast<std::uint32_t>(2 * mean - 1)));
   }
   /// The seed of an independent sequence.
   std::uint64_t fork() { return next() ^ 0xD1B54A32D192ED03ULL; }

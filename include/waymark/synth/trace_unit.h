@@ -29,7 +29,7 @@ struct UnitOptions {
   bool context_ids = false;
   bool vmids = false;
   std::uint64_t sync_period = 4096;  ///< Bytes between two synchronisations.
-  std::uint32_t speculation = 0;     ///< ETMv4, ETE: TRCIDR8, elements not yet committed; at most 255.
+  std::uint32_t speculation = 0;  ///< ETMv4, ETE: TRCIDR8, elements not yet committed; at most 255.
 
   // What happens.
   std::uint64_t timestamp_mean = 0;

@@ -14,19 +14,19 @@
 namespace waymark::synth {
 
 enum class EventKind : std::uint8_t {
-  kRange = 0,            ///< start, end, count, taken, isa.
-  kContext = 1,          ///< context: of the ranges that follow.
-  kException = 2,        ///< number; address: the preferred return address.
+  kRange = 0,      ///< start, end, count, taken, isa.
+  kContext = 1,    ///< context: of the ranges that follow.
+  kException = 2,  ///< number; address: the preferred return address.
   kExceptionReturn = 3,
-  kTimestamp = 4,        ///< number.
-  kCycleCount = 5,       ///< number.
-  kEvent = 6,            ///< number.
-  kTraceOn = 7,          ///< number: TraceOnReason.
-  kLost = 8,             ///< number: UnsyncReason, of a gap in the trace that the trace tells.
-  kHidden = 9,           ///< A range as kRange that the trace does not show.
-  kUnknownPath = 10,     ///< start, address: where it went on, count: a Q element for hidden ranges.
-  kMessage = 11,         ///< start: payload, count: its bits, number: port or master << 16 | channel.
-  kEnd = 15,             ///< The trace ends.
+  kTimestamp = 4,     ///< number.
+  kCycleCount = 5,    ///< number.
+  kEvent = 6,         ///< number.
+  kTraceOn = 7,       ///< number: TraceOnReason.
+  kLost = 8,          ///< number: UnsyncReason, of a gap in the trace that the trace tells.
+  kHidden = 9,        ///< A range as kRange that the trace does not show.
+  kUnknownPath = 10,  ///< start, address: where it went on, count: a Q element for hidden ranges.
+  kMessage = 11,      ///< start: payload, count: its bits, number: port or master << 16 | channel.
+  kEnd = 15,          ///< The trace ends.
 };
 
 /// One thing that happened.  `kind` says which fields have meaning.
@@ -126,8 +126,7 @@ class TruthChecker {
  public:
   /// `bytes` as TruthWriter::bytes(); must outlive it.
   /// `in_parts`: TraceUnit::ranges_in_parts().
-  explicit TruthChecker(Bytes bytes, bool in_parts = false)
-      : reader_(bytes), in_parts_(in_parts) {}
+  explicit TruthChecker(Bytes bytes, bool in_parts = false) : reader_(bytes), in_parts_(in_parts) {}
 
   /// The next elements of the source, in order.
   void take(std::span<const Element> elements);
