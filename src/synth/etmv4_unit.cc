@@ -370,8 +370,7 @@ void Etmv4Unit::on_exception(const Step& step) {
       depth_ -= count;
     }
   }
-  // Decoders would take the missing target for a match of the return stack.
-  if (pending_ && !options_.return_stack && random_.coin()) {
+  if (pending_ && random_.coin()) {
     packet.exception_address = etmv4::ExceptionAddress::kReturnIsTarget;
     put(packet);
     target(at);
