@@ -1,6 +1,7 @@
 // Captures as folders: writing, and comparing with the truth.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -132,6 +133,7 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
         Pair{*std::move(file), TruthChecker(bytes, source.source->protocol() == Protocol::kEtmV3)});
     sources.push_back({.device = source.device, .trace_id = source.id});
   }
+  std::ranges::sort(sources, {}, &CheckedSource::trace_id);
   std::vector<Element> elements(1024);
   const auto drain = [&] {
     while (const std::size_t count = capture->tree().next(elements))

@@ -167,13 +167,22 @@ void Etmv3Unit::synchronise(etmv3::SyncReason reason) {
   packet.address.value = static_cast<std::uint32_t>(at.address);
   packet.context.ns = !now_.secure;
   packet.context.context_id = now_.context_id;
+  const bool begins = reason != etmv3::SyncReason::kPeriodic;
+  // Cycle-accurate trace begins with the cycles since it ended, here or in a packet of their own;
+  // sheet section 6.1.
+  if (begins && options_.cycle_counts) {
+    packet.type = PacketType::kISyncCycle;
+    packet.cycle_count = random_.between(1, 100'000);
+  }
   put(packet);
   sent_ = at;
   sent_context_.context_id = now_.context_id;
-  if (reason != etmv3::SyncReason::kPeriodic)
+  if (begins) {
     say(EventKind::kTraceOn, static_cast<std::uint64_t>(reason == etmv3::SyncReason::kOverflow
                                                             ? TraceOnReason::kOverflow
                                                             : TraceOnReason::kNormal));
+    if (options_.cycle_counts) say(EventKind::kCycleCount, packet.cycle_count);
+  }
   timestamp_known_ = false;
   context_packets();
   if (options_.timestamp_mean != 0) put_timestamp();

@@ -413,7 +413,10 @@ void TruthChecker::take(const Element& element) {
       break;
     case ElementKind::kPeContext:
       synced_ = true;
-      return;
+      if ((element.flags & kElementHasCycleCount) == 0) return;
+      seen.kind = EventKind::kCycleCount;
+      seen.number = element.cycle_count;
+      break;
     case ElementKind::kEndOfTrace:
       return;
     default:
@@ -430,7 +433,7 @@ void TruthChecker::take(const Element& element) {
     return;
   }
   compare(seen, element);
-  if (!difference_.empty() || element.kind == ElementKind::kCycleCount) return;
+  if (!difference_.empty() || seen.kind == EventKind::kCycleCount) return;
   if ((element.flags & kElementHasCycleCount) == 0) return;
   TruthEvent count{.kind = EventKind::kCycleCount};
   count.number = element.cycle_count;

@@ -93,12 +93,12 @@ int fail_with(const Error& error) {
 int check(const std::string& directory) {
   const auto sources = synth::check_capture(directory);
   if (!sources) return fail_with(sources.error());
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   bool equal = true;
   for (const synth::CheckedSource& source : *sources) {
     equal = equal && source.difference.empty();
-    output->text().append(
+    output->text().put(
         fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device,
                     source.trace_id, source.totals.ranges, source.totals.instructions,
                     source.difference.empty() ? "as it happened" : source.difference));
@@ -136,9 +136,9 @@ int run(const SynthOptions& options) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::uint64_t instructions = 0;
   for (const auto& unit : maker->units()) instructions += unit->truth().totals().instructions;
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
-  output->text().append(
+  output->text().put(
       fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
                   options.directory, maker->made(), maker->units().size(), instructions,
                   options.seed, static_cast<double>(maker->made()) / 1e6 / seconds));

@@ -104,8 +104,8 @@ struct CheckedSource {
   std::string difference{};  ///< Empty: none.
 };
 
-/// Decodes the snapshot in `directory` and compares each source with its truth.  Errors as of
-/// inputs::Capture::open(); kNotFound: there is no truth beside it.
+/// Decodes the snapshot in `directory` and compares each source with its truth; by trace ID. Errors
+/// as of inputs::Capture::open(); kNotFound: there is no truth beside it.
 Result<std::vector<CheckedSource>> check_capture(const std::string& directory);
 
 }  // namespace waymark::synth
