@@ -611,6 +611,7 @@ void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
 }
 
 void Etmv4Unit::finish(std::vector<std::uint8_t>& out) {
+  if (!started_) return;
   out_ = &out;
   settle();
   if (atom_count_ != 0) flush_atoms();

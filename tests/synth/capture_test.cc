@@ -90,6 +90,12 @@ TEST(SynthCapture, the_size_is_reached_and_passed_by_little) {
   }
 }
 
+TEST(SynthCapture, sources_that_never_get_their_turn_say_nothing) {
+  TruthBench b = everything();
+  b.capture.size = 1;
+  EXPECT_EQ(b.check(), "");
+}
+
 TEST(SynthCapture, damaged_captures_are_decoded_to_their_end) {
   for (std::uint64_t seed = 1; seed <= seed_count(10); ++seed) {
     TruthBench b = everything();

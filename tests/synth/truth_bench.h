@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "waymark/synth/capture.h"
+#include "waymark/synth/workload.h"
 #include "waymark/tree/decode_tree.h"
 
 namespace waymark::synth {
@@ -21,31 +21,15 @@ inline std::uint64_t seed_count(std::uint64_t usual) {
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
 }
 
-struct TruthBench {
-  Program program;
-  CaptureOptions capture;
-  std::vector<UnitOptions> units;
-  ExecutionOptions execution;
+struct TruthBench : Workload {
   std::uint64_t instructions = 0;  ///< That the last check() compared.
   std::uint64_t bytes = 0;
 
-  Result<CaptureMaker> make(bool keep_truth = true) const {
-    std::vector<std::unique_ptr<TraceUnit>> made;
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      ExecutionOptions own = execution;
-      own.seed += i * 1000;
-      auto unit = make_unit(units[i], &program, own, keep_truth);
-      if (!unit) return std::unexpected(unit.error());
-      made.push_back(*std::move(unit));
-    }
-    return CaptureMaker::create(capture, std::move(made));
-  }
-
   /// The first difference, and records of damage; empty: none.
   std::string check() {
-    Result<CaptureMaker> maker = make();
-    if (!maker) return maker.error().detail;
-    const auto image = program.image();
+    Result<MemoryCapture> made = make_in_memory(*this);
+    if (!made) return made.error().detail;
+    bytes = made->bytes.size();
     class Records final : public Observer {
      public:
       std::string text;
@@ -54,45 +38,45 @@ struct TruthBench {
         if (text.empty()) text = fmt::format("index {}: {}", record.index, record.message);
       }
     } records;
-    DecodeTree tree(maker->frame_options());
-    for (const auto& unit : maker->units())
-      if (auto added = tree.add(unit->make_source(*image)); !added) return added.error().detail;
+    DecodeTree tree(made->maker.frame_options());
+    for (auto& source : made->sources())
+      if (auto added = tree.add(std::move(source)); !added) return added.error().detail;
     tree.set_observer(&records);
-    std::vector<std::uint8_t> all;
-    while (true) {
-      const Bytes block = maker->next();
-      if (block.empty()) break;
-      all.insert(all.end(), block.begin(), block.end());
-    }
-    bytes = all.size();
     std::map<TraceId, TruthChecker> checkers;
-    for (const auto& unit : maker->units()) {
-      if (!unit->status()) return unit->status().error().detail;
+    for (const auto& unit : made->maker.units())
       checkers.emplace(unit->options().trace_id,
                        TruthChecker(unit->truth().bytes(), unit->ranges_in_parts()));
-    }
     std::vector<Element> elements(256);
     const auto drain = [&] {
       while (const std::size_t count = tree.next(elements))
         for (const Element& element : std::span(elements).first(count))
           checkers.at(element.trace_id).take({&element, 1});
     };
-    if (auto fed = tree.feed(0, all); !fed) return fed.error().detail;
+    if (auto fed = tree.feed(0, made->bytes); !fed) return fed.error().detail;
     drain();
     tree.finish();
     drain();
     instructions = 0;
     std::string text = records.text;
-    for (std::size_t i = 0; i < maker->units().size(); ++i) {
-      TruthChecker& checker = checkers.at(maker->units()[i]->options().trace_id);
+    for (const auto& unit : made->maker.units()) {
+      TruthChecker& checker = checkers.at(unit->options().trace_id);
       checker.finish();
       if (!checker.difference().empty()) text += "\n" + checker.difference();
-      if (checker.difference().empty() && checker.totals() != maker->units()[i]->truth().totals())
+      if (checker.difference().empty() && checker.totals() != unit->truth().totals())
         text += "\nThe totals differ.";
       instructions += checker.totals().instructions;
     }
     return text;
   }
 };
+
+/// What the seed draws for sources of these protocols; none: one to four by chance.
+inline TruthBench drawn(std::uint64_t seed, std::vector<Protocol> protocols) {
+  TruthBench bench;
+  auto workload = Workload::random({.seed = seed, .protocols = std::move(protocols)});
+  EXPECT_TRUE(workload) << workload.error().detail;
+  if (workload) static_cast<Workload&>(bench) = *std::move(workload);
+  return bench;
+}
 
 }  // namespace waymark::synth
