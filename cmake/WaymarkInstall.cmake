@@ -62,6 +62,9 @@ if(BUILD_SHARED_LIBS)
 else()
   set(WAYMARK_PC_REQUIRES "Requires: ${WAYMARK_PC_PACKAGES}")
 endif()
+if(WAYMARK_ELF)
+  string(APPEND WAYMARK_PC_REQUIRES ", libelf")
+endif()
 # The prefix is told from where waymark.pc stands, so that the installed tree can be moved; folders
 # that were given as absolute stay so.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

@@ -26,10 +26,12 @@ flow::Follower::Fetched Decoder::step(std::uint64_t address, std::uint8_t& it) {
 
 // Sheet section 4.6b.  The entry is the oldest of the queue.
 bool Decoder::commit_exception() {
+  const Entry entry = queue_.front();
+  // The trace has told the target of the branch: it was no match of the return stack.
+  if (entry.flag && !quirks_.exception_pops_told_target) pop_pending_ = false;
   if (pop_pending_ && !pop_return_stack()) return false;
   refill_credit();
   range_expected_ = false;
-  const Entry entry = queue_.front();
   if (!entry.known) {
     // A PE reset: no address belongs to it.
     emit(ElementKind::kException, entry.index).number = entry.number;

@@ -479,6 +479,31 @@ TEST_F(Etmv4Decoder, between_a_trace_info_and_an_address_calls_are_not_pushed) {
             "error: Trace Return Stack Overflow.\n29 NO_SYNC( [bad-packet])\n");
 }
 
+TEST_F(Etmv4Decoder, an_exception_that_tells_the_target_of_a_return_takes_the_place_of_a_pop) {
+  return_stack();
+  const std::string told =
+      "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
+      "25 exception e returns to 1018 which was the target\n31 1000-1008 x2 N BR\n";
+  EXPECT_EQ(run({0xDB, 0x06, 0x5C, 0x95, 0x06, 0x95, 0x00, 0xF6}), told);
+  quirks.exception_pops_told_target = true;
+  EXPECT_EQ(run({0xDB, 0x06, 0x5C, 0x95, 0x06}),
+            "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
+            "error: Trace Return Stack Overflow.\n27 NO_SYNC( [bad-packet])\n");
+}
+
+TEST_F(Etmv4Decoder, an_exception_that_tells_a_target_leaves_the_return_stack_to_later_returns) {
+  return_stack();
+  // A call, a return whose target the exception tells, and then a return to after the call.
+  const std::string before =
+      "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+      "26 exception e returns to 100c which was the target\n32 1018-1020 x2 E iBR ret\n";
+  EXPECT_EQ(run({0xDA, 0xF7, 0x06, 0x5C, 0x95, 0x03, 0x95, 0x06, 0xF7, 0xF7}),
+            before + "33 100c-1010 x1 E iBR ret\n");
+  quirks.exception_pops_told_target = true;
+  EXPECT_EQ(run({0xDA, 0xF7, 0x06, 0x5C, 0x95, 0x03, 0x95, 0x06, 0xF7, 0xF7}),
+            before + "error: Trace Return Stack Overflow.\n33 NO_SYNC( [bad-packet])\n");
+}
+
 TEST_F(Etmv4Decoder, without_the_return_stack_a_return_waits_for_its_address) {
   EXPECT_EQ(run({0xDA, 0xF7, 0xF7}),
             "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n");

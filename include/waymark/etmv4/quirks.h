@@ -21,6 +21,9 @@ struct Quirks {
   /// came with the exception, ignores that no address is known, and runs to the end of the readable
   /// memory if it steps over the return address.  `06 05 81 31 95 2f`
   bool exception_walk_unchecked = false;
+  /// An exception that tells the target of the branch before it takes that from the return stack
+  /// all the same.  `db 06 5c 95 06` with RS, at a return
+  bool exception_pops_told_target = false;
   /// The range limit is noted once for each further instruction.
   bool range_limit_repeats = false;
   /// "Address missing in exception packet." is followed by "Not enough elements to commit".
@@ -44,6 +47,7 @@ struct Quirks {
     q.q_deletes_next_entry = true;
     q.error_loses_elements = true;
     q.exception_walk_unchecked = true;
+    q.exception_pops_told_target = true;
     q.range_limit_repeats = true;
     q.second_error_after_missing_address = true;
     q.source_address_after_state = true;

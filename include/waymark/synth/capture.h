@@ -1,0 +1,111 @@
+// Captures of any size: trace units, framed and interleaved, block by block; or a whole snapshot in
+// a folder, with the truth beside it.  docs/synth.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/frames/mux.h"
+#include "waymark/inputs/snapshot.h"
+#include "waymark/synth/trace_unit.h"
+
+namespace waymark::synth {
+
+enum class CaptureFraming : std::uint8_t {
+  kMemoryAligned,  ///< Frames as in a buffer: "coresight".
+  kFsync,          ///< Frames with syncs as from a port: "dstream_coresight".
+  kNone,           ///< The bytes of one source: "source_data".
+};
+
+/// What is done to the finished bytes; means in bytes, 0: never.
+struct Damage {
+  std::uint64_t change_mean = 0;  ///< Between two changed bytes.
+  std::uint64_t drop_mean = 0;    ///< Between two lost stretches; whole frames if memory-aligned.
+  bool cut = false;               ///< The capture ends in the middle of something.
+  [[nodiscard]] bool any() const { return change_mean != 0 || drop_mean != 0 || cut; }
+};
+
+struct CaptureOptions {
+  std::uint64_t seed = 1;
+  std::uint64_t size = std::uint64_t{1} << 20;  ///< Bytes of the capture, reached by a little.
+  CaptureFraming framing = CaptureFraming::kMemoryAligned;
+  std::uint32_t fsync_period = 64;  ///< Frames between two syncs.
+  std::uint32_t interleave = 256;   ///< Bytes of one source before the next, in the mean.
+  Damage damage{};
+};
+
+/// Makes the bytes.  Memory is bounded whatever the size.  One owner; not thread safe.
+class CaptureMaker {
+ public:
+  /// Blocks that next() gives are about this long.
+  static constexpr std::size_t kBlockSize = std::size_t{256} << 10;
+
+  /// kInvalidArgument: no unit, two units of one trace ID, several without frames, an interleaving
+  /// or period of 0.
+  static Result<CaptureMaker> create(const CaptureOptions& options,
+                                     std::vector<std::unique_ptr<TraceUnit>> units);
+
+  /// The next bytes of the capture, valid until the next call; empty: the end.
+  Bytes next();
+
+  [[nodiscard]] const CaptureOptions& options() const { return options_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<TraceUnit>>& units() const { return units_; }
+  /// Bytes given so far.
+  [[nodiscard]] std::uint64_t made() const { return made_; }
+  /// What a deformatter needs; nothing for kNone.
+  [[nodiscard]] std::optional<frames::Options> frame_options() const;
+
+  /// The snapshot that describes the capture, whose trace is in `trace_file`; of the program, each
+  /// segment is in memory_file(its number).
+  [[nodiscard]] inputs::Snapshot snapshot(const Program* program,
+                                          const std::string& trace_file) const;
+  static std::string memory_file(std::size_t segment);
+  /// The name of a unit's device: "ETM_0".
+  [[nodiscard]] std::string device_name(std::size_t unit) const;
+
+ private:
+  CaptureMaker(const CaptureOptions& options, std::vector<std::unique_ptr<TraceUnit>> units);
+  void produce();
+  void harm();
+
+  CaptureOptions options_;
+  std::vector<std::unique_ptr<TraceUnit>> units_;
+  Random random_;
+  frames::Mux mux_;
+  std::vector<std::vector<std::uint8_t>> pending_;  // By unit: made, but not framed yet.
+  std::vector<std::size_t> used_;                   // By unit: of `pending_`, what is framed.
+  std::vector<std::uint8_t> block_;
+  std::uint64_t until_change_ = 0;
+  std::uint64_t until_drop_ = 0;
+  std::uint64_t produced_ = 0;  // Before damage.
+  std::uint64_t made_ = 0;
+  bool ended_ = false;
+};
+
+/// Writes a snapshot into the folder `directory`: ini files, memory, the trace, and for each source
+/// `truth/<device>.truth`, with the totals in truth/totals.ini.  `progress` is called with the
+/// bytes so far and stops the work by answering false.
+///
+/// kIo: the system refused; what was written stays.
+Result<void> write_capture(CaptureMaker& maker, const Program* program,
+                           const std::string& directory,
+                           const std::function<bool(std::uint64_t)>& progress = {});
+
+/// What comparing a snapshot with its truth gave, for one source.
+struct CheckedSource {
+  std::string device{};
+  TraceId trace_id = 0;
+  TruthTotals totals{};
+  std::string difference{};  ///< Empty: none.
+};
+
+/// Decodes the snapshot in `directory` and compares each source with its truth; by trace ID. Errors
+/// as of inputs::Capture::open(); kNotFound: there is no truth beside it.
+Result<std::vector<CheckedSource>> check_capture(const std::string& directory);
+
+}  // namespace waymark::synth

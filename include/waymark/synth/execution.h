@@ -1,0 +1,181 @@
+// Walks a program as a core would: block after block, with outcomes by chance, exceptions, returns
+// and changes of context.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "waymark/synth/program.h"
+#include "waymark/synth/random.h"
+
+namespace waymark::synth {
+
+/// The state of the PE that trace packets tell.
+struct PeContext {
+  std::uint32_t context_id = 0;
+  std::uint32_t vmid = 0;
+  std::uint8_t el = 0;
+  bool secure = false;
+  bool a64 = false;
+  friend bool operator==(const PeContext&, const PeContext&) = default;
+};
+
+/// Why an exception was taken; each protocol has its own number for it.
+enum class ExceptionCause : std::uint8_t { kIrq, kFiq, kCall, kUndefined, kDataFault, kFetchFault };
+
+struct ExecutionOptions {
+  std::uint64_t seed = 1;
+  std::uint64_t exception_mean = 0;  ///< Blocks between two exceptions, in the mean; 0: none.
+  std::uint32_t context_ids = 1;     ///< Processes that the kernel switches between; at least 1.
+  std::uint32_t vmids = 1;
+  bool secure = false;
+};
+
+/// The instructions from `start` to the next waypoint.  What each step touches comes first.
+struct alignas(64) CodeBlock {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;                    ///< After the last instruction.
+  CodeBlock* next[2] = {nullptr, nullptr};  ///< What follows, not taken and taken, once known.
+  // The model's side.
+  std::uint64_t chance = 0;      ///< Taken below this, of 2^32.
+  std::uint32_t trips_left = 0;  ///< kLoop: 0 means that a new count is to be drawn.
+  std::uint32_t trip_from = 0;
+  std::uint32_t trip_span = 1;  ///< Possible counts.
+  std::uint16_t loops = 0;      ///< 1 for kLoop, else 0.
+  bool plain = false;           ///< No link, nothing indirect: all that can happen is in `next`.
+  bool complete = false;        ///< Ends in a waypoint; else nothing can be executed at `end`.
+  // A second cache line.
+  std::uint32_t count = 0;  ///< Instructions.
+  isa::Isa isa = isa::Isa::kA64;
+  isa::Isa next_isa = isa::Isa::kA64;  ///< After a taken branch.
+  isa::InstrType type = isa::InstrType::kOther;
+  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  std::uint64_t target = 0;  ///< Of a direct branch.
+  const std::vector<Place>* targets = nullptr;
+  Behaviour::Kind kind = Behaviour::Kind::kChance;
+  bool conditional = false;
+  bool link = false;
+  std::uint8_t last_size = 0;
+
+  [[nodiscard]] bool is_direct() const { return type == isa::InstrType::kBranch; }
+  [[nodiscard]] bool is_indirect() const { return type == isa::InstrType::kIndirectBranch; }
+  [[nodiscard]] std::uint64_t last_instruction() const { return end - last_size; }
+};
+
+enum class StepKind : std::uint8_t {
+  kBlock,      ///< Instructions from `start` to `end`, the last a waypoint.
+  kPart,       ///< Instructions from `start` to `end`, which an exception then interrupted.
+  kException,  ///< Taken before `start`, the preferred return address; `next` is its handler.
+};
+
+/// What the core did next.
+struct Step {
+  StepKind kind = StepKind::kBlock;
+  bool taken = false;             ///< The waypoint's condition passed.
+  bool exception_return = false;  ///< The waypoint returned from an exception.
+  bool context_changed = false;   ///< `context()` holds from `next` on.
+  ExceptionCause cause = ExceptionCause::kIrq;
+  isa::Isa isa = isa::Isa::kA64;  ///< At `start`.
+  std::uint32_t count = 0;        ///< Instructions.
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  Place next;                        ///< Where execution goes on.
+  const CodeBlock* block = nullptr;  ///< Of kBlock and kPart; valid until the next step.
+};
+
+/// Never ends.  One owner; not thread safe; several may walk one program, which must outlive them.
+class Execution {
+ public:
+  /// `waypoints` says what the trace unit counts as a waypoint.  The program must have an entry.
+  Execution(const Program& program, const isa::Options& waypoints, const ExecutionOptions& options);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// The next step.
+  void next(Step& step);
+
+  /// The same for the common case: a block whose outcome is all that happens.  nullptr: it is not
+  /// that simple, call next().  `chance` gets random bits, of which the low ones may be used again.
+  const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
+    CodeBlock& block = *current_;
+    if (!block.plain || until_exception_ <= 1 || exception_due_) return nullptr;
+    chance = random_.next();
+    taken = decide(block, chance);
+    CodeBlock* follows = block.next[taken ? 1 : 0];
+    if (follows == nullptr) [[unlikely]]
+      follows = link(block, taken);
+    --until_exception_;
+    current_ = follows;
+    return &block;
+  }
+
+  /// Of the next instruction.
+  [[nodiscard]] const PeContext& context() const { return context_; }
+  [[nodiscard]] Place place() const {
+    return exception_due_ ? fault_ : Place{current_->start, current_->isa};
+  }
+
+  /// The block at `place`, for walks that did not happen (speculation).  Valid as long as this is.
+  const CodeBlock& block_at(Place place) { return *find(place); }
+  /// The address of instruction `count` of the block; 0 is its first.
+  [[nodiscard]] std::uint64_t cut(const CodeBlock& block, std::uint32_t count) const;
+
+ private:
+  /// Without branches, which processors could not predict.
+  static bool decide(CodeBlock& block, std::uint64_t chance) {
+    const auto drawn = static_cast<std::uint32_t>((chance & 0xFFFFFFFF) * block.trip_span >> 32);
+    const std::uint32_t fresh = 0U - static_cast<std::uint32_t>(block.trips_left == 0);
+    const std::uint32_t left = (block.trips_left | (fresh & (block.trip_from + drawn + 1))) - 1;
+    block.trips_left = left;
+    return ((static_cast<std::uint32_t>(left != 0) & block.loops) |
+            static_cast<std::uint32_t>(chance >> 32 < block.chance)) != 0;
+  }
+
+  static constexpr std::size_t kMaxCalls = 256;  // A power of two; older ones are forgotten.
+  static constexpr std::uint32_t kMaxBlockCount = 1U << 16;
+  static constexpr std::uint32_t kMaxSpins = 64;
+  struct Interrupted {
+    Place back;
+    PeContext context;
+  };
+
+  CodeBlock* find(Place place);
+  CodeBlock* build(Place place);
+  CodeBlock* link(CodeBlock& block, bool taken);
+  void describe(CodeBlock& block) const;
+  void interrupt(Step& step, CodeBlock& block);
+  void fault(Step& step, CodeBlock& block);
+  void enter_handler(Step& step);
+  void leave_handler(Step& step);
+  void take_indirect(Step& step, CodeBlock& block);
+  [[nodiscard]] Place restart();
+
+  void push(CodeBlock& block) {
+    calls_[depth_++ % kMaxCalls] = &block;
+    if (known_calls_ < kMaxCalls) ++known_calls_;
+  }
+
+  const Program* program_;
+  isa::Options waypoints_;
+  ExecutionOptions options_;
+  Random random_;
+  std::deque<CodeBlock> blocks_;
+  std::unordered_map<std::uint64_t, CodeBlock*> index_;
+  std::array<CodeBlock*, kMaxCalls> calls_{};  // Who called: a ring.
+  std::uint64_t depth_ = 0;
+  std::size_t known_calls_ = 0;
+  std::vector<Interrupted> interrupted_;
+  PeContext context_;
+  CodeBlock* current_ = nullptr;
+  bool exception_due_ = false;  // The last step was cut: the next one is the exception.
+  bool abandon_ = false;        // What the exception interrupts is not returned to.
+  ExceptionCause cause_ = ExceptionCause::kIrq;
+  Place fault_;  // Where the exception that is due happens.
+  std::uint32_t spins_ = 0;
+  std::uint64_t until_exception_ = 0;
+};
+
+}  // namespace waymark::synth

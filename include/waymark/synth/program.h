@@ -1,0 +1,115 @@
+// The program whose execution is traced: real instruction words in memory, and what cannot be read
+// from them: how often loops run, where indirect branches go.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/image/image.h"
+#include "waymark/isa/instruction.h"
+
+namespace waymark::synth {
+
+/// A place where execution can go on.
+struct Place {
+  std::uint64_t address = 0;
+  isa::Isa isa = isa::Isa::kA64;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// What the branch at an address does each time it is reached.
+struct Behaviour {
+  enum class Kind : std::uint8_t {
+    kChance,           ///< Conditional: taken in `percent` of cases.
+    kLoop,             ///< Conditional: taken `from` to `to` times, then once not.
+    kTargets,          ///< Indirect: one of `targets`.
+    kReturn,           ///< Indirect: to where the last call came from.
+    kExceptionReturn,  ///< Indirect: to where the exception came from.
+  };
+  Kind kind = Kind::kChance;
+  std::uint32_t percent = 50;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::vector<Place> targets{};
+};
+
+/// Bytes in target memory; at most one segment covers an address.
+struct Segment {
+  std::uint64_t address = 0;
+  std::vector<std::uint8_t> bytes{};
+};
+
+/// Plain data once it is made; may be read from any thread.
+class Program {
+ public:
+  /// A program that has functions, loops, calls, switches and exception handlers, made by chance.
+  struct RandomOptions {
+    std::uint64_t seed = 1;
+    isa::Isa isa = isa::Isa::kA64;
+    bool mixed = false;         ///< A32 and T32 functions that call each other.
+    unsigned functions = 24;    ///< 1 to 10,000.
+    unsigned statements = 8;    ///< The mean of a function, 1 to 1,000.
+    std::uint64_t address = 0;  ///< Of the first function; 0: one that is usual for the ISA.
+    bool a64_handlers = false;  ///< A32 and T32 code runs under an A64 kernel.
+  };
+  /// kInvalidArgument: an option that is not allowed.
+  static Result<Program> random(const RandomOptions& options);
+
+  /// From the text of a control-flow graph; docs/synth.md.  kParse: "line N: …".
+  static Result<Program> described(std::string_view text);
+
+  /// From the executable segments of an ELF file for AArch64 or Arm; a core starts at its entry
+  /// point or at one of its functions.  kNotFound, kIo: the file; kBadData: it is no whole ELF;
+  /// kUnsupported: of another machine, not executable, or built without libelf.
+  static Result<Program> elf(const std::string& path);
+
+  /// The segment with the instruction at `address`, or nullptr.
+  [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;
+  [[nodiscard]] const Behaviour* behaviour_at(std::uint64_t address) const;
+
+  /// The classified instruction.  False: nothing readable or executable there.  Four bytes must be
+  /// readable also for a T32 instruction of two.
+  [[nodiscard]] bool fetch(const isa::Options& options, Place at, isa::Instruction& out) const;
+
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  [[nodiscard]] const std::vector<Place>& entries() const { return entries_; }
+  /// Targets for indirect branches of which nothing is known.
+  [[nodiscard]] const std::vector<Place>& functions() const { return functions_; }
+  [[nodiscard]] const std::vector<Place>& handlers() const { return handlers_; }
+  [[nodiscard]] bool uses(isa::Isa isa) const {
+    return (isas_ & 1U << static_cast<unsigned>(isa)) != 0;
+  }
+
+  /// For decoding.
+  [[nodiscard]] std::unique_ptr<image::Image> image() const;
+
+  // -- Making one by hand. ------------------------------------------------------------------------
+
+  /// kConflict: it overlaps another segment; kInvalidArgument: empty, or beyond the address space.
+  Result<void> add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes);
+  void set_behaviour(std::uint64_t address, Behaviour behaviour) {
+    behaviours_[address] = std::move(behaviour);
+  }
+  void add_entry(Place place);
+  void add_function(Place place);
+  void add_handler(Place place);
+  /// Gives a program without handlers some, in free memory.
+  Result<void> add_default_handlers(isa::Isa isa);
+
+ private:
+  void note_isa(isa::Isa isa) { isas_ |= 1U << static_cast<unsigned>(isa); }
+
+  std::vector<Segment> segments_;  // By address.
+  std::unordered_map<std::uint64_t, Behaviour> behaviours_;
+  std::vector<Place> entries_;
+  std::vector<Place> functions_;
+  std::vector<Place> handlers_;
+  unsigned isas_ = 0;
+};
+
+}  // namespace waymark::synth

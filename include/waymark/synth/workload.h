@@ -1,0 +1,50 @@
+// A capture with all that belongs to it, described or drawn by chance: for tests and benchmarks of
+// whatever reads captures.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "waymark/image/image.h"
+#include "waymark/synth/capture.h"
+
+namespace waymark::synth {
+
+struct Workload {
+  Program program;
+  ExecutionOptions execution;  ///< Of the first core; the others have seeds of their own.
+  std::vector<UnitOptions> units;
+  CaptureOptions capture;
+
+  struct RandomOptions {
+    std::uint64_t seed = 1;
+    /// Of each source; empty: one to four sources by chance.
+    std::vector<Protocol> protocols{};
+    std::uint64_t size = 0;  ///< Of the capture; 0: 100 to 20,000 bytes by chance.
+    bool damage = false;     ///< Some captures are harmed, too.
+  };
+  /// Program, execution and options as the seed draws them, from all that the protocols have.
+  ///
+  /// kInvalidArgument: a protocol that synthetic captures do not have, or too many.
+  static Result<Workload> random(const RandomOptions& options);
+
+  /// Points to `program`: the workload must outlive what is made.  Errors as of make_unit() and
+  /// CaptureMaker::create().
+  [[nodiscard]] Result<CaptureMaker> make(bool keep_truth = true) const;
+};
+
+/// A whole capture in memory.  Registers are in maker.units(), frames in maker.frame_options().
+struct MemoryCapture {
+  CaptureMaker maker;
+  std::unique_ptr<image::Image> image;
+  std::vector<std::uint8_t> bytes{};
+
+  /// A decoding source for each unit, in order.  The capture must outlive them.
+  [[nodiscard]] std::vector<std::unique_ptr<Source>> sources() const;
+};
+
+/// As Workload::make(), or what TraceUnit::status() says.
+Result<MemoryCapture> make_in_memory(const Workload& workload, bool keep_truth = true);
+
+}  // namespace waymark::synth

@@ -1,0 +1,159 @@
+// Captures as folders: writing, and comparing with the truth.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/inputs/snapshot_writer.h"
+#include "waymark/synth/capture.h"
+
+namespace waymark::synth {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file that is written in large pieces.
+class OutputFile {
+ public:
+  static Result<OutputFile> open(const fs::path& path) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) return refused(path.string());
+    std::setvbuf(file, nullptr, _IONBF, 0);
+    return OutputFile(file, path.string());
+  }
+  Result<void> write(Bytes bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
+      return refused(path_);
+    return {};
+  }
+  Result<void> close() {
+    if (std::fclose(file_.release()) != 0) return refused(path_);
+    return {};
+  }
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { (void)std::fclose(file); }
+  };
+  OutputFile(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
+  static std::unexpected<Error> refused(const std::string& path) {
+    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path, std::strerror(errno)));
+  }
+
+  std::unique_ptr<std::FILE, Closer> file_;
+  std::string path_;
+};
+
+std::string totals_text(const CaptureMaker& maker) {
+  std::string text =
+      fmt::format("; What waymark synth knows of the trace; seed {}.\n", maker.options().seed);
+  for (std::size_t i = 0; i < maker.units().size(); ++i) {
+    const TruthTotals& totals = maker.units()[i]->truth().totals();
+    text += fmt::format(
+        "[{}]\nid={:#04x}\nranges={}\ninstructions={}\nhidden_instructions={}\nevents={}\n"
+        "digest={:#018x}\n",
+        maker.device_name(i), maker.units()[i]->options().trace_id, totals.ranges,
+        totals.instructions, totals.hidden_instructions, totals.events, totals.digest);
+  }
+  return text;
+}
+
+Bytes as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+Result<void> write_capture(CaptureMaker& maker, const Program* program,
+                           const std::string& directory,
+                           const std::function<bool(std::uint64_t)>& progress) {
+  std::vector<inputs::SnapshotFile> files;
+  for (std::size_t i = 0; program != nullptr && i < program->segments().size(); ++i)
+    files.push_back({CaptureMaker::memory_file(i), program->segments()[i].bytes});
+  WAYMARK_TRY(inputs::write_snapshot(maker.snapshot(program, "trace.bin"), files, directory));
+  const fs::path folder(directory);
+  std::error_code code;
+  fs::create_directories(folder / "truth", code);
+  if (code)
+    return fail(ErrorCode::kIo, fmt::format("Cannot make the folder '{}': {}.",
+                                            (folder / "truth").string(), code.message()));
+
+  Result<OutputFile> trace = OutputFile::open(folder / "trace.bin");
+  if (!trace) return std::unexpected(trace.error());
+  std::vector<OutputFile> truths;
+  for (std::size_t i = 0; i < maker.units().size(); ++i) {
+    Result<OutputFile> file =
+        OutputFile::open(folder / "truth" / (maker.device_name(i) + ".truth"));
+    if (!file) return std::unexpected(file.error());
+    truths.push_back(*std::move(file));
+  }
+  while (true) {
+    const Bytes block = maker.next();
+    WAYMARK_TRY(trace->write(block));
+    for (std::size_t i = 0; i < maker.units().size(); ++i) {
+      TraceUnit& unit = *maker.units()[i];
+      WAYMARK_TRY(unit.status());
+      WAYMARK_TRY(truths[i].write(unit.truth().bytes()));
+      unit.truth().clear();
+    }
+    if (block.empty()) break;
+    if (progress && !progress(maker.made())) break;
+  }
+  WAYMARK_TRY(trace->close());
+  for (OutputFile& file : truths) WAYMARK_TRY(file.close());
+  Result<OutputFile> totals = OutputFile::open(folder / "truth" / "totals.ini");
+  if (!totals) return std::unexpected(totals.error());
+  WAYMARK_TRY(totals->write(as_bytes(totals_text(maker))));
+  return totals->close();
+}
+
+Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
+  Result<inputs::Capture> capture = inputs::Capture::open(directory, {});
+  if (!capture) return std::unexpected(capture.error());
+  struct Pair {
+    MappedFile file;
+    TruthChecker checker;
+  };
+  std::vector<CheckedSource> sources;
+  std::map<TraceId, std::unique_ptr<Pair>> pairs;
+  for (const inputs::CaptureSource& source : capture->sources()) {
+    const std::string path = (fs::path(directory) / "truth" / (source.device + ".truth")).string();
+    Result<MappedFile> file = MappedFile::open(path);
+    if (!file)
+      return fail(ErrorCode::kNotFound, fmt::format("There is no truth to compare '{}' with: {}",
+                                                    source.device, file.error().detail));
+    const Bytes bytes = file->bytes();
+    pairs[source.id] = std::make_unique<Pair>(
+        Pair{*std::move(file), TruthChecker(bytes, source.source->protocol() == Protocol::kEtmV3)});
+    sources.push_back({.device = source.device, .trace_id = source.id});
+  }
+  std::ranges::sort(sources, {}, &CheckedSource::trace_id);
+  std::vector<Element> elements(1024);
+  const auto drain = [&] {
+    while (const std::size_t count = capture->tree().next(elements))
+      for (const Element& element : std::span(elements).first(count))
+        if (const auto pair = pairs.find(element.trace_id); pair != pairs.end())
+          pair->second->checker.take({&element, 1});
+  };
+  while (const std::optional<inputs::TraceBlock> block = capture->next_block()) {
+    WAYMARK_TRY(capture->tree().feed(block->index, block->bytes));
+    drain();
+  }
+  capture->tree().finish();
+  drain();
+  for (CheckedSource& source : sources) {
+    TruthChecker& checker = pairs[source.trace_id]->checker;
+    checker.finish();
+    source.totals = checker.totals();
+    source.difference = checker.difference();
+  }
+  return sources;
+}
+
+}  // namespace waymark::synth

@@ -1,0 +1,300 @@
+#include "waymark/synth/execution.h"
+
+#include <algorithm>
+
+namespace waymark::synth {
+namespace {
+
+std::uint64_t key_of(Place place) {
+  return place.address * 4 + static_cast<std::uint64_t>(place.isa);
+}
+
+std::uint64_t chance_of(std::uint32_t percent) {
+  return (std::uint64_t{std::min(percent, 100U)} << 32) / 100;
+}
+
+/// Branches of real programs mostly go one way; which one is a matter of the address.
+std::uint32_t usual_percent(std::uint64_t address) {
+  constexpr std::uint32_t kPercents[] = {3, 10, 30, 50, 70, 90, 97, 50};
+  return kPercents[Random(address).below(8)];
+}
+
+void set_loop(CodeBlock& block, std::uint32_t from, std::uint32_t to) {
+  block.kind = Behaviour::Kind::kLoop;
+  block.loops = 1;
+  block.chance = 0;
+  block.trip_from = from;
+  block.trip_span = to - from + 1;
+}
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr std::size_t kMaxNesting = 2;
+
+}  // namespace
+
+Execution::Execution(const Program& program, const isa::Options& waypoints,
+                     const ExecutionOptions& options)
+    : program_(&program), waypoints_(waypoints), options_(options), random_(options.seed) {
+  const Place first = restart();
+  context_.secure = options.secure;
+  context_.a64 = first.isa == isa::Isa::kA64;
+  context_.context_id = options.context_ids > 1 ? 0x100 : 0;
+  current_ = find(first);
+  until_exception_ = options.exception_mean == 0 ? kNever : random_.about(options.exception_mean);
+}
+
+Place Execution::restart() {
+  const std::vector<Place>& entries = program_->entries();
+  return entries[random_.below(static_cast<std::uint32_t>(entries.size()))];
+}
+
+CodeBlock* Execution::find(Place place) {
+  const auto at = index_.find(key_of(place));
+  return at != index_.end() ? at->second : build(place);
+}
+
+CodeBlock* Execution::build(Place place) {
+  CodeBlock& block = blocks_.emplace_back();
+  index_.emplace(key_of(place), &block);
+  block.start = block.end = place.address;
+  block.isa = block.next_isa = place.isa;
+  isa::Instruction instruction;
+  while (block.count < kMaxBlockCount &&
+         program_->fetch(waypoints_, {block.end, place.isa}, instruction)) {
+    block.end += instruction.size;
+    block.last_size = instruction.size;
+    ++block.count;
+    if (instruction.type == isa::InstrType::kOther) continue;
+    block.complete = true;
+    block.type = instruction.type;
+    block.subtype = instruction.subtype;
+    block.conditional = instruction.conditional;
+    block.link = instruction.link;
+    block.target = instruction.target;
+    block.next_isa = instruction.next_isa;
+    describe(block);
+    break;
+  }
+  return &block;
+}
+
+// What the model does at the block's waypoint: what the program says, or what is usual.
+void Execution::describe(CodeBlock& block) const {
+  using enum Behaviour::Kind;
+  const Behaviour* said = program_->behaviour_at(block.last_instruction());
+  const std::uint32_t usual = usual_percent(block.last_instruction());
+  const bool spins = block.is_direct() && !block.conditional && block.target == block.start;
+  block.plain = !block.link && !block.is_indirect() && !spins;
+  const bool always = !block.conditional || !(block.is_direct() || block.is_indirect());
+  block.chance = always ? chance_of(100) : chance_of(usual);
+  if (block.is_indirect()) {
+    const bool returns = block.subtype == isa::InstrSubtype::kV8Return ||
+                         block.subtype == isa::InstrSubtype::kV7ImpliedReturn;
+    block.kind = block.subtype == isa::InstrSubtype::kV8ExceptionReturn ? kExceptionReturn
+                 : returns && !block.link                               ? kReturn
+                                                                        : kTargets;
+    block.targets = &program_->functions();
+  } else if (!always && block.target <= block.start) {
+    set_loop(block, 0, usual / 4);
+  }
+  if (said == nullptr || (always && !block.is_indirect())) return;
+  const bool fits = block.is_indirect() ? said->kind >= kTargets : said->kind <= kLoop;
+  if (said->kind != kLoop && !always) {
+    block.loops = 0;
+    block.chance = chance_of(said->percent);
+  }
+  if (!fits) return;
+  block.kind = said->kind;
+  if (said->kind == kLoop) set_loop(block, said->from, std::max(said->from, said->to));
+  if (!said->targets.empty()) block.targets = &said->targets;
+}
+
+void Execution::next(Step& step) {
+  if (exception_due_) [[unlikely]] {
+    enter_handler(step);
+    return;
+  }
+  CodeBlock& block = *current_;
+  if (--until_exception_ == 0) [[unlikely]] {
+    interrupt(step, block);
+    if (step.kind != StepKind::kBlock) return;
+  }
+  if (!block.complete || spins_ >= kMaxSpins) [[unlikely]] {
+    fault(step, block);
+    return;
+  }
+  step.kind = StepKind::kBlock;
+  step.exception_return = false;
+  step.context_changed = false;
+  step.isa = block.isa;
+  step.count = block.count;
+  step.start = block.start;
+  step.end = block.end;
+  step.block = &block;
+
+  const bool taken = decide(block, random_.next());
+  step.taken = taken;
+  if (block.is_indirect() && taken) {
+    take_indirect(step, block);
+    return;
+  }
+  CodeBlock* follows = block.next[taken ? 1 : 0];
+  if (follows == nullptr) [[unlikely]]
+    follows = link(block, taken);
+  if (taken && block.link) push(block);
+  if (follows == &block && !block.conditional) [[unlikely]]
+    ++spins_;
+  current_ = follows;
+  step.next = {current_->start, current_->isa};
+}
+
+CodeBlock* Execution::link(CodeBlock& block, bool taken) {
+  CodeBlock* follows = taken && block.is_direct() ? find({block.target, block.next_isa})
+                                                  : find({block.end, block.isa});
+  block.next[taken ? 1 : 0] = follows;
+  return follows;
+}
+
+void Execution::take_indirect(Step& step, CodeBlock& block) {
+  switch (block.kind) {
+    case Behaviour::Kind::kExceptionReturn:
+      leave_handler(step);
+      return;
+    case Behaviour::Kind::kReturn: {
+      if (known_calls_ == 0) {
+        current_ = find(restart());
+        break;
+      }
+      --known_calls_;
+      CodeBlock& caller = *calls_[--depth_ % kMaxCalls];
+      if (caller.next[0] == nullptr) caller.next[0] = find({caller.end, caller.isa});
+      current_ = caller.next[0];
+      break;
+    }
+    default: {
+      const std::vector<Place>& targets = *block.targets;
+      const Place place = targets.empty()
+                              ? restart()
+                              : targets[random_.below(static_cast<std::uint32_t>(targets.size()))];
+      if (block.link) push(block);
+      CodeBlock*& last = block.next[1];
+      if (last == nullptr || last->start != place.address || last->isa != place.isa)
+        last = find(place);
+      current_ = last;
+    }
+  }
+  step.next = {current_->start, current_->isa};
+}
+
+// An interrupt while `block` is executed: the step is its first part, or the exception itself, or
+// nothing changes because exceptions are masked.
+void Execution::interrupt(Step& step, CodeBlock& block) {
+  until_exception_ = random_.about(options_.exception_mean);
+  step.kind = StepKind::kBlock;
+  if (interrupted_.size() >= kMaxNesting || program_->handlers().empty()) return;
+  if (!interrupted_.empty() && !random_.one_in(4)) return;
+  constexpr ExceptionCause kCauses[] = {ExceptionCause::kIrq,      ExceptionCause::kIrq,
+                                        ExceptionCause::kIrq,      ExceptionCause::kFiq,
+                                        ExceptionCause::kCall,     ExceptionCause::kDataFault,
+                                        ExceptionCause::kUndefined};
+  cause_ = interrupted_.empty() ? kCauses[random_.below(7)] : ExceptionCause::kFiq;
+  abandon_ = interrupted_.empty() && random_.one_in(64);
+  const std::uint32_t count = random_.below(block.count);
+  exception_due_ = true;
+  fault_ = {cut(block, count), block.isa};
+  if (count == 0) {
+    enter_handler(step);
+    return;
+  }
+  step = {.kind = StepKind::kPart,
+          .taken = true,
+          .isa = block.isa,
+          .count = count,
+          .start = block.start,
+          .end = fault_.address,
+          .next = fault_,
+          .block = &block};
+}
+
+// Execution cannot go on at the end of `block`, or never leaves it.
+void Execution::fault(Step& step, CodeBlock& block) {
+  const bool spinning = block.complete;
+  const std::uint32_t count = spinning ? 0 : block.count;
+  spins_ = 0;
+  abandon_ = true;
+  exception_due_ = true;
+  cause_ = spinning ? ExceptionCause::kIrq : ExceptionCause::kFetchFault;
+  fault_ = {spinning ? block.start : block.end, block.isa};
+  if (count == 0) {
+    enter_handler(step);
+    return;
+  }
+  step = {.kind = StepKind::kPart,
+          .taken = true,
+          .isa = block.isa,
+          .count = count,
+          .start = block.start,
+          .end = block.end,
+          .next = fault_,
+          .block = &block};
+}
+
+void Execution::enter_handler(Step& step) {
+  exception_due_ = false;
+  // Unreachable code inside a handler is left for good: nothing nests deeper than kMaxNesting.
+  if (interrupted_.size() >= kMaxNesting) interrupted_.erase(interrupted_.begin());
+  interrupted_.push_back({abandon_ ? restart() : fault_, context_});
+  if (abandon_) {
+    known_calls_ = 0;
+    interrupted_.resize(1);
+    interrupted_.front() = {restart(), context_};
+    interrupted_.front().context.el = 0;
+    interrupted_.front().context.a64 = interrupted_.front().back.isa == isa::Isa::kA64;
+  }
+  abandon_ = false;
+  const std::vector<Place>& handlers = program_->handlers();
+  const Place handler = handlers[random_.below(static_cast<std::uint32_t>(handlers.size()))];
+  const PeContext before = context_;
+  context_.el = 1;
+  context_.a64 = handler.isa == isa::Isa::kA64;
+  step = {.kind = StepKind::kException,
+          .context_changed = context_ != before,
+          .cause = cause_,
+          .isa = fault_.isa,
+          .start = fault_.address,
+          .end = fault_.address,
+          .next = handler};
+  current_ = find(handler);
+}
+
+void Execution::leave_handler(Step& step) {
+  step.exception_return = true;
+  const PeContext before = context_;
+  Place back = restart();
+  if (!interrupted_.empty()) {
+    back = interrupted_.back().back;
+    context_ = interrupted_.back().context;
+    interrupted_.pop_back();
+  }
+  if (interrupted_.empty()) {
+    if (options_.context_ids > 1 && random_.one_in(4))
+      context_.context_id = 0x100 + random_.below(options_.context_ids);
+    if (options_.vmids > 1 && random_.one_in(8)) context_.vmid = 1 + random_.below(options_.vmids);
+  }
+  context_.a64 = back.isa == isa::Isa::kA64;
+  step.context_changed = context_ != before;
+  step.next = back;
+  current_ = find(back);
+}
+
+// The address of instruction `count` of the block.
+std::uint64_t Execution::cut(const CodeBlock& block, std::uint32_t count) const {
+  if (block.isa != isa::Isa::kT32) return block.start + std::uint64_t{4} * count;
+  std::uint64_t address = block.start;
+  isa::Instruction instruction;
+  for (; count != 0 && program_->fetch(waypoints_, {address, block.isa}, instruction); --count)
+    address += instruction.size;
+  return address;
+}
+
+}  // namespace waymark::synth

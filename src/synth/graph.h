@@ -1,0 +1,50 @@
+// A control-flow graph as functions of nested statements, and its assembly into real instructions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/synth/program.h"
+
+namespace waymark::synth {
+
+struct Statement {
+  enum class Kind : std::uint8_t {
+    kWork,          ///< `from` instructions that are no waypoints.
+    kLoop,          ///< bodies[0], `from` to `to` times.
+    kSkip,          ///< bodies[0], skipped in `from` % of cases.
+    kChoose,        ///< One of `bodies`.
+    kCall,          ///< callees[0].
+    kCallIndirect,  ///< One of `callees`.
+    kReturnIf,      ///< In `from` % of cases.
+    kBarrier,
+    kWait,
+  };
+  Kind kind = Kind::kWork;
+  std::uint32_t from = 1;
+  std::uint32_t to = 1;
+  std::vector<std::uint32_t> callees{};  ///< Indexes into Graph::functions.
+  std::vector<std::vector<Statement>> bodies{};
+};
+
+struct Function {
+  std::string name{};
+  isa::Isa isa = isa::Isa::kA64;
+  bool handler = false;
+  std::uint64_t address = 0;  ///< 0: after the function before.
+  std::vector<Statement> body{};
+};
+
+/// The first function that is no handler is where execution begins.
+struct Graph {
+  std::uint64_t address = 0;  ///< Of the first function; 0: the usual one.
+  std::vector<Function> functions{};
+};
+
+/// kLimit: too much code, or a branch too far for its instruction; kInvalidArgument: a call that
+/// the instruction sets do not allow, or no function to begin with.
+Result<Program> assemble(const Graph& graph);
+
+}  // namespace waymark::synth

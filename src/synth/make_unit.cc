@@ -1,0 +1,99 @@
+#include <fmt/core.h>
+
+#include "etmv3_unit.h"
+#include "etmv4_unit.h"
+#include "message_unit.h"
+#include "ptm_unit.h"
+#include "waymark/synth/trace_unit.h"
+
+namespace waymark::synth {
+namespace {
+
+std::unexpected<Error> refuse(const UnitOptions& options, std::string_view what) {
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("A {} trace unit cannot be made: {}", protocol_name(options.protocol), what),
+      kNoIndex, options.trace_id);
+}
+
+bool is_etmv4(Protocol protocol) {
+  return protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
+}
+
+std::string_view usual_core(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kPtm:
+      return "Cortex-A15";
+    case Protocol::kEtmV3:
+      return "Cortex-A7";
+    default:
+      return "ARM-AA64";
+  }
+}
+
+Result<void> check(const UnitOptions& options) {
+  if (!is_source_id(options.trace_id))
+    return refuse(options,
+                  fmt::format("{:#x} is no trace ID; take 0x01 to 0x6f.", options.trace_id));
+  if (options.sync_period < 64)
+    return refuse(options, "A sync period below 64 bytes leaves no room for trace.");
+  const bool etmv4 = is_etmv4(options.protocol);
+  if (options.speculation != 0 && !etmv4) return refuse(options, "It does not speculate.");
+  if (options.speculation > 255)
+    return refuse(options, fmt::format("A speculation depth of {} is too large; take at most 255.",
+                                       options.speculation));
+  if (options.return_stack && options.protocol == Protocol::kEtmV3)
+    return refuse(options, "It has no return stack.");
+  if (options.branch_broadcast && etmv4)
+    return refuse(options, "Branch broadcasting is modelled for ptm and etmv3 only.");
+  if (options.q_mean != 0 && !etmv4) return refuse(options, "It has no Q elements.");
+  if (options.discard_mean != 0 && !etmv4) return refuse(options, "It has no discard packets.");
+  if (options.cycle_threshold > 0xFFF)
+    return refuse(options, fmt::format("A cycle count threshold of {} is too large; take at most "
+                                       "4095.",
+                                       options.cycle_threshold));
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const Program* program,
+                                             const ExecutionOptions& execution, bool keep_truth) {
+  WAYMARK_TRY(check(options));
+  if (options.protocol == Protocol::kStm || options.protocol == Protocol::kItm) {
+    if (!options.core.empty()) return refuse(options, "It traces software, and no core.");
+    if (options.protocol == Protocol::kStm) return std::make_unique<StmUnit>(options, keep_truth);
+    return std::make_unique<ItmUnit>(options, keep_truth);
+  }
+  const std::string core_name(options.core.empty() ? usual_core(options.protocol) : options.core);
+  const Result<isa::Core> core = isa::core_by_name(core_name);
+  if (!core) return std::unexpected(core.error());
+  if (program == nullptr || program->entries().empty())
+    return refuse(options, "There is no program to trace.");
+  if (execution.context_ids == 0 || execution.vmids == 0)
+    return refuse(options, "There is at least one context ID and one VMID.");
+  if (core->profile == isa::Profile::kM)
+    return refuse(options, fmt::format("{} is an M-profile core, whose exceptions are not "
+                                       "modelled; take one of the A profile.",
+                                       core_name));
+  if (!is_etmv4(options.protocol) && program->uses(isa::Isa::kA64))
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{} cannot trace A64 code; take a program in A32 or T32.",
+                            protocol_name(options.protocol)));
+  switch (options.protocol) {
+    case Protocol::kEtmV4:
+    case Protocol::kEte:
+      return std::make_unique<Etmv4Unit>(options, core_name, *core, *program, execution,
+                                         keep_truth);
+    case Protocol::kPtm:
+      return std::make_unique<PtmUnit>(options, core_name, *core, *program, execution, keep_truth);
+    case Protocol::kEtmV3:
+      return std::make_unique<Etmv3Unit>(options, core_name, *core, *program, execution,
+                                         keep_truth);
+    default:
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("{} trace cannot be made.", protocol_name(options.protocol)));
+  }
+}
+
+}  // namespace waymark::synth

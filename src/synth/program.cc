@@ -1,0 +1,107 @@
+#include "waymark/synth/program.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace waymark::synth {
+
+Result<void> Program::add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes) {
+  if (bytes.empty() || address + (bytes.size() - 1) < address)
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("The segment at {:#x} is empty or reaches beyond the address space.", address));
+  const auto at = std::ranges::lower_bound(segments_, address, {}, &Segment::address);
+  const std::uint64_t last = address + (bytes.size() - 1);
+  const bool hits_next = at != segments_.end() && at->address <= last;
+  const bool hits_previous =
+      at != segments_.begin() && (at - 1)->address + ((at - 1)->bytes.size() - 1) >= address;
+  if (hits_next || hits_previous)
+    return fail(ErrorCode::kConflict,
+                fmt::format("The segment {:#x} to {:#x} overlaps another one.", address, last));
+  segments_.insert(at, {address, std::move(bytes)});
+  return {};
+}
+
+void Program::add_entry(Place place) {
+  note_isa(place.isa);
+  entries_.push_back(place);
+}
+
+void Program::add_function(Place place) {
+  note_isa(place.isa);
+  functions_.push_back(place);
+}
+
+void Program::add_handler(Place place) {
+  note_isa(place.isa);
+  handlers_.push_back(place);
+}
+
+const Segment* Program::segment_at(std::uint64_t address) const {
+  auto at = std::ranges::upper_bound(segments_, address, {}, &Segment::address);
+  if (at == segments_.begin()) return nullptr;
+  --at;
+  return address - at->address < at->bytes.size() ? &*at : nullptr;
+}
+
+const Behaviour* Program::behaviour_at(std::uint64_t address) const {
+  const auto at = behaviours_.find(address);
+  return at == behaviours_.end() ? nullptr : &at->second;
+}
+
+bool Program::fetch(const isa::Options& options, Place at, isa::Instruction& out) const {
+  const Segment* segment = segment_at(at.address);
+  if (segment == nullptr) return false;
+  const std::uint64_t offset = at.address - segment->address;
+  if (segment->bytes.size() - offset < 4) return false;
+  std::uint32_t opcode = 0;
+  for (unsigned i = 0; i < 4; ++i) opcode |= std::uint32_t{segment->bytes[offset + i]} << (8 * i);
+  std::uint8_t it_remaining = 0;
+  return isa::classify(options, at.isa, at.address, opcode, it_remaining, out) == isa::Outcome::kOk;
+}
+
+std::unique_ptr<image::Image> Program::image() const {
+  auto image = std::make_unique<image::Image>();
+  for (const Segment& segment : segments_) (void)image->add_buffer(segment.address, segment.bytes);
+  return image;
+}
+
+Result<void> Program::add_default_handlers(isa::Isa isa) {
+  // Where nothing else is: below the first segment if there is room, else after the last.
+  constexpr std::uint64_t kSize = 0x100;
+  const std::uint64_t first = segments_.empty() ? 0x10000 : segments_.front().address;
+  std::uint64_t at = first >= 0x10000 ? (first - 0x1000) & ~std::uint64_t{0xFFF} : 0;
+  if (at == 0 && !segments_.empty())
+    at =
+        (segments_.back().address + segments_.back().bytes.size() + 0x1FFF) & ~std::uint64_t{0xFFF};
+  std::vector<std::uint8_t> bytes;
+  const auto word = [&](std::uint32_t value) {
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<std::uint8_t>(value >> shift));
+  };
+  const bool a64 = isa == isa::Isa::kA64;
+  const std::uint32_t plain = a64 ? 0xD503201FU : 0xE320F000U;    // NOP
+  const std::uint32_t back = a64 ? 0xD69F03E0U : 0xE25EF004U;     // ERET; SUBS PC, LR, #4
+  const std::uint32_t loop = a64 ? 0x54FFFFC1U : 0x1AFFFFFCU;     // B.NE, two words back
+  const std::uint32_t barrier = a64 ? 0xD5033FDFU : 0xF57FF06FU;  // ISB
+  if (at + kSize > 0xFFFFFFFF && !a64)
+    return fail(ErrorCode::kLimit, "There is no room for exception handlers below 4 GiB.");
+  for (unsigned handler = 0; handler < 4; ++handler) {
+    add_handler({at + bytes.size(), a64 ? isa::Isa::kA64 : isa::Isa::kA32});
+    for (unsigned i = 0; i < 3 + handler; ++i) word(plain);
+    if (handler % 2 != 0) {
+      set_behaviour(at + bytes.size(), {.kind = Behaviour::Kind::kLoop, .from = 1, .to = 6});
+      word(loop);
+    } else {
+      word(barrier);
+    }
+    word(plain);
+    set_behaviour(at + bytes.size(), {.kind = Behaviour::Kind::kExceptionReturn});
+    word(back);
+  }
+  bytes.resize(kSize);
+  return add_segment(at, std::move(bytes));
+}
+
+}  // namespace waymark::synth

@@ -1,0 +1,155 @@
+#include "waymark/synth/workload.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace waymark::synth {
+namespace {
+
+constexpr std::size_t kMaxSources = 0x60;
+constexpr TraceId kFirstId = 0x10;
+
+bool is_etmv4(Protocol protocol) {
+  return protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
+}
+bool is_message(Protocol protocol) {
+  return protocol == Protocol::kStm || protocol == Protocol::kItm;
+}
+bool is_pft(Protocol protocol) {
+  return protocol == Protocol::kPtm || protocol == Protocol::kEtmV3;
+}
+
+/// About every so many blocks, or never.
+std::uint64_t some(Random& random, std::uint64_t mean) {
+  return random.coin() ? random.about(mean) : 0;
+}
+
+std::vector<Protocol> draw_protocols(Random& random) {
+  constexpr Protocol kAll[] = {Protocol::kEtmV4, Protocol::kEtmV4, Protocol::kEte, Protocol::kPtm,
+                               Protocol::kEtmV3, Protocol::kStm,   Protocol::kItm};
+  std::vector<Protocol> drawn(random.coin() ? 1 : random.between(2, 4));
+  for (Protocol& protocol : drawn) protocol = kAll[random.below(std::size(kAll))];
+  return drawn;
+}
+
+Program::RandomOptions draw_program(Random& random, bool a64) {
+  constexpr isa::Isa kIsas[] = {isa::Isa::kA32, isa::Isa::kT32, isa::Isa::kA64, isa::Isa::kA64};
+  Program::RandomOptions drawn;
+  drawn.seed = random.fork();
+  drawn.isa = kIsas[random.below(a64 ? 4 : 2)];
+  drawn.functions = random.between(1, 40);
+  drawn.statements = random.between(1, 12);
+  if (random.coin()) drawn.address = 0x40000;
+  if (drawn.isa != isa::Isa::kA64) {
+    drawn.mixed = random.coin();
+    drawn.a64_handlers = a64 && random.coin();
+  }
+  return drawn;
+}
+
+UnitOptions draw_unit(Random& random, Protocol protocol, TraceId id) {
+  const bool etmv4 = is_etmv4(protocol);
+  UnitOptions drawn;
+  drawn.protocol = protocol;
+  drawn.trace_id = id;
+  drawn.seed = random.fork();
+  drawn.sync_period = random.between(64, 4000);
+  drawn.timestamp_mean = some(random, 100);
+  drawn.overflow_mean = some(random, 2000);
+  if (is_message(protocol)) return drawn;
+  drawn.event_mean = some(random, 100);
+  drawn.filter_mean = some(random, 500);
+  drawn.return_stack = protocol != Protocol::kEtmV3 && random.coin();
+  drawn.cycle_counts = random.coin();
+  drawn.context_ids = random.coin();
+  drawn.vmids = random.coin();
+  drawn.branch_broadcast = !etmv4 && random.one_in(4);
+  if (!etmv4) return drawn;
+  drawn.cycle_threshold = random.below(100);
+  drawn.speculation = random.coin() ? random.between(1, 20) : 0;
+  drawn.mispredict_mean = random.between(1, 40);
+  drawn.q_mean = some(random, 200);
+  drawn.discard_mean = some(random, 2000);
+  return drawn;
+}
+
+Damage draw_damage(Random& random) {
+  Damage drawn;
+  drawn.change_mean = some(random, 3000);
+  drawn.drop_mean = some(random, 5000);
+  drawn.cut = random.coin();
+  return drawn;
+}
+
+}  // namespace
+
+Result<Workload> Workload::random(const RandomOptions& options) {
+  Random random(options.seed);
+  const std::vector<Protocol> protocols =
+      options.protocols.empty() ? draw_protocols(random) : options.protocols;
+  if (protocols.size() > kMaxSources)
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} sources are too many; take at most {}.", protocols.size(), kMaxSources));
+  for (const Protocol protocol : protocols)
+    if (!is_etmv4(protocol) && !is_pft(protocol) && !is_message(protocol))
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("There are no synthetic captures in {}.", protocol_name(protocol)));
+  Result<Program> program =
+      Program::random(draw_program(random, std::ranges::none_of(protocols, is_pft)));
+  if (!program) return std::unexpected(program.error());
+
+  Workload workload;
+  workload.program = *std::move(program);
+  workload.execution = {.seed = random.fork(),
+                        .exception_mean = some(random, 200),
+                        .context_ids = random.between(1, 4),
+                        .vmids = random.between(1, 3),
+                        .secure = random.coin()};
+  for (const Protocol protocol : protocols)
+    workload.units.push_back(
+        draw_unit(random, protocol, static_cast<TraceId>(kFirstId + workload.units.size())));
+  const bool one = workload.units.size() == 1;
+  workload.capture.seed = random.fork();
+  workload.capture.size = options.size != 0 ? options.size : random.between(100, 20'000);
+  workload.capture.framing = static_cast<CaptureFraming>(random.below(one ? 3 : 2));
+  workload.capture.fsync_period = random.between(1, 100);
+  workload.capture.interleave = random.between(1, 400);
+  if (options.damage && random.coin()) workload.capture.damage = draw_damage(random);
+  return workload;
+}
+
+Result<CaptureMaker> Workload::make(bool keep_truth) const {
+  std::vector<std::unique_ptr<TraceUnit>> made;
+  ExecutionOptions own = execution;
+  Random seeds(execution.seed);
+  for (const UnitOptions& unit : units) {
+    auto next = make_unit(unit, &program, own, keep_truth);
+    if (!next) return std::unexpected(next.error());
+    made.push_back(*std::move(next));
+    own.seed = seeds.fork();
+  }
+  return CaptureMaker::create(capture, std::move(made));
+}
+
+std::vector<std::unique_ptr<Source>> MemoryCapture::sources() const {
+  std::vector<std::unique_ptr<Source>> made;
+  for (const auto& unit : maker.units()) made.push_back(unit->make_source(*image));
+  return made;
+}
+
+Result<MemoryCapture> make_in_memory(const Workload& workload, bool keep_truth) {
+  Result<CaptureMaker> maker = workload.make(keep_truth);
+  if (!maker) return std::unexpected(maker.error());
+  MemoryCapture capture{.maker = *std::move(maker), .image = workload.program.image()};
+  while (true) {
+    const Bytes block = capture.maker.next();
+    if (block.empty()) break;
+    capture.bytes.insert(capture.bytes.end(), block.begin(), block.end());
+  }
+  for (const auto& unit : capture.maker.units()) WAYMARK_TRY(unit->status());
+  return capture;
+}
+
+}  // namespace waymark::synth

@@ -1,0 +1,141 @@
+// Programs: random, described, by hand; and the walk over them.
+#include "waymark/synth/program.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <set>
+
+#include "truth_bench.h"
+
+namespace waymark::synth {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(std::string_view text) {
+  const auto program = Program::described(text);
+  return program ? "none" : program.error().detail;
+}
+
+TEST(SynthProgram, a_described_loop_runs_as_often_as_it_says) {
+  const auto program = Program::described(
+      "isa A64\n"
+      "at 0x80000\n"
+      "function main   # a comment\n"
+      "  loop 3\n"
+      "    work 2\n"
+      "    call leaf\n"
+      "  end\n"
+      "end\n"
+      "function leaf\n"
+      "  work 1\n"
+      "end\n");
+  ASSERT_TRUE(program) << program.error().detail;
+  EXPECT_EQ(program->entries(), (std::vector<Place>{{0x80000, isa::Isa::kA64}}));
+  Execution execution(*program, {}, {});
+  Step step;
+  std::vector<std::uint64_t> starts;
+  for (int i = 0; i < 11; ++i) {
+    execution.next(step);
+    starts.push_back(step.start);
+  }
+  // Call, return, loop; three times, then the return to nowhere: begun anew.
+  EXPECT_EQ(starts,
+            (std::vector<std::uint64_t>{0x80000, 0x80014, 0x8000C, 0x80000, 0x80014, 0x8000C,
+                                        0x80000, 0x80014, 0x8000C, 0x80010, 0x80000}));
+}
+
+TEST(SynthProgram, a_described_program_with_everything_decodes_to_what_happened) {
+  for (const std::string isa : {"A64", "A32", "T32"}) {
+    auto program = Program::described(
+        "isa " + isa +
+        "\nfunction main\n loop 2 5\n work 3\n call f\n end\n skip 40\n call_indirect f g\n end\n"
+        " choose\n case\n work 1\n case\n barrier\n wait\n case\n return_if 50\n end\n end\n"
+        "function f\n return_if 20\n work 2\n end\n"
+        "function g\n work 1\n call f\n end\n"
+        "handler irq\n work 2\n loop 3\n barrier\n end\n end\n");
+    ASSERT_TRUE(program) << program.error().detail;
+    EXPECT_EQ(program->handlers().size(), 1U);
+    TruthBench b;
+    b.program = *std::move(program);
+    b.units.emplace_back();
+    b.units.front().return_stack = true;
+    b.execution.exception_mean = 50;
+    b.capture.size = 20'000;
+    EXPECT_EQ(b.check(), "") << isa;
+    EXPECT_GT(b.instructions, 10'000U) << isa;
+  }
+}
+
+TEST(SynthProgram, mistakes_in_a_description_are_named_with_their_line) {
+  EXPECT_THAT(error_of("function f\n work x\nend\n"), HasSubstr("line 2: 'x' is no number"));
+  EXPECT_THAT(error_of("function f\n jump f\nend\n"), HasSubstr("line 2: 'jump' is no statement"));
+  EXPECT_THAT(error_of("function f\n call g\nend\n"),
+              HasSubstr("line 2: There is no function 'g'"));
+  EXPECT_THAT(error_of("function f\n work 1\n"), HasSubstr("not closed"));
+  EXPECT_THAT(error_of("function f\nend\nfunction f\nend\n"), HasSubstr("line 3"));
+  EXPECT_THAT(error_of("work 1\n"), HasSubstr("outside a function"));
+  EXPECT_THAT(error_of("isa A65\n"), HasSubstr("A65"));
+  EXPECT_THAT(error_of("at 3\n"), HasSubstr("multiple of 4"));
+  EXPECT_THAT(error_of("function f\n loop 0\n end\nend\n"), HasSubstr("at least once"));
+  EXPECT_THAT(error_of("function f\n choose\n end\nend\n"), HasSubstr("nothing to choose"));
+  EXPECT_THAT(error_of("function f\n choose\n work 1\n"), HasSubstr("begins with `case`"));
+  EXPECT_THAT(error_of("function f\n case\nend\n"), HasSubstr("line 2"));
+  EXPECT_THAT(error_of(""), HasSubstr("no function to begin with"));
+  EXPECT_THAT(error_of("function f\n call g\nend\nisa T32\nfunction g\nend\n"),
+              HasSubstr("A64 functions cannot call"));
+  EXPECT_THAT(error_of("function f\n call g\nend\nat 0xF00000000\nfunction g\nend\n"),
+              HasSubstr("cannot reach"));
+  std::string deep = "function f\n";
+  for (int i = 0; i < 100; ++i) deep += "loop 1\n";
+  EXPECT_THAT(error_of(deep), HasSubstr("too deeply"));
+}
+
+TEST(SynthProgram, random_programs_of_a_seed_are_equal) {
+  const auto bytes = [](std::uint64_t seed) {
+    return Program::random({.seed = seed})->segments().back().bytes;
+  };
+  EXPECT_EQ(bytes(1), bytes(1));
+  EXPECT_NE(bytes(1), bytes(2));
+  EXPECT_FALSE(Program::random({.functions = 0}));
+  EXPECT_FALSE(Program::random({.isa = isa::Isa::kA64, .mixed = true}));
+  EXPECT_FALSE(Program::random({.isa = isa::Isa::kA32, .address = std::uint64_t{1} << 40}));
+}
+
+TEST(SynthProgram, segments_do_not_overlap) {
+  Program program;
+  EXPECT_TRUE(program.add_segment(0x1000, std::vector<std::uint8_t>(16)));
+  EXPECT_TRUE(program.add_segment(0x1010, std::vector<std::uint8_t>(16)));
+  EXPECT_FALSE(program.add_segment(0xFFF, std::vector<std::uint8_t>(2)));
+  EXPECT_FALSE(program.add_segment(0x1008, std::vector<std::uint8_t>(1)));
+  EXPECT_FALSE(program.add_segment(0x2000, {}));
+  EXPECT_FALSE(program.add_segment(~std::uint64_t{0}, std::vector<std::uint8_t>(2)));
+}
+
+TEST(SynthProgram, files_that_are_no_program_are_refused) {
+  EXPECT_FALSE(Program::elf("/nonexistent/file"));
+  const std::string path = testing::TempDir() + "waymark_no_elf";
+  std::ofstream(path) << "text";
+  EXPECT_FALSE(Program::elf(path));
+  std::ofstream(path) << "\177ELF\002\001\001";
+  EXPECT_FALSE(Program::elf(path));
+}
+
+TEST(SynthProgram, an_elf_file_is_traced_in_its_real_code) {
+  auto program = Program::elf(WAYMARK_SOURCE_DIR "/samples/quicksort/quicksort.elf");
+  if (!program && program.error().code == ErrorCode::kUnsupported)
+    GTEST_SKIP() << program.error().detail;
+  ASSERT_TRUE(program) << program.error().detail;
+  EXPECT_GT(program->functions().size(), 1U);
+  TruthBench b;
+  b.program = *std::move(program);
+  b.units.emplace_back();
+  b.execution.exception_mean = 300;
+  b.capture.size = 30'000;
+  EXPECT_EQ(b.check(), "");
+  EXPECT_GT(b.instructions, 10'000U);
+}
+
+}  // namespace
+}  // namespace waymark::synth
