@@ -117,6 +117,7 @@ void Parser::reset() {
   due_ = Due::kNothing;
   chunk_index_fixed_ = false;
   first_chunk_given_ = false;
+  jumped_ = first_chunk_given_before_ = false;
   data_ = nullptr;
   size_ = position_ = 0;
   base_.valid_bits = 0;
@@ -129,6 +130,8 @@ void Parser::reset() {
 }
 
 void Parser::jump() {
+  if (!jumped_) first_chunk_given_before_ = first_chunk_given_;
+  jumped_ = true;
   synced_ = false;
   carry_.clear();
   carried_ = false;
@@ -292,6 +295,7 @@ bool Parser::next_unsynced(Packet& packet) {
           carry_.clear();
           search_ = Search::kPlain;
           synced_ = byte == 0x80;
+          if (synced_ && jumped_) end_jump();
           if (!synced_) {
             packet.type = PacketType::kBadSequence;
             packet.error_type = PacketType::kAsync;

@@ -338,7 +338,6 @@ ParallelDecoder::ParallelDecoder(DecodeTree& tree, const Options& options)
 }
 
 Result<void> ParallelDecoder::decode(TraceIndex index, Bytes trace, Consumer& consumer) {
-  if (trace.empty()) return {};
   if (trace.size() % tree_.alignment() != 0) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("The trace at offset {} has {} bytes; this framing takes multiples of "

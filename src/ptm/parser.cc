@@ -52,6 +52,7 @@ void Parser::reset() {
   carry_size_ = 0;
   unsynced_size_ = zeros_ = 0;
   first_chunk_given_ = false;
+  jumped_ = first_chunk_given_before_ = false;
   doubtful_bytes_ = 0;
   zeros_before_block_ = tail_zeros_ = 0;
   data_ = nullptr;
@@ -66,6 +67,8 @@ void Parser::reset() {
 }
 
 void Parser::jump() {
+  if (!jumped_) first_chunk_given_before_ = first_chunk_given_;
+  jumped_ = true;
   synced_ = false;
   carry_size_ = 0;
   unsynced_size_ = zeros_ = 0;
@@ -227,6 +230,7 @@ bool Parser::next_unsynced(Packet& packet) {
     const std::uint8_t byte = data_[position_++];
     if (async) {
       synced_ = true;
+      if (jumped_) end_jump();
       std::fill_n(held_.begin(), zeros_, std::uint8_t{0});
       held_[zeros_] = byte;
       raw_ = nullptr;

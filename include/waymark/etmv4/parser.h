@@ -71,6 +71,8 @@ struct ParserState {
   bool chunk_index_fixed_ = false;
   TraceIndex next_chunk_index_ = 0;
   bool first_chunk_given_ = false;
+  bool jumped_ = false;  ///< The search began with a jump: its chunks are none of the stream's.
+  bool first_chunk_given_before_ = false;  ///< The jump.
 
   // Registers that packets update.
   std::array<Address, 4> history_{};  ///< A ring of which the newest three count.
@@ -165,6 +167,10 @@ class Parser : private ParserState {
   };
 
   [[nodiscard]] ParserState settled_state() const;
+  void end_jump() {
+    first_chunk_given_ = first_chunk_given_before_;
+    jumped_ = first_chunk_given_before_ = false;
+  }
   void build_table();
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);

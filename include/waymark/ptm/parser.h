@@ -49,6 +49,8 @@ struct ParserState {
   std::size_t unsynced_size_ = 0;  ///< With the zeros.
   std::size_t zeros_ = 0;
   bool first_chunk_given_ = false;
+  bool jumped_ = false;  ///< The search began with a jump: its chunks are none of the stream's.
+  bool first_chunk_given_before_ = false;  ///< The jump.
   std::uint8_t doubtful_bytes_ = 0;  ///< So many more are looked at for cycle counts.
 
   // Registers that packets update; sheet section 2.
@@ -131,6 +133,10 @@ class Parser : private ParserState {
 
  private:
   [[nodiscard]] ParserState settled_state() const;
+  void end_jump() {
+    first_chunk_given_ = first_chunk_given_before_;
+    jumped_ = first_chunk_given_before_ = false;
+  }
 
   static constexpr std::size_t kMaxZeros = 16;   ///< Then the oldest are told as unsynchronised.
   static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.

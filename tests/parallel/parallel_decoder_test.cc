@@ -1,0 +1,236 @@
+#include "waymark/parallel/parallel_decoder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "synth/truth_bench.h"
+#include "waymark/synth/workload.h"
+
+namespace waymark::parallel {
+namespace {
+
+/// A record and the number of elements before it.
+struct PlacedRecord {
+  std::size_t at = 0;
+  TraceIndex index = 0;
+  TraceId stream_id = 0;
+  std::string_view message;
+  friend bool operator==(const PlacedRecord&, const PlacedRecord&) = default;
+};
+
+/// What a piece saw; after its end, it looks on until it has seen `wanted` more elements.
+struct Seen final : Piece {
+  explicit Seen(std::size_t more) : wanted(more) {}
+  void on_elements(std::span<const Element> more) override {
+    if (ended) {
+      after += more.size();
+    } else {
+      elements.insert(elements.end(), more.begin(), more.end());
+    }
+  }
+  void on_diagnostic(const Diagnostic& record) override {
+    if (!ended)
+      records.push_back({elements.size(), record.index, record.stream_id, record.message});
+  }
+  void end() override { ended = true; }
+  [[nodiscard]] bool wants_more() const override { return ended && after < wanted; }
+
+  std::vector<Element> elements;
+  std::vector<PlacedRecord> records;
+  std::size_t wanted;
+  std::size_t after = 0;
+  bool ended = false;
+};
+
+/// All pieces in a row.
+struct Collector final : Consumer {
+  std::unique_ptr<Piece> begin() override { return std::make_unique<Seen>(wanted); }
+  bool take(std::unique_ptr<Piece> piece) override {
+    const auto& seen = static_cast<const Seen&>(*piece);
+    for (PlacedRecord record : seen.records) {
+      record.at += elements.size();
+      records.push_back(record);
+    }
+    elements.insert(elements.end(), seen.elements.begin(), seen.elements.end());
+    return ++taken < most;
+  }
+
+  std::size_t wanted = 0;
+  std::size_t most = ~std::size_t{0};
+  std::size_t taken = 0;
+  std::vector<Element> elements;
+  std::vector<PlacedRecord> records;
+};
+
+std::unique_ptr<DecodeTree> tree_of(const synth::MemoryCapture& capture) {
+  auto tree = std::make_unique<DecodeTree>(capture.maker.frame_options());
+  for (auto& source : capture.sources()) EXPECT_TRUE(tree->add(std::move(source)));
+  return tree;
+}
+
+/// One thread, without this room.
+Collector sequential(DecodeTree& tree, Bytes bytes) {
+  Collector all;
+  auto piece = all.begin();
+  tree.set_observer(piece.get());
+  std::vector<Element> span(100);
+  const auto drain = [&] {
+    while (const std::size_t count = tree.next(span))
+      piece->on_elements(std::span<const Element>(span).first(count));
+  };
+  if (!bytes.empty()) {
+    EXPECT_TRUE(tree.feed(0, bytes));
+  }
+  drain();
+  tree.finish();
+  drain();
+  tree.set_observer(nullptr);
+  all.take(std::move(piece));
+  return all;
+}
+
+/// The first difference; empty: none.
+std::string difference(const Collector& a, const Collector& b) {
+  const std::size_t both = std::min(a.elements.size(), b.elements.size());
+  for (std::size_t i = 0; i < both; ++i) {
+    if (!(a.elements[i] == b.elements[i]))
+      return fmt::format("element {} of {}: kind {} at index {} against kind {} at index {}", i,
+                         both, static_cast<int>(a.elements[i].kind), a.elements[i].index,
+                         static_cast<int>(b.elements[i].kind), b.elements[i].index);
+  }
+  if (a.elements.size() != b.elements.size())
+    return fmt::format("{} elements against {}", a.elements.size(), b.elements.size());
+  return a.records == b.records ? "" : "the records differ";
+}
+
+std::vector<SourceStatistics> counts_of(const DecodeTree& tree) {
+  std::vector<SourceStatistics> counts;
+  for (const Source* source : tree.sources()) counts.push_back(source->statistics());
+  return counts;
+}
+
+class ParallelDecoderProperty : public testing::TestWithParam<std::vector<Protocol>> {};
+
+TEST_P(ParallelDecoderProperty, gives_what_one_thread_gives) {
+  Statistics all;
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(250); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const auto workload = synth::Workload::random({.seed = seed,
+                                                   .protocols = GetParam(),
+                                                   .size = 4000 + seed % 7 * 8000,
+                                                   .damage = seed % 3 == 0});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    const auto capture = synth::make_in_memory(*workload, false);
+    ASSERT_TRUE(capture) << capture.error().detail;
+
+    const auto one = tree_of(*capture);
+    const std::size_t whole = capture->bytes.size() / one->alignment() * one->alignment();
+    const Bytes bytes = Bytes(capture->bytes).first(whole);
+    if (bytes.empty()) continue;
+    const Collector expected = sequential(*one, bytes);
+
+    const auto many = tree_of(*capture);
+    ParallelDecoder decoder(*many, {.threads = static_cast<unsigned>(1 + seed % 4),
+                                    .piece_bytes = std::size_t{1024} << seed % 3});
+    Collector got;
+    got.wanted = seed % 5 * 20;
+    ASSERT_TRUE(decoder.decode(0, bytes, got));
+    ASSERT_EQ(difference(expected, got), "");
+    EXPECT_TRUE(counts_of(*one) == counts_of(*many));
+    EXPECT_EQ(one->frame_statistics(), many->frame_statistics());
+    all.pieces += decoder.statistics().pieces;
+    all.redone += decoder.statistics().redone;
+  }
+  RecordProperty("pieces", std::to_string(all.pieces));
+  RecordProperty("redone", std::to_string(all.redone));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Protocols, ParallelDecoderProperty,
+    testing::Values(std::vector<Protocol>{Protocol::kEtmV4}, std::vector<Protocol>{Protocol::kEte},
+                    std::vector<Protocol>{Protocol::kPtm}, std::vector<Protocol>{}),
+    [](const auto& protocols) {
+      return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
+    });
+
+synth::MemoryCapture one_capture(const synth::Workload& workload) {
+  return std::move(*synth::make_in_memory(workload, false));
+}
+
+synth::Workload etmv4_workload() {
+  return *synth::Workload::random({.seed = 5, .protocols = {Protocol::kEtmV4}, .size = 300'000});
+}
+
+TEST(ParallelDecoder, guesses_nearly_all_beginnings_right) {
+  const synth::Workload workload = etmv4_workload();
+  const synth::MemoryCapture capture = one_capture(workload);
+  const auto tree = tree_of(capture);
+  ParallelDecoder decoder(*tree, {.threads = 3, .piece_bytes = 20'000});
+  Collector got;
+  ASSERT_TRUE(decoder.decode(0, capture.bytes, got));
+  EXPECT_GT(decoder.statistics().pieces, 5U);
+  EXPECT_LE(decoder.statistics().redone, 2U);
+  EXPECT_EQ(decoder.statistics().threads, 3U);
+}
+
+TEST(ParallelDecoder, stops_where_the_consumer_wants_no_more) {
+  const synth::Workload workload = etmv4_workload();
+  const synth::MemoryCapture capture = one_capture(workload);
+  const Collector expected = sequential(*tree_of(capture), capture.bytes);
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    const auto tree = tree_of(capture);
+    ParallelDecoder decoder(*tree, {.threads = threads, .piece_bytes = 20'000});
+    Collector got;
+    got.most = 3;
+    ASSERT_TRUE(decoder.decode(0, capture.bytes, got));
+    EXPECT_EQ(got.taken, 3U);
+    ASSERT_LT(got.elements.size(), expected.elements.size());
+    EXPECT_TRUE(std::equal(got.elements.begin(), got.elements.end(), expected.elements.begin()));
+  }
+}
+
+TEST(ParallelDecoder, refuses_part_of_a_frame_and_decodes_nothing) {
+  const synth::Workload workload = etmv4_workload();
+  const synth::MemoryCapture capture = one_capture(workload);
+  const auto tree = tree_of(capture);
+  ASSERT_GT(tree->alignment(), 1U);
+  ParallelDecoder decoder(*tree, {.threads = 2});
+  Collector got;
+  const auto done = decoder.decode(0, Bytes(capture.bytes).first(100 * tree->alignment() + 1), got);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(got.taken, 0U);
+}
+
+TEST(ParallelDecoder, takes_any_number_of_threads) {
+  const synth::Workload workload = etmv4_workload();
+  const synth::MemoryCapture capture = one_capture(workload);
+  const Collector expected = sequential(*tree_of(capture), capture.bytes);
+  for (const unsigned threads : {0U, 10'000U}) {
+    const auto tree = tree_of(capture);
+    ParallelDecoder decoder(*tree, {.threads = threads, .piece_bytes = 5000});
+    Collector got;
+    ASSERT_TRUE(decoder.decode(0, capture.bytes, got));
+    EXPECT_EQ(difference(expected, got), "");
+    EXPECT_LE(decoder.statistics().threads, kMaxThreads);
+  }
+}
+
+TEST(ParallelDecoder, decodes_nothing_of_nothing) {
+  const synth::Workload workload = etmv4_workload();
+  const synth::MemoryCapture capture = one_capture(workload);
+  const auto tree = tree_of(capture);
+  ParallelDecoder decoder(*tree, {.threads = 2});
+  Collector got;
+  ASSERT_TRUE(decoder.decode(0, {}, got));
+  EXPECT_EQ(difference(sequential(*tree_of(capture), Bytes(capture.bytes).first(0)), got), "");
+}
+
+}  // namespace
+}  // namespace waymark::parallel
