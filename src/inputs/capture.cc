@@ -86,12 +86,20 @@ std::optional<TraceBlock> Capture::next_block() {
     if (whole == 0) return std::nullopt;
     return TraceBlock{record->index, record->payload.first(whole)};
   }
+  auto block = rest();
+  if (!block) return std::nullopt;
+  block->bytes = block->bytes.first(std::min(kBlockSize, block->bytes.size()));
+  position_ += block->bytes.size();
+  return block;
+}
+
+std::optional<TraceBlock> Capture::rest() const {
+  if (framing_ == Framing::kDstream) return std::nullopt;
+  const auto options = frame_options(framing_);
+  const std::size_t alignment = options ? options->alignment() : 1;
   const std::size_t whole = trace_.size() / alignment * alignment;
   if (position_ >= whole) return std::nullopt;
-  const TraceIndex index = position_;
-  const std::size_t size = std::min<std::size_t>(kBlockSize, whole - position_);
-  position_ += size;
-  return TraceBlock{index, trace_.bytes().subspan(index, size)};
+  return TraceBlock{position_, trace_.bytes().subspan(position_, whole - position_)};
 }
 
 }  // namespace waymark::inputs

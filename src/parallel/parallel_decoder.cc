@@ -67,7 +67,7 @@ class ParallelDecoder::Run {
         consumer_(consumer),
         threads_(threads),
         piece_bytes_(options.piece_bytes),
-        slots_(std::size_t{2} * threads) {}
+        slots_(std::size_t{2} + threads) {}
 
   Result<void> decode() {
     batch_.resize(kBatch);

@@ -4,120 +4,21 @@
 #include <memory>
 
 #include "commands.h"
+#include "decode_parallel.h"
+#include "decode_sink.h"
 #include "exit_code.h"
 #include "message_stage.h"
 #include "record_options.h"
 #include "run.h"
 #include "syst_options.h"
-#include "waymark/etmv4/text.h"
 #include "waymark/merge/time_merge.h"
-#include "waymark/outputs/csv.h"
-#include "waymark/outputs/human.h"
-#include "waymark/outputs/json.h"
 #include "waymark/outputs/names.h"
-#include "waymark/ptm/text.h"
 
 namespace waymark::cli {
 namespace {
 
 constexpr std::uint32_t kStrictFlags =
     kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity | kA64OpcodeCheck;
-
-/// Where elements and damage go, by format.
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void add(std::span<const Element> elements) = 0;
-  virtual void add(const Diagnostic& record) = 0;
-  virtual void add(const merge::TimedRecord& record) = 0;
-  virtual void finish() {}
-};
-
-class TextSink final : public Sink {
- public:
-  TextSink(TextBuffer& out, const inputs::Capture& capture, bool timed, MessageStage* messages)
-      : writer_(out) {
-    if (timed) writer_.show_times();
-    if (messages != nullptr) {
-      writer_.write_custom_with(
-          [messages](TextBuffer& text, const Element& element) { messages->write(text, element); });
-    }
-    for (const inputs::CaptureSource& source : capture.sources()) {
-      writer_.name_core(source.id, source.core);
-      const Protocol protocol = source.source->protocol();
-      if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
-        writer_.name_exceptions(source.id, etmv4::write_exception_name, source.profile);
-      } else if (protocol == Protocol::kPtm) {
-        writer_.name_exceptions(source.id, ptm::write_exception_name, source.profile);
-      }
-    }
-    writer_.header();
-  }
-  void add(std::span<const Element> elements) override { writer_.add(elements); }
-  void add(const Diagnostic& record) override { writer_.add(record); }
-  void add(const merge::TimedRecord& record) override { writer_.add(record); }
-  void finish() override { writer_.finish(); }
-
- private:
-  outputs::HumanWriter writer_;
-};
-
-class JsonSink final : public Sink {
- public:
-  JsonSink(TextBuffer& out, MessageStage* messages) : out_(out), messages_(messages) {}
-  void add(std::span<const Element> elements) override {
-    for (const Element& element : elements) {
-      if (!is_message(element)) outputs::write_json(out_, element);
-    }
-  }
-  void add(const Diagnostic& record) override { outputs::write_json(out_, record); }
-  void add(const merge::TimedRecord& record) override {
-    if (record.is_damage || !is_message(record.element)) outputs::write_json(out_, record);
-  }
-
- private:
-  /// True: it is one, and is written.
-  bool is_message(const Element& element) {
-    if (messages_ == nullptr || element.kind != ElementKind::kCustom) return false;
-    messages_->write(out_, element);
-    return true;
-  }
-
-  TextBuffer& out_;
-  MessageStage* messages_;
-};
-
-class CsvSink final : public Sink {
- public:
-  CsvSink(TextBuffer& out, bool timed) : out_(out) {
-    if (timed) {
-      outputs::write_csv_timed_header(out_);
-    } else {
-      outputs::write_csv_element_header(out_);
-    }
-  }
-  void add(std::span<const Element> elements) override {
-    for (const Element& element : elements) outputs::write_csv(out_, element);
-  }
-  void add(const Diagnostic& record) override { outputs::write_csv(out_, record); }
-  void add(const merge::TimedRecord& record) override { outputs::write_csv(out_, record); }
-
- private:
-  TextBuffer& out_;
-};
-
-std::unique_ptr<Sink> make_sink(Format format, TextBuffer& out, const inputs::Capture& capture,
-                                bool timed, MessageStage* messages) {
-  switch (format) {
-    case Format::kJson:
-      return std::make_unique<JsonSink>(out, messages);
-    case Format::kCsv:
-      return std::make_unique<CsvSink>(out, timed);
-    case Format::kText:
-      break;
-  }
-  return std::make_unique<TextSink>(out, capture, timed, messages);
-}
 
 /// All sources in the order of time, on their way to a sink.
 class Merged final : private merge::RecordSink {
@@ -210,7 +111,22 @@ struct DecodeOptions : RecordOptions {
   std::string merge;
   bool syst = false;
   MessageOptions messages;
+  unsigned threads = 0;  ///< 0: not said.
 };
+
+int finish(inputs::Capture& capture, Output& output, const DecodeOptions& options, int code,
+           bool executed) {
+  if (code == kOk && !executed) {
+    code = complain(
+        fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
+                    any_sync_point(capture)
+                        ? "no address follows the synchronisation points."
+                        : "no synchronisation point was found. See `waymark info` for what is "
+                          "in the trace."),
+        kDamaged);
+  }
+  return finish_records(capture, output, options, code);
+}
 
 int run(const DecodeOptions& options) {
   SourceOptions source;
@@ -243,8 +159,15 @@ int run(const DecodeOptions& options) {
     messages.emplace(*collateral, transport->frequency, options.format);
     if (transport->short_guid) messages->set_short_client(*transport->short_guid);
   }
-  const auto sink =
-      make_sink(options.format, output->text(), *capture, timed, messages ? &*messages : nullptr);
+  // Times, messages and --strict look at everything in one row.
+  if (!timed && !messages && !options.strict) {
+    if (const auto done = decode_parallel(*capture, *output, options.format, options.threads)) {
+      return finish(*capture, *output, options, done->code, done->executed);
+    }
+  }
+  const auto sink = make_sink(
+      {.format = options.format, .timed = timed, .messages = messages ? &*messages : nullptr},
+      output->text(), *capture);
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
   DamageObserver observer(*sink, merged ? &*merged : nullptr);
@@ -261,10 +184,7 @@ int run(const DecodeOptions& options) {
   const RunHooks hooks{.on_elements =
                            [&](std::span<const Element> elements) {
                              pass(messages ? messages->replace(elements) : elements);
-                             for (const Element& element : elements) {
-                               executed |= element.kind != ElementKind::kNoSync &&
-                                           element.kind != ElementKind::kEndOfTrace;
-                             }
+                             executed |= says_something(elements);
                            },
                        .stop = [&] { return options.strict && observer.first().has_value(); }};
   int code = run_capture(*capture, *output, hooks);
@@ -273,16 +193,8 @@ int run(const DecodeOptions& options) {
   sink->finish();
   if (options.strict && observer.first()) {
     code = complain(strict_sentence(*observer.first()), kDamaged);
-  } else if (code == kOk && !executed) {
-    code = complain(
-        fmt::format("{}: nothing could be decoded: {}", capture->trace().path(),
-                    any_sync_point(*capture)
-                        ? "no address follows the synchronisation points."
-                        : "no synchronisation point was found. See `waymark info` for what is "
-                          "in the trace."),
-        kDamaged);
   }
-  return finish_records(*capture, *output, options, code);
+  return finish(*capture, *output, options, code, executed);
 }
 
 }  // namespace
@@ -300,6 +212,7 @@ void add_decode(CLI::App& app, int& exit_code) {
   command->add_flag("--syst", options->syst,
                     "STM: show SyS-T messages in place of their packets; see `waymark syst`");
   add_collateral_options(*command, options->messages);
+  add_threads_option(*command, options->threads);
   command->footer(
       "Examples:\n"
       "  waymark decode board/                        every core, as text\n"

@@ -112,6 +112,10 @@ class Capture {
   /// The blocks of the trace one after the other; nothing at its end.
   std::optional<TraceBlock> next_block();
 
+  /// All blocks that next_block() has not given yet, as one; nothing at the end, and where the
+  /// trace is in records.  next_block() goes on as before.
+  [[nodiscard]] std::optional<TraceBlock> rest() const;
+
  private:
   Capture() = default;
   friend class CaptureBuilder;

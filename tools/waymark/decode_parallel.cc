@@ -1,0 +1,139 @@
+#include "decode_parallel.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "decode_sink.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "waymark/parallel/parallel_decoder.h"
+
+namespace waymark::cli {
+namespace {
+
+// Shorter traces are done before threads have begun.
+constexpr std::size_t kWorthThreads = std::size_t{2} << 20;
+
+/// The text of a stretch of the trace.
+class TextPiece final : public parallel::Piece {
+ public:
+  TextPiece(const inputs::Capture& capture, Format format, TextBuffer text)
+      : text_(std::move(text)),
+        sink_(make_sink({.format = format, .header = false}, text_, capture)) {}
+
+  void on_elements(std::span<const Element> elements) override {
+    if (!ended_) {
+      executed_ = executed_ || says_something(elements);
+      last_ = elements.back().index;
+    }
+    sink_->add(elements);
+  }
+  void on_diagnostic(const Diagnostic& record) override {
+    // The decoder speaks of a bad packet too, and says what it means.
+    if (record.stage != Stage::kPackets) sink_->add(record);
+  }
+  void end() override {
+    ended_ = true;
+    sink_->end_here();
+  }
+  [[nodiscard]] bool wants_more() const override { return sink_->wants_more(); }
+
+  /// The whole text.
+  [[nodiscard]] std::string_view finish() {
+    sink_->finish();
+    return text_.view();
+  }
+  [[nodiscard]] TextBuffer take_buffer() { return std::move(text_); }
+  [[nodiscard]] bool executed() const { return executed_; }
+  [[nodiscard]] TraceIndex last() const { return last_; }
+
+ private:
+  TextBuffer text_;
+  std::unique_ptr<Sink> sink_;
+  TraceIndex last_ = 0;
+  bool executed_ = false;
+  bool ended_ = false;
+};
+
+class Writer final : public parallel::Consumer {
+ public:
+  Writer(const inputs::Capture& capture, Output& output, Format format)
+      : capture_(capture), output_(output), format_(format), progress_(capture.trace().size()) {}
+
+  std::unique_ptr<parallel::Piece> begin() override {
+    return std::make_unique<TextPiece>(capture_, format_, buffer());
+  }
+
+  bool take(std::unique_ptr<parallel::Piece> piece) override {
+    auto& text = static_cast<TextPiece&>(*piece);
+    output_.text().put(text.finish());
+    const bool written = output_.settle();
+    executed_ = executed_ || text.executed();
+    progress_.at(text.last());
+    give_back(text.take_buffer());
+    if (interrupted()) code_ = kInterrupted;
+    if (!written) code_ = kOutput;
+    return code_ == kOk;
+  }
+
+  [[nodiscard]] ParallelOutcome outcome() const { return {code_, executed_}; }
+
+ private:
+  TextBuffer buffer() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return TextBuffer();
+    TextBuffer text = std::move(free_.back());
+    free_.pop_back();
+    return text;
+  }
+  void give_back(TextBuffer text) {
+    text.clear();
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(text));
+  }
+
+  const inputs::Capture& capture_;
+  Output& output_;
+  const Format format_;
+  Progress progress_;
+  int code_ = kOk;
+  bool executed_ = false;
+  std::mutex mutex_;
+  std::vector<TextBuffer> free_;  ///< Of pieces that are written; memory is kept.
+};
+
+}  // namespace
+
+void add_threads_option(CLI::App& command, unsigned& threads) {
+  command.add_option("-j,--threads", threads, "Threads that decode (default: one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, parallel::kMaxThreads));
+}
+
+bool says_something(std::span<const Element> elements) {
+  return std::ranges::any_of(elements, [](const Element& element) {
+    return element.kind != ElementKind::kNoSync && element.kind != ElementKind::kEndOfTrace;
+  });
+}
+
+std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output& output,
+                                               Format format, unsigned threads) {
+  if (threads == 0 && capture.trace().size() >= kWorthThreads)
+    threads = std::thread::hardware_concurrency();
+  if (threads <= 1 || !capture.tree().can_jump()) return std::nullopt;
+  const auto whole = capture.rest();
+  if (!whole) return std::nullopt;
+  // Its header stands once, before the pieces.
+  make_sink({.format = format}, output.text(), capture);
+  Writer writer(capture, output, format);
+  parallel::ParallelDecoder decoder(capture.tree(), {.threads = threads});
+  if (const auto done = decoder.decode(whole->index, whole->bytes, writer); !done)
+    return ParallelOutcome{complain(done.error().detail, kDamaged), true};
+  return writer.outcome();
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,29 @@
+// decode on several threads.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "format.h"
+#include "output.h"
+#include "waymark/inputs/capture.h"
+
+namespace waymark::cli {
+
+/// -j N: 1 to parallel::kMaxThreads; 0 where it is not said.
+void add_threads_option(CLI::App& command, unsigned& threads);
+
+/// False where only synchronisation was lost and found: nothing was executed, and no data came.
+bool says_something(std::span<const Element> elements);
+
+struct ParallelOutcome {
+  int code = 0;
+  bool executed = false;  ///< says_something().
+};
+
+/// Decodes the whole capture with several threads; the text is that of one thread.  Nothing where
+/// one thread does it: `threads` is 1, or 0 and the trace is short, or sources cannot be cut.
+std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output& output,
+                                               Format format, unsigned threads);
+
+}  // namespace waymark::cli

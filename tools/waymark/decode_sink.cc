@@ -1,0 +1,123 @@
+#include "decode_sink.h"
+
+#include "waymark/etmv4/text.h"
+#include "waymark/outputs/csv.h"
+#include "waymark/outputs/human.h"
+#include "waymark/outputs/json.h"
+#include "waymark/ptm/text.h"
+
+namespace waymark::cli {
+namespace {
+
+class TextSink final : public Sink {
+ public:
+  TextSink(const SinkOptions& options, TextBuffer& out, const inputs::Capture& capture)
+      : writer_(out) {
+    if (options.timed) writer_.show_times();
+    if (options.messages != nullptr) {
+      writer_.write_custom_with(
+          [messages = options.messages](TextBuffer& text, const Element& element) {
+            messages->write(text, element);
+          });
+    }
+    for (const inputs::CaptureSource& source : capture.sources()) {
+      writer_.name_core(source.id, source.core);
+      const Protocol protocol = source.source->protocol();
+      if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
+        writer_.name_exceptions(source.id, etmv4::write_exception_name, source.profile);
+      } else if (protocol == Protocol::kPtm) {
+        writer_.name_exceptions(source.id, ptm::write_exception_name, source.profile);
+      }
+    }
+    if (options.header) writer_.header();
+  }
+  void add(std::span<const Element> elements) override { writer_.add(elements); }
+  void add(const Diagnostic& record) override { writer_.add(record); }
+  void add(const merge::TimedRecord& record) override { writer_.add(record); }
+  void finish() override { writer_.finish(); }
+  void end_here() override { writer_.end_here(); }
+  [[nodiscard]] bool wants_more() const override { return writer_.wants_more(); }
+
+ private:
+  outputs::HumanWriter writer_;
+};
+
+/// Each line is complete at once.
+class LineSink : public Sink {
+ public:
+  void end_here() override { ended_ = true; }
+
+ protected:
+  [[nodiscard]] bool ended() const { return ended_; }
+
+ private:
+  bool ended_ = false;
+};
+
+class JsonSink final : public LineSink {
+ public:
+  JsonSink(TextBuffer& out, MessageStage* messages) : out_(out), messages_(messages) {}
+  void add(std::span<const Element> elements) override {
+    if (ended()) return;
+    for (const Element& element : elements) {
+      if (!is_message(element)) outputs::write_json(out_, element);
+    }
+  }
+  void add(const Diagnostic& record) override {
+    if (!ended()) outputs::write_json(out_, record);
+  }
+  void add(const merge::TimedRecord& record) override {
+    if (record.is_damage || !is_message(record.element)) outputs::write_json(out_, record);
+  }
+
+ private:
+  /// True: it is one, and is written.
+  bool is_message(const Element& element) {
+    if (messages_ == nullptr || element.kind != ElementKind::kCustom) return false;
+    messages_->write(out_, element);
+    return true;
+  }
+
+  TextBuffer& out_;
+  MessageStage* messages_;
+};
+
+class CsvSink final : public LineSink {
+ public:
+  CsvSink(const SinkOptions& options, TextBuffer& out) : out_(out) {
+    if (!options.header) return;
+    if (options.timed) {
+      outputs::write_csv_timed_header(out_);
+    } else {
+      outputs::write_csv_element_header(out_);
+    }
+  }
+  void add(std::span<const Element> elements) override {
+    if (ended()) return;
+    for (const Element& element : elements) outputs::write_csv(out_, element);
+  }
+  void add(const Diagnostic& record) override {
+    if (!ended()) outputs::write_csv(out_, record);
+  }
+  void add(const merge::TimedRecord& record) override { outputs::write_csv(out_, record); }
+
+ private:
+  TextBuffer& out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
+                                const inputs::Capture& capture) {
+  switch (options.format) {
+    case Format::kJson:
+      return std::make_unique<JsonSink>(out, options.messages);
+    case Format::kCsv:
+      return std::make_unique<CsvSink>(options, out);
+    case Format::kText:
+      break;
+  }
+  return std::make_unique<TextSink>(options, out, capture);
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,40 @@
+// What decode writes: elements and damage in one of the formats.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "format.h"
+#include "message_stage.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/merge/timeline.h"
+
+namespace waymark::cli {
+
+/// Where elements and damage go, by format.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void add(std::span<const Element> elements) = 0;
+  virtual void add(const Diagnostic& record) = 0;
+  virtual void add(const merge::TimedRecord& record) = 0;
+  virtual void finish() {}
+
+  /// What comes from now on is not written: it only completes what is.
+  virtual void end_here() = 0;
+  /// After end_here(): something is not complete.
+  [[nodiscard]] virtual bool wants_more() const { return false; }
+};
+
+struct SinkOptions {
+  Format format = Format::kText;
+  bool header = true;                ///< Where the format has one.
+  bool timed = false;                ///< All comes as TimedRecord.
+  MessageStage* messages = nullptr;  ///< Writes kCustom elements.
+};
+
+/// Writes whole lines to `out`; both must outlive the sink.
+std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
+                                const inputs::Capture& capture);
+
+}  // namespace waymark::cli
