@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   add_syst(app, exit_code);
   add_collateral(app, exit_code);
   add_assemble(app, exit_code);
+  add_etm4(app, exit_code);
   watch_signals();
   try {
     app.parse(argc, argv);
