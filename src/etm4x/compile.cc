@@ -864,7 +864,13 @@ std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id
 bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>& missing) {
   const auto lines = plan_lines(whole);
   const std::size_t before = missing.size();
-  for (std::string& line : plan_lines(part)) {
+  Plan wanted = part;
+  wanted.sinks.clear();  // Other devices.
+  if (wanted.cycles && wanted.cycles->value == 0) {
+    wanted.cycles.reset();
+    if (!whole.cycles) missing.emplace_back("cycles");
+  }
+  for (std::string& line : plan_lines(wanted)) {
     if (std::ranges::find(lines, line) == lines.end()) missing.push_back(std::move(line));
   }
   return missing.size() == before;

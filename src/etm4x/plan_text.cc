@@ -1,6 +1,8 @@
 // A plan as text in its one spelling.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "waymark/etm4x/plan.h"
 
 namespace waymark::etm4x {
@@ -39,14 +41,11 @@ std::string resource_text(const Resource& resource) {
 }
 
 std::string term_text(const Term& term) {
-  std::string text = term.inverted ? "not " : "";
-  bool first = true;
-  for (const Resource& resource : term.any) {
-    if (!first) text += ", ";
-    first = false;
-    text += resource_text(resource);
-  }
-  return text;
+  // The order says nothing, so there is one.
+  std::vector<std::string> resources;
+  for (const Resource& resource : term.any) resources.push_back(resource_text(resource));
+  std::ranges::sort(resources);
+  return fmt::format("{}{}", term.inverted ? "not " : "", fmt::join(resources, ", "));
 }
 
 std::string_view load_store_text(unsigned kinds) {
@@ -153,18 +152,23 @@ std::vector<std::string> plan_lines(const Plan& plan) {
   for (unsigned i = 0; i < plan.events.size(); ++i) {
     if (!plan.events[i]) continue;
     const bool traced = (plan.events_in_trace >> i & 1) != 0;
+    if (!traced && plan.events[i]->event.kind == EventKind::kNever) continue;
     add(fmt::format("{} {} {}", traced ? "event" : "event-output", i,
                     event_text(plan.events[i]->event)));
   }
   for (unsigned i = 0; i < plan.counters.size(); ++i) {
     const PlanCounter& counter = plan.counters[i];
     if (counter.line == 0) continue;
-    add(fmt::format("counter {} value {}", i, counter.value));
-    add(fmt::format("counter {} reload {}", i, counter.reload));
+    if (counter.value != 0) add(fmt::format("counter {} value {}", i, counter.value));
+    if (counter.reload != 0) add(fmt::format("counter {} reload {}", i, counter.reload));
     if (counter.self_reload) add(fmt::format("counter {} self-reload", i));
     if (counter.chain) add(fmt::format("counter {} chain", i));
-    add(fmt::format("counter {} count {}", i, event_text(counter.count)));
-    add(fmt::format("counter {} reload-on {}", i, event_text(counter.reload_on)));
+    if (counter.count.kind != EventKind::kNever) {
+      add(fmt::format("counter {} count {}", i, event_text(counter.count)));
+    }
+    if (counter.reload_on.kind != EventKind::kNever) {
+      add(fmt::format("counter {} reload-on {}", i, event_text(counter.reload_on)));
+    }
   }
   for (unsigned i = 0; i < plan.forward.size(); ++i) {
     if (plan.forward[i].event.kind != EventKind::kNever) {
