@@ -180,8 +180,8 @@ class Compiler {
       problem(plan_.when->line, "strobing decides when to trace",
               "Leave out either when or strobe");
     }
-    selectors_.push_back(0x20001);
-    selectors_.push_back(0x20002);
+    selectors_.emplace_back(0x20001U);
+    selectors_.emplace_back(0x20002U);
   }
 
   [[nodiscard]] unsigned selector_end() const { return caps_.nr_resource * 2; }
@@ -302,6 +302,7 @@ class Compiler {
     for (unsigned i = 0; i + 1 < comparators_.size(); i += 2) {
       const Comparator& at = comparators_[i];
       if (at.tag != Tag::kRange || at.exclude) continue;
+      if ((unfiltered_pairs_ >> (i / 2) & 1) != 0) continue;
       includes = true;
       Match wide = at.match;
       wide.first = match.first;
@@ -432,7 +433,8 @@ class Compiler {
           if (selectors_[i] == *value) return i + 2;
         }
         // A gap that pairs left first.
-        const auto gap = std::ranges::find(selectors_, std::nullopt);
+        const auto gap = std::ranges::find_if(
+            selectors_, [](const auto& held) { return !held.has_value(); });
         const auto index = static_cast<std::size_t>(gap - selectors_.begin());
         if (index + 2 >= selector_end()) return no_selector(line);
         if (gap == selectors_.end()) {

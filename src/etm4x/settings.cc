@@ -47,6 +47,7 @@ class Capture {
       keep("seq_state");
     }
     slots("sshot_idx", 0, caps_.nr_ss_cmp, {"sshot_ctrl", "sshot_pe_ctrl"});
+    if (failure_) return std::unexpected(std::move(*failure_));
     return std::move(settings_);
   }
 
@@ -81,7 +82,10 @@ class Capture {
       return;
     }
     for (unsigned i = first; i < end; ++i) {
-      if (!tree_.write(path, fmt::format("0x{:x}\n", i))) break;
+      if (auto done = tree_.write(path, fmt::format("0x{:x}\n", i)); !done) {
+        failure_ = std::move(done).error();
+        break;
+      }
       add(index, fmt::format("0x{:x}", i));
       visit(i);
     }
@@ -134,6 +138,7 @@ class Capture {
   const Capabilities& caps_;
   bool walk_;
   std::vector<SysfsWrite> settings_;
+  std::optional<Error> failure_;  ///< Of a walk: what was seen is not all.
 };
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Random operations never break an invariant, and every accepted plan can be read off its registers.
 // The fuzz targets etm4x_operations_fuzz and etm4x_plan_fuzz do the same for longer.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <fmt/ranges.h>
 
 #include "etm4x/random_operations.h"
 #include "etm4x/random_plan.h"
@@ -45,7 +44,7 @@ TEST(RandomPlans, are_in_the_explanation_of_their_registers) {
     EXPECT_TRUE(contains_plan(plan_of(compiled->image, read_capabilities(id, {})), plan, missing))
         << fmt::format("{}", fmt::join(missing, "\n")) << "\nof\n" << plan_text(plan);
   }
-  EXPECT_GT(accepted, 500);
+  EXPECT_GT(accepted, 100);
 }
 
 TEST(RandomPlans, text_is_read_back) {

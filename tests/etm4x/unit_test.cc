@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "etm4x/units.h"
 #include "waymark/etm4x/files.h"
 
@@ -141,7 +143,8 @@ TEST(Enable, single_shot_is_ready_if_programmed) {
 
 TEST(Enable, order_is_that_of_the_driver) {
   Unit unit(full_unit());
-  const auto& values = unit.image().values();
+  const RegisterImage image = unit.image();
+  const auto& values = image.values();
   EXPECT_EQ(values.back().name, "TRCPRGCTLR");
   std::vector<std::string> names;
   for (const auto& value : values) names.push_back(value.name);
