@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "etm4x/random_operations.h"
 #include "etm4x/random_plan.h"
 #include "etm4x/units.h"
@@ -11,12 +13,18 @@
 namespace waymark::etm4x {
 namespace {
 
-constexpr unsigned kUnits = 200;
 constexpr unsigned kOperations = 200;
+
+// WAYMARK_OPERATIONS=1000000 runs that many.
+unsigned units() {
+  const char* wanted = std::getenv("WAYMARK_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
+  const unsigned long operations = wanted == nullptr ? 40000 : std::strtoul(wanted, nullptr, 10);
+  return static_cast<unsigned>(operations / kOperations);
+}
 
 TEST(RandomOperations, keep_every_invariant) {
   support::Random random(7);
-  for (unsigned i = 0; i < kUnits; ++i) {
+  for (unsigned i = 0, end = units(); i < end; ++i) {
     Unit unit(random_ids(random), random_environment(random), random.one_in(4) ? kNoQuirks : kAllQuirks);
     for (unsigned n = 0; n < kOperations; ++n) {
       ASSERT_EQ(random_operation(unit, random), "") << "unit " << i << " operation " << n;
