@@ -13,9 +13,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace waymark::etm4x;
   if (size == 0) return 0;
   static_cast<void>(read_perf_metadata(Bytes(data, size)));
-  const IdRegisters id = *data % 3 == 0 ? full_unit() : *data % 3 == 1 ? middle_unit() : bare_unit();
+  const IdRegisters id = *data % 3 == 0   ? full_unit()
+                         : *data % 3 == 1 ? middle_unit()
+                                          : bare_unit();
   std::vector<PlanProblem> problems;
-  const auto plan = parse_plan({reinterpret_cast<const char*>(data + 1), size - 1}, nullptr, problems);
+  const auto plan =
+      parse_plan({reinterpret_cast<const char*>(data + 1), size - 1}, nullptr, problems);
   if (plan.has_value() != problems.empty()) std::abort();
   if (!plan) return 0;
   const auto compiled = compile_plan(*plan, id, {}, problems);

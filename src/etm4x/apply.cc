@@ -61,8 +61,8 @@ class Applier {
     for (const SysfsWrite& write : writes) {
       const bool of_unit = write.file.starts_with(fmt::format("{}/", unit_));
       if (tree_.live() && of_unit) continue;
-      const bool known = std::ranges::any_of(
-          before_, [&](const auto& held) { return held.first == write.file; });
+      const bool known =
+          std::ranges::any_of(before_, [&](const auto& held) { return held.first == write.file; });
       if (known) continue;
       auto text = tree_.read(write.file);
       if (!text) return std::unexpected(text.error());
@@ -94,8 +94,9 @@ class Applier {
     if (same_setting(expected, write.value, *actual) || same_number(expected, *actual)) return {};
     std::string hint;
     if (write.file.ends_with("/s_exlevel_vinst")) {
-      hint = " A perf session made the driver forget the secure levels; load it again, or name "
-             "them in levels.";
+      hint =
+          " A perf session made the driver forget the secure levels; load it again, or name "
+          "them in levels.";
     }
     return fail(ErrorCode::kIo,
                 fmt::format("{} reads '{}' after '{}' was written, not '{}'.{}", write.file,
@@ -112,7 +113,8 @@ class Applier {
 
   std::unexpected<Error> failed(const SysfsWrite& write, const Error& reason) {
     const std::string undone = undo();
-    const std::string place = write.line == 0 ? "" : fmt::format(" (line {} of the plan)", write.line);
+    const std::string place =
+        write.line == 0 ? "" : fmt::format(" (line {} of the plan)", write.line);
     return fail(reason.code, fmt::format("Writing '{}' to {}{} failed: {} {}", write.value,
                                          write.file, place, reason.detail, undone));
   }
@@ -141,8 +143,8 @@ class Applier {
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       const SysfsWrite& was = settings_[i];
       if ((*now)[i] == was) continue;
-      left.push_back(fmt::format("{} (was {}, is {})", in_unit(was.file), was.value,
-                                 (*now)[i].value));
+      left.push_back(
+          fmt::format("{} (was {}, is {})", in_unit(was.file), was.value, (*now)[i].value));
     }
   }
 

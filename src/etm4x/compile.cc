@@ -433,8 +433,8 @@ class Compiler {
           if (selectors_[i] == *value) return i + 2;
         }
         // A gap that pairs left first.
-        const auto gap = std::ranges::find_if(
-            selectors_, [](const auto& held) { return !held.has_value(); });
+        const auto gap =
+            std::ranges::find_if(selectors_, [](const auto& held) { return !held.has_value(); });
         const auto index = static_cast<std::size_t>(gap - selectors_.begin());
         if (index + 2 >= selector_end()) return no_selector(line);
         if (gap == selectors_.end()) {

@@ -56,8 +56,7 @@ Candidate candidate_of(const Plan& plan) {
     if (ranges) break;
     c.request.filters.push_back(
         {point.stop ? FilterAction::kStop : FilterAction::kStart, point.match.first, 0});
-    c.filters.push_back(
-        fmt::format("{} 0x{:x}", point.stop ? "stop" : "start", point.match.first));
+    c.filters.push_back(fmt::format("{} 0x{:x}", point.stop ? "stop" : "start", point.match.first));
   }
   return c;
 }
@@ -91,9 +90,8 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
   Unit unit(id, environment);
   const auto image = unit.perf_start(c.request);
   if (!image) {
-    line.differences.push_back(
-        fmt::format("perf refuses this ({}): {}", errno_name(image.error().error),
-                    image.error().rule));
+    line.differences.push_back(fmt::format("perf refuses this ({}): {}",
+                                           errno_name(image.error().error), image.error().rule));
     return line;
   }
   line.possible = true;
@@ -126,7 +124,8 @@ std::string shell_script(const CompiledPlan& compiled, const Plan& plan, std::st
   std::string text = fmt::format(
       "#!/bin/sh\n# Programs {}.  Stops at the first write that fails, and names it.\n"
       "cd '{}' || exit 1\n"
-      "put() {{\n  printf '%s\\n' \"$2\" >\"$1\" || {{ echo \"failed: '$2' to $1\" >&2; exit 1; }}\n"
+      "put() {{\n  printf '%s\\n' \"$2\" >\"$1\" || {{ echo \"failed: '$2' to $1\" >&2; exit 1; "
+      "}}\n"
       "}}\n",
       unit, root);
   for (const PlanSink& sink : plan.sinks) {

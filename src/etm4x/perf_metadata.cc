@@ -21,9 +21,8 @@ constexpr std::uint32_t kCsEtm = 3;
 constexpr std::size_t kPipeHeader = 16;
 constexpr std::size_t kRecordHeader = 8;
 
-constexpr std::array<std::string_view, 7> kNames = {"TRCCONFIGR", "TRCTRACEIDR", "TRCIDR0",
-                                                    "TRCIDR1",    "TRCIDR2",     "TRCIDR8",
-                                                    "TRCAUTHSTATUS"};
+constexpr std::array<std::string_view, 7> kNames = {
+    "TRCCONFIGR", "TRCTRACEIDR", "TRCIDR0", "TRCIDR1", "TRCIDR2", "TRCIDR8", "TRCAUTHSTATUS"};
 
 std::unexpected<Error> cut_short(std::uint64_t at) {
   return fail(ErrorCode::kBadData,

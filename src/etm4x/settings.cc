@@ -29,9 +29,9 @@ class Capture {
       return fail(ErrorCode::kNotFound,
                   fmt::format("{}/mode cannot be read: this is no folder of an ETMv4.", unit_));
     }
-    for (const auto file : {"event_vinst", "s_exlevel_vinst", "ns_exlevel_vinst", "syncfreq",
-                            "cyc_threshold", "bb_ctrl", "event_ts", "event", "event_instren",
-                            "vinst_pe_cmp_start_stop"}) {
+    for (const auto file :
+         {"event_vinst", "s_exlevel_vinst", "ns_exlevel_vinst", "syncfreq", "cyc_threshold",
+          "bb_ctrl", "event_ts", "event", "event_instren", "vinst_pe_cmp_start_stop"}) {
       keep(file);
     }
     slots("ctxid_idx", 0, caps_.numcidc, {"ctxid_pid"});

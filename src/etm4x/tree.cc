@@ -82,8 +82,8 @@ class FileTree final : public DeviceTree {
   static std::unexpected<Error> refused(const std::string& path, int error, std::string_view verb) {
     const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
     const char* remedy = error == EACCES ? " Run as root." : "";
-    return fail(code, fmt::format("{} cannot be {}: {}.{}", path, verb, system_words(error),
-                                  remedy));
+    return fail(code,
+                fmt::format("{} cannot be {}: {}.{}", path, verb, system_words(error), remedy));
   }
 
   std::string root_;
@@ -93,22 +93,21 @@ class FileTree final : public DeviceTree {
 Result<std::uint64_t> number_in(std::string_view text, std::string_view path, unsigned base) {
   const auto value = strict_number(text, base);
   if (value) return *value;
-  return fail(ErrorCode::kParse,
-              fmt::format("{} holds '{}', which is no number.", path,
-                          text.substr(0, text.find('\n'))));
+  return fail(ErrorCode::kParse, fmt::format("{} holds '{}', which is no number.", path,
+                                             text.substr(0, text.find('\n'))));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root) {
-  struct stat entry {};
+  struct stat entry{};
   if (stat(root.c_str(), &entry) != 0 || !S_ISDIR(entry.st_mode)) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("There is no folder {}: --root names the folder of the CoreSight "
                             "devices, or a copy of it.",
                             root));
   }
-  struct statfs system {};
+  struct statfs system{};
   const bool is_live = statfs(root.c_str(), &system) == 0 && system.f_type == kSysfsMagic;
   return std::unique_ptr<DeviceTree>(std::make_unique<FileTree>(root, is_live));
 }

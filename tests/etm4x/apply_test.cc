@@ -77,13 +77,25 @@ constexpr std::string_view kLines =
 
 // A unit that someone has programmed before.
 void program(Unit& unit) {
-  for (const auto& [file, bytes] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"mode", "8000830"},   {"cyc_threshold", "40"}, {"addr_range", "10 20"},
-           {"addr_idx", "1"},     {"addr_exlevel_s_ns", "3"}, {"addr_idx", "4"},
-           {"addr_stop", "99"},   {"cntr_idx", "1"},       {"cntrldvr", "5"},
-           {"res_idx", "4"},      {"res_ctrl", "20001"},   {"seq_idx", "1"},
-           {"seq_event", "102"},  {"event_ts", "4"},       {"ctxid_pid", "55"},
-           {"ctxid_masks", "8"},  {"event", "4"},          {"event_instren", "1"}}) {
+  for (const auto& [file, bytes] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"mode", "8000830"},
+                                                                  {"cyc_threshold", "40"},
+                                                                  {"addr_range", "10 20"},
+                                                                  {"addr_idx", "1"},
+                                                                  {"addr_exlevel_s_ns", "3"},
+                                                                  {"addr_idx", "4"},
+                                                                  {"addr_stop", "99"},
+                                                                  {"cntr_idx", "1"},
+                                                                  {"cntrldvr", "5"},
+                                                                  {"res_idx", "4"},
+                                                                  {"res_ctrl", "20001"},
+                                                                  {"seq_idx", "1"},
+                                                                  {"seq_event", "102"},
+                                                                  {"event_ts", "4"},
+                                                                  {"ctxid_pid", "55"},
+                                                                  {"ctxid_masks", "8"},
+                                                                  {"event", "4"},
+                                                                  {"event_instren", "1"}}) {
     ASSERT_EQ(write(unit, file, bytes), "ok") << file;
   }
 }

@@ -12,7 +12,8 @@ class File {
   void u32(std::uint32_t value) { put(value, 4); }
   void u64(std::uint64_t value) { put(value, 8); }
   void put(std::uint64_t value, unsigned size) {
-    for (unsigned i = 0; i < size; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    for (unsigned i = 0; i < size; ++i)
+      bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
   }
   void record(std::uint32_t type, std::size_t body) {
     u32(type);

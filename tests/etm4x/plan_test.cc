@@ -19,7 +19,8 @@ Result<Symbol> symbols(std::string_view name) {
 
 std::string problems_of(std::string_view lines, const IdRegisters& id = middle_unit()) {
   std::vector<PlanProblem> problems;
-  const auto plan = parse_plan(std::string("etm4-plan 1\n") + std::string(lines), symbols, problems);
+  const auto plan =
+      parse_plan(std::string("etm4-plan 1\n") + std::string(lines), symbols, problems);
   if (plan) static_cast<void>(compile_plan(*plan, id, {}, problems));
   std::string text;
   for (const PlanProblem& problem : problems) text += problem.text() + "\n";
@@ -28,7 +29,8 @@ std::string problems_of(std::string_view lines, const IdRegisters& id = middle_u
 
 CompiledPlan compiled(std::string_view lines, const IdRegisters& id = middle_unit()) {
   std::vector<PlanProblem> problems;
-  const auto plan = parse_plan(std::string("etm4-plan 1\n") + std::string(lines), symbols, problems);
+  const auto plan =
+      parse_plan(std::string("etm4-plan 1\n") + std::string(lines), symbols, problems);
   std::optional<CompiledPlan> done;
   if (plan) done = compile_plan(*plan, id, {}, problems);
   for (const PlanProblem& problem : problems) ADD_FAILURE() << problem.text();
@@ -72,7 +74,8 @@ TEST(PlanParser, ranges) {
 TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
   const std::pair<std::string_view, std::string_view> kCases[] = {
       {"nonsense\n", "line 2: 'nonsense' is no setting. A line begins with one of: include,"},
-      {"return-stack 1\n", "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
+      {"return-stack 1\n",
+       "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
       {"include label\n", "line 2: 'label' is one address and not a range."},
       {"include other\n", "line 2: 'other' is not known. No symbol of this name is in a.out."},
       {"include 2..1\n", "line 2: '2..1' ends before it begins."},
@@ -82,7 +85,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"levels el9\n", "line 2: 'el9' is no exception level."},
       {"cycles 4096\n", "line 2: 4096 is no cycle threshold. 1 to 4095 is accepted"},
       {"sync 300\n", "line 2: a period of 300 bytes is no power of two. 256 or 512 is accepted."},
-      {"event 0 counter 0 and counter 1 and counter 1\n", "line 2: an event joins two terms at most."},
+      {"event 0 counter 0 and counter 1 and counter 1\n",
+       "line 2: an event joins two terms at most."},
       {"event 0 counter 0, address 1\n", "line 2: a selector takes resources of one kind only."},
       {"event 0 button\n", "line 2: 'button' is no resource of an event."},
       {"event 0 always\nevent 0 never\n", "line 3: line 2 has event 0 already."},
@@ -160,8 +164,8 @@ TEST(Compile, empty_plan_traces_everything_non_secure) {
 }
 
 TEST(Compile, filter) {
-  const CompiledPlan plan = compiled(
-      "include main\nexclude 0x4010/0x10\nstart 0x100\nstop 0x200\nlevels el0\n");
+  const CompiledPlan plan =
+      compiled("include main\nexclude 0x4010/0x10\nstart 0x100\nstop 0x200\nlevels el0\n");
   EXPECT_EQ(reg(plan, "TRCVIIECTLR"), 0x00020001);
   EXPECT_EQ(reg(plan, "TRCACVR0"), 0x4000);
   EXPECT_EQ(reg(plan, "TRCACVR1"), 0x40FF);
@@ -240,9 +244,9 @@ TEST(Compile, writes_undo_what_was_there_before) {
 
 TEST(PerfLine, says_what_it_cannot) {
   std::vector<PlanProblem> problems;
-  const auto plan = parse_plan(
-      "etm4-plan 1\ninclude 0x1000..0x1040\nlevels el0\ncycles 32\nexclude 0x1010/4\n", nullptr,
-      problems);
+  const auto plan =
+      parse_plan("etm4-plan 1\ninclude 0x1000..0x1040\nlevels el0\ncycles 32\nexclude 0x1010/4\n",
+                 nullptr, problems);
   ASSERT_TRUE(plan);
   const PerfLine line = perf_line(*plan, middle_unit(), {});
   EXPECT_TRUE(line.possible);

@@ -1,5 +1,5 @@
-// Random operations never break an invariant, and every accepted plan can be read off its registers.
-// The fuzz targets etm4x_operations_fuzz and etm4x_plan_fuzz do the same for longer.
+// Random operations never break an invariant, and every accepted plan can be read off its
+// registers. The fuzz targets etm4x_operations_fuzz and etm4x_plan_fuzz do the same for longer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ unsigned units() {
 TEST(RandomOperations, keep_every_invariant) {
   support::Random random(7);
   for (unsigned i = 0, end = units(); i < end; ++i) {
-    Unit unit(random_ids(random), random_environment(random), random.one_in(4) ? kNoQuirks : kAllQuirks);
+    Unit unit(random_ids(random), random_environment(random),
+              random.one_in(4) ? kNoQuirks : kAllQuirks);
     for (unsigned n = 0; n < kOperations; ++n) {
       ASSERT_EQ(random_operation(unit, random), "") << "unit " << i << " operation " << n;
     }
@@ -50,7 +51,8 @@ TEST(RandomPlans, are_in_the_explanation_of_their_registers) {
     ++accepted;
     std::vector<std::string> missing;
     EXPECT_TRUE(contains_plan(plan_of(compiled->image, read_capabilities(id, {})), plan, missing))
-        << fmt::format("{}", fmt::join(missing, "\n")) << "\nof\n" << plan_text(plan);
+        << fmt::format("{}", fmt::join(missing, "\n")) << "\nof\n"
+        << plan_text(plan);
   }
   EXPECT_GT(accepted, 100);
 }

@@ -67,7 +67,8 @@ inline std::string broken_invariant(const Unit& unit) {
   }
   for (unsigned i = 0; i < kAddressComparators; ++i) {
     if ((s.vissctlr >> i & 1) != 0 && s.tag[i] != Tag::kStart) return "a start without its tag";
-    if ((s.vissctlr >> (16 + i) & 1) != 0 && s.tag[i] != Tag::kStop) return "a stop without its tag";
+    if ((s.vissctlr >> (16 + i) & 1) != 0 && s.tag[i] != Tag::kStop)
+      return "a stop without its tag";
     if ((s.acatr[i] & ~std::uint64_t{0x7F7F}) != 0) return "TRCACATR is too wide";
   }
   for (unsigned pair = 0; pair < 8; ++pair) {

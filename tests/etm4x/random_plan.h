@@ -47,7 +47,8 @@ inline Term random_term(support::Random& random) {
   const unsigned count = random.between(1, 2);
   for (unsigned i = 0; i < count; ++i) {
     Resource resource = random_resource(random, kind);
-    if (term.any.empty() || !(term.any.front() == resource)) term.any.push_back(std::move(resource));
+    if (term.any.empty() || !(term.any.front() == resource))
+      term.any.push_back(std::move(resource));
   }
   return term;
 }
@@ -73,7 +74,8 @@ inline Plan random_plan(support::Random& random) {
     plan.points.push_back({random_match(random, false), random.coin(), 1});
   }
   if (random.one_in(3)) plan.begin_started = {random.coin(), 1};
-  if (random.coin()) plan.levels = {static_cast<std::uint8_t>(random.pick({0x30, 0x10, 0x32, 0x70})), 1};
+  if (random.coin())
+    plan.levels = {static_cast<std::uint8_t>(random.pick({0x30, 0x10, 0x32, 0x70})), 1};
   if (random.one_in(3)) plan.when = PlanEvent{random_event(random), 1};
   flag(plan.trace_context_id);
   if (random.one_in(5)) plan.trace_vmid = {random.one_in(4), 1};

@@ -46,9 +46,9 @@ void read_symbols(Elf* elf, std::uint32_t wanted, std::uint64_t bias,
 Result<ElfFile> ElfFile::open(const std::string& path, std::uint64_t bias) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                fmt::format("{} cannot be opened: {}.", path,
-                            std::generic_category().message(errno)));
+    return fail(
+        errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
+        fmt::format("{} cannot be opened: {}.", path, std::generic_category().message(errno)));
   }
   ElfFile file;
   file.path_ = path;
@@ -87,9 +87,9 @@ Result<ElfFile> open_elf_argument(const std::string& argument) {
   const std::string text = argument.substr(at + 1);
   const auto bias = inputs::ini_number(text);
   if (!bias || text.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is not of the form FILE@ADDRESS, such as a.out@0xaaaa0000.",
-                            argument));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' is not of the form FILE@ADDRESS, such as a.out@0xaaaa0000.", argument));
   }
   return ElfFile::open(argument.substr(0, at), *bias);
 }

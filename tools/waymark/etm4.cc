@@ -18,11 +18,12 @@ namespace {
 Result<bool> take_register(const std::string& text, etm4x::IdRegisters& id) {
   const std::size_t at = text.find('=');
   const std::string name = text.substr(0, at);
-  const auto value = at == std::string::npos ? std::nullopt : inputs::ini_number(text.substr(at + 1));
+  const auto value =
+      at == std::string::npos ? std::nullopt : inputs::ini_number(text.substr(at + 1));
   if (!value || at + 1 == text.size()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("--reg {} is not of the form NAME=VALUE, such as TRCIDR4=0x11170004.",
-                            text));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--reg {} is not of the form NAME=VALUE, such as TRCIDR4=0x11170004.", text));
   }
   for (unsigned i = 0; i < id.idr.size(); ++i) {
     if (name != fmt::format("TRCIDR{}", i)) continue;
@@ -88,9 +89,9 @@ Result<FoundUnit> find_unit(const UnitOptions& options) {
   } else {
     found.name = options.unit.empty() ? units.front() : options.unit;
     if (std::ranges::find(units, found.name) == units.end()) {
-      return fail(ErrorCode::kNotFound, fmt::format("There is no {} in {}; there is {}.",
-                                                    found.name, options.root,
-                                                    fmt::join(units, ", ")));
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("There is no {} in {}; there is {}.", found.name, options.root,
+                              fmt::join(units, ", ")));
     }
     auto id = etm4x::read_ids(**tree, found.name);
     if (!id) return std::unexpected(id.error());

@@ -23,7 +23,7 @@ int run(const ApplyCommandOptions& options) {
   if (!unit->tree) return complain("--reg describes no unit that could be written.", kUsage);
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   const etm4x::ApplyOptions how{options.start};
   std::vector<etm4x::SysfsWrite> done;
@@ -52,8 +52,7 @@ int run(const ApplyCommandOptions& options) {
 
 void add_etm4_apply(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<ApplyCommandOptions>();
-  CLI::App* command =
-      etm4.add_subcommand("apply", "Write a plan to a unit, all of it or nothing");
+  CLI::App* command = etm4.add_subcommand("apply", "Write a plan to a unit, all of it or nothing");
   command->add_option("PLAN", options->plan, "The description")->required();
   add_unit_options(*command, options->unit);
   command->add_option("--elf", options->programs, "A program whose symbols the plan names")

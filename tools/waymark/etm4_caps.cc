@@ -12,7 +12,7 @@ namespace {
 int run(const UnitOptions& options) {
   const auto unit = find_unit(options);
   if (!unit) return complain(unit.error().detail, kInput);
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   const auto caps = etm4x::read_capabilities(unit->id, unit->environment, etm4x::kNoQuirks);
   output->text().put(fmt::format("{}\n", unit->name));

@@ -158,7 +158,7 @@ Result<std::vector<Subject>> subjects_of(const ExplainOptions& options) {
 int run(const ExplainOptions& options) {
   const auto subjects = subjects_of(options);
   if (!subjects) return complain(subjects.error().detail, kInput);
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   TextBuffer& out = output->text();
   for (const Subject& subject : *subjects) {

@@ -49,14 +49,14 @@ int run(const PlanOptions& options) {
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
   if (!options.script.empty()) {
-    auto script = Output::open(options.script);
+    auto script = Output::open(options.script, std::span(&options.plan, 1));
     if (!script) return complain(script.error().detail, kOutput);
     script->text().put(
         etm4x::shell_script(file->compiled, file->plan, options.unit.root, unit->name));
     if (const int code = finish_output(*script, kOk); code != kOk) return code;
     if (options.script == "-") return kOk;
   }
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   if (options.normal_form) {
     output->text().put(etm4x::plan_text(file->plan));

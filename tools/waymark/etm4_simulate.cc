@@ -68,7 +68,7 @@ int run(const SimulateOptions& options) {
   if (!document) {
     return complain(fmt::format("{}: {}", options.cases, document.error().detail), kInput);
   }
-  auto output = Output::open("");
+  auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   std::size_t passed = 0;
   std::size_t failed = 0;

@@ -54,10 +54,11 @@ Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
     config = file->compiled.image.value("TRCCONFIGR");
   }
   if (!config) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("{}/{}/mgmt/trcconfig is missing, and a decoder needs it: copy it while "
-                            "the unit is enabled, or give the plan with --plan.",
-                            options.root, name));
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("{}/{}/mgmt/trcconfig is missing, and a decoder needs it: copy it while "
+                    "the unit is enabled, or give the plan with --plan.",
+                    options.root, name));
   }
   const auto trace_id = etm4x::read_number(tree, name + "/mgmt/trctraceid");
   if (!trace_id) return std::unexpected(trace_id.error());
@@ -87,9 +88,9 @@ Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
 // "FILE", "FILE@BIAS" for ELF, "ADDRESS=FILE" for bytes as they are.
 Result<std::string> add_image(const std::string& argument, std::vector<inputs::Dump>& dumps) {
   const std::size_t equals = argument.find('=');
-  const auto address =
-      equals == std::string::npos || equals == 0 ? std::nullopt
-                                                 : inputs::ini_number(argument.substr(0, equals));
+  const auto address = equals == std::string::npos || equals == 0
+                           ? std::nullopt
+                           : inputs::ini_number(argument.substr(0, equals));
   const auto add = [&dumps](const std::string& path, std::uint64_t at, std::uint64_t offset,
                             std::uint64_t size) {
     inputs::Dump dump;
@@ -175,15 +176,15 @@ void add_etm4_snapshot(CLI::App& etm4, int& exit_code) {
   command->add_option("--trace", options->trace, "The bytes of the sink")
       ->type_name("FILE")
       ->required();
-  command->add_option("--image", options->images,
-                      "A program: an ELF file, FILE@ADDRESS where it was loaded elsewhere, or "
-                      "ADDRESS=FILE for bytes")
+  command
+      ->add_option("--image", options->images,
+                   "A program: an ELF file, FILE@ADDRESS where it was loaded elsewhere, or "
+                   "ADDRESS=FILE for bytes")
       ->type_name("ELF");
   command->add_option("--core", options->core, "The traced core, such as Cortex-A53");
   command->add_option("--format", options->format, "coresight (frames) or source_data (TRBE)")
       ->check(CLI::IsMember({"coresight", "source_data"}));
-  command->add_option("--plan", options->plan, "Take TRCCONFIGR from this plan")
-      ->type_name("PLAN");
+  command->add_option("--plan", options->plan, "Take TRCCONFIGR from this plan")->type_name("PLAN");
   command->add_option("-o,--output", options->directory, "Folder for the snapshot")
       ->type_name("DIR")
       ->required();

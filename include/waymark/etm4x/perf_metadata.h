@@ -18,8 +18,8 @@ struct PerfUnit {
 
 /// The ETMv4 and ETE units of the file's AUXTRACE_INFO record; other kinds are skipped.
 ///
-/// kBadData: not a perf.data file, or cut short, with the offset; kNotFound: no such record, or none
-/// of cs_etm; kUnsupported: a file of the other byte order.
+/// kBadData: not a perf.data file, or cut short, with the offset; kNotFound: no such record, or
+/// none of cs_etm; kUnsupported: a file of the other byte order.
 Result<std::vector<PerfUnit>> read_perf_metadata(Bytes file);
 
 }  // namespace waymark::etm4x
