@@ -39,14 +39,14 @@ File with_info(std::uint64_t version) {
   file.u64(0x4040404040404040);
   file.u64(3);
   if (version != 0) file.u64(7);
-  for (const std::uint64_t value : {0x1858, 0x16, 0x28000EA1, 0x4100F403, 0x488, 0, 0xCC}) {
+  for (const std::uint64_t value : {0x1858U, 0x16U, 0x28000EA1U, 0x4100F403U, 0x488U, 0U, 0xCCU}) {
     file.u64(value);
   }
   if (version == 0) return file;
   file.u64(0x5050505050505050);
   file.u64(5);
   file.u64(8);
-  for (const std::uint64_t value : {0x1, 0x1a, 0x1, 0x2, 0x3, 0x4, 0x5, 0x47715A13}) {
+  for (const std::uint64_t value : {0x1U, 0x1aU, 0x1U, 0x2U, 0x3U, 0x4U, 0x5U, 0x47715A13U}) {
     file.u64(value);
   }
   return file;

@@ -14,7 +14,7 @@ inline IdRegisters middle_unit() {
 }
 /// Everything that the architecture has, an ETMv4.5.
 inline IdRegisters full_unit() {
-  return {{0x0801CEE7, 0x4100F450, 0x00001088, 0x8D7F0004, 0x888F4008, 0x48C70820}, 0x47754A13};
+  return {{0x0801CEE7, 0x4100F450, 0x00001088, 0xBD7F0004, 0x888F4008, 0x48C70820}, 0x47754A13};
 }
 /// The least: no comparators, counters, sequencer, timestamps; a fixed synchronisation period.
 inline IdRegisters bare_unit() {
