@@ -32,7 +32,12 @@ class Applier {
       const auto text = tree_.read(write.file);
       return !text && text.error().code == ErrorCode::kNotFound;
     });
-    if (auto kept = keep(writes); !kept) return std::unexpected(kept.error());
+    if (auto kept = keep(writes); !kept) {
+      return fail(kept.error().code,
+                  fmt::format("{} Nothing was written: what files hold must be known first, so "
+                              "that it can be put back.",
+                              kept.error().detail));
+    }
     ApplyReport report;
     for (const SysfsWrite& write : writes) {
       if (auto done = put(write); !done) return failed(write, done.error());

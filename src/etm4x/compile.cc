@@ -698,8 +698,10 @@ class Compiler {
     for (unsigned i = 0; i < comparators_.size(); ++i) {
       const Comparator& at = comparators_[i];
       if (at.tag == Tag::kNone) continue;
-      write("addr_idx", i, at.line);
       const bool second_half = at.tag == Tag::kRange && i % 2 != 0;
+      const Match& match = at.match;
+      if (second_half && match.no_levels == 0 && !match.context_id && !match.vmid) continue;
+      write("addr_idx", i, at.line);
       if (!second_half) write_address(at);
       // Both halves of a range: nothing copies one to the other.
       write_qualifiers(at);

@@ -24,6 +24,7 @@ class Reader {
   }
 
  private:
+  [[nodiscard]] bool known(std::string_view name) const { return image_.find(name).has_value(); }
   [[nodiscard]] std::uint32_t reg(std::string_view name) const {
     return static_cast<std::uint32_t>(image_.value(name));
   }
@@ -66,10 +67,11 @@ class Reader {
     const std::uint32_t control = reg("TRCEVENTCTL1R");
     flag(plan_.atb_trigger, (control & kEventAtbTrigger) != 0);
     flag(plan_.low_power_override, (control & kEventLowPower) != 0);
-    if (!caps_.syncpr) {
+    if (!caps_.syncpr && known("TRCSYNCPR")) {
       plan_.sync = {static_cast<std::uint8_t>(reg("TRCSYNCPR") & 0x1F), kRead};
     }
-    plan_.pe = {reg("TRCPROCSELR"), kRead};
+    // A unit of one PE has no TRCPROCSELR.
+    if (known("TRCPROCSELR") || caps_.nr_pe == 0) plan_.pe = {reg("TRCPROCSELR"), kRead};
   }
 
   void broadcast() {
@@ -124,6 +126,7 @@ class Reader {
     if (const auto start = bits<7, 0>(inputs); start != 0) plan_.start_inputs = {start, kRead};
     if (const auto stop = bits<23, 16>(inputs); stop != 0) plan_.stop_inputs = {stop, kRead};
 
+    if (!known("TRCVICTLR")) return;
     const std::uint32_t view = reg("TRCVICTLR");
     plan_.begin_started = {(view & kVictlrStarted) != 0, kRead};
     const std::uint32_t existing = (caps_.s_ex_level & 0xF) | (caps_.ns_ex_level & 7) << 4;
@@ -254,7 +257,7 @@ class Reader {
   }
 
   void sequencer() {
-    if (caps_.nrseqstate == 0) return;
+    if (caps_.nrseqstate == 0 || !known("TRCSEQSTR")) return;
     for (unsigned i = 0; i < kSequencerEvents; ++i) {
       const std::uint32_t control = reg("TRCSEQEVR", i);
       plan_.forward[i] = {event(control & 0xFF), kRead};

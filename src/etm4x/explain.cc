@@ -47,8 +47,7 @@ class Explainer {
   void where() {
     const Plan& p = out_.plan;
     if (known("TRCVICTLR")) {
-      traces("Exception levels: {}.",
-             p.levels->value == 0 ? "none" : levels_text(p.levels->value, ", "));
+      traces("Exception levels: {}.", levels_text(p.levels->value, ", "));
     }
     if (known("TRCVIIECTLR")) {
       const auto list = [&](bool exclude) {
@@ -72,13 +71,18 @@ class Explainer {
         list += (list.empty() ? "" : "; ") + match_text(point.match, false);
       }
       traces("Starts at: {}. Stops at: {}. Begins {}.", starts.empty() ? "nothing" : starts,
-             stops.empty() ? "nothing" : stops, p.begin_started->value ? "started" : "stopped");
+             stops.empty() ? "nothing" : stops,
+             !p.begin_started         ? "as TRCVICTLR says"
+             : p.begin_started->value ? "started"
+                                      : "stopped");
     }
   }
 
   void when() {
     const Plan& p = out_.plan;
-    if (p.strobe) {
+    if (!known("TRCVICTLR")) {
+      traces("What is filtered is not known: the source has no TRCVICTLR.");
+    } else if (p.strobe) {
       traces("Strobing: {} cycles of trace in every {} windows.", p.strobe->window,
              p.strobe->period);
     } else if (p.when && p.when->event.kind != EventKind::kAlways) {
@@ -146,14 +150,7 @@ class Explainer {
         sees("A place to begin every {} bytes.", 1U << p.sync->value);
       }
     }
-    std::string registers = fmt::format("--reg TRCCONFIGR=0x{:X}", reg("TRCCONFIGR"));
-    if (known("TRCTRACEIDR"))
-      registers += fmt::format(" --reg TRCTRACEIDR=0x{:X}", reg("TRCTRACEIDR"));
-    for (const unsigned i : {0U, 1U, 2U}) {
-      registers += fmt::format(" --reg TRCIDR{}=0x{:X}", i, id_.idr[i]);
-    }
-    if (caps_.is_ete()) registers += fmt::format(" --reg TRCDEVARCH=0x{:X}", id_.devarch);
-    sees("waymark decode needs: {}", registers);
+    sees("waymark decode needs: {}", decoder_options(image_, id_));
   }
 
   // --- What looks wrong. ---
@@ -418,6 +415,19 @@ std::string_view stem_of(std::string_view name) {
 
 Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps) {
   return Explainer(image, id, caps).run();
+}
+
+std::string decoder_options(const RegisterImage& image, const IdRegisters& id) {
+  const bool ete = (id.devarch >> 12 & 0xF) == 5;
+  std::string text = fmt::format("--protocol {}", ete ? "ete" : "etmv4");
+  const auto option = [&text](std::string_view name, std::uint64_t value) {
+    text += fmt::format(" --reg {}=0x{:X}", name, value);
+  };
+  option("TRCCONFIGR", image.value("TRCCONFIGR"));
+  if (const auto trace_id = image.find("TRCTRACEIDR")) option("TRCTRACEIDR", *trace_id);
+  for (const unsigned i : {0U, 1U, 2U}) option(fmt::format("TRCIDR{}", i), id.idr[i]);
+  if (ete) option("TRCDEVARCH", id.devarch);
+  return text;
 }
 
 std::string explanation_text(const Explanation& explanation) {

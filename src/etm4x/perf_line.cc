@@ -61,6 +61,32 @@ Candidate candidate_of(const Plan& plan) {
   return c;
 }
 
+// For settings that have one value: what the event has in its place.
+std::string instead(std::string_view wanted, const Plan& done) {
+  constexpr std::array<std::string_view, 7> kSingle = {
+      "levels ", "when ", "cycles ", "begin ", "sync ", "timestamps ", "strobe "};
+  for (const std::string_view word : kSingle) {
+    if (!wanted.starts_with(word)) continue;
+    for (const std::string& line : plan_lines(done)) {
+      if (line.starts_with(word)) return fmt::format(" (it makes this: {})", line);
+    }
+  }
+  return "";
+}
+
+// As one word of a shell.
+std::string quoted(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
 }  // namespace
 
 PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& environment) {
@@ -106,7 +132,7 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
     const bool found = filters && std::ranges::any_of(plan_lines(done), [&](const auto& have) {
                          return have.starts_with(wanted + " at ");
                        });
-    if (!found) line.differences.push_back(fmt::format("perf cannot say: {}", wanted));
+    if (!found) line.differences.push_back("perf cannot say: " + wanted + instead(wanted, done));
   }
   if (plan.timestamps && plan.timestamps->event.kind == EventKind::kNever) {
     line.differences.emplace_back(
@@ -123,11 +149,11 @@ std::string shell_script(const CompiledPlan& compiled, const Plan& plan, std::st
                          std::string_view unit) {
   std::string text = fmt::format(
       "#!/bin/sh\n# Programs {}.  Stops at the first write that fails, and names it.\n"
-      "cd '{}' || exit 1\n"
+      "cd {} || exit 1\n"
       "put() {{\n  printf '%s\\n' \"$2\" >\"$1\" || {{ echo \"failed: '$2' to $1\" >&2; exit 1; "
       "}}\n"
       "}}\n",
-      unit, root);
+      unit, quoted(root));
   for (const PlanSink& sink : plan.sinks) {
     if (sink.buffer != 0) text += fmt::format("put {}/buffer_size {}\n", sink.name, sink.buffer);
     text += fmt::format("put {}/enable_sink 1\n", sink.name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <map>
 #include <span>
 
 #include "waymark/etm4x/plan.h"
@@ -70,14 +71,22 @@ std::unexpected<Wrong> wrong(std::string rule, std::string remedy) {
 
 class LineParser {
  public:
+  using Places = std::map<std::string_view, std::uint32_t>;
+
+  /// `places` has the lines of the settings so far; their words live as long as the file's text.
   LineParser(std::span<const std::string_view> words, std::uint32_t line, Plan& plan,
-             const SymbolResolver& symbols)
-      : rest_(words), line_(line), plan_(plan), symbols_(symbols) {}
+             Places& places, const SymbolResolver& symbols)
+      : rest_(words), line_(line), plan_(plan), places_(places), symbols_(symbols) {}
 
   Parsed<void> parse() {
     const std::string_view word = take();
     for (const Statement& statement : kStatements) {
       if (statement.word != word) continue;
+      const auto [place, first] = places_.try_emplace(word, line_);
+      if (statement.once && !first) {
+        return wrong(fmt::format("line {} has '{}' already", place->second, word),
+                     "Keep one of the lines");
+      }
       if (auto done = (this->*statement.parse)(); !done) return done;
       if (rest_.empty()) return {};
       return wrong(fmt::format("'{}' is more than '{}' takes", rest_.front(), word),
@@ -96,6 +105,7 @@ class LineParser {
     std::string_view word;
     std::string_view form;
     Parsed<void> (LineParser::*parse)();
+    bool once = false;  ///< A second line would replace the first.
   };
   static const std::array<Statement, 34> kStatements;
 
@@ -228,6 +238,7 @@ class LineParser {
   }
 
   static Parsed<std::uint8_t> level_set(std::string_view text, char separator) {
+    if (text == "none") return 0;
     std::uint8_t levels = 0;
     while (!text.empty()) {
       const std::size_t end = std::min(text.find(separator), text.size());
@@ -604,9 +615,15 @@ class LineParser {
   }
   Parsed<void> sink() {
     PlanSink found{std::string(take()), 0, line_};
-    if (found.name.empty() || found.name.find('/') != std::string::npos ||
-        found.name.starts_with('.')) {
-      return wrong(fmt::format("'{}' is no device name", found.name), "Such as tmc_etr0");
+    // It becomes part of paths and of a script.
+    const auto plain = [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             c == '_' || c == '-' || c == '.';
+    };
+    if (found.name.empty() || found.name.starts_with('.') ||
+        !std::ranges::all_of(found.name, plain)) {
+      return wrong(fmt::format("'{}' is no device name", found.name),
+                   "A name of letters, digits, `_`, `-` and `.` is accepted, such as tmc_etr0");
     }
     if (take_if("buffer")) {
       PLAN_TRY(bytes, number("buffer size in bytes", 4096, std::uint64_t{1} << 40));
@@ -620,6 +637,7 @@ class LineParser {
   std::span<const std::string_view> rest_;
   std::uint32_t line_;
   Plan& plan_;
+  Places& places_;
   const SymbolResolver& symbols_;
 };
 
@@ -635,33 +653,33 @@ const std::array<LineParser::Statement, 34> LineParser::kStatements = {{
     {"stop", "stop ADDRESS [QUALIFIERS]", &L::stop},
     {"start-input", "start-input N", &L::start_input},
     {"stop-input", "stop-input N", &L::stop_input},
-    {"begin", "begin started|stopped", &L::begin},
-    {"levels", "levels LEVEL...", &L::levels},
-    {"when", "when EVENT", &L::when},
-    {"trace-context-id", "trace-context-id", &L::trace_context_id},
-    {"trace-vmid", "trace-vmid [contextidr-el2]", &L::trace_vmid},
-    {"cycles", "cycles [THRESHOLD]", &L::cycles},
-    {"timestamps", "timestamps [EVENT]", &L::timestamps},
+    {"begin", "begin started|stopped", &L::begin, true},
+    {"levels", "levels LEVEL...", &L::levels, true},
+    {"when", "when EVENT", &L::when, true},
+    {"trace-context-id", "trace-context-id", &L::trace_context_id, true},
+    {"trace-vmid", "trace-vmid [contextidr-el2]", &L::trace_vmid, true},
+    {"cycles", "cycles [THRESHOLD]", &L::cycles, true},
+    {"timestamps", "timestamps [EVENT]", &L::timestamps, true},
     {"branch-broadcast", "branch-broadcast everywhere|inside RANGE|outside RANGE", &L::branch_broadcast},
-    {"return-stack", "return-stack", &L::return_stack},
-    {"q-elements", "q-elements counted|all", &L::q_elements},
-    {"conditional", "conditional loads|stores|loads-stores|all", &L::conditional},
-    {"p0", "p0 loads|stores|loads-stores", &L::p0},
-    {"stall", "stall [level N]", &L::stall},
-    {"stall-priority", "stall-priority", &L::stall_priority},
-    {"no-overflow", "no-overflow", &L::no_overflow},
-    {"trace-reset", "trace-reset", &L::trace_reset},
-    {"trace-error", "trace-error", &L::trace_error},
-    {"atb-trigger", "atb-trigger", &L::atb_trigger},
-    {"low-power-override", "low-power-override", &L::low_power_override},
-    {"sync", "sync BYTES|never", &L::sync},
+    {"return-stack", "return-stack", &L::return_stack, true},
+    {"q-elements", "q-elements counted|all", &L::q_elements, true},
+    {"conditional", "conditional loads|stores|loads-stores|all", &L::conditional, true},
+    {"p0", "p0 loads|stores|loads-stores", &L::p0, true},
+    {"stall", "stall [level N]", &L::stall, true},
+    {"stall-priority", "stall-priority", &L::stall_priority, true},
+    {"no-overflow", "no-overflow", &L::no_overflow, true},
+    {"trace-reset", "trace-reset", &L::trace_reset, true},
+    {"trace-error", "trace-error", &L::trace_error, true},
+    {"atb-trigger", "atb-trigger", &L::atb_trigger, true},
+    {"low-power-override", "low-power-override", &L::low_power_override, true},
+    {"sync", "sync BYTES|never", &L::sync, true},
     {"event", "event N EVENT", &L::event_in_trace},
     {"event-output", "event-output N EVENT", &L::event_output},
     {"counter", "counter N value N|reload N|self-reload|chain|count EVENT|reload-on EVENT", &L::counter},
     {"sequencer", "sequencer N forward EVENT|N back EVENT|reset EVENT|state N", &L::sequencer},
     {"single-shot", "single-shot N address ADDRESS|range RANGE|pe-input N|repeat", &L::single_shot},
-    {"strobe", "strobe window N period N", &L::strobe},
-    {"pe", "pe N", &L::pe},
+    {"strobe", "strobe window N period N", &L::strobe, true},
+    {"pe", "pe N", &L::pe, true},
     {"sink", "sink NAME [buffer BYTES]", &L::sink},
 }};
 // clang-format on
@@ -676,6 +694,7 @@ std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symb
   Plan plan;
   std::uint32_t line = 0;
   bool headed = false;
+  LineParser::Places places;
   const std::size_t before = problems.size();
   while (!text.empty() && problems.size() - before < kMostProblems) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -693,7 +712,7 @@ std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symb
       headed = true;
       continue;
     }
-    if (auto done = LineParser(words, line, plan, symbols).parse(); !done) {
+    if (auto done = LineParser(words, line, plan, places, symbols).parse(); !done) {
       problems.push_back({line, done.error().rule, done.error().remedy});
     }
   }

@@ -56,6 +56,7 @@ std::string_view load_store_text(unsigned kinds) {
 }  // namespace
 
 std::string levels_text(std::uint32_t levels, std::string_view separator) {
+  if (levels == 0) return "none";
   std::string text;
   // The usual ones first.
   for (const unsigned level : {4U, 5U, 6U, 0U, 1U, 2U, 3U}) {

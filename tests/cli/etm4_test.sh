@@ -55,11 +55,19 @@ expect_code 0
 expect_out 'TRCVIIECTLR    0x00000001'
 expect_out 'addr_range               0x80000 0x80007 0'
 expect_out 'perf record -e cs_etm/'
+expect_out '--protocol etmv4 --reg TRCCONFIGR=0x10'
 
 case=plan_script
 run etm4 plan good.plan --root tree --script -
 expect_code 0
 expect_out "put etm0/mode '0x8000020'"
+
+case=plan_script_runs_in_a_folder_of_any_name
+cp -r tree "it's a tree"
+run etm4 plan good.plan --root "it's a tree" --script -
+expect_code 0
+sh ./out || complain 'the script fails'
+[ "$(cat "it's a tree/etm0/mode")" = 0x8000020 ] || complain 'mode'
 
 case=plan_without_a_board
 run etm4 plan good.plan --root none --reg TRCIDR0=0x28000EA1 --reg TRCIDR2=0x488 \
@@ -128,6 +136,22 @@ expect_code 0
 run decode made
 expect_code 0
 expect_out '+2  insns'
+
+case=snapshot_of_a_unit_that_is_off
+printf '0x0\n' >tree/etm0/mgmt/trcconfig
+printf '0x8000020\n' >tree/etm0/mode
+run etm4 snapshot --root tree --trace good/trace.bin --image 0x80000=good/program.bin \
+  --format source_data -o made_off
+expect_code 0
+expect_err 'TRCCONFIGR is 0x10 as its file mode stands for'
+grep -q 'TRCCONFIGR=0x00000010' made_off/*.ini || complain 'TRCCONFIGR'
+
+case=snapshot_of_programs_of_one_name
+mkdir -p other_dir && cp good/program.bin other_dir/program.bin
+run etm4 snapshot --root tree --trace good/trace.bin --image 0x80000=good/program.bin \
+  --image 0x90000=other_dir/program.bin --format source_data -o made_two
+expect_code 0
+[ -e made_two/program.bin ] && [ -e made_two/2_program.bin ] || complain 'names'
 
 cat >cases.json <<'JSON'
 {"format": 1, "cases": [{"id": "A", "caps": {"TRCIDR0": "0x28000EA1"}, "env": {}, "steps": [

@@ -80,6 +80,24 @@ TEST(Explain, registers_that_no_driver_would_write) {
   }
 }
 
+TEST(Explain, nothing_is_said_of_registers_that_are_missing) {
+  RegisterImage image;
+  image.set("TRCCONFIGR", 0xC1);
+  const Explanation told = explain(image, middle_unit(), read_capabilities(middle_unit(), {}));
+  EXPECT_EQ(told.traces, std::vector<std::string>{
+                             "What is filtered is not known: the source has no TRCVICTLR."});
+  EXPECT_EQ(plan_text(told.plan), "etm4-plan 1\npe 0\ntrace-context-id\ntrace-vmid\n");
+}
+
+TEST(Explain, nothing_traced_is_a_plan) {
+  Unit unit(middle_unit());
+  ASSERT_EQ(write(unit, "ns_exlevel_vinst", "7"), "ok");
+  const std::string text = plan_text(plan_of(unit.image(), unit.caps));
+  EXPECT_TRUE(says(text, "levels none\n"));
+  std::vector<PlanProblem> problems;
+  EXPECT_TRUE(parse_plan(text, nullptr, problems));
+}
+
 TEST(Explain, what_a_decoder_sees) {
   const std::string text = after({{"mode", "8001870"}, {"cyc_threshold", "20"}});
   for (const auto part : {"Context IDs of 32 bits", "Cycle counts, at least 32 cycles apart",

@@ -98,6 +98,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"single-shot 0 twice\n", "line 2: 'twice' is nothing of a single-shot control."},
       {"strobe window 5\n", "line 2: strobing needs a window (cycles) and a period (windows)."},
       {"sink ../x\n", "line 2: '../x' is no device name."},
+      {"sink a$(id)\n", "line 2: 'a$(id)' is no device name."},
+      {"cycles 8\nlevels el0\ncycles 9\n", "line 4: line 2 has 'cycles' already."},
       {"include main context-id x\n", "line 2: 'x' is no context value."},
   };
   for (const auto& [lines, text] : kCases) {

@@ -130,7 +130,9 @@ Result<std::vector<Subject>> subjects_of_tree(const ExplainOptions& options) {
     const auto value = etm4x::read_number(*unit->tree, fmt::format("{}/mgmt/{}", unit->name, file));
     if (!value) return;
     const std::uint64_t set = subject.image.value(name);
-    if (*value == set) return;
+    // TRCCONFIGR bit 0 reads as 1 whatever is written.
+    const std::uint64_t ignored = name == "TRCCONFIGR" ? 1 : 0;
+    if ((*value | ignored) == (set | ignored)) return;
     // Hardware reads 0 while it is without power.
     if (*value != 0) subject.image.set(name, *value);
     if (name == "TRCCONFIGR") {

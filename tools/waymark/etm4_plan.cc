@@ -5,6 +5,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "run.h"
+#include "waymark/etm4x/explain.h"
 
 namespace waymark::cli {
 namespace {
@@ -33,6 +34,8 @@ void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
   for (const auto& write : file.compiled.writes) {
     out.put(fmt::format("  {:<24} {}\n", write.file, write.value));
   }
+  out.put(fmt::format("For waymark decode\n  {}\n",
+                      etm4x::decoder_options(file.compiled.image, unit.id)));
   put_problems(out, "Beyond sysfs", file.compiled.beyond_sysfs);
   put_problems(out, "Note", file.compiled.notes);
   const auto perf = etm4x::perf_line(file.plan, unit.id, unit.environment);

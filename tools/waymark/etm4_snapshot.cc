@@ -1,8 +1,11 @@
 // waymark etm4 snapshot: registers of a target, its trace and its programs as a snapshot.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <list>
+#include <optional>
+#include <utility>
 
 #include "etm4.h"
 #include "exit_code.h"
@@ -27,6 +30,56 @@ struct SnapshotOptions {
 
 constexpr std::string_view kTraceName = "trace.bin";
 
+// ADDRESS=FILE; the address, and where the file's name begins.
+std::optional<std::pair<std::uint64_t, std::size_t>> raw_image(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const auto address = inputs::ini_number(argument.substr(0, equals));
+  if (!address) return std::nullopt;
+  return std::pair{*address, equals + 1};
+}
+
+// TRCCONFIGR of the capture: from the plan, from hardware, or else what the settings stand for.
+Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name,
+                                const etm4x::IdRegisters& id, const SnapshotOptions& options) {
+  if (!options.plan.empty()) {
+    FoundUnit found;
+    found.name = name;
+    found.id = id;
+    std::vector<std::string> programs;
+    for (const std::string& image : options.images) {
+      if (!raw_image(image)) programs.push_back(image);
+    }
+    const auto file = load_plan(options.plan, programs, found);
+    if (!file) {
+      return fail(ErrorCode::kParse, fmt::format("{} is no plan for {}.", options.plan, name));
+    }
+    return file->compiled.image.value("TRCCONFIGR");
+  }
+  const auto live = etm4x::read_number(tree, name + "/mgmt/trcconfig");
+  if (live && *live != 0) return *live;
+  // Many units read 0 once they are off.
+  const etm4x::Environment environment;
+  const auto caps = etm4x::read_capabilities(id, environment);
+  if (const auto settings = etm4x::capture_settings(tree, name, caps, false)) {
+    const auto image = etm4x::image_of_settings(*settings, id, environment);
+    const std::uint64_t set = image.value("TRCCONFIGR");
+    if (!live || set != 0) {
+      complain(fmt::format("note: {}/mgmt/trcconfig {}, as of a unit that is off; TRCCONFIGR is "
+                           "0x{:x} as its file mode stands for.",
+                           name, live ? "reads 0" : "is missing", set),
+               kOk);
+    }
+    return set;
+  }
+  if (live) return *live;
+  return fail(ErrorCode::kNotFound,
+              fmt::format("{}/{}/mgmt/trcconfig and mode are missing, and a decoder needs "
+                          "TRCCONFIGR: copy the folder while the unit is enabled, or give the plan "
+                          "with --plan.",
+                          options.root, name));
+}
+
 // One unit: its registers, and the core that it watches.
 Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
                       const SnapshotOptions& options, inputs::Snapshot& snapshot) {
@@ -43,23 +96,8 @@ Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
   const auto add = [&unit](std::string_view reg, std::uint64_t value) {
     unit.registers.push_back({std::string(reg), fmt::format("0x{:08X}", value), 0});
   };
-  std::optional<std::uint64_t> config;
-  if (const auto live = etm4x::read_number(tree, name + "/mgmt/trcconfig")) config = *live;
-  if (!options.plan.empty()) {
-    FoundUnit found;
-    found.name = name;
-    found.id = *id;
-    const auto file = load_plan(options.plan, {}, found);
-    if (!file) return fail(ErrorCode::kParse, "The plan cannot be used for this unit.");
-    config = file->compiled.image.value("TRCCONFIGR");
-  }
-  if (!config) {
-    return fail(
-        ErrorCode::kNotFound,
-        fmt::format("{}/{}/mgmt/trcconfig is missing, and a decoder needs it: copy it while "
-                    "the unit is enabled, or give the plan with --plan.",
-                    options.root, name));
-  }
+  const auto config = config_of(tree, name, *id, options);
+  if (!config) return std::unexpected(config.error());
   const auto trace_id = etm4x::read_number(tree, name + "/mgmt/trctraceid");
   if (!trace_id) return std::unexpected(trace_id.error());
   add("TRCCONFIGR", *config);
@@ -85,33 +123,62 @@ Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
   return {};
 }
 
+// The files of a snapshot: they stay mapped until they are written.
+class Files {
+ public:
+  /// The name of the file within the snapshot.
+  Result<std::string> add(const std::string& path, std::string name) {
+    for (const auto& [known, used] : names_) {
+      if (known == path) return used;
+    }
+    // Two programs of one name from different folders.
+    const auto taken = [&](const std::string& wanted) {
+      return std::ranges::any_of(names_, [&](const auto& held) { return held.second == wanted; });
+    };
+    const std::string stem = name;
+    for (unsigned i = 2; taken(name); ++i) name = fmt::format("{}_{}", i, stem);
+    auto file = MappedFile::open(path);
+    if (!file) return std::unexpected(file.error());
+    mapped_.push_back(std::move(*file));
+    files_.push_back({name, mapped_.back().bytes()});
+    names_.emplace_back(path, name);
+    return name;
+  }
+  [[nodiscard]] std::span<const inputs::SnapshotFile> all() const { return files_; }
+
+ private:
+  std::list<MappedFile> mapped_;  ///< A list keeps their places.
+  std::vector<inputs::SnapshotFile> files_;
+  std::vector<std::pair<std::string, std::string>> names_;
+};
+
 // "FILE", "FILE@BIAS" for ELF, "ADDRESS=FILE" for bytes as they are.
-Result<std::string> add_image(const std::string& argument, std::vector<inputs::Dump>& dumps) {
-  const std::size_t equals = argument.find('=');
-  const auto address = equals == std::string::npos || equals == 0
-                           ? std::nullopt
-                           : inputs::ini_number(argument.substr(0, equals));
-  const auto add = [&dumps](const std::string& path, std::uint64_t at, std::uint64_t offset,
-                            std::uint64_t size) {
+Result<void> add_image(const std::string& argument, Files& files,
+                       std::vector<inputs::Dump>& dumps) {
+  const auto raw = raw_image(argument);
+  std::string path;
+  std::vector<ElfSegment> segments;
+  if (raw) {
+    path = argument.substr(raw->second);
+    segments.push_back({raw->first, 0, 0});
+  } else {
+    const auto elf = open_elf_argument(argument);
+    if (!elf) return std::unexpected(elf.error());
+    path = elf->path();
+    segments = elf->segments();
+  }
+  const auto name = files.add(path, std::filesystem::path(path).filename().string());
+  if (!name) return std::unexpected(name.error());
+  for (const ElfSegment& segment : segments) {
     inputs::Dump dump;
     dump.section = fmt::format("dump{}", dumps.size());
-    dump.file = std::filesystem::path(path).filename().string();
-    dump.address = at;
-    dump.offset = offset;
-    dump.length = size;
+    dump.file = *name;
+    dump.address = segment.address;
+    dump.offset = segment.offset;
+    dump.length = segment.size;
     dumps.push_back(std::move(dump));
-  };
-  if (address) {
-    std::string path = argument.substr(equals + 1);
-    add(path, *address, 0, 0);
-    return path;
   }
-  const auto elf = open_elf_argument(argument);
-  if (!elf) return std::unexpected(elf.error());
-  for (const ElfSegment& segment : elf->segments()) {
-    add(elf->path(), segment.address, segment.offset, segment.size);
-  }
-  return elf->path();
+  return {};
 }
 
 int run(const SnapshotOptions& options) {
@@ -128,24 +195,13 @@ int run(const SnapshotOptions& options) {
       return complain(added.error().detail, kInput);
     }
   }
-  // Files stay mapped until they are written; a list keeps their places.
-  std::list<MappedFile> mapped;
-  std::vector<inputs::SnapshotFile> files;
-  const auto add_file = [&](const std::string& path, std::string name) -> Result<void> {
-    auto file = MappedFile::open(path);
-    if (!file) return std::unexpected(file.error());
-    mapped.push_back(std::move(*file));
-    files.push_back({std::move(name), mapped.back().bytes()});
-    return {};
-  };
-  if (auto added = add_file(options.trace, std::string(kTraceName)); !added) {
+  Files files;
+  if (auto added = files.add(options.trace, std::string(kTraceName)); !added) {
     return complain(added.error().detail, kInput);
   }
   std::vector<inputs::Dump> dumps;
   for (const std::string& image : options.images) {
-    const auto path = add_image(image, dumps);
-    if (!path) return complain(path.error().detail, kInput);
-    if (auto added = add_file(*path, std::filesystem::path(*path).filename().string()); !added) {
+    if (auto added = add_image(image, files, dumps); !added) {
       return complain(added.error().detail, kInput);
     }
   }
@@ -156,7 +212,7 @@ int run(const SnapshotOptions& options) {
   buffer.file = std::string(kTraceName);
   buffer.format = options.format;
   snapshot.buffers.push_back(std::move(buffer));
-  if (auto done = inputs::write_snapshot(snapshot, files, options.directory); !done) {
+  if (auto done = inputs::write_snapshot(snapshot, files.all(), options.directory); !done) {
     return complain(done.error().detail, kOutput);
   }
   return kOk;

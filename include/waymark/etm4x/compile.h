@@ -30,7 +30,8 @@ std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id
                                          const Environment& environment,
                                          std::vector<PlanProblem>& problems);
 
-/// What registers will do, as a plan: the same vocabulary.  Registers that are missing count as 0.
+/// What registers will do, as a plan: the same vocabulary.  What registers that are
+/// missing would say is left out.
 Plan plan_of(const RegisterImage& image, const Capabilities& caps);
 
 /// Whether every line of `part` is a line of `whole`.  Missing lines are appended to `missing`.

@@ -19,6 +19,9 @@ struct Explanation {
 /// Sheet sections 5 to 9.  `image` may lack registers: sentences about those are left out.
 Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps);
 
+/// The registers that a decoder needs, as options of `waymark decode`.
+std::string decoder_options(const RegisterImage& image, const IdRegisters& id);
+
 /// As text for people, with headings.
 std::string explanation_text(const Explanation& explanation);
 
