@@ -81,6 +81,8 @@ std::uint32_t Unit::live_configr() const {
 }
 
 RegisterImage Unit::image() {
+  // Sheet section 14: an active configuration writes into the driver's copy before the hardware.
+  if (configuration.enabled && use != Use::kPerf) load_configuration(configuration.preset);
   State& s = state;
   ImageBuilder out;
   if (caps.nr_pe != 0) out.put("TRCPROCSELR", s.pe);
@@ -144,7 +146,6 @@ Outcome Unit::enable() {
   }
   if (use == Use::kPerf) return refuse(Errno::kBusy, "a perf session uses the unit");
   if (environment.claimed) return refuse(Errno::kBusy, "an external debugger has claimed the unit");
-  if (configuration.enabled) load_configuration(configuration.preset);
   hardware_ = image();
   use = Use::kSysfs;
   return {};

@@ -181,8 +181,10 @@ TEST(Configuration, strobing_is_loaded_at_enable) {
   Unit unit(middle_unit());
   ASSERT_EQ(write(unit, "configurations/autofdo/preset", "2"), "ok");
   ASSERT_EQ(write(unit, "configurations/autofdo/enable", "1"), "ok");
+  const RegisterImage would_be = unit.image();
   ASSERT_EQ(write(unit, "enable_source", "1"), "ok");
   const RegisterImage& image = unit.hardware();
+  EXPECT_EQ(would_be, image);
   EXPECT_EQ(image.value("TRCRSCTLR2"), 0x20001);
   EXPECT_EQ(image.value("TRCRSCTLR3"), 0x20002);
   EXPECT_EQ(image.value("TRCCNTRLDVR0"), 5000);
