@@ -151,7 +151,8 @@ mkdir -p other_dir && cp good/program.bin other_dir/program.bin
 run etm4 snapshot --root tree --trace good/trace.bin --image 0x80000=good/program.bin \
   --image 0x90000=other_dir/program.bin --format source_data -o made_two
 expect_code 0
-[ -e made_two/program.bin ] && [ -e made_two/2_program.bin ] || complain 'names'
+[ -e made_two/program.bin ] || complain 'the first name'
+[ -e made_two/2_program.bin ] || complain 'the second name'
 
 cat >cases.json <<'JSON'
 {"format": 1, "cases": [{"id": "A", "caps": {"TRCIDR0": "0x28000EA1"}, "env": {}, "steps": [
