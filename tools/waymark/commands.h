@@ -12,5 +12,6 @@ void add_syst(CLI::App& app, int& exit_code);
 void add_collateral(CLI::App& app, int& exit_code);
 void add_assemble(CLI::App& app, int& exit_code);
 void add_synth(CLI::App& app, int& exit_code);
+void add_etm4(CLI::App& app, int& exit_code);
 
 }  // namespace waymark::cli

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   add_collateral(app, exit_code);
   add_assemble(app, exit_code);
   add_synth(app, exit_code);
+  add_etm4(app, exit_code);
   watch_signals();
   try {
     app.parse(argc, argv);

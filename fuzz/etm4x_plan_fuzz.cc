@@ -1,0 +1,33 @@
+// A plan file of any bytes: no crash, and what is accepted is in the explanation of its registers.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "etm4x/units.h"
+#include "waymark/etm4x/compile.h"
+#include "waymark/etm4x/explain.h"
+#include "waymark/etm4x/perf_metadata.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace waymark;
+  using namespace waymark::etm4x;
+  if (size == 0) return 0;
+  static_cast<void>(read_perf_metadata(Bytes(data, size)));
+  const IdRegisters id = *data % 3 == 0   ? full_unit()
+                         : *data % 3 == 1 ? middle_unit()
+                                          : bare_unit();
+  std::vector<PlanProblem> problems;
+  const auto plan =
+      parse_plan({reinterpret_cast<const char*>(data + 1), size - 1}, nullptr, problems);
+  if (plan.has_value() != problems.empty()) std::abort();
+  if (!plan) return 0;
+  const auto compiled = compile_plan(*plan, id, {}, problems);
+  if (compiled.has_value() != problems.empty()) std::abort();
+  if (!compiled) return 0;
+  const Capabilities caps = read_capabilities(id, {});
+  static_cast<void>(explanation_text(explain(compiled->image, id, caps)));
+  static_cast<void>(perf_line(*plan, id, {}));
+  std::vector<std::string> missing;
+  if (!contains_plan(plan_of(compiled->image, caps), *plan, missing)) std::abort();
+  return 0;
+}

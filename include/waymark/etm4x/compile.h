@@ -1,0 +1,52 @@
+// From a plan to register values and sysfs writes, and from registers back to a plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "waymark/etm4x/plan.h"
+#include "waymark/etm4x/unit.h"
+
+namespace waymark::etm4x {
+
+struct SysfsWrite {
+  std::string file{};  ///< Relative to the unit's folder.
+  std::string value{};
+  std::uint32_t line = 0;  ///< Of the plan.
+  friend bool operator==(const SysfsWrite&, const SysfsWrite&) = default;
+};
+
+struct CompiledPlan {
+  RegisterImage image{};                    ///< What the unit must hold, whole.
+  std::vector<SysfsWrite> writes{};         ///< In order; the model has accepted all of them.
+  std::vector<PlanProblem> beyond_sysfs{};  ///< What the writes cannot do; the image has it.
+  std::vector<PlanProblem> notes{};         ///< What is accepted and perhaps not meant.
+};
+
+/// Checks the plan against the unit and makes its program.  Nothing is returned if there are
+/// problems; every one of them is told.
+std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id,
+                                         const Environment& environment,
+                                         std::vector<PlanProblem>& problems);
+
+/// What registers will do, as a plan: the same vocabulary.  What registers that are
+/// missing would say is left out.
+Plan plan_of(const RegisterImage& image, const Capabilities& caps);
+
+/// Whether every line of `part` is a line of `whole`.  Missing lines are appended to `missing`.
+bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>& missing);
+
+/// The perf command that traces alike.
+struct PerfLine {
+  std::string command{};
+  std::vector<std::string> differences{};  ///< What it does otherwise or cannot express.
+  bool possible = false;
+};
+PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& environment);
+
+/// The writes as a shell script for the folder of one unit below `root`.
+std::string shell_script(const CompiledPlan& compiled, const Plan& plan, std::string_view root,
+                         std::string_view unit);
+
+}  // namespace waymark::etm4x

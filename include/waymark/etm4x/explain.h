@@ -1,0 +1,31 @@
+// Registers in plain language: what a unit will trace, what a decoder will see, what looks wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "waymark/etm4x/compile.h"
+
+namespace waymark::etm4x {
+
+/// Where the registers come from decides what can be said of those that are missing.
+struct Explanation {
+  Plan plan{};                        ///< The registers in the words of a plan.
+  std::vector<std::string> traces{};  ///< Whole sentences, as are the next two.
+  std::vector<std::string> decoder{};
+  std::vector<std::string> doubts{};
+};
+
+/// Sheet sections 5 to 9.  `image` may lack registers: sentences about those are left out.
+Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps);
+
+/// The registers that a decoder needs, as options of `waymark decode`.
+std::string decoder_options(const RegisterImage& image, const IdRegisters& id);
+
+/// As text for people, with headings.
+std::string explanation_text(const Explanation& explanation);
+
+/// The fields of each register that the image has, a line each.
+std::string register_fields_text(const RegisterImage& image);
+
+}  // namespace waymark::etm4x

@@ -1,0 +1,71 @@
+// The files of real units: /sys/bus/coresight/devices, or a copy of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/etm4x/compile.h"
+
+namespace waymark::etm4x {
+
+/// Paths are relative to the root: "etm0/mode".
+class DeviceTree {
+ public:
+  DeviceTree() = default;
+  DeviceTree(const DeviceTree&) = delete;
+  DeviceTree& operator=(const DeviceTree&) = delete;
+  virtual ~DeviceTree() = default;
+
+  /// kNotFound: no such file; kIo: the system, or the driver, refused; the sentence says how.
+  virtual Result<std::string> read(std::string_view path) = 0;
+  /// One write of the whole text.  Errors as above.
+  virtual Result<void> write(std::string_view path, std::string_view text) = 0;
+  /// Whether a driver answers: index files select, and reads show what the driver made of a write.
+  [[nodiscard]] virtual bool live() const = 0;
+  /// The folders "etm<N>" and "ete<N>", by number.
+  virtual std::vector<std::string> units() = 0;
+};
+
+/// kNotFound: there is no such folder.
+Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root);
+
+/// ID registers from trcidr/ and mgmt/trcdevarch.  Where the copy lacks the latter, TRCIDR1 tells
+/// the version.  kNotFound, kIo, kParse: with the file.
+Result<IdRegisters> read_ids(DeviceTree& tree, std::string_view unit);
+
+/// The number in a file, hexadecimal unless `base` says otherwise.
+Result<std::uint64_t> read_number(DeviceTree& tree, std::string_view path, unsigned base = 16);
+
+/// What the driver holds, as the writes that would bring it back; begins with a reset.  On a live
+/// tree `walk` visits every comparator, counter and so on by writing index files, and puts those
+/// back; otherwise only what the index files select now is seen.
+Result<std::vector<SysfsWrite>> capture_settings(DeviceTree& tree, std::string_view unit,
+                                                 const Capabilities& caps, bool walk);
+
+/// The registers that the captured settings stand for.
+RegisterImage image_of_settings(const std::vector<SysfsWrite>& settings, const IdRegisters& id,
+                                const Environment& environment);
+
+struct ApplyOptions {
+  bool start = false;  ///< Write enable_source too.
+};
+
+struct ApplyReport {
+  std::vector<SysfsWrite> done{};  ///< Paths with the device's folder.
+};
+
+/// The writes in the order of apply_plan(), sinks first.
+std::vector<SysfsWrite> apply_order(const CompiledPlan& compiled, const Plan& plan,
+                                    std::string_view unit, const ApplyOptions& options);
+
+/// Writes the plan and reads every file back.  On a failure everything is put back as it was, and
+/// the sentence names the write, the reason and how complete that was.  kConflict: the unit is
+/// enabled; kUnsupported: the plan has settings that sysfs cannot make.
+Result<ApplyReport> apply_plan(DeviceTree& tree, std::string_view unit, const IdRegisters& id,
+                               const Environment& environment, const CompiledPlan& compiled,
+                               const Plan& plan, const ApplyOptions& options);
+
+}  // namespace waymark::etm4x

@@ -1,0 +1,139 @@
+#include "waymark/etm4x/tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "waymark/etm4x/sysfs_text.h"
+
+namespace waymark::etm4x {
+namespace {
+
+constexpr long kSysfsMagic = 0x62656572;
+constexpr std::size_t kMostText = 65536;  // A page on any machine.
+
+std::string system_words(int error) {
+  // errno 524 is the kernel's own and has no text.
+  if (error == static_cast<int>(Errno::kNotSupp)) return "not supported (ENOTSUPP)";
+  return std::generic_category().message(error);
+}
+
+class FileTree final : public DeviceTree {
+ public:
+  FileTree(std::string root, bool is_live) : root_(std::move(root)), live_(is_live) {}
+
+  Result<std::string> read(std::string_view path) override {
+    const std::string full = full_path(path);
+    const int file = open(full.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return refused(full, errno, "read");
+    std::string text(kMostText, '\0');
+    const ssize_t size = ::read(file, text.data(), text.size());
+    const int error = errno;
+    close(file);
+    if (size < 0) return refused(full, error, "read");
+    text.resize(static_cast<std::size_t>(size));
+    return text;
+  }
+
+  Result<void> write(std::string_view path, std::string_view text) override {
+    const std::string full = full_path(path);
+    const int file = open(full.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (file < 0) return refused(full, errno, "written");
+    const ssize_t size = ::write(file, text.data(), text.size());
+    const int error = size < 0 ? errno : ENOSPC;
+    const bool closed = close(file) == 0;
+    if (size != static_cast<ssize_t>(text.size())) return refused(full, error, "written");
+    if (!closed) return refused(full, errno, "written");
+    return {};
+  }
+
+  [[nodiscard]] bool live() const override { return live_; }
+
+  std::vector<std::string> units() override {
+    std::vector<std::pair<unsigned long, std::string>> found;
+    DIR* folder = opendir(root_.c_str());
+    if (folder == nullptr) return {};
+    // The stream is this function's own, so readdir() is safe.
+    while (const dirent* entry = readdir(folder)) {  // NOLINT(concurrency-mt-unsafe)
+      const std::string name = entry->d_name;
+      if (!name.starts_with("etm") && !name.starts_with("ete")) continue;
+      const auto number = strict_number(std::string_view(name).substr(3), 10);
+      if (number) found.emplace_back(*number, name);
+    }
+    closedir(folder);
+    std::ranges::sort(found);
+    std::vector<std::string> names;
+    for (auto& [number, name] : found) names.push_back(std::move(name));
+    return names;
+  }
+
+ private:
+  [[nodiscard]] std::string full_path(std::string_view path) const {
+    return fmt::format("{}/{}", root_, path);
+  }
+  static std::unexpected<Error> refused(const std::string& path, int error, std::string_view verb) {
+    const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+    const char* remedy = error == EACCES ? " Run as root." : "";
+    return fail(code,
+                fmt::format("{} cannot be {}: {}.{}", path, verb, system_words(error), remedy));
+  }
+
+  std::string root_;
+  bool live_;
+};
+
+Result<std::uint64_t> number_in(std::string_view text, std::string_view path, unsigned base) {
+  const auto value = strict_number(text, base);
+  if (value) return *value;
+  return fail(ErrorCode::kParse, fmt::format("{} holds '{}', which is no number.", path,
+                                             text.substr(0, text.find('\n'))));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root) {
+  struct stat entry{};
+  if (stat(root.c_str(), &entry) != 0 || !S_ISDIR(entry.st_mode)) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("There is no folder {}: --root names the folder of the CoreSight "
+                            "devices, or a copy of it.",
+                            root));
+  }
+  struct statfs system{};
+  const bool is_live = statfs(root.c_str(), &system) == 0 && system.f_type == kSysfsMagic;
+  return std::unique_ptr<DeviceTree>(std::make_unique<FileTree>(root, is_live));
+}
+
+Result<std::uint64_t> read_number(DeviceTree& tree, std::string_view path, unsigned base) {
+  const auto text = tree.read(path);
+  if (!text) return std::unexpected(text.error());
+  return number_in(*text, path, base);
+}
+
+Result<IdRegisters> read_ids(DeviceTree& tree, std::string_view unit) {
+  IdRegisters id;
+  for (unsigned i = 0; i < id.idr.size(); ++i) {
+    const auto value = read_number(tree, fmt::format("{}/trcidr/trcidr{}", unit, i));
+    if (!value) return std::unexpected(value.error());
+    id.idr[i] = static_cast<std::uint32_t>(*value);
+  }
+  const auto devarch = read_number(tree, fmt::format("{}/mgmt/trcdevarch", unit));
+  if (devarch) {
+    id.devarch = static_cast<std::uint32_t>(*devarch);
+  } else if (devarch.error().code == ErrorCode::kNotFound) {
+    id.devarch = 0x47704A13 | (id.idr[1] >> 4 & 0xF) << 16;
+  } else {
+    return std::unexpected(devarch.error());
+  }
+  return id;
+}
+
+}  // namespace waymark::etm4x

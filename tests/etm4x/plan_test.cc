@@ -1,0 +1,279 @@
+// Description files, and the programs that they become.
+#include "waymark/etm4x/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "etm4x/units.h"
+#include "waymark/etm4x/compile.h"
+
+namespace waymark::etm4x {
+namespace {
+
+Result<Symbol> symbols(std::string_view name) {
+  if (name == "main") return Symbol{0x4000, 0x100};
+  if (name == "label") return Symbol{0x5000, 0};
+  return fail(ErrorCode::kNotFound, "No symbol of this name is in a.out");
+}
+
+std::string problems_of(std::string_view lines, const IdRegisters& id = middle_unit()) {
+  std::vector<PlanProblem> problems;
+  const auto plan =
+      parse_plan(std::string("etm4-plan 1\n") + std::string(lines), symbols, problems);
+  if (plan) static_cast<void>(compile_plan(*plan, id, {}, problems));
+  std::string text;
+  for (const PlanProblem& problem : problems) text += problem.text() + "\n";
+  return text;
+}
+
+CompiledPlan compiled(std::string_view lines, const IdRegisters& id = middle_unit()) {
+  std::vector<PlanProblem> problems;
+  const auto plan =
+      parse_plan(std::string("etm4-plan 1\n") + std::string(lines), symbols, problems);
+  std::optional<CompiledPlan> done;
+  if (plan) done = compile_plan(*plan, id, {}, problems);
+  for (const PlanProblem& problem : problems) ADD_FAILURE() << problem.text();
+  return done.value_or(CompiledPlan{});
+}
+
+std::uint64_t reg(const CompiledPlan& plan, std::string_view name) {
+  return plan.image.value(name);
+}
+
+TEST(PlanParser, heading_is_needed) {
+  std::vector<PlanProblem> problems;
+  EXPECT_FALSE(parse_plan("include all\n", nullptr, problems));
+  EXPECT_EQ(problems.at(0).line, 1);
+  problems.clear();
+  EXPECT_FALSE(parse_plan("", nullptr, problems));
+  EXPECT_EQ(problems.size(), 1);
+}
+
+TEST(PlanParser, ranges) {
+  std::vector<PlanProblem> problems;
+  const auto plan = parse_plan(
+      "# A comment.\n"
+      "etm4-plan 1\n"
+      "include 0x1000..0x1fff\n"
+      "include 0x2000/0x100\n"
+      "include main  # all of it\n"
+      "include main+4..label\n"
+      "exclude all at el1+el2 context-id 0x1234/1\n",
+      symbols, problems);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan_text(*plan),
+            "etm4-plan 1\n"
+            "include 0x1000..0x1fff\n"
+            "include 0x2000..0x20ff\n"
+            "include 0x4000..0x40ff\n"
+            "include 0x4004..0x5000\n"
+            "exclude 0x0..0xffffffffffffffff context-id 0x1200/0x1 at el1+el2\n");
+}
+
+TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
+  const std::pair<std::string_view, std::string_view> kCases[] = {
+      {"nonsense\n", "line 2: 'nonsense' is no setting. A line begins with one of: include,"},
+      {"return-stack 1\n",
+       "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
+      {"include label\n", "line 2: 'label' is one address and not a range."},
+      {"include other\n", "line 2: 'other' is not known. No symbol of this name is in a.out."},
+      {"include 2..1\n", "line 2: '2..1' ends before it begins."},
+      {"include 1/0\n", "line 2: '1/0' has no size."},
+      {"include\n", "line 2: a range is missing."},
+      {"start\n", "line 2: an address is missing."},
+      {"levels el9\n", "line 2: 'el9' is no exception level."},
+      {"cycles 4096\n", "line 2: 4096 is no cycle threshold. 1 to 4095 is accepted"},
+      {"sync 300\n", "line 2: a period of 300 bytes is no power of two. 256 or 512 is accepted."},
+      {"event 0 counter 0 and counter 1 and counter 1\n",
+       "line 2: an event joins two terms at most."},
+      {"event 0 counter 0, address 1\n", "line 2: a selector takes resources of one kind only."},
+      {"event 0 button\n", "line 2: 'button' is no resource of an event."},
+      {"event 0 always\nevent 0 never\n", "line 3: line 2 has event 0 already."},
+      {"branch-broadcast inside main\nbranch-broadcast everywhere\n",
+       "line 3: line 2 says something else about branch broadcast."},
+      {"begin sometimes\n", "line 2: 'sometimes' is no choice here. Accepted: started, stopped."},
+      {"counter 0 colour\n", "line 2: 'colour' is nothing of a counter."},
+      {"sequencer 0 sideways never\n", "line 2: 'sideways' is nothing of a sequencer."},
+      {"single-shot 0 twice\n", "line 2: 'twice' is nothing of a single-shot control."},
+      {"strobe window 5\n", "line 2: strobing needs a window (cycles) and a period (windows)."},
+      {"sink ../x\n", "line 2: '../x' is no device name."},
+      {"sink a$(id)\n", "line 2: 'a$(id)' is no device name."},
+      {"cycles 8\nlevels el0\ncycles 9\n", "line 4: line 2 has 'cycles' already."},
+      {"include main context-id x\n", "line 2: 'x' is no context value."},
+  };
+  for (const auto& [lines, text] : kCases) {
+    EXPECT_NE(problems_of(lines).find(text), std::string::npos) << lines << problems_of(lines);
+  }
+}
+
+TEST(PlanCheck, what_the_unit_lacks_is_named_with_an_alternative) {
+  const std::pair<std::string_view, std::string_view> kCases[] = {
+      {"trace-context-id\n", "the unit has no context ID trace (TRCIDR2.CIDSIZE is 0)"},
+      {"trace-vmid\n", "the unit has no VMID trace"},
+      {"cycles\n", "the unit has no cycle counting (TRCIDR0.TRCCCI is 0)"},
+      {"timestamps\n", "the unit has no timestamps"},
+      {"branch-broadcast everywhere\n", "the unit has no branch broadcast"},
+      {"return-stack\n", "the unit has no return stack"},
+      {"q-elements all\n", "the unit has no Q elements"},
+      {"conditional all\n", "the unit has no trace of conditional instructions"},
+      {"p0 loads\n", "the unit has no loads and stores as P0 elements"},
+      {"stall\n", "the unit has no stall control"},
+      {"no-overflow\n", "the unit has no overflow prevention"},
+      {"trace-error\n", "the unit has no forced trace of system errors"},
+      {"atb-trigger\n", "the unit has no ATB triggers"},
+      {"low-power-override\n", "the unit has no low-power override"},
+      {"sync 4096\n", "the unit has no programmable synchronisation period"},
+      {"pe 1\n", "the unit cannot trace PE 1. 0 to 0 is accepted."},
+      {"start-input 0\n", "the unit has no such PE comparator input"},
+      {"event 1 always\n", "the unit has no event 1. Events 0 to 0 are accepted."},
+      {"levels s-el0\n", "the unit cannot trace s-el0. Accepted: el0, el1, el2."},
+      {"include 0..1\n", "the plan needs more ranges than the unit has free pairs"},
+      {"start 0\n", "the plan needs more than the 0 address comparators"},
+      {"counter 0 value 1\n", "the unit has no counter 0"},
+      {"sequencer state 1\n", "the unit has no sequencer"},
+      {"single-shot 0 repeat\n", "the unit has no single-shot control 0"},
+      {"strobe window 5 period 5\n", "the unit has no second counter, which strobing needs"},
+      {"when sequencer 1\n", "the unit has no sequencer state 1"},
+      {"when external 0\n", "the unit has no external input 0"},
+      {"when context-id 1\n", "the unit has no context ID comparators"},
+  };
+  for (const auto& [lines, text] : kCases) {
+    const std::string problems = problems_of(lines, bare_unit());
+    EXPECT_NE(problems.find(text), std::string::npos) << lines << problems;
+    EXPECT_TRUE(problems.starts_with("line 2: ")) << problems;
+  }
+  EXPECT_NE(problems_of("cycles 3\n").find("4 to 4095 is accepted"), std::string::npos);
+  EXPECT_NE(problems_of("counter 0 chain\n").find("counter 0 cannot be chained"),
+            std::string::npos);
+}
+
+TEST(PlanCheck, too_many_of_a_kind) {
+  std::string ranges;
+  for (unsigned i = 0; i < 5; ++i) ranges += "include " + std::to_string(i * 16) + "/8\n";
+  EXPECT_NE(problems_of(ranges).find("line 6: the plan needs more ranges"), std::string::npos);
+  EXPECT_NE(problems_of("include all context-id 1\ninclude all context-id 2\n")
+                .find("line 3: the plan compares with more contexts"),
+            std::string::npos);
+}
+
+TEST(Compile, empty_plan_traces_everything_non_secure) {
+  const CompiledPlan plan = compiled("");
+  EXPECT_EQ(reg(plan, "TRCCONFIGR"), 0);
+  EXPECT_EQ(reg(plan, "TRCVICTLR"), 0x000B0201);
+  EXPECT_EQ(reg(plan, "TRCSYNCPR"), 12);
+  EXPECT_TRUE(plan.beyond_sysfs.empty());
+}
+
+TEST(Compile, filter) {
+  const CompiledPlan plan =
+      compiled("include main\nexclude 0x4010/0x10\nstart 0x100\nstop 0x200\nlevels el0\n");
+  EXPECT_EQ(reg(plan, "TRCVIIECTLR"), 0x00020001);
+  EXPECT_EQ(reg(plan, "TRCACVR0"), 0x4000);
+  EXPECT_EQ(reg(plan, "TRCACVR1"), 0x40FF);
+  EXPECT_EQ(reg(plan, "TRCACVR7"), 0x100) << "points from the top";
+  EXPECT_EQ(reg(plan, "TRCACVR6"), 0x200);
+  EXPECT_EQ(reg(plan, "TRCVISSCTLR"), 0x00400080);
+  EXPECT_EQ(reg(plan, "TRCVICTLR"), 0x006B0001) << "waits for the start";
+}
+
+TEST(Compile, contexts_and_levels_go_to_both_halves) {
+  const CompiledPlan plan = compiled("include main context-id 0x1234 vmid 7 at el0\n");
+  EXPECT_EQ(reg(plan, "TRCCIDCVR0"), 0x1234);
+  EXPECT_EQ(reg(plan, "TRCVMIDCVR0"), 7);
+  EXPECT_EQ(reg(plan, "TRCACATR0"), 0x6F0C);
+  EXPECT_EQ(reg(plan, "TRCACATR1"), 0x6F0C);
+}
+
+TEST(Compile, features) {
+  const CompiledPlan plan = compiled(
+      "trace-context-id\ncycles 32\ntimestamps\nreturn-stack\nbranch-broadcast everywhere\n");
+  EXPECT_EQ(reg(plan, "TRCCONFIGR"), 0x1858);
+  EXPECT_EQ(reg(plan, "TRCCCCTLR"), 32);
+}
+
+TEST(Compile, events_share_selectors) {
+  const CompiledPlan plan = compiled(
+      "timestamps counter 0\nevent 0 counter 0\nevent 1 counter 0 or not address 0x80\n"
+      "counter 0 value 16\ncounter 0 self-reload\ncounter 0 reload 16\ncounter 0 count always\n");
+  EXPECT_EQ(reg(plan, "TRCRSCTLR2"), 0x20001);
+  EXPECT_EQ(reg(plan, "TRCTSCTLR"), 2);
+  EXPECT_EQ(reg(plan, "TRCEVENTCTL0R"), 0x8202);
+  EXPECT_EQ(reg(plan, "TRCEVENTCTL1R"), 3);
+  EXPECT_EQ(reg(plan, "TRCRSCTLR4"), 0x320001) << "OR: inverted, and the pair inverted";
+  EXPECT_EQ(reg(plan, "TRCRSCTLR5"), 0x40080);
+  EXPECT_EQ(reg(plan, "TRCCNTCTLR0"), 0x10001);
+}
+
+TEST(Compile, range_of_an_event_becomes_part_of_the_filter) {
+  const CompiledPlan alone = compiled("event 0 range main\n");
+  EXPECT_EQ(reg(alone, "TRCVIIECTLR"), 3) << "everything, and the range";
+  EXPECT_TRUE(alone.beyond_sysfs.empty());
+  const CompiledPlan inside = compiled("include 0x4000..0x4fff\nevent 0 range main\n");
+  EXPECT_EQ(reg(inside, "TRCVIIECTLR"), 3);
+  EXPECT_TRUE(inside.beyond_sysfs.empty());
+  const CompiledPlan outside = compiled("include 0..0xfff\nevent 0 range main\n");
+  EXPECT_EQ(reg(outside, "TRCVIIECTLR"), 1);
+  EXPECT_EQ(outside.beyond_sysfs.size(), 1) << "sysfs would include it";
+}
+
+TEST(Compile, strobing_is_what_the_feature_programs) {
+  const CompiledPlan plan = compiled("strobe window 5000 period 4\n");
+  EXPECT_EQ(reg(plan, "TRCRSCTLR2"), 0x20001);
+  EXPECT_EQ(reg(plan, "TRCRSCTLR3"), 0x20002);
+  EXPECT_EQ(reg(plan, "TRCCNTRLDVR0"), 5000);
+  EXPECT_EQ(reg(plan, "TRCCNTCTLR1"), 0x8102);
+  EXPECT_EQ(reg(plan, "TRCVICTLR") & 0xFF, 3);
+}
+
+TEST(Compile, beyond_sysfs_is_in_the_image_and_said) {
+  const CompiledPlan plan = compiled("stall level 4\nevent 0 external 2\n");
+  EXPECT_EQ(reg(plan, "TRCSTALLCTLR"), 0x104);
+  EXPECT_EQ(reg(plan, "TRCEXTINSELR"), 2);
+  EXPECT_EQ(plan.beyond_sysfs.size(), 2);
+}
+
+TEST(Compile, writes_undo_what_was_there_before) {
+  const CompiledPlan plan = compiled("include main\ntimestamps\n");
+  Unit unit(middle_unit());
+  for (const auto& [file, bytes] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"mode", "c7ffffff"}, {"bb_ctrl", "101"}, {"addr_start", "77"}, {"event_ts", "3"}}) {
+    ASSERT_EQ(write(unit, file, bytes), "ok");
+  }
+  for (const SysfsWrite& item : plan.writes) ASSERT_EQ(write(unit, item.file, item.value), "ok");
+  EXPECT_EQ(unit.image(), plan.image);
+}
+
+TEST(PerfLine, says_what_it_cannot) {
+  std::vector<PlanProblem> problems;
+  const auto plan =
+      parse_plan("etm4-plan 1\ninclude 0x1000..0x1040\nlevels el0\ncycles 32\nexclude 0x1010/4\n",
+                 nullptr, problems);
+  ASSERT_TRUE(plan);
+  const PerfLine line = perf_line(*plan, middle_unit(), {});
+  EXPECT_TRUE(line.possible);
+  EXPECT_EQ(line.command,
+            "perf record -e cs_etm/cycacc,cc_threshold=32/u --filter 'filter 0x1000/0x40' -- "
+            "COMMAND");
+  EXPECT_TRUE(std::ranges::find(line.differences, "perf cannot say: exclude 0x1010..0x1013") !=
+              line.differences.end());
+  EXPECT_TRUE(std::ranges::none_of(line.differences, [](const std::string& text) {
+    return text.find("include") != std::string::npos;
+  }));
+}
+
+TEST(Script, has_sinks_first_and_every_write) {
+  std::vector<PlanProblem> problems;
+  const auto plan =
+      parse_plan("etm4-plan 1\nsink tmc_etr0 buffer 65536\ncycles\n", nullptr, problems);
+  const auto done = compile_plan(*plan, middle_unit(), {}, problems);
+  ASSERT_TRUE(done);
+  const std::string script = shell_script(*done, *plan, "/dev/tree", "etm0");
+  const auto sink = script.find("put tmc_etr0/buffer_size 65536\nput tmc_etr0/enable_sink 1\n");
+  EXPECT_NE(sink, std::string::npos);
+  EXPECT_LT(sink, script.find("put etm0/reset '0x1'"));
+  EXPECT_NE(script.find("put etm0/cyc_threshold '0x4'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace waymark::etm4x

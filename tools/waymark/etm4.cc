@@ -1,0 +1,139 @@
+// waymark etm4: programming the ETMv4 and ETE.
+#include "etm4.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/ini.h"
+
+namespace waymark::cli {
+namespace {
+
+// --reg NAME=VALUE for an ID register.
+Result<bool> take_register(const std::string& text, etm4x::IdRegisters& id) {
+  const std::size_t at = text.find('=');
+  const std::string name = text.substr(0, at);
+  const auto value =
+      at == std::string::npos ? std::nullopt : inputs::ini_number(text.substr(at + 1));
+  if (!value || at + 1 == text.size()) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--reg {} is not of the form NAME=VALUE, such as TRCIDR4=0x11170004.", text));
+  }
+  for (unsigned i = 0; i < id.idr.size(); ++i) {
+    if (name != fmt::format("TRCIDR{}", i)) continue;
+    id.idr[i] = static_cast<std::uint32_t>(*value);
+    return true;
+  }
+  if (name != "TRCDEVARCH") {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("--reg {}: TRCIDR0 to TRCIDR5 and TRCDEVARCH describe a unit.", name));
+  }
+  id.devarch = static_cast<std::uint32_t>(*value);
+  return true;
+}
+
+Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id) {
+  for (const std::string& text : options.registers) {
+    if (auto taken = take_register(text, id); !taken) return std::unexpected(taken.error());
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_etm4(CLI::App& app, int& exit_code) {
+  CLI::App* etm4 = app.add_subcommand(
+      "etm4", "Program an ETMv4 or ETE: plan, explain, simulate and apply its settings");
+  etm4->require_subcommand(1);
+  add_etm4_caps(*etm4, exit_code);
+  add_etm4_plan(*etm4, exit_code);
+  add_etm4_explain(*etm4, exit_code);
+  add_etm4_simulate(*etm4, exit_code);
+  add_etm4_apply(*etm4, exit_code);
+  add_etm4_snapshot(*etm4, exit_code);
+}
+
+void add_unit_options(CLI::App& command, UnitOptions& options) {
+  command.add_option("--root", options.root, "Folder of the CoreSight devices, or a copy of it")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command.add_option("--unit", options.unit, "The unit; default: the first")->type_name("etmN");
+  command
+      .add_option("--reg", options.registers,
+                  "An ID register of a unit that is not at hand, such as TRCIDR4=0x11170004")
+      ->type_name("NAME=VALUE");
+  command.add_flag("--vhe", options.vhe, "The kernel runs at EL2");
+}
+
+Result<FoundUnit> find_unit(const UnitOptions& options) {
+  FoundUnit found;
+  found.environment.kernel_at_el2 = options.vhe;
+  auto tree = etm4x::open_device_tree(options.root);
+  const auto units = tree ? (*tree)->units() : std::vector<std::string>{};
+  const bool described = !options.registers.empty() && options.unit.empty() && units.empty();
+  if (described) {
+    found.name = "etm0";
+  } else if (!tree) {
+    return std::unexpected(tree.error());
+  } else if (units.empty()) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("There is no etmN or eteN in {}: name the folder with --root, or "
+                            "describe a unit with --reg TRCIDR0=VALUE and so on.",
+                            options.root));
+  } else {
+    found.name = options.unit.empty() ? units.front() : options.unit;
+    if (std::ranges::find(units, found.name) == units.end()) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("There is no {} in {}; there is {}.", found.name, options.root,
+                              fmt::join(units, ", ")));
+    }
+    auto id = etm4x::read_ids(**tree, found.name);
+    if (!id) return std::unexpected(id.error());
+    found.id = *id;
+    if (const auto cpu = etm4x::read_number(**tree, found.name + "/cpu", 10)) {
+      found.environment.cpu = static_cast<unsigned>(*cpu);
+    }
+    found.tree = std::move(*tree);
+  }
+  if (auto taken = take_registers(options, found.id); !taken) {
+    return std::unexpected(taken.error());
+  }
+  if ((found.id.devarch >> 12 & 0xF) == 5) {
+    found.environment.access = etm4x::RegisterAccess::kSystemRegisters;
+  }
+  return found;
+}
+
+std::expected<PlanFile, int> load_plan(const std::string& path,
+                                       const std::vector<std::string>& programs,
+                                       const FoundUnit& unit) {
+  PlanFile file;
+  for (const std::string& program : programs) {
+    auto elf = open_elf_argument(program);
+    if (!elf) return std::unexpected(complain(elf.error().detail, kInput));
+    file.programs.push_back(std::move(*elf));
+  }
+  const auto mapped = MappedFile::open(path);
+  if (!mapped) return std::unexpected(complain(mapped.error().detail, kInput));
+  const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()),
+                              mapped->size());
+  std::vector<etm4x::PlanProblem> problems;
+  auto plan = etm4x::parse_plan(text, symbol_resolver(file.programs), problems);
+  std::optional<etm4x::CompiledPlan> compiled;
+  if (plan) compiled = etm4x::compile_plan(*plan, unit.id, unit.environment, problems);
+  for (const etm4x::PlanProblem& problem : problems) {
+    complain(fmt::format("{}: {}", path, problem.text()), kInput);
+  }
+  if (!plan || !compiled) return std::unexpected(static_cast<int>(kInput));
+  file.plan = std::move(*plan);
+  file.compiled = std::move(*compiled);
+  return file;
+}
+
+}  // namespace waymark::cli

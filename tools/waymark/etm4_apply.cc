@@ -1,0 +1,65 @@
+// waymark etm4 apply: writes a plan to a unit, all of it or nothing.
+#include <fmt/format.h>
+
+#include "etm4.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "run.h"
+
+namespace waymark::cli {
+namespace {
+
+struct ApplyCommandOptions {
+  UnitOptions unit;
+  std::string plan;
+  std::vector<std::string> programs;
+  bool dry_run = false;
+  bool start = false;
+};
+
+int run(const ApplyCommandOptions& options) {
+  const auto unit = find_unit(options.unit);
+  if (!unit) return complain(unit.error().detail, kInput);
+  if (!unit->tree) return complain("--reg describes no unit that could be written.", kUsage);
+  const auto file = load_plan(options.plan, options.programs, *unit);
+  if (!file) return file.error();
+  auto output = Output::open("", {});
+  if (!output) return complain(output.error().detail, kOutput);
+  const etm4x::ApplyOptions how{options.start};
+  std::vector<etm4x::SysfsWrite> done;
+  if (options.dry_run) {
+    done = etm4x::apply_order(file->compiled, file->plan, unit->name, how);
+    for (const auto& problem : file->compiled.beyond_sysfs) {
+      complain(fmt::format("{}: {}", options.plan, problem.text()), kInput);
+    }
+  } else {
+    auto report = etm4x::apply_plan(*unit->tree, unit->name, unit->id, unit->environment,
+                                    file->compiled, file->plan, how);
+    if (!report) {
+      return complain(fmt::format("{}: {}", options.plan, report.error().detail), kOutput);
+    }
+    done = std::move(report->done);
+  }
+  for (const auto& write : done) {
+    output->text().put(fmt::format("{} <- {}\n", write.file, write.value));
+  }
+  output->text().put(fmt::format("{} writes {}\n", done.size(),
+                                 options.dry_run ? "would be made" : "made and read back"));
+  return finish_output(*output, kOk);
+}
+
+}  // namespace
+
+void add_etm4_apply(CLI::App& etm4, int& exit_code) {
+  auto options = std::make_shared<ApplyCommandOptions>();
+  CLI::App* command = etm4.add_subcommand("apply", "Write a plan to a unit, all of it or nothing");
+  command->add_option("PLAN", options->plan, "The description")->required();
+  add_unit_options(*command, options->unit);
+  command->add_option("--elf", options->programs, "A program whose symbols the plan names")
+      ->type_name("FILE[@ADDRESS]");
+  command->add_flag("--dry-run", options->dry_run, "Only say what would be written");
+  command->add_flag("--start", options->start, "Start tracing, too");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

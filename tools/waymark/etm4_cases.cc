@@ -1,0 +1,306 @@
+#include "etm4_cases.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "waymark/etm4x/unit.h"
+#include "waymark/inputs/ini.h"
+
+namespace waymark::cli {
+namespace {
+
+using etm4x::Environment;
+using etm4x::IdRegisters;
+using etm4x::Outcome;
+using etm4x::PerfFilter;
+using etm4x::PerfRequest;
+using etm4x::RegisterImage;
+using etm4x::Unit;
+
+std::unexpected<Error> bad(std::string detail) {
+  return fail(ErrorCode::kParse, std::move(detail));
+}
+
+// A number, or a text in C notation.
+Result<std::uint64_t> number_of(const Json& value, std::string_view name) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (const auto number = inputs::ini_number(text); number && !text.empty()) return *number;
+  }
+  return bad(fmt::format("\"{}\" is {}, not a number such as 12 or \"0xC\"", name, value.dump()));
+}
+
+Result<std::uint64_t> member_number(const Json& object, std::string_view name,
+                                    std::uint64_t fallback) {
+  const auto at = object.find(name);
+  if (at == object.end() || at->is_null()) return fallback;
+  return number_of(*at, name);
+}
+
+Result<bool> member_flag(const Json& object, std::string_view name, bool fallback) {
+  const auto value = member_number(object, name, fallback ? 1 : 0);
+  if (!value) return std::unexpected(value.error());
+  return *value != 0;
+}
+
+const Json& member_object(const Json& object, std::string_view name) {
+  static const Json kNone = Json::object();
+  const auto at = object.find(name);
+  return at != object.end() && at->is_object() ? *at : kNone;
+}
+
+Result<IdRegisters> ids_of(const Json& caps) {
+  IdRegisters id;
+  for (unsigned i = 0; i < id.idr.size(); ++i) {
+    const auto value = member_number(caps, fmt::format("TRCIDR{}", i), 0);
+    if (!value) return std::unexpected(value.error());
+    id.idr[i] = static_cast<std::uint32_t>(*value);
+  }
+  const auto devarch = member_number(caps, "TRCDEVARCH", id.devarch);
+  if (!devarch) return std::unexpected(devarch.error());
+  id.devarch = static_cast<std::uint32_t>(*devarch);
+  return id;
+}
+
+Result<Environment> environment_of(const Json& env) {
+  Environment where;
+  const auto cpu = member_number(env, "cpu", 0);
+  if (!cpu) return std::unexpected(cpu.error());
+  where.cpu = static_cast<unsigned>(*cpu);
+  if (const auto access = env.find("access"); access != env.end()) {
+    if (*access == "sysreg") {
+      where.access = etm4x::RegisterAccess::kSystemRegisters;
+    } else if (*access != "mmio") {
+      return bad(fmt::format("\"access\" is {}, not \"mmio\" or \"sysreg\"", access->dump()));
+    }
+  }
+  const std::pair<std::string_view, bool Environment::*> kFlags[] = {
+      {"vhe", &Environment::kernel_at_el2},
+      {"init_pid_ns", &Environment::init_pid_namespace},
+      {"sink_active", &Environment::sink_active},
+      {"claimed", &Environment::claimed},
+      {"trf", &Environment::has_trf},
+      {"skip_power_up", &Environment::skip_power_up},
+      {"threshold_erratum", &Environment::threshold_erratum}};
+  for (const auto& [name, member] : kFlags) {
+    const auto value = member_flag(env, name, where.*member);
+    if (!value) return std::unexpected(value.error());
+    where.*member = *value;
+  }
+  if (const auto shots = env.find("TRCSSCSR"); shots != env.end()) {
+    if (!shots->is_array() || shots->size() > where.sscsr.size()) {
+      return bad("\"TRCSSCSR\" is no list of at most 8 values");
+    }
+    for (std::size_t i = 0; i < shots->size(); ++i) {
+      const auto value = number_of((*shots)[i], "TRCSSCSR");
+      if (!value) return std::unexpected(value.error());
+      where.sscsr[i] = static_cast<std::uint32_t>(*value);
+    }
+  }
+  return where;
+}
+
+Result<PerfRequest> perf_of(const Json& perf) {
+  PerfRequest request;
+  const Json& options = member_object(perf, "options");
+  const std::pair<std::string_view, bool PerfRequest::*> kFlags[] = {
+      {"branch_broadcast", &PerfRequest::branch_broadcast},
+      {"cycacc", &PerfRequest::cycacc},
+      {"contextid", &PerfRequest::contextid},
+      {"contextid1", &PerfRequest::contextid1},
+      {"contextid2", &PerfRequest::contextid2},
+      {"timestamp", &PerfRequest::timestamp},
+      {"retstack", &PerfRequest::retstack}};
+  const std::pair<std::string_view, std::uint32_t PerfRequest::*> kNumbers[] = {
+      {"preset", &PerfRequest::preset},
+      {"configid", &PerfRequest::configid},
+      {"cc_threshold", &PerfRequest::cc_threshold}};
+  for (const auto& [name, value] : options.items()) {
+    const auto number = number_of(value, name);
+    if (!number) return std::unexpected(number.error());
+    bool known = name == "sinkid";
+    for (const auto& [flag, member] : kFlags) {
+      if (name != flag) continue;
+      request.*member = *number != 0;
+      known = true;
+    }
+    for (const auto& [field, member] : kNumbers) {
+      if (name != field) continue;
+      request.*member = static_cast<std::uint32_t>(*number);
+      known = true;
+    }
+    if (!known) return bad(fmt::format("the PMU has no option \"{}\"", name));
+  }
+  const std::pair<std::string_view, bool PerfRequest::*> kEvent[] = {
+      {"exclude_kernel", &PerfRequest::exclude_kernel},
+      {"exclude_user", &PerfRequest::exclude_user},
+      {"ssstatus", &PerfRequest::start_stop_started}};
+  for (const auto& [name, member] : kEvent) {
+    const auto value = member_flag(perf, name, false);
+    if (!value) return std::unexpected(value.error());
+    request.*member = *value;
+  }
+  const auto filters = perf.find("filters");
+  if (filters == perf.end() || filters->is_null()) return request;
+  if (!filters->is_array()) return bad("\"filters\" is no list");
+  for (const Json& item : *filters) {
+    PerfFilter filter;
+    const auto action = item.is_object() ? item.find("action") : item.end();
+    if (action == item.end()) return bad("a filter has no \"action\"");
+    if (*action == "start") {
+      filter.action = etm4x::FilterAction::kStart;
+    } else if (*action == "stop") {
+      filter.action = etm4x::FilterAction::kStop;
+    } else if (*action != "filter") {
+      return bad(fmt::format("\"action\" is {}, not filter, start or stop", action->dump()));
+    }
+    const auto start = member_number(item, "start", 0);
+    const auto size = member_number(item, "size", 0);
+    if (!start) return std::unexpected(start.error());
+    if (!size) return std::unexpected(size.error());
+    filter.start = *start;
+    filter.size = *size;
+    request.filters.push_back(filter);
+  }
+  return request;
+}
+
+Json outcome_json(const Outcome& outcome) {
+  return outcome ? Json("ok") : Json(std::string(etm4x::errno_name(outcome.error().error)));
+}
+
+Json image_json(const RegisterImage& image) {
+  Json object = Json::object();
+  for (const auto& value : image.values()) object[value.name] = etm4x::register_text(value);
+  return object;
+}
+
+Result<Json> run_write(Unit& unit, const Json& write) {
+  if (!write.is_array() || write.size() != 2 || !write[0].is_string() || !write[1].is_string()) {
+    return bad("\"write\" is no pair of a file and its bytes");
+  }
+  return outcome_json(
+      unit.write(write[0].get_ref<const std::string&>(), write[1].get_ref<const std::string&>()));
+}
+
+Result<Json> run_disable(Unit& unit, const Json& disable) {
+  std::vector<std::pair<std::string, std::uint64_t>> registers;
+  if (disable.is_object()) {
+    for (const auto& [name, value] : disable.items()) {
+      const auto number = number_of(value, name);
+      if (!number) return std::unexpected(number.error());
+      registers.emplace_back(name, *number);
+    }
+  }
+  unit.disable(registers);
+  return Json("ok");
+}
+
+Result<Json> run_perf(Unit& unit, const Json& perf) {
+  const auto request = perf_of(perf);
+  if (!request) return std::unexpected(request.error());
+  const auto image = unit.perf_start(*request);
+  if (!image) return Json(std::string(etm4x::errno_name(image.error().error)));
+  return image_json(*image);
+}
+
+Result<Json> run_step(Unit& unit, const Json& step) {
+  if (!step.is_object()) return bad("it is no object");
+  if (const auto at = step.find("write"); at != step.end()) return run_write(unit, *at);
+  if (const auto at = step.find("read"); at != step.end()) {
+    if (!at->is_string()) return bad("\"read\" is no file name");
+    const auto text = unit.read(at->get_ref<const std::string&>());
+    return text ? Json(*text) : Json(std::string(etm4x::errno_name(text.error().error)));
+  }
+  if (const auto at = step.find("perf"); at != step.end()) return run_perf(unit, *at);
+  if (const auto at = step.find("disable"); at != step.end()) return run_disable(unit, *at);
+  if (step.contains("image")) return image_json(unit.image());
+  if (step.contains("hardware")) return image_json(unit.hardware());
+  return bad("it is none of write, read, image, hardware, disable and perf");
+}
+
+}  // namespace
+
+Result<Json> read_etm4_cases(std::string_view text) {
+  Json document = Json::parse(text, nullptr, false);
+  if (document.is_discarded()) {
+    // Only a second parse tells where, and it throws.
+    try {
+      document = Json::parse(text);
+    } catch (const Json::parse_error& error) {
+      const auto before = text.substr(0, error.byte);
+      return bad(
+          fmt::format("line {}: this is not JSON: the text breaks off or has a sign that "
+                      "JSON does not have here.",
+                      1 + std::ranges::count(before, '\n')));
+    }
+  }
+  if (!document.is_object() || !document.contains("cases") || !document["cases"].is_array()) {
+    return bad("there is no list \"cases\": the file is no collection of cases.");
+  }
+  if (const auto format = document.find("format"); format != document.end() && *format != 1) {
+    return bad(fmt::format("the format is {}; this program reads format 1.", format->dump()));
+  }
+  return document;
+}
+
+Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
+  Etm4Case run;
+  if (!item.is_object()) return bad("an item of \"cases\" is no object.");
+  const auto id = item.find("id");
+  run.id = id != item.end() && id->is_string() ? id->get<std::string>() : "?";
+  const auto in_case = [&](const Error& error) {
+    return bad(fmt::format("case {}: {}.", run.id, error.detail));
+  };
+  const auto ids = ids_of(member_object(item, "caps"));
+  if (!ids) return in_case(ids.error());
+  const auto environment = environment_of(member_object(item, "env"));
+  if (!environment) return in_case(environment.error());
+  Unit unit(*ids, *environment, quirks);
+  const auto steps = item.find("steps");
+  if (steps == item.end() || !steps->is_array()) {
+    return bad(fmt::format("case {}: there is no list \"steps\".", run.id));
+  }
+  for (const Json& step : *steps) {
+    auto result = run_step(unit, step);
+    if (!result) {
+      return bad(
+          fmt::format("case {}, step {}: {}.", run.id, run.steps.size(), result.error().detail));
+    }
+    run.steps.push_back({&step, std::move(*result)});
+  }
+  return run;
+}
+
+Json etm4_expectation(const Json& step) {
+  const auto member = [&step](std::string_view name) {
+    const auto at = step.find(name);
+    return at == step.end() ? Json() : *at;
+  };
+  if (step.contains("perf")) {
+    const Json expected = member("expect");
+    return expected.is_null() || expected == "ok" ? member("image") : expected;
+  }
+  if (step.contains("write")) return member("expect");
+  if (step.contains("read")) {
+    return step.contains("expect") ? member("expect") : member("expect_err");
+  }
+  if (step.contains("disable")) return member("expect");
+  return step.contains("image") ? member("image") : member("hardware");
+}
+
+std::string json_text(const Json& value) {
+  if (!value.is_object()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = "{";
+  for (const auto& [name, item] : value.items()) {
+    if (text.size() > 1) text += ", ";
+    text += Json(name).dump() + ": " + json_text(item);
+  }
+  return text + "}";
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,198 @@
+// waymark etm4 explain: registers in plain language.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "etm4.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "run.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/etm4x/explain.h"
+#include "waymark/etm4x/perf_metadata.h"
+#include "waymark/inputs/ini.h"
+#include "waymark/inputs/snapshot.h"
+
+namespace waymark::cli {
+namespace {
+
+struct ExplainOptions {
+  UnitOptions unit;
+  std::string input;
+  bool as_plan = false;
+  bool fields = false;
+  bool walk = false;
+};
+
+// Registers from any source, under a heading.
+struct Subject {
+  std::string heading;
+  etm4x::RegisterImage image;
+  etm4x::IdRegisters id;
+  etm4x::Environment environment;
+  std::vector<std::string> notes;
+};
+
+// ID registers that a source leaves out: as if the unit had everything, so that nothing is doubted
+// for want of knowledge.
+constexpr std::uint32_t kAssumedIdr3 = 0x8D7F0000;
+constexpr std::uint32_t kAssumedIdr4 = 0x888F4008;
+constexpr std::uint32_t kAssumedIdr5 = 0x48C70820;
+
+void ids_from_image(Subject& subject, bool ete) {
+  etm4x::IdRegisters id;
+  id.idr[3] = kAssumedIdr3;
+  id.idr[4] = kAssumedIdr4;
+  id.idr[5] = kAssumedIdr5;
+  bool assumed = false;
+  for (unsigned i = 0; i < id.idr.size(); ++i) {
+    const auto value = subject.image.find(fmt::format("TRCIDR{}", i));
+    if (value) id.idr[i] = static_cast<std::uint32_t>(*value);
+    assumed = assumed || (!value && i >= 3);
+  }
+  const auto devarch = subject.image.find("TRCDEVARCH");
+  id.devarch = devarch ? static_cast<std::uint32_t>(*devarch)
+               : ete   ? 0x47705A13
+                       : 0x47704A13 | (id.idr[1] >> 4 & 0xF) << 16;
+  subject.id = id;
+  if (assumed) {
+    subject.notes.emplace_back(
+        "TRCIDR3 to TRCIDR5 are not all known, so resources are not checked against the unit.");
+  }
+}
+
+Result<std::vector<Subject>> subjects_of_snapshot(const std::string& path) {
+  std::vector<inputs::Problem> problems;
+  const auto snapshot = inputs::read_snapshot(path, problems);
+  if (!snapshot) return std::unexpected(snapshot.error());
+  std::vector<Subject> subjects;
+  for (const inputs::Device& device : snapshot->devices) {
+    const bool ete = device.type.starts_with("ETE");
+    if (!ete && !device.type.starts_with("ETM4")) continue;
+    Subject subject;
+    subject.heading = fmt::format("{} ({})", device.name, device.type);
+    for (const inputs::Register& item : device.registers) {
+      const std::string name = item.name.substr(0, item.name.find('('));
+      const bool wide = name.starts_with("TRCACVR") || name.starts_with("TRCACATR") ||
+                        name.starts_with("TRCCIDCVR") || name.starts_with("TRCVMIDCVR");
+      subject.image.set(name, inputs::ini_number_prefix(item.text), wide);
+    }
+    ids_from_image(subject, ete);
+    subjects.push_back(std::move(subject));
+  }
+  if (subjects.empty()) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} describes no trace unit of type ETM4 or ETE.", path));
+  }
+  return subjects;
+}
+
+Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  auto units = etm4x::read_perf_metadata(file->bytes());
+  if (!units) {
+    return fail(units.error().code,
+                fmt::format("{}: {} A snapshot folder or perf data is expected.", path,
+                            units.error().detail));
+  }
+  std::vector<Subject> subjects;
+  for (etm4x::PerfUnit& unit : *units) {
+    Subject subject;
+    subject.heading = fmt::format("CPU {} ({})", unit.cpu, unit.ete ? "ETE" : "ETMv4");
+    subject.image = std::move(unit.registers);
+    ids_from_image(subject, unit.ete);
+    subject.notes.emplace_back(
+        "perf computes TRCCONFIGR from the event's options: hardware may lack what they ask for.");
+    subjects.push_back(std::move(subject));
+  }
+  return subjects;
+}
+
+Result<std::vector<Subject>> subjects_of_tree(const ExplainOptions& options) {
+  auto unit = find_unit(options.unit);
+  if (!unit) return std::unexpected(unit.error());
+  Subject subject;
+  subject.heading = unit->name;
+  subject.id = unit->id;
+  subject.environment = unit->environment;
+  if (!unit->tree) return fail(ErrorCode::kNotFound, "--reg describes a unit without settings.");
+  const auto caps = etm4x::read_capabilities(unit->id, unit->environment);
+  const auto settings = etm4x::capture_settings(*unit->tree, unit->name, caps, options.walk);
+  if (!settings) return std::unexpected(settings.error());
+  subject.image = etm4x::image_of_settings(*settings, unit->id, unit->environment);
+  if (!options.walk || !unit->tree->live()) {
+    subject.notes.emplace_back(
+        "Of comparators, counters and so on only the one is known that its index file selects; "
+        "on a live unit --walk visits all.");
+  }
+  const auto live = [&](std::string_view file, std::string_view name) {
+    const auto value = etm4x::read_number(*unit->tree, fmt::format("{}/mgmt/{}", unit->name, file));
+    if (!value) return;
+    const std::uint64_t set = subject.image.value(name);
+    // TRCCONFIGR bit 0 reads as 1 whatever is written.
+    const std::uint64_t ignored = name == "TRCCONFIGR" ? 1 : 0;
+    if ((*value | ignored) == (set | ignored)) return;
+    // Hardware reads 0 while it is without power.
+    if (*value != 0) subject.image.set(name, *value);
+    if (name == "TRCCONFIGR") {
+      subject.notes.push_back(fmt::format(
+          "Hardware holds TRCCONFIGR 0x{:x}, the settings stand for 0x{:x}: they count from the "
+          "next start on, or reset left features behind.",
+          *value, set));
+    }
+  };
+  live("trcconfig", "TRCCONFIGR");
+  live("trctraceid", "TRCTRACEIDR");
+  std::vector<Subject> subjects;
+  subjects.push_back(std::move(subject));
+  return subjects;
+}
+
+Result<std::vector<Subject>> subjects_of(const ExplainOptions& options) {
+  if (options.input.empty()) return subjects_of_tree(options);
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(options.input, error);
+  if (folder || options.input.ends_with(".ini")) return subjects_of_snapshot(options.input);
+  return subjects_of_perf(options.input);
+}
+
+int run(const ExplainOptions& options) {
+  const auto subjects = subjects_of(options);
+  if (!subjects) return complain(subjects.error().detail, kInput);
+  auto output = Output::open("", {});
+  if (!output) return complain(output.error().detail, kOutput);
+  TextBuffer& out = output->text();
+  for (const Subject& subject : *subjects) {
+    const auto caps = etm4x::read_capabilities(subject.id, subject.environment);
+    const auto explanation = etm4x::explain(subject.image, subject.id, caps);
+    if (options.as_plan) {
+      out.put(etm4x::plan_text(explanation.plan));
+      out.put(fmt::format("# {}\n", subject.heading));
+      continue;
+    }
+    out.put(fmt::format("{}\n", subject.heading));
+    out.put(etm4x::explanation_text(explanation));
+    for (const std::string& note : subject.notes) out.put(fmt::format("Note: {}\n", note));
+    if (options.fields) out.put(etm4x::register_fields_text(subject.image));
+  }
+  return finish_output(*output, kOk);
+}
+
+}  // namespace
+
+void add_etm4_explain(CLI::App& etm4, int& exit_code) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = etm4.add_subcommand(
+      "explain", "Say what a unit will trace, what a decoder will see, and what looks wrong");
+  command->add_option("INPUT", options->input,
+                      "A snapshot, or perf data; default: the unit below --root");
+  add_unit_options(*command, options->unit);
+  command->add_flag("--as-plan", options->as_plan, "As a plan, which `waymark etm4 plan` reads");
+  command->add_flag("--fields", options->fields, "The fields of every register, too");
+  command->add_flag("--walk", options->walk,
+                    "Select every comparator in turn to read it, and put the selection back");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

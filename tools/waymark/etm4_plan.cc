@@ -1,0 +1,90 @@
+// waymark etm4 plan: a description to registers, writes, a script and a perf line.
+#include <fmt/format.h>
+
+#include "etm4.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "run.h"
+#include "waymark/etm4x/explain.h"
+
+namespace waymark::cli {
+namespace {
+
+struct PlanOptions {
+  UnitOptions unit;
+  std::string plan;
+  std::vector<std::string> programs;
+  std::string script;
+  bool normal_form = false;
+};
+
+void put_problems(TextBuffer& out, std::string_view heading,
+                  const std::vector<etm4x::PlanProblem>& problems) {
+  if (problems.empty()) return;
+  out.put(fmt::format("{}\n", heading));
+  for (const auto& problem : problems) out.put(fmt::format("  {}\n", problem.text()));
+}
+
+void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
+  out.put(fmt::format("Registers of {}\n", unit.name));
+  for (const auto& value : file.compiled.image.values()) {
+    out.put(fmt::format("  {:<14} {}\n", value.name, etm4x::register_text(value)));
+  }
+  out.put("Writes\n");
+  for (const auto& write : file.compiled.writes) {
+    out.put(fmt::format("  {:<24} {}\n", write.file, write.value));
+  }
+  out.put(fmt::format("For waymark decode\n  {}\n",
+                      etm4x::decoder_options(file.compiled.image, unit.id)));
+  put_problems(out, "Beyond sysfs", file.compiled.beyond_sysfs);
+  put_problems(out, "Note", file.compiled.notes);
+  const auto perf = etm4x::perf_line(file.plan, unit.id, unit.environment);
+  out.put("With perf\n");
+  if (perf.possible) out.put(fmt::format("  {}\n", perf.command));
+  for (const std::string& difference : perf.differences) {
+    out.put(fmt::format("  {}\n", difference));
+  }
+}
+
+int run(const PlanOptions& options) {
+  const auto unit = find_unit(options.unit);
+  if (!unit) return complain(unit.error().detail, kInput);
+  const auto file = load_plan(options.plan, options.programs, *unit);
+  if (!file) return file.error();
+  if (!options.script.empty()) {
+    auto script = Output::open(options.script, std::span(&options.plan, 1));
+    if (!script) return complain(script.error().detail, kOutput);
+    script->text().put(
+        etm4x::shell_script(file->compiled, file->plan, options.unit.root, unit->name));
+    if (const int code = finish_output(*script, kOk); code != kOk) return code;
+    if (options.script == "-") return kOk;
+  }
+  auto output = Output::open("", {});
+  if (!output) return complain(output.error().detail, kOutput);
+  if (options.normal_form) {
+    output->text().put(etm4x::plan_text(file->plan));
+  } else {
+    put_plan(output->text(), *file, *unit);
+  }
+  return finish_output(*output, kOk);
+}
+
+}  // namespace
+
+void add_etm4_plan(CLI::App& etm4, int& exit_code) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = etm4.add_subcommand(
+      "plan", "Turn a description of what to trace into registers and sysfs writes");
+  command->add_option("PLAN", options->plan, "The description; see docs/howto_program_etmv4.md")
+      ->required();
+  add_unit_options(*command, options->unit);
+  command->add_option("--elf", options->programs, "A program whose symbols the plan names")
+      ->type_name("FILE[@ADDRESS]");
+  command->add_option("--script", options->script, "Write a shell script there; - for here")
+      ->type_name("FILE");
+  command->add_flag("--normal-form", options->normal_form,
+                    "Only print the plan with all symbols resolved");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

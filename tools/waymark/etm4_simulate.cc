@@ -1,0 +1,106 @@
+// waymark etm4 simulate: runs cases of the programming model.
+#include <fmt/format.h>
+
+#include "etm4.h"
+#include "etm4_cases.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "output.h"
+#include "run.h"
+#include "waymark/base/mapped_file.h"
+
+namespace waymark::cli {
+namespace {
+
+struct SimulateOptions {
+  std::string cases;
+  bool check = false;
+  bool fixed = false;
+};
+
+// Objects are compared as sets of members.
+bool equal(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
+
+std::string difference(const Json& expected, const Json& got) {
+  if (!expected.is_object() || !got.is_object()) {
+    return fmt::format("expected {}, got {}", json_text(expected), json_text(got));
+  }
+  std::string text;
+  for (const auto& [name, value] : expected.items()) {
+    const auto at = got.find(name);
+    if (at == got.end()) {
+      text += fmt::format(" {} is missing;", name);
+    } else if (*at != value) {
+      text += fmt::format(" {} is {} and not {};", name, at->dump(), value.dump());
+    }
+  }
+  for (const auto& [name, value] : got.items()) {
+    if (!expected.contains(name)) text += fmt::format(" {} is not expected;", name);
+  }
+  if (!text.empty()) text.pop_back();
+  return "registers differ:" + text;
+}
+
+// Lines for what differs; true if nothing does.
+bool check(const Etm4Case& run, TextBuffer& out) {
+  bool passed = true;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const Json expected = etm4_expectation(*run.steps[i].step);
+    if (expected.is_null() || equal(expected, run.steps[i].result)) continue;
+    passed = false;
+    out.put(fmt::format("{} step {}: {}\n", run.id, i, difference(expected, run.steps[i].result)));
+  }
+  return passed;
+}
+
+void print(const Etm4Case& run, TextBuffer& out) {
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    out.put(fmt::format("{{\"case\": {}, \"step\": {}, \"result\": {}}}\n", json_text(run.id), i,
+                        json_text(run.steps[i].result)));
+  }
+}
+
+int run(const SimulateOptions& options) {
+  const auto file = MappedFile::open(options.cases);
+  if (!file) return complain(file.error().detail, kInput);
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
+  const auto document = read_etm4_cases(text);
+  if (!document) {
+    return complain(fmt::format("{}: {}", options.cases, document.error().detail), kInput);
+  }
+  auto output = Output::open("", {});
+  if (!output) return complain(output.error().detail, kOutput);
+  std::size_t passed = 0;
+  std::size_t failed = 0;
+  for (const Json& item : document->at("cases")) {
+    const auto done = run_etm4_case(item, options.fixed ? etm4x::kNoQuirks : etm4x::kAllQuirks);
+    if (!done) {
+      output->flush();
+      return complain(fmt::format("{}: {}", options.cases, done.error().detail), kInput);
+    }
+    if (!options.check) {
+      print(*done, output->text());
+    } else {
+      ++(check(*done, output->text()) ? passed : failed);
+    }
+    if (!output->settle()) break;
+  }
+  if (options.check) output->text().put(fmt::format("{} passed, {} failed\n", passed, failed));
+  return finish_output(*output, failed == 0 ? kOk : kDamaged);
+}
+
+}  // namespace
+
+void add_etm4_simulate(CLI::App& etm4, int& exit_code) {
+  auto options = std::make_shared<SimulateOptions>();
+  CLI::App* command =
+      etm4.add_subcommand("simulate", "Run the steps of a case file on a model of the driver");
+  command->add_option("CASES", options->cases, "The cases, as JSON")->required();
+  command->add_flag("--check", options->check,
+                    "Compare with what the file expects instead of printing results");
+  command->add_flag("--fixed", options->fixed,
+                    "Without the driver's bugs; docs/howto_program_etmv4.md names them");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,250 @@
+// waymark etm4 snapshot: registers of a target, its trace and its programs as a snapshot.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <optional>
+#include <utility>
+
+#include "etm4.h"
+#include "exit_code.h"
+#include "input_options.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/ini.h"
+#include "waymark/inputs/snapshot_writer.h"
+
+namespace waymark::cli {
+namespace {
+
+struct SnapshotOptions {
+  std::string root = kDeviceRoot;
+  std::vector<std::string> units;
+  std::string trace;
+  std::vector<std::string> images;
+  std::string core;
+  std::string format = "coresight";
+  std::string plan;
+  std::string directory;
+};
+
+constexpr std::string_view kTraceName = "trace.bin";
+
+// ADDRESS=FILE; the address, and where the file's name begins.
+std::optional<std::pair<std::uint64_t, std::size_t>> raw_image(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const auto address = inputs::ini_number(argument.substr(0, equals));
+  if (!address) return std::nullopt;
+  return std::pair{*address, equals + 1};
+}
+
+// TRCCONFIGR of the capture: from the plan, from hardware, or else what the settings stand for.
+Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name,
+                                const etm4x::IdRegisters& id, const SnapshotOptions& options) {
+  if (!options.plan.empty()) {
+    FoundUnit found;
+    found.name = name;
+    found.id = id;
+    std::vector<std::string> programs;
+    for (const std::string& image : options.images) {
+      if (!raw_image(image)) programs.push_back(image);
+    }
+    const auto file = load_plan(options.plan, programs, found);
+    if (!file) {
+      return fail(ErrorCode::kParse, fmt::format("{} is no plan for {}.", options.plan, name));
+    }
+    return file->compiled.image.value("TRCCONFIGR");
+  }
+  const auto live = etm4x::read_number(tree, name + "/mgmt/trcconfig");
+  if (live && *live != 0) return *live;
+  // Many units read 0 once they are off.
+  const etm4x::Environment environment;
+  const auto caps = etm4x::read_capabilities(id, environment);
+  if (const auto settings = etm4x::capture_settings(tree, name, caps, false)) {
+    const auto image = etm4x::image_of_settings(*settings, id, environment);
+    const std::uint64_t set = image.value("TRCCONFIGR");
+    if (!live || set != 0) {
+      complain(fmt::format("note: {}/mgmt/trcconfig {}, as of a unit that is off; TRCCONFIGR is "
+                           "0x{:x} as its file mode stands for.",
+                           name, live ? "reads 0" : "is missing", set),
+               kOk);
+    }
+    return set;
+  }
+  if (live) return *live;
+  return fail(ErrorCode::kNotFound,
+              fmt::format("{}/{}/mgmt/trcconfig and mode are missing, and a decoder needs "
+                          "TRCCONFIGR: copy the folder while the unit is enabled, or give the plan "
+                          "with --plan.",
+                          options.root, name));
+}
+
+// One unit: its registers, and the core that it watches.
+Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
+                      const SnapshotOptions& options, inputs::Snapshot& snapshot) {
+  const auto id = etm4x::read_ids(tree, name);
+  if (!id) return std::unexpected(id.error());
+  const auto cpu = etm4x::read_number(tree, name + "/cpu", 10);
+  const std::string number = cpu ? fmt::format("{}", *cpu) : name.substr(3);
+  const bool ete = (id->devarch >> 12 & 0xF) == 5;
+
+  inputs::Device unit;
+  unit.name = fmt::format("{}_{}", ete ? "ETE" : "ETM", number);
+  unit.class_name = "trace_source";
+  unit.type = ete ? "ETE" : "ETM4";
+  const auto add = [&unit](std::string_view reg, std::uint64_t value) {
+    unit.registers.push_back({std::string(reg), fmt::format("0x{:08X}", value), 0});
+  };
+  const auto config = config_of(tree, name, *id, options);
+  if (!config) return std::unexpected(config.error());
+  const auto trace_id = etm4x::read_number(tree, name + "/mgmt/trctraceid");
+  if (!trace_id) return std::unexpected(trace_id.error());
+  add("TRCCONFIGR", *config);
+  add("TRCTRACEIDR", *trace_id);
+  for (unsigned i = 0; i < id->idr.size(); ++i) add(fmt::format("TRCIDR{}", i), id->idr[i]);
+  for (unsigned i = 8; i <= 13; ++i) {
+    const auto value = etm4x::read_number(tree, fmt::format("{}/trcidr/trcidr{}", name, i));
+    if (value) add(fmt::format("TRCIDR{}", i), *value);
+  }
+  if (const auto status = etm4x::read_number(tree, name + "/mgmt/trcauthstatus")) {
+    add("TRCAUTHSTATUS", *status);
+  }
+  add("TRCDEVARCH", id->devarch);
+
+  inputs::Device core;
+  core.name = "cpu_" + number;
+  core.class_name = "core";
+  core.type = !options.core.empty() ? options.core : ete ? "ARM-AA64" : "ARMv8-A";
+  snapshot.core_trace_sources.push_back({unit.name, core.name, 0});
+  snapshot.source_buffers.push_back({unit.name, "buffer0", 0});
+  snapshot.devices.push_back(std::move(core));
+  snapshot.devices.push_back(std::move(unit));
+  return {};
+}
+
+// The files of a snapshot: they stay mapped until they are written.
+class Files {
+ public:
+  /// The name of the file within the snapshot.
+  Result<std::string> add(const std::string& path, std::string name) {
+    for (const auto& [known, used] : names_) {
+      if (known == path) return used;
+    }
+    // Two programs of one name from different folders.
+    const auto taken = [&](const std::string& wanted) {
+      return std::ranges::any_of(names_, [&](const auto& held) { return held.second == wanted; });
+    };
+    const std::string stem = name;
+    for (unsigned i = 2; taken(name); ++i) name = fmt::format("{}_{}", i, stem);
+    auto file = MappedFile::open(path);
+    if (!file) return std::unexpected(file.error());
+    mapped_.push_back(std::move(*file));
+    files_.push_back({name, mapped_.back().bytes()});
+    names_.emplace_back(path, name);
+    return name;
+  }
+  [[nodiscard]] std::span<const inputs::SnapshotFile> all() const { return files_; }
+
+ private:
+  std::list<MappedFile> mapped_;  ///< A list keeps their places.
+  std::vector<inputs::SnapshotFile> files_;
+  std::vector<std::pair<std::string, std::string>> names_;
+};
+
+// "FILE", "FILE@BIAS" for ELF, "ADDRESS=FILE" for bytes as they are.
+Result<void> add_image(const std::string& argument, Files& files,
+                       std::vector<inputs::Dump>& dumps) {
+  const auto raw = raw_image(argument);
+  std::string path;
+  std::vector<ElfSegment> segments;
+  if (raw) {
+    path = argument.substr(raw->second);
+    segments.push_back({raw->first, 0, 0});
+  } else {
+    const auto elf = open_elf_argument(argument);
+    if (!elf) return std::unexpected(elf.error());
+    path = elf->path();
+    segments = elf->segments();
+  }
+  const auto name = files.add(path, std::filesystem::path(path).filename().string());
+  if (!name) return std::unexpected(name.error());
+  for (const ElfSegment& segment : segments) {
+    inputs::Dump dump;
+    dump.section = fmt::format("dump{}", dumps.size());
+    dump.file = *name;
+    dump.address = segment.address;
+    dump.offset = segment.offset;
+    dump.length = segment.size;
+    dumps.push_back(std::move(dump));
+  }
+  return {};
+}
+
+int run(const SnapshotOptions& options) {
+  auto tree = etm4x::open_device_tree(options.root);
+  if (!tree) return complain(tree.error().detail, kInput);
+  const auto units = options.units.empty() ? (*tree)->units() : options.units;
+  if (units.empty()) {
+    return complain(fmt::format("There is no etmN or eteN in {}.", options.root), kInput);
+  }
+  inputs::Snapshot snapshot;
+  snapshot.description = "Made by waymark etm4 snapshot";
+  for (const std::string& unit : units) {
+    if (auto added = add_unit(**tree, unit, options, snapshot); !added) {
+      return complain(added.error().detail, kInput);
+    }
+  }
+  Files files;
+  if (auto added = files.add(options.trace, std::string(kTraceName)); !added) {
+    return complain(added.error().detail, kInput);
+  }
+  std::vector<inputs::Dump> dumps;
+  for (const std::string& image : options.images) {
+    if (auto added = add_image(image, files, dumps); !added) {
+      return complain(added.error().detail, kInput);
+    }
+  }
+  // Memory is one for all cores; naming it at the first is enough.
+  snapshot.devices.front().dumps = std::move(dumps);
+  inputs::TraceBuffer buffer;
+  buffer.name = "buffer0";
+  buffer.file = std::string(kTraceName);
+  buffer.format = options.format;
+  snapshot.buffers.push_back(std::move(buffer));
+  if (auto done = inputs::write_snapshot(snapshot, files.all(), options.directory); !done) {
+    return complain(done.error().detail, kOutput);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_etm4_snapshot(CLI::App& etm4, int& exit_code) {
+  auto options = std::make_shared<SnapshotOptions>();
+  CLI::App* command = etm4.add_subcommand(
+      "snapshot", "Make a snapshot from a target's registers, its trace and its programs");
+  command->add_option("--root", options->root, "Folder of the CoreSight devices, or a copy of it")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command->add_option("--unit", options->units, "A unit that traced; default: all")
+      ->type_name("etmN");
+  command->add_option("--trace", options->trace, "The bytes of the sink")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--image", options->images,
+                   "A program: an ELF file, FILE@ADDRESS where it was loaded elsewhere, or "
+                   "ADDRESS=FILE for bytes")
+      ->type_name("ELF");
+  command->add_option("--core", options->core, "The traced core, such as Cortex-A53");
+  command->add_option("--format", options->format, "coresight (frames) or source_data (TRBE)")
+      ->check(CLI::IsMember({"coresight", "source_data"}));
+  command->add_option("--plan", options->plan, "Take TRCCONFIGR from this plan")->type_name("PLAN");
+  command->add_option("-o,--output", options->directory, "Folder for the snapshot")
+      ->type_name("DIR")
+      ->required();
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli
