@@ -50,6 +50,17 @@ void set_low(Address& address, std::uint32_t value, unsigned width) {
   address.valid_bits = std::max(address.valid_bits, address.update_bits);
 }
 
+/// Where the last byte of an A-sync stands; 0: nowhere.  Only an I-sync is long enough to take a
+/// whole one.
+std::size_t async_inside(Bytes bytes) {
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == 0x80 && zeros >= 5) return i;
+    zeros = bytes[i] == 0 ? zeros + 1 : 0;
+  }
+  return 0;
+}
+
 /// Sheet section 5.2: deprecated exception numbers as those of v7-A and v7-R.
 constexpr std::uint8_t kDeprecated[] = {8, 14, 6, 7, 5, 15, 4, 1};
 
@@ -191,6 +202,10 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   std::size_t length = n + id_size + (data_only ? 1 : 5);
   if (data_only && counted && quirks_.data_only_length)
     length = std::max<std::size_t>(2 + id_size, n + 1);
+  if (!quirks_.async_needs_own_zeros) {
+    if (const std::size_t end = async_inside({at, std::min(available, length)}); end != 0)
+      return bad(packet, PacketType::kBadSequence, packet.type, end);
+  }
   if (available < length) return kIncomplete;
 
   Cursor cursor({at + n, length - n});

@@ -102,6 +102,8 @@ struct Packet {
   std::uint8_t format = 0;  ///< Of a P-header.
   std::uint16_t atoms = 0;  ///< Bit i is the i-th oldest atom; 1 is E.
   bool extra_zero = false;  ///< Bad sequence: one zero too many before an A-sync.
+  /// A-sync: the packet before it is cut, and took its first zeros; `length` counts what is left.
+  bool in_packet = false;
   std::uint32_t cycle_count = 0;
   bool has_cycle_count = false;   ///< I-sync.
   bool lsip = false;              ///< I-sync: `data_instruction` is in progress.

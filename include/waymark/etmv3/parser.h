@@ -30,6 +30,9 @@ struct ParserStatistics {
 ///
 /// After a bad packet it looks for the next A-sync; what it passes over is kNotSync.  A packet
 /// longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
+///
+/// The bytes of an A-sync stand nowhere else.  Where a packet is cut, it takes the first zeros of
+/// the A-sync behind it, or all of them: that A-sync is found all the same, as Packet::in_packet.
 class Parser {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65535;
@@ -76,6 +79,7 @@ class Parser {
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     size_ = position_;
+    tail_zeros_ = zeros_before(size_);
     return position_;
   }
 
@@ -109,6 +113,18 @@ class Parser {
   }
 
   // -- The search for an A-sync. --
+  static constexpr std::size_t kAsyncZeros = 5;  ///< A 0x80 follows.
+  /// The zeros in front of a place in the block, also in the block before; kAsyncZeros at most.
+  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
+  /// The same of a packet that is read, where zeros in other packets count.
+  [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
+    if (quirks_.async_needs_own_zeros) return 0;
+    return at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
+  }
+  /// The last byte of an A-sync of which packets took the rest.
+  [[nodiscard]] bool ends_async(const std::uint8_t* at) const {
+    return *at == 0x80 && zeros_in_front(at) == kAsyncZeros;
+  }
   bool next_unsynced(Packet& packet);
   void give_unsynced(Packet& packet, PacketType type, std::size_t size, bool zeros_dropped);
   [[nodiscard]] std::size_t segment_end() const;
@@ -118,6 +134,7 @@ class Parser {
   // changed then). --
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t take_async(std::size_t zeros, Packet& packet);
   std::size_t read_branch(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_cycle_count(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -164,6 +181,7 @@ class Parser {
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
   TraceIndex carry_index_ = 0;
+  std::size_t carry_zeros_ = 0;  ///< In front of them.
   bool carried_ = false;
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 
@@ -171,9 +189,12 @@ class Parser {
   std::size_t raw_size_ = 0;
 
   bool synced_ = false;
-  bool zeros_ = false;         ///< The search holds zeros only: perhaps an A-sync.
-  bool entered_ = false;       ///< The search has begun to look at the present bytes.
-  bool first_given_ = false;   ///< Unsynchronised bytes were given since the reset.
+  bool zeros_ = false;                  ///< The search holds zeros only: perhaps an A-sync.
+  bool entered_ = false;                ///< The search has begun to look at the present bytes.
+  bool first_given_ = false;            ///< Unsynchronised bytes were given since the reset.
+  std::size_t lost_zeros_ = 0;          ///< Directly in front of the search's bytes.
+  std::size_t zeros_before_block_ = 0;  ///< At the end of the block before; kAsyncZeros at most.
+  std::size_t tail_zeros_ = 0;          ///< At the end of the present block and those before.
   TraceIndex next_index_ = 0;  ///< Of the byte behind the search's last, if it follows directly.
 
   State state_;
@@ -241,7 +262,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       const std::uint8_t byte = data[position];
       // Only P-headers have a row that is valid.
       const PHeader& header = p_headers[byte];
-      if (header.valid) [[likely]] {
+      // The zeros of an A-sync are in front of the first P-header of a row, if anywhere.
+      if (header.valid && !ends_async(data + position)) [[likely]] {
         if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
           const std::size_t next = visitor.on_p_headers(runs_.subspan(run_), data, position, size);
           if (next != position) {
