@@ -58,6 +58,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQ
 void Decoder::reset() {
   state_ = State::kNoSync;
   async_seen_ = false;
+  time_bits_ = 0;
   unsync_reason_ = UnsyncReason::kResetDecoder;
   packet_index_ = 0;
   need_address_ = true;
@@ -130,11 +131,13 @@ void Decoder::accept_before_isync(const Packet& packet) {
       if (quirks_.bad_packets_are_fatal) break;
       report(Fault::kBadPacket, Severity::kError, packet.index, sentence_of(packet));
       check(packet);
+      time_bits_ = 0;
       state_ = State::kWaitASync;
       break;
     case PacketType::kASync:
-      if (packet.in_packet)
-        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
+      if (!packet.in_packet) break;
+      report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
+      time_bits_ = 0;
       break;
     default:
       break;
@@ -173,14 +176,9 @@ void Decoder::accept_in_decode(const Packet& packet) {
       emit(ElementKind::kEvent, packet.index).reason =
           static_cast<std::uint8_t>(EventType::kTrigger);
       break;
-    case PacketType::kTimestamp: {
-      Element& time = emit(ElementKind::kTimestamp, packet.index);
-      time.timestamp = packet.timestamp;
-      time.flags |= kElementHasTimestamp;
-      if (packet.frequency_change && !quirks_.hides_frequency_change)
-        time.flags |= kElementFrequencyChange;
+    case PacketType::kTimestamp:
+      timestamp(packet);
       break;
-    }
     case PacketType::kContextId:
       context_.context_id = packet.context.context_id;
       context_.flags |= kElementContextIdValid;
@@ -232,7 +230,20 @@ void Decoder::accept_in_decode(const Packet& packet) {
   if (!quirks_.bad_packets_are_fatal) check(packet);
 }
 
+// Sheet section 6.5: upper bits that are not sent are those of the timestamp before.
+void Decoder::timestamp(const Packet& packet) {
+  Element& time = emit(ElementKind::kTimestamp, packet.index);
+  time.timestamp = packet.timestamp;
+  time.flags |= kElementHasTimestamp;
+  time_bits_ = std::max<unsigned>(time_bits_, packet.timestamp_bits);
+  if (time_bits_ < config_.timestamp_bits() && !quirks_.timestamps_count_as_whole)
+    time.flags |= kElementTimeIsPartial;
+  if (packet.frequency_change && !quirks_.hides_frequency_change)
+    time.flags |= kElementFrequencyChange;
+}
+
 void Decoder::lose_sync() {
+  time_bits_ = 0;
   state_ = State::kNoSync;
   unsync_reason_ = UnsyncReason::kBadPacket;
   need_address_ = true;

@@ -210,7 +210,7 @@ Result<void> encode_transfer(Out& out, const Packet& packet, const Config& confi
 
 Result<void> encode_timestamp(Out& out, const Packet& packet, const Config& config) {
   const unsigned most = config.timestamp_bytes();
-  const unsigned width = most == 9 ? 64 : 48;
+  const unsigned width = config.timestamp_bits();
   const unsigned bits = packet.timestamp_bits != 0
                             ? packet.timestamp_bits
                             : static_cast<unsigned>(std::bit_width(packet.timestamp));

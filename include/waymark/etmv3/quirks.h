@@ -92,6 +92,8 @@ struct DecoderQuirks {
   bool empty_p_headers_count = false;
   /// Timestamps say nothing of a change of frequency (6.5).
   bool hides_frequency_change = false;
+  /// A timestamp counts as whole although its upper bits were never sent: `42 05` (11).
+  bool timestamps_count_as_whole = false;
   /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
   bool isa_deviations = false;
 
@@ -104,6 +106,7 @@ struct DecoderQuirks {
     q.bad_packets_are_fatal = true;
     q.empty_p_headers_count = true;
     q.hides_frequency_change = true;
+    q.timestamps_count_as_whole = true;
     q.isa_deviations = true;
     return q;
   }
