@@ -146,15 +146,15 @@ void DecodeTree::report(const Diagnostic& record) {
 }
 
 // The next segment of the present frame that somebody listens to.  False: none.
-bool DecodeTree::take_segment() {
+bool DecodeTree::take_segment(frames::Demux& demux) {
   while (segment_ < segment_count_) {
-    const frames::Segment& segment = demux_->frame().segments[segment_++];
+    const frames::Segment& segment = demux.frame().segments[segment_++];
     Source* source = listener(segment.id);
     const bool shown =
         segment.id == kNoTraceId || (segment.id < kTraceIdCount && enabled_[segment.id]);
     if (raw_ != nullptr && shown)
       raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
-    demux_->statistics().count(segment.id, segment.size, source != nullptr);
+    demux.statistics().count(segment.id, segment.size, source != nullptr);
     if (source == nullptr) continue;
     if (segment.size == 0) {
       if (!reference_quirks_) continue;
@@ -181,7 +181,7 @@ bool DecodeTree::take_segment() {
 bool DecodeTree::next_segment(bool elements_pending) {
   if (!demux_) return false;
   while (true) {
-    if (take_segment()) return true;
+    if (take_segment(*demux_)) return true;
     if (failed_) return false;
     if (!stepped_) step_ = demux_->step();
     const bool speaks = step_ != frames::Step::kFrame && step_ != frames::Step::kNeedInput;

@@ -39,6 +39,19 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 26;
 
+/// Low bits of an instruction's address that branch packets leave out; sheet section 5.1.
+constexpr unsigned address_shift(isa::Isa isa) {
+  switch (isa) {
+    case isa::Isa::kT32:
+    case isa::Isa::kThumbEE:
+      return 1;
+    case isa::Isa::kJazelle:
+      return 0;
+    default:
+      return 2;
+  }
+}
+
 /// Why an I-sync packet came.
 enum class SyncReason : std::uint8_t {
   kPeriodic = 0,

@@ -160,10 +160,6 @@ class Parser {
 
   static constexpr std::size_t kShortBranchBytes = 4;
   static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }
-  static constexpr unsigned short_branch_shift(isa::Isa isa) {
-    if (isa == isa::Isa::kT32 || isa == isa::Isa::kThumbEE) return 1;
-    return isa == isa::Isa::kJazelle ? 0 : 2;
-  }
 
   Config config_;
   ParserQuirks quirks_;
@@ -219,7 +215,7 @@ inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch
     if ((byte & 0x40) != 0) return 0;
     --count;
   }
-  const unsigned shift = short_branch_shift(state_.isa);
+  const unsigned shift = address_shift(state_.isa);
   const unsigned width = count + shift;
   const std::uint32_t mask = (1U << width) - 1;
   // Member by member: a copy of the whole would wait for the stores of its parts.

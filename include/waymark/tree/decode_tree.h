@@ -70,7 +70,7 @@ class DecodeTree {
  private:
   enum class Phase : std::uint8_t { kInput, kFinishing };
   bool next_segment(bool elements_pending);
-  bool take_segment();
+  bool take_segment(frames::Demux& demux);
   void report(const Diagnostic& record);
   bool next_to_finish();
   void reset_sources();
