@@ -19,30 +19,19 @@ Parser::Parser(const Config& config, const ParserQuirks& quirks)
 }
 
 void Parser::feed(const frames::StreamBlock& block) {
-  if (size_ != 0) zeros_before_block_ = tail_zeros_;
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   position_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   entered_ = false;
   statistics_.total_bytes += size_;
-  tail_zeros_ = zeros_before(size_);
-}
-
-void Parser::next_run() {
-  ++run_;
-  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
 }
 
 void Parser::reset() {
   synced_ = carried_ = false;
   carry_.clear();
   zeros_ = entered_ = first_given_ = false;
-  lost_zeros_ = zeros_before_block_ = tail_zeros_ = 0;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  lost_zeros_ = 0;
+  leave_block();
+  position_ = 0;
   state_ = {};
 }
 
@@ -80,9 +69,7 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
     const std::size_t before = carry_.size();
-    // Doubling keeps the work linear however long the packet is.
-    const std::size_t take = std::min(size_ - position_, std::max<std::size_t>(before, 32));
-    carry_.insert(carry_.end(), data_ + position_, data_ + position_ + take);
+    const std::size_t take = append_to(carry_, position_);
     packet.index = carry_index_;
     const std::size_t length = read(carry_.data(), carry_.size(), packet);
     if (length == kIncomplete) {

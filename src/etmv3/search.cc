@@ -12,13 +12,6 @@ constexpr std::size_t kDropped = 8;     ///< these many can be no part of an A-s
 
 }  // namespace
 
-std::size_t Parser::zeros_before(std::size_t position) const {
-  std::size_t zeros = 0;
-  while (zeros < kAsyncZeros && zeros < position && data_[position - 1 - zeros] == 0) ++zeros;
-  if (zeros < position) return zeros;
-  return std::min(zeros + zeros_before_block_, kAsyncZeros);
-}
-
 // The packet that was bad ends at position_.
 void Parser::lose_sync() {
   synced_ = carried_ = zeros_ = entered_ = false;

@@ -11,18 +11,11 @@
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 
 namespace waymark::etmv3 {
 
-/// Counts of one source; sheet frames.md section 5.
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
@@ -33,7 +26,7 @@ struct ParserStatistics {
 ///
 /// The bytes of an A-sync stand nowhere else.  Where a packet is cut, it takes the first zeros of
 /// the A-sync behind it, or all of them: that A-sync is found all the same, as Packet::in_packet.
-class Parser {
+class Parser : frames::ZerosReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65535;
 
@@ -78,8 +71,7 @@ class Parser {
   /// Takes back what is left of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
-    size_ = position_;
-    tail_zeros_ = zeros_before(size_);
+    cut_block(position_);
     return position_;
   }
 
@@ -113,9 +105,6 @@ class Parser {
   }
 
   // -- The search for an A-sync. --
-  static constexpr std::size_t kAsyncZeros = 5;  ///< A 0x80 follows.
-  /// The zeros in front of a place in the block, also in the block before; kAsyncZeros at most.
-  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
   /// The same of a packet that is read, where zeros in other packets count.
   [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
     if (quirks_.async_needs_own_zeros) return 0;
@@ -151,13 +140,6 @@ class Parser {
   void fill_unfinished(Packet& packet, PacketType type);
   std::size_t bad(Packet& packet, PacketType type, PacketType error_type, std::size_t length);
 
-  TraceIndex index_at(std::size_t position) {
-    while (position >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(position);
-  }
-  void next_run();
-
   static constexpr std::size_t kShortBranchBytes = 4;
   static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }
 
@@ -166,13 +148,7 @@ class Parser {
   bool alternative_;  ///< The branch encoding.
   const std::array<PHeader, 256>* p_headers_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
@@ -185,13 +161,11 @@ class Parser {
   std::size_t raw_size_ = 0;
 
   bool synced_ = false;
-  bool zeros_ = false;                  ///< The search holds zeros only: perhaps an A-sync.
-  bool entered_ = false;                ///< The search has begun to look at the present bytes.
-  bool first_given_ = false;            ///< Unsynchronised bytes were given since the reset.
-  std::size_t lost_zeros_ = 0;          ///< Directly in front of the search's bytes.
-  std::size_t zeros_before_block_ = 0;  ///< At the end of the block before; kAsyncZeros at most.
-  std::size_t tail_zeros_ = 0;          ///< At the end of the present block and those before.
-  TraceIndex next_index_ = 0;  ///< Of the byte behind the search's last, if it follows directly.
+  bool zeros_ = false;          ///< The search holds zeros only: perhaps an A-sync.
+  bool entered_ = false;        ///< The search has begun to look at the present bytes.
+  bool first_given_ = false;    ///< Unsynchronised bytes were given since the reset.
+  std::size_t lost_zeros_ = 0;  ///< Directly in front of the search's bytes.
+  TraceIndex next_index_ = 0;   ///< Of the byte behind the search's last, if it follows directly.
 
   State state_;
   ParserStatistics statistics_;

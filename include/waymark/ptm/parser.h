@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 #include "waymark/ptm/atoms.h"
 #include "waymark/ptm/config.h"
 #include "waymark/ptm/packet.h"
@@ -16,14 +16,7 @@
 
 namespace waymark::ptm {
 
-/// Counts of one source; sheet frames.md section 5.
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets (but for
@@ -31,7 +24,7 @@ struct ParserStatistics {
 /// zeros and 0x80 are one even if the packet before took some of the zeros: damage before it was
 /// not seen then, and the A-sync is shorter by them.  A copy is a saved state (with the block that
 /// it reads).  One owner; not thread safe.
-class Parser {
+class Parser : frames::ZerosReader {
  public:
   /// No packet is longer, nor a chunk of unsynchronised bytes.
   static constexpr std::size_t kMaxPacketBytes = 32;
@@ -73,8 +66,7 @@ class Parser {
   /// Takes back what is left of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
-    size_ = position_;
-    tail_zeros_ = zeros_before(size_);
+    cut_block(position_);
     return position_;
   }
 
@@ -84,7 +76,6 @@ class Parser {
 
  private:
   static constexpr std::size_t kMaxZeros = 16;   ///< Then the oldest are told as unsynchronised.
-  static constexpr std::size_t kMinZeros = 5;    ///< Of one that is.
   static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.
   static constexpr std::size_t kMaxBranch = 12;
   static constexpr std::uint8_t kDoubtFound =
@@ -100,8 +91,6 @@ class Parser {
   [[nodiscard]] bool at_segment_end() const;
   /// Keeps what is behind the first `size` bytes that are carried.
   void drop_carried(std::size_t size);
-  /// Zeros before a position of the block, at most kMinZeros.
-  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
   /// Of a bad packet: what comes next is searched.
   void lose_sync();
   void doubt_unsynced(std::uint8_t byte);
@@ -156,12 +145,6 @@ class Parser {
     raw_size_ = length;
     position_ = position + length;
   }
-  TraceIndex index_at(std::size_t position) {
-    while (position >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(position);
-  }
-  void next_run();
 
   Config config_;
   Quirks quirks_;
@@ -169,16 +152,7 @@ class Parser {
   bool long_timestamps_;
   std::uint8_t context_id_bytes_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  // At most kMinZeros, as all counts of zeros before something.
-  std::size_t zeros_before_block_ = 0;
-  std::size_t tail_zeros_ = 0;  ///< Of the block, and before it if it is all zeros.
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   // The unfinished packet.
   std::array<std::uint8_t, kMaxPacketBytes> carry_{};
