@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sentences.h"
+
 namespace waymark::etmv3 {
 namespace {
 
@@ -19,25 +21,6 @@ std::string_view fatal_message(PacketType type) {
       return "Reserved or unknown packet ID.";
     default:
       return "Invalid packet type : Data Tracing decode not supported.";
-  }
-}
-
-// Of a bad packet; what it says of the registers is told apart from it.
-std::string_view message_of(const Packet& packet) {
-  switch (packet.type) {
-    case PacketType::kBadTraceMode:
-      return packet.error_type == PacketType::kContextId
-                 ? "A context ID packet where the registers allow none."
-                 : "A data packet where the registers allow none.";
-    case PacketType::kBadSequence:
-      if (packet.error_type == PacketType::kASync)
-        return "Zeros as at the front of an A-sync, but the A-sync is not there.";
-      return packet.error_type == PacketType::kBranchAddress
-                 ? "A branch packet whose bytes cannot be one."
-                 : "A packet longer than it can be.";
-    default:
-      return packet.error_type == PacketType::kPHeader ? "A reserved P-header."
-                                                       : "A reserved packet header.";
   }
 }
 
@@ -74,6 +57,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQ
 
 void Decoder::reset() {
   state_ = State::kNoSync;
+  async_seen_ = false;
+  time_bits_ = 0;
   unsync_reason_ = UnsyncReason::kResetDecoder;
   packet_index_ = 0;
   need_address_ = true;
@@ -95,7 +80,8 @@ void Decoder::accept(const Packet& packet) {
   packet_index_ = packet.index;
   if (state_ == State::kNoSync) {
     emit(ElementKind::kNoSync, packet.index).reason = static_cast<std::uint8_t>(unsync_reason_);
-    state_ = State::kWaitASync;
+    state_ = async_seen_ ? State::kWaitISync : State::kWaitASync;
+    async_seen_ = false;
   }
   switch (state_) {
     case State::kDecode:
@@ -143,9 +129,15 @@ void Decoder::accept_before_isync(const Packet& packet) {
     case PacketType::kBadTraceMode:
     case PacketType::kReserved:
       if (quirks_.bad_packets_are_fatal) break;
-      report(Fault::kBadPacket, Severity::kError, packet.index, message_of(packet));
+      report(Fault::kBadPacket, Severity::kError, packet.index, sentence_of(packet));
       check(packet);
+      time_bits_ = 0;
       state_ = State::kWaitASync;
+      break;
+    case PacketType::kASync:
+      if (!packet.in_packet) break;
+      report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
+      time_bits_ = 0;
       break;
     default:
       break;
@@ -184,14 +176,9 @@ void Decoder::accept_in_decode(const Packet& packet) {
       emit(ElementKind::kEvent, packet.index).reason =
           static_cast<std::uint8_t>(EventType::kTrigger);
       break;
-    case PacketType::kTimestamp: {
-      Element& time = emit(ElementKind::kTimestamp, packet.index);
-      time.timestamp = packet.timestamp;
-      time.flags |= kElementHasTimestamp;
-      if (packet.frequency_change && !quirks_.hides_frequency_change)
-        time.flags |= kElementFrequencyChange;
+    case PacketType::kTimestamp:
+      timestamp(packet);
       break;
-    }
     case PacketType::kContextId:
       context_.context_id = packet.context.context_id;
       context_.flags |= kElementContextIdValid;
@@ -216,6 +203,8 @@ void Decoder::accept_in_decode(const Packet& packet) {
       lose_sync();
       break;
     case PacketType::kASync:
+      if (packet.in_packet) async_in_packet(packet);
+      break;
     case PacketType::kIgnore:
       break;
     case PacketType::kIncompleteEot:
@@ -241,7 +230,20 @@ void Decoder::accept_in_decode(const Packet& packet) {
   if (!quirks_.bad_packets_are_fatal) check(packet);
 }
 
+// Sheet section 6.5: upper bits that are not sent are those of the timestamp before.
+void Decoder::timestamp(const Packet& packet) {
+  Element& time = emit(ElementKind::kTimestamp, packet.index);
+  time.timestamp = packet.timestamp;
+  time.flags |= kElementHasTimestamp;
+  time_bits_ = std::max<unsigned>(time_bits_, packet.timestamp_bits);
+  if (time_bits_ < config_.timestamp_bits() && !quirks_.timestamps_count_as_whole)
+    time.flags |= kElementTimeIsPartial;
+  if (packet.frequency_change && !quirks_.hides_frequency_change)
+    time.flags |= kElementFrequencyChange;
+}
+
 void Decoder::lose_sync() {
+  time_bits_ = 0;
   state_ = State::kNoSync;
   unsync_reason_ = UnsyncReason::kBadPacket;
   need_address_ = true;
@@ -264,8 +266,16 @@ void Decoder::bad_packet(const Packet& packet) {
   }
   const bool header = packet.type != PacketType::kBadSequence;
   report(header ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError, packet.index,
-         message_of(packet));
+         sentence_of(packet));
   lose_sync();
+}
+
+// What the packet before said is wrong, for it took bytes that are not its own.
+void Decoder::async_in_packet(const Packet& packet) {
+  settle();
+  report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
+  lose_sync();
+  async_seen_ = true;
 }
 
 void Decoder::doubt(Doubt what, TraceIndex index, std::string_view message) {

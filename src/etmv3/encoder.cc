@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 
+#include "header_table.h"
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/text.h"
 
@@ -25,11 +26,6 @@ void put_little(Out& out, std::uint64_t value, unsigned count) {
 
 std::unexpected<Error> invalid(std::string detail) {
   return fail(ErrorCode::kInvalidArgument, std::move(detail));
-}
-
-unsigned shift_of(Isa isa) {
-  if (isa == Isa::kT32 || isa == Isa::kThumbEE) return 1;
-  return isa == Isa::kJazelle ? 0 : 2;
 }
 
 // -- Branch addresses; sheet sections 5.1 and 5.2. ------------------------------------------------
@@ -56,7 +52,7 @@ std::uint8_t fifth_byte(std::uint32_t address, Isa isa) {
 /// The address bytes, the last with bit 7 clear.
 Result<void> put_address(Out& out, const Address& address, Isa isa, bool alternative,
                          bool flagged) {
-  const unsigned shift = shift_of(isa);
+  const unsigned shift = address_shift(isa);
   const std::uint32_t value = address.value >> shift;
   if ((address.value & ((1U << shift) - 1)) != 0)
     return invalid(fmt::format("0x{:x} is not aligned for its instruction set.", address.value));
@@ -105,14 +101,14 @@ Result<void> encode_branch(Out& out, const Packet& packet, const Config& config)
     WAYMARK_TRY(put_address(out, packet.address, packet.isa, alternative, exception.present));
     return exception.present ? put_exception(out, packet, config) : Result<void>{};
   }
-  constexpr std::array<std::uint8_t, 8> kDeprecated = {8, 14, 6, 7, 5, 15, 4, 1};
-  const auto* const code = std::ranges::find(kDeprecated, exception.number);
-  if (code == kDeprecated.end() || packet.isa != Isa::kA32 || alternative)
+  const auto* const code = std::ranges::find(kDeprecatedExceptions, exception.number);
+  if (code == kDeprecatedExceptions.end() || packet.isa != Isa::kA32 || alternative)
     return invalid("The deprecated form has eight exceptions, in A32 and the standard encoding.");
   WAYMARK_TRY(put_address(out, {packet.address.value, 32, 32}, packet.isa, false, false));
-  out.back() = static_cast<std::uint8_t>(0x80U | (exception.cancel ? 0x40U : 0U) |
-                                         static_cast<unsigned>(code - kDeprecated.begin()) << 3 |
-                                         packet.address.value >> 29);
+  out.back() =
+      static_cast<std::uint8_t>(0x80U | (exception.cancel ? 0x40U : 0U) |
+                                static_cast<unsigned>(code - kDeprecatedExceptions.begin()) << 3 |
+                                packet.address.value >> 29);
   return {};
 }
 
@@ -210,7 +206,7 @@ Result<void> encode_transfer(Out& out, const Packet& packet, const Config& confi
 
 Result<void> encode_timestamp(Out& out, const Packet& packet, const Config& config) {
   const unsigned most = config.timestamp_bytes();
-  const unsigned width = most == 9 ? 64 : 48;
+  const unsigned width = config.timestamp_bits();
   const unsigned bits = packet.timestamp_bits != 0
                             ? packet.timestamp_bits
                             : static_cast<unsigned>(std::bit_width(packet.timestamp));

@@ -74,6 +74,9 @@ consteval std::array<HeaderEntry, 256> make_header_table() {
 
 inline constexpr std::array<HeaderEntry, 256> kHeaders = make_header_table();
 
+/// The deprecated exception numbers as those of v7-A and v7-R; sheet section 5.2.
+inline constexpr std::array<std::uint8_t, 8> kDeprecatedExceptions = {8, 14, 6, 7, 5, 15, 4, 1};
+
 constexpr bool legal(Gate gate, const Config& config) {
   switch (gate) {
     case Gate::kAlways:

@@ -7,7 +7,6 @@ namespace waymark::etmv3 {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
-constexpr std::size_t kZeros = 5;  ///< Of an A-sync; a 0x80 follows.
 
 }  // namespace
 
@@ -20,27 +19,19 @@ Parser::Parser(const Config& config, const ParserQuirks& quirks)
 }
 
 void Parser::feed(const frames::StreamBlock& block) {
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   position_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   entered_ = false;
   statistics_.total_bytes += size_;
-}
-
-void Parser::next_run() {
-  ++run_;
-  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
 }
 
 void Parser::reset() {
   synced_ = carried_ = false;
   carry_.clear();
   zeros_ = entered_ = first_given_ = false;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  lost_zeros_ = 0;
+  leave_block();
+  position_ = 0;
   state_ = {};
 }
 
@@ -52,7 +43,7 @@ bool Parser::next(Packet& packet) {
   if (position_ >= size_) return false;
   packet.index = index_at(position_);
   const PHeader& header = (*p_headers_)[data_[position_]];
-  if (!header.valid) return read_at(position_, packet);
+  if (!header.valid || ends_async(data_ + position_)) return read_at(position_, packet);
   state_.last_type = PacketType::kPHeader;
   state_.last_format = header.format;
   copy_atoms(header, packet);
@@ -65,6 +56,7 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
   if (length == kIncomplete) {
     carry_.assign(data_ + position, data_ + size_);
     carry_index_ = packet.index;
+    carry_zeros_ = zeros_before(position);
     carried_ = true;
     position_ = size_;
     return false;
@@ -77,9 +69,7 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
     const std::size_t before = carry_.size();
-    // Doubling keeps the work linear however long the packet is.
-    const std::size_t take = std::min(size_ - position_, std::max<std::size_t>(before, 32));
-    carry_.insert(carry_.end(), data_ + position_, data_ + position_ + take);
+    const std::size_t take = append_to(carry_, position_);
     packet.index = carry_index_;
     const std::size_t length = read(carry_.data(), carry_.size(), packet);
     if (length == kIncomplete) {
@@ -89,7 +79,7 @@ bool Parser::next_carried(Packet& packet) {
     given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(length));
     raw_ = given_.data();
     raw_size_ = length;
-    // Of a bad packet not all that was carried need be part.
+    // Of a bad packet not all that was carried need be part; quirk keeps_sync.
     carried_ = length < before;
     carry_.resize(before);
     carry_.erase(carry_.begin(),
@@ -130,7 +120,10 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
         break;
       case PacketType::kPHeader: {
         const PHeader& p_header = (*p_headers_)[header];
-        if (p_header.valid) {
+        if (ends_async(at)) {
+          packet.type = PacketType::kASync;
+          length = take_async(0, packet);
+        } else if (p_header.valid) {
           copy_atoms(p_header, packet);
           state_.last_format = p_header.format;
         } else if (quirks_.tolerant_p_headers) {
@@ -189,7 +182,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
 
 // Sheet section 6.2.
 std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Packet& packet) {
-  const std::size_t most = quirks_.extra_zeros_are_bad ? kZeros + 1 : kMaxPacketBytes;
+  const std::size_t most = quirks_.extra_zeros_are_bad ? kAsyncZeros + 1 : kMaxPacketBytes;
   std::size_t zeros = 1;
   while (zeros < std::min(available, most) && at[zeros] == 0) ++zeros;
   if (zeros == most) {
@@ -199,8 +192,16 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
     return length;
   }
   if (zeros == available) return kIncomplete;
-  if (zeros < kZeros || at[zeros] != 0x80)
+  if (zeros + zeros_in_front(at) < kAsyncZeros || at[zeros] != 0x80)
     return bad(packet, PacketType::kBadSequence, PacketType::kASync, zeros);
+  return take_async(zeros, packet);
+}
+
+/// Of an A-sync that has so many zeros of its own.
+std::size_t Parser::take_async(std::size_t zeros, Packet& packet) {
+  packet.in_packet = zeros < kAsyncZeros;
+  // What was lost may have moved it, and nothing sends it whole again.
+  if (packet.in_packet) state_.data_address = {};
   return zeros + 1;
 }
 

@@ -1,6 +1,7 @@
 // Branch and I-sync packets.  Fact sheet etmv3.md sections 5 and 6.1.
 #include <algorithm>
 
+#include "header_table.h"
 #include "waymark/base/cursor.h"
 #include "waymark/etmv3/parser.h"
 
@@ -12,18 +13,6 @@ using isa::Isa;
 constexpr std::size_t kIncomplete = 0;
 constexpr std::size_t kAddressBytes = 5;    ///< Most of one address.
 constexpr std::size_t kExceptionBytes = 3;  ///< Most of the exception information.
-
-unsigned shift_of(Isa isa) {
-  switch (isa) {
-    case Isa::kT32:
-    case Isa::kThumbEE:
-      return 1;
-    case Isa::kJazelle:
-      return 0;
-    default:
-      return 2;
-  }
-}
 
 /// The low bits of an address in up to four bytes; sheet section 5.1.
 struct LowBits {
@@ -50,8 +39,22 @@ void set_low(Address& address, std::uint32_t value, unsigned width) {
   address.valid_bits = std::max(address.valid_bits, address.update_bits);
 }
 
-/// Sheet section 5.2: deprecated exception numbers as those of v7-A and v7-R.
-constexpr std::uint8_t kDeprecated[] = {8, 14, 6, 7, 5, 15, 4, 1};
+/// Where the last byte of an A-sync stands; 0: nowhere.  Only an I-sync is long enough to take a
+/// whole one.
+std::size_t async_inside(Bytes bytes) {
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == 0x80 && zeros >= 5) return i;
+    zeros = bytes[i] == 0 ? zeros + 1 : 0;
+  }
+  return 0;
+}
+
+Isa isa_of_sync(bool jazelle, bool thumb, bool alt) {
+  if (jazelle) return Isa::kJazelle;
+  if (!thumb) return Isa::kA32;
+  return alt ? Isa::kThumbEE : Isa::kT32;
+}
 
 }  // namespace
 
@@ -117,7 +120,7 @@ bool Parser::update_address(Bytes bytes, Packet& packet) {
   const bool alternative = config_.alternative_branches();
   if (bytes.size() < kAddressBytes) {
     const LowBits low = low_bits(bytes, alternative);
-    const unsigned shift = shift_of(state_.isa);
+    const unsigned shift = address_shift(state_.isa);
     set_low(state_.address, low.value << shift, low.count + shift);
     return true;
   }
@@ -130,7 +133,8 @@ bool Parser::update_address(Bytes bytes, Packet& packet) {
     Exception& exception = packet.exception;
     exception.present = exception.deprecated = true;
     exception.number = bits<5, 3>(last);
-    if (!quirks_.deprecated_numbers_kept) exception.number = kDeprecated[exception.number];
+    if (!quirks_.deprecated_numbers_kept)
+      exception.number = kDeprecatedExceptions[exception.number];
     exception.cancel = bit<6>(last);
   } else if ((last & 0xB8) == 0x08) {
     state_.isa = Isa::kA32;
@@ -144,7 +148,7 @@ bool Parser::update_address(Bytes bytes, Packet& packet) {
   } else {
     return false;
   }
-  set_low(state_.address, (low.value | high << low.count) << shift_of(state_.isa), 32);
+  set_low(state_.address, (low.value | high << low.count) << address_shift(state_.isa), 32);
   return true;
 }
 
@@ -191,6 +195,10 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   std::size_t length = n + id_size + (data_only ? 1 : 5);
   if (data_only && counted && quirks_.data_only_length)
     length = std::max<std::size_t>(2 + id_size, n + 1);
+  if (!quirks_.async_needs_own_zeros) {
+    if (const std::size_t end = async_inside({at, std::min(available, length)}); end != 0)
+      return bad(packet, PacketType::kBadSequence, packet.type, end);
+  }
   if (available < length) return kIncomplete;
 
   Cursor cursor({at + n, length - n});
@@ -245,7 +253,7 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   const bool jazelle = bit<4>(info);
   if (!quirks_.sync_alt_isa_forgotten) next.context.alt_isa = alt;
   const auto word = static_cast<std::uint32_t>(cursor.little(4));
-  next.isa = jazelle ? Isa::kJazelle : !bit<0>(word) ? Isa::kA32 : alt ? Isa::kThumbEE : Isa::kT32;
+  next.isa = isa_of_sync(jazelle, bit<0>(word), alt);
   const bool keeps_bit0 = jazelle && !quirks_.jazelle_sync_is_even;
   next.address = {keeps_bit0 ? word : word & ~1U, 32, 0};
   settle();

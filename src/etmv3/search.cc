@@ -6,16 +6,17 @@
 namespace waymark::etmv3 {
 namespace {
 
-constexpr std::size_t kASyncSize = 6;
 constexpr std::size_t kChunk = 16;      ///< Unsynchronised bytes come out so many at a time.
 constexpr std::size_t kMostZeros = 13;  ///< Of so many zeros
 constexpr std::size_t kDropped = 8;     ///< these many can be no part of an A-sync.
 
 }  // namespace
 
+// The packet that was bad ends at position_.
 void Parser::lose_sync() {
   synced_ = carried_ = zeros_ = entered_ = false;
   carry_.clear();
+  lost_zeros_ = zeros_before(position_);
   // What was lost may have moved it, and nothing sends it whole again.
   if (!quirks_.broken_data_packets) state_.data_address = {};
 }
@@ -62,21 +63,27 @@ bool Parser::next_unsynced(Packet& packet) {
     const std::uint8_t byte = data_[position_];
     const bool last = position_ + 1 == segment_end();
     next_index_ = index + 1;
+    const std::size_t own_zeros = zeros_ ? carry_.size() : 0;
+    if (byte == 0x80 && own_zeros > kAsyncZeros) {
+      give_unsynced(packet, PacketType::kNotSync, own_zeros - kAsyncZeros, true);
+      return true;
+    }
+    if (byte == 0x80 && own_zeros + lost_zeros_ >= kAsyncZeros) {
+      carry_.push_back(byte);
+      ++position_;
+      give_unsynced(packet, PacketType::kASync, own_zeros + 1, false);
+      take_async(own_zeros, packet);
+      zeros_ = false;
+      lost_zeros_ = 0;
+      synced_ = true;
+      return true;
+    }
     if (zeros_) {
-      if (byte == 0x80 && carry_.size() >= kASyncSize) {
-        give_unsynced(packet, PacketType::kNotSync, carry_.size() + 1 - kASyncSize, true);
-        return true;
-      }
       carry_.push_back(byte);
       ++position_;
       if (last) entered_ = false;
-      if (byte == 0x80 && carry_.size() == kASyncSize) {
-        give_unsynced(packet, PacketType::kASync, kASyncSize, false);
-        zeros_ = false;
-        synced_ = true;
-        return true;
-      }
       if (byte != 0) {
+        lost_zeros_ = 0;
         zeros_ = false;  // Even if it was the last of its block, the bytes stay.
       } else if (carry_.size() == kMostZeros) {
         give_unsynced(packet, PacketType::kNotSync, kDropped, true);
@@ -90,6 +97,8 @@ bool Parser::next_unsynced(Packet& packet) {
         return true;
       }
       zeros_ = true;
+    } else {
+      lost_zeros_ = 0;
     }
     carry_.push_back(byte);
     ++position_;

@@ -4,6 +4,7 @@
 
 #include "../tree/packet_source.h"
 #include "header_table.h"
+#include "sentences.h"
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/fields.h"
 #include "waymark/etmv3/parser.h"
@@ -78,7 +79,13 @@ struct Parts {
   }
   static bool is_bad(const Packet& packet) { return etmv3::is_bad(packet.type); }
   /// Also packets of other types with an error in them.
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
+    if (!options.reference_quirks) {
+      const bool sequence = packet.type == PacketType::kBadSequence ||
+                            (packet.type == PacketType::kASync && packet.in_packet);
+      if (!sequence && !is_bad(packet)) return {};
+      return {sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader, sentence_of(packet)};
+    }
     if (packet.type == PacketType::kBadSequence || packet.error_type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, error_text(packet)};
     if (is_bad(packet) || packet.error_type == PacketType::kReserved)

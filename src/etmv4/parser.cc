@@ -95,18 +95,9 @@ void Parser::build_table() {
 }
 
 void Parser::feed(const frames::StreamBlock& block) {
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   position_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   statistics_.total_bytes += size_;
-}
-
-void Parser::next_run() {
-  ++run_;
-  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
 }
 
 void Parser::reset() {
@@ -118,8 +109,8 @@ void Parser::reset() {
   chunk_index_fixed_ = false;
   first_chunk_given_ = false;
   jumped_ = first_chunk_given_before_ = false;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  leave_block();
+  position_ = 0;
   base_.valid_bits = 0;
   context_seen_ = false;
   timestamp_ = 0;
@@ -138,8 +129,8 @@ void Parser::jump() {
   search_ = Search::kPlain;
   due_ = Due::kNothing;
   chunk_index_fixed_ = false;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  leave_block();
+  position_ = 0;
 }
 
 // Without what is left over from before and has no meaning any more.
@@ -208,9 +199,7 @@ bool Parser::read_rare(std::size_t position, Packet& packet) {
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
     const std::size_t before = carry_.size();
-    // Doubling keeps the work linear however long the packet is.
-    const std::size_t take = std::min(size_ - position_, std::max<std::size_t>(before, 32));
-    carry_.insert(carry_.end(), data_ + position_, data_ + position_ + take);
+    const std::size_t take = append_to(carry_, position_);
     packet.index = carry_index_;
     const std::size_t length = read(carry_.data(), carry_.size(), packet);
     if (length == kIncomplete) {

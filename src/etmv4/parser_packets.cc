@@ -31,6 +31,20 @@ std::uint8_t q_address_bits(std::uint8_t q_type) {
   return q_type == 0xA || q_type == 0xB ? 32 : 0;
 }
 
+/// The bits of a header with Layout::kValue that are the value.
+constexpr std::uint8_t value_mask(PacketType type) {
+  switch (type) {
+    case PacketType::kEvent:
+      return 0xF;
+    case PacketType::kCondResultF2:
+    case PacketType::kNumberedDataSync:
+    case PacketType::kUnnumberedDataSync:
+      return 7;
+    default:
+      return 3;
+  }
+}
+
 }  // namespace
 
 std::size_t Parser::too_long(Packet& packet) {
@@ -106,12 +120,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
       packet.commit = bits<3, 2>(header) + 1U;
       break;
     case Layout::kValue:
-      packet.value = packet.type == PacketType::kEvent          ? header & 0xF
-                     : packet.type == PacketType::kCondResultF2 ? header & 7
-                     : packet.type == PacketType::kNumberedDataSync ||
-                             packet.type == PacketType::kUnnumberedDataSync
-                         ? header & 7
-                         : header & 3;
+      packet.value = header & value_mask(packet.type);
       break;
     case Layout::kCommit:
     case Layout::kCancelF1: {

@@ -16,11 +16,8 @@ constexpr std::size_t kMaxTimestampBytes = 9;
 Parser::Parser(const Config& config) : config_(config) { held_.reserve(kMaxPacketBytes); }
 
 void Parser::feed(const frames::StreamBlock& block) {
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   position_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
   statistics_.total_bytes += size_;
 }
 
@@ -31,13 +28,8 @@ void Parser::reset() {
   continues_ = false;
   first_given_ = false;
   timestamp_ = 0;
-  data_ = nullptr;
-  size_ = position_ = 0;
-}
-
-TraceIndex Parser::index_at(std::size_t position) {
-  while (run_ + 1 < runs_.size() && runs_[run_ + 1].position <= position) ++run_;
-  return runs_[run_].index_at(position);
+  leave_block();
+  position_ = 0;
 }
 
 bool Parser::next(Packet& packet) {

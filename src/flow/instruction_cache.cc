@@ -1,7 +1,8 @@
 #include "waymark/flow/instruction_cache.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "waymark/base/bits.h"
 
 namespace waymark::flow {
 namespace {
@@ -23,13 +24,6 @@ std::size_t hash(std::uint32_t address, isa::Isa isa, std::uint32_t view) {
       (address >> 7) ^ (std::uint64_t{view} << 40) ^ (static_cast<std::uint64_t>(isa) << 57);
   h *= 0x9E3779B97F4A7C15ULL;
   return static_cast<std::size_t>(h >> 32);
-}
-
-std::uint32_t word_at(const std::uint8_t* bytes) {
-  std::uint32_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
-  return word;
 }
 
 bool is_branch(isa::InstrType type) {
@@ -146,7 +140,7 @@ Step InstructionCache::end_step(std::uint32_t address, isa::Isa isa) {
 // `link` is written for branches only.
 bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes,
                                 Step& step, Link& link) {
-  const std::uint32_t opcode = word_at(bytes);
+  const std::uint32_t opcode = load_le<std::uint32_t>(bytes);
   isa::Instruction instruction;
   std::uint8_t it = 0;
   ++classified_;

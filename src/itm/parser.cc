@@ -42,27 +42,9 @@ Parser::Parser(const Config& config) : config_(config), synced_(config.starts_in
 }
 
 void Parser::feed(const frames::StreamBlock& block) {
-  if (size_ != 0) zeros_before_block_ = tail_zeros_;
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   position_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   statistics_.total_bytes += size_;
-  tail_zeros_ = zeros_before(size_);
-}
-
-std::size_t Parser::zeros_before(std::size_t position) const {
-  std::size_t zeros = 0;
-  while (zeros < kMinAsyncZeros && zeros < position && data_[position - 1 - zeros] == 0) ++zeros;
-  if (zeros < position) return zeros;
-  return std::min(zeros + zeros_before_block_, kMinAsyncZeros);
-}
-
-void Parser::next_run() {
-  ++run_;
-  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
 }
 
 void Parser::reset() {
@@ -71,9 +53,8 @@ void Parser::reset() {
   first_given_ = false;
   carry_.clear();
   carried_ = false;
-  zeros_before_block_ = tail_zeros_ = 0;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  leave_block();
+  position_ = 0;
 }
 
 bool Parser::next(Packet& packet) {
@@ -120,9 +101,7 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
     const std::size_t before = carry_.size();
-    // Doubling keeps the work linear however long the packet is.
-    const std::size_t take = std::min(size_ - position_, std::max<std::size_t>(before, 32));
-    carry_.insert(carry_.end(), data_ + position_, data_ + position_ + take);
+    const std::size_t take = append_to(carry_, position_);
     packet.index = carry_index_;
     const std::size_t length = read(carry_.data(), carry_.size(), packet);
     if (length == kIncomplete) {
@@ -189,12 +168,12 @@ bool Parser::next_unsynced(Packet& packet) {
       carry_.push_back(byte);
       if (byte == 0) {
         if (carry_.size() < kMaxPacketBytes) continue;
-        give_unsynced(packet, carry_.size() - kMinAsyncZeros);
-        carry_index_ = index - (kMinAsyncZeros - 1);
+        give_unsynced(packet, carry_.size() - kAsyncZeros);
+        carry_index_ = index - (kAsyncZeros - 1);
         return true;
       }
       candidate_ = false;
-      if (byte != 0x80 || carry_.size() <= kMinAsyncZeros) continue;
+      if (byte != 0x80 || carry_.size() <= kAsyncZeros) continue;
       give(packet, PacketType::kAsync, carry_.size());
       carry_.clear();
       synced_ = true;
@@ -306,8 +285,8 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   std::size_t all = zeros;
   if (!config_.quirks.goes_on_after_bad_packet)
     all += carried_ ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
-  packet.in_packet = zeros < kMinAsyncZeros;
-  if (all < kMinAsyncZeros || at[length - 1] != 0x80) {
+  packet.in_packet = zeros < kAsyncZeros;
+  if (all < kAsyncZeros || at[length - 1] != 0x80) {
     packet.in_packet = false;
     packet.error_type = packet.type;
     packet.type = PacketType::kBadSequence;

@@ -31,20 +31,9 @@ Parser::Parser(const Config& config, const Quirks& quirks)
       context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {}
 
 void Parser::feed(const frames::StreamBlock& block) {
-  if (size_ != 0) zeros_before_block_ = tail_zeros_;
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   position_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   statistics_.total_bytes += size_;
-  tail_zeros_ = zeros_before(size_);
-}
-
-void Parser::next_run() {
-  ++run_;
-  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
 }
 
 void Parser::reset() {
@@ -54,9 +43,8 @@ void Parser::reset() {
   first_chunk_given_ = false;
   jumped_ = first_chunk_given_before_ = false;
   doubtful_bytes_ = 0;
-  zeros_before_block_ = tail_zeros_ = 0;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  leave_block();
+  position_ = 0;
   address_ = {};
   isa_ = isa::Isa::kUnknown;
   alt_isa_ = false;
@@ -73,16 +61,13 @@ void Parser::jump() {
   carry_size_ = 0;
   unsynced_size_ = zeros_ = 0;
   doubtful_bytes_ = 0;
-  zeros_before_block_ = tail_zeros_ = 0;
-  data_ = nullptr;
-  size_ = position_ = 0;
+  leave_block();
+  position_ = 0;
 }
 
 // Without what is left over from before and has no meaning any more.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
-  if (size_ != 0) state.zeros_before_block_ = tail_zeros_;
-  state.tail_zeros_ = 0;
   if (carry_size_ == 0) state.carry_zeros_ = 0;
   for (std::size_t i = carry_size_; i < kMaxPacketBytes; ++i) {
     state.carry_[i] = 0;
@@ -142,13 +127,6 @@ bool Parser::next_in_sync(Packet& packet) {
   return false;
 }
 
-std::size_t Parser::zeros_before(std::size_t position) const {
-  std::size_t zeros = 0;
-  while (zeros < kMinZeros && zeros < position && data_[position - 1 - zeros] == 0) ++zeros;
-  if (zeros < position) return zeros;
-  return std::min(zeros + zeros_before_block_, kMinZeros);
-}
-
 // A packet is short: one byte at a time is quick enough, and takes no more than belongs to it.
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
@@ -173,7 +151,7 @@ void Parser::drop_carried(std::size_t size) {
   std::copy(carry_index_.begin() + static_cast<std::ptrdiff_t>(size),
             carry_index_.begin() + static_cast<std::ptrdiff_t>(carry_size_), carry_index_.begin());
   carry_size_ -= size;
-  carry_zeros_ = kMinZeros;
+  carry_zeros_ = kAsyncZeros;
 }
 
 void Parser::lose_sync() {
@@ -217,8 +195,8 @@ bool Parser::at_segment_end() const {
 bool Parser::next_unsynced(Packet& packet) {
   while (true) {
     const std::size_t counted = unsynced_size_ - zeros_;
-    const bool async =
-        zeros_ >= kMinZeros && zeros_ < kMaxZeros && position_ < size_ && data_[position_] == 0x80;
+    const bool async = zeros_ >= kAsyncZeros && zeros_ < kMaxZeros && position_ < size_ &&
+                       data_[position_] == 0x80;
     const bool block_ended =
         quirks_.chunks_end_with_blocks && position_ != 0 && at_segment_end() && !async;
     if (counted != 0 && (counted >= kChunkSize || async || block_ended)) {
@@ -250,7 +228,7 @@ bool Parser::next_unsynced(Packet& packet) {
     if (byte != 0) {
       zeros_ = 0;
     } else if (++zeros_ == kMaxZeros) {
-      zeros_ = kMinZeros;
+      zeros_ = kAsyncZeros;
     }
   }
 }
@@ -343,7 +321,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   while (zeros < limit && at[zeros] == 0) ++zeros;
   if (zeros == limit && zeros < kMaxZeros) return kIncomplete;
   if (zeros == kMaxZeros && !quirks_.async_has_at_most_15_zeros) {
-    packet.begin(PacketType::kNotSync, kMaxZeros - kMinZeros);
+    packet.begin(PacketType::kNotSync, kMaxZeros - kAsyncZeros);
     packet.monitor_only = true;
     statistics_.unsynced_bytes += packet.length;
     return packet.length;
@@ -353,9 +331,9 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
     if (!quirks_.no_search_after_bad_packet)
       all +=
           at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
-    if (all >= kMinZeros) {
+    if (all >= kAsyncZeros) {
       packet.begin(PacketType::kAsync, zeros + 1);
-      packet.in_packet = zeros < kMinZeros;
+      packet.in_packet = zeros < kAsyncZeros;
       doubts_ = {};
       return zeros + 1;
     }

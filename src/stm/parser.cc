@@ -62,24 +62,15 @@ void Parser::apply_verdict(Packet& packet) {
 }
 
 void Parser::feed(const frames::StreamBlock& block) {
-  data_ = block.bytes.data();
-  size_ = block.bytes.size();
+  begin_block(block);
   at_ = 0;
-  runs_ = block.runs;
-  run_ = 0;
-  run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   remembered_ = false;
   statistics_.total_bytes += size_;
 }
 
-void Parser::next_run() {
-  ++run_;
-  run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
-}
-
 void Parser::reset() {
-  data_ = nullptr;
-  size_ = at_ = 0;
+  leave_block();
+  at_ = 0;
   synced_ = false;
   encoding_ = TimestampEncoding::kUnknown;
   last_type_ = PacketType::kNotSync;
@@ -100,8 +91,8 @@ void Parser::reset() {
 }
 
 void Parser::jump() {
-  data_ = nullptr;
-  size_ = at_ = 0;
+  leave_block();
+  at_ = 0;
   synced_ = false;
   carry_.clear();
   carried_ = false;
@@ -239,10 +230,7 @@ void Parser::carry_from(std::size_t at, TraceIndex index) {
 bool Parser::next_carried(Packet& packet) {
   while (at_ < 2 * size_) {
     const std::size_t before = carry_.size();
-    const std::size_t byte = at_ / 2;
-    // Doubling keeps the work linear however long the packet is.
-    const std::size_t take = std::min(size_ - byte, std::max<std::size_t>(before, kReadAhead));
-    carry_.insert(carry_.end(), data_ + byte, data_ + byte + take);
+    const std::size_t take = append_to(carry_, at_ / 2, kReadAhead);
     const std::size_t whole = carry_.size();
     carry_.resize(whole + kReadAhead);
     packet.index = carry_index_;

@@ -148,15 +148,15 @@ void DecodeTree::report(const Diagnostic& record) {
 }
 
 // The next segment of the present frame that somebody listens to.  False: none.
-bool DecodeTree::take_segment() {
+bool DecodeTree::take_segment(frames::Demux& demux) {
   while (segment_ < segment_count_) {
-    const frames::Segment& segment = demux_->frame().segments[segment_++];
+    const frames::Segment& segment = demux.frame().segments[segment_++];
     Source* source = listener(segment.id);
     const bool shown =
         segment.id == kNoTraceId || (segment.id < kTraceIdCount && enabled_[segment.id]);
     if (raw_ != nullptr && shown)
       raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
-    demux_->statistics().count(segment.id, segment.size, source != nullptr);
+    demux.statistics().count(segment.id, segment.size, source != nullptr);
     if (source == nullptr) continue;
     if (segment.size == 0) {
       if (!reference_quirks_) continue;
@@ -179,16 +179,16 @@ bool DecodeTree::take_segment() {
 }
 
 // Frames in a row that all belong to one source: fed at once they give the same as one by one.
-bool DecodeTree::take_plain_frames() {
+bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   constexpr std::size_t kMost = 1024;  // 16 KiB of capture.
   if (reference_quirks_ || raw_ != nullptr) return false;
-  const TraceId id = demux_->current_id();
+  const TraceId id = demux.current_id();
   Source* source = listener(id);
   if (source == nullptr) return false;
   plain_.clear();
-  const std::size_t frames = demux_->take_plain_frames(plain_, kMost);
+  const std::size_t frames = demux.take_plain_frames(plain_, kMost);
   if (frames == 0) return false;
-  demux_->statistics().count(id, plain_.size(), true);
+  demux.statistics().count(id, plain_.size(), true);
   source->feed(plain_.block());
   current_ = source;
   return true;
@@ -199,9 +199,9 @@ bool DecodeTree::take_plain_frames() {
 bool DecodeTree::next_segment(bool elements_pending) {
   if (!demux_) return false;
   while (true) {
-    if (take_segment()) return true;
+    if (take_segment(*demux_)) return true;
     if (failed_) return false;
-    if (!stepped_ && take_plain_frames()) return true;
+    if (!stepped_ && take_plain_frames(*demux_)) return true;
     if (!stepped_) step_ = demux_->step();
     const bool speaks = step_ != frames::Step::kFrame && step_ != frames::Step::kNeedInput;
     stepped_ = speaks && elements_pending;

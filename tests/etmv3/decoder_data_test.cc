@@ -1,4 +1,4 @@
-// Data trace: the expected elements are worked out in the README of src/etmv3.
+// Data trace; every form of a packet is in the README of src/etmv3, and in its scripts.
 #include <gtest/gtest.h>
 
 #include "support/etmv3_bench.h"

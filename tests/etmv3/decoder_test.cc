@@ -215,6 +215,56 @@ TEST_F(Etmv3Decoder, registers_that_the_bytes_deny_are_named_once) {
   EXPECT_NE(elements({0x6E}).find("ETMCR[15:14]"), std::string::npos);
 }
 
+// ---- Timestamps; sheet sections 6.5 and 11 ------------------------------------------------------
+
+/// The timestamps of a stream: those with unknown upper bits in brackets.
+std::string times(const Config& config, const std::vector<std::uint8_t>& bytes,
+                  const DecoderQuirks& quirks = {}) {
+  const image::Image image;
+  Parser parser(config);
+  Decoder decoder(config, image, quirks);
+  const frames::Run run{.position = 0, .index = 0};
+  parser.feed({bytes, {&run, 1}});
+  std::string text;
+  Packet packet;
+  while (parser.next(packet)) {
+    decoder.accept(packet);
+    decoder.clear_diagnostics();
+    Element element;
+    while (decoder.drain({&element, 1}) != 0) {
+      if (element.kind != ElementKind::kTimestamp) continue;
+      const bool partial = (element.flags & kElementTimeIsPartial) != 0;
+      text += fmt::format(fmt::runtime(partial ? "[{:x}] " : "{:x} "), element.timestamp);
+    }
+  }
+  return text;
+}
+
+TEST_F(Etmv3Decoder, upper_bits_of_a_time_are_unknown_until_they_were_sent) {
+  const std::vector<std::uint8_t> low = {0x42, 0x85, 0x01};
+  const std::vector<std::uint8_t> seven = {0x42, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01};
+  const std::vector<std::uint8_t> nine = {0x42, 0x81, 0x80, 0x80, 0x80,
+                                          0x80, 0x80, 0x80, 0x80, 0x01};
+  const auto all = joined({async(), isync(), low, seven, low, nine, low});
+  EXPECT_EQ(times(config, all),
+            "[85] [40000000001] [40000000085] 100000000000001 100000000000085 ");
+  config.etmccer &= ~(1U << 29);  // 48 bits.
+  EXPECT_EQ(times(config, joined({async(), isync(), low, seven, low})),
+            "[85] 40000000001 40000000085 ");
+  EXPECT_EQ(times(config, joined({async(), isync(), low}), DecoderQuirks::reference()), "85 ");
+}
+
+TEST_F(Etmv3Decoder, upper_bits_of_a_time_are_unknown_after_a_loss) {
+  const std::vector<std::uint8_t> low = {0x42, 0x85, 0x01};
+  const std::vector<std::uint8_t> nine = {0x42, 0x81, 0x80, 0x80, 0x80,
+                                          0x80, 0x80, 0x80, 0x80, 0x01};
+  const auto whole = joined({async(), isync(), nine, low});
+  EXPECT_EQ(times(config, joined({whole, {0x12}, async(), isync(), low})),
+            "100000000000001 100000000000085 [100000000000085] ");
+  EXPECT_EQ(times(config, joined({whole, {0x81}, async(), isync(), low, nine, low})),
+            "100000000000001 100000000000085 [100000000000085] 100000000000001 100000000000085 ");
+}
+
 TEST_F(Etmv3Decoder, a_reset_begins_anew) {
   Decoder decoder(config, image);
   Packet packet;

@@ -39,6 +39,13 @@ TEST_F(Etmv3Quirks, zeros_too_many_are_bad_one_by_one) {
             "8 [00 00 00 00 00 80] A_SYNC : Alignment Synchronisation.\n");
 }
 
+TEST_F(Etmv3Quirks, zeros_that_a_cut_packet_took_are_none_of_the_async) {
+  EXPECT_EQ(after_isync({0x81, 0, 0, 0, 0, 0, 0x80, 0x0C}),
+            "BRANCH_ADDRESS : Branch address.; Addr=0x00000000 ~[0x0]; \n"
+            "BAD_SEQUENCE : Invalid sequence for packet type.[A_SYNC]\n"
+            "P_HDR : Atom P-header.; \nTRIGGER : Trace Trigger Event.\n");
+}
+
 TEST_F(Etmv3Quirks, a_byte_at_a_time_they_are_the_same) {
   const std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x0C};
   EXPECT_EQ(packets(bytes, 1), packets(bytes));

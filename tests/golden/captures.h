@@ -54,7 +54,8 @@ class Hash {
   std::uint64_t count_ = 0;
 };
 
-/// Names of the captures that open; "none" alone where there is no folder of captures.
+/// The folders of the captures that open: the sample of this repository, and where there is a
+/// folder of captures, all in it.
 inline std::vector<std::string> captures() {
   std::vector<std::string> found;
   std::error_code error;
@@ -62,9 +63,9 @@ inline std::vector<std::string> captures() {
        std::filesystem::directory_iterator(shared_folder() + "/data/snapshots", error))
     if (std::filesystem::exists(entry.path() / "snapshot.ini") &&
         inputs::Capture::open(entry.path(), {}))
-      found.push_back(entry.path().filename());
+      found.push_back(entry.path());
   std::ranges::sort(found);
-  if (found.empty()) found.emplace_back("none");
+  found.emplace_back(WAYMARK_SOURCE_DIR "/samples/quicksort");
   return found;
 }
 
@@ -85,9 +86,9 @@ inline Trace read_trace(inputs::Capture& capture) {
   return trace;
 }
 
-/// A capture's name as a test's.
-inline std::string name_of(const testing::TestParamInfo<std::string>& capture) {
-  std::string name = capture.param;
+/// A capture's name as part of a test's.
+inline std::string name_of(const std::string& folder) {
+  std::string name = std::filesystem::path(folder).filename();
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }

@@ -13,10 +13,16 @@
 namespace waymark {
 namespace {
 
+/// A capture, one of its buffers, and whether the quirks of the reference are on.
+struct Case {
+  std::string folder;
+  inputs::CaptureOptions options;
+};
+
 class Decoding {
  public:
-  explicit Decoding(const std::string& folder)
-      : capture_(std::move(*inputs::Capture::open(folder, {}))), span_(1024) {}
+  explicit Decoding(const Case& one)
+      : capture_(std::move(*inputs::Capture::open(one.folder, one.options))), span_(1024) {}
 
   /// Hashes the elements of `bytes`, but only the first `most`.
   void feed(TraceIndex index, Bytes bytes, std::uint64_t most) {
@@ -49,12 +55,29 @@ class Decoding {
   std::uint64_t most_ = 0;
 };
 
-class GoldenDamage : public testing::TestWithParam<std::string> {};
+/// Of each capture every buffer that opens, natively and with quirks.
+std::vector<Case> cases() {
+  std::vector<Case> found;
+  for (const std::string& folder : captures()) {
+    for (const bool quirks : {false, true}) {
+      Case one{folder, {}};
+      one.options.source.reference_quirks = quirks;
+      const auto first = inputs::Capture::open(folder, one.options);
+      if (!first) continue;
+      for (const inputs::TraceBuffer& buffer : first->snapshot()->buffers) {
+        one.options.buffer = buffer.name;
+        if (inputs::Capture::open(folder, one.options)) found.push_back(one);
+      }
+    }
+  }
+  return found;
+}
+
+class GoldenDamage : public testing::TestWithParam<Case> {};
 
 TEST_P(GoldenDamage, loses_nothing_before_the_first_change) {
-  if (GetParam() == "none") GTEST_SKIP() << "no captures in " << shared_folder();
-  const std::string folder = shared_folder() + "/data/snapshots/" + GetParam();
-  auto opened = inputs::Capture::open(folder, {});
+  const Case& one = GetParam();
+  auto opened = inputs::Capture::open(one.folder, one.options);
   ASSERT_TRUE(opened);
   // A block of framed trace is whole frames.
   const std::size_t unit = opened->tree().formatted() ? 16 : 1;
@@ -71,9 +94,9 @@ TEST_P(GoldenDamage, loses_nothing_before_the_first_change) {
     }
     first -= first % unit;
 
-    Decoding before(folder);
+    Decoding before(one);
     before.feed(trace.first, Bytes(trace.bytes).first(first), ~std::uint64_t{0});
-    Decoding after(folder);
+    Decoding after(one);
     after.feed(trace.first, damaged, before.count());
     after.finish();
     EXPECT_GE(after.count(), before.count()) << changes << " changes, the first at " << first;
@@ -81,7 +104,12 @@ TEST_P(GoldenDamage, loses_nothing_before_the_first_change) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, GoldenDamage, testing::ValuesIn(captures()), name_of);
+INSTANTIATE_TEST_SUITE_P(Captures, GoldenDamage, testing::ValuesIn(cases()),
+                         [](const testing::TestParamInfo<Case>& one) {
+                           const inputs::CaptureOptions& options = one.param.options;
+                           return name_of(one.param.folder) + "_" + name_of(options.buffer) +
+                                  (options.source.reference_quirks ? "_quirks" : "_native");
+                         });
 
 }  // namespace
 }  // namespace waymark

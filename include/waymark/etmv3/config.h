@@ -30,8 +30,11 @@ struct Config {
   }
   /// The Hyp bit of I-sync packets has a meaning.
   [[nodiscard]] constexpr bool has_virtualization() const { return bit<26>(etmccer); }
-  /// Most bytes of a timestamp packet's payload: 64 bits, or 48.
-  [[nodiscard]] constexpr unsigned timestamp_bytes() const { return bit<29>(etmccer) ? 9 : 7; }
+  [[nodiscard]] constexpr unsigned timestamp_bits() const { return bit<29>(etmccer) ? 64 : 48; }
+  /// Most bytes of a timestamp packet's payload.
+  [[nodiscard]] constexpr unsigned timestamp_bytes() const {
+    return timestamp_bits() == 64 ? 9 : 7;
+  }
 
   [[nodiscard]] constexpr bool data_values() const { return bit<2>(etmcr); }
   [[nodiscard]] constexpr bool data_addresses() const { return bit<3>(etmcr); }

@@ -181,7 +181,9 @@ class Decoder {
   void p_header(TraceIndex index, const PHeader& header);
   void exception_exit(const Packet& packet);
   void transfer(const Packet& packet);
+  void timestamp(const Packet& packet);
   void bad_packet(const Packet& packet);
+  void async_in_packet(const Packet& packet);
   void lose_sync();
   bool set_world(const Context& context);
   void doubt(Doubt what, TraceIndex index, std::string_view message);
@@ -237,8 +239,10 @@ class Decoder {
   bool data_trace_;
 
   State state_ = State::kNoSync;
+  bool async_seen_ = false;  ///< The A-sync that kNoSync and kWaitASync wait for has passed.
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   TraceIndex packet_index_ = 0;
+  unsigned time_bits_ = 0;  ///< Low bits of the time that were sent since the last loss.
 
   // Where execution is.
   std::uint32_t address_ = 0;

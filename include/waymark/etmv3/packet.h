@@ -39,6 +39,19 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 26;
 
+/// Low bits of an instruction's address that branch packets leave out; sheet section 5.1.
+constexpr unsigned address_shift(isa::Isa isa) {
+  switch (isa) {
+    case isa::Isa::kT32:
+    case isa::Isa::kThumbEE:
+      return 1;
+    case isa::Isa::kJazelle:
+      return 0;
+    default:
+      return 2;
+  }
+}
+
 /// Why an I-sync packet came.
 enum class SyncReason : std::uint8_t {
   kPeriodic = 0,
@@ -102,6 +115,8 @@ struct Packet {
   std::uint8_t format = 0;  ///< Of a P-header.
   std::uint16_t atoms = 0;  ///< Bit i is the i-th oldest atom; 1 is E.
   bool extra_zero = false;  ///< Bad sequence: one zero too many before an A-sync.
+  /// A-sync: the packet before it is cut, and took its first zeros; `length` counts what is left.
+  bool in_packet = false;
   std::uint32_t cycle_count = 0;
   bool has_cycle_count = false;   ///< I-sync.
   bool lsip = false;              ///< I-sync: `data_instruction` is in progress.

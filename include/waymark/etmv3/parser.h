@@ -11,18 +11,11 @@
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 
 namespace waymark::etmv3 {
 
-/// Counts of one source; sheet frames.md section 5.
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
@@ -30,7 +23,10 @@ struct ParserStatistics {
 ///
 /// After a bad packet it looks for the next A-sync; what it passes over is kNotSync.  A packet
 /// longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
-class Parser {
+///
+/// The bytes of an A-sync stand nowhere else.  Where a packet is cut, it takes the first zeros of
+/// the A-sync behind it, or all of them: that A-sync is found all the same, as Packet::in_packet.
+class Parser : frames::ZerosReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65535;
 
@@ -75,7 +71,7 @@ class Parser {
   /// Takes back what is left of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
-    size_ = position_;
+    cut_block(position_);
     return position_;
   }
 
@@ -109,6 +105,15 @@ class Parser {
   }
 
   // -- The search for an A-sync. --
+  /// The same of a packet that is read, where zeros in other packets count.
+  [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
+    if (quirks_.async_needs_own_zeros) return 0;
+    return at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
+  }
+  /// The last byte of an A-sync of which packets took the rest.
+  [[nodiscard]] bool ends_async(const std::uint8_t* at) const {
+    return *at == 0x80 && zeros_in_front(at) == kAsyncZeros;
+  }
   bool next_unsynced(Packet& packet);
   void give_unsynced(Packet& packet, PacketType type, std::size_t size, bool zeros_dropped);
   [[nodiscard]] std::size_t segment_end() const;
@@ -118,6 +123,7 @@ class Parser {
   // changed then). --
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
+  std::size_t take_async(std::size_t zeros, Packet& packet);
   std::size_t read_branch(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_cycle_count(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -134,36 +140,20 @@ class Parser {
   void fill_unfinished(Packet& packet, PacketType type);
   std::size_t bad(Packet& packet, PacketType type, PacketType error_type, std::size_t length);
 
-  TraceIndex index_at(std::size_t position) {
-    while (position >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(position);
-  }
-  void next_run();
-
   static constexpr std::size_t kShortBranchBytes = 4;
   static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }
-  static constexpr unsigned short_branch_shift(isa::Isa isa) {
-    if (isa == isa::Isa::kT32 || isa == isa::Isa::kThumbEE) return 1;
-    return isa == isa::Isa::kJazelle ? 0 : 2;
-  }
 
   Config config_;
   ParserQuirks quirks_;
   bool alternative_;  ///< The branch encoding.
   const std::array<PHeader, 256>* p_headers_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
   TraceIndex carry_index_ = 0;
+  std::size_t carry_zeros_ = 0;  ///< In front of them.
   bool carried_ = false;
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 
@@ -171,10 +161,11 @@ class Parser {
   std::size_t raw_size_ = 0;
 
   bool synced_ = false;
-  bool zeros_ = false;         ///< The search holds zeros only: perhaps an A-sync.
-  bool entered_ = false;       ///< The search has begun to look at the present bytes.
-  bool first_given_ = false;   ///< Unsynchronised bytes were given since the reset.
-  TraceIndex next_index_ = 0;  ///< Of the byte behind the search's last, if it follows directly.
+  bool zeros_ = false;          ///< The search holds zeros only: perhaps an A-sync.
+  bool entered_ = false;        ///< The search has begun to look at the present bytes.
+  bool first_given_ = false;    ///< Unsynchronised bytes were given since the reset.
+  std::size_t lost_zeros_ = 0;  ///< Directly in front of the search's bytes.
+  TraceIndex next_index_ = 0;   ///< Of the byte behind the search's last, if it follows directly.
 
   State state_;
   ParserStatistics statistics_;
@@ -198,7 +189,7 @@ inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch
     if ((byte & 0x40) != 0) return 0;
     --count;
   }
-  const unsigned shift = short_branch_shift(state_.isa);
+  const unsigned shift = address_shift(state_.isa);
   const unsigned width = count + shift;
   const std::uint32_t mask = (1U << width) - 1;
   // Member by member: a copy of the whole would wait for the stores of its parts.
@@ -241,7 +232,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       const std::uint8_t byte = data[position];
       // Only P-headers have a row that is valid.
       const PHeader& header = p_headers[byte];
-      if (header.valid) [[likely]] {
+      // The zeros of an A-sync are in front of the first P-header of a row, if anywhere.
+      if (header.valid && !ends_async(data + position)) [[likely]] {
         if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
           const std::size_t next = visitor.on_p_headers(runs_.subspan(run_), data, position, size);
           if (next != position) {

@@ -14,6 +14,8 @@ struct ParserQuirks {
   bool keeps_sync = false;
   /// Each zero too many in front of an A-sync is a bad packet: `00` x 6, `80` (6.2).
   bool extra_zeros_are_bad = false;
+  /// Zeros that a cut packet took are none of the A-sync behind it: `81 00 00 00 00 00 80` (6.2).
+  bool async_needs_own_zeros = false;
   /// Every `1xxxxxx0` byte is a P-header; invalid ones have no atoms: `80`, `a2`, `92` (4).
   bool tolerant_p_headers = false;
   /// Branch packets and data addresses go on as long as bit 7 is set (5.3, 7.2).
@@ -52,6 +54,7 @@ struct ParserQuirks {
     q.first_zeros_are_reserved = true;
     q.keeps_sync = true;
     q.extra_zeros_are_bad = true;
+    q.async_needs_own_zeros = true;
     q.tolerant_p_headers = true;
     q.endless_continuation = true;
     q.endless_timestamps = true;
@@ -89,6 +92,8 @@ struct DecoderQuirks {
   bool empty_p_headers_count = false;
   /// Timestamps say nothing of a change of frequency (6.5).
   bool hides_frequency_change = false;
+  /// A timestamp counts as whole although its upper bits were never sent: `42 05` (11).
+  bool timestamps_count_as_whole = false;
   /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
   bool isa_deviations = false;
 
@@ -101,6 +106,7 @@ struct DecoderQuirks {
     q.bad_packets_are_fatal = true;
     q.empty_p_headers_count = true;
     q.hides_frequency_change = true;
+    q.timestamps_count_as_whole = true;
     q.isa_deviations = true;
     return q;
   }

@@ -11,18 +11,11 @@
 #include "waymark/etmv4/atoms.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/packet.h"
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 
 namespace waymark::etmv4 {
 
-/// Counts of one source; sheet frames.md section 5.
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// How the packet of a header byte is read.  One value for each layout.
 enum class Layout : std::uint8_t {
@@ -95,7 +88,7 @@ struct ParserState {
 /// saved state (with the block that it reads).  One owner; not thread safe.
 ///
 /// A packet longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
-class Parser : private ParserState {
+class Parser : private ParserState, frames::BlockReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
 
@@ -217,23 +210,10 @@ class Parser : private ParserState {
     base_ = address;
   }
 
-  TraceIndex index_at(std::size_t position) {
-    while (position >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(position);
-  }
-  void next_run();
-
   Config config_;
   std::array<Header, 256> table_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 

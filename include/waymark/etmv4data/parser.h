@@ -8,22 +8,16 @@
 
 #include "waymark/etmv4data/config.h"
 #include "waymark/etmv4data/packet.h"
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 
 namespace waymark::etmv4data {
 
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// Pull parser, shaped like etmv4::Parser.  Where a packet has no known layout, its length is not
 /// guessed: all bytes up to the next alignment synchronisation are kUnknown packets of at most
 /// kMaxPacketBytes.  Any chunking gives the same.  One owner; not thread safe.
-class Parser {
+class Parser : frames::BlockReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 1024;
 
@@ -68,14 +62,9 @@ class Parser {
   [[nodiscard]] TraceIndex index_of(std::size_t back) const {
     return indexes_[(newest_ + kAsyncSize - back) % kAsyncSize];
   }
-  TraceIndex index_at(std::size_t position);
 
   Config config_;
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   State state_ = State::kSearch;
   std::vector<std::uint8_t> held_;

@@ -8,19 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 #include "waymark/itm/config.h"
 #include "waymark/itm/packet.h"
 
 namespace waymark::itm {
 
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets (but for
@@ -31,7 +25,7 @@ struct ParserStatistics {
 /// that there is none.  Five zeros and 0x80 are one even if a cut packet before them took some of
 /// the zeros.  An alignment synchronisation may have any number of zeros: where they come
 /// to kMaxPacketBytes the oldest are given as unsynchronised or as a bad packet.
-class Parser {
+class Parser : frames::ZerosReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 16;
 
@@ -71,8 +65,7 @@ class Parser {
   /// Takes back what is left of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
-    size_ = position_;
-    tail_zeros_ = zeros_before(size_);
+    cut_block(position_);
     return position_;
   }
 
@@ -81,8 +74,6 @@ class Parser {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
-  static constexpr std::size_t kMinAsyncZeros = 5;
-
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
   /// The packet at `position`; false: unfinished, and carried.
@@ -98,8 +89,6 @@ class Parser {
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_groups(const std::uint8_t* at, std::size_t available, unsigned max_bytes,
                           Packet& packet);
-  /// Zeros before a position of the block, at most kMinAsyncZeros.
-  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
   void settle(const std::uint8_t* bytes, Packet& packet);
   void took(std::size_t position, std::size_t length) {
     raw_ = data_ + position;
@@ -107,31 +96,16 @@ class Parser {
     position_ = position + length;
   }
 
-  TraceIndex index_at(std::size_t position) {
-    while (position >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(position);
-  }
-  void next_run();
-
   Config config_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
   TraceIndex carry_index_ = 0;
   bool carried_ = false;
-  // Zeros before something, at most kMinAsyncZeros.
-  std::size_t carry_zeros_ = 0;  ///< Before the unfinished packet.
-  std::size_t zeros_before_block_ = 0;
-  std::size_t tail_zeros_ = 0;       ///< Of the block, and before it if it is all zeros.
+  // Zeros before something, at most kAsyncZeros.
+  std::size_t carry_zeros_ = 0;      ///< Before the unfinished packet.
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 
   const std::uint8_t* raw_ = nullptr;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 #include "waymark/ptm/atoms.h"
 #include "waymark/ptm/config.h"
 #include "waymark/ptm/packet.h"
@@ -16,25 +16,12 @@
 
 namespace waymark::ptm {
 
-/// Counts of one source; sheet frames.md section 5.
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// What a parser keeps from one block to the next; sheet section 2.
 struct ParserState {
   /// No packet is longer, nor a chunk of unsynchronised bytes.
   static constexpr std::size_t kMaxPacketBytes = 32;
-
-  static constexpr std::size_t kMinZeros = 5;  ///< Fewest of an A-sync.
-
-  // At most kMinZeros, as all counts of zeros before something.
-  std::size_t zeros_before_block_ = 0;
-  std::size_t tail_zeros_ = 0;  ///< Of the block, and before it if it is all zeros.
 
   // The unfinished packet.
   std::array<std::uint8_t, kMaxPacketBytes> carry_{};
@@ -51,7 +38,7 @@ struct ParserState {
   bool first_chunk_given_ = false;
   bool jumped_ = false;  ///< The search began with a jump: its chunks are none of the stream's.
   bool first_chunk_given_before_ = false;  ///< The jump.
-  std::uint8_t doubtful_bytes_ = 0;  ///< So many more are looked at for cycle counts.
+  std::uint8_t doubtful_bytes_ = 0;        ///< So many more are looked at for cycle counts.
 
   // Registers that packets update; sheet section 2.
   Address address_;
@@ -72,7 +59,7 @@ struct ParserState {
 /// zeros and 0x80 are one even if the packet before took some of the zeros: damage before it was
 /// not seen then, and the A-sync is shorter by them.  A copy is a saved state (with the block that
 /// it reads).  One owner; not thread safe.
-class Parser : private ParserState {
+class Parser : private ParserState, frames::ZerosReader {
  public:
   using ParserState::kMaxPacketBytes;
 
@@ -108,7 +95,8 @@ class Parser : private ParserState {
 
   /// What comes next will be read alike.  Both have used up their blocks.
   [[nodiscard]] bool same_state(const Parser& other) const {
-    return settled_state() == other.settled_state();
+    return settled_state() == other.settled_state() &&
+           zeros_before_next() == other.zeros_before_next();
   }
 
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
@@ -122,8 +110,7 @@ class Parser : private ParserState {
   /// Takes back what is left of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
-    size_ = position_;
-    tail_zeros_ = zeros_before(size_);
+    cut_block(position_);
     return position_;
   }
 
@@ -154,8 +141,6 @@ class Parser : private ParserState {
   [[nodiscard]] bool at_segment_end() const;
   /// Keeps what is behind the first `size` bytes that are carried.
   void drop_carried(std::size_t size);
-  /// Zeros before a position of the block, at most kMinZeros.
-  [[nodiscard]] std::size_t zeros_before(std::size_t position) const;
   /// Of a bad packet: what comes next is searched.
   void lose_sync();
   void doubt_unsynced(std::uint8_t byte);
@@ -210,12 +195,6 @@ class Parser : private ParserState {
     raw_size_ = length;
     position_ = position + length;
   }
-  TraceIndex index_at(std::size_t position) {
-    while (position >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(position);
-  }
-  void next_run();
 
   Config config_;
   Quirks quirks_;
@@ -223,13 +202,7 @@ class Parser : private ParserState {
   bool long_timestamps_;
   std::uint8_t context_id_bytes_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t position_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t position_ = 0;  ///< In the present block.
 
   // Bytes of the last packet: in the block, or where raw_ is nullptr in held_.
   std::array<std::uint8_t, kMaxPacketBytes> held_{};

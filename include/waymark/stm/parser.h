@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "waymark/base/bits.h"
-#include "waymark/frames/stream.h"
+#include "waymark/frames/block_reader.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/nibble_order.h"
 #include "waymark/stm/nibbles.h"
@@ -21,14 +21,7 @@ namespace waymark::stm {
 struct Header;
 struct HeaderTables;
 
-/// Counts of one source.
-struct ParserStatistics {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t unsynced_bytes = 0;
-  std::uint32_t bad_headers = 0;
-  std::uint32_t bad_sequences = 0;
-  friend bool operator==(const ParserStatistics&, const ParserStatistics&) = default;
-};
+using frames::ParserStatistics;
 
 /// What a parser keeps from one block to the next; sheet section 9.  Without what only
 /// Quirks::unsynced_by_block needs.
@@ -82,7 +75,7 @@ struct ParserState {
 /// After a bad packet it searches for the next ASYNC.  21 F nibbles and a 0 are one wherever they
 /// stand, for no legal packets look like that: one that begins within a packet, because damage
 /// before it was not seen, is found too, and is shorter by what that packet took of it.
-class Parser : private ParserState {
+class Parser : private ParserState, frames::BlockReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
   static constexpr unsigned kAsyncNibbles = 22;
@@ -200,24 +193,15 @@ class Parser : private ParserState {
   void give_made_up_async(Packet& packet);
 
   TraceIndex index_at(std::size_t at) {
-    while (at / 2 >= run_end_) [[unlikely]]
-      next_run();
-    return runs_[run_].index_at(at / 2) + (quirks_.index_of_next_byte ? at & 1 : 0);
+    return BlockReader::index_at(at / 2) + (quirks_.index_of_next_byte ? at & 1 : 0);
   }
-  void next_run();
   [[nodiscard]] std::size_t segment_end(std::size_t position) const;
 
   const HeaderTables* headers_;
   Quirks quirks_;
   NibbleOrder wanted_order_;
 
-  // The present block.
-  const std::uint8_t* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t at_ = 0;
-  std::span<const frames::Run> runs_;
-  std::size_t run_ = 0;
-  std::size_t run_end_ = 0;
+  std::size_t at_ = 0;  ///< In the present block.
 
   bool remembered_ = false;  ///< history_ holds the end of the present block already.
 

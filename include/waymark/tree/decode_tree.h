@@ -98,8 +98,8 @@ class DecodeTree {
  private:
   enum class Phase : std::uint8_t { kInput, kFinishing };
   bool next_segment(bool elements_pending);
-  bool take_segment();
-  bool take_plain_frames();
+  bool take_segment(frames::Demux& demux);
+  bool take_plain_frames(frames::Demux& demux);
   void report(const Diagnostic& record);
   bool next_to_finish();
   void reset_sources();
