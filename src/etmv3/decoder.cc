@@ -72,6 +72,38 @@ void Decoder::reset() {
   diagnostics_.clear();
 }
 
+void Decoder::jump() {
+  if (state_ == State::kNoSync) return;
+  state_ = State::kWaitASync;
+  async_seen_ = false;
+  jumped_ = true;
+  need_address_ = true;
+  sent_unknown_ = false;
+  queue_.clear();
+  taken_ = ready_ = 0;
+  cancellable_ = false;
+}
+
+void Decoder::restore(const Decoder& other) {
+  static_cast<DecoderState&>(*this) = other;
+  queue_.assign(other.queue_.begin() + static_cast<std::ptrdiff_t>(other.taken_),
+                other.queue_.end());
+  ready_ = other.ready_ - other.taken_;
+  taken_ = 0;
+  registers_ = other.registers_;
+  diagnostics_.clear();
+  select_memory();
+  refresh_words();
+}
+
+bool Decoder::same_state(const Decoder& other) const {
+  return static_cast<const DecoderState&>(*this) == static_cast<const DecoderState&>(other) &&
+         std::equal(queue_.begin() + static_cast<std::ptrdiff_t>(taken_), queue_.end(),
+                    other.queue_.begin() + static_cast<std::ptrdiff_t>(other.taken_),
+                    other.queue_.end()) &&
+         registers_.same_state(other.registers_);
+}
+
 // ---- Packets; sheet sections 9.1, 9.2 and 9.4 ---------------------------------------------------
 
 void Decoder::accept(const Packet& packet) {
@@ -115,7 +147,8 @@ void Decoder::accept_before_isync(const Packet& packet) {
     case PacketType::kISync:
     case PacketType::kISyncCycle:
       state_ = State::kDecode;
-      isync(packet, true);
+      isync(packet, !jumped_);
+      jumped_ = false;
       if (!quirks_.bad_packets_are_fatal) check(packet);
       break;
     case PacketType::kCycleCount:

@@ -35,6 +35,29 @@ void Parser::reset() {
   state_ = {};
 }
 
+void Parser::jump() {
+  synced_ = carried_ = false;
+  carry_.clear();
+  zeros_ = entered_ = false;
+  lost_zeros_ = 0;
+  leave_block();
+  position_ = 0;
+}
+
+// Without what is left over from before and has no meaning any more.
+ParserState Parser::settled_state() const {
+  ParserState state = *this;
+  if (synced_) {
+    if (!carried_) state.carry_.clear();
+    state.zeros_ = false;
+    state.lost_zeros_ = 0;
+    state.next_index_ = 0;
+  }
+  if (state.carry_.empty()) state.carry_index_ = state.next_index_ = 0;
+  if (!carried_) state.carry_zeros_ = 0;
+  return state;
+}
+
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
     return next_unsynced(packet);

@@ -133,7 +133,12 @@ class PacketSource final : public Source {
   }
 
   [[nodiscard]] bool can_jump() const override {
-    return kJumps && !options_.reference_quirks && (decoder_ || !kChecksRegisters);
+    if (!kJumps || options_.reference_quirks) return false;
+    if (!decoder_) return !kChecksRegisters;
+    if constexpr (requires(const Decoder& decoder) { decoder.can_jump(); }) {
+      return decoder_->can_jump();
+    }
+    return true;
   }
 
   void jump() override {

@@ -119,7 +119,7 @@ class ParallelDecoderProperty : public testing::TestWithParam<std::vector<Protoc
 
 TEST_P(ParallelDecoderProperty, gives_what_one_thread_gives) {
   Statistics all;
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(250); ++seed) {
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(200); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const auto workload = synth::Workload::random({.seed = seed,
                                                    .protocols = GetParam(),
@@ -154,7 +154,8 @@ TEST_P(ParallelDecoderProperty, gives_what_one_thread_gives) {
 INSTANTIATE_TEST_SUITE_P(
     Protocols, ParallelDecoderProperty,
     testing::Values(std::vector<Protocol>{Protocol::kEtmV4}, std::vector<Protocol>{Protocol::kEte},
-                    std::vector<Protocol>{Protocol::kPtm}, std::vector<Protocol>{}),
+                    std::vector<Protocol>{Protocol::kPtm}, std::vector<Protocol>{Protocol::kEtmV3},
+                    std::vector<Protocol>{}),
     [](const auto& protocols) {
       return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
     });

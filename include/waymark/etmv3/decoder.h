@@ -22,12 +22,44 @@
 
 namespace waymark::etmv3 {
 
+/// What a decoder keeps from one packet to the next, but for what it remembers of the image, what
+/// is held back, and the state of data trace.  Sheet section 11.
+struct DecoderState {
+  enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
+
+  State state_ = State::kNoSync;
+  bool async_seen_ = false;  ///< The A-sync that kNoSync and kWaitASync wait for has passed.
+  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  TraceIndex packet_index_ = 0;
+  unsigned time_bits_ = 0;  ///< Low bits of the time that were sent since the last loss.
+
+  // Where execution is.
+  std::uint32_t address_ = 0;
+  isa::Isa isa_ = isa::Isa::kUnknown;
+  isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< As the last branch or I-sync said.
+  bool need_address_ = true;
+  bool sent_unknown_ = false;
+
+  Element context_;  ///< Context fields of every element.
+  /// The first element that is held back is the range of the last instruction.
+  bool cancellable_ = false;
+  bool data_seen_ = false;
+  std::uint64_t data_instructions_ = 0;
+  std::uint8_t doubts_ = 0;
+  bool failed_ = false;
+  bool yield_ = false;  ///< The client must see a context before memory is read under it.
+  /// The next I-sync is the first behind a jump, not the first of all.
+  bool jumped_ = false;
+
+  friend bool operator==(const DecoderState&, const DecoderState&) = default;
+};
+
 /// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
 /// One owner; not thread safe.  `image` must outlive it.
 ///
 /// The range of the last traced instruction is held back, with what follows it, until a packet
 /// shows that it was not cancelled.
-class Decoder {
+class Decoder : private DecoderState {
  public:
   /// Most elements held back for one instruction: a bound on memory.
   static constexpr std::size_t kMaxHeld = 1024;
@@ -100,9 +132,21 @@ class Decoder {
 
   [[nodiscard]] flow::InstructionCache& instructions() { return instructions_; }
 
- private:
-  enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
+  /// What data trace has told of a tag or a transfer may be about packets of any age.
+  [[nodiscard]] bool can_jump() const { return !data_trace_; }
 
+  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
+  /// keeps what no synchronisation point restates.
+  void jump();
+
+  /// Goes on where `other` is, which decodes the same stream; the cache stays.  Both have given all
+  /// elements that they could; no quirks.
+  void restore(const Decoder& other);
+
+  /// What comes next will be decoded alike.  As restore().
+  [[nodiscard]] bool same_state(const Decoder& other) const;
+
+ private:
   /// What does not come of one packet; each is told once.
   enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
 
@@ -238,22 +282,8 @@ class Decoder {
   bool cycle_accurate_;
   bool data_trace_;
 
-  State state_ = State::kNoSync;
-  bool async_seen_ = false;  ///< The A-sync that kNoSync and kWaitASync wait for has passed.
-  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
-  TraceIndex packet_index_ = 0;
-  unsigned time_bits_ = 0;  ///< Low bits of the time that were sent since the last loss.
-
-  // Where execution is.
-  std::uint32_t address_ = 0;
-  isa::Isa isa_ = isa::Isa::kUnknown;
-  isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< As the last branch or I-sync said.
-  isa::Isa stale_isa_ = isa::Isa::kA32;       ///< Behind the last instruction; quirk stale_ranges.
-  bool need_address_ = true;
-  bool sent_unknown_ = false;
-  flow::StepPointer step_;  ///< What stands at address_, where that is known.
-
-  Element context_;  ///< Context fields of every element.
+  flow::StepPointer step_;               ///< What stands at address_, where that is known.
+  isa::Isa stale_isa_ = isa::Isa::kA32;  ///< Behind the last instruction; quirk stale_ranges.
 
   /// The parts of an element that only a change of context changes, as they are in memory.
   struct Words {
@@ -271,7 +301,6 @@ class Decoder {
   std::vector<Element> queue_;
   std::size_t taken_ = 0;
   std::size_t ready_ = 0;
-  bool cancellable_ = false;  ///< The first held element is the range of the last instruction.
   std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
   Element* straight_out_ = nullptr;          ///< Where elements go in place of the queue.
   // While run() is called, what is held back stands in the caller's span instead.
@@ -281,13 +310,8 @@ class Decoder {
   Slots slots_;
 
   Transfers transfers_;
-  bool data_seen_ = false;
-  std::uint64_t data_instructions_ = 0;
 
   RegisterCheck registers_;
-  std::uint8_t doubts_ = 0;
-  bool failed_ = false;
-  bool yield_ = false;  ///< The client must see a context before memory is read under it.
   std::vector<Diagnostic> diagnostics_;
 };
 

@@ -17,6 +17,37 @@ namespace waymark::etmv3 {
 
 using frames::ParserStatistics;
 
+/// What a parser keeps from one block to the next, but for what quirks alone need.
+struct ParserState {
+  /// The registers that packets update; sheet section 11.
+  struct State {
+    Address address;
+    isa::Isa isa = isa::Isa::kUnknown;
+    Context context;
+    Address data_address;
+    std::uint64_t timestamp = 0;
+    SyncReason reason = SyncReason::kPeriodic;
+    PacketType last_type = PacketType::kNoErrorType;
+    std::uint8_t last_format = 0;
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  // The unfinished packet, or the bytes of the unsynchronised search.
+  std::vector<std::uint8_t> carry_;
+  TraceIndex carry_index_ = 0;
+  std::size_t carry_zeros_ = 0;  ///< In front of them.
+  bool carried_ = false;
+
+  bool synced_ = false;
+  bool zeros_ = false;          ///< The search holds zeros only: perhaps an A-sync.
+  std::size_t lost_zeros_ = 0;  ///< Directly in front of the search's bytes.
+  TraceIndex next_index_ = 0;   ///< Of the byte behind the search's last, if it follows directly.
+
+  State state_;
+
+  friend bool operator==(const ParserState&, const ParserState&) = default;
+};
+
 /// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
 /// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
 /// saved state (with the block that it reads).  One owner; not thread safe.
@@ -26,7 +57,7 @@ using frames::ParserStatistics;
 ///
 /// The bytes of an A-sync stand nowhere else.  Where a packet is cut, it takes the first zeros of
 /// the A-sync behind it, or all of them: that A-sync is found all the same, as Packet::in_packet.
-class Parser : frames::ZerosReader {
+class Parser : private ParserState, frames::ZerosReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65535;
 
@@ -62,6 +93,16 @@ class Parser : frames::ZerosReader {
   /// Unsynchronised again; nothing is known of addresses and state.
   void reset();
 
+  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
+  /// restates stays.
+  void jump();
+
+  /// What comes next will be read alike.  Both have used up their blocks; no quirks.
+  [[nodiscard]] bool same_state(const Parser& other) const {
+    return settled_state() == other.settled_state() &&
+           zeros_before_next() == other.zeros_before_next();
+  }
+
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
@@ -80,17 +121,7 @@ class Parser : frames::ZerosReader {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
-  /// The registers that packets update; sheet section 11.
-  struct State {
-    Address address;
-    isa::Isa isa = isa::Isa::kUnknown;
-    Context context;
-    Address data_address;
-    std::uint64_t timestamp = 0;
-    SyncReason reason = SyncReason::kPeriodic;
-    PacketType last_type = PacketType::kNoErrorType;
-    std::uint8_t last_format = 0;
-  };
+  [[nodiscard]] ParserState settled_state() const;
 
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
@@ -150,24 +181,14 @@ class Parser : frames::ZerosReader {
 
   std::size_t position_ = 0;  ///< In the present block.
 
-  // The unfinished packet, or the bytes of the unsynchronised search.
-  std::vector<std::uint8_t> carry_;
-  TraceIndex carry_index_ = 0;
-  std::size_t carry_zeros_ = 0;  ///< In front of them.
-  bool carried_ = false;
   std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
 
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
 
-  bool synced_ = false;
-  bool zeros_ = false;          ///< The search holds zeros only: perhaps an A-sync.
-  bool entered_ = false;        ///< The search has begun to look at the present bytes.
-  bool first_given_ = false;    ///< Unsynchronised bytes were given since the reset.
-  std::size_t lost_zeros_ = 0;  ///< Directly in front of the search's bytes.
-  TraceIndex next_index_ = 0;   ///< Of the byte behind the search's last, if it follows directly.
+  bool entered_ = false;      ///< The search has begun to look at the present bytes.
+  bool first_given_ = false;  ///< Unsynchronised bytes were given since the reset; for a quirk.
 
-  State state_;
   ParserStatistics statistics_;
   Packet rare_;  ///< What parse() hands to its visitor, but for P-headers.
 };

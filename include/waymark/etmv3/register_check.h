@@ -22,6 +22,13 @@ class RegisterCheck {
   /// At the end, when `packets` were seen.  So many without a data packet are no accident.
   std::string_view at_end(std::uint64_t packets);
 
+  /// Of the same packets both will say the same.
+  [[nodiscard]] bool same_state(const RegisterCheck& other) const {
+    return told_ == other.told_ && data_seen_ == other.data_seen_ &&
+           follows_sync_ == other.follows_sync_ && cycles_seen_ == other.cycles_seen_ &&
+           syncs_without_cycles_ == other.syncs_without_cycles_;
+  }
+
   static constexpr std::uint64_t kManyPackets = 4096;
 
  private:
