@@ -21,18 +21,23 @@ class ElementStruct {
   }
 
   const ocsd_generic_trace_elem* fill_range(const Element& element) {
-    elem_.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
-    elem_.isa = static_cast<ocsd_isa>(element.isa);
-    elem_.st_addr = element.start;
-    elem_.en_addr = element.end;
-    elem_.cycle_count = element.cycle_count;
-    elem_.last_i_type = static_cast<ocsd_instr_type>(element.last_type);
-    elem_.last_i_subtype = static_cast<ocsd_instr_subtype>(element.last_subtype);
-    const unsigned flags = element.flags;
-    elem_.flag_bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
-                      (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
-    elem_.num_instr_range = element.count;
+    fill_range(element, elem_);
     return &elem_;
+  }
+
+  /// The same in a structure that somebody else keeps.
+  static void fill_range(const Element& element, ocsd_generic_trace_elem& to) {
+    to.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
+    to.isa = static_cast<ocsd_isa>(element.isa);
+    to.st_addr = element.start;
+    to.en_addr = element.end;
+    to.cycle_count = element.cycle_count;
+    to.last_i_type = static_cast<ocsd_instr_type>(element.last_type);
+    to.last_i_subtype = static_cast<ocsd_instr_subtype>(element.last_subtype);
+    const unsigned flags = element.flags;
+    to.flag_bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
+                   (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
+    to.num_instr_range = element.count;
   }
 
  private:
