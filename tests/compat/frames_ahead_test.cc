@@ -170,6 +170,7 @@ TEST_F(FramesAhead, a_reset_forgets_what_was_decoded_ahead) {
   index = 0;
   EXPECT_EQ(feed(trace), OCSD_RESP_CONT);
   EXPECT_EQ(used, trace.size());
+  EXPECT_EQ(operate(OCSD_OP_EOT), OCSD_RESP_CONT);
   // The first ones still carry the context from before.
   const std::vector<std::uint64_t> all = run(trace, {}).elements;
   ASSERT_EQ(client.seen.elements.size(), all.size());
