@@ -152,6 +152,15 @@ class Demux {
 
   [[nodiscard]] const Frame& frame() const { return frame_; }
 
+  /// Instead of a step() for each: the next frames of the block that have no ID bytes, all of them
+  /// current_id()'s, unpacked to `out` one after the other, as many as fit there.  Returns how
+  /// many; `index` becomes that of the first.  0: take a step(), also where a monitor is set, and
+  /// for other than memory-aligned frames.
+  std::size_t take_plain_frames(std::span<std::uint8_t> out, TraceIndex& index);
+
+  /// Takes back the last `count` of them, before any other call: they are part of the block again.
+  void give_back_frames(std::size_t count);
+
   /// What kError or kSkipped, or a refused feed(), is about.  For kError the index is that of the
   /// failing pass (sheet 4.3); for kSkipped that of the first byte lost, and `lost` counts them.
   [[nodiscard]] const Diagnostic& error() const { return error_; }
