@@ -19,7 +19,7 @@ Record Interpreter::interpret(const Frame& frame) {
   record.status = status_of(message, record.client);
 
   const bool is_own_time =
-      message.ok() && (record.client == nullptr || !record.client->timestamps_are_fields());
+      message.ok() && (record.client == nullptr || !record.client->timestamps_are_fields);
   if (is_own_time) record.time = clocks_.transport_time(message, frame);
   record.time_is_own = record.time.has_value();
   if (!record.time && frame.has_time) record.time = frame.time;
