@@ -2,7 +2,7 @@
 # Bad SyS-T input from the command line: a bad message is shown as bad, with its bytes, and never
 # costs the next one; collateral that would cost time or read other files is refused.
 # SYSTPRINT names the reference-compatible printer.
-# shellcheck source-path=SCRIPTDIR disable=SC2034
+# shellcheck source-path=SCRIPTDIR disable=SC2001,SC2015,SC2016,SC2034,SC2046,SC2059
 . "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh"
 
 readonly tag='SYS-T RAW DATA: '
