@@ -5,9 +5,8 @@
 namespace waymark::syst {
 
 Record Interpreter::interpret(const Frame& frame) {
-  Record record;
-  record.frame = frame;
-  record.message = parse_message(frame.bytes, options_);
+  // In place: a record has some hundred bytes.
+  Record record{.frame = frame, .message = parse_message(frame.bytes, options_)};
   const Message& message = record.message;
   clocks_.learn(message, frame);
   const auto channel = static_cast<std::uint16_t>(frame.channel & 0xFFFF);
