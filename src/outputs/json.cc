@@ -278,7 +278,11 @@ void write_json(TextBuffer& out, const merge::TimedRecord& record) {
 
 void write_json_string(TextBuffer& out, std::string_view text) {
   out.put('"');
-  while (!text.empty()) {
+  while (true) {
+    const std::size_t plain = plain_length(text, true);
+    out.put(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
     const std::size_t length = utf8_length(text);

@@ -1,5 +1,7 @@
 #include "waymark/outputs/messages.h"
 
+#include <algorithm>
+
 #include "json_object.h"
 #include "quoted.h"
 #include "waymark/outputs/csv.h"
@@ -116,11 +118,11 @@ void MessageWriter::payload(const Record& record) {
 void MessageWriter::put_shown(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   std::size_t plain = 0;
-  while (plain < text.size()) {
+  while (true) {
+    plain += plain_length(text.substr(plain), false);
+    if (plain == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[plain]);
-    const std::size_t length = byte >= 0x20 && byte < 0x7F ? 1
-                               : byte < 0x80               ? 0
-                                                           : utf8_length(text.substr(plain));
+    const std::size_t length = byte < 0x80 ? 0 : utf8_length(text.substr(plain));
     if (length != 0) {
       plain += length;
       continue;
@@ -141,8 +143,11 @@ void MessageWriter::put_shown(std::string_view text) {
 }
 
 void MessageWriter::put_padded(std::size_t width) {
-  out_.put(scratch_.view());
-  for (std::size_t column = scratch_.size(); column < width; ++column) out_.put(' ');
+  const std::string_view text = scratch_.view();
+  const std::size_t size = std::max(text.size(), width);
+  char* const at = out_.grow(size);
+  std::fill(write_text(at, text), at + size, ' ');
+  out_.advance(size);
 }
 
 void MessageWriter::sentence(const Record& record) {

@@ -3,7 +3,32 @@
 #include <bit>
 #include <cstdint>
 
+#include "waymark/base/bits.h"
+
 namespace waymark::outputs {
+
+std::size_t plain_length(std::string_view text, bool quotable) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x80 * kOnes;
+  // The high bits of bytes with this value, and perhaps of some above the lowest of them.
+  const auto equal = [](std::uint64_t word, std::uint64_t byte) {
+    const std::uint64_t difference = word ^ (byte * kOnes);
+    return (difference - kOnes) & ~difference;
+  };
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    const auto word = load_le<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(&text[at]));
+    std::uint64_t other = word | (word + kOnes) | ((word - 0x20 * kOnes) & ~word);
+    if (quotable) other |= equal(word, '"') | equal(word, '\\');
+    other &= kHigh;
+    if (other != 0) return at + static_cast<std::size_t>(std::countr_zero(other)) / 8;
+  }
+  for (; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte >= 0x7F || (quotable && (byte == '"' || byte == '\\'))) break;
+  }
+  return at;
+}
 
 std::size_t utf8_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());

@@ -12,6 +12,9 @@ namespace waymark::outputs {
 /// formed.
 std::size_t utf8_length(std::string_view text);
 
+/// Bytes at the front of `text` that are printable ASCII; `quotable`: neither " nor \\ either.
+std::size_t plain_length(std::string_view text, bool quotable);
+
 /// In double quotes, with \n, \r, \t, \", \\ and \xNN for what cannot be shown.
 void write_quoted(TextBuffer& out, std::string_view text);
 

@@ -41,6 +41,7 @@ void ClockMap::learn(const Message& message, const Frame& frame) {
 }
 
 const ClockMap::Sync* ClockMap::find(const Frame& frame) const {
+  if (clocks_.empty()) return nullptr;
   for (const Key& key :
        {Key{frame.trace_id, frame.master, frame.channel}, Key{frame.trace_id, frame.master, kAny},
         Key{frame.trace_id, kAny, kAny}}) {

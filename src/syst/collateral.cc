@@ -17,10 +17,9 @@ constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 std::size_t EntryTable::position(std::uint64_t id) const {
   const auto found = exact_.find(id);
   std::size_t first = found == exact_.end() ? kNone : found->second;
-  for (const std::size_t at : masked_) {
-    if (at >= first) break;
-    const Entry& entry = entries_[at];
-    if ((id & entry.mask) == (entry.id & entry.mask)) return at;
+  for (const Masked& masked : masked_) {
+    const auto at = masked.entries.find(id & masked.mask);
+    if (at != masked.entries.end()) first = std::min(first, at->second);
   }
   return first;
 }
@@ -38,7 +37,9 @@ std::optional<std::string> EntryTable::add(Entry entry) {
   if (entry.mask == kAllBits) {
     exact_.emplace(entry.id, entries_.size());
   } else {
-    masked_.push_back(entries_.size());
+    auto masked = std::ranges::find(masked_, entry.mask, &Masked::mask);
+    if (masked == masked_.end()) masked = masked_.insert(masked_.end(), {entry.mask, {}});
+    masked->entries.emplace(entry.id & entry.mask, entries_.size());
   }
   entries_.push_back(std::move(entry));
   return std::nullopt;
@@ -51,12 +52,6 @@ const Entry* EntryTable::find(std::uint64_t id) const {
 
 bool Client::has_guid(const Guid& guid) const {
   return std::ranges::any_of(guids, [&](const GuidEntry& entry) { return entry.matches(guid); });
-}
-
-bool Client::timestamps_are_fields() const {
-  return std::ranges::any_of(options, [](const auto& option) {
-    return option.first == "syst:timestamp" && option.second == "displayAsField";
-  });
 }
 
 const Client* Collateral::find(const Guid& guid, std::optional<std::uint64_t> build) const {
@@ -77,7 +72,8 @@ std::string CollateralProblem::sentence() const {
   if (line != 0) where += fmt::format(":{}", line);
   switch (kind) {
     case Kind::kUnreadable:
-      return fmt::format("The collateral {} cannot be read: {}.", file, reason);
+      return fmt::format("The collateral {} cannot be read: {}{}", file, reason,
+                         reason.ends_with('.') ? "" : ".");
     case Kind::kXml:
       return fmt::format("{}: this is no XML: {}.", where, reason);
     case Kind::kRefused:
@@ -138,9 +134,12 @@ const Client* ClientFinder::find(const Message& message, std::uint16_t master,
   }
   if (message.type == Type::kBuild && message.ok() && !quirks_.builds_ignored &&
       builds_.size() < kMaxRemembered) {
-    builds_.insert_or_assign(guid, message.value);
-    known_.clear();
-    has_last_ = false;
+    const auto [build, is_new] = builds_.try_emplace(guid, message.value);
+    if (is_new || build->second != message.value) {
+      build->second = message.value;
+      known_.erase(guid);
+      has_last_ = false;
+    }
   }
   const Client* client = look_up(guid);
   if (client != nullptr || message.has_guid() || quirks_.origin_in_byte_7) return client;

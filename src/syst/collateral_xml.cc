@@ -46,12 +46,18 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t limit, 
   return negative ? (0 - value) & limit : value;
 }
 
+/// What one more document may have.
+struct Limits {
+  std::size_t clients = 0;
+  std::size_t guids = 0;
+};
+
 /// Reads one document into clients.
 class Reader {
  public:
-  Reader(const std::string& file, std::string_view xml, const Quirks& quirks,
+  Reader(const std::string& file, std::string_view xml, const Quirks& quirks, const Limits& limits,
          std::vector<CollateralWarning>& warnings)
-      : file_(file), xml_(xml), quirks_(quirks), warnings_(warnings) {}
+      : file_(file), xml_(xml), quirks_(quirks), warnings_(warnings), limits_(limits) {}
 
   std::expected<std::vector<Client>, CollateralProblem> read() {
     pugi::xml_document document;
@@ -84,6 +90,7 @@ class Reader {
     }
     for (const pugi::xml_node& node : collateral.children()) {
       if (!is(node, "Client")) continue;
+      if (clients.size() >= limits_.clients) return std::unexpected(too_many(node, "clients"));
       Client client;
       client.name = node.attribute("Name").value();
       client.file = file_;
@@ -163,6 +170,10 @@ class Reader {
       if (!value) return value_problem(node, "Mask", client, Kind::kValue, "no GUID in braces");
       entry.mask = *value;
     }
+    if (++guids_ > limits_.guids) {
+      problem_ = too_many(node, "GUIDs");
+      return false;
+    }
     entry.text = text_of(node);
     for (GuidEntry& earlier : client.guids) {
       if (!earlier.matches(entry.id)) continue;
@@ -176,6 +187,13 @@ class Reader {
     }
     client.guids.push_back(std::move(entry));
     return true;
+  }
+
+  [[nodiscard]] CollateralProblem too_many(const pugi::xml_node& node,
+                                           std::string_view what) const {
+    CollateralProblem problem = at(Kind::kRefused, node.offset_debug());
+    problem.reason = fmt::format("there are more {} than can be searched", what);
+    return problem;
   }
 
   [[nodiscard]] CollateralWarning warning_at(const pugi::xml_node& node) const {
@@ -206,6 +224,11 @@ class Reader {
         if (!value) return value_problem(node, name, client, Kind::kPlace);
         (name[0] == 'F' ? entry.file : entry.line) = static_cast<std::uint32_t>(*value);
       }
+    }
+    if (entry.mask != kMax64 && table.masks() >= Collateral::kMaxMasks) {
+      return value_problem(node, "Mask", client, Kind::kValue,
+                           "in a list with too many different ones, for each of which every ID "
+                           "would be looked up");
     }
     entry.text = text_of(node);
     std::string text = entry.text;
@@ -255,6 +278,8 @@ class Reader {
     }
     (void)items("Options", "Option", [&](const pugi::xml_node& entry) {
       client.options.emplace_back(entry.attribute("Name").value(), text_of(entry));
+      const auto& [name, value] = client.options.back();
+      client.timestamps_are_fields |= name == "syst:timestamp" && value == "displayAsField";
       return true;
     });
     return std::ranges::all_of(kSections, [&](const Section& section) {
@@ -270,6 +295,8 @@ class Reader {
   const Quirks& quirks_;
   std::vector<CollateralWarning>& warnings_;
   CollateralProblem problem_;
+  Limits limits_;
+  std::size_t guids_ = 0;
   mutable std::size_t counted_to_ = 0;
   mutable std::ptrdiff_t lines_ = 0;
 };
@@ -285,9 +312,13 @@ std::expected<void, CollateralProblem> Collateral::add_text(const std::string& n
     problem.reason = fmt::format("it has more than {} MiB", kMaxFileSize >> 20);
     return std::unexpected(std::move(problem));
   }
-  auto clients = Reader(name, xml, quirks_, warnings_).read();
+  const Limits limits{.clients = kMaxClients - clients_.size(), .guids = kMaxGuids - guids_};
+  auto clients = Reader(name, xml, quirks_, limits, warnings_).read();
   if (!clients) return std::unexpected(std::move(clients).error());
-  for (Client& client : *clients) clients_.push_back(std::move(client));
+  for (Client& client : *clients) {
+    guids_ += client.guids.size();
+    clients_.push_back(std::move(client));
+  }
   return {};
 }
 

@@ -5,9 +5,8 @@
 namespace waymark::syst {
 
 Record Interpreter::interpret(const Frame& frame) {
-  Record record;
-  record.frame = frame;
-  record.message = parse_message(frame.bytes, options_);
+  // In place: a record has some hundred bytes.
+  Record record{.frame = frame, .message = parse_message(frame.bytes, options_)};
   const Message& message = record.message;
   clocks_.learn(message, frame);
   const auto channel = static_cast<std::uint16_t>(frame.channel & 0xFFFF);
@@ -19,7 +18,7 @@ Record Interpreter::interpret(const Frame& frame) {
   record.status = status_of(message, record.client);
 
   const bool is_own_time =
-      message.ok() && (record.client == nullptr || !record.client->timestamps_are_fields());
+      message.ok() && (record.client == nullptr || !record.client->timestamps_are_fields);
   if (is_own_time) record.time = clocks_.transport_time(message, frame);
   record.time_is_own = record.time.has_value();
   if (!record.time && frame.has_time) record.time = frame.time;

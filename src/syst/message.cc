@@ -4,6 +4,9 @@
 
 namespace waymark::syst {
 
+extern const Message kEmptyMessage;  // For parser.cc.
+const Message kEmptyMessage{};
+
 Status status_of(Defect defect) {
   switch (defect) {
     case Defect::kNone:

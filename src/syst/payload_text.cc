@@ -5,12 +5,11 @@
 namespace waymark::syst {
 namespace {
 
-void put_bytes(TextBuffer& out, Bytes bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
+void put_bytes(TextBuffer& out, Bytes bytes, const char* digits = "0123456789abcdef") {
   char* at = out.grow(2 * bytes.size());
   for (const std::uint8_t byte : bytes) {
-    *at++ = kDigits[byte >> 4];
-    *at++ = kDigits[byte & 0xF];
+    *at++ = digits[byte >> 4];
+    *at++ = digits[byte & 0xF];
   }
   out.advance(2 * bytes.size());
 }
@@ -144,9 +143,13 @@ void write_payload(TextBuffer& out, const Message& message, const Client* client
 }
 
 void write_raw(TextBuffer& out, const Message& message, const Quirks& quirks) {
+  if (!quirks.bad_bytes_unpadded) {
+    put_bytes(out, message.raw, "0123456789ABCDEF");
+    return;
+  }
   bool first = true;
   for (const std::uint8_t byte : message.raw) {
-    out.hex_upper(byte, first || !quirks.bad_bytes_unpadded ? 2 : 1);
+    out.hex_upper(byte, first ? 2 : 1);
     first = false;
   }
 }

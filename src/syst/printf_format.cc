@@ -1,6 +1,7 @@
 #include "waymark/syst/printf_format.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <climits>
 #include <cmath>
@@ -12,12 +13,28 @@
 
 namespace waymark::syst {
 
-bool Fragment::is_integer() const {
-  return conversion != 0 && std::strchr("diuoxX", conversion) != nullptr;
-}
-bool Fragment::is_float() const {
-  return conversion != 0 && std::strchr("fFeEgGaA", conversion) != nullptr;
-}
+namespace {
+
+enum class Family : std::uint8_t { kNone, kInteger, kFloat, kOther };
+
+/// Of each conversion.
+constexpr auto kFamilies = [] {
+  std::array<Family, 256> families{};
+  for (const char c : std::string_view("diuoxX"))
+    families[static_cast<unsigned char>(c)] = Family::kInteger;
+  for (const char c : std::string_view("fFeEgGaA"))
+    families[static_cast<unsigned char>(c)] = Family::kFloat;
+  for (const char c : std::string_view("cpsn"))
+    families[static_cast<unsigned char>(c)] = Family::kOther;
+  return families;
+}();
+
+Family family_of(char conversion) { return kFamilies[static_cast<unsigned char>(conversion)]; }
+
+}  // namespace
+
+bool Fragment::is_integer() const { return family_of(conversion) == Family::kInteger; }
+bool Fragment::is_float() const { return family_of(conversion) == Family::kFloat; }
 
 bool FormatScanner::next(Fragment& fragment) {
   if (rest_.empty() || !legal_) return false;
@@ -29,6 +46,7 @@ bool FormatScanner::next(Fragment& fragment) {
       at = rest_.size();
     } else if (percent + 1 < rest_.size() && rest_[percent + 1] == '%') {
       at = percent + 2;
+      fragment.has_percent = true;
     } else {
       at = percent;
       break;
@@ -131,10 +149,7 @@ bool FormatScanner::conversion(Fragment& fragment) {
     }
   }
   fragment.modifier = read_modifier(text, at);
-  if (at >= text.size() || text[at] == 0 ||
-      std::strchr("diuoxXfFeEgGaAcpsn", text[at]) == nullptr) {
-    return false;
-  }
+  if (at >= text.size() || family_of(text[at]) == Family::kNone) return false;
   fragment.conversion = text[at];
   fragment.text = text.substr(0, at + 1);
   rest_.remove_prefix(at + 1);
@@ -495,7 +510,11 @@ Outcome write_fragments(TextBuffer& out, std::string_view format, Arguments& arg
   Fragment fragment;
   for (FormatScanner scanner(format); scanner.next(fragment);) {
     if (fragment.conversion == 0) {
-      put_plain(out, fragment.text, quirks.percent_runs_collapse);
+      if (fragment.has_percent) {
+        put_plain(out, fragment.text, quirks.percent_runs_collapse);
+      } else {
+        out.put(fragment.text);
+      }
       continue;
     }
     const Outcome outcome = writer.write(fragment);

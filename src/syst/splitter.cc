@@ -112,6 +112,19 @@ bool goes_on(Bytes bytes, bool strictly, std::size_t& work) {
   return strong;
 }
 
+/// Of a message whose type or subtype is not known, but whose length leads to one that makes sense,
+/// or to the end; else 0.
+std::size_t size_of_unknown(Bytes view) {
+  const auto header = load_le<std::uint32_t>(view.data());
+  if ((header & kHeaderReserved) != 0 || (header & kHeaderLength) == 0) return 0;
+  const Extent extent = message_extent(view);
+  if (extent.kind != Extent::Kind::kKnown || extent.size > view.size()) return 0;
+  std::size_t work = kSearchWork;
+  const bool leads_on =
+      extent.size == view.size() || goes_on(view.subspan(extent.size), true, work);
+  return leads_on ? extent.size : 0;
+}
+
 }  // namespace
 
 void StreamSplitter::feed(Bytes block) {
@@ -170,6 +183,12 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
   }
   const Bytes view = rest_.first(std::min(rest_.size(), kLookAhead));
   ++doubtful_;
+  if (look.kind == Look::Kind::kNone) {
+    if (const std::size_t size = size_of_unknown(view); size != 0) {
+      take(frame, size, FrameEnd::kWhole);
+      return true;
+    }
+  }
   FrameEnd end = FrameEnd::kWhole;
   std::size_t from = 1;
   if (look.kind == Look::Kind::kNone) end = FrameEnd::kNoMessage;
@@ -209,7 +228,9 @@ PlainFacts plain_facts(Bytes content, std::size_t window) {
     const bool ends_well = frame.end == FrameEnd::kGuessed && message.ok() && is_text;
     facts.messages += good ? 1 : 0;
     facts.strong += (good && !message.is_short) || ends_well ? 1 : 0;
-    facts.doubtful += good || ends_well ? 0 : 1;
+    // A capture ends where it does; after a few messages that is no reason for doubt.
+    const bool is_cut = frame.end == FrameEnd::kEndOfInput && facts.strong >= 2;
+    facts.doubtful += good || ends_well || is_cut ? 0 : 1;
     facts.values += good && message.is_short && message.value != 0 ? 1 : 0;
   };
   splitter.feed(content.first(std::min(content.size(), window)));

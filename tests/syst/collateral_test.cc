@@ -110,6 +110,45 @@ TEST(SystCollateral, deep_nesting_does_no_harm) {
   EXPECT_THAT(problem_of(xml), HasSubstr("this is no XML"));
 }
 
+TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {
+  std::string masks;
+  for (unsigned i = 0; i <= Collateral::kMaxMasks; ++i) {
+    masks += "<syst:Format ID=\"" + std::to_string(0x10000 + i) + "\" Mask=\"" +
+             std::to_string(0x10000 + i) + "\">text</syst:Format>";
+  }
+  // All but the first ID match an earlier one, so that they are dead.
+  EXPECT_EQ(problem_of(catalog(masks)), "");
+  masks.clear();
+  for (unsigned i = 0; i <= Collateral::kMaxMasks; ++i) {
+    masks += "<syst:Format ID=\"" + std::to_string(i) + "\" Mask=\"" +
+             std::to_string(0x80000FFF + (i << 12)) + "\">text</syst:Format>";
+  }
+  EXPECT_THAT(problem_of(catalog(masks)), HasSubstr("too many different ones"));
+
+  std::string guids = "<syst:Guids>";
+  std::string clients;
+  for (std::size_t i = 0; i <= Collateral::kMaxGuids; ++i) {
+    guids += "<syst:Guid ID=\"" + std::string(kGuid) + "\">g</syst:Guid>";
+    clients += "<syst:Client/>";
+  }
+  EXPECT_THAT(problem_of(document(client(guids + "</syst:Guids>"))), HasSubstr("more GUIDs than"));
+  EXPECT_THAT(problem_of(document(clients)), HasSubstr("more clients than"));
+}
+
+TEST(SystCollateral, many_masked_texts_are_found_at_once) {
+  std::string entries;
+  for (unsigned i = 0; i < 100000; i += 2) {
+    entries += "<syst:Format ID=\"" + std::to_string(100 + i) + "\" Mask=\"0xFFFFFFFE\">" +
+               std::to_string(i) + "</syst:Format>";
+  }
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text("a.xml", catalog(entries)));
+  const EntryTable& table = collateral.clients().front().catalog32;
+  EXPECT_EQ(table.masks(), 1U);
+  EXPECT_EQ(table.find(100 + 99999)->text, "99998");
+  EXPECT_EQ(table.find(99), nullptr);
+}
+
 TEST(SystClientFinder, builds_choose_among_clients) {
   Collateral collateral;
   ASSERT_TRUE(collateral.add_text(

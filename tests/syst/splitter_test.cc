@@ -41,6 +41,17 @@ TEST(SystSplitter, a_wrong_length_costs_no_other_message) {
                           "27 whole " + kText1));
 }
 
+TEST(SystSplitter, an_unknown_type_is_one_message_if_its_length_makes_sense) {
+  for (const std::string type : {"44", "45", "4a", "4f"}) {
+    const std::string reserved = type + "5241010300616100";
+    EXPECT_THAT(plain(kText1 + reserved + kText2),
+                ElementsAre("0 whole " + kText1, "9 whole " + reserved, "18 whole " + kText2));
+    EXPECT_THAT(plain(kText1 + reserved), ElementsAre("0 whole " + kText1, "9 whole " + reserved));
+  }
+  const std::string subtype = "425241040300616100";
+  EXPECT_THAT(plain(subtype + kText2), ElementsAre("0 whole " + subtype, "9 whole " + kText2));
+}
+
 TEST(SystSplitter, bytes_that_are_no_message_are_kept_together) {
   EXPECT_THAT(plain(kText1 + "4F4F4F4F4F" + kText2),
               ElementsAre("0 whole " + kText1, "9 no_message 4f4f4f4f4f", "14 whole " + kText2));
@@ -115,6 +126,11 @@ TEST(SystSplitter, one_damaged_byte_costs_few_messages) {
   }
   // The one that is damaged; where it was a short one, its neighbour at times.
   EXPECT_LE(lost, kRounds * 3 / 2);
+}
+
+TEST(SystPlainFacts, a_cut_at_the_end_is_no_doubt) {
+  EXPECT_TRUE(plain_facts(hex(kText1 + kText2 + "42524101FFFF6363")).plausible());
+  EXPECT_FALSE(plain_facts(hex("42524101FFFF6363")).plausible());
 }
 
 TEST(SystPlainFacts, random_bytes_are_no_messages) {

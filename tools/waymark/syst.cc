@@ -29,6 +29,11 @@ struct SystOptions : RecordOptions {
   std::string as;
 };
 
+constexpr std::string_view kTraceIsInFiles =
+    "trace is read from files only, so save it and name the file.";
+
+bool is_stdin(const SystOptions& options) { return options.input.path == "-"; }
+
 /// Frames to lines of output.
 class Messages final : public syst::FrameSink {
  public:
@@ -54,6 +59,9 @@ class Messages final : public syst::FrameSink {
     if (bad && !first_bad_) first_bad_ = frame.index;
     guessed_ += frame.end == syst::FrameEnd::kGuessed ? 1 : 0;
     missing_ += record.status == syst::Status::kMissingCollateral ? 1 : 0;
+    const bool is_unlisted = !bad && record.client != nullptr && record.entry == nullptr &&
+                             record.message.type == syst::Type::kCatalog;
+    unlisted_ += is_unlisted ? 1 : 0;
     if (!filter_.wants(record)) return;
     ++shown_;
     switch (format_) {
@@ -74,6 +82,8 @@ class Messages final : public syst::FrameSink {
   [[nodiscard]] std::uint64_t bad() const { return bad_; }
   [[nodiscard]] std::uint64_t guessed() const { return guessed_; }
   [[nodiscard]] std::uint64_t missing() const { return missing_; }
+  /// Catalog messages whose sender's collateral has no such ID.
+  [[nodiscard]] std::uint64_t unlisted() const { return unlisted_; }
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
 
@@ -87,6 +97,7 @@ class Messages final : public syst::FrameSink {
   std::uint64_t bad_ = 0;
   std::uint64_t guessed_ = 0;
   std::uint64_t missing_ = 0;
+  std::uint64_t unlisted_ = 0;
   std::uint64_t shown_ = 0;
   std::optional<TraceIndex> first_bad_;
 };
@@ -213,18 +224,29 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
   return code;
 }
 
+std::string catalog_messages(std::uint64_t count) {
+  return count == 1 ? "1 catalog message has" : fmt::format("{} catalog messages have", count);
+}
+
 /// The last words on standard error, and the exit code.
 int judge(const SystOptions& options, const Messages& messages, int code) {
   if (messages.guessed() != 0) {
-    complain(fmt::format("note: {} messages have no length field, and plain bytes do not say where "
-                         "they end; each was taken to end where the next one makes sense.",
-                         messages.guessed()),
+    complain(fmt::format("note: {} no length field, and plain bytes do not say where it ends; it "
+                         "was taken to end where the next message makes sense.",
+                         messages.guessed() == 1
+                             ? "1 message has"
+                             : fmt::format("each of {} messages has", messages.guessed())),
              kOk);
   }
   if (messages.missing() != 0) {
-    complain(fmt::format("note: {} catalog messages have no text; name the sender's XML with "
-                         "--collateral.",
-                         messages.missing()),
+    complain(fmt::format("note: {} no text; name the sender's XML with --collateral.",
+                         catalog_messages(messages.missing())),
+             kOk);
+  }
+  if (messages.unlisted() != 0) {
+    complain(fmt::format("note: {} an ID that the collateral of the sender lacks; it may be of "
+                         "another build.",
+                         catalog_messages(messages.unlisted())),
              kOk);
   }
   if (options.statistics) {
@@ -238,12 +260,51 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
         kDamaged);
   }
   if (code == kOk && messages.count() == 0) {
-    return complain(fmt::format("{}: no SyS-T message was found. If it holds some, say where with "
-                                "--as lines, --as plain or --as trace.",
-                                options.input.path),
+    return complain(is_stdin(options) ? fmt::format("Standard input: no SyS-T message was found. "
+                                                    "If it holds some, say where with --as lines "
+                                                    "or --as plain; {}",
+                                                    kTraceIsInFiles)
+                                      : fmt::format("{}: no SyS-T message was found. If it holds "
+                                                    "some, say where with --as lines, --as plain "
+                                                    "or --as trace.",
+                                                    options.input.path),
                     kDamaged);
   }
   return code;
+}
+
+/// Standard input is text or plain messages: what only trace has is refused by name.
+Result<void> check_stdin(const SystOptions& options) {
+  const InputOptions& input = options.input;
+  const std::pair<std::string_view, bool> given[] = {
+      {"--as trace", options.as == "trace"},
+      {"--buffer", !input.buffer.empty()},
+      {"--id", !input.ids.empty()},
+      {"--protocol", !input.protocol.empty()},
+      {"--core", !input.core.empty()},
+      {"--framing", !input.framing.empty()},
+      {"--reg", !input.registers.empty()},
+      {"--image", !input.images.empty()},
+      {"--data-layouts", !input.data_layouts.empty()},
+      {"--assume-sync", input.assume_sync},
+      {"--nibble-order", !input.nibble_order.empty()},
+  };
+  for (const auto& [option, is_given] : given) {
+    if (!is_given) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: standard input is read as text or plain messages; {}", option,
+                            kTraceIsInFiles));
+  }
+  return {};
+}
+
+/// True: the caller did not say what is in the file, and something is.
+bool is_guess(const SystOptions& options) {
+  std::error_code error;
+  const std::filesystem::path path(options.input.path);
+  return options.as.empty() && options.input.protocol.empty() && options.input.framing.empty() &&
+         std::filesystem::is_regular_file(path, error) &&
+         std::filesystem::file_size(path, error) != 0;
 }
 
 std::expected<Output, int> open_plain_output(const std::string& path) {
@@ -259,7 +320,12 @@ int run(const SystOptions& options) {
   if (!collateral) return collateral.error();
   const auto transport = transport_options(options.messages);
   if (!transport) return complain(transport.error().detail, kUsage);
-  const bool from_stdin = options.input.path == "-";
+  const bool from_stdin = is_stdin(options);
+  if (from_stdin) {
+    if (const auto checked = check_stdin(options); !checked) {
+      return complain(checked.error().detail, kUsage);
+    }
+  }
   Carrier carrier = Carrier::kLines;
   if (!from_stdin) {
     const auto found = find_carrier(options);
@@ -273,7 +339,13 @@ int run(const SystOptions& options) {
   MappedFile file;
   if (is_trace) {
     auto opened = open_capture(options.input, {});
-    if (!opened) return opened.error();
+    if (!opened) {
+      if (!is_guess(options)) return opened.error();
+      return complain(fmt::format("{}: no `{}` line was found in it, either, and its bytes are no "
+                                  "plain messages; --as lines or --as plain takes it as such.",
+                                  options.input.path, syst::kLineTag),
+                      opened.error());
+    }
     capture = *std::move(opened);
   } else if (!from_stdin) {
     auto opened = MappedFile::open(options.input.path);

@@ -213,8 +213,12 @@ std::expected<syst::Collateral, int> load_collateral(const std::vector<std::stri
       return std::unexpected(complain(added.error().sentence(), kInput));
     }
   }
-  for (const syst::CollateralWarning& warning : collateral.warnings()) {
-    complain("note: " + warning.sentence(), kOk);
+  constexpr std::size_t kMaxShown = 20;
+  const std::vector<syst::CollateralWarning>& warnings = collateral.warnings();
+  for (std::size_t i = 0; i < std::min(warnings.size(), kMaxShown); ++i)
+    complain("note: " + warnings[i].sentence(), kOk);
+  if (warnings.size() > kMaxShown) {
+    complain(fmt::format("note: and {} more of these.", warnings.size() - kMaxShown), kOk);
   }
   return collateral;
 }

@@ -35,14 +35,21 @@ class EntryTable {
   std::optional<std::string> add(Entry entry);
   [[nodiscard]] const Entry* find(std::uint64_t id) const;
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  /// Masks other than of all bits, each of which costs find() a step.
+  [[nodiscard]] std::size_t masks() const { return masked_.size(); }
 
  private:
+  struct Masked {
+    std::uint64_t mask;
+    std::unordered_map<std::uint64_t, std::size_t> entries;  ///< By ID under the mask.
+  };
+
   [[nodiscard]] std::size_t position(std::uint64_t id) const;
 
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, std::size_t> exact_;  ///< The first with this ID, all bits.
-  std::vector<std::size_t> masked_;
+  std::vector<Masked> masked_;
 };
 
 struct GuidEntry {
@@ -66,9 +73,10 @@ struct Client {
   EntryTable short64;
   EntryTable protocols;  ///< Of RAW messages.
 
-  [[nodiscard]] bool has_guid(const Guid& guid) const;
   /// The option `syst:timestamp` = `displayAsField`: message timestamps are no times of creation.
-  [[nodiscard]] bool timestamps_are_fields() const;
+  bool timestamps_are_fields = false;
+
+  [[nodiscard]] bool has_guid(const Guid& guid) const;
 };
 
 /// Why a file cannot be used.  The parts are those of the reference's sentences.
@@ -113,6 +121,11 @@ class Collateral {
   explicit Collateral(const Quirks& quirks = {}) : quirks_(quirks) {}
 
   static constexpr std::size_t kMaxFileSize = std::size_t{256} << 20;
+  /// What is searched one by one is limited, so that no file makes it long: clients, and GUIDs, of
+  /// all files; masks of one list.
+  static constexpr std::size_t kMaxClients = 16384;
+  static constexpr std::size_t kMaxGuids = 16384;
+  static constexpr std::size_t kMaxMasks = 256;
 
   /// Adds the clients of an XML file, or none of them.  Document type declarations are refused, so
   /// that no entity is expanded and no other file is read.
@@ -132,6 +145,7 @@ class Collateral {
  private:
   Quirks quirks_;
   std::deque<Client> clients_;  ///< Addresses stay.
+  std::size_t guids_ = 0;       ///< Of all clients.
   std::vector<CollateralWarning> warnings_;
 };
 

@@ -22,11 +22,11 @@ struct Record {
   Status status = Status::kOk;
   /// Ticks of the transport's clock: of the message's own timestamp where a CLOCK message ties its
   /// clock to that of the transport, or else of its first packet.
-  std::optional<std::uint64_t> time;
+  std::optional<std::uint64_t> time{};
   bool time_is_own = false;  ///< `time` comes from the message's own timestamp.
   /// The same in nanoseconds where the frequency is known; without any transport clock, those of
   /// the source's own.
-  std::optional<std::uint64_t> nanoseconds;
+  std::optional<std::uint64_t> nanoseconds{};
 
   /// The message can be read, whatever collateral says of it.
   [[nodiscard]] bool good() const {

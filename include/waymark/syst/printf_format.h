@@ -29,6 +29,7 @@ struct Fragment {
   bool blank = false;
   bool sharp = false;
   bool zero = false;
+  bool has_percent = false;  ///< Plain text with %% in it.
 
   [[nodiscard]] bool is_integer() const;
   [[nodiscard]] bool is_float() const;
