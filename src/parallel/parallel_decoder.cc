@@ -29,7 +29,7 @@ constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 constexpr std::size_t kSyncPeriods = 3;
 // A warm-up is work that one thread would not have: pieces are so many times longer, if that does
 // not make them more than so many times as long as was asked for.
-constexpr std::size_t kWarmUpsInPiece = 32;
+constexpr std::size_t kWarmUpsInPiece = 64;
 constexpr std::size_t kMostStretching = 4;
 // A piece that wants more gets so much at a time.
 constexpr std::size_t kLookAhead = std::size_t{1} << 10;
