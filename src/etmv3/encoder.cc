@@ -213,12 +213,13 @@ Result<void> encode_timestamp(Out& out, const Packet& packet, const Config& conf
   if (bits > width || packet.timestamp > low_mask(width))
     return invalid(fmt::format("A timestamp of this trace unit has {} bits.", width));
   const unsigned count = std::clamp((bits + 6) / 7, 1U, most);
+  // Behind all others the last byte has more bits, or fewer.
+  const unsigned last_bits = count < most ? 7 : width - 7 * (most - 1);
   put(out, packet.frequency_change ? 0x46 : 0x42);
   for (unsigned i = 0; i < count; ++i) {
     const std::uint64_t rest = packet.timestamp >> (7 * i);
     const bool last = i + 1 == count;
-    // Behind all others the last byte has more bits, or fewer.
-    put(out, !last ? 0x80 | (rest & 0x7F) : rest & (count < most ? 0x7F : most == 9 ? 0xFF : 0x3F));
+    put(out, last ? rest & low_mask(last_bits) : 0x80 | (rest & 0x7F));
   }
   return {};
 }
