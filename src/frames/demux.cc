@@ -156,6 +156,12 @@ std::size_t Demux::take_plain_frames(StreamBuffer& out, std::size_t most) {
   return frames;
 }
 
+std::optional<Demux::Place> Demux::place() const {
+  // Half syncs since the boundary were taken; the next reader meets them again.
+  if (!synced_ || failed_ || discarding_ || !started_) return std::nullopt;
+  return Place{boundary_, current_id_};
+}
+
 std::size_t Demux::withdraw() {
   const std::size_t used = consumed();
   block_ = block_.first(used);
