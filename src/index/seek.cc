@@ -101,21 +101,18 @@ class Planner {
 
   /// `start`, or earlier, so that all bits of the time are known at `from`.
   MaybeIndex with_whole_time(TraceId id, TraceIndex start, TraceIndex from, Entry& entry) {
-    const auto time =
-        find(id, from / granule_, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
-    if (!time) return std::unexpected(time.error());
-    if (!*time) return start;
+    // Of times that are told whole there, none before matters.
+    const auto next = find(id, from / granule_, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
+    if (!next) return std::unexpected(next.error());
+    if (!*next || (*next)->whole_timestamps == (*next)->count(LandmarkKind::kTimestamp))
+      return start;
     // A block that lies between the two as a whole.
     std::optional<std::uint64_t> block = from / granule_;
     while (block && *block > 0) {
       const auto found = find(id, *block - 1, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
       if (!found) return std::unexpected(found.error());
-      if (!*found) return 0;
+      if (!*found) return two_syncs_before(id, *block * granule_);
       block = (*found)->number;
-      if ((*found)->whole_timestamps != 0) {
-        if (*block * granule_ >= start) return start;
-        return two_syncs_before(id, *block * granule_);
-      }
       if (from / granule_ - *block > options_.reach) {
         entry.unknown.push_back(fmt::format(
             "Trace ID 0x{:02x}: near byte {} the trace does not restate the whole time, so its "
@@ -123,6 +120,8 @@ class Planner {
             id, from));
         return start;
       }
+      if ((*found)->whole_timestamps == 0) continue;
+      return *block * granule_ >= start ? start : two_syncs_before(id, *block * granule_);
     }
     return 0;
   }

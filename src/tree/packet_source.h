@@ -160,6 +160,7 @@ class PacketSource final : public Source {
     parser_ = from.parser_;
     parser_.reset_statistics();
     registers_ = from.registers_;
+    landmarks_ = from.landmarks_;
     ending_ = from.ending_;
     if constexpr (kJumps) {
       if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
