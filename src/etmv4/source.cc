@@ -60,6 +60,7 @@ struct Parts {
             emit({.value = packet.context.context_id,
                   .vmid = packet.context.vmid,
                   .kind = LandmarkKind::kContext,
+                  .whole = true,
                   .el = packet.context.el});
           }
           return;

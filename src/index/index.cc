@@ -35,6 +35,8 @@ void StreamBlock::add(const Landmark& landmark, Form form) {
     last_timestamp = landmark.value;
     highest_timestamp = first ? landmark.value : std::max(highest_timestamp, landmark.value);
     whole_timestamps += landmark.whole ? 1 : 0;
+  } else if (landmark.kind == LandmarkKind::kContext) {
+    lasting_contexts += landmark.whole ? 0 : 1;
   }
   if (form == Form::kFull && landmark.kind != LandmarkKind::kAlign) landmarks.push_back(landmark);
 }
@@ -101,6 +103,7 @@ std::string store_path(const std::string& trace) { return trace + ".waymark-inde
 
 bool Want::holds(const StreamBlock& block) const {
   if (kind && block.count(*kind) == 0) return false;
+  if (lasting_context && block.lasting_contexts == 0) return false;
   return !timestamp_at_least || (block.count(LandmarkKind::kTimestamp) != 0 &&
                                  block.highest_timestamp >= *timestamp_at_least);
 }

@@ -72,6 +72,7 @@ class MemoryIndex final : public Index {
     copy.tally = block.tally;
     copy.counts = block.counts;
     copy.whole_timestamps = block.whole_timestamps;
+    copy.lasting_contexts = block.lasting_contexts;
     copy.first_sync = block.first_sync;
     copy.last_sync = block.last_sync;
     copy.first_timestamp = block.first_timestamp;

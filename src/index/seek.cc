@@ -48,10 +48,12 @@ class Planner {
     MaybeIndex first = two_syncs_before(id, from);
     if (!first || !*first) return first;
     if (**first == 0) return first;
-    const auto overflow = pending_overflow(id, **first, entry);
-    if (!overflow) return std::unexpected(overflow.error());
-    if (*overflow) first = two_syncs_before(id, **overflow);
-    if (!first || !*first || **first == 0) return first;
+    for (const auto told : {&Planner::pending_overflow, &Planner::lasting_context}) {
+      const auto earlier = (this->*told)(id, **first, entry);
+      if (!earlier) return std::unexpected(earlier.error());
+      if (*earlier) first = two_syncs_before(id, **earlier);
+      if (!first || !*first || **first == 0) return first;
+    }
     return with_whole_time(id, **first, from, entry);
   }
 
@@ -97,6 +99,21 @@ class Planner {
       return std::nullopt;
     }
     return (*overflow)->number * granule_;
+  }
+
+  /// The block of a context that no synchronisation point since has told again.
+  MaybeIndex lasting_context(TraceId id, TraceIndex start, Entry& entry) {
+    const std::uint64_t block = start / granule_;
+    const auto context = find(id, block, Walk::kBackward, {.lasting_context = true});
+    if (!context) return std::unexpected(context.error());
+    if (!*context) return std::nullopt;
+    if (block - (*context)->number > options_.reach) {
+      entry.unknown.push_back(fmt::format(
+          "Trace ID 0x{:02x}: the VMID was told last in block {} and is not known at first.", id,
+          (*context)->number));
+      return std::nullopt;
+    }
+    return (*context)->number * granule_;
   }
 
   /// `start`, or earlier, so that all bits of the time are known at `from`.

@@ -43,6 +43,7 @@ CREATE TABLE stream_blocks(
   contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
   exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
   trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL, whole_timestamps INTEGER NOT NULL,
+  lasting_contexts INTEGER NOT NULL,
   first_sync INTEGER, last_sync INTEGER,
   first_timestamp INTEGER, last_timestamp INTEGER, highest_timestamp INTEGER,
   PRIMARY KEY(id, block)) WITHOUT ROWID;
@@ -60,7 +61,8 @@ static_assert(std::size(kCountNames) == kLandmarkKindCount);
 constexpr const char* kStreamColumns =
     "block, bytes, packets, sync_points, unsynced_bytes, bad_headers, bad_sequences, aligns, "
     "syncs, timestamps, contexts, events, triggers, exceptions, "
-    "overflows, discards, trace_ons, gaps, whole_timestamps, first_sync, last_sync, "
+    "overflows, discards, trace_ons, gaps, whole_timestamps, lasting_contexts, first_sync, "
+    "last_sync, "
     "first_timestamp, last_timestamp, highest_timestamp";
 /// In the order of their columns.
 constexpr std::uint64_t Tally::* kTally[] = {&Tally::bytes,       &Tally::packets,
@@ -196,6 +198,7 @@ class Store final : public Index {
   Statement find_triggers_;
   std::array<Statement, kWants> finds_;
   std::array<Statement, 2> find_times_;
+  std::array<Statement, 2> find_contexts_;
   Statement landmarks_;
   Statement append_source_;
   Statement append_stream_;
@@ -369,6 +372,7 @@ Result<StreamBlock> Store::read_stream_block(Statement& row) const {
   for (const auto member : kTally) block.tally.*member = row.number();
   for (std::uint64_t& count : block.counts) count = row.number();
   block.whole_timestamps = row.number();
+  block.lasting_contexts = row.number();
   block.first_sync = row.number(kNoIndex);
   block.last_sync = row.number(kNoIndex);
   block.first_timestamp = row.number();
@@ -412,6 +416,9 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
     what =
         " AND timestamps > 0 AND coalesce(highest_timestamp, last_timestamp, first_timestamp) >= "
         "?3";
+  } else if (want.lasting_context) {
+    statement = &find_contexts_[forward ? 1 : 0];
+    what = " AND lasting_contexts > 0";
   } else {
     statement = &finds_[kind * 2 + (forward ? 1 : 0)];
     if (want.kind) what = fmt::format(" AND {} > 0", kCountNames[kind - 1]);
@@ -474,7 +481,7 @@ Result<void> Store::append(TraceId id, const StreamBlock& block) {
   WAYMARK_TRY(begin());
   WAYMARK_TRY(
       prepare(append_stream_, fmt::format("INSERT INTO stream_blocks(id, {}) VALUES("
-                                          "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                          "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                           kStreamColumns)));
   Statement& row = append_stream_;
   row.bind(id);
@@ -482,6 +489,7 @@ Result<void> Store::append(TraceId id, const StreamBlock& block) {
   for (const auto member : kTally) row.bind(block.tally.*member);
   for (const std::uint64_t count : block.counts) row.bind(count);
   row.bind(block.whole_timestamps);
+  row.bind(block.lasting_contexts);
   row.bind_unless(block.first_sync, kNoIndex);
   row.bind_unless(block.last_sync, kNoIndex);
   if (block.count(LandmarkKind::kTimestamp) == 0) {

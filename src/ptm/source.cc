@@ -70,9 +70,11 @@ struct Parts {
           return emit({.kind = LandmarkKind::kTrigger});
         case PacketType::kContextId:
         case PacketType::kVmid:
+          // An I-sync tells the context ID again, but not the VMID.
           return emit({.value = packet.context.context_id,
                        .vmid = packet.context.vmid,
-                       .kind = LandmarkKind::kContext});
+                       .kind = LandmarkKind::kContext,
+                       .whole = packet.type == PacketType::kContextId});
         case PacketType::kTimestamp:
           return emit({.value = gray_ ? from_gray(packet.timestamp) : packet.timestamp,
                        .kind = LandmarkKind::kTimestamp,
@@ -94,7 +96,8 @@ struct Parts {
       if (packet.context.updated_context_id) {
         emit({.value = packet.context.context_id,
               .vmid = packet.context.vmid,
-              .kind = LandmarkKind::kContext});
+              .kind = LandmarkKind::kContext,
+              .whole = true});
       }
     }
 

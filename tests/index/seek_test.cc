@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "index_bench.h"
+#include "synth/truth_bench.h"
 
 namespace waymark::index {
 namespace {
@@ -83,22 +84,20 @@ void expect_same(const std::vector<Told>& got, const std::vector<Told>& want,
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], want[i]) << where;
 }
 
-void expect_seeks(const BenchOptions& options) {
-  const TemporaryFolder folder;
-  write_capture(folder, options, trace_of(options));
+/// Compares seeks to places by chance with the whole run.  True: some began in the middle.
+void expect_seeks_in(const TemporaryFolder& folder, std::uint64_t seed, unsigned places,
+                     bool& started_later) {
   const auto index = make_memory_index();
   inputs::Capture scout = open_bench(folder, false);
   BuildOptions build_options;
   build_options.granule = kMinGranule;
   ASSERT_TRUE(build(scout, *index, build_options));
   const std::vector<TraceId> ids = source_ids(scout);
-  support::Random random(options.seed);
+  support::Random random(seed);
   for (const bool packets : {false, true}) {
     inputs::Capture whole_capture = open_bench(folder, true);
     const std::vector<Told> whole = run(whole_capture, packets);
-    ASSERT_GT(whole.size(), 100U);
-    bool started_later = false;
-    for (unsigned i = 0; i < 8; ++i) {
+    for (unsigned i = 0; i < places; ++i) {
       const TraceIndex place = random.between(1, static_cast<std::uint32_t>(scout.trace_bytes()));
       const auto entry = seek(*index, ids, place);
       ASSERT_TRUE(entry) << entry.error().detail;
@@ -107,13 +106,21 @@ void expect_seeks(const BenchOptions& options) {
       enter(capture, *entry);
       started_later |= entry->index != 0;
       expect_same(from(run(capture, packets), place), from(whole, place),
-                  "seed " + std::to_string(options.seed) + " from " + std::to_string(place) +
+                  "seed " + std::to_string(seed) + " from " + std::to_string(place) +
+                      " read from " + std::to_string(entry->index) +
                       (packets ? " packets" : " elements"));
       if (testing::Test::HasFatalFailure()) return;
     }
-    if (options.damage == 0) {
-      EXPECT_TRUE(started_later);
-    }
+  }
+}
+
+void expect_seeks(const BenchOptions& options) {
+  const TemporaryFolder folder;
+  write_capture(folder, options, trace_of(options));
+  bool started_later = false;
+  expect_seeks_in(folder, options.seed, 8, started_later);
+  if (options.damage == 0) {
+    EXPECT_TRUE(started_later);
   }
 }
 
@@ -135,6 +142,23 @@ TEST(IndexSeek, one_source_without_frames) {
 TEST(IndexSeek, damaged_captures) {
   for (std::uint64_t seed = 31; seed <= 36; ++seed)
     expect_seeks({.seed = seed, .sources = 2, .fsync = seed % 2 == 0, .damage = 2000});
+}
+
+/// Everything that synthetic captures have, by chance: protocols, speculation, overflows, damage.
+TEST(IndexSeek, synthetic_captures) {
+  bool started_later = false;
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(20); ++seed) {
+    const auto workload =
+        synth::Workload::random({.seed = seed, .size = 40'000, .damage = seed % 3 == 0});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    auto maker = workload->make(false);
+    ASSERT_TRUE(maker) << maker.error().detail;
+    const TemporaryFolder folder;
+    ASSERT_TRUE(synth::write_capture(*maker, &workload->program, folder.path()));
+    expect_seeks_in(folder, seed, 4, started_later);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_TRUE(started_later);
 }
 
 TEST(IndexSeek, a_source_that_fell_silent_is_not_read_again) {

@@ -68,6 +68,7 @@ struct StreamBlock {
   Tally tally;
   LandmarkCounts counts{};
   std::uint64_t whole_timestamps = 0;
+  std::uint64_t lasting_contexts = 0;  ///< That later synchronisation points do not tell again.
   TraceIndex first_sync = kNoIndex;
   TraceIndex last_sync = kNoIndex;
   std::uint64_t first_timestamp = 0;  ///< These three only where `counts` has timestamps.
@@ -128,6 +129,7 @@ std::uint64_t sample_hash(Bytes file);
 struct Want {
   std::optional<LandmarkKind> kind{};                 ///< Some of these.
   std::optional<std::uint64_t> timestamp_at_least{};  ///< One of this value or above.
+  bool lasting_context = false;                       ///< StreamBlock::lasting_contexts.
   [[nodiscard]] bool holds(const StreamBlock& block) const;
 };
 

@@ -32,7 +32,7 @@ struct Landmark {
   std::uint64_t value = 0;
   std::uint32_t vmid = 0;
   LandmarkKind kind = LandmarkKind::kSync;
-  /// kTimestamp: nothing before the synchronisation point is needed to know all of `value`.
+  /// Times: all bits are known without those before.  Contexts: every sync point restates it.
   bool whole = false;
   std::uint8_t el = 0;  ///< kContext: exception level, where the protocol tells it.
   friend bool operator==(const Landmark&, const Landmark&) = default;
