@@ -94,6 +94,59 @@ struct Parts {
   }
   using Registers = RegisterCheck;
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
+  class Landmarks {
+   public:
+    explicit Landmarks(const Config& /*config*/) {}
+    template <class Emit>
+    void operator()(const Packet& packet, Emit&& emit) {
+      switch (packet.type) {
+        case PacketType::kBranchAddress:
+          if (packet.exception.present && packet.exception.number != 0)
+            emit({.value = packet.exception.number, .kind = LandmarkKind::kException});
+          return;
+        case PacketType::kASync:
+          return emit({.kind = LandmarkKind::kAlign});
+        case PacketType::kISync:
+        case PacketType::kISyncCycle:
+          return isync(packet, emit);
+        case PacketType::kTrigger:
+          return emit({.kind = LandmarkKind::kTrigger});
+        case PacketType::kContextId:
+        case PacketType::kVmid:
+          // An I-sync tells the context ID again, but not the VMID.
+          return emit({.value = packet.context.context_id,
+                       .vmid = packet.context.vmid,
+                       .kind = LandmarkKind::kContext,
+                       .whole = packet.type == PacketType::kContextId});
+        case PacketType::kTimestamp:
+          return emit({.value = packet.timestamp,
+                       .kind = LandmarkKind::kTimestamp,
+                       .whole = packet.timestamp_bits >= kWholeTime});
+        case PacketType::kBadSequence:
+        case PacketType::kBadTraceMode:
+        case PacketType::kReserved:
+          return emit({.kind = LandmarkKind::kGap});
+        default:
+          return;
+      }
+    }
+
+   private:
+    static constexpr std::uint8_t kWholeTime = 48;  ///< Bits of the shortest full timestamp.
+
+    template <class Emit>
+    static void isync(const Packet& packet, Emit&& emit) {
+      emit({.kind = LandmarkKind::kSync});
+      if (packet.reason == SyncReason::kOverflow) emit({.kind = LandmarkKind::kOverflow});
+      if (packet.reason != SyncReason::kPeriodic) emit({.kind = LandmarkKind::kTraceOn});
+      if (packet.context.updated_context_id) {
+        emit({.value = packet.context.context_id,
+              .vmid = packet.context.vmid,
+              .kind = LandmarkKind::kContext,
+              .whole = true});
+      }
+    }
+  };
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
     etmv3::write_packet(out, packet, config, config.quirks);

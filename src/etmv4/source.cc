@@ -40,6 +40,57 @@ struct Parts {
     return packet.type == PacketType::kReserved || packet.type == PacketType::kReservedConfig;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kTraceInfo; }
+  /// Every timestamp is whole: a trace info packet clears what later ones compress against.
+  struct Landmarks {
+    explicit Landmarks(const Config& /*config*/) {}
+    template <class Emit>
+    void operator()(const Packet& packet, Emit&& emit) {
+      switch (packet.type) {
+        case PacketType::kAsync:
+          return emit({.kind = LandmarkKind::kAlign});
+        case PacketType::kTraceInfo:
+          return emit({.kind = LandmarkKind::kSync});
+        case PacketType::kTimestamp:
+          return emit({.value = packet.timestamp, .kind = LandmarkKind::kTimestamp, .whole = true});
+        case PacketType::kContext:
+        case PacketType::kAddressContext32Is0:
+        case PacketType::kAddressContext32Is1:
+        case PacketType::kAddressContext64Is0:
+        case PacketType::kAddressContext64Is1:
+          if (packet.context.updated) {
+            emit({.value = packet.context.context_id,
+                  .vmid = packet.context.vmid,
+                  .kind = LandmarkKind::kContext,
+                  .whole = true,
+                  .el = packet.context.el});
+          }
+          return;
+        case PacketType::kEvent:
+          for (unsigned number = 0; number < 4; ++number) {
+            if ((packet.value >> number & 1) != 0)
+              emit({.value = number, .kind = LandmarkKind::kEvent});
+          }
+          return;
+        case PacketType::kException:
+          return emit({.value = packet.exception, .kind = LandmarkKind::kException});
+        case PacketType::kPeReset:
+          return emit({.kind = LandmarkKind::kException});
+        case PacketType::kOverflow:
+          return emit({.kind = LandmarkKind::kOverflow});
+        case PacketType::kDiscard:
+          return emit({.kind = LandmarkKind::kDiscard});
+        case PacketType::kTraceOn:
+          return emit({.kind = LandmarkKind::kTraceOn});
+        case PacketType::kBadSequence:
+        case PacketType::kBadTraceMode:
+        case PacketType::kReserved:
+        case PacketType::kReservedConfig:
+          return emit({.kind = LandmarkKind::kGap});
+        default:
+          return;
+      }
+    }
+  };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
     etmv4::write_packet(out, packet, config);

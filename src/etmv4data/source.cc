@@ -26,6 +26,31 @@ struct Parts {
   static bool is_bad(const Packet& packet) { return etmv4data::is_bad(packet.type); }
   static bool is_reserved(const Packet& packet) { return packet.type == PacketType::kReserved; }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  struct Landmarks {
+    explicit Landmarks(const Config& /*config*/) {}
+    template <class Emit>
+    void operator()(const Packet& packet, Emit&& emit) {
+      switch (packet.type) {
+        case PacketType::kAsync:
+          return emit({.kind = LandmarkKind::kAlign});
+        case PacketType::kTraceInfo:
+          return emit({.kind = LandmarkKind::kSync});
+        case PacketType::kTimestamp:
+          return emit({.value = packet.timestamp, .kind = LandmarkKind::kTimestamp});
+        case PacketType::kEvent:
+          return emit({.kind = LandmarkKind::kEvent});
+        case PacketType::kOverflow:
+          return emit({.kind = LandmarkKind::kOverflow});
+        case PacketType::kDiscard:
+          return emit({.kind = LandmarkKind::kDiscard});
+        case PacketType::kBadSequence:
+        case PacketType::kReserved:
+          return emit({.kind = LandmarkKind::kGap});
+        default:
+          return;
+      }
+    }
+  };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {
     etmv4data::write_packet(out, packet);

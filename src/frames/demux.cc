@@ -129,6 +129,12 @@ bool Demux::same_state(const Demux& other) const {
          std::equal(partial_.begin(), partial_.begin() + have_, other.partial_.begin());
 }
 
+std::optional<Demux::Place> Demux::place() const {
+  // Half syncs since the boundary were taken; the next reader meets them again.
+  if (!synced_ || failed_ || discarding_ || !started_) return std::nullopt;
+  return Place{boundary_, current_id_};
+}
+
 std::size_t Demux::withdraw() {
   const std::size_t used = consumed();
   block_ = block_.first(used);

@@ -76,30 +76,42 @@ std::vector<std::string> Capture::input_files() const {
 }
 
 std::optional<TraceBlock> Capture::next_block() {
-  const auto options = frame_options(framing_);
-  const std::size_t alignment = options ? options->alignment() : 1;
-  if (framing_ == Framing::kDstream) {
-    if (!records_) records_.emplace(trace_.bytes());
-    const auto record = records_->next();
-    if (!record) return std::nullopt;
-    const std::size_t whole = record->payload.size() / alignment * alignment;
-    if (whole == 0) return std::nullopt;
-    return TraceBlock{record->index, record->payload.first(whole)};
+  if (framing_ != Framing::kDstream) {
+    auto block = rest();
+    if (!block) return std::nullopt;
+    block->bytes = block->bytes.first(std::min(kBlockSize, block->bytes.size()));
+    position_ += block->bytes.size();
+    return block;
   }
-  auto block = rest();
-  if (!block) return std::nullopt;
-  block->bytes = block->bytes.first(std::min(kBlockSize, block->bytes.size()));
-  position_ += block->bytes.size();
-  return block;
+  if (position_ >= trace_bytes()) return std::nullopt;
+  const TraceIndex index = position_;
+  const std::uint64_t record = index / frames::kDstreamPayloadSize;
+  const std::uint64_t inside = index % frames::kDstreamPayloadSize;
+  const auto size = static_cast<std::size_t>(
+      std::min<std::uint64_t>(frames::kDstreamPayloadSize - inside, trace_bytes() - index));
+  position_ += size;
+  return TraceBlock{index,
+                    trace_.bytes().subspan(record * frames::kDstreamRecordSize + inside, size)};
 }
 
 std::optional<TraceBlock> Capture::rest() const {
-  if (framing_ == Framing::kDstream) return std::nullopt;
+  if (framing_ == Framing::kDstream || position_ >= trace_bytes()) return std::nullopt;
+  return TraceBlock{position_, trace_.bytes().subspan(position_, trace_bytes() - position_)};
+}
+
+void Capture::seek(TraceIndex index) { position_ = std::min(index, trace_bytes()); }
+
+std::uint64_t Capture::trace_bytes() const {
   const auto options = frame_options(framing_);
   const std::size_t alignment = options ? options->alignment() : 1;
-  const std::size_t whole = trace_.size() / alignment * alignment;
-  if (position_ >= whole) return std::nullopt;
-  return TraceBlock{position_, trace_.bytes().subspan(position_, whole - position_)};
+  std::uint64_t size = trace_.size();
+  if (framing_ == Framing::kDstream) {
+    const std::uint64_t records = size / frames::kDstreamRecordSize;
+    const std::uint64_t rest =
+        std::min<std::uint64_t>(size % frames::kDstreamRecordSize, frames::kDstreamPayloadSize);
+    size = records * frames::kDstreamPayloadSize + rest;
+  }
+  return size / alignment * alignment;
 }
 
 }  // namespace waymark::inputs

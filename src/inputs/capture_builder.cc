@@ -15,6 +15,29 @@ bool traces_data(const RegisterReader& registers) {
   return config.data_trace();
 }
 
+namespace {
+
+/// FNV-1a over a text of all that the source was made of.
+std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& registers,
+                          const isa::Core& core, const SourceOptions& options) {
+  std::string text(row.type);
+  for (const RegisterRule& rule : row.registers) {
+    if (const auto value = registers(rule.name)) text += fmt::format(" {}={:x}", rule.name, *value);
+  }
+  text += fmt::format(" core={}.{}", static_cast<unsigned>(core.arch),
+                      static_cast<unsigned>(core.profile));
+  if (options.starts_in_sync) text += " in-sync";
+  if (options.least_nibble_first)
+    text += *options.least_nibble_first ? " least-first" : " most-first";
+  constexpr std::uint64_t kBasis = 0xCBF2'9CE4'8422'2325;
+  constexpr std::uint64_t kPrime = 0x0000'0100'0000'01B3;
+  std::uint64_t hash = kBasis;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return hash;
+}
+
+}  // namespace
+
 void CaptureBuilder::note(std::string text, Severity severity) {
   capture_.notes_.push_back({severity, std::move(text)});
 }
@@ -78,6 +101,7 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   description.id = (*made)->trace_id();
   description.profile = core.profile;
   description.needs_image = row.needs_core;
+  description.config_hash = config_hash(row, registers, core, source);
   if (row.version != nullptr) description.version = row.version(registers);
   WAYMARK_TRY(capture_.tree_->add(std::move(*made)));
   capture_.sources_.push_back(std::move(description));

@@ -56,14 +56,19 @@ std::optional<stm::NibbleOrder> CaptureBuilder::order_in_frames(TraceId id) {
       splitter.stream(id).clear();
     } while (step != frames::Step::kNeedInput && !found);
   }
-  capture_.position_ = 0;
-  capture_.records_.reset();
+  capture_.seek(0);
   return search.order();
 }
 
 void CaptureBuilder::count_id_bytes() {
   const auto options = frame_options(capture_.framing_);
   if (!options) return;
+  if (options_.known_id_bytes) {
+    if (const auto known = options_.known_id_bytes(capture_.trace_, capture_.framing_)) {
+      capture_.id_bytes_ = *known;
+      return;
+    }
+  }
   frames::Demux demux(*options);
   while (const auto block = capture_.next_block()) {
     if (!demux.feed(block->index, block->bytes)) break;
@@ -75,8 +80,7 @@ void CaptureBuilder::count_id_bytes() {
       }
     }
   }
-  capture_.position_ = 0;
-  capture_.records_.reset();
+  capture_.seek(0);
 }
 
 void CaptureBuilder::note_lost_tail() {

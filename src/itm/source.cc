@@ -48,6 +48,40 @@ struct Parts {
     bool told_ = false;
   };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  /// The time is the sum of the local timestamps, as the decoder counts it.
+  class Landmarks {
+   public:
+    explicit Landmarks(const Config& config) : prescale_(config.prescale()) {}
+    template <class Emit>
+    void operator()(const Packet& packet, Emit&& emit) {
+      switch (packet.type) {
+        case PacketType::kAsync:
+          emit({.kind = LandmarkKind::kAlign});
+          return emit({.kind = LandmarkKind::kSync});
+        case PacketType::kLocalTimestamp:
+          time_ += packet.value * prescale_;
+          return emit({.value = time_, .kind = LandmarkKind::kTimestamp});
+        case PacketType::kHardware: {
+          constexpr std::uint8_t kExceptionTrace = 1;
+          if (packet.source == kExceptionTrace)
+            emit({.value = packet.value & 0x1FF, .kind = LandmarkKind::kException});
+          return;
+        }
+        case PacketType::kOverflow:
+          time_ = 0;
+          return emit({.kind = LandmarkKind::kOverflow});
+        case PacketType::kBadSequence:
+        case PacketType::kReserved:
+          return emit({.kind = LandmarkKind::kGap});
+        default:
+          return;
+      }
+    }
+
+   private:
+    std::uint64_t prescale_;
+    std::uint64_t time_ = 0;
+  };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
     itm::write_packet(out, packet, config.quirks);

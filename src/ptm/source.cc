@@ -51,6 +51,60 @@ struct Parts {
     static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
   };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  /// Times are in the encoding that the decoder gives them.
+  class Landmarks {
+   public:
+    explicit Landmarks(const Config& config)
+        : gray_(config.gray_timestamps()), bits_(config.timestamp_bits()) {}
+    template <class Emit>
+    void operator()(const Packet& packet, Emit&& emit) {
+      switch (packet.type) {
+        case PacketType::kBranchAddress:
+          if (packet.info_bytes != 0 && packet.exception != 0)
+            emit({.value = packet.exception, .kind = LandmarkKind::kException});
+          return;
+        case PacketType::kAsync:
+          return emit({.kind = LandmarkKind::kAlign});
+        case PacketType::kIsync:
+          return isync(packet, emit);
+        case PacketType::kTrigger:
+          return emit({.kind = LandmarkKind::kTrigger});
+        case PacketType::kContextId:
+        case PacketType::kVmid:
+          // An I-sync tells the context ID again, but not the VMID.
+          return emit({.value = packet.context.context_id,
+                       .vmid = packet.context.vmid,
+                       .kind = LandmarkKind::kContext,
+                       .whole = packet.type == PacketType::kContextId});
+        case PacketType::kTimestamp:
+          return emit({.value = gray_ ? from_gray(packet.timestamp) : packet.timestamp,
+                       .kind = LandmarkKind::kTimestamp,
+                       .whole = packet.timestamp_bits >= bits_});
+        case PacketType::kBadSequence:
+        case PacketType::kReserved:
+          return emit({.kind = LandmarkKind::kGap});
+        default:
+          return;
+      }
+    }
+
+   private:
+    template <class Emit>
+    static void isync(const Packet& packet, Emit&& emit) {
+      emit({.kind = LandmarkKind::kSync});
+      if (packet.reason == IsyncReason::kRestartOverflow) emit({.kind = LandmarkKind::kOverflow});
+      if (packet.reason != IsyncReason::kPeriodic) emit({.kind = LandmarkKind::kTraceOn});
+      if (packet.context.updated_context_id) {
+        emit({.value = packet.context.context_id,
+              .vmid = packet.context.vmid,
+              .kind = LandmarkKind::kContext,
+              .whole = true});
+      }
+    }
+
+    bool gray_ = false;
+    unsigned bits_ = 0;
+  };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
                            const SourceOptions& options) {

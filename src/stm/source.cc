@@ -55,6 +55,37 @@ struct Parts {
     std::array<bool, kContradictionCount> told_{};
   };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
+  /// Beside the time, only what is rare.
+  struct Landmarks {
+    explicit Landmarks(const Config& /*config*/) {}
+    template <class Emit>
+    void operator()(const Packet& packet, Emit&& emit) {
+      constexpr std::uint8_t kWholeTime = 64;
+      if (packet.has_timestamp && !stm::is_bad(packet.type)) {
+        emit({.value = packet.timestamp,
+              .kind = LandmarkKind::kTimestamp,
+              .whole = packet.timestamp_bits == kWholeTime});
+      }
+      switch (packet.type) {
+        case PacketType::kAsync:
+          return emit({.kind = LandmarkKind::kAlign});
+        case PacketType::kVersion:
+          return emit({.kind = LandmarkKind::kSync});
+        case PacketType::kTrig:
+          return emit({.value = packet.payload, .kind = LandmarkKind::kTrigger});
+        case PacketType::kXsync:
+          return emit({.value = packet.payload, .kind = LandmarkKind::kEvent});
+        case PacketType::kMerr:
+        case PacketType::kGerr:
+          return emit({.kind = LandmarkKind::kOverflow});
+        case PacketType::kBadSequence:
+        case PacketType::kReserved:
+          return emit({.kind = LandmarkKind::kGap});
+        default:
+          return;
+      }
+    }
+  };
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {
     stm::write_packet(out, packet);

@@ -171,8 +171,12 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
       failed_ = true;
       return false;
     }
-    raw_run_ = {.position = 0, .index = segment.index};
-    source->feed({segment.bytes(), {&raw_run_, 1}});
+    const TraceIndex first = first_[segment.id];
+    if (segment.index + segment.size <= first) continue;
+    const std::size_t passed = first > segment.index ? first - segment.index : 0;
+    first_[segment.id] = 0;
+    raw_run_ = {.position = 0, .index = segment.index + passed};
+    source->feed({segment.bytes().subspan(passed), {&raw_run_, 1}});
     current_ = source;
     return true;
   }
@@ -185,7 +189,7 @@ bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   if (reference_quirks_ || raw_ != nullptr) return false;
   const TraceId id = demux.current_id();
   Source* source = listener(id);
-  if (source == nullptr) return false;
+  if (source == nullptr || first_[id] != 0) return false;
   plain_.clear();
   const std::size_t frames = demux.take_plain_frames(plain_, kMost);
   if (frames == 0) return false;
@@ -246,6 +250,14 @@ bool DecodeTree::next_to_finish() {
   return false;
 }
 
+void DecodeTree::go_on(TraceId current_id) {
+  if (demux_) demux_->go_on(current_id);
+}
+
+void DecodeTree::begin_at(TraceId id, TraceIndex first) {
+  if (id < kTraceIdCount) first_[id] = first;
+}
+
 std::size_t DecodeTree::consumed() const {
   if (demux_) return demux_->consumed();
   return sources_[0] != nullptr ? sources_[0]->consumed() : 0;
@@ -273,6 +285,7 @@ std::unique_ptr<DecodeTree> DecodeTree::clone() const {
     copy->sources_[id]->set_observer(nullptr, id);
   }
   copy->enabled_ = enabled_;
+  copy->first_ = first_;
   copy->failed_ = failed_;
   return copy;
 }

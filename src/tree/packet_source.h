@@ -35,6 +35,9 @@ struct PacketFault {
 ///     std::string_view check(const Packet&);  what the packet shows to be wrong in the registers,
 ///       said once; in static storage, or empty
 ///     std::string_view at_end(std::uint64_t packets);  the same of the whole trace
+///   struct Landmarks;  what packets mean to an index, in the order of their kinds; made of Config
+///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), of which the index is filled
+///       in; its first test must let the commonest packets go
 ///
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
 /// left out; each needs Parser::parse():
@@ -57,7 +60,8 @@ class PacketSource final : public Source {
       : config_(config),
         options_(options),
         parser_(P::make_parser(config, options)),
-        registers_(config) {
+        registers_(config),
+        landmarks_(config) {
     if (options.decode) decoder_.emplace(P::make_decoder(config, image, options));
   }
 
@@ -79,6 +83,7 @@ class PacketSource final : public Source {
   void reset() override {
     parser_.reset();
     if (decoder_) decoder_->reset();
+    landmarks_ = Landmarks(config_);
     ending_ = Ending::kNone;
     if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
   }
@@ -114,6 +119,7 @@ class PacketSource final : public Source {
   void set_observer(Observer* observer, TraceId stream_id) override {
     observer_ = observer;
     shows_packets_ = observer != nullptr && observer->wants_packets();
+    shows_landmarks_ = observer != nullptr && observer->wants_landmarks();
     stream_id_ = stream_id;
   }
 
@@ -167,6 +173,7 @@ class PacketSource final : public Source {
     parser_ = from.parser_;
     parser_.reset_statistics();
     registers_ = from.registers_;
+    landmarks_ = from.landmarks_;
     ending_ = from.ending_;
     if constexpr (kJumps) {
       if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
@@ -219,6 +226,17 @@ class PacketSource final : public Source {
   };
   using Registers = typename RegistersOf<P>::Type;
   static constexpr bool kChecksRegisters = !std::same_as<Registers, NoRegisters>;
+
+  template <class Part>
+  struct LandmarksOf {
+    using Type = NoRegisters;
+  };
+  template <class Part>
+    requires requires { typename Part::Landmarks; }
+  struct LandmarksOf<Part> {
+    using Type = typename Part::Landmarks;
+  };
+  using Landmarks = typename LandmarksOf<P>::Type;
 
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
@@ -445,6 +463,7 @@ class PacketSource final : public Source {
     ++statistics_.packets;
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
     if (!decoder_) {
+      if (shows_landmarks_) mark(packet);
       report_fault(packet);
       if constexpr (kChecksRegisters) {
         if (!options_.reference_quirks) report_registers(registers_.check(packet), packet.index);
@@ -453,6 +472,15 @@ class PacketSource final : public Source {
     }
     if (P::is_monitor_only(packet)) return false;
     return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet);
+  }
+
+  void mark(const Packet& packet) {
+    if constexpr (!std::same_as<Landmarks, NoRegisters>) {
+      landmarks_(packet, [&](Landmark landmark) {
+        landmark.index = packet.index;
+        observer_->on_landmark(landmark, stream_id_);
+      });
+    }
   }
 
   [[nodiscard]] PacketFault fault_of(const Packet& packet) const {
@@ -516,11 +544,13 @@ class PacketSource final : public Source {
   Parser parser_;
   std::optional<Decoder> decoder_;
   Registers registers_;
+  [[no_unique_address]] Landmarks landmarks_;
   Packet packet_;
   SourceStatistics statistics_;
   Observer* observer_ = nullptr;
   bool shows_packets_ = false;
   FrameMarks* marks_ = nullptr;
+  bool shows_landmarks_ = false;
   TraceId stream_id_ = 0;
   Ending ending_ = Ending::kNone;
 };

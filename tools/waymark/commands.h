@@ -10,6 +10,8 @@ void add_packets(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);
 void add_syst(CLI::App& app, int& exit_code);
 void add_collateral(CLI::App& app, int& exit_code);
+void add_index(CLI::App& app, int& exit_code);
+void add_find(CLI::App& app, int& exit_code);
 void add_assemble(CLI::App& app, int& exit_code);
 void add_synth(CLI::App& app, int& exit_code);
 void add_etm4(CLI::App& app, int& exit_code);

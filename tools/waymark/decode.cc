@@ -13,6 +13,7 @@
 #include "syst_options.h"
 #include "waymark/merge/time_merge.h"
 #include "waymark/outputs/names.h"
+#include "window.h"
 
 namespace waymark::cli {
 namespace {
@@ -74,11 +75,12 @@ class Merged final : private merge::RecordSink {
 class DamageObserver final : public Observer {
  public:
   /// `merged` may be nullptr: damage goes to the sink at once.
-  DamageObserver(Sink& sink, Merged* merged) : sink_(sink), merged_(merged) {}
+  DamageObserver(Sink& sink, Merged* merged, const Window& window)
+      : sink_(sink), merged_(merged), window_(window) {}
   [[nodiscard]] bool wants_packets() const override { return false; }
   void on_diagnostic(const Diagnostic& record) override {
     // The decoder speaks of a bad packet too, and says what it means.
-    if (record.stage == Stage::kPackets) return;
+    if (record.stage == Stage::kPackets || !window_.contains(record)) return;
     if (merged_ != nullptr) {
       merged_->add(record);
     } else {
@@ -91,6 +93,7 @@ class DamageObserver final : public Observer {
  private:
   Sink& sink_;
   Merged* merged_;
+  const Window& window_;
   std::optional<Diagnostic> first_;
 };
 
@@ -112,6 +115,7 @@ struct DecodeOptions : RecordOptions {
   bool syst = false;
   MessageOptions messages;
   unsigned threads = 0;  ///< 0: not said.
+  WindowOptions window;
 };
 
 int finish(inputs::Capture& capture, Output& output, const DecodeOptions& options, int code,
@@ -142,7 +146,8 @@ int run(const DecodeOptions& options) {
   if (!collateral) return collateral.error();
   const auto transport = transport_options(options.messages);
   if (!transport) return complain(transport.error().detail, kUsage);
-  auto capture = open_capture(options.input, source);
+  Window window(options.input, options.window);
+  auto capture = open_capture(options.input, source, true, window.known_id_bytes());
   if (!capture) return capture.error();
   if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
     return complain(safe.error().detail, kUsage);
@@ -150,6 +155,7 @@ int run(const DecodeOptions& options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 
+  if (const int code = window.open(*capture); code != kOk) return code;
   if (const std::string fault = options.strict ? capture->image_fault() : ""; !fault.empty())
     return complain("--strict: " + fault, kDamaged);
 
@@ -159,8 +165,8 @@ int run(const DecodeOptions& options) {
     messages.emplace(*collateral, transport->frequency, options.format);
     if (transport->short_guid) messages->set_short_client(*transport->short_guid);
   }
-  // Times, messages and --strict look at everything in one row.
-  if (!timed && !messages && !options.strict) {
+  // Times, messages, --strict and parts of the trace are looked at in one row.
+  if (!timed && !messages && !options.strict && !options.window.given()) {
     if (const auto done = decode_parallel(*capture, *output, options.format, options.threads)) {
       return finish(*capture, *output, options, done->code, done->executed);
     }
@@ -170,7 +176,7 @@ int run(const DecodeOptions& options) {
       output->text(), *capture);
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
-  DamageObserver observer(*sink, merged ? &*merged : nullptr);
+  DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
   capture->tree().set_observer(&observer);
 
   bool executed = false;
@@ -182,11 +188,13 @@ int run(const DecodeOptions& options) {
     }
   };
   const RunHooks hooks{.on_elements =
-                           [&](std::span<const Element> elements) {
+                           [&](std::span<const Element> all) {
+                             const std::span<const Element> elements = window.cut(all);
                              pass(messages ? messages->replace(elements) : elements);
-                             executed |= says_something(elements);
+                             executed |= says_something(all);
                            },
-                       .stop = [&] { return options.strict && observer.first().has_value(); }};
+                       .stop = [&] { return options.strict && observer.first().has_value(); },
+                       .enough = [&](TraceIndex index) { return window.enough(index); }};
   int code = run_capture(*capture, *output, hooks);
   if (messages) pass(messages->finish());
   if (merged) merged->finish();
@@ -213,11 +221,13 @@ void add_decode(CLI::App& app, int& exit_code) {
                     "STM: show SyS-T messages in place of their packets; see `waymark syst`");
   add_collateral_options(*command, options->messages);
   add_threads_option(*command, options->threads);
+  add_window_options(*command, options->window);
   command->footer(
       "Examples:\n"
       "  waymark decode board/                        every core, as text\n"
       "  waymark decode board/ --id 0x10 --format json -o core0.jsonl\n"
       "  waymark decode board/ --merge time           cores and software trace in one view\n"
+      "  waymark decode board/ --from t:8123456 --to 0x40000\n"
       "  waymark decode etb.bin --protocol etmv4 --reg TRCCONFIGR=0xC1 --reg TRCIDR0=0x28000EA1 "
       "\\\n"
       "      --reg TRCIDR2=0x488 --image 0x80000000=kernel.bin");

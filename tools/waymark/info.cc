@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
+#include "index_access.h"
 #include "input_options.h"
 #include "run.h"
 #include "waymark/outputs/json.h"
@@ -15,9 +17,32 @@ namespace {
 
 struct InfoOptions {
   InputOptions input;
+  std::string index;
   Format format = Format::kText;
   std::string output;
 };
+
+/// A capture and what was counted in it.
+struct Contents {
+  const inputs::Capture& capture;
+  std::map<TraceId, SourceStatistics> counts{};
+  std::string index{};  ///< Where the counts come from; empty: the trace was read.
+
+  [[nodiscard]] const SourceStatistics& of(const inputs::CaptureSource& source) const {
+    return counts.at(source.id);
+  }
+};
+
+SourceStatistics statistics_of(const index::Stream& stream) {
+  SourceStatistics counts;
+  counts.total_bytes = stream.tally.bytes;
+  counts.unsynced_bytes = stream.tally.unsynced_bytes;
+  counts.packets = stream.tally.packets;
+  counts.sync_points = stream.tally.sync_points;
+  counts.bad_headers = static_cast<std::uint32_t>(stream.tally.bad_headers);
+  counts.bad_sequences = static_cast<std::uint32_t>(stream.tally.bad_sequences);
+  return counts;
+}
 
 std::string_view framing_words(inputs::Framing framing) {
   switch (framing) {
@@ -85,13 +110,14 @@ std::string_view why_packets_are_bad(Protocol protocol) {
 }
 
 /// What the counts and the notes say against the capture, as whole sentences.
-std::vector<std::string> find_doubts(const inputs::Capture& capture) {
+std::vector<std::string> find_doubts(const Contents& contents) {
+  const inputs::Capture& capture = contents.capture;
   std::vector<std::string> doubts;
   for (const inputs::Note& note : capture.notes()) {
     if (note.severity != Severity::kInfo) doubts.push_back(note.text);
   }
   for (const inputs::CaptureSource& source : capture.sources()) {
-    const SourceStatistics counts = source.source->statistics();
+    const SourceStatistics& counts = contents.of(source);
     const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
     const Protocol protocol = source.source->protocol();
     if (counts.total_bytes == 0) {
@@ -127,7 +153,8 @@ std::string_view trace_name(const inputs::Capture& capture) {
                                      : std::string_view(capture.trace().path());
 }
 
-void write_text(TextBuffer& out, const std::string& path, const inputs::Capture& capture) {
+void write_text(TextBuffer& out, const std::string& path, const Contents& contents) {
+  const inputs::Capture& capture = contents.capture;
   out.put(fmt::format("input     {} ({})\n", path, inputs::input_kind_name(capture.kind())));
   if (const inputs::Snapshot* snapshot = capture.snapshot()) {
     if (!snapshot->description.empty()) {
@@ -140,13 +167,14 @@ void write_text(TextBuffer& out, const std::string& path, const inputs::Capture&
   }
   out.put(fmt::format("trace     {}, {} bytes, {}\n", capture.trace().path(),
                       capture.trace().size(), framing_words(capture.framing())));
+  if (!contents.index.empty()) out.put(fmt::format("index     {}\n", contents.index));
 
   out.put("\nsources\n");
   constexpr std::string_view kRow = "  {:<5} {:<12} {:<10} {:<24} {:>12} {:>10} {:>6} {:>10}\n";
   out.put(fmt::format(kRow, "id", "device", "protocol", "core", "bytes", "packets", "syncs",
                       "unsynced"));
   for (const inputs::CaptureSource& source : capture.sources()) {
-    const SourceStatistics counts = source.source->statistics();
+    const SourceStatistics& counts = contents.of(source);
     const std::string core = source.core.empty()
                                  ? source.core_type
                                  : fmt::format("{} {}", source.core, source.core_type);
@@ -164,7 +192,7 @@ void write_text(TextBuffer& out, const std::string& path, const inputs::Capture&
   }
 
   out.put("\nwhat looks wrong\n");
-  const std::vector<std::string> doubts = find_doubts(capture);
+  const std::vector<std::string> doubts = find_doubts(contents);
   if (doubts.empty()) out.put("  nothing\n");
   for (const std::string& doubt : doubts) out.put(fmt::format("  - {}\n", doubt));
 }
@@ -175,7 +203,8 @@ void put_text(TextBuffer& out, std::string_view name, std::string_view value) {
 }
 
 /// One object on one line; docs/output-formats.md.
-void write_json(TextBuffer& out, const std::string& path, const inputs::Capture& capture) {
+void write_json(TextBuffer& out, const std::string& path, const Contents& contents) {
+  const inputs::Capture& capture = contents.capture;
   out.put(R"({"type":"info",)");
   put_text(out, "input", path);
   out.put(',');
@@ -188,7 +217,7 @@ void write_json(TextBuffer& out, const std::string& path, const inputs::Capture&
                       inputs::framing_name(capture.framing())));
   std::string_view comma;
   for (const inputs::CaptureSource& source : capture.sources()) {
-    const SourceStatistics counts = source.source->statistics();
+    const SourceStatistics& counts = contents.of(source);
     out.put(comma);
     comma = ",";
     out.put(fmt::format(R"({{"id":{},)", source.id));
@@ -216,7 +245,7 @@ void write_json(TextBuffer& out, const std::string& path, const inputs::Capture&
   }
   out.put(R"(],"doubts":[)");
   comma = {};
-  for (const std::string& doubt : find_doubts(capture)) {
+  for (const std::string& doubt : find_doubts(contents)) {
     out.put(comma);
     comma = ",";
     outputs::write_json_string(out, doubt);
@@ -225,16 +254,27 @@ void write_json(TextBuffer& out, const std::string& path, const inputs::Capture&
 }
 
 int run(const InfoOptions& options) {
-  auto capture = open_capture(options.input, {.decode = false}, false);
+  IndexAccess access(options.input, options.index);
+  auto capture = open_capture(options.input, {.decode = false}, false, access.known_id_bytes());
   if (!capture) return capture.error();
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  const int code = run_capture(*capture, *output, {});
-  if (code == kInterrupted) return code;
-  if (options.format == Format::kJson) {
-    write_json(output->text(), options.input.path, *capture);
+  Contents contents{.capture = *capture};
+  int code = kOk;
+  if (const index::Index* index = access.ready(*capture)) {
+    contents.index = index->place();
+    for (const index::Stream& stream : index->header().streams)
+      contents.counts[stream.id] = statistics_of(stream);
   } else {
-    write_text(output->text(), options.input.path, *capture);
+    code = run_capture(*capture, *output, {});
+    if (code == kInterrupted) return code;
+    for (const inputs::CaptureSource& source : capture->sources())
+      contents.counts[source.id] = source.source->statistics();
+  }
+  if (options.format == Format::kJson) {
+    write_json(output->text(), options.input.path, contents);
+  } else {
+    write_text(output->text(), options.input.path, contents);
   }
   return finish_output(*output, code);
 }
@@ -246,6 +286,7 @@ void add_info(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("info", "Sources, IDs, protocols, sizes, images, and what looks wrong");
   add_input_options(*command, options->input);
+  add_index_option(*command, options->index);
   add_format_option(*command, options->format, false);
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(

@@ -138,11 +138,13 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
 }
 
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
-                                                 const SourceOptions& source, bool print_notes) {
+                                                 const SourceOptions& source, bool print_notes,
+                                                 const KnownIdBytes& known_id_bytes) {
   auto wanted = capture_options(options);
   if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
   const std::optional<bool> least_nibble_first = wanted->source.least_nibble_first;
   wanted->source = source;
+  wanted->known_id_bytes = known_id_bytes;
   wanted->source.starts_in_sync |= options.assume_sync;
   wanted->source.least_nibble_first = least_nibble_first;
   auto capture = inputs::Capture::open(options.path, *wanted);

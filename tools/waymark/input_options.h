@@ -9,6 +9,8 @@
 
 namespace waymark::cli {
 
+using KnownIdBytes = decltype(inputs::CaptureOptions::known_id_bytes);
+
 /// Texts as given; capture_options() reads them.
 struct InputOptions {
   std::string path;
@@ -33,7 +35,8 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options);
 /// returns the exit code.
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source,
-                                                 bool print_notes = true);
+                                                 bool print_notes = true,
+                                                 const KnownIdBytes& known_id_bytes = {});
 
 /// "waymark: <sentence>" on standard error; returns `code`.
 int complain(std::string_view sentence, int code);

@@ -44,6 +44,8 @@ int run(int argc, char** argv) {
   add_info(app, exit_code);
   add_packets(app, exit_code);
   add_decode(app, exit_code);
+  add_index(app, exit_code);
+  add_find(app, exit_code);
   add_syst(app, exit_code);
   add_collateral(app, exit_code);
   add_assemble(app, exit_code);
@@ -58,8 +60,9 @@ int run(int argc, char** argv) {
     return complain(usage_sentence(app, error.what()), kUsage);
   }
   if (app.get_subcommands().empty())
-    return complain("A command is missing: info, decode, packets or assemble; see waymark --help.",
-                    kUsage);
+    return complain(
+        "A command is missing: info, decode, packets, index, find or assemble; see waymark --help.",
+        kUsage);
   return exit_code;
 }
 

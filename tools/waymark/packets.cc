@@ -8,14 +8,15 @@
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/json.h"
 #include "waymark/outputs/packet_text.h"
+#include "window.h"
 
 namespace waymark::cli {
 namespace {
 
 class PacketObserver final : public Observer {
  public:
-  PacketObserver(inputs::Capture& capture, Output& output, Format format)
-      : tree_(capture.tree()), output_(output), format_(format) {
+  PacketObserver(inputs::Capture& capture, Output& output, Format format, Window& window)
+      : tree_(capture.tree()), output_(output), format_(format), window_(window) {
     if (format == Format::kCsv) outputs::write_csv_packet_header(output.text());
   }
 
@@ -24,6 +25,8 @@ class PacketObserver final : public Observer {
     PacketRef packet = seen;
     // Without frames the tree knows no ID; the registers do.
     packet.trace_id = source.trace_id();
+    window_.tell(packet.trace_id, packet.index);
+    if (!window_.contains(packet.index)) return;
     if (packet.bad && !first_bad_) first_bad_ = packet.index;
     TextBuffer& out = output_.text();
     switch (format_) {
@@ -42,7 +45,7 @@ class PacketObserver final : public Observer {
 
   /// Bad packets speak for themselves; that the registers are wrong is seen in none of them.
   void on_diagnostic(const Diagnostic& record) override {
-    if (record.fault != Fault::kUnsupportedConfig) return;
+    if (record.fault != Fault::kUnsupportedConfig || !window_.contains(record)) return;
     const std::string place =
         record.index == kNoIndex ? "" : fmt::format(", trace byte {}", record.index);
     complain(fmt::format("trace ID 0x{:02x}{}: {}", record.trace_id, place, record.message), kOk);
@@ -54,19 +57,27 @@ class PacketObserver final : public Observer {
   const DecodeTree& tree_;
   Output& output_;
   Format format_;
+  Window& window_;
   std::optional<TraceIndex> first_bad_;
 };
 
-int run(const RecordOptions& options) {
-  auto capture = open_capture(options.input, {.decode = false});
+struct PacketOptions : RecordOptions {
+  WindowOptions window;
+};
+
+int run(const PacketOptions& options) {
+  Window window(options.input, options.window);
+  auto capture = open_capture(options.input, {.decode = false}, true, window.known_id_bytes());
   if (!capture) return capture.error();
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 
-  PacketObserver observer(*capture, *output, options.format);
+  if (const int code = window.open(*capture); code != kOk) return code;
+  PacketObserver observer(*capture, *output, options.format, window);
   capture->tree().set_observer(&observer);
   const RunHooks hooks{.on_elements = {},
-                       .stop = [&] { return options.strict && observer.first_bad().has_value(); }};
+                       .stop = [&] { return options.strict && observer.first_bad().has_value(); },
+                       .enough = [&](TraceIndex index) { return window.enough(index); }};
   int code = run_capture(*capture, *output, hooks);
   if (options.strict && observer.first_bad()) {
     code = complain(fmt::format("--strict: the trace is damaged: bad packet at trace byte {}.",
@@ -84,9 +95,10 @@ int run(const RecordOptions& options) {
 }  // namespace
 
 void add_packets(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<RecordOptions>();
+  auto options = std::make_shared<PacketOptions>();
   CLI::App* command = app.add_subcommand("packets", "List the trace packets");
   add_record_options(*command, *options, "Stop at the first bad packet with exit code 1");
+  add_window_options(*command, options->window);
   command->footer(
       "Examples:\n"
       "  waymark packets board/ --id 0x10\n"

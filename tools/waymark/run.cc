@@ -39,6 +39,7 @@ class Runner {
             kDamaged);
       }
       progress.at(block->index + block->bytes.size());
+      if (hooks_.enough && hooks_.enough(block->index + block->bytes.size())) break;
     }
     capture_.tree().finish();
     return drain();

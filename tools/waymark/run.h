@@ -14,6 +14,8 @@ namespace waymark::cli {
 struct RunHooks {
   std::function<void(std::span<const Element>)> on_elements;
   std::function<bool()> stop;
+  /// Asked after each block, with the index behind it.  True: the rest is not wanted.
+  std::function<bool(TraceIndex)> enough{};
 };
 
 /// Decodes the capture to its end.  kOk; kInterrupted; kOutput, whose sentence is printed; kDamaged

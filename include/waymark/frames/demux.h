@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/result.h"
@@ -192,6 +193,22 @@ class Demux {
   /// From the same next blocks both will give the same frames and errors.  Both have used up their
   /// blocks.
   [[nodiscard]] bool same_state(const Demux& other) const;
+
+  /// A place where another demultiplexer can go on: the first byte that belongs to no frame taken
+  /// so far, and the ID that is current there.
+  struct Place {
+    TraceIndex index = 0;
+    TraceId current_id = kNoTraceId;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  /// Nothing where no frame boundary is known.  Call it where a block is used up.
+  [[nodiscard]] std::optional<Place> place() const;
+  /// As reset(), but the next block begins at a place, with a frame or a sync.
+  void go_on(TraceId current_id) {
+    reset();
+    synced_ = true;
+    current_id_ = current_id;
+  }
 
   /// Bytes taken in that were neither counted nor reported as skipped: an unfinished frame, or the
   /// search for a sync.  At the end of the capture these are lost.

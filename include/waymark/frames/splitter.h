@@ -47,6 +47,10 @@ class StreamSplitter {
   [[nodiscard]] std::uint64_t held() const { return demux_.held(); }
   void resync() { demux_.resync(); }
 
+  /// As those of Demux; streams and counts stay.
+  [[nodiscard]] std::optional<Demux::Place> place() const { return demux_.place(); }
+  void go_on(TraceId current_id) { demux_.go_on(current_id); }
+
   /// The demultiplexer starts anew; streams and counts stay.
   void reset() { demux_.reset(); }
 

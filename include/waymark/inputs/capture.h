@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ std::optional<Framing> framing_by_name(std::string_view name);
 /// The options of the deformatter; nothing for kNone.
 std::optional<frames::Options> frame_options(Framing framing);
 
+/// Bytes of each trace ID in the frames of a capture.
+using IdBytes = std::array<std::uint64_t, kTraceIdCount>;
+
 /// A file that lies in target memory.
 struct ImageFile {
   std::uint64_t address = 0;
@@ -47,6 +51,10 @@ struct CaptureOptions {
   std::optional<Framing> framing;
   std::vector<std::pair<std::string, std::uint32_t>> registers;
   std::vector<ImageFile> images;  ///< Added to those of a snapshot.
+
+  /// What is known of the trace in frames without reading it, from an index for instance; nothing:
+  /// all of it is read once to count.  May be empty.
+  std::function<std::optional<IdBytes>(const MappedFile& trace, Framing framing)> known_id_bytes;
 };
 
 /// A source of the tree and what the input says of it.
@@ -58,10 +66,11 @@ struct CaptureSource {
   std::string core{};
   std::string core_type{};
   isa::Profile profile = isa::Profile::kUnknown;
-  Source* source = nullptr;     ///< Of the tree.
-  bool starts_in_sync = false;  ///< Decoded without a synchronisation point; SourceOptions.
-  bool needs_image = false;     ///< Its trace can only be decoded along the program.
-  std::string image_fault{};    ///< What part of the image is missing, as a whole sentence.
+  Source* source = nullptr;       ///< Of the tree.
+  bool starts_in_sync = false;    ///< Decoded without a synchronisation point; SourceOptions.
+  bool needs_image = false;       ///< Its trace can only be decoded along the program.
+  std::uint64_t config_hash = 0;  ///< Of all that decides how its bytes are read.
+  std::string image_fault{};      ///< What part of the image is missing, as a whole sentence.
 };
 
 /// A sentence for the user about something doubtful that did not stop the opening.
@@ -105,9 +114,7 @@ class Capture {
   [[nodiscard]] std::vector<std::string> input_files() const;
 
   /// Bytes of each trace ID in the frames, attached or not; all zero without frames.
-  [[nodiscard]] const std::array<std::uint64_t, kTraceIdCount>& id_bytes() const {
-    return id_bytes_;
-  }
+  [[nodiscard]] const IdBytes& id_bytes() const { return id_bytes_; }
 
   /// The blocks of the trace one after the other; nothing at its end.
   std::optional<TraceBlock> next_block();
@@ -115,6 +122,12 @@ class Capture {
   /// All blocks that next_block() has not given yet, as one; nothing at the end, and where the
   /// trace is in records.  next_block() goes on as before.
   [[nodiscard]] std::optional<TraceBlock> rest() const;
+  /// The next block begins at `index`, or at the end of the trace if that is before.  `index` must
+  /// be a multiple of the frames' alignment (frames::Options::alignment).
+  void seek(TraceIndex index);
+
+  /// Bytes that next_block() gives in all: indexes end there.
+  [[nodiscard]] std::uint64_t trace_bytes() const;
 
  private:
   Capture() = default;
@@ -129,10 +142,9 @@ class Capture {
   std::unique_ptr<DecodeTree> tree_;
   std::vector<CaptureSource> sources_;
   std::vector<Note> notes_;
-  std::array<std::uint64_t, kTraceIdCount> id_bytes_{};
+  IdBytes id_bytes_{};
 
   TraceIndex position_ = 0;
-  std::optional<frames::DstreamReader> records_;
 };
 
 }  // namespace waymark::inputs

@@ -53,6 +53,14 @@ class DecodeTree {
   /// start there.  What next() has not given yet stays.
   std::size_t withdraw();
 
+  /// Before the first block, or after reset(): decoding begins in the middle, at a place that a
+  /// demultiplexer told (frames::Demux::place).  Without frames it does nothing.
+  void go_on(TraceId current_id);
+
+  /// The bytes of `id` before `first` are passed over, as if they were those of an ID without
+  /// source; kNoIndex: all of them.  Without frames it does nothing.
+  void begin_at(TraceId id, TraceIndex first);
+
   /// End of the trace for all sources, ascending by ID; next() gives the rest.
   void finish();
 
@@ -112,6 +120,7 @@ class DecodeTree {
   std::optional<frames::Demux> demux_;
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
+  std::array<TraceIndex, kTraceIdCount> first_{};  ///< begin_at().
   Observer* observer_ = nullptr;
   frames::RawMonitor* raw_ = nullptr;
   bool reference_quirks_ = false;

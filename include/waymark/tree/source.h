@@ -13,6 +13,7 @@
 #include "waymark/element/element.h"
 #include "waymark/frames/stream.h"
 #include "waymark/tree/fields.h"
+#include "waymark/tree/landmark.h"
 
 namespace waymark {
 
@@ -56,6 +57,10 @@ class Observer {
   /// input is left, and goes on when it is called again.
   [[nodiscard]] virtual bool pauses() const { return false; }
   virtual void on_diagnostic(const Diagnostic& /*record*/) {}
+  /// True: on_landmark() is called, where nothing is decoded.  Read when the observer is set.
+  [[nodiscard]] virtual bool wants_landmarks() const { return false; }
+  /// `stream_id` is the ID that the source's packets carry.
+  virtual void on_landmark(const Landmark& /*landmark*/, TraceId /*stream_id*/) {}
   /// An operation has passed through the source with this ID.
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
 };

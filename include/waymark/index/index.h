@@ -1,0 +1,181 @@
+// An index of a capture: which trace IDs, synchronisation points, times and landmarks lie in which
+// block of it.  docs/index-format.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/frames/demux.h"
+#include "waymark/tree/landmark.h"
+
+namespace waymark::index {
+
+/// Bytes of capture in a block.  Every granule is a multiple of kMinGranule, and so of the frames.
+inline constexpr std::uint64_t kDefaultGranule = std::uint64_t{64} << 10;
+inline constexpr std::uint64_t kMinGranule = std::uint64_t{4} << 10;
+inline constexpr std::uint64_t kMaxGranule = std::uint64_t{64} << 20;
+
+/// The formatter's ID of triggers.
+inline constexpr TraceId kTriggerId = 0x7D;
+
+enum class Form : std::uint8_t {
+  kSparse,  ///< Counts, first and last of each block.
+  kFull,    ///< Each landmark, too.
+};
+std::string_view form_name(Form form);
+
+/// Sums that SourceStatistics has, of packets and bytes.
+struct Tally {
+  std::uint64_t bytes = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t sync_points = 0;
+  std::uint64_t unsynced_bytes = 0;
+  std::uint64_t bad_headers = 0;
+  std::uint64_t bad_sequences = 0;
+  friend bool operator==(const Tally&, const Tally&) = default;
+};
+
+using LandmarkCounts = std::array<std::uint64_t, kLandmarkKindCount>;
+
+/// What the frames of one block of capture hold.  Of raw trace, an empty shell.
+struct SourceBlock {
+  std::uint64_t number = 0;
+  /// Where a demultiplexer can go on that wants all of the block; nothing: only further to the
+  /// front.
+  std::optional<frames::Demux::Place> place;
+  std::uint64_t frame_syncs = 0;
+  TraceIndex first_frame_sync = kNoIndex;
+  std::uint64_t triggers = 0;  ///< Bytes of kTriggerId.
+  TraceIndex first_trigger = kNoIndex;
+  std::uint64_t resets = 0;  ///< Runs of frame syncs that reset everything.
+  std::uint64_t errors = 0;  ///< Of the frame layer.
+  std::vector<std::pair<TraceId, std::uint32_t>> bytes;  ///< By ID, ascending; ID 0 is left out.
+  friend bool operator==(const SourceBlock&, const SourceBlock&) = default;
+};
+
+/// What one source sent in one block of capture.  A packet belongs to the block of its last byte,
+/// so that positions may lie before the block.  The index of a landmark of kSync is that of the
+/// kAlign before it: where a decoder can start.
+struct StreamBlock {
+  std::uint64_t number = 0;
+  Tally tally;
+  LandmarkCounts counts{};
+  std::uint64_t whole_timestamps = 0;
+  std::uint64_t lasting_contexts = 0;  ///< That later synchronisation points do not tell again.
+  TraceIndex first_sync = kNoIndex;
+  TraceIndex last_sync = kNoIndex;
+  std::uint64_t first_timestamp = 0;  ///< These three only where `counts` has timestamps.
+  std::uint64_t last_timestamp = 0;
+  std::uint64_t highest_timestamp = 0;
+  std::vector<Landmark> landmarks;  ///< Of the full form, in order.
+  friend bool operator==(const StreamBlock&, const StreamBlock&) = default;
+
+  [[nodiscard]] std::uint64_t count(LandmarkKind kind) const {
+    return counts[static_cast<std::size_t>(kind)];
+  }
+  /// Counts it; keeps it in `landmarks` where the form is full.
+  void add(const Landmark& landmark, Form form);
+};
+
+/// A source of the capture, and sums over its blocks.
+struct Stream {
+  TraceId id = 0;
+  std::string protocol;
+  std::uint64_t config_hash = 0;  ///< inputs::CaptureSource::config_hash.
+  bool starts_in_sync = false;    ///< Its first byte begins a packet.
+  Tally tally;
+  LandmarkCounts counts{};
+  friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+/// What an index is of and how far it goes.
+struct Header {
+  std::uint64_t granule = kDefaultGranule;
+  Form form = Form::kSparse;
+  std::string framing;          ///< inputs::framing_name().
+  std::uint64_t indexed = 0;    ///< All before this index is in the blocks.
+  bool complete = false;        ///< The capture ended there.
+  std::uint64_t file_size = 0;  ///< Bytes of the capture's file up to `indexed`,
+  std::uint64_t file_hash = 0;  ///< and sample_hash() of them.
+  std::uint64_t frame_syncs = 0;
+  std::uint64_t triggers = 0;
+  std::uint64_t resets = 0;
+  std::uint64_t errors = 0;
+  std::array<std::uint64_t, kTraceIdCount> id_bytes{};
+  std::vector<Stream> streams;  ///< Ascending by ID.
+  friend bool operator==(const Header&, const Header&) = default;
+
+  [[nodiscard]] bool framed() const { return framing != "none"; }
+  [[nodiscard]] std::uint64_t blocks() const { return (indexed + granule - 1) / granule; }
+  /// nullptr: no such source.
+  [[nodiscard]] const Stream* stream(TraceId id) const;
+  void add(const SourceBlock& block);
+  void add(TraceId id, const StreamBlock& block);
+  void remove(const SourceBlock& block);
+  void remove(TraceId id, const StreamBlock& block);
+};
+
+/// A hash of 16 samples spread over `file`, its head and tail among them; reads no more than those.
+std::uint64_t sample_hash(Bytes file);
+
+/// What Index::find() looks for in the blocks of a stream.
+struct Want {
+  std::optional<LandmarkKind> kind{};                 ///< Some of these.
+  std::optional<std::uint64_t> timestamp_at_least{};  ///< One of this value or above.
+  bool lasting_context = false;                       ///< StreamBlock::lasting_contexts.
+  [[nodiscard]] bool holds(const StreamBlock& block) const;
+};
+
+enum class Walk : std::uint8_t { kForward, kBackward };
+
+/// The blocks, in memory or in a file (store.h).  One owner; not thread safe.
+///
+/// Reading fails only where a file does: kIo, kBadData.  Blocks without anything need not be there.
+class Index {
+ public:
+  virtual ~Index() = default;
+  Index() = default;
+  Index(const Index&) = delete;
+  Index& operator=(const Index&) = delete;
+
+  [[nodiscard]] const Header& header() const { return header_; }
+  /// Where it is kept, for the user; empty: in memory.
+  [[nodiscard]] virtual std::string place() const { return {}; }
+
+  virtual Result<std::optional<SourceBlock>> source_block(std::uint64_t number) = 0;
+  /// The first block with triggers, from `number` on.
+  virtual Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) = 0;
+  /// The first block of `id`, from `number` on in that direction, that has what is wanted; without
+  /// its landmarks.
+  virtual Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
+                                                  const Want& want) = 0;
+  /// Of the full form.
+  virtual Result<std::vector<Landmark>> landmarks(TraceId id, std::uint64_t number) = 0;
+
+  // -- For the builder: blocks in ascending order, then a header that sums them up. --------------
+  virtual Result<void> append(const SourceBlock& block) = 0;
+  virtual Result<void> append(TraceId id, const StreamBlock& block) = 0;
+  /// What was appended counts from here on, even if the program ends.
+  virtual Result<void> commit(const Header& header) = 0;
+  /// Blocks from `number` on go; `header` sums up the rest.
+  virtual Result<void> truncate(std::uint64_t number, const Header& header) = 0;
+
+ protected:
+  Header header_;
+};
+
+/// An index in memory.
+std::unique_ptr<Index> make_memory_index();
+
+/// Landmarks as bytes, and back; docs/index-format.md.  Decoding: kBadData.
+std::vector<std::uint8_t> encode_landmarks(const std::vector<Landmark>& landmarks);
+Result<std::vector<Landmark>> decode_landmarks(Bytes bytes);
+
+}  // namespace waymark::index

@@ -1,0 +1,272 @@
+#include "waymark/index/finder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <vector>
+
+#include "pass.h"
+#include "waymark/base/number.h"
+
+namespace waymark::index {
+namespace {
+
+/// Blocks that are read together, at most.
+constexpr std::uint64_t kWindow = 64;
+
+bool matches(const Query& query, const Landmark& landmark) {
+  if (landmark.kind != query.kind) return false;
+  if (!query.value) return true;
+  return query.kind == LandmarkKind::kTimestamp ? landmark.value >= *query.value
+                                                : landmark.value == *query.value;
+}
+
+class Finder final : private PassSink {
+ public:
+  Finder(inputs::Capture& capture, Index& index, std::span<const TraceId> ids, const Query& query)
+      : capture_(capture), index_(index), ids_(ids), query_(query) {
+    want_.kind = query.kind;
+    if (query.kind == LandmarkKind::kTimestamp) want_.timestamp_at_least = query.value;
+    triggers_ = query.kind == LandmarkKind::kTrigger && index.header().framed();
+  }
+
+  Result<void> run(std::uint64_t block, const std::function<bool(const Hit&)>& take) {
+    while (true) {
+      const auto next = next_block(block);
+      if (!next) return std::unexpected(next.error());
+      if (!*next) return {};
+      const std::uint64_t end = std::min(**next + kWindow, index_.header().blocks());
+      WAYMARK_TRY(look(**next, end));
+      std::ranges::sort(hits_, {}, [](const Hit& hit) {
+        return std::tuple(hit.landmark.index, hit.id, hit.landmark.value);
+      });
+      for (const Hit& hit : hits_)
+        if (!take(hit)) return {};
+      hits_.clear();
+      block = end;
+    }
+  }
+
+ private:
+  /// The first block from `from` on that any source may have something in.
+  Result<std::optional<std::uint64_t>> next_block(std::uint64_t from) {
+    std::optional<std::uint64_t> first;
+    for (const TraceId id : ids_) {
+      const auto found = index_.find(id, from, Walk::kForward, want_);
+      if (!found) return std::unexpected(found.error());
+      if (*found) first = std::min(first.value_or((*found)->number), (*found)->number);
+    }
+    if (triggers_) {
+      const auto found = index_.find_triggers(from);
+      if (!found) return std::unexpected(found.error());
+      if (*found) first = std::min(first.value_or((*found)->number), (*found)->number);
+    }
+    return first;
+  }
+
+  Result<void> look(std::uint64_t begin, std::uint64_t end) {
+    std::vector<TraceId> read;
+    std::uint64_t last = begin;
+    for (const TraceId id : ids_) {
+      std::uint64_t block = begin;
+      bool first = true;
+      while (block < end) {
+        const auto found = index_.find(id, block, Walk::kForward, want_);
+        if (!found) return std::unexpected(found.error());
+        if (!*found || (*found)->number >= end) break;
+        block = (*found)->number + 1;
+        last = std::max(last, (*found)->number);
+        if (index_.header().form == Form::kFull) {
+          WAYMARK_TRY(look_up(id, (*found)->number));
+        } else if (first) {
+          read.push_back(id);
+        }
+        first = false;
+      }
+    }
+    bool formatter = false;
+    for (std::uint64_t block = begin; triggers_ && block < end;) {
+      const auto found = index_.find_triggers(block);
+      if (!found) return std::unexpected(found.error());
+      if (!*found || (*found)->number >= end) break;
+      formatter = true;
+      last = std::max(last, (*found)->number);
+      block = (*found)->number + 1;
+    }
+    if (read.empty() && !formatter) return {};
+    wanted_.reset();
+    for (const TraceId id : read) wanted_.set(id);
+    if (formatter) wanted_.set(kTriggerId);
+    for (const TraceId id : read) WAYMARK_TRY(start_time(id, begin));
+    const auto entry = seek(index_, read, begin * index_.header().granule, {.skip_ended = false});
+    if (!entry) return std::unexpected(entry.error());
+    Pass pass(capture_, index_.header().granule, *this);
+    const Result<bool> done = pass.run(*entry, begin, last + 1);
+    if (!done) return std::unexpected(done.error());
+    return {};
+  }
+
+  /// The time of a source when a block begins.
+  Result<void> start_time(TraceId id, std::uint64_t block) {
+    time_[id].reset();
+    if (block == 0) return {};
+    const auto found =
+        index_.find(id, block - 1, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
+    if (!found) return std::unexpected(found.error());
+    if (*found) time_[id] = (*found)->last_timestamp;
+    return {};
+  }
+
+  Result<void> look_up(TraceId id, std::uint64_t block) {
+    const auto landmarks = index_.landmarks(id, block);
+    if (!landmarks) return std::unexpected(landmarks.error());
+    WAYMARK_TRY(start_time(id, block));
+    for (const Landmark& landmark : *landmarks) add(id, landmark);
+    return {};
+  }
+
+  void add(TraceId id, const Landmark& landmark) {
+    if (landmark.kind == LandmarkKind::kTimestamp) time_[id] = landmark.value;
+    if (matches(query_, landmark)) hits_.push_back({id, landmark, time_[id]});
+  }
+
+  void on_landmark(TraceId id, const Landmark& landmark) override {
+    if (wanted_[id]) add(id, landmark);
+  }
+  Result<bool> on_block(const SourceBlock& /*block*/,
+                        std::span<const StreamCounts> /*streams*/) override {
+    return true;
+  }
+
+  inputs::Capture& capture_;
+  Index& index_;
+  std::span<const TraceId> ids_;
+  Query query_;
+  Want want_;
+  bool triggers_ = false;
+  frames::IdSet wanted_;  ///< Of the pass that runs.
+  std::array<std::optional<std::uint64_t>, kTraceIdCount> time_{};
+  std::vector<Hit> hits_;
+};
+
+Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
+                                     std::span<const TraceId> ids, std::uint64_t value, bool last) {
+  std::optional<TraceIndex> place;
+  std::optional<std::uint64_t> highest;
+  for (const TraceId id : ids) {
+    std::optional<TraceIndex> own;
+    WAYMARK_TRY(
+        find(capture, index, {&id, 1}, {LandmarkKind::kTimestamp, value}, [&](const Hit& hit) {
+          own = hit.landmark.index;
+          return false;
+        }));
+    if (own) place = !place ? *own : last ? std::max(*place, *own) : std::min(*place, *own);
+    const auto end =
+        index.find(id, ~std::uint64_t{0}, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
+    if (!end) return std::unexpected(end.error());
+    if (*end) highest = std::max(highest.value_or(0), (*end)->last_timestamp);
+  }
+  if (place) return *place;
+  if (!highest) return fail(ErrorCode::kNotFound, "The trace has no timestamps.");
+  return fail(ErrorCode::kNotFound,
+              fmt::format("No timestamp is {} or above; the last one is {}.", value, *highest));
+}
+
+Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
+                                std::span<const TraceId> ids, std::uint64_t number) {
+  if (ids.size() != 1) {
+    return fail(ErrorCode::kInvalidArgument,
+                "Synchronisation points are counted for one source; choose it with --id.");
+  }
+  const TraceId id = ids.front();
+  const Stream* stream = index.header().stream(id);
+  const std::uint64_t count =
+      stream == nullptr ? 0 : stream->counts[static_cast<std::size_t>(LandmarkKind::kSync)];
+  if (number == 0 || number > count) {
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("Trace ID 0x{:02x} has {} synchronisation points, counted from 1.", id, count));
+  }
+  // Counts lead to the block; only that one is looked into.
+  std::uint64_t before = 0;
+  std::uint64_t block = 0;
+  while (true) {
+    const auto found = index.find(id, block, Walk::kForward, {.kind = LandmarkKind::kSync});
+    if (!found) return std::unexpected(found.error());
+    if (!*found) break;
+    const std::uint64_t here = (*found)->count(LandmarkKind::kSync);
+    if (before + here < number) {
+      before += here;
+      block = (*found)->number + 1;
+      continue;
+    }
+    if (number == before + 1) return (*found)->first_sync;
+    if (number == before + here) return (*found)->last_sync;
+    std::optional<TraceIndex> place;
+    std::uint64_t passed = 0;
+    const TraceIndex first = (*found)->first_sync;
+    WAYMARK_TRY(Finder(capture, index, ids, {LandmarkKind::kSync})
+                    .run((*found)->number, [&](const Hit& hit) {
+                      if (hit.landmark.index < first) return true;
+                      if (++passed + before < number) return true;
+                      place = hit.landmark.index;
+                      return false;
+                    }));
+    if (place) return *place;
+    break;
+  }
+  return fail(ErrorCode::kBadData, "The index contradicts the capture; build it anew.");
+}
+
+}  // namespace
+
+Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
+                  const Query& query, const std::function<bool(const Hit&)>& take) {
+  return Finder(capture, index, ids, query).run(0, take);
+}
+
+Result<Position> parse_position(std::string_view text) {
+  Position position;
+  std::string_view digits = text;
+  std::uint64_t unit = 1;
+  if (digits.starts_with("t:") || digits.starts_with("s:")) {
+    position.kind = digits.front() == 't' ? Position::Kind::kTimestamp : Position::Kind::kSync;
+    digits.remove_prefix(2);
+  } else {
+    struct Unit {
+      std::string_view name;
+      unsigned shift;
+    };
+    for (const Unit& known : {Unit{"KiB", 10}, Unit{"MiB", 20}, Unit{"GiB", 30}, Unit{"TiB", 40}}) {
+      if (!digits.ends_with(known.name)) continue;
+      digits.remove_suffix(known.name.size());
+      unit = std::uint64_t{1} << known.shift;
+    }
+  }
+  const auto value = parse_number(digits);
+  if (!value || *value > ~std::uint64_t{0} / unit) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: expected a byte of the capture such as 4096, 0x1000 or 4MiB, a "
+                            "timestamp such as t:123456, or a synchronisation point such as s:17.",
+                            text));
+  }
+  position.value = *value * unit;
+  return position;
+}
+
+Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
+                           const Position& position, bool last) {
+  switch (position.kind) {
+    case Position::Kind::kTimestamp:
+      return resolve_timestamp(capture, index, ids, position.value, last);
+    case Position::Kind::kSync:
+      return resolve_sync(capture, index, ids, position.value);
+    case Position::Kind::kOffset:
+      break;
+  }
+  return position.value;
+}
+
+}  // namespace waymark::index

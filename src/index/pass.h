@@ -1,0 +1,82 @@
+// One way through a stretch of the capture, packets only: what the builder and the finder read.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "waymark/frames/splitter.h"
+#include "waymark/index/seek.h"
+
+namespace waymark::index {
+
+/// Counts of one source in a block; its landmarks went out before.
+struct StreamCounts {
+  TraceId id = 0;
+  Tally tally;
+};
+
+/// Gets what lies in the blocks that were asked for, block by block.
+class PassSink {
+ public:
+  virtual ~PassSink() = default;
+  virtual void on_landmark(TraceId id, const Landmark& landmark) = 0;
+  /// The block is done.  An error ends the pass; false does too.
+  virtual Result<bool> on_block(const SourceBlock& block,
+                                std::span<const StreamCounts> streams) = 0;
+};
+
+/// Runs the sources of a capture that was opened without decoding.  Used once.
+class Pass final : private Observer {
+ public:
+  Pass(inputs::Capture& capture, std::uint64_t granule, PassSink& sink);
+  ~Pass() override;
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  /// From the entry on; blocks from `first` to before `end` go to the sink.  An `end` behind the
+  /// capture: to its end, with what the sources still hold.  False: the sink said so.
+  Result<bool> run(const Entry& entry, std::uint64_t first, std::uint64_t end);
+
+ private:
+  struct Part {
+    TraceId id = 0;      ///< Of the source.
+    TraceId stream = 0;  ///< That its packets carry.
+    Source* source = nullptr;
+    TraceIndex first = 0;               ///< Bytes before are passed over.
+    std::optional<TraceIndex> align{};  ///< A kAlign that no kSync has followed.
+    std::uint64_t bytes = 0;            ///< In the present block.
+    SourceStatistics before;            ///< When the present block began.
+  };
+
+  [[nodiscard]] bool wants_packets() const override { return false; }
+  [[nodiscard]] bool wants_landmarks() const override { return true; }
+  void on_landmark(const Landmark& landmark, TraceId stream) override;
+
+  void begin_block(std::uint64_t number);
+  Result<bool> end_block();
+  Result<void> feed(TraceIndex index, Bytes bytes);
+  void feed_source(Part& part, const frames::StreamBlock& block);
+  void drain();
+  void take_triggers();
+  void reset_sources();
+  void count_frame_syncs(TraceIndex index, Bytes bytes);
+
+  inputs::Capture& capture_;
+  std::uint64_t granule_;
+  PassSink& sink_;
+  std::optional<frames::StreamSplitter> splitter_;
+  std::vector<Part> parts_;
+  std::array<Part*, kTraceIdCount> part_of_{};  ///< By stream.
+  frames::StreamBuffer rest_;                   ///< What is left of a block after Part::first.
+  SourceBlock block_;
+  std::array<std::uint32_t, kTraceIdCount> id_bytes_{};  ///< In the present block.
+  std::vector<StreamCounts> counts_;
+  std::optional<frames::Demux::Place> entered_;
+  bool started_ = false;
+  bool accepting_ = false;
+  unsigned sync_matched_ = 0;  ///< Bytes of a frame sync that the last piece ended with.
+};
+
+}  // namespace waymark::index

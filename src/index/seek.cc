@@ -1,0 +1,196 @@
+#include "waymark/index/seek.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace waymark::index {
+namespace {
+
+class Planner {
+ public:
+  Planner(Index& index, const SeekOptions& options)
+      : index_(index), options_(options), granule_(index.header().granule) {}
+
+  Result<Entry> plan(std::span<const TraceId> ids, TraceIndex from) {
+    Entry entry;
+    entry.first.fill(kNoIndex);
+    std::optional<TraceIndex> earliest;
+    for (const TraceId id : ids) {
+      const auto first = first_of(id, from, entry);
+      if (!first) return std::unexpected(first.error());
+      if (!*first) continue;
+      entry.first[index_.header().framed() ? id : 0] = **first;
+      earliest = std::min(earliest.value_or(**first), **first);
+    }
+    // Without anything to feed, the end is where reading begins.
+    const TraceIndex start = earliest.value_or(from);
+    WAYMARK_TRY(place(start, entry));
+    return entry;
+  }
+
+ private:
+  using MaybeIndex = Result<std::optional<TraceIndex>>;
+  using MaybeBlock = Result<std::optional<StreamBlock>>;
+
+  MaybeBlock find(TraceId id, std::uint64_t block, Walk walk, const Want& want) {
+    return index_.find(id, block, walk, want);
+  }
+
+  /// Nothing: the source has no more bytes.
+  MaybeIndex first_of(TraceId id, TraceIndex from, Entry& entry) {
+    if (options_.skip_ended) {
+      const auto more = find(id, from / granule_, Walk::kForward, {});
+      if (!more) return std::unexpected(more.error());
+      if (!*more) return std::nullopt;
+    }
+    if (from == 0) return 0;
+    MaybeIndex first = two_syncs_before(id, from);
+    if (!first || !*first) return first;
+    if (**first == 0) return first;
+    for (const auto told : {&Planner::pending_overflow, &Planner::lasting_context}) {
+      const auto earlier = (this->*told)(id, **first, entry);
+      if (!earlier) return std::unexpected(earlier.error());
+      if (*earlier) first = two_syncs_before(id, **earlier);
+      if (!first || !*first || **first == 0) return first;
+    }
+    return with_whole_time(id, **first, from, entry);
+  }
+
+  /// The last synchronisation point but one; with fewer, a place before the first and before
+  /// `from`, or the first byte of the stream.
+  MaybeIndex two_syncs_before(TraceId id, TraceIndex from) {
+    std::optional<TraceIndex> last;
+    std::uint64_t block = from / granule_;
+    while (true) {
+      const auto found = find(id, block, Walk::kBackward, {.kind = LandmarkKind::kSync});
+      if (!found) return std::unexpected(found.error());
+      if (!*found) break;
+      for (const TraceIndex at : {(*found)->last_sync, (*found)->first_sync}) {
+        if (at > from || (last && at >= *last)) continue;
+        if (last) return at;
+        last = at;
+      }
+      if ((*found)->number == 0) break;
+      block = (*found)->number - 1;
+    }
+    const Stream* stream = index_.header().stream(id);
+    const TraceIndex end = last.value_or(from);
+    if (end < granule_ || stream == nullptr || stream->starts_in_sync) return 0;
+    const auto data = find(id, end / granule_ - 1, Walk::kBackward, {});
+    if (!data) return std::unexpected(data.error());
+    return *data ? (*data)->number * granule_ : TraceIndex{0};
+  }
+
+  /// The block of an overflow that the trace unit had not recovered from at `start`.
+  MaybeIndex pending_overflow(TraceId id, TraceIndex start, Entry& entry) {
+    const std::uint64_t block = start / granule_;
+    const auto overflow = find(id, block, Walk::kBackward, {.kind = LandmarkKind::kOverflow});
+    if (!overflow) return std::unexpected(overflow.error());
+    if (!*overflow) return std::nullopt;
+    const auto on = find(id, block, Walk::kBackward, {.kind = LandmarkKind::kTraceOn});
+    if (!on) return std::unexpected(on.error());
+    if (*on && (*on)->number > (*overflow)->number) return std::nullopt;
+    if (block - (*overflow)->number > options_.reach) {
+      if (*on && (*on)->number == (*overflow)->number) return std::nullopt;
+      entry.unknown.push_back(
+          fmt::format("Trace ID 0x{:02x}: an overflow in block {} is not told of again.", id,
+                      (*overflow)->number));
+      return std::nullopt;
+    }
+    return (*overflow)->number * granule_;
+  }
+
+  /// The block of a context that no synchronisation point since has told again.
+  MaybeIndex lasting_context(TraceId id, TraceIndex start, Entry& entry) {
+    const std::uint64_t block = start / granule_;
+    const auto context = find(id, block, Walk::kBackward, {.lasting_context = true});
+    if (!context) return std::unexpected(context.error());
+    if (!*context) return std::nullopt;
+    if (block - (*context)->number > options_.reach) {
+      entry.unknown.push_back(fmt::format(
+          "Trace ID 0x{:02x}: the VMID was told last in block {} and is not known at first.", id,
+          (*context)->number));
+      return std::nullopt;
+    }
+    return (*context)->number * granule_;
+  }
+
+  /// `start`, or earlier, so that all bits of the time are known at `from`.
+  MaybeIndex with_whole_time(TraceId id, TraceIndex start, TraceIndex from, Entry& entry) {
+    // Of times that are told whole there, none before matters.
+    const auto next = find(id, from / granule_, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
+    if (!next) return std::unexpected(next.error());
+    if (!*next || (*next)->whole_timestamps == (*next)->count(LandmarkKind::kTimestamp))
+      return start;
+    // A block that lies between the two as a whole.
+    std::optional<std::uint64_t> block = from / granule_;
+    while (block && *block > 0) {
+      const auto found = find(id, *block - 1, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
+      if (!found) return std::unexpected(found.error());
+      if (!*found) return two_syncs_before(id, *block * granule_);
+      block = (*found)->number;
+      if (from / granule_ - *block > options_.reach) {
+        entry.unknown.push_back(fmt::format(
+            "Trace ID 0x{:02x}: near byte {} the trace does not restate the whole time, so its "
+            "times may be too low at first.",
+            id, from));
+        return start;
+      }
+      if ((*found)->whole_timestamps == 0) continue;
+      return *block * granule_ >= start ? start : two_syncs_before(id, *block * granule_);
+    }
+    return 0;
+  }
+
+  /// Where the frames can be taken up at `start` or before.
+  Result<void> place(TraceIndex start, Entry& entry) {
+    if (!index_.header().framed()) {
+      entry.index = start;
+      entry.from_start = start == 0;
+      return {};
+    }
+    constexpr std::uint64_t kAlignment = frames::kFrameSize;
+    const bool aligned = index_.header().framing == "mem";
+    for (std::uint64_t block = start / granule_; block != 0; --block) {
+      const auto found = index_.source_block(block);
+      if (!found) return std::unexpected(found.error());
+      if (!*found || !(*found)->place) continue;
+      const frames::Demux::Place& at = *(*found)->place;
+      if (at.index > start || at.index % (aligned ? kAlignment : 4) != 0) continue;
+      entry.index = at.index;
+      entry.current_id = at.current_id;
+      entry.from_start = false;
+      return {};
+    }
+    entry.index = 0;
+    entry.from_start = true;
+    return {};
+  }
+
+  Index& index_;
+  SeekOptions options_;
+  std::uint64_t granule_;
+};
+
+}  // namespace
+
+Result<Entry> seek(Index& index, std::span<const TraceId> ids, TraceIndex from,
+                   const SeekOptions& options) {
+  return Planner(index, options).plan(ids, from);
+}
+
+void enter(inputs::Capture& capture, const Entry& entry) {
+  capture.seek(entry.index);
+  DecodeTree& tree = capture.tree();
+  if (!entry.from_start) tree.go_on(entry.current_id);
+  for (TraceId id = 0; id < kTraceIdCount; ++id) tree.begin_at(id, entry.first[id]);
+}
+
+std::vector<TraceId> source_ids(const inputs::Capture& capture) {
+  std::vector<TraceId> ids;
+  for (const inputs::CaptureSource& source : capture.sources()) ids.push_back(source.id);
+  return ids;
+}
+
+}  // namespace waymark::index

@@ -1,0 +1,652 @@
+#include "waymark/index/store.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace waymark::index {
+namespace {
+
+constexpr int kApplicationId = 0x57594D4B;  // "WYMK"
+constexpr int kVersion = 1;
+constexpr int kWaitStep = 100;  // Milliseconds.
+
+constexpr const char* kSchema = R"(
+CREATE TABLE capture(
+  granule INTEGER NOT NULL, form TEXT NOT NULL, framing TEXT NOT NULL,
+  indexed INTEGER NOT NULL, complete INTEGER NOT NULL,
+  file_size INTEGER NOT NULL, file_hash INTEGER NOT NULL,
+  frame_syncs INTEGER NOT NULL, triggers INTEGER NOT NULL,
+  resets INTEGER NOT NULL, errors INTEGER NOT NULL);
+CREATE TABLE ids(id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
+CREATE TABLE streams(
+  id INTEGER PRIMARY KEY, protocol TEXT NOT NULL, config_hash INTEGER NOT NULL,
+  starts_in_sync INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
+  unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
+  aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
+  contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
+  exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
+  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL);
+CREATE TABLE source_blocks(
+  block INTEGER PRIMARY KEY, place INTEGER, current_id INTEGER,
+  frame_syncs INTEGER, first_frame_sync INTEGER, triggers INTEGER, first_trigger INTEGER,
+  resets INTEGER, errors INTEGER, ids BLOB NOT NULL);
+CREATE TABLE stream_blocks(
+  id INTEGER NOT NULL, block INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
+  unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
+  aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
+  contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
+  exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
+  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL, whole_timestamps INTEGER NOT NULL,
+  lasting_contexts INTEGER NOT NULL,
+  first_sync INTEGER, last_sync INTEGER,
+  first_timestamp INTEGER, last_timestamp INTEGER, highest_timestamp INTEGER,
+  PRIMARY KEY(id, block)) WITHOUT ROWID;
+CREATE TABLE landmarks(
+  id INTEGER NOT NULL, block INTEGER NOT NULL, records BLOB NOT NULL,
+  PRIMARY KEY(id, block)) WITHOUT ROWID;
+)";
+
+/// In the order of LandmarkKind.
+constexpr const char* kCountNames[] = {"aligns",   "syncs",     "timestamps", "contexts",
+                                       "events",   "triggers",  "exceptions", "overflows",
+                                       "discards", "trace_ons", "gaps"};
+static_assert(std::size(kCountNames) == kLandmarkKindCount);
+
+constexpr const char* kStreamColumns =
+    "block, bytes, packets, sync_points, unsynced_bytes, bad_headers, bad_sequences, aligns, "
+    "syncs, timestamps, contexts, events, triggers, exceptions, "
+    "overflows, discards, trace_ons, gaps, whole_timestamps, lasting_contexts, first_sync, "
+    "last_sync, "
+    "first_timestamp, last_timestamp, highest_timestamp";
+/// In the order of their columns.
+constexpr std::uint64_t Tally::* kTally[] = {&Tally::bytes,       &Tally::packets,
+                                             &Tally::sync_points, &Tally::unsynced_bytes,
+                                             &Tally::bad_headers, &Tally::bad_sequences};
+constexpr const char* kSourceColumns =
+    "block, place, current_id, frame_syncs, first_frame_sync, triggers, first_trigger, resets, "
+    "errors, ids";
+
+struct DatabaseCloser {
+  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+};
+struct StatementCloser {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Database = std::unique_ptr<sqlite3, DatabaseCloser>;
+
+/// One prepared statement.  Numbers of 64 bits are kept as SQLite's signed ones.
+class Statement {
+ public:
+  Statement() = default;
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  [[nodiscard]] bool prepared() const { return statement_ != nullptr; }
+
+  void bind(std::uint64_t value) {
+    (void)sqlite3_bind_int64(statement_.get(), ++bound_, static_cast<sqlite3_int64>(value));
+  }
+  void bind_null() { (void)sqlite3_bind_null(statement_.get(), ++bound_); }
+  /// `absent` is kept as NULL.
+  void bind_unless(std::uint64_t value, std::uint64_t absent) {
+    if (value == absent) {
+      bind_null();
+    } else {
+      bind(value);
+    }
+  }
+  void bind(std::string_view text) {
+    (void)sqlite3_bind_text(statement_.get(), ++bound_, text.data(), static_cast<int>(text.size()),
+                            SQLITE_TRANSIENT);
+  }
+  void bind(Bytes blob) {
+    if (blob.empty()) {
+      (void)sqlite3_bind_zeroblob(statement_.get(), ++bound_, 0);
+    } else {
+      (void)sqlite3_bind_blob64(statement_.get(), ++bound_, blob.data(), blob.size(),
+                                SQLITE_TRANSIENT);
+    }
+  }
+  int step() { return sqlite3_step(statement_.get()); }
+  void reset() {
+    (void)sqlite3_reset(statement_.get());
+    bound_ = column_ = 0;
+  }
+  /// The next column of the present row.
+  std::uint64_t number(std::uint64_t absent = 0) {
+    const int column = column_++;
+    if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER) return absent;
+    return static_cast<std::uint64_t>(sqlite3_column_int64(statement_.get(), column));
+  }
+  std::string text() {
+    const int column = column_++;
+    const auto* at = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    return at == nullptr ? std::string() : std::string(at, static_cast<std::size_t>(size));
+  }
+  Bytes blob() {
+    const int column = column_++;
+    const auto* at =
+        static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_.get(), column));
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    return at == nullptr ? Bytes{} : Bytes(at, static_cast<std::size_t>(size));
+  }
+  void next_row() { column_ = 0; }
+
+ private:
+  std::unique_ptr<sqlite3_stmt, StatementCloser> statement_;
+  int bound_ = 0;
+  int column_ = 0;
+};
+
+class Store final : public Index {
+ public:
+  Store(Database db, std::string path) : db_(std::move(db)), path_(std::move(path)) {}
+
+  ~Store() override {
+    if (transaction_) (void)sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+
+  [[nodiscard]] std::string place() const override { return path_; }
+
+  Result<void> load();
+  Result<void> create();
+
+  Result<std::optional<SourceBlock>> source_block(std::uint64_t number) override {
+    return one_source_block(source_block_, "block = ?", number);
+  }
+  Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) override {
+    return one_source_block(find_triggers_, "block >= ? AND triggers > 0 ORDER BY block", number);
+  }
+  Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
+                                          const Want& want) override;
+  Result<std::vector<Landmark>> landmarks(TraceId id, std::uint64_t number) override;
+
+  Result<void> append(const SourceBlock& block) override;
+  Result<void> append(TraceId id, const StreamBlock& block) override;
+  Result<void> commit(const Header& header) override;
+  Result<void> truncate(std::uint64_t number, const Header& header) override;
+
+ private:
+  static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
+
+  /// The sentence for what the database just refused.
+  [[nodiscard]] std::unexpected<Error> error(int code) const;
+  [[nodiscard]] std::unexpected<Error> damaged(std::string_view what) const {
+    return fail(
+        ErrorCode::kBadData,
+        fmt::format("{} is damaged ({}): delete it, and run waymark index again.", path_, what));
+  }
+  Result<void> execute(const std::string& sql);
+  Result<void> prepare(Statement& statement, const std::string& sql);
+  Result<void> run(Statement& statement);
+  Result<void> begin();
+  Result<void> write_header(const Header& header);
+  Result<std::optional<SourceBlock>> one_source_block(Statement& statement, const char* where,
+                                                      std::uint64_t number);
+  Result<SourceBlock> read_source_block(Statement& row) const;
+  Result<StreamBlock> read_stream_block(Statement& row) const;
+
+  Database db_;
+  std::string path_;
+  bool transaction_ = false;
+  Statement source_block_;
+  Statement find_triggers_;
+  std::array<Statement, kWants> finds_;
+  std::array<Statement, 2> find_times_;
+  std::array<Statement, 2> find_contexts_;
+  Statement landmarks_;
+  Statement append_source_;
+  Statement append_stream_;
+  Statement append_landmarks_;
+
+  friend Result<std::unique_ptr<Index>> waymark::index::open_store(const std::string& path,
+                                                                   const StoreOptions& options);
+};
+
+std::unexpected<Error> Store::error(int code) const {
+  const std::string_view message = sqlite3_errmsg(db_.get());
+  switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return fail(ErrorCode::kConflict, fmt::format("Another process builds or reads {}.", path_));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR:
+    case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT:
+      return damaged(message);
+    case SQLITE_FULL:
+      return fail(ErrorCode::kIo,
+                  fmt::format("Cannot write {}: the disk is full. Make room, or choose another "
+                              "place with -o.",
+                              path_));
+    default:
+      return fail(ErrorCode::kIo,
+                  fmt::format("{}: {}; choose another place with -o.", path_, message));
+  }
+}
+
+Result<void> Store::execute(const std::string& sql) {
+  const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return error(code);
+  return {};
+}
+
+Result<void> Store::prepare(Statement& statement, const std::string& sql) {
+  if (statement.prepared()) {
+    statement.reset();
+    return {};
+  }
+  sqlite3_stmt* made = nullptr;
+  const int code = sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &made, nullptr);
+  if (code != SQLITE_OK) return error(code);
+  statement = Statement(made);
+  return {};
+}
+
+Result<void> Store::run(Statement& statement) {
+  const int code = statement.step();
+  statement.reset();
+  if (code != SQLITE_DONE) return error(code);
+  return {};
+}
+
+Result<void> Store::begin() {
+  if (transaction_) return {};
+  WAYMARK_TRY(execute("BEGIN IMMEDIATE"));
+  transaction_ = true;
+  return {};
+}
+
+Result<void> Store::create() {
+  WAYMARK_TRY(begin());
+  WAYMARK_TRY(execute(kSchema));
+  WAYMARK_TRY(execute(fmt::format("PRAGMA application_id = {}", kApplicationId)));
+  WAYMARK_TRY(execute(fmt::format("PRAGMA user_version = {}", kVersion)));
+  return {};
+}
+
+// Nothing of what stands in the file is believed before it is checked.
+Result<void> Store::load() {
+  Statement rows;
+  WAYMARK_TRY(prepare(rows,
+                      "SELECT granule, form, framing, indexed, complete, file_size, file_hash, "
+                      "frame_syncs, triggers, resets, errors FROM capture"));
+  int code = rows.step();
+  if (code == SQLITE_DONE) return {};  // Made, and ended before its first block.
+  if (code != SQLITE_ROW) return error(code);
+  Header header;
+  header.granule = rows.number();
+  const std::string form = rows.text();
+  header.form = form == "full" ? Form::kFull : Form::kSparse;
+  header.framing = rows.text();
+  header.indexed = rows.number();
+  header.complete = rows.number() != 0;
+  header.file_size = rows.number();
+  header.file_hash = rows.number();
+  header.frame_syncs = rows.number();
+  header.triggers = rows.number();
+  header.resets = rows.number();
+  header.errors = rows.number();
+  constexpr std::uint64_t kMaxIndexed = std::uint64_t{1} << 62;
+  if (header.granule == 0 || header.granule > kMaxGranule || header.granule % kMinGranule != 0 ||
+      header.indexed > kMaxIndexed || form_name(header.form) != form ||
+      (header.complete && header.indexed == 0) ||
+      (!header.complete && header.indexed % header.granule != 0)) {
+    return damaged("table capture");
+  }
+  if (rows.step() != SQLITE_DONE) return damaged("table capture has several rows");
+
+  Statement ids;
+  WAYMARK_TRY(prepare(ids, "SELECT id, bytes FROM ids"));
+  while ((code = ids.step()) == SQLITE_ROW) {
+    ids.next_row();
+    const std::uint64_t id = ids.number(kTraceIdCount);
+    if (id >= kTraceIdCount) return damaged("table ids");
+    header.id_bytes[id] = ids.number();
+  }
+  if (code != SQLITE_DONE) return error(code);
+
+  Statement streams;
+  WAYMARK_TRY(
+      prepare(streams,
+              "SELECT id, protocol, config_hash, starts_in_sync, bytes, packets, sync_points, "
+              "unsynced_bytes, bad_headers, bad_sequences, aligns, syncs, "
+              "timestamps, contexts, events, triggers, exceptions, overflows, discards, "
+              "trace_ons, gaps FROM streams ORDER BY id"));
+  while ((code = streams.step()) == SQLITE_ROW) {
+    streams.next_row();
+    const std::uint64_t id = streams.number(kTraceIdCount);
+    if (id >= kTraceIdCount) return damaged("table streams");
+    Stream stream;
+    stream.id = static_cast<TraceId>(id);
+    stream.protocol = streams.text();
+    stream.config_hash = streams.number();
+    stream.starts_in_sync = streams.number() != 0;
+    for (const auto member : kTally) stream.tally.*member = streams.number();
+    for (std::uint64_t& count : stream.counts) count = streams.number();
+    header.streams.push_back(std::move(stream));
+  }
+  if (code != SQLITE_DONE) return error(code);
+  if (header.streams.empty()) return damaged("table streams is empty");
+  header_ = std::move(header);
+  return {};
+}
+
+Result<SourceBlock> Store::read_source_block(Statement& row) const {
+  SourceBlock block;
+  block.number = row.number(~std::uint64_t{0});
+  const std::uint64_t place = row.number(kNoIndex);
+  const std::uint64_t current = row.number(kNoTraceId);
+  if (place != kNoIndex) block.place = frames::Demux::Place{place, static_cast<TraceId>(current)};
+  block.frame_syncs = row.number();
+  block.first_frame_sync = row.number(kNoIndex);
+  block.triggers = row.number();
+  block.first_trigger = row.number(kNoIndex);
+  block.resets = row.number();
+  block.errors = row.number();
+  const Bytes ids = row.blob();
+  constexpr std::size_t kEntrySize = 5;
+  if (ids.size() % kEntrySize != 0) return damaged("source_blocks.ids");
+  for (std::size_t at = 0; at < ids.size(); at += kEntrySize) {
+    std::uint32_t bytes = 0;
+    for (unsigned i = 0; i < 4; ++i) bytes |= std::uint32_t{ids[at + 1 + i]} << (8 * i);
+    block.bytes.emplace_back(ids[at], bytes);
+  }
+  // A place never lies behind its block.
+  if (block.number >= header_.blocks() || current > kNoTraceId ||
+      (block.place && block.place->index > block.number * header_.granule)) {
+    return damaged("source_blocks");
+  }
+  return block;
+}
+
+Result<StreamBlock> Store::read_stream_block(Statement& row) const {
+  StreamBlock block;
+  block.number = row.number(~std::uint64_t{0});
+  for (const auto member : kTally) block.tally.*member = row.number();
+  for (std::uint64_t& count : block.counts) count = row.number();
+  block.whole_timestamps = row.number();
+  block.lasting_contexts = row.number();
+  block.first_sync = row.number(kNoIndex);
+  block.last_sync = row.number(kNoIndex);
+  block.first_timestamp = row.number();
+  block.last_timestamp = row.number(block.first_timestamp);
+  block.highest_timestamp = row.number(block.last_timestamp);
+  const bool synced = block.count(LandmarkKind::kSync) != 0;
+  if (block.number >= header_.blocks() || synced != (block.first_sync != kNoIndex) ||
+      synced != (block.last_sync != kNoIndex) || block.first_sync > block.last_sync ||
+      (synced && block.last_sync >= header_.indexed)) {
+    return damaged("stream_blocks");
+  }
+  return block;
+}
+
+Result<std::optional<SourceBlock>> Store::one_source_block(Statement& statement, const char* where,
+                                                           std::uint64_t number) {
+  if (number >= header_.blocks()) return std::nullopt;
+  WAYMARK_TRY(prepare(statement, fmt::format("SELECT {} FROM source_blocks WHERE {} LIMIT 1",
+                                             kSourceColumns, where)));
+  statement.bind(number);
+  const int code = statement.step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return error(code);
+  auto block = read_source_block(statement);
+  statement.reset();
+  if (!block) return std::unexpected(block.error());
+  return std::move(*block);
+}
+
+Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number, Walk walk,
+                                               const Want& want) {
+  if (header_.blocks() == 0) return std::nullopt;
+  const bool forward = walk == Walk::kForward;
+  if (forward && number >= header_.blocks()) return std::nullopt;
+  number = std::min(number, header_.blocks() - 1);
+  std::string what;
+  Statement* statement = nullptr;
+  const std::size_t kind = want.kind ? static_cast<std::size_t>(*want.kind) + 1 : 0;
+  if (want.timestamp_at_least) {
+    statement = &find_times_[forward ? 1 : 0];
+    what =
+        " AND timestamps > 0 AND coalesce(highest_timestamp, last_timestamp, first_timestamp) >= "
+        "?3";
+  } else if (want.lasting_context) {
+    statement = &find_contexts_[forward ? 1 : 0];
+    what = " AND lasting_contexts > 0";
+  } else {
+    statement = &finds_[kind * 2 + (forward ? 1 : 0)];
+    if (want.kind) what = fmt::format(" AND {} > 0", kCountNames[kind - 1]);
+  }
+  WAYMARK_TRY(
+      prepare(*statement,
+              fmt::format("SELECT {} FROM stream_blocks WHERE id = ?1 AND block {} ?2{} "
+                          "ORDER BY block {} LIMIT 1",
+                          kStreamColumns, forward ? ">=" : "<=", what, forward ? "ASC" : "DESC")));
+  statement->bind(id);
+  statement->bind(number);
+  if (want.timestamp_at_least) statement->bind(*want.timestamp_at_least);
+  const int code = statement->step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return error(code);
+  auto block = read_stream_block(*statement);
+  statement->reset();
+  if (!block) return std::unexpected(block.error());
+  return std::move(*block);
+}
+
+Result<std::vector<Landmark>> Store::landmarks(TraceId id, std::uint64_t number) {
+  WAYMARK_TRY(prepare(landmarks_, "SELECT records FROM landmarks WHERE id = ? AND block = ?"));
+  landmarks_.bind(id);
+  landmarks_.bind(number);
+  const int code = landmarks_.step();
+  if (code == SQLITE_DONE) return std::vector<Landmark>{};
+  if (code != SQLITE_ROW) return error(code);
+  auto decoded = decode_landmarks(landmarks_.blob());
+  landmarks_.reset();
+  if (!decoded) return damaged("landmarks.records");
+  return decoded;
+}
+
+Result<void> Store::append(const SourceBlock& block) {
+  WAYMARK_TRY(begin());
+  WAYMARK_TRY(prepare(append_source_, fmt::format("INSERT INTO source_blocks({}) VALUES("
+                                                  "?,?,?,?,?,?,?,?,?,?)",
+                                                  kSourceColumns)));
+  Statement& row = append_source_;
+  row.bind(block.number);
+  row.bind_unless(block.place ? block.place->index : kNoIndex, kNoIndex);
+  row.bind_unless(block.place ? block.place->current_id : kNoTraceId, kNoTraceId);
+  row.bind_unless(block.frame_syncs, 0);
+  row.bind_unless(block.first_frame_sync, kNoIndex);
+  row.bind_unless(block.triggers, 0);
+  row.bind_unless(block.first_trigger, kNoIndex);
+  row.bind_unless(block.resets, 0);
+  row.bind_unless(block.errors, 0);
+  std::vector<std::uint8_t> ids;
+  for (const auto& [id, bytes] : block.bytes) {
+    ids.push_back(id);
+    for (unsigned i = 0; i < 4; ++i) ids.push_back(static_cast<std::uint8_t>(bytes >> (8 * i)));
+  }
+  row.bind(Bytes(ids));
+  return run(row);
+}
+
+Result<void> Store::append(TraceId id, const StreamBlock& block) {
+  WAYMARK_TRY(begin());
+  WAYMARK_TRY(
+      prepare(append_stream_, fmt::format("INSERT INTO stream_blocks(id, {}) VALUES("
+                                          "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                          kStreamColumns)));
+  Statement& row = append_stream_;
+  row.bind(id);
+  row.bind(block.number);
+  for (const auto member : kTally) row.bind(block.tally.*member);
+  for (const std::uint64_t count : block.counts) row.bind(count);
+  row.bind(block.whole_timestamps);
+  row.bind(block.lasting_contexts);
+  row.bind_unless(block.first_sync, kNoIndex);
+  row.bind_unless(block.last_sync, kNoIndex);
+  if (block.count(LandmarkKind::kTimestamp) == 0) {
+    row.bind_null();
+    row.bind_null();
+    row.bind_null();
+  } else {
+    row.bind(block.first_timestamp);
+    row.bind_unless(block.last_timestamp, block.first_timestamp);
+    row.bind_unless(block.highest_timestamp, block.last_timestamp);
+  }
+  WAYMARK_TRY(run(row));
+  if (block.landmarks.empty()) return {};
+  WAYMARK_TRY(
+      prepare(append_landmarks_, "INSERT INTO landmarks(id, block, records) VALUES(?,?,?)"));
+  append_landmarks_.bind(id);
+  append_landmarks_.bind(block.number);
+  append_landmarks_.bind(Bytes(encode_landmarks(block.landmarks)));
+  return run(append_landmarks_);
+}
+
+Result<void> Store::write_header(const Header& header) {
+  WAYMARK_TRY(execute("DELETE FROM capture; DELETE FROM ids; DELETE FROM streams"));
+  Statement capture;
+  WAYMARK_TRY(prepare(capture, "INSERT INTO capture VALUES(?,?,?,?,?,?,?,?,?,?,?)"));
+  capture.bind(header.granule);
+  capture.bind(form_name(header.form));
+  capture.bind(std::string_view(header.framing));
+  for (const std::uint64_t value :
+       {header.indexed, std::uint64_t{header.complete}, header.file_size, header.file_hash,
+        header.frame_syncs, header.triggers, header.resets, header.errors}) {
+    capture.bind(value);
+  }
+  WAYMARK_TRY(run(capture));
+  Statement ids;
+  WAYMARK_TRY(prepare(ids, "INSERT INTO ids VALUES(?,?)"));
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    if (header.id_bytes[id] == 0) continue;
+    ids.bind(id);
+    ids.bind(header.id_bytes[id]);
+    WAYMARK_TRY(run(ids));
+  }
+  Statement streams;
+  WAYMARK_TRY(
+      prepare(streams, "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+  for (const Stream& stream : header.streams) {
+    streams.bind(stream.id);
+    streams.bind(std::string_view(stream.protocol));
+    streams.bind(stream.config_hash);
+    streams.bind(std::uint64_t{stream.starts_in_sync});
+    for (const auto member : kTally) streams.bind(stream.tally.*member);
+    for (const std::uint64_t count : stream.counts) streams.bind(count);
+    WAYMARK_TRY(run(streams));
+  }
+  return {};
+}
+
+Result<void> Store::commit(const Header& header) {
+  WAYMARK_TRY(begin());
+  WAYMARK_TRY(write_header(header));
+  WAYMARK_TRY(execute("COMMIT"));
+  transaction_ = false;
+  header_ = header;
+  return {};
+}
+
+Result<void> Store::truncate(std::uint64_t number, const Header& header) {
+  WAYMARK_TRY(begin());
+  for (const std::string_view table : {"source_blocks", "stream_blocks", "landmarks"}) {
+    WAYMARK_TRY(execute(
+        fmt::format("DELETE FROM {} WHERE block >= {}", table, static_cast<std::int64_t>(number))));
+  }
+  WAYMARK_TRY(write_header(header));
+  header_ = header;
+  return {};
+}
+
+}  // namespace
+
+bool stores_available() { return true; }
+
+Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options) {
+  const bool building = options.mode == StoreMode::kBuild;
+  std::error_code none;
+  if (!building && !std::filesystem::exists(path, none)) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("There is no index {}; waymark index makes it.", path));
+  }
+  sqlite3* raw = nullptr;
+  // A reader, too, rolls back what a killed builder has left; where it may not write, SQLite opens
+  // the file for reading only.
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &raw, building ? flags | SQLITE_OPEN_CREATE : flags, nullptr);
+  auto store = std::make_unique<Store>(Database(raw), path);
+  if (code != SQLITE_OK) {
+    return fail(ErrorCode::kIo, fmt::format("Cannot open {}: {}.", path, sqlite3_errstr(code)));
+  }
+  (void)sqlite3_extended_result_codes(raw, 1);
+  // A database from elsewhere may hold anything.
+  (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  // Takes the lock that is held until the end: a reader sees one state.
+  while (true) {
+    // Of a file that is to be made; small, so that the tables of a small capture are.
+    if (building) (void)store->execute("PRAGMA page_size = 1024");
+    Result<void> locked = store->execute(building ? "BEGIN EXCLUSIVE" : "BEGIN");
+    if (locked && !building) {
+      locked = store->execute("SELECT count(*) FROM sqlite_schema");
+      if (!locked) (void)store->execute("ROLLBACK");
+    }
+    if (locked) break;
+    if (locked.error().code != ErrorCode::kConflict || !options.wait || !options.wait())
+      return std::unexpected(locked.error());
+    (void)sqlite3_sleep(kWaitStep);
+  }
+  store->transaction_ = true;
+  // Not before the lock is there: who waits would keep a part of it.
+  if (building) WAYMARK_TRY(store->execute("PRAGMA locking_mode = EXCLUSIVE"));
+
+  int application = 0;
+  int version = 0;
+  const auto pragma = [&](const char* sql, int& value) -> Result<void> {
+    Statement statement;
+    WAYMARK_TRY(store->prepare(statement, sql));
+    const int step = statement.step();
+    if (step != SQLITE_ROW) return store->error(step);
+    value = static_cast<int>(statement.number());
+    return {};
+  };
+  WAYMARK_TRY(pragma("PRAGMA application_id", application));
+  WAYMARK_TRY(pragma("PRAGMA user_version", version));
+  int tables = 0;
+  WAYMARK_TRY(pragma("SELECT count(*) FROM sqlite_schema", tables));
+  if (tables == 0) {
+    // Too short to be a database, which SQLite takes for none at all.
+    const auto size = std::filesystem::file_size(path, none);
+    if (!none && size != 0) return store->damaged("it has no tables");
+    if (!building)
+      return fail(ErrorCode::kNotFound, fmt::format("{} is empty; waymark index fills it.", path));
+    WAYMARK_TRY(store->create());
+    return store;
+  }
+  if (application != kApplicationId) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("{} is a database, but no index of Waymark; choose another file with "
+                            "-o.",
+                            path));
+  }
+  if (version != kVersion) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("{} has version {} of the format, and this program knows version {}: "
+                            "delete it, and run waymark index again.",
+                            path, version, kVersion));
+  }
+  WAYMARK_TRY(store->load());
+  return store;
+}
+
+}  // namespace waymark::index

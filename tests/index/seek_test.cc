@@ -1,0 +1,249 @@
+// Starting in the middle gives what a run over the whole capture gives there.
+#include "waymark/index/seek.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "index_bench.h"
+#include "synth/truth_bench.h"
+
+namespace waymark::index {
+namespace {
+
+/// A packet, element or record as text, with its index.
+struct Told {
+  TraceIndex index = 0;
+  std::string text;
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Told& told) {
+  return out << told.index << ": " << told.text;
+}
+
+class Teller final : public Observer {
+ public:
+  Teller(DecodeTree& tree, bool packets, std::vector<Told>& told)
+      : tree_(tree), packets_(packets), told_(told) {}
+  [[nodiscard]] bool wants_packets() const override { return packets_; }
+  void on_packet(const PacketRef& packet) override {
+    text_.clear();
+    tree_.source(packet.trace_id)->write_packet(text_, packet);
+    told_.push_back({packet.index, std::to_string(packet.trace_id) + std::string(text_.view())});
+  }
+  void on_diagnostic(const Diagnostic& record) override {
+    told_.push_back({record.index, "record " + std::string(record.message)});
+  }
+
+ private:
+  DecodeTree& tree_;
+  bool packets_;
+  std::vector<Told>& told_;
+  TextBuffer text_;
+};
+
+/// All that is told when the capture, decoded, is read from its present place to the end.
+std::vector<Told> run(inputs::Capture& capture, bool packets) {
+  std::vector<Told> told;
+  Teller teller(capture.tree(), packets, told);
+  capture.tree().set_observer(&teller);
+  std::array<Element, 64> batch;
+  const auto drain = [&] {
+    while (const std::size_t count = capture.tree().next(batch)) {
+      for (const Element& element : std::span(batch).first(count)) {
+        told.push_back({element.index,
+                        std::to_string(element.trace_id) + " " +
+                            std::to_string(static_cast<unsigned>(element.kind)) + " " +
+                            std::to_string(element.start) + " " + std::to_string(element.end) +
+                            " " + std::to_string(element.timestamp) + " " +
+                            std::to_string(element.reason) + " " + std::to_string(element.flags)});
+      }
+    }
+  };
+  while (const auto block = capture.next_block()) {
+    EXPECT_TRUE(capture.tree().feed(block->index, block->bytes));
+    drain();
+  }
+  capture.tree().finish();
+  drain();
+  capture.tree().set_observer(nullptr);
+  return told;
+}
+
+std::vector<Told> from(const std::vector<Told>& told, TraceIndex index) {
+  std::vector<Told> rest;
+  std::ranges::copy_if(told, std::back_inserter(rest),
+                       [&](const Told& one) { return one.index >= index; });
+  return rest;
+}
+
+void expect_same(const std::vector<Told>& got, const std::vector<Told>& want,
+                 const std::string& where) {
+  ASSERT_EQ(got.size(), want.size()) << where;
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], want[i]) << where;
+}
+
+/// Compares seeks to places by chance with the whole run.  True: some began in the middle.
+void expect_seeks_in(const TemporaryFolder& folder, std::uint64_t seed, unsigned places,
+                     bool& started_later) {
+  const auto index = make_memory_index();
+  inputs::Capture scout = open_bench(folder, false);
+  BuildOptions build_options;
+  build_options.granule = kMinGranule;
+  ASSERT_TRUE(build(scout, *index, build_options));
+  const std::vector<TraceId> ids = source_ids(scout);
+  support::Random random(seed);
+  for (const bool packets : {false, true}) {
+    inputs::Capture whole_capture = open_bench(folder, true);
+    const std::vector<Told> whole = run(whole_capture, packets);
+    for (unsigned i = 0; i < places; ++i) {
+      const TraceIndex place = random.between(1, static_cast<std::uint32_t>(scout.trace_bytes()));
+      const auto entry = seek(*index, ids, place);
+      ASSERT_TRUE(entry) << entry.error().detail;
+      EXPECT_TRUE(entry->unknown.empty());
+      inputs::Capture capture = open_bench(folder, true);
+      enter(capture, *entry);
+      started_later |= entry->index != 0;
+      expect_same(from(run(capture, packets), place), from(whole, place),
+                  "seed " + std::to_string(seed) + " from " + std::to_string(place) +
+                      " read from " + std::to_string(entry->index) +
+                      (packets ? " packets" : " elements"));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+void expect_seeks(const BenchOptions& options) {
+  const TemporaryFolder folder;
+  write_capture(folder, options, trace_of(options));
+  bool started_later = false;
+  expect_seeks_in(folder, options.seed, 8, started_later);
+  if (options.damage == 0) {
+    EXPECT_TRUE(started_later);
+  }
+}
+
+TEST(IndexSeek, frames_without_syncs) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    expect_seeks({.seed = seed, .sources = 3, .units = 150});
+}
+
+TEST(IndexSeek, frames_with_syncs) {
+  for (std::uint64_t seed = 11; seed <= 16; ++seed)
+    expect_seeks({.seed = seed, .sources = 2, .fsync = true});
+}
+
+TEST(IndexSeek, one_source_without_frames) {
+  for (std::uint64_t seed = 21; seed <= 26; ++seed)
+    expect_seeks({.seed = seed, .sources = 1, .units = 100, .raw = true});
+}
+
+TEST(IndexSeek, damaged_captures) {
+  for (std::uint64_t seed = 31; seed <= 36; ++seed)
+    expect_seeks({.seed = seed, .sources = 2, .fsync = seed % 2 == 0, .damage = 2000});
+}
+
+/// Everything that synthetic captures have, by chance: protocols, speculation, overflows, damage.
+TEST(IndexSeek, synthetic_captures) {
+  bool started_later = false;
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(20); ++seed) {
+    const auto workload =
+        synth::Workload::random({.seed = seed, .size = 40'000, .damage = seed % 3 == 0});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    auto maker = workload->make(false);
+    ASSERT_TRUE(maker) << maker.error().detail;
+    const TemporaryFolder folder;
+    ASSERT_TRUE(synth::write_capture(*maker, &workload->program, folder.path()));
+    expect_seeks_in(folder, seed, 4, started_later);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_TRUE(started_later);
+}
+
+TEST(IndexSeek, a_source_that_fell_silent_is_not_read_again) {
+  const TemporaryFolder folder;
+  const BenchOptions options{.sources = 2};
+  support::Random random(1);
+  std::uint64_t time = 0;
+  frames::Mux mux;
+  ASSERT_TRUE(mux.write(0x11, unit_bytes(random, time)));
+  for (unsigned i = 0; i < 200; ++i) ASSERT_TRUE(mux.write(0x10, unit_bytes(random, time)));
+  mux.finish();
+  write_capture(folder, options, mux.bytes());
+  const auto index = make_memory_index();
+  inputs::Capture scout = open_bench(folder, false);
+  BuildOptions build_options;
+  build_options.granule = kMinGranule;
+  ASSERT_TRUE(build(scout, *index, build_options));
+  const auto entry = seek(*index, source_ids(scout), scout.trace_bytes() - 100);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->first[0x11], kNoIndex);
+  EXPECT_GT(entry->index, scout.trace_bytes() - 3 * kMinGranule);
+}
+
+/// Hits of a query, from an index of each form.
+TEST(IndexFind, both_forms_find_the_same_in_the_order_of_the_capture) {
+  for (const bool raw : {false, true}) {
+    const BenchOptions options{.seed = 5, .sources = raw ? 1U : 3U, .raw = raw};
+    const TemporaryFolder folder;
+    write_capture(folder, options, trace_of(options));
+    for (const LandmarkKind kind :
+         {LandmarkKind::kSync, LandmarkKind::kTimestamp, LandmarkKind::kContext,
+          LandmarkKind::kEvent, LandmarkKind::kOverflow, LandmarkKind::kTrigger}) {
+      std::vector<std::pair<TraceId, Landmark>> found[2];
+      std::vector<std::optional<std::uint64_t>> times[2];
+      for (const Form form : {Form::kSparse, Form::kFull}) {
+        const auto index = make_memory_index();
+        inputs::Capture capture = open_bench(folder, false);
+        BuildOptions build_options;
+        build_options.form = form;
+        build_options.granule = kMinGranule;
+        ASSERT_TRUE(build(capture, *index, build_options));
+        auto& into = found[static_cast<std::size_t>(form)];
+        ASSERT_TRUE(find(capture, *index, source_ids(capture), {.kind = kind}, [&](const Hit& hit) {
+          into.emplace_back(hit.id, hit.landmark);
+          times[static_cast<std::size_t>(form)].push_back(hit.time);
+          return true;
+        }));
+        std::uint64_t count = 0;
+        for (const Stream& stream : index->header().streams)
+          count += stream.counts[static_cast<std::size_t>(kind)];
+        if (kind == LandmarkKind::kTrigger) count += index->header().triggers;
+        EXPECT_EQ(into.size(), count);
+      }
+      EXPECT_EQ(found[0], found[1]) << landmark_name(kind);
+      EXPECT_EQ(times[0], times[1]) << landmark_name(kind);
+      EXPECT_TRUE(
+          std::ranges::is_sorted(found[0], {}, [](const auto& hit) { return hit.second.index; }));
+    }
+  }
+}
+
+TEST(IndexFind, every_synchronisation_point_is_found_by_its_number) {
+  const BenchOptions options{.seed = 8, .sources = 1};
+  const TemporaryFolder folder;
+  write_capture(folder, options, trace_of(options));
+  const auto index = make_memory_index();
+  inputs::Capture capture = open_bench(folder, false);
+  BuildOptions build_options;
+  build_options.granule = kMinGranule;
+  ASSERT_TRUE(build(capture, *index, build_options));
+  std::vector<TraceIndex> places;
+  const std::vector<TraceId> ids = source_ids(capture);
+  ASSERT_TRUE(find(capture, *index, ids, {.kind = LandmarkKind::kSync}, [&](const Hit& hit) {
+    places.push_back(hit.landmark.index);
+    return true;
+  }));
+  ASSERT_GT(places.size(), 20U);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto place = resolve(capture, *index, ids, {Position::Kind::kSync, i + 1});
+    ASSERT_TRUE(place) << place.error().detail;
+    EXPECT_EQ(*place, places[i]);
+  }
+  EXPECT_FALSE(resolve(capture, *index, ids, {Position::Kind::kSync, places.size() + 1}));
+  EXPECT_FALSE(resolve(capture, *index, ids, {Position::Kind::kSync, 0}));
+}
+
+}  // namespace
+}  // namespace waymark::index

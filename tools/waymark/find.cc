@@ -1,0 +1,338 @@
+// waymark find: where something happened.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "exit_code.h"
+#include "format.h"
+#include "index_access.h"
+#include "interrupt.h"
+#include "output.h"
+#include "run.h"
+#include "waymark/base/number.h"
+#include "waymark/index/finder.h"
+#include "waymark/index/seek.h"
+
+namespace waymark::cli {
+namespace {
+
+struct FindOptions {
+  InputOptions input;
+  Format format = Format::kText;
+  std::string output;
+  std::string index;
+  std::string timestamp;
+  std::string event;
+  std::string context;
+  std::string exception;
+  std::string address;
+  bool trigger = false;
+  bool overflow = false;
+  bool gap = false;
+  bool count = false;
+};
+
+/// A line of output.
+struct Found {
+  TraceIndex index = 0;
+  TraceId id = 0;
+  std::optional<std::uint64_t> time;
+  std::string_view what;
+  std::string value;
+};
+
+class FoundWriter {
+ public:
+  FoundWriter(Output& output, Format format) : output_(output), format_(format) {
+    if (format == Format::kText)
+      output.text().put(fmt::format(kRow, "index", "id", "time", "what"));
+    if (format == Format::kCsv) output.text().put("index,id,time,what,value\n");
+  }
+
+  void write(const Found& found) {
+    const std::string time = found.time ? fmt::format("{}", *found.time) : std::string();
+    TextBuffer& out = output_.text();
+    switch (format_) {
+      case Format::kText:
+        out.put(fmt::format(kRow, found.index, fmt::format("0x{:02x}", found.id),
+                            time.empty() ? "-" : time,
+                            found.value.empty() ? std::string(found.what)
+                                                : fmt::format("{} {}", found.what, found.value)));
+        break;
+      case Format::kJson:
+        out.put(fmt::format(R"({{"type":"found","index":{},"id":{},"what":"{}")", found.index,
+                            found.id, found.what));
+        if (found.time) out.put(fmt::format(R"(,"time":{})", json_number(*found.time)));
+        if (!found.value.empty()) out.put(fmt::format(R"(,"value":"{}")", found.value));
+        out.put("}\n");
+        break;
+      case Format::kCsv:
+        out.put(
+            fmt::format("{},{},{},{},{}\n", found.index, found.id, time, found.what, found.value));
+        break;
+    }
+  }
+
+ private:
+  static constexpr std::string_view kRow = "{:>12}  {:<4}  {:>20}  {}\n";
+
+  /// As the other JSON has it: exact as a number, or text.
+  static std::string json_number(std::uint64_t value) {
+    return value < std::uint64_t{1} << 53 ? fmt::format("{}", value)
+                                          : fmt::format("\"0x{:x}\"", value);
+  }
+
+  Output& output_;
+  Format format_;
+};
+
+std::string value_text(const Landmark& landmark) {
+  switch (landmark.kind) {
+    case LandmarkKind::kContext:
+      return fmt::format("0x{:x}", landmark.value);
+    case LandmarkKind::kEvent:
+    case LandmarkKind::kException:
+    case LandmarkKind::kTimestamp:
+    case LandmarkKind::kTrigger:
+      return fmt::format("{}", landmark.value);
+    default:
+      return {};
+  }
+}
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+};
+
+std::optional<Range> parse_range(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  const std::string_view all(text);
+  const auto first = parse_number(all.substr(0, dots), 16);
+  if (!first) return std::nullopt;
+  if (dots == std::string::npos) return Range{*first, *first + 1};
+  const auto end = parse_number(all.substr(dots + 2), 16);
+  if (!end || *end <= *first) return std::nullopt;
+  return Range{*first, *end};
+}
+
+/// What the options ask for; nothing for --address.
+std::expected<std::optional<index::Query>, std::string> query_of(const FindOptions& options) {
+  unsigned given = 0;
+  std::optional<index::Query> query;
+  std::string wrong;
+  const auto number = [&](std::string_view option, const std::string& text, LandmarkKind kind,
+                          bool may_be_empty) {
+    if (text.empty()) return;
+    ++given;
+    query = index::Query{.kind = kind};
+    if (may_be_empty && text == "any") return;
+    const auto value = parse_number(text);
+    if (!value) {
+      wrong = fmt::format("{} {}: expected a number, decimal or 0x hexadecimal.", option, text);
+      return;
+    }
+    query->value = *value;
+  };
+  const auto flag = [&](bool set, LandmarkKind kind) {
+    if (!set) return;
+    ++given;
+    query = index::Query{.kind = kind};
+  };
+  number("--timestamp", options.timestamp, LandmarkKind::kTimestamp, false);
+  number("--event", options.event, LandmarkKind::kEvent, true);
+  number("--context", options.context, LandmarkKind::kContext, true);
+  number("--exception", options.exception, LandmarkKind::kException, true);
+  flag(options.trigger, LandmarkKind::kTrigger);
+  flag(options.overflow, LandmarkKind::kOverflow);
+  flag(options.gap, LandmarkKind::kGap);
+  if (!options.address.empty()) ++given;
+  if (!wrong.empty()) return std::unexpected(wrong);
+  if (given != 1) {
+    return std::unexpected(std::string(
+        "Say what to find: one of --timestamp, --event, --trigger, --context, --exception, "
+        "--overflow, --gap and --address."));
+  }
+  return query;
+}
+
+/// Answers from the index alone where it can: how many there are.
+std::optional<std::uint64_t> count_of(const index::Header& header, std::span<const TraceId> ids,
+                                      const index::Query& query) {
+  if (query.value) return std::nullopt;
+  std::uint64_t count = query.kind == LandmarkKind::kTrigger ? header.triggers : 0;
+  for (const TraceId id : ids)
+    if (const index::Stream* stream = header.stream(id))
+      count += stream->counts[static_cast<std::size_t>(query.kind)];
+  return count;
+}
+
+int find_landmarks(const FindOptions& options, inputs::Capture& capture, IndexAccess& access,
+                   const index::Query& query, Output& output) {
+  index::Index* const index = access.get(capture);
+  if (index == nullptr) return access.code();
+  inputs::Capture* const scout = access.scout();
+  if (scout == nullptr) return access.code();
+  const std::vector<TraceId> ids = index::source_ids(capture);
+  std::optional<FoundWriter> writer;
+  if (!options.count) writer.emplace(output, options.format);
+  std::uint64_t count = 0;
+  const bool first_only = query.kind == LandmarkKind::kTimestamp && query.value;
+  const auto take = [&](const index::Hit& hit) {
+    ++count;
+    if (writer) {
+      writer->write({.index = hit.landmark.index,
+                     .id = hit.id,
+                     .time = hit.time,
+                     .what = landmark_name(hit.landmark.kind),
+                     .value = value_text(hit.landmark)});
+      if (!output.settle()) return false;
+    }
+    return !interrupted();
+  };
+  Result<void> done;
+  if (const auto known = options.count ? count_of(index->header(), ids, query) : std::nullopt) {
+    count = *known;
+  } else if (first_only && !options.count) {
+    // The first one of each source that is not earlier.
+    for (const TraceId id : ids) {
+      if (done) {
+        done = index::find(*scout, *index, {&id, 1}, query, [&](const index::Hit& hit) {
+          (void)take(hit);
+          return false;
+        });
+      }
+    }
+  } else {
+    done = index::find(*scout, *index, ids, query, take);
+  }
+  if (!done) return complain(done.error().detail, kInput);
+  if (interrupted()) return kInterrupted;
+  if (options.count) output.text().put(fmt::format("{}\n", count));
+  if (count == 0 && !options.count) {
+    if (first_only) {
+      const auto nothing =
+          index::resolve(*scout, *index, ids, {index::Position::Kind::kTimestamp, *query.value});
+      return complain(nothing ? "Nothing was found." : nothing.error().detail, kDamaged);
+    }
+    return complain(
+        fmt::format("{}: nothing of that kind is in the trace.", capture.trace().path()), kDamaged);
+  }
+  return kOk;
+}
+
+/// Ranges that touch the addresses; all of the trace is decoded.
+int find_address(const FindOptions& options, const Range& range, inputs::Capture& capture,
+                 Output& output) {
+  class Quiet final : public Observer {
+   public:
+    [[nodiscard]] bool wants_packets() const override { return false; }
+  };
+  Quiet quiet;
+  capture.tree().set_observer(&quiet);
+  std::optional<FoundWriter> writer;
+  if (!options.count) writer.emplace(output, options.format);
+  std::array<std::optional<std::uint64_t>, kTraceIdCount> time{};
+  std::uint64_t count = 0;
+  const RunHooks hooks{
+      .on_elements =
+          [&](std::span<const Element> elements) {
+            for (const Element& element : elements) {
+              const TraceId id = element.trace_id & (kTraceIdCount - 1);
+              if (element.kind == ElementKind::kTimestamp) time[id] = element.timestamp;
+              if (element.kind != ElementKind::kInstrRange) continue;
+              if (element.start >= range.end || element.end <= range.first) continue;
+              ++count;
+              if (!writer) continue;
+              writer->write({.index = element.index,
+                             .id = element.trace_id,
+                             .time = time[id],
+                             .what = "range",
+                             .value = fmt::format("0x{:x}..0x{:x}", element.start, element.end)});
+            }
+          },
+      .stop = {}};
+  const int code = run_capture(capture, output, hooks);
+  if (code != kOk) return code;
+  if (options.count) {
+    output.text().put(fmt::format("{}\n", count));
+  } else if (count == 0) {
+    return complain(fmt::format("{}: nothing was executed in 0x{:x}..0x{:x}{}",
+                                capture.trace().path(), range.first, range.end,
+                                capture.image().regions().empty()
+                                    ? "; without a program image (--image) nothing can be."
+                                    : "."),
+                    kDamaged);
+  }
+  return kOk;
+}
+
+int run(const FindOptions& options) {
+  const auto query = query_of(options);
+  if (!query) return complain(query.error(), kUsage);
+  const auto range = parse_range(options.address);
+  if (!options.address.empty() && !range) {
+    return complain(fmt::format("--address {}: expected an address or two, hexadecimal, such as "
+                                "0x80000000..0x80001000; the second is not included.",
+                                options.address),
+                    kUsage);
+  }
+  IndexAccess access(options.input, options.index);
+  auto capture =
+      open_capture(options.input, {.decode = range.has_value()}, true, access.known_id_bytes());
+  if (!capture) return capture.error();
+  auto output = open_output(options.output, *capture, options.input);
+  if (!output) return output.error();
+  const int code = *query ? find_landmarks(options, *capture, access, **query, *output)
+                          : find_address(options, *range, *capture, *output);
+  return finish_output(*output, code);
+}
+
+}  // namespace
+
+void add_find(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<FindOptions>();
+  CLI::App* command = app.add_subcommand("find", "Where a time, an event, an address ... is");
+  add_input_options(*command, options->input);
+  const auto what = "What to find; one of them";
+  command
+      ->add_option("--timestamp", options->timestamp,
+                   "The first timestamp of each source of this value or above")
+      ->type_name("T")
+      ->group(what);
+  command->add_option("--event", options->event, "An event by its number")
+      ->type_name("N|any")
+      ->group(what);
+  command
+      ->add_flag("--trigger", options->trigger, "Triggers, of sources and of the trace formatter")
+      ->group(what);
+  command->add_option("--context", options->context, "Where a context ID is told")
+      ->type_name("CID|any")
+      ->group(what);
+  command->add_option("--exception", options->exception, "Exceptions, by their number in packets")
+      ->type_name("N|any")
+      ->expected(0, 1)
+      ->default_str("any")
+      ->group(what);
+  command->add_flag("--overflow", options->overflow, "Where the trace unit lost data")->group(what);
+  command->add_flag("--gap", options->gap, "Where packets are damaged")->group(what);
+  command
+      ->add_option("--address", options->address,
+                   "Executed ranges that touch the addresses from A to before B; decodes the trace")
+      ->type_name("A..B")
+      ->group(what);
+  command->add_flag("--count", options->count, "Only how many there are");
+  add_index_option(*command, options->index);
+  add_format_option(*command, options->format, true);
+  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  waymark find board/ --timestamp 8123456\n"
+      "  waymark find board/ --exception any --format csv\n"
+      "  waymark find board/ --address 0x80000..0x80100 --count");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli
