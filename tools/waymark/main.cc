@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   add_decode(app, exit_code);
   add_index(app, exit_code);
   add_find(app, exit_code);
+  add_count(app, exit_code);
   add_syst(app, exit_code);
   add_collateral(app, exit_code);
   add_assemble(app, exit_code);
@@ -61,7 +62,8 @@ int run(int argc, char** argv) {
   }
   if (app.get_subcommands().empty())
     return complain(
-        "A command is missing: info, decode, packets, index, find or assemble; see waymark --help.",
+        "A command is missing: info, decode, count, packets, index, find, syst, etm4, ...; see "
+        "waymark --help.",
         kUsage);
   return exit_code;
 }
