@@ -272,7 +272,7 @@ case=usage_errors_are_sentences_with_the_remedy
 run
 expect_code 2
 expect_one_sentence
-expect_err 'waymark: A command is missing: info, decode, packets or assemble; see waymark --help.'
+expect_err 'waymark: A command is missing, such as info or decode; see waymark --help.'
 run decode
 expect_code 2
 expect_one_sentence

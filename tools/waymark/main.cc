@@ -61,10 +61,7 @@ int run(int argc, char** argv) {
     return complain(usage_sentence(app, error.what()), kUsage);
   }
   if (app.get_subcommands().empty())
-    return complain(
-        "A command is missing: info, decode, count, packets, index, find, syst, etm4, ...; see "
-        "waymark --help.",
-        kUsage);
+    return complain("A command is missing, such as info or decode; see waymark --help.", kUsage);
   return exit_code;
 }
 
