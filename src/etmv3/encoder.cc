@@ -59,7 +59,8 @@ Result<void> put_address(Out& out, const Address& address, Isa isa, bool alterna
   const unsigned wanted =
       address.update_bits == 0 ? 32 : std::max<unsigned>(address.update_bits, shift + 1) - shift;
   // Standard encoding: the exception flag is in the fifth byte only.
-  unsigned count = flagged ? (alternative ? 2 : 5) : 1;
+  unsigned count = 1;
+  if (flagged) count = alternative ? 2 : kAddressBytes;
   while (count < kAddressBytes && carried_bits(count, alternative) < wanted) ++count;
   put(out, (count > 1 ? 0x80U : 0U) | (value & 0x3F) << 1 | 1U);
   unsigned at = 6;
@@ -213,12 +214,13 @@ Result<void> encode_timestamp(Out& out, const Packet& packet, const Config& conf
   if (bits > width || packet.timestamp > low_mask(width))
     return invalid(fmt::format("A timestamp of this trace unit has {} bits.", width));
   const unsigned count = std::clamp((bits + 6) / 7, 1U, most);
+  // Behind all others the last byte has more bits, or fewer.
+  const unsigned last_bits = count < most ? 7 : width - 7 * (most - 1);
   put(out, packet.frequency_change ? 0x46 : 0x42);
   for (unsigned i = 0; i < count; ++i) {
     const std::uint64_t rest = packet.timestamp >> (7 * i);
     const bool last = i + 1 == count;
-    // Behind all others the last byte has more bits, or fewer.
-    put(out, !last ? 0x80 | (rest & 0x7F) : rest & (count < most ? 0x7F : most == 9 ? 0xFF : 0x3F));
+    put(out, last ? rest & low_mask(last_bits) : 0x80 | (rest & 0x7F));
   }
   return {};
 }

@@ -136,7 +136,7 @@ class Parser : private ParserState, frames::ZerosReader {
   }
 
   // -- The search for an A-sync. --
-  /// The same of a packet that is read, where zeros in other packets count.
+  /// The zeros in front of a packet that is read, whichever packets they are in.
   [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
     if (quirks_.async_needs_own_zeros) return 0;
     return at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
