@@ -59,7 +59,8 @@ Result<void> put_address(Out& out, const Address& address, Isa isa, bool alterna
   const unsigned wanted =
       address.update_bits == 0 ? 32 : std::max<unsigned>(address.update_bits, shift + 1) - shift;
   // Standard encoding: the exception flag is in the fifth byte only.
-  unsigned count = flagged ? (alternative ? 2 : 5) : 1;
+  unsigned count = 1;
+  if (flagged) count = alternative ? 2 : kAddressBytes;
   while (count < kAddressBytes && carried_bits(count, alternative) < wanted) ++count;
   put(out, (count > 1 ? 0x80U : 0U) | (value & 0x3F) << 1 | 1U);
   unsigned at = 6;
