@@ -22,6 +22,7 @@ namespace {
 using namespace waymark::bench;
 
 constexpr std::string_view kHelp = R"(Usage: capi_bench [OPTION...] [SNAPSHOT...]
+       capi_bench [OPTION...] --table FOLDER...
 
 Decodes captures through the C API, a callback an element, memory by a callback: the same program on
 our libopencsd_c_api.so.1 and on the reference's, in turn.
@@ -30,9 +31,11 @@ our libopencsd_c_api.so.1 and on the reference's, in turn.
   --reference LIBRARY  default: libopencsd_c_api.so.1 of the system
   --reps N             passes of each library (5)
   --min-bytes N        repeat a capture until it has N bytes (1048576)
+  --table              a line for each snapshot; of a FOLDER, all snapshots in it
 
 Rates are those of the best pass in processor time; each has new trees.  Exit status: 0; 1 a capture
-or a library cannot be used; 2 wrong use; 3 the two disagree.
+or a library cannot be used; 2 wrong use; 3 the two disagree.  A table has no status 3: its notes say
+where the two disagree, as Debian's old version of the reference does with later ones.
 )";
 
 struct Library {
@@ -156,14 +159,16 @@ class Prepared {
 struct Side {
   capi_counts counts{};
   double best = 0;
+  const char* error = nullptr;
+  [[nodiscard]] double nanoseconds() const {
+    return best * 1e9 / static_cast<double>(std::max<std::size_t>(counts.elements, 1));
+  }
 };
 
 bool pass(const Library& library, const capi_capture& capture, Side& side) {
   capi_counts counts;
-  if (const char* error = capi_count(&library.functions, &capture, &counts)) {
-    fmt::print("C API, callback per element  {:<14} {}\n", library.name, error);
-    return false;
-  }
+  side.error = capi_count(&library.functions, &capture, &counts);
+  if (side.error != nullptr) return false;
   side.counts = counts;
   if (side.best == 0 || counts.seconds < side.best) side.best = counts.seconds;
   return true;
@@ -176,6 +181,50 @@ void print(const Library& library, const Side& side, std::size_t bytes, double r
       "{:>8} reads {:>6.1f}\n",
       library.name, static_cast<double>(bytes) / side.best / 1e6, elements / side.best / 1e6,
       side.best * 1e9 / elements, side.counts.reads, ratio);
+}
+
+bool agree(const Side& ours, const Side& theirs) {
+  return ours.counts.elements == theirs.counts.elements &&
+         ours.counts.instructions == theirs.counts.instructions;
+}
+
+void print_row(const Capture& capture, const Side& ours, const Side& theirs) {
+  std::string note;
+  if (ours.error != nullptr && theirs.error != nullptr) {
+    note = fmt::format("both: {}", ours.error);
+  } else if (ours.error != nullptr) {
+    note = fmt::format("ours: {}", ours.error);
+  } else if (theirs.error != nullptr) {
+    note = fmt::format("reference: {}", theirs.error);
+  } else if (!agree(ours, theirs)) {
+    note = fmt::format("the two disagree: {} and {} elements", ours.counts.elements,
+                       theirs.counts.elements);
+  }
+  const bool both = ours.error == nullptr && theirs.error == nullptr && theirs.best != 0;
+  const std::string ratio = both ? fmt::format("{:.1f}", theirs.best / ours.best) : "-";
+  fmt::print("{:<34} {:>9} {:>9} {:>8.1f} {:>8.1f} {:>7}  {}\n", capture.name, capture.trace.size(),
+             ours.counts.elements, ours.nanoseconds(), theirs.nanoseconds(), ratio, note);
+  std::fflush(stdout);
+}
+
+/// A snapshot is itself; another folder is the snapshots in it.
+std::vector<std::string> snapshots_of(const std::vector<std::string>& folders) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const std::string& folder : folders) {
+    if (std::filesystem::exists(std::filesystem::path(folder) / "snapshot.ini", error)) {
+      found.push_back(folder);
+      continue;
+    }
+    const std::size_t before = found.size();
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+      if (std::filesystem::exists(entry.path() / "snapshot.ini", error))
+        found.push_back(entry.path().string());
+    std::sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
+    if (found.size() == before)
+      fmt::print(stderr, "capi_bench: there is no snapshot in {}.\n", folder);
+  }
+  return found;
 }
 
 std::vector<std::string> default_captures() {
@@ -198,6 +247,7 @@ int main(int argc, char** argv) {
   std::string reference_path = "libopencsd_c_api.so.1";
   unsigned repetitions = 5;
   std::size_t minimum_bytes = std::size_t{1} << 20;
+  bool table = false;
   std::vector<std::string> captures;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -217,6 +267,8 @@ int main(int argc, char** argv) {
     } else if (argument == "--reference") {
       reference_path = value;
       ++i;
+    } else if (argument == "--table") {
+      table = true;
     } else if (argument == "--reps") {
       good = number(repetitions) && repetitions != 0;
     } else if (argument == "--min-bytes") {
@@ -233,6 +285,7 @@ int main(int argc, char** argv) {
     }
   }
   if (captures.empty()) captures = default_captures();
+  if (table) captures = snapshots_of(captures);
 
   Library own;
   Library reference;
@@ -241,7 +294,10 @@ int main(int argc, char** argv) {
   own.name = "Waymark";
   if (compare) reference.name = std::string("OpenCSD ") + reference.functions.version();
 
-  int status = 0;
+  int status = captures.empty() ? 1 : 0;
+  if (table)
+    fmt::print("{:<34} {:>9} {:>9} {:>8} {:>8} {:>7}\n", "capture", "bytes", "elements", "ours ns",
+               "ref. ns", "ratio");
   for (const std::string& folder : captures) {
     const auto capture = read_capture(folder, minimum_bytes);
     if (!capture) {
@@ -258,6 +314,13 @@ int main(int argc, char** argv) {
       ran_reference = ran_reference && pass(reference, prepared.get(), theirs);
       ran = pass(own, prepared.get(), ours);
     }
+    if (table) {
+      print_row(*capture, ours, theirs);
+      continue;
+    }
+    for (const auto& [library, side] : {std::pair(&own, &ours), std::pair(&reference, &theirs)})
+      if (side->error != nullptr)
+        fmt::print("C API, callback per element  {:<14} {}\n", library->name, side->error);
     fmt::print("{}: {} bytes of trace\n", capture->name, capture->trace.size());
     if (!ran) {
       status = 1;
@@ -267,8 +330,7 @@ int main(int argc, char** argv) {
     print(own, ours, bytes, ran_reference ? theirs.best / ours.best : 0);
     if (!ran_reference) continue;
     print(reference, theirs, bytes, 1);
-    if (ours.counts.elements != theirs.counts.elements ||
-        ours.counts.instructions != theirs.counts.instructions) {
+    if (!agree(ours, theirs)) {
       fmt::print("The two disagree: {} and {} elements, {} and {} instructions.\n",
                  ours.counts.elements, theirs.counts.elements, ours.counts.instructions,
                  theirs.counts.instructions);

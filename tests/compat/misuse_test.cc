@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "capi_fixture.h"
 
@@ -253,38 +252,6 @@ TEST_F(MisuseCApi, statistics_belong_to_decoders_that_count) {
   EXPECT_EQ(ocsd_dt_reset_decode_stats(tree, 0x10), OCSD_OK);
   EXPECT_EQ(stats->channel_total, 0U);
   EXPECT_EQ(stats->demux.frame_bytes, 0U);
-}
-
-TEST(ThreadsCApi, trees_of_two_threads_are_independent) {
-  const auto decode = [](std::uint8_t id, std::size_t& ranges) {
-    const ByteVector loop = loop_code();
-    for (int i = 0; i < 20; ++i) {
-      Notes notes;
-      void* const tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
-      const ocsd_etmv4_cfg config = etmv4_config(id);
-      ocsd_dt_create_decoder(tree, "ETMV4I", OCSD_CREATE_FLG_FULL_DECODER, &config, nullptr);
-      ocsd_dt_set_gen_elem_outfn(tree, &note_element, &notes);
-      ocsd_dt_add_buffer_mem_acc(tree, kLoopAddress, OCSD_MEM_SPACE_ANY, loop.data(), 8);
-      // A reserved header: errors are logged from both.
-      const ByteVector trace = start(kLoopAddress, id) + taken_three_times() + ByteVector{0x60};
-      std::uint32_t used = 0;
-      ocsd_dt_process_data(tree, OCSD_OP_DATA, 0, static_cast<std::uint32_t>(trace.size()),
-                           trace.data(), &used);
-      ocsd_dt_process_data(tree, OCSD_OP_EOT, 0, 0, nullptr, nullptr);
-      for (const auto& element : notes.structures)
-        ranges += element.elem_type == OCSD_GEN_TRC_ELEM_INSTR_RANGE;
-      ocsd_destroy_dcd_tree(tree);
-    }
-  };
-  ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1);
-  ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, nullptr);
-  std::size_t first = 0;
-  std::size_t second = 0;
-  std::thread thread([&] { decode(0x10, first); });
-  decode(0x11, second);
-  thread.join();
-  EXPECT_EQ(first, 60U);
-  EXPECT_EQ(second, 60U);
 }
 
 }  // namespace

@@ -225,5 +225,34 @@ TEST_F(FollowerTest, fetch_gives_one_instruction_of_any_type) {
   EXPECT_EQ(follower.fetch(0x1008, isa::Isa::kA64, it).outcome, BlockEnd::kNotAccessible);
 }
 
+TEST_F(FollowerTest, neighbours_come_from_one_answer_of_a_callback) {
+  const std::vector<std::uint8_t> memory = code({kNop, kRet, kNop, kNop, kRet, kRet});
+  std::size_t calls = 0;
+  ASSERT_TRUE(image_.add_callback(0x1000, 0x1017, image::kSpaceAny,
+                                  [&](std::uint64_t address, image::SpaceMask, TraceId,
+                                      std::span<std::uint8_t> out) -> std::size_t {
+                                    ++calls;
+                                    const auto rest = std::span(memory).subspan(address - 0x1000);
+                                    const std::size_t size = std::min(rest.size(), out.size());
+                                    std::copy_n(rest.begin(), size, out.begin());
+                                    return size;
+                                  }));
+  Follower follower(image_, kOptions, 1);
+  follower.select(image::kSpaceEl1N, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).end, 0x1008U);
+  EXPECT_EQ(follower.block(0x1008, isa::Isa::kA64, 0).end, 0x1014U);
+  EXPECT_EQ(follower.block(0x1014, isa::Isa::kA64, 0).end, 0x1018U);
+  EXPECT_EQ(calls, 1U);
+  // Another context is another memory.
+  follower.select(image::kSpaceEl1N, 2);
+  follower.block(0x1008, isa::Isa::kA64, 0);
+  EXPECT_EQ(calls, 2U);
+  // And nothing is older than asked for.
+  follower.select(image::kSpaceEl1N, 1);
+  follower.flush();
+  follower.block(0x1014, isa::Isa::kA64, 0);
+  EXPECT_EQ(calls, 3U);
+}
+
 }  // namespace
 }  // namespace waymark::flow
