@@ -155,8 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
     Protocols, ParallelDecoderProperty,
     testing::Values(std::vector<Protocol>{Protocol::kEtmV4}, std::vector<Protocol>{Protocol::kEte},
                     std::vector<Protocol>{Protocol::kPtm}, std::vector<Protocol>{Protocol::kEtmV3},
-                    std::vector<Protocol>{Protocol::kStm}, std::vector<Protocol>{Protocol::kStm},
-                    std::vector<Protocol>{}),
+                    std::vector<Protocol>{Protocol::kStm}, std::vector<Protocol>{}),
     [](const auto& protocols) {
       return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
     });
