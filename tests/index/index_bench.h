@@ -169,10 +169,15 @@ struct Contents {
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
-/// A VMID that only damage told is remembered by who read the damage.
-inline Contents without_vmids(Contents contents) {
-  for (auto& [id, block] : contents.streams)
-    for (Landmark& landmark : block.landmarks) landmark.vmid = 0;
+/// IDs that only damage told are remembered by who read the damage.
+inline Contents without_context_ids(Contents contents) {
+  for (auto& [id, block] : contents.streams) {
+    for (Landmark& landmark : block.landmarks) {
+      if (landmark.kind != LandmarkKind::kContext) continue;
+      landmark.value = 0;
+      landmark.vmid = 0;
+    }
+  }
   return contents;
 }
 
