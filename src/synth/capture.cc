@@ -87,9 +87,15 @@ void CaptureMaker::produce() {
       used = 0;
       units_[unit]->run(bytes, std::max(kAhead, count));
     }
-    (void)mux_.write(units_[unit]->options().trace_id, Bytes(bytes).subspan(used, count));
-    used += count;
+    const std::size_t taken = std::min(count, bytes.size() - used);
+    (void)mux_.write(units_[unit]->options().trace_id, Bytes(bytes).subspan(used, taken));
+    used += taken;
+    if (taken < count && stopped()) return;
   }
+}
+
+bool CaptureMaker::stopped() const {
+  return std::ranges::all_of(units_, [](const auto& unit) { return unit->exhausted(); });
 }
 
 Bytes CaptureMaker::next() {
@@ -104,7 +110,7 @@ Bytes CaptureMaker::next() {
                                     kBlockSize, options_.size - produced_)));
   }
   produced_ += block_.size();
-  if (produced_ >= options_.size) {
+  if (produced_ >= options_.size || stopped()) {
     ended_ = true;
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (!framed) {

@@ -86,6 +86,8 @@ class CoreUnit : public TraceUnit {
   }
   void say_context() {
     now_ = execution_.context();
+    if (!options_.context_ids) now_.context_id = 0;
+    if (!options_.vmids) now_.vmid = 0;
     TruthEvent event{.kind = EventKind::kContext};
     event.context = now_;
     truth_.add(event);

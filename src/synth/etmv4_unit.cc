@@ -75,7 +75,8 @@ etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core)
   config.trcconfigr =
       1U | (options.cycle_counts ? 1U << 4 : 0U) | (options.context_ids ? 1U << 6 : 0U) |
       (options.vmids ? 1U << 7 : 0U) | (options.timestamp_mean != 0 ? 1U << 11 : 0U) |
-      (options.return_stack ? 1U << 12 : 0U) | (options.q_mean != 0 ? 3U << 13 : 0U);
+      (options.return_stack ? 1U << 12 : 0U) | (options.branch_broadcast ? 1U << 3 : 0U) |
+      (options.q_mean != 0 ? 3U << 13 : 0U);
   return config;
 }
 
@@ -85,14 +86,19 @@ isa::Options Etmv4Unit::waypoints(const etmv4::Config& config) {
 
 Etmv4Unit::Etmv4Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,
                      const Program& program, const ExecutionOptions& execution, bool keep_truth)
-    : CoreUnit(options, core_name, program, waypoints(make_config(options, core)), execution,
-               keep_truth),
-      config_(make_config(options, core)),
+    : Etmv4Unit(options, core_name, make_config(options, core), program, execution, keep_truth) {}
+
+Etmv4Unit::Etmv4Unit(const UnitOptions& options, const std::string& core_name,
+                     const etmv4::Config& config, const Program& program,
+                     const ExecutionOptions& execution, bool keep_truth)
+    : CoreUnit(options, core_name, program, waypoints(config), execution, keep_truth),
+      config_(config),
       schedule_({options.timestamp_mean, options.event_mean,
                  options.speculation > 1 ? options.mispredict_mean : 0, options.q_mean,
                  options.overflow_mean, options.discard_mean, options.filter_mean,
                  options.speculation != 0 ? std::uint64_t{16} : 0},
-                random_) {}
+                random_),
+      broadcast_(options.branch_broadcast) {}
 
 std::vector<UnitRegister> Etmv4Unit::registers() const {
   std::vector<UnitRegister> all = {
@@ -250,7 +256,8 @@ void Etmv4Unit::put_timestamp() {
   packet.timestamp_bits =
       static_cast<std::uint8_t>(width > 56 ? 64 : std::max(1U, (width + 6) / 7) * 7);
   packet.has_count = options_.cycle_counts && random_.coin();
-  packet.cycle_count = packet.has_count ? static_cast<std::uint32_t>(random_.below(1U << 20)) : 0;
+  const unsigned bits = std::min(config_.cycle_count_bits(), 20U);
+  packet.cycle_count = packet.has_count ? static_cast<std::uint32_t>(random_.below(1U << bits)) : 0;
   put(packet);
   timestamp_absolute_ = false;
   last_timestamp_ = packet.timestamp;
@@ -308,7 +315,7 @@ void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
   timestamp_absolute_ = true;
   full_context_ = true;
   stack_.clear();
-  if (options_.timestamp_mean != 0 && random_.coin()) put_timestamp();
+  if (timestamp_with_sync_ || (options_.timestamp_mean != 0 && random_.coin())) put_timestamp();
   if (trace_on) {
     put(PacketType::kTraceOn);
     say(EventKind::kTraceOn, reason);
@@ -338,7 +345,10 @@ void Etmv4Unit::on_block(const Step& step) {
   if (!step.taken) return;
   // The decoder ignores calls between a trace info and the address after it.
   if (block.link && !late) stack_.push({block.end, block.isa});
-  if (!block.is_indirect()) return;
+  if (!block.is_indirect()) {
+    if (broadcast_ && block.is_direct()) pending_ = true;
+    return;
+  }
   if (step.exception_return) {
     if (!config_.ete) put(PacketType::kExceptionReturn);
     if (!config_.ete || block.isa == Isa::kA64) say(EventKind::kExceptionReturn, 0);
@@ -346,7 +356,8 @@ void Etmv4Unit::on_block(const Step& step) {
     pending_ = true;
     return;
   }
-  if (options_.return_stack && !block.link && !pending_ && stack_.match(step.next)) {
+  // Broadcasting, a unit does not save the addresses of returns.
+  if (options_.return_stack && !broadcast_ && !block.link && !pending_ && stack_.match(step.next)) {
     matched_ = true;
     return;
   }
@@ -573,7 +584,7 @@ void Etmv4Unit::follow(Step& step) {
 
 // Blocks that are an atom and nothing else.  False: none.
 bool Etmv4Unit::run_plain() {
-  if (pending_ || mispredict_due_ || late_) return false;
+  if (pending_ || mispredict_due_ || late_ || broadcast_) return false;
   bool taken = false;
   std::uint64_t chance = 0;
   const CodeBlock* block = execution_.next_plain(taken, chance);

@@ -7,7 +7,7 @@
 namespace waymark::synth {
 
 /// ETMv4 and ETE.  Fact sheet etmv4-ete.md sections 2 and 4, seen from the other side.
-class Etmv4Unit final : public CoreUnit {
+class Etmv4Unit : public CoreUnit {
  public:
   Etmv4Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,
             const Program& program, const ExecutionOptions& execution, bool keep_truth);
@@ -18,7 +18,11 @@ class Etmv4Unit final : public CoreUnit {
   [[nodiscard]] std::string type() const override;
   [[nodiscard]] std::unique_ptr<Source> make_source(const image::Image& image) const override;
 
- private:
+ protected:
+  /// Set by registers.
+  Etmv4Unit(const UnitOptions& options, const std::string& core_name, const etmv4::Config& config,
+            const Program& program, const ExecutionOptions& execution, bool keep_truth);
+
   enum Rare : std::size_t {
     kTimestamp,
     kEvent,
@@ -81,6 +85,8 @@ class Etmv4Unit final : public CoreUnit {
   bool late_ = false;        // … but only after one more block.
   bool matched_ = false;     // The last branch was a match of the return stack.
   bool mispredict_due_ = false;
+  bool broadcast_ = false;  // Taken branches get an address, direct ones too.
+  bool timestamp_with_sync_ = false;
   bool full_context_ = true;
   PeContext sent_;
   std::array<Place, 3> history_{};

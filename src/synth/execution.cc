@@ -38,7 +38,13 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
   const Place first = restart();
   context_.secure = options.secure;
   context_.a64 = first.isa == isa::Isa::kA64;
-  context_.context_id = options.context_ids > 1 ? 0x100 : 0;
+  context_.el = options.el;
+  if (options_.processes.empty() && options.context_ids > 1)
+    for (std::uint32_t i = 0; i < options.context_ids; ++i) options_.processes.push_back(0x100 + i);
+  if (!options_.processes.empty()) context_.context_id = options_.processes.front();
+  if (!options_.machines.empty()) context_.vmid = options_.machines.front();
+  if (options_.machines.empty() && options.vmids > 1)
+    for (std::uint32_t i = 0; i < options.vmids; ++i) options_.machines.push_back(1 + i);
   current_ = find(first);
   until_exception_ = options.exception_mean == 0 ? kNever : random_.about(options.exception_mean);
 }
@@ -248,14 +254,14 @@ void Execution::enter_handler(Step& step) {
     known_calls_ = 0;
     interrupted_.resize(1);
     interrupted_.front() = {restart(), context_};
-    interrupted_.front().context.el = 0;
+    interrupted_.front().context.el = options_.el;
     interrupted_.front().context.a64 = interrupted_.front().back.isa == isa::Isa::kA64;
   }
   abandon_ = false;
   const std::vector<Place>& handlers = program_->handlers();
   const Place handler = handlers[random_.below(static_cast<std::uint32_t>(handlers.size()))];
   const PeContext before = context_;
-  context_.el = 1;
+  context_.el = std::max<std::uint8_t>(options_.el, 1);
   context_.a64 = handler.isa == isa::Isa::kA64;
   step = {.kind = StepKind::kException,
           .context_changed = context_ != before,
@@ -277,14 +283,25 @@ void Execution::leave_handler(Step& step) {
     interrupted_.pop_back();
   }
   if (interrupted_.empty()) {
-    if (options_.context_ids > 1 && random_.one_in(4))
-      context_.context_id = 0x100 + random_.below(options_.context_ids);
-    if (options_.vmids > 1 && random_.one_in(8)) context_.vmid = 1 + random_.below(options_.vmids);
+    const auto one_of = [&](const std::vector<std::uint32_t>& values) {
+      return values[random_.below(static_cast<std::uint32_t>(values.size()))];
+    };
+    if (options_.processes.size() > 1 && random_.one_in(4))
+      context_.context_id = one_of(options_.processes);
+    if (options_.machines.size() > 1 && random_.one_in(8))
+      context_.vmid = one_of(options_.machines);
   }
   context_.a64 = back.isa == isa::Isa::kA64;
   step.context_changed = context_ != before;
   step.next = back;
   current_ = find(back);
+}
+
+std::uint64_t Execution::after(const CodeBlock& block, std::uint64_t address) const {
+  if (block.isa != isa::Isa::kT32) return address + 4;
+  isa::Instruction instruction;
+  return program_->fetch(waypoints_, {address, block.isa}, instruction) ? address + instruction.size
+                                                                        : address + 2;
 }
 
 // The address of instruction `count` of the block.

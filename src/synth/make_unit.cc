@@ -44,8 +44,6 @@ Result<void> check(const UnitOptions& options) {
                                        options.speculation));
   if (options.return_stack && options.protocol == Protocol::kEtmV3)
     return refuse(options, "It has no return stack.");
-  if (options.branch_broadcast && etmv4)
-    return refuse(options, "Branch broadcasting is modelled for ptm and etmv3 only.");
   if (options.q_mean != 0 && !etmv4) return refuse(options, "It has no Q elements.");
   if (options.discard_mean != 0 && !etmv4) return refuse(options, "It has no discard packets.");
   if (options.cycle_threshold > 0xFFF)

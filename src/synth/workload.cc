@@ -64,7 +64,7 @@ UnitOptions draw_unit(Random& random, Protocol protocol, TraceId id) {
   drawn.cycle_counts = random.coin();
   drawn.context_ids = random.coin();
   drawn.vmids = random.coin();
-  drawn.branch_broadcast = !etmv4 && random.one_in(4);
+  drawn.branch_broadcast = random.one_in(4);
   if (!etmv4) return drawn;
   drawn.cycle_threshold = random.below(100);
   drawn.speculation = random.coin() ? random.between(1, 20) : 0;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "elf_file.h"
+#include "elf_argument.h"
 #include "waymark/etm4x/tree.h"
 
 namespace waymark::cli {
@@ -42,7 +44,7 @@ struct FoundUnit {
 Result<FoundUnit> find_unit(const UnitOptions& options);
 
 struct PlanFile {
-  std::vector<ElfFile> programs;
+  std::vector<image::ElfFile> programs;
   etm4x::Plan plan;
   etm4x::CompiledPlan compiled;
 };
@@ -51,5 +53,22 @@ struct PlanFile {
 std::expected<PlanFile, int> load_plan(const std::string& path,
                                        const std::vector<std::string>& programs,
                                        const FoundUnit& unit);
+
+/// Of `plan --estimate`.
+struct EstimateOptions {
+  bool wanted = false;
+  std::string program = "random";
+  std::uint64_t instructions = 1'000'000;
+  std::uint64_t exceptions = 1000;
+  std::string level = "el0";
+  std::uint64_t seed = 1;
+  std::string directory;
+};
+
+void add_estimate_options(CLI::App& command, EstimateOptions& options);
+/// The program to run, which must be the last one that load_plan() gets; nothing: a random one.
+std::optional<std::string> estimated_file(const EstimateOptions& options);
+/// Prints what the plan would trace; returns the exit code.
+int run_estimate(const EstimateOptions& options, const PlanFile& file, const FoundUnit& unit);
 
 }  // namespace waymark::cli

@@ -16,6 +16,7 @@ struct PlanOptions {
   std::vector<std::string> programs;
   std::string script;
   bool normal_form = false;
+  EstimateOptions estimate;
 };
 
 void put_problems(TextBuffer& out, std::string_view heading,
@@ -49,8 +50,11 @@ void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
 int run(const PlanOptions& options) {
   const auto unit = find_unit(options.unit);
   if (!unit) return complain(unit.error().detail, kInput);
-  const auto file = load_plan(options.plan, options.programs, *unit);
+  std::vector<std::string> programs = options.programs;
+  if (const auto program = estimated_file(options.estimate)) programs.push_back(*program);
+  const auto file = load_plan(options.plan, programs, *unit);
   if (!file) return file.error();
+  if (options.estimate.wanted) return run_estimate(options.estimate, *file, *unit);
   if (!options.script.empty()) {
     auto script = Output::open(options.script, std::span(&options.plan, 1));
     if (!script) return complain(script.error().detail, kOutput);
@@ -84,6 +88,11 @@ void add_etm4_plan(CLI::App& etm4, int& exit_code) {
       ->type_name("FILE");
   command->add_flag("--normal-form", options->normal_form,
                     "Only print the plan with all symbols resolved");
+  add_estimate_options(*command, options->estimate);
+  command->footer(
+      "Examples:\n"
+      "  waymark etm4 plan sort.plan --elf sort --script program.sh\n"
+      "  waymark etm4 plan sort.plan --estimate --program sort -o run && waymark decode run");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

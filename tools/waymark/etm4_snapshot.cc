@@ -157,7 +157,7 @@ Result<void> add_image(const std::string& argument, Files& files,
                        std::vector<inputs::Dump>& dumps) {
   const auto raw = raw_image(argument);
   std::string path;
-  std::vector<ElfSegment> segments;
+  std::vector<image::ElfSegment> segments;
   if (raw) {
     path = argument.substr(raw->second);
     segments.push_back({raw->first, 0, 0});
@@ -169,7 +169,7 @@ Result<void> add_image(const std::string& argument, Files& files,
   }
   const auto name = files.add(path, std::filesystem::path(path).filename().string());
   if (!name) return std::unexpected(name.error());
-  for (const ElfSegment& segment : segments) {
+  for (const image::ElfSegment& segment : segments) {
     inputs::Dump dump;
     dump.section = fmt::format("dump{}", dumps.size());
     dump.file = *name;

@@ -214,7 +214,7 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_flag("--branch-broadcast", options.unit.branch_broadcast,
-                "Addresses for direct branches too (ptm, etmv3)")
+                "Addresses for direct branches too")
       ->group(kGroup);
   command
       .add_option("--speculation", options.unit.speculation,

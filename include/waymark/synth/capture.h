@@ -32,7 +32,8 @@ struct Damage {
 
 struct CaptureOptions {
   std::uint64_t seed = 1;
-  std::uint64_t size = std::uint64_t{1} << 20;  ///< Bytes of the capture, reached by a little.
+  /// Bytes of the capture, reached by a little, unless all units stop before.
+  std::uint64_t size = std::uint64_t{1} << 20;
   CaptureFraming framing = CaptureFraming::kMemoryAligned;
   std::uint32_t fsync_period = 64;  ///< Frames between two syncs.
   std::uint32_t interleave = 256;   ///< Bytes of one source before the next, in the mean.
@@ -71,6 +72,7 @@ class CaptureMaker {
  private:
   CaptureMaker(const CaptureOptions& options, std::vector<std::unique_ptr<TraceUnit>> units);
   void produce();
+  [[nodiscard]] bool stopped() const;
   void harm();
 
   CaptureOptions options_;

@@ -31,6 +31,9 @@ struct ExecutionOptions {
   std::uint64_t exception_mean = 0;  ///< Blocks between two exceptions, in the mean; 0: none.
   std::uint32_t context_ids = 1;     ///< Processes that the kernel switches between; at least 1.
   std::uint32_t vmids = 1;
+  std::vector<std::uint32_t> processes{};  ///< Context IDs, instead of so many.
+  std::vector<std::uint32_t> machines{};   ///< VMIDs, instead of so many.
+  std::uint8_t el = 0;  ///< Where the program runs; handlers run at EL1, or there if it is higher.
   bool secure = false;
 };
 
@@ -122,6 +125,8 @@ class Execution {
   const CodeBlock& block_at(Place place) { return *find(place); }
   /// The address of instruction `count` of the block; 0 is its first.
   [[nodiscard]] std::uint64_t cut(const CodeBlock& block, std::uint32_t count) const;
+  /// The address after the instruction of the block at `address`.
+  [[nodiscard]] std::uint64_t after(const CodeBlock& block, std::uint64_t address) const;
 
  private:
   /// Without branches, which processors could not predict.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "waymark/base/result.h"
+#include "waymark/image/elf_file.h"
 #include "waymark/image/image.h"
 #include "waymark/isa/instruction.h"
 
@@ -67,6 +68,8 @@ class Program {
   /// point or at one of its functions.  kNotFound, kIo: the file; kBadData: it is no whole ELF;
   /// kUnsupported: of another machine, not executable, or built without libelf.
   static Result<Program> elf(const std::string& path);
+  /// The same of a file that is open; its bias holds.  Not needed any more afterwards.
+  static Result<Program> elf(const image::ElfFile& file);
 
   /// The segment with the instruction at `address`, or nullptr.
   [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;

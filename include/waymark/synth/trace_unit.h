@@ -25,7 +25,7 @@ struct UnitOptions {
   bool return_stack = false;
   bool cycle_counts = false;
   std::uint32_t cycle_threshold = 64;  ///< ETMv4, ETE: cycles below which none is traced.
-  bool branch_broadcast = false;       ///< PTM, ETMv3.
+  bool branch_broadcast = false;
   bool context_ids = false;
   bool vmids = false;
   std::uint64_t sync_period = 4096;  ///< Bytes between two synchronisations.
@@ -43,8 +43,8 @@ struct UnitOptions {
 
 /// A register as device files state it.
 struct UnitRegister {
-  std::string_view name;
-  std::uint32_t value = 0;
+  std::string_view name;  ///< Lives as long as the unit.
+  std::uint64_t value = 0;
 };
 
 /// One trace unit with the core, or for STM and ITM the software, that it traces.  Made by
@@ -55,8 +55,10 @@ class TraceUnit {
   TraceUnit(const TraceUnit&) = delete;
   TraceUnit& operator=(const TraceUnit&) = delete;
 
-  /// Goes on until at least `bytes` more are appended to `out`.
+  /// Goes on until at least `bytes` more are appended to `out`, or exhausted().
   virtual void run(std::vector<std::uint8_t>& out, std::size_t bytes) = 0;
+  /// The core has stopped: run() would append nothing.
+  [[nodiscard]] virtual bool exhausted() const { return false; }
   /// The last bytes; nothing may follow.
   virtual void finish(std::vector<std::uint8_t>& out) = 0;
 

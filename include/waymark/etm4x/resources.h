@@ -1,0 +1,97 @@
+// What the logic of a trace unit does while a core runs: comparators, selectors, counters,
+// sequencer, start/stop logic, ViewInst.  Fact sheet etm4x-programming.md section 9.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "waymark/etm4x/capabilities.h"
+#include "waymark/etm4x/register_image.h"
+#include "waymark/etm4x/state.h"
+
+namespace waymark::etm4x {
+
+/// An instruction that the core executes.
+struct Executed {
+  std::uint64_t address = 0;
+  std::uint32_t context_id = 0;
+  std::uint32_t vmid = 0;
+  std::uint8_t level = 0;  ///< One bit, as in Plan::levels: secure [3:0], others [6:4].
+};
+
+/// What the logic answers in one cycle.
+struct Response {
+  bool traced = false;      ///< ViewInst.
+  bool timestamp = false;   ///< The timestamp event became true.
+  std::uint8_t events = 0;  ///< A bit for each event of the trace that became true.
+};
+
+/// The logic as registers set it, one instruction a cycle.  Where hardware has freedom: nothing is
+/// late, so that an event acts in the cycle of its cause; the sequencer makes one transition a
+/// cycle; a start acts before its instruction, a stop after it.  No external input and no PE
+/// comparator input is ever active.  Plain data; not thread safe.
+class Resources {
+ public:
+  Resources(const RegisterImage& image, const Capabilities& caps);
+
+  Response execute(const Executed& at);
+  /// A cycle in which the core waits.
+  Response idle();
+  /// Whether waiting cycles can change anything.
+  [[nodiscard]] bool counts_cycles() const { return counts_cycles_; }
+  /// Whether a taken branch at the last executed instruction gets an address; TRCCONFIGR.BB apart.
+  [[nodiscard]] bool broadcasts() const;
+
+ private:
+  static constexpr unsigned kPairs = kAddressComparators / 2;
+  static constexpr unsigned kEvents = 4;
+
+  Response cycle(bool executes);
+  void compare();
+  [[nodiscard]] bool qualified(unsigned index) const;
+  [[nodiscard]] bool context_matches(unsigned slot) const;
+  [[nodiscard]] bool vmid_matches(unsigned slot) const;
+  [[nodiscard]] bool selected(unsigned number) const;
+  [[nodiscard]] bool event(std::uint32_t byte) const;
+  void count();
+  void sequence();
+
+  // Registers.
+  std::uint32_t view_ = 0;
+  std::uint32_t ranges_ = 0;
+  std::uint32_t points_ = 0;
+  std::uint32_t broadcast_ = 0;
+  std::uint32_t timestamp_ = 0;
+  std::uint32_t events_ = 0;
+  std::uint32_t events_in_trace_ = 0;
+  std::array<std::uint32_t, kSelectors> selectors_{};
+  std::array<std::uint64_t, kAddressComparators> addresses_{};
+  std::array<std::uint32_t, kAddressComparators> controls_{};
+  std::array<std::uint64_t, kContextComparators> context_ids_{};
+  std::array<std::uint64_t, kContextComparators> vmids_{};
+  std::array<std::uint64_t, kContextComparators> context_masks_{};  ///< Bits that count.
+  std::array<std::uint64_t, kContextComparators> vmid_masks_{};
+  std::array<std::uint32_t, kCounters> counter_controls_{};
+  std::array<std::uint32_t, kCounters> reloads_{};
+  std::array<std::uint32_t, kSequencerEvents> transitions_{};
+  std::uint32_t sequencer_reset_ = 0;
+  std::array<std::uint32_t, kSingleShots> shots_{};
+  // What of it is looked at.
+  std::uint32_t used_singles_ = 0;
+  std::uint32_t used_pairs_ = 0;
+  bool uses_contexts_ = false;
+  bool uses_selectors_ = false;
+  bool counts_cycles_ = false;
+
+  // State.
+  Executed at_;
+  bool started_ = false;
+  std::array<std::uint32_t, kCounters> counters_{};
+  unsigned sequencer_ = 0;
+  std::uint32_t shots_done_ = 0;
+  std::uint32_t events_were_ = 0;
+  bool timestamp_was_ = false;
+  std::array<std::uint32_t, 8> groups_{};  ///< Active resources of each group of TRCRSCTLRn.
+};
+
+}  // namespace waymark::etm4x

@@ -1,0 +1,71 @@
+// Linked programs: what lies where in memory, and what it is called.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/mapped_file.h"
+#include "waymark/base/result.h"
+
+namespace waymark::image {
+
+/// A loaded part that has bytes in the file.
+struct ElfSegment {
+  std::uint64_t address = 0;  ///< With the bias.
+  std::uint64_t offset = 0;   ///< In the file.
+  std::uint64_t size = 0;     ///< In the file.
+  bool executable = false;
+};
+
+struct ElfSymbol {
+  std::uint64_t address = 0;  ///< With the bias; for T32 code bit 0 is set.
+  std::uint64_t size = 0;
+  std::string name{};
+  bool function = false;
+};
+
+/// Plain data once it is open; may be read from any thread.
+class ElfFile {
+ public:
+  static constexpr unsigned kArm = 40;
+  static constexpr unsigned kAarch64 = 183;
+
+  /// `path`, loaded `bias` above the addresses that it was linked for.  kNotFound, kIo: the file;
+  /// kBadData: not an ELF file, or damaged; kUnsupported: this build has no libelf.
+  static Result<ElfFile> open(const std::string& path, std::uint64_t bias = 0);
+
+  /// In file order.
+  [[nodiscard]] const std::vector<ElfSegment>& segments() const { return segments_; }
+  /// Bytes of one of the segments, as long as the file is open.
+  [[nodiscard]] Bytes contents(const ElfSegment& segment) const {
+    return file_.bytes().subspan(segment.offset, segment.size);
+  }
+
+  /// Functions, objects and labels that the file defines, in its order; from the symbol table, or
+  /// else the dynamic one.
+  [[nodiscard]] const std::vector<ElfSymbol>& symbols() const { return symbols_; }
+  /// The first of the name, or nullptr.
+  [[nodiscard]] const ElfSymbol* find(std::string_view name) const;
+
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  [[nodiscard]] unsigned machine() const { return machine_; }
+  [[nodiscard]] bool big_endian() const { return big_endian_; }
+  /// With the bias; 0: none.
+  [[nodiscard]] std::uint64_t entry() const { return entry_; }
+
+ private:
+  friend class ElfReader;
+
+  MappedFile file_;
+  std::vector<ElfSegment> segments_;
+  std::vector<ElfSymbol> symbols_;
+  std::map<std::string, std::size_t, std::less<>> index_;  // Of symbols_ by name.
+  unsigned machine_ = 0;
+  bool big_endian_ = false;
+  std::uint64_t entry_ = 0;
+};
+
+}  // namespace waymark::image

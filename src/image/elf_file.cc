@@ -1,0 +1,122 @@
+#include "waymark/image/elf_file.h"
+
+#include <fmt/core.h>
+
+#if WAYMARK_HAVE_LIBELF
+#include <gelf.h>
+#include <libelf.h>
+
+#include <memory>
+#endif
+
+namespace waymark::image {
+
+const ElfSymbol* ElfFile::find(std::string_view name) const {
+  const auto at = index_.find(name);
+  return at == index_.end() ? nullptr : &symbols_[at->second];
+}
+
+#if WAYMARK_HAVE_LIBELF
+
+/// Fills an ElfFile whose file is mapped.
+class ElfReader {
+ public:
+  ElfReader(ElfFile& file, std::uint64_t bias) : file_(file), bias_(bias) {}
+
+  Result<void> run() {
+    if (elf_version(EV_CURRENT) == EV_NONE)
+      return fail(ErrorCode::kUnsupported, "The libelf of this system is of another version.");
+    const Bytes bytes = file_.file_.bytes();
+    if (bytes.empty()) return broken("it is empty");
+    // libelf only reads what it is given here.
+    auto* image = reinterpret_cast<char*>(const_cast<std::uint8_t*>(bytes.data()));
+    elf_.reset(elf_memory(image, bytes.size()));
+    GElf_Ehdr header;
+    if (!elf_ || elf_kind(elf_.get()) != ELF_K_ELF || gelf_getehdr(elf_.get(), &header) == nullptr)
+      return broken("it has no ELF header");
+    file_.machine_ = header.e_machine;
+    file_.big_endian_ = header.e_ident[EI_DATA] != ELFDATA2LSB;
+    if (header.e_entry != 0) file_.entry_ = header.e_entry + bias_;
+    WAYMARK_TRY(read_segments());
+    read_symbols(SHT_SYMTAB);
+    if (file_.symbols_.empty()) read_symbols(SHT_DYNSYM);
+    for (std::size_t i = 0; i < file_.symbols_.size(); ++i)
+      file_.index_.try_emplace(file_.symbols_[i].name, i);
+    return {};
+  }
+
+ private:
+  struct ElfEnd {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+
+  std::unexpected<Error> broken(std::string_view what) const {
+    return fail(ErrorCode::kBadData,
+                fmt::format("'{}' is not an ELF file, or is damaged: {}.", file_.path(), what));
+  }
+
+  Result<void> read_segments() {
+    std::size_t count = 0;
+    if (elf_getphdrnum(elf_.get(), &count) != 0)
+      return broken("its program headers cannot be read");
+    const std::size_t file_size = file_.file_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      GElf_Phdr header;
+      if (gelf_getphdr(elf_.get(), static_cast<int>(i), &header) == nullptr)
+        return broken("a program header cannot be read");
+      if (header.p_type != PT_LOAD || header.p_filesz == 0) continue;
+      if (header.p_offset > file_size || header.p_filesz > file_size - header.p_offset)
+        return broken("a segment reaches beyond the end of the file");
+      file_.segments_.push_back(
+          {header.p_vaddr + bias_, header.p_offset, header.p_filesz, (header.p_flags & PF_X) != 0});
+    }
+    return {};
+  }
+
+  void read_symbols(std::uint32_t wanted) {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != wanted) continue;
+      Elf_Data* data = elf_getdata(section, nullptr);
+      if (data == nullptr || header.sh_entsize == 0) continue;
+      const auto count = static_cast<int>(data->d_size / header.sh_entsize);
+      for (int i = 0; i < count; ++i) {
+        GElf_Sym symbol;
+        if (gelf_getsym(data, i, &symbol) == nullptr) break;
+        const unsigned type = GELF_ST_TYPE(symbol.st_info);
+        if (symbol.st_shndx == SHN_UNDEF) continue;
+        if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
+        const char* name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
+        // Mapping symbols ($a, $t, $x, $d) name no place of the program.
+        if (name == nullptr || *name == '\0' || *name == '$') continue;
+        file_.symbols_.push_back({symbol.st_value + bias_, symbol.st_size, name, type == STT_FUNC});
+      }
+    }
+  }
+
+  ElfFile& file_;
+  std::uint64_t bias_;
+  std::unique_ptr<Elf, ElfEnd> elf_;
+};
+
+Result<ElfFile> ElfFile::open(const std::string& path, std::uint64_t bias) {
+  ElfFile elf;
+  auto file = MappedFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  elf.file_ = std::move(*file);
+  WAYMARK_TRY(ElfReader(elf, bias).run());
+  return elf;
+}
+
+#else
+
+Result<ElfFile> ElfFile::open(const std::string& path, std::uint64_t /*bias*/) {
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("'{}' cannot be read: this build is without libelf. Install the package "
+                          "libelf-dev and build again with -DWAYMARK_ELF=ON.",
+                          path));
+}
+
+#endif
+
+}  // namespace waymark::image
