@@ -68,6 +68,7 @@ class ProgrammedUnit final : public Etmv4Unit {
                  const ExecutionOptions& execution, bool keep_truth)
       : Etmv4Unit(unit, core_name, config, program, execution, keep_truth),
         image_(options.image),
+        id_(options.id),
         resources_(image_, etm4x::read_capabilities(options.id, options.environment)),
         limit_(options.instructions) {
     timestamp_with_sync_ = (config.trcconfigr & etm4x::kConfigTimestamps) != 0;
@@ -106,6 +107,7 @@ class ProgrammedUnit final : public Etmv4Unit {
   // All of them: what the registers do is explained from them.
   [[nodiscard]] std::vector<UnitRegister> registers() const override {
     std::vector<UnitRegister> all = Etmv4Unit::registers();
+    for (const auto& [name, number] : kCapabilityRegisters) all.push_back({name, id_.idr[number]});
     for (const etm4x::RegisterValue& value : image_.values()) {
       if (std::ranges::find(all, value.name, &UnitRegister::name) == all.end())
         all.push_back({value.name, value.value});
@@ -211,7 +213,12 @@ class ProgrammedUnit final : public Etmv4Unit {
     timestamp_due_ = false;
   }
 
+  // Decoding needs the others.
+  static constexpr std::pair<std::string_view, std::size_t> kCapabilityRegisters[] = {
+      {"TRCIDR3", 3}, {"TRCIDR4", 4}, {"TRCIDR5", 5}};
+
   etm4x::RegisterImage image_;
+  etm4x::IdRegisters id_;
   etm4x::Resources resources_;
   std::uint64_t limit_;
   std::uint64_t executed_ = 0;

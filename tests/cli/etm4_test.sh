@@ -75,6 +75,53 @@ run etm4 plan good.plan --root none --reg TRCIDR0=0x28000EA1 --reg TRCIDR2=0x488
 expect_code 0
 expect_out 'TRCCCCTLR      0x00000010'
 
+case=estimate
+cat >estimate.plan <<'PLAN'
+etm4-plan 1
+levels el0
+cycles 16
+sink tmc_etr0 buffer 65536
+PLAN
+run etm4 plan estimate.plan --root tree --estimate --instructions 200000 --exceptions 100 -o estimated
+expect_code 0
+expect_out 'per million instructions executed'
+expect_out 'tmc_etr0 is full after about'
+expect_out 'cycle counts'
+expect_out 'Addresses, by their share'
+run synth --check estimated
+expect_code 0
+expect_out 'as it happened'
+run decode estimated --strict
+expect_code 0
+run etm4 explain estimated
+expect_code 0
+expect_out 'Exception levels: el0.'
+
+case=estimate_of_nothing
+run etm4 plan good.plan --root tree --estimate --instructions 1000 --program random
+expect_code 0
+expect_out 'Nothing is traced'
+
+case=estimate_options_alone
+run etm4 plan good.plan --root tree --instructions 1000
+expect_code 2
+run etm4 plan good.plan --root tree --estimate --level el7
+expect_code 2
+run etm4 plan good.plan --root tree --estimate --program none.elf
+expect_code 3
+expect_err none.elf
+
+case=estimate_of_a_program
+sample=$(dirname "${BASH_SOURCE[0]}")/../../samples/quicksort/quicksort.elf
+if "$WAYMARK" synth -o probe --size 1000 --elf "$sample" >/dev/null 2>&1; then
+  printf 'etm4-plan 1\ninclude put_number\nlevels el0\n' >symbol.plan
+  run etm4 plan symbol.plan --root tree --estimate --program "$sample"
+  expect_code 0
+  expect_out '100.0 %  0x400150..0x4001df  put_number'
+else
+  echo 'This build reads no ELF files: the case is skipped.'
+fi
+
 case=plan_with_errors
 printf 'etm4-plan 1\nincludes 1..2\nlevels el7\n' >bad.plan
 run etm4 plan bad.plan --root tree
