@@ -37,7 +37,7 @@ class ElfReader {
     file_.machine_ = header.e_machine;
     file_.big_endian_ = header.e_ident[EI_DATA] != ELFDATA2LSB;
     if (header.e_entry != 0) file_.entry_ = header.e_entry + bias_;
-    WAYMARK_TRY(read_segments());
+    WAYMARK_TRY(read_segments(header));
     read_symbols(SHT_SYMTAB);
     if (file_.symbols_.empty()) read_symbols(SHT_DYNSYM);
     for (std::size_t i = 0; i < file_.symbols_.size(); ++i)
@@ -55,11 +55,14 @@ class ElfReader {
                 fmt::format("'{}' is not an ELF file, or is damaged: {}.", file_.path(), what));
   }
 
-  Result<void> read_segments() {
+  Result<void> read_segments(const GElf_Ehdr& elf_header) {
     std::size_t count = 0;
     if (elf_getphdrnum(elf_.get(), &count) != 0)
       return broken("its program headers cannot be read");
     const std::size_t file_size = file_.file_.size();
+    // libelf passes over headers that the file does not have.
+    if (elf_header.e_phnum != 0 && (count == 0 || elf_header.e_phoff > file_size))
+      return broken("its program headers are beyond the end of the file");
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Phdr header;
       if (gelf_getphdr(elf_.get(), static_cast<int>(i), &header) == nullptr)

@@ -23,6 +23,7 @@ constexpr std::uint32_t kTimestampMarkers = 1U << 23;
 constexpr std::uint64_t kUsualPeriod = 4096;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::uint32_t kOtherProcess = 0x100;
+constexpr std::uint64_t kMostAfterEnd = 100'000;  // Instructions.
 
 etmv4::Config make_config(const ProgrammedOptions& options, isa::Core core) {
   const etm4x::IdRegisters& id = options.id;
@@ -91,14 +92,17 @@ class ProgrammedUnit final : public Etmv4Unit {
     written_ += out.size() - run_start_;
   }
 
-  // What follows the last P0 element is lost.
+  // What follows the last P0 element is lost, an exception return among it: if the filter closed
+  // right after one, the core goes on for a while to where it opens again.
   void finish(std::vector<std::uint8_t>& out) override {
     if (!started_) return;
     out_ = &out;
     run_start_ = out.size();
+    const std::uint64_t most = executed_ + kMostAfterEnd;
     do {
       advance();
-    } while (on_ && (step_.kind != StepKind::kBlock || step_.exception_return));
+    } while (on_ ? step_.kind != StepKind::kBlock || step_.exception_return
+                 : returned_ && executed_ < most);
     if (atom_count_ != 0) flush_atoms();
   }
 
@@ -189,6 +193,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       counted_to_ = began;
     }
     on_block(shown);
+    returned_ = shown.exception_return;
   }
 
   void wait(std::uint64_t cycles) {
@@ -223,7 +228,8 @@ class ProgrammedUnit final : public Etmv4Unit {
   std::uint64_t limit_;
   std::uint64_t executed_ = 0;
   Step step_;
-  bool on_ = false;  // The last instruction was traced.
+  bool on_ = false;        // The last instruction was traced.
+  bool returned_ = false;  // The last traced block ended in an exception return.
   std::uint8_t events_ = 0;
   bool timestamp_due_ = false;
 };

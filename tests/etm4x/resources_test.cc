@@ -119,9 +119,7 @@ TEST(Resources, the_sequencer_makes_one_transition_a_cycle) {
       "when sequencer 2\n");
   EXPECT_EQ(traced(unit, {0x2000, 0x1000, 0x2000, 0x5000, 0x3000, 0x5000, 0x2000, 0x5000, 0x4000,
                           0x5000}),
-            "0001101"
-            "1"
-            "10");
+            "0001100110");
 }
 
 TEST(Resources, a_single_shot_fires_once_unless_it_repeats) {
