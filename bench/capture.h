@@ -62,8 +62,8 @@ struct Capture {
 inline constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
 /// What a measured loop does.
-enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing };
-inline constexpr std::size_t kWorkCount = 4;
+enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing, kCounting };
+inline constexpr std::size_t kWorkCount = 5;
 
 /// What one pass over a capture gave.  `seconds` is the processor time from the first byte to
 /// the end of trace, without the making of decoders and images.

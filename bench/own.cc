@@ -11,6 +11,7 @@
 #include "bench/checksum.h"
 #include "bench/stopwatch.h"
 #include "waymark/base/text_buffer.h"
+#include "waymark/count/counter.h"
 #include "waymark/element/text.h"
 #include "waymark/etmv3/parser.h"
 #include "waymark/etmv3/source.h"
@@ -316,6 +317,33 @@ class ElementCounter {
   bool verify_ = false;
 };
 
+/// Counts without elements; their number is that which there would have been.
+class CountingClient {
+ public:
+  explicit CountingClient(std::unique_ptr<Source> source)
+      : source_(std::move(source)), counter_(std::make_unique<count::Counter>()) {}
+
+  void verify(bool /*on*/) {}
+  [[nodiscard]] static std::uint64_t checksum() { return 0; }
+  void feed(const frames::StreamBlock& block) { source_->feed(block); }
+  void run(Counts& /*counts*/) { source_->count(*counter_); }
+  void finish(Counts& counts) {
+    source_->finish();
+    source_->count(*counter_);
+    const count::Counts result = counter_->take();
+    const count::Totals totals = result.totals();
+    counts.ranges += totals.ranges;
+    counts.instructions += totals.instructions;
+    counts.elements += totals.ranges;
+    for (const std::uint64_t others : result.others) counts.elements += others;
+  }
+  void reset() { source_->reset(); }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<count::Counter> counter_;
+};
+
 /// The listing: packets with their bytes, and elements, in the order over all sources.
 class Listing final : public Own, private Observer {
  public:
@@ -455,6 +483,18 @@ std::expected<std::unique_ptr<Own>, std::string> make_own(const Capture& capture
       return make_elements<kBatch>(capture);
     case Work::kElementSingle:
       return make_elements<1>(capture);
+    case Work::kCounting: {
+      auto own = std::make_unique<PerSource<CountingClient>>(capture);
+      if (auto added = add_memory(own->image(), capture); !added) {
+        return std::unexpected(added.error());
+      }
+      for (const SourceSetup& setup : capture.sources) {
+        auto source = make_source(setup, own->image());
+        if (!source) return std::unexpected(source.error());
+        own->add(trace_id_of(setup), CountingClient(std::move(*source)));
+      }
+      return own;
+    }
     case Work::kListing:
       break;
   }

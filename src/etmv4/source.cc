@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "../tree/packet_source.h"
+#include "decoder_count.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/fields.h"
 #include "waymark/etmv4/parser.h"
@@ -34,6 +35,21 @@ struct Parts {
     decoder.set_range_limit(options.range_limit);
     decoder.follower().set_cache_enabled(options.block_cache);
     return decoder;
+  }
+  template <class Host>
+  static void count(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host) {
+    const bool cycles = decoder.config().cycle_count_enabled();
+    if (decoder.config().return_stack_enabled()) {
+      if (cycles) {
+        parser.parse(CountingWalk<Host, true, true>(parser, decoder, counter, host));
+      } else {
+        parser.parse(CountingWalk<Host, false, true>(parser, decoder, counter, host));
+      }
+    } else if (cycles) {
+      parser.parse(CountingWalk<Host, true, false>(parser, decoder, counter, host));
+    } else {
+      parser.parse(CountingWalk<Host, false, false>(parser, decoder, counter, host));
+    }
   }
   static bool is_bad(const Packet& packet) { return etmv4::is_bad(packet.type); }
   static bool is_reserved(const Packet& packet) {

@@ -2,11 +2,13 @@
 // the protocol calls its parts.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <memory>
 #include <optional>
 #include <span>
 
+#include "waymark/count/counter.h"
 #include "waymark/image/image.h"
 #include "waymark/tree/source.h"
 
@@ -38,6 +40,8 @@ struct PacketFault {
 ///
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
 /// left out; each needs Parser::parse():
+///   counting   Decoder::counts_straight(), and the static template
+///              void count(Parser&, Decoder&, count::Counter&, Host&);  see CountingHost
 ///   atoms      straight(), run(), running(), resume() and copy_atoms()
 ///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
 ///              straight there, what else there is to do makes the decoder busy()
@@ -72,6 +76,20 @@ class PacketSource final : public Source {
       if (marks_ != nullptr) return next_element<true>(out);
     }
     return next_element<false>(out);
+  }
+
+  void count(count::Counter& counter) override {
+    if constexpr (requires(CountingHost& host) { P::count(parser_, *decoder_, counter, host); }) {
+      if (decoder_ && options_.block_cache && !shows_packets_ && decoder_->counts_straight()) {
+        CountingHost host{*this, counter};
+        counter.set_timestamps_repeat_cycles(protocol() == Protocol::kEtmV4 ||
+                                             protocol() == Protocol::kEte);
+        host.flush();
+        if (!failed()) P::count(parser_, *decoder_, counter, host);
+      }
+    }
+    // The end of the trace, and where there is no other way all of it.
+    Source::count(counter);
   }
 
   void finish() override { ending_ = Ending::kPacket; }
@@ -372,6 +390,36 @@ class PacketSource final : public Source {
         if constexpr (kMarked) mark();
         return !decoder.busy();
       }
+    }
+  };
+
+  /// What a protocol's way of counting asks for.
+  struct CountingHost {
+    PacketSource& source;
+    count::Counter& counter;
+    std::array<Element, 16> elements{};
+
+    /// All that the decoder has begun, to the counter and the observer.
+    void flush() {
+      Decoder& decoder = source.decoder();
+      if constexpr (kRuns) {
+        while (decoder.running()) {
+          Element* const end = decoder.resume(elements.data(), elements.data() + elements.size());
+          observe(static_cast<std::size_t>(end - elements.data()));
+        }
+      }
+      while (decoder.busy()) {
+        observe(decoder.drain(elements));
+        if (decoder.has_diagnostics()) source.report_diagnostics();
+      }
+    }
+    bool takes(const Packet& packet) { return source.count(packet); }
+    void took(std::size_t packets) { source.statistics_.packets += packets; }
+
+   private:
+    void observe(std::size_t count) {
+      counter.observe(std::span<const Element>(elements).first(count));
+      source.statistics_.elements += count;
     }
   };
 

@@ -1,6 +1,10 @@
 // What must hold for any stream, tried on random ones.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+
+#include "support/counting.h"
 #include "support/decoded.h"
 #include "support/etmv4_stream.h"
 #include "waymark/etmv4/parser.h"
@@ -152,6 +156,65 @@ TEST_P(Stream, gives_rows_of_atoms_the_packets_that_come_one_by_one) {
                std::to_string(chunk);
     }
     return std::string();
+  });
+}
+
+/// Without cycle counting a cycle count may be anywhere: only its sum is told.
+count::Counts comparable(count::Counts counts, const Config& config) {
+  if (config.cycle_count_enabled()) return counts;
+  for (count::Row& row : counts.rows) counts.other_cycles += std::exchange(row.cycles, 0);
+  return counts;
+}
+
+TEST_P(Stream, counts_what_its_elements_tell) {
+  for_each_case([](const Case& one) {
+    const Decoded whole = decode(one.source(), one.bytes, 0, 1024, Watch::kDiagnostics);
+    support::PlainCounter plain(true);
+    plain.add(whole.elements);
+    for (const std::size_t chunk : {0U, 1U, 3U, 16U}) {
+      const auto source = one.source();
+      Decoded seen;
+      source->set_observer(&seen, 0x33);
+      count::Counter counter;
+      support::feed_each(*source, kStart, one.bytes, chunk, [&] { source->count(counter); });
+      source->finish();
+      source->count(counter);
+      if (auto text = support::difference(comparable(plain.counts(), one.config),
+                                          comparable(counter.take(), one.config));
+          !text.empty())
+        return "chunks of " + std::to_string(chunk) + ", " + text;
+      if (seen.diagnostics.size() != whole.diagnostics.size()) return std::string("other records");
+      for (std::size_t i = 0; i < seen.diagnostics.size(); ++i)
+        if (!support::same(seen.diagnostics[i].what, whole.diagnostics[i].what))
+          return "record " + describe(seen.diagnostics[i]);
+    }
+    return std::string();
+  });
+}
+
+TEST_P(Stream, counts_and_gives_elements_in_turn) {
+  for_each_case([](const Case& one) {
+    const Decoded whole = decode(one.source(), one.bytes, 0, 1024, Watch::kNothing);
+    support::PlainCounter plain(true);
+    plain.add(whole.elements);
+    Random random(one.bytes.size());
+    const auto source = one.source();
+    count::Counter counter;
+    count::Counts counts;
+    std::array<Element, 5> some;
+    support::feed_each(*source, kStart, one.bytes, 7, [&] {
+      for (unsigned i = random.below(4); i != 0; --i) {
+        const std::size_t got = source->next(std::span(some).first(random.between(1, 5)));
+        counter.observe(std::span(some).first(got));
+      }
+      source->count(counter);
+      if (random.one_in(8)) counts.add(counter.take());
+    });
+    source->finish();
+    source->count(counter);
+    counts.add(counter.take());
+    return support::difference(comparable(plain.counts(), one.config),
+                               comparable(counts, one.config));
   });
 }
 

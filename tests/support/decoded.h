@@ -131,6 +131,17 @@ inline std::string difference(const Decoded& a, const Decoded& b) {
   return part(a.operations, b.operations, std::equal_to<>(), "operation");
 }
 
+/// Feeds `bytes` from `start` on in chunks (0: whole) and calls `work` after each.
+template <class Work>
+void feed_each(Source& source, TraceIndex start, Bytes bytes, std::size_t chunk, Work work) {
+  const std::size_t step = chunk == 0 ? std::max<std::size_t>(bytes.size(), 1) : chunk;
+  for (std::size_t at = 0; at < bytes.size(); at += step) {
+    const frames::Run run{0, start + at};
+    source.feed({bytes.subspan(at, std::min(step, bytes.size() - at)), {&run, 1}});
+    work();
+  }
+}
+
 /// Takes what is there in spans of `span`, into `into`.
 inline void take(Source& source, std::size_t span, std::vector<Element>& into) {
   std::vector<Element> out(span);

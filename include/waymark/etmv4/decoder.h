@@ -18,6 +18,9 @@
 
 namespace waymark::etmv4 {
 
+template <class Host, bool kCycles, bool kReturns>
+class CountingWalk;
+
 /// What a decoder keeps from one packet to the next, but for what it only remembers of the image.
 /// Sheet section 5.1.
 struct DecoderState {
@@ -253,7 +256,15 @@ class Decoder : private DecoderState {
   [[nodiscard]] const flow::Follower& follower() const { return follower_; }
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
+  /// What comes of atoms does not depend on what other packets make of them later: they can be
+  /// counted at once.
+  [[nodiscard]] bool counts_straight() const { return straight_; }
+  [[nodiscard]] const Config& config() const { return config_; }
+
  private:
+  template <class Host, bool kCycles, bool kReturns>
+  friend class CountingWalk;
+
   /// Instructions walked without regard to waypoints.
   struct Stretch {
     std::uint64_t start = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -114,7 +115,9 @@ class Parser : private ParserState, frames::BlockReader {
   /// A visitor that only counts may also have
   ///   void on_atom_row(Bytes headers);
   /// which gets up to eight atom packets at once where they stand in a row, often none.  The index
-  /// of its packets has no meaning.
+  /// of its packets has no meaning.  It may return false, too, and it may have
+  ///   void on_place(const std::uint8_t* at);
+  /// which gets the place of the packet that comes next, for index_of(); nullptr: its index is good.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -135,6 +138,12 @@ class Parser : private ParserState, frames::BlockReader {
 
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
+
+  /// Index of a byte of the present block; not of one before that of the call before, or before
+  /// what next() has given.
+  [[nodiscard]] TraceIndex index_of(const std::uint8_t* at) {
+    return index_at(static_cast<std::size_t>(at - data_));
+  }
 
   /// Bytes of the present block that are read.
   [[nodiscard]] std::size_t position() const { return position_; }
@@ -357,6 +366,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
 template <class Visitor>
 bool Parser::parse_rows(Visitor& visitor) {
   constexpr std::size_t kReach = kAddress32Size + kAtomRow;
+  constexpr bool kPlaces = requires { visitor.on_place(nullptr); };
+  constexpr bool kStops = std::same_as<decltype(visitor.on_atom_row(Bytes{})), bool>;
   const auto word = [](const std::uint8_t* at) { return load_le<std::uint64_t>(at); };
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
@@ -386,12 +397,20 @@ bool Parser::parse_rows(Visitor& visitor) {
         common = false;
       }
       if (common) [[likely]] {
+        if constexpr (kPlaces) visitor.on_place(at);
         if (length != 0 && !visitor.on_packet(packet)) {
           took(position, length);
           return true;
         }
         const unsigned atoms = leading_atoms(row);
-        visitor.on_atom_row({at + length, atoms});
+        if constexpr (kStops) {
+          if (!visitor.on_atom_row({at + length, atoms})) {
+            took(position, length + atoms);
+            return true;
+          }
+        } else {
+          visitor.on_atom_row({at + length, atoms});
+        }
         position += length + atoms;
         continue;
       }
@@ -399,6 +418,7 @@ bool Parser::parse_rows(Visitor& visitor) {
     position_ = position;
     if (!next(rare_)) return false;
     position = position_;
+    if constexpr (kPlaces) visitor.on_place(nullptr);
     if (!visitor.on_packet(rare_)) return true;
   }
   position_ = position;

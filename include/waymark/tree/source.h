@@ -16,6 +16,10 @@
 
 namespace waymark {
 
+namespace count {
+class Counter;
+}
+
 enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm, kEtmV4Data };
 
 /// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM"; "ETMV4D" is the
@@ -156,6 +160,12 @@ class Source {
   /// callbacks must see a context before memory is read under it.  0: all input is used up, or
   /// failed().  Without SourceOptions::decode, all input goes to the observer and the answer is 0.
   virtual std::size_t next(std::span<Element> out) = 0;
+
+  /// In place of next(), until that would return 0: counts what is executed, faster than by
+  /// elements.  The counts, and what the observer gets, are the same as if all elements of next()
+  /// went to Counter::observe(); calls of both may mix, as long as those elements do.  One counter
+  /// belongs to one source.
+  virtual void count(count::Counter& counter);
 
   /// End of the trace: the unfinished packet and all that is held back come out of next().
   virtual void finish() = 0;

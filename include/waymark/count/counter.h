@@ -1,0 +1,198 @@
+// Counts what is executed, without an element for each range.  Design section 4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "waymark/count/counts.h"
+#include "waymark/element/element.h"
+#include "waymark/flow/follower.h"
+
+namespace waymark::count {
+
+/// A place in the program of one context, with what happened there.  Decoders walk from node to
+/// node; what they touch on the way is the first of the two cache lines.
+struct alignas(64) Node {
+  enum class Kind : std::uint8_t {
+    kBlock,  ///< flow::Block.
+    kExit,   ///< Behind a taken indirect branch: where it leads is not known yet.
+    kRange,  ///< Some instructions, of which an element told.
+    kLost,   ///< Nobody knows where execution is.
+    kReturn,  ///< The same, but the return stack knows it.
+  };
+
+  /// [0] not executed, [1] executed.  nullptr: nobody has been there, or more must be done on the
+  /// way than to go there.  An exit and kLost may lead to themselves: they swallow atoms.
+  std::array<Node*, 2> next{};
+  std::array<std::uint64_t, 2> times{};  ///< Of an exit and kLost: without meaning.
+  /// Of a block with an indirect branch: its exit.  Of an exit: its block.  Of a call whose return
+  /// address goes to the return stack: its target.
+  Node* far = nullptr;
+  Kind kind = Kind::kBlock;
+  std::uint8_t it_in = 0;
+  std::uint8_t it_out = 0;
+  isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
+  bool link = false;
+  std::uint32_t context = 0;  ///< Number in the counter.
+
+  alignas(64) Range range;
+  std::uint64_t target = kNoAddress;
+  std::uint64_t cycles = 0;
+};
+static_assert(sizeof(Node) == 128);
+
+/// Where an indirect branch went.
+struct Way {
+  Node* from = nullptr;   ///< The exit, or the range or block.
+  std::uint64_t key = 0;  ///< The address; bit 0: T32.
+  Node* to = nullptr;
+  std::uint64_t times = 0;
+};
+
+/// The counts of one source.  They are those of the elements that the source would have given,
+/// whichever way they came: all to observe(), or what is simple straight to the nodes.
+///
+/// Of what is speculated, only what was executed in the end is counted.  Ranges that no waypoint
+/// ends (before an exception, say) are rows of their own.
+///
+/// An indirect branch's edge goes to the next range.  None is counted where a context, an
+/// exception, an exception return, a gap or memory that cannot be read comes between.
+///
+/// Cycles: a cycle count is that of the ranges since the count before, up to and including the
+/// element that carries it.  Each of them gets a share by its number of instructions: of C cycles
+/// for n instructions, those from the i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down.  A
+/// count that no range came before is added to the next one.  To Counts::other_cycles go those
+/// behind which a gap comes before any range, those of elements kTraceOn and kPeContext (how long
+/// nothing was traced), and those of more than kMaxGroup ranges.  What a timestamp of ETMv4 says is
+/// said again by the next cycle count, and does not count.
+///
+/// Bounded: nodes beyond a limit are turned into rows, and rows beyond Counts::kMaxRows into
+/// totals; open edges and counts are lost at that moment.  One owner; not thread safe.
+class Counter {
+ public:
+  static constexpr std::size_t kMaxGroup = std::size_t{1} << 16;
+
+  Counter();
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+
+  /// Counts elements, which follow each other as the source gave them.
+  void observe(std::span<const Element> elements);
+
+  /// Whether timestamps say anew what cycle counts say too (ETMv4, ETE): then only the latter
+  /// count.  Source::count() sets it.
+  void set_timestamps_repeat_cycles(bool repeat) { timestamps_repeat_cycles_ = repeat; }
+
+  /// All that was counted since the last call.  What is open, an edge or a group of ranges without
+  /// their cycle count, goes on.
+  Counts take();
+
+  // -- For decoders: from node to node. ---------------------------------------------------------
+
+  /// Before memory is looked at: nodes are dropped if the follower has dropped its blocks.
+  void begin(const flow::Follower& follower);
+
+  /// The context of what comes next is that of `element`.
+  void select(const Element& element);
+
+  /// The block there; nullptr if it does not end with a waypoint, or with one that `refused` says.
+  /// May drop all nodes: see generation().
+  Node* find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
+             bool refuse_exception_returns);
+
+  /// Changes when nodes from before are gone.
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+
+  /// The way from an exit to an address; nullptr: it is new.
+  [[nodiscard]] Way* way(const Node* from, std::uint64_t key) {
+    for (std::size_t i = way_hash(from, key) & way_mask_;; i = (i + 1) & way_mask_) {
+      Way& way = ways_[i];
+      if (way.from == from && way.key == key) [[likely]]
+        return &way;
+      if (way.from == nullptr) return nullptr;
+    }
+  }
+  /// Adds it; valid until the next.
+  Way* add_way(Node* from, std::uint64_t key, Node* to);
+
+  /// The nodes of these kinds.
+  [[nodiscard]] Node* lost() { return &lost_; }
+  [[nodiscard]] Node* on_return_stack() { return &return_; }
+
+  static std::uint64_t way_key(std::uint64_t address, isa::Isa isa) {
+    return address | (isa == isa::Isa::kT32 ? 1 : 0);
+  }
+
+  /// A range begins there, after what was observed: counts the edge that leads to it, if there is
+  /// one, and returns it.
+  Way* close_branch(std::uint64_t address, isa::Isa isa);
+  /// Where `branch` went, which is a block, its exit or a range, shows in what is observed next.
+  /// nullptr: nothing is open.
+  void open_branch(Node* branch);
+
+  /// One more range of those that the next cycle count is of.
+  void log(Node* node) {
+    if (group_size_ == kMaxGroup) [[unlikely]] {
+      group_lost_ = true;
+      return;
+    }
+    group_[group_size_++] = node;
+  }
+  /// Ranges were executed that nobody logged.
+  void lose_group() { group_lost_ = true; }
+
+ private:
+  static std::size_t way_hash(const Node* from, std::uint64_t key) {
+    const auto a = reinterpret_cast<std::uintptr_t>(from) >> 7;
+    return static_cast<std::size_t>((key ^ (a << 20)) * 0x9E3779B97F4A7C15ULL >> 40);
+  }
+  void observe_range(const Element& element);
+  void observe_other(const Element& element);
+  void count_cycles(std::uint64_t cycles);
+  void close_group();
+  Node& make();
+  Node* range_node(const Element& element);
+  template <class Same>
+  static Node** slot(std::vector<Node*>& table, std::size_t hash, Same same);
+  void harvest();
+  void drop_nodes();
+
+  // Nodes stay where they are until drop_nodes().
+  std::vector<std::unique_ptr<Node[]>> slabs_;
+  std::size_t used_ = 0;
+  std::vector<Node*> blocks_;  ///< Open addressing; sizes are powers of two.
+  std::size_t block_count_ = 0;
+  std::vector<Node*> ranges_;
+  std::size_t range_count_ = 0;
+  std::vector<Way> ways_;
+  std::size_t way_mask_ = 0;
+  std::size_t way_count_ = 0;
+  std::uint64_t generation_ = 0;
+  const flow::Follower* follower_ = nullptr;
+  std::uint64_t flushes_ = 0;
+  Node lost_;
+  Node return_;
+
+  std::vector<Context> contexts_;
+  std::map<Context, std::uint32_t> numbers_;
+  std::uint32_t context_ = 0;
+
+  Node* open_branch_ = nullptr;  ///< A taken indirect branch; a block or a range.
+  Node* open_direct_ = nullptr;  ///< The same of a direct branch, observed.
+  Node* last_range_ = nullptr;   ///< Observed last.
+  bool last_taken_ = false;
+
+  std::unique_ptr<Node*[]> group_;  ///< Ranges since the last cycle count.
+  std::size_t group_size_ = 0;
+  bool group_lost_ = false;
+  std::uint64_t waiting_cycles_ = 0;
+  bool timestamps_repeat_cycles_ = false;
+
+  Counts kept_;
+};
+
+}  // namespace waymark::count

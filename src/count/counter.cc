@@ -1,0 +1,427 @@
+#include "waymark/count/counter.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace waymark::count {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::size_t kSlab = 256;
+constexpr std::size_t kMaxNodes = std::size_t{1} << 19;
+constexpr std::size_t kMaxWays = std::size_t{1} << 20;
+constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
+constexpr std::size_t kFirstTable = std::size_t{1} << 10;
+
+std::size_t hash(std::uint64_t address, std::uint64_t other, std::uint32_t context) {
+  std::uint64_t h = (address >> 1) ^ (other << 44) ^ (std::uint64_t{context} << 32);
+  h *= 0x9E3779B97F4A7C15ULL;
+  return static_cast<std::size_t>(h >> 32);
+}
+std::size_t block_hash(std::uint64_t address, isa::Isa isa, std::uint8_t it,
+                       std::uint32_t context) {
+  return hash(address, static_cast<std::uint64_t>(isa) << 4 | it, context);
+}
+std::size_t range_hash(const Range& range, std::uint32_t context) {
+  return hash(range.start, range.end, context);
+}
+
+Range range_of(const Element& element) {
+  return {.start = element.start,
+          .end = element.end,
+          .count = element.count,
+          .isa = element.isa,
+          .last_type = element.last_type,
+          .last_subtype = element.last_subtype,
+          .last_size = element.last_size,
+          .conditional = (element.flags & kElementConditional) != 0};
+}
+
+bool same_range(const Node& node, const Element& element, std::uint32_t context) {
+  const Range& range = node.range;
+  return range.start == element.start && range.end == element.end && range.count == element.count &&
+         range.isa == element.isa && range.last_type == element.last_type &&
+         range.last_subtype == element.last_subtype && range.last_size == element.last_size &&
+         range.conditional == ((element.flags & kElementConditional) != 0) &&
+         node.context == context;
+}
+
+/// An edge leads from it to the range that comes next.
+bool leads_on(const Range& range) {
+  return range.last_type == isa::InstrType::kIndirectBranch &&
+         range.last_subtype != isa::InstrSubtype::kV8ExceptionReturn;
+}
+
+}  // namespace
+
+Counter::Counter() : contexts_(1), group_(std::make_unique_for_overwrite<Node*[]>(kMaxGroup)) {
+  numbers_.emplace(Context{}, 0);
+  lost_.kind = Node::Kind::kLost;
+  lost_.next = {&lost_, &lost_};
+  return_.kind = Node::Kind::kReturn;
+  drop_nodes();
+}
+
+// ---- Nodes ----------------------------------------------------------------------------------
+
+void Counter::begin(const flow::Follower& follower) {
+  const std::uint64_t flushes = follower.statistics().flushes;
+  if (follower_ == &follower && flushes_ == flushes) return;
+  // Blocks may look otherwise now.
+  if (follower_ != nullptr) {
+    harvest();
+    drop_nodes();
+  }
+  follower_ = &follower;
+  flushes_ = flushes;
+}
+
+void Counter::select(const Element& element) {
+  const Context context = context_of(element);
+  if (contexts_[context_] == context) return;
+  if (contexts_.size() == kMaxContexts && !numbers_.contains(context)) {
+    harvest();
+    drop_nodes();
+    contexts_.clear();
+    numbers_.clear();
+  }
+  const auto [at, inserted] =
+      numbers_.try_emplace(context, static_cast<std::uint32_t>(contexts_.size()));
+  if (inserted) contexts_.push_back(context);
+  context_ = at->second;
+}
+
+Node& Counter::make() {
+  if (used_ % kSlab == 0) slabs_.push_back(std::make_unique<Node[]>(kSlab));
+  Node& node = slabs_[used_ / kSlab][used_ % kSlab];
+  ++used_;
+  return node;
+}
+
+template <class Same>
+Node** Counter::slot(std::vector<Node*>& table, std::size_t hash, Same same) {
+  const std::size_t mask = table.size() - 1;
+  std::size_t i = hash & mask;
+  while (table[i] != nullptr && !same(*table[i])) i = (i + 1) & mask;
+  return &table[i];
+}
+
+Node* Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
+                    bool refuse_exception_returns) {
+  const auto same = [&](const Node& node) {
+    return node.range.start == address && node.range.isa == isa && node.it_in == it &&
+           node.context == context_;
+  };
+  Node** at = slot(blocks_, block_hash(address, isa, it, context_), same);
+  if (*at != nullptr) return *at;
+  const flow::Block& block = follower.block(address, isa, it);
+  if (block.ended != flow::BlockEnd::kWaypoint) return nullptr;
+  if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn)
+    return nullptr;
+  if (used_ + 2 > kMaxNodes) {
+    harvest();
+    drop_nodes();
+    at = slot(blocks_, block_hash(address, isa, it, context_), same);
+  }
+  Node& node = make();
+  node.kind = Node::Kind::kBlock;
+  node.it_in = block.it_in;
+  node.it_out = block.it_out;
+  node.next_isa = block.next_isa;
+  node.link = block.link;
+  node.context = context_;
+  node.range = {.start = block.start,
+                .end = block.end,
+                .count = block.count,
+                .isa = block.isa,
+                .last_type = block.type,
+                .last_subtype = block.subtype,
+                .last_size = block.last_size,
+                .conditional = block.conditional};
+  if (block.is_direct_branch()) node.target = block.target;
+  if (block.is_indirect_branch()) {
+    Node& exit = make();
+    exit.kind = Node::Kind::kExit;
+    exit.far = &node;
+    exit.context = context_;
+    node.far = &exit;
+  }
+  *at = &node;
+  if (++block_count_ * 2 > blocks_.size()) {
+    const std::vector<Node*> old = std::move(blocks_);
+    blocks_.assign(old.size() * 2, nullptr);
+    for (Node* moved : old) {
+      if (moved == nullptr) continue;
+      *slot(blocks_,
+            block_hash(moved->range.start, moved->range.isa, moved->it_in, moved->context),
+            [](const Node&) { return false; }) = moved;
+    }
+  }
+  return &node;
+}
+
+Node* Counter::range_node(const Element& element) {
+  if (last_range_ != nullptr) {
+    Node* const guess = last_range_->next[last_taken_ ? 1 : 0];
+    if (guess != nullptr && same_range(*guess, element, context_)) [[likely]]
+      return guess;
+  }
+  const Range range = range_of(element);
+  const auto same = [&](const Node& node) { return same_range(node, element, context_); };
+  Node** at = slot(ranges_, range_hash(range, context_), same);
+  Node* node = *at;
+  if (node == nullptr) {
+    if (used_ == kMaxNodes) {
+      harvest();
+      drop_nodes();
+      at = slot(ranges_, range_hash(range, context_), same);
+    }
+    node = &make();
+    node->kind = Node::Kind::kRange;
+    node->context = context_;
+    node->range = range;
+    *at = node;
+    if (++range_count_ * 2 > ranges_.size()) {
+      const std::vector<Node*> old = std::move(ranges_);
+      ranges_.assign(old.size() * 2, nullptr);
+      for (Node* moved : old) {
+        if (moved == nullptr) continue;
+        *slot(ranges_, range_hash(moved->range, moved->context),
+              [](const Node&) { return false; }) = moved;
+      }
+    }
+  }
+  if (last_range_ != nullptr) last_range_->next[last_taken_ ? 1 : 0] = node;
+  return node;
+}
+
+Way* Counter::add_way(Node* from, std::uint64_t key, Node* to) {
+  if (way_count_ == kMaxWays) {
+    // Nodes stay, so only the ways are turned into edges.
+    harvest();
+    std::ranges::fill(ways_, Way{});
+    way_count_ = 0;
+  }
+  if ((way_count_ + 1) * 2 > ways_.size()) {
+    const std::vector<Way> old = std::move(ways_);
+    ways_.assign(old.size() * 2, {});
+    way_mask_ = ways_.size() - 1;
+    for (const Way& moved : old) {
+      if (moved.from == nullptr) continue;
+      std::size_t i = way_hash(moved.from, moved.key) & way_mask_;
+      while (ways_[i].from != nullptr) i = (i + 1) & way_mask_;
+      ways_[i] = moved;
+    }
+  }
+  std::size_t i = way_hash(from, key) & way_mask_;
+  while (ways_[i].from != nullptr) i = (i + 1) & way_mask_;
+  ways_[i] = {.from = from, .key = key, .to = to, .times = 0};
+  ++way_count_;
+  return &ways_[i];
+}
+
+void Counter::drop_nodes() {
+  slabs_.clear();
+  used_ = 0;
+  blocks_.assign(kFirstTable, nullptr);
+  ranges_.assign(kFirstTable, nullptr);
+  ways_.assign(kFirstTable, {});
+  way_mask_ = kFirstTable - 1;
+  block_count_ = range_count_ = way_count_ = 0;
+  open_branch_ = open_direct_ = last_range_ = nullptr;
+  group_lost_ = group_lost_ || group_size_ != 0;
+  group_size_ = 0;
+  ++generation_;
+}
+
+// ---- Elements -------------------------------------------------------------------------------
+
+void Counter::observe(std::span<const Element> elements) {
+  for (const Element& element : elements) {
+    if (element.kind == ElementKind::kInstrRange) [[likely]] {
+      observe_range(element);
+    } else {
+      observe_other(element);
+    }
+  }
+}
+
+void Counter::observe_range(const Element& element) {
+  select(element);
+  close_branch(element.start, element.isa);
+  Node* const node = range_node(element);
+  const bool executed = (element.flags & kElementExecuted) != 0;
+  ++node->times[executed ? 1 : 0];
+  last_range_ = node;
+  last_taken_ = executed;
+  if (executed) {
+    if (leads_on(node->range)) open_branch_ = node;
+    if (node->range.last_type == isa::InstrType::kBranch && node->target == kNoAddress)
+      open_direct_ = node;
+  }
+  log(node);
+  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
+}
+
+void Counter::open_branch(Node* branch) {
+  if (branch != nullptr && branch->kind == Node::Kind::kExit) branch = branch->far;
+  open_branch_ = branch != nullptr && leads_on(branch->range) ? branch : nullptr;
+}
+
+// The next range begins there.  The way of the branch that leads to it, if one is open.
+Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
+  if (open_direct_ != nullptr) {
+    open_direct_->target = address;
+    open_direct_ = nullptr;
+  }
+  if (open_branch_ == nullptr) return nullptr;
+  Node* const from = open_branch_;
+  const std::uint64_t key = way_key(address, isa);
+  open_branch_ = nullptr;
+  Way* found = way(from, key);
+  if (found == nullptr) found = add_way(from, key, nullptr);
+  ++found->times;
+  return found;
+}
+
+void Counter::observe_other(const Element& element) {
+  ++kept_.others[static_cast<std::size_t>(element.kind)];
+  const bool has_cycles = (element.flags & kElementHasCycleCount) != 0;
+  switch (element.kind) {
+    case ElementKind::kTimestamp:
+      if (has_cycles && !timestamps_repeat_cycles_) count_cycles(element.cycle_count);
+      return;
+    case ElementKind::kCycleCount:
+    case ElementKind::kEvent:
+    case ElementKind::kSwTrace:
+    case ElementKind::kSyncMarker:
+    case ElementKind::kInstrumentation:
+    case ElementKind::kItmTrace:
+    case ElementKind::kCustom:
+    case ElementKind::kDataAddress:
+    case ElementKind::kDataValue:
+    case ElementKind::kDataEvent:
+      if (has_cycles) count_cycles(element.cycle_count);
+      return;
+    case ElementKind::kNoSync:
+    case ElementKind::kTraceOn:
+    case ElementKind::kEndOfTrace:
+      kept_.other_cycles += waiting_cycles_;
+      waiting_cycles_ = 0;
+      group_size_ = 0;
+      group_lost_ = false;
+      [[fallthrough]];
+    case ElementKind::kPeContext:
+      if (has_cycles) kept_.other_cycles += element.cycle_count;
+      break;
+    case ElementKind::kInstrRangeNoPath:
+      kept_.pathless_instructions += element.count;
+      [[fallthrough]];
+    default:
+      if (has_cycles) count_cycles(element.cycle_count);
+  }
+  open_branch_ = open_direct_ = nullptr;
+}
+
+// ---- Cycles ---------------------------------------------------------------------------------
+
+void Counter::count_cycles(std::uint64_t cycles) {
+  waiting_cycles_ += cycles;
+  if (group_size_ != 0 || group_lost_) close_group();
+}
+
+void Counter::close_group() {
+  if (group_lost_) {
+    kept_.other_cycles += waiting_cycles_;
+  } else if (group_size_ == 1) {
+    group_[0]->cycles += waiting_cycles_;
+  } else {
+    std::uint64_t instructions = 0;
+    for (std::size_t i = 0; i < group_size_; ++i) instructions += group_[i]->range.count;
+    std::uint64_t passed = 0;
+    std::uint64_t given = 0;
+    for (std::size_t i = 0; i < group_size_; ++i) {
+      passed += group_[i]->range.count;
+      const auto due = static_cast<std::uint64_t>(Wide{waiting_cycles_} * passed / instructions);
+      group_[i]->cycles += due - given;
+      given = due;
+    }
+  }
+  waiting_cycles_ = 0;
+  group_size_ = 0;
+  group_lost_ = false;
+}
+
+// ---- Results --------------------------------------------------------------------------------
+
+void Counter::harvest() {
+  Counts counts;
+  for (std::size_t i = 0; i < used_; ++i) {
+    Node& node = slabs_[i / kSlab][i % kSlab];
+    if (node.kind != Node::Kind::kBlock && node.kind != Node::Kind::kRange) continue;
+    if (node.times[0] == 0 && node.times[1] == 0 && node.cycles == 0) continue;
+    const bool direct = node.range.last_type == isa::InstrType::kBranch;
+    counts.rows.push_back({.context = contexts_[node.context],
+                           .range = node.range,
+                           .executed = node.times[1],
+                           .not_executed = node.times[0],
+                           .cycles = node.cycles,
+                           .target = direct && node.times[1] != 0 ? node.target : kNoAddress});
+    node.times = {};
+    node.cycles = 0;
+  }
+  const auto row_key = [](const Row& row) { return std::tie(row.context, row.range); };
+  std::ranges::sort(counts.rows, {}, row_key);
+  // A range may be a block as well as something that elements told of.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < counts.rows.size(); ++i) {
+    Row& row = counts.rows[i];
+    if (kept != 0 && row_key(counts.rows[kept - 1]) == row_key(row)) {
+      Row& same = counts.rows[kept - 1];
+      same.executed += row.executed;
+      same.not_executed += row.not_executed;
+      same.cycles += row.cycles;
+      if (same.target == kNoAddress) same.target = row.target;
+    } else {
+      counts.rows[kept++] = row;
+    }
+  }
+  counts.rows.resize(kept);
+
+  for (Way& way : ways_) {
+    if (way.from == nullptr || way.times == 0) continue;
+    const Node& from = way.from->kind == Node::Kind::kExit ? *way.from->far : *way.from;
+    if (!leads_on(from.range)) continue;
+    counts.edges.push_back({.context = contexts_[from.context],
+                            .from = from.range.last_address(),
+                            .to = way.key & ~std::uint64_t{1},
+                            .from_isa = from.range.isa,
+                            .subtype = from.range.last_subtype,
+                            .times = way.times});
+    way.times = 0;
+  }
+  const auto edge_key = [](const Edge& edge) {
+    return std::tie(edge.context, edge.from, edge.to, edge.from_isa, edge.subtype);
+  };
+  std::ranges::sort(counts.edges, {}, edge_key);
+  kept = 0;
+  for (std::size_t i = 0; i < counts.edges.size(); ++i) {
+    if (kept != 0 && edge_key(counts.edges[kept - 1]) == edge_key(counts.edges[i])) {
+      counts.edges[kept - 1].times += counts.edges[i].times;
+    } else {
+      counts.edges[kept++] = counts.edges[i];
+    }
+  }
+  counts.edges.resize(kept);
+  kept_.add(counts);
+}
+
+Counts Counter::take() {
+  harvest();
+  Counts counts = std::move(kept_);
+  kept_ = {};
+  return counts;
+}
+
+}  // namespace waymark::count
