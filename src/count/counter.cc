@@ -153,8 +153,7 @@ Node* Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
     blocks_.assign(old.size() * 2, nullptr);
     for (Node* moved : old) {
       if (moved == nullptr) continue;
-      *slot(blocks_,
-            block_hash(moved->range.start, moved->range.isa, moved->it_in, moved->context),
+      *slot(blocks_, block_hash(moved->range.start, moved->range.isa, moved->it_in, moved->context),
             [](const Node&) { return false; }) = moved;
     }
   }

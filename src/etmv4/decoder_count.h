@@ -2,8 +2,8 @@
 // place goes the way of decoding, and its elements are observed.
 #pragma once
 
-#include "waymark/count/counter.h"
 #include "decoder_inl.h"
+#include "waymark/count/counter.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/parser.h"
 
@@ -21,9 +21,7 @@ class CountingWalk {
   using Way = count::Way;
 
   CountingWalk(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host)
-      : parser_(parser), decoder_(decoder), counter_(counter), host_(host) {
-    enter();
-  }
+      : parser_(parser), decoder_(decoder), counter_(counter), host_(host) {}
   CountingWalk(const CountingWalk&) = delete;
   CountingWalk& operator=(const CountingWalk&) = delete;
   ~CountingWalk() { leave(); }
@@ -37,18 +35,19 @@ class CountingWalk {
       const AtomPacket& atoms = atom_packet(header);
       std::uint32_t bits = atoms.atoms;
       std::uint32_t count = atoms.atom_count;
-      if (at_ != nullptr) [[likely]] {
-        if (follow(bits, count)) [[likely]]
-          continue;
-      }
-      slow_atoms(&header, bits, count);
+      if (at_ == nullptr) [[unlikely]]
+        enter();
+      if (at_ == nullptr || !follow(bits, count)) [[unlikely]]
+        slow_atoms(&header, bits, count);
     }
     return !decoder_.failed();
   }
 
   bool on_packet(Packet& packet) {
-    if (at_ != nullptr && is_address(packet.type)) [[likely]] {
+    if (at_ != nullptr && before_ == nullptr && is_address(packet.type)) [[likely]] {
       host_.took(1);
+      held_place_ = place_;
+      if (place_ == nullptr) held_index_ = packet.index;
       go_to(packet.address.value, packet.address.is);
       return true;
     }
@@ -56,7 +55,6 @@ class CountingWalk {
     if (place_ != nullptr) packet.index = parser_.index_of(place_);
     if (host_.takes(packet)) decoder_.accept(packet);
     host_.flush();
-    enter();
     return !decoder_.failed();
   }
 
@@ -81,11 +79,9 @@ class CountingWalk {
     if constexpr (kCycles) counter_.log(&block);
   }
 
-  // Live where atoms may go straight, and a context is known.
-  void enter() {
+  // Before atoms.  Live where they may go straight, and a context is known.
+  [[gnu::noinline]] void enter() {
     Decoder& d = decoder_;
-    at_ = nullptr;
-    fresh_ = nullptr;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);
     counter_.select(d.context_);
@@ -99,14 +95,14 @@ class CountingWalk {
       at_ = counter_.lost();
     } else {
       at_ = find(d.address_, d.isa_, d.it_);
-      if (at_ != nullptr) fresh_ = counter_.close_branch(d.address_, d.isa_);
+      if (at_ != nullptr) counter_.close_branch(d.address_, d.isa_);
     }
   }
 
   // The place becomes the decoder's; what is open is closed by what is observed.
-  void leave() {
+  [[gnu::noinline]] void leave() {
     if (at_ == nullptr) return;
-    reopen();
+    if (before_ != nullptr) hold();
     if (at_->kind == Node::Kind::kExit) {
       const Node& branch = *at_->far;
       counter_.open_branch(at_);
@@ -119,14 +115,18 @@ class CountingWalk {
     stop();
   }
 
-  // An address was taken for the target of a branch, but nothing was executed there.
-  Node* reopen() {
-    if (fresh_ == nullptr) return nullptr;
-    Node* const from = fresh_->from;
-    --fresh_->times;
-    fresh_ = nullptr;
-    counter_.open_branch(from);
-    return from;
+  // The address that no atom came after is back in the decoder.
+  void hold() {
+    if (way_ != nullptr) {
+      --way_->times;
+      counter_.open_branch(way_->from);
+    }
+    at_ = before_;
+    before_ = nullptr;
+    decoder_.holding_ = true;
+    decoder_.held_index_ = held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_;
+    decoder_.held_address_ = held_address_;
+    decoder_.held_is_ = decoder_.last_is_;
   }
 
   void set_place(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
@@ -148,7 +148,7 @@ class CountingWalk {
     Node* at = at_;
     std::uint32_t bits = atoms;
     std::uint32_t count = left;
-    fresh_ = nullptr;
+    before_ = nullptr;
     do {
       const std::uint32_t taken = bits & 1;
       Node* const next = at->next[taken];
@@ -213,7 +213,8 @@ class CountingWalk {
       return Step::kStuckBehind;
     }
     // Else `block` is gone.
-    if (generation == counter_.generation()) (pushes ? block.far : block.next[taken ? 1 : 0]) = found;
+    if (generation == counter_.generation())
+      (pushes ? block.far : block.next[taken ? 1 : 0]) = found;
     at_ = found;
     return Step::kDone;
   }
@@ -260,12 +261,14 @@ class CountingWalk {
     Decoder& d = decoder_;
     d.last_is_ = is;
     if constexpr (kReturns) d.wait_for_address_ = false;
+    held_address_ = address;
+    before_ = at_;
     const isa::Isa isa = isa_of(d.is_64bit_, is);
     if (at_->kind == Node::Kind::kExit) [[likely]] {
       Way* const way = counter_.way(at_, count::Counter::way_key(address, isa));
       if (way != nullptr) [[likely]] {
         ++way->times;
-        fresh_ = way;
+        way_ = way;
         at_ = way->to;
         return;
       }
@@ -274,34 +277,36 @@ class CountingWalk {
   }
 
   [[gnu::noinline]] void go_to_new(std::uint64_t address, isa::Isa isa) {
-    Decoder& d = decoder_;
-    Node* from = reopen();
-    std::uint8_t it = d.it_;
-    if (at_->kind == Node::Kind::kExit) {
-      from = at_;
+    way_ = nullptr;
+    Node* const from = at_;
+    const bool is_exit = from->kind == Node::Kind::kExit;
+    std::uint8_t it = decoder_.it_;
+    if (is_exit) {
       it = 0;
-    } else if (at_->kind == Node::Kind::kBlock) {
-      it = at_->it_in;
+    } else if (from->kind == Node::Kind::kBlock) {
+      it = from->it_in;
     }
     const std::uint64_t generation = counter_.generation();
     Node* const found = find(address, isa, it);
-    if (found == nullptr) {
-      if (from != nullptr) counter_.open_branch(from);
+    if (generation != counter_.generation()) {
+      // Where it was is gone: as if the address had been applied.
+      before_ = nullptr;
+      at_ = nullptr;
       set_place(address, isa, it);
       stop();
       return;
     }
-    at_ = found;
-    if (generation != counter_.generation()) return;
-    if (from == nullptr) {
-      fresh_ = counter_.close_branch(address, isa);
+    if (found == nullptr) {
+      leave();
       return;
     }
-    counter_.open_branch(nullptr);
-    const std::uint64_t key = count::Counter::way_key(address, isa);
-    fresh_ = counter_.way(from, key);
-    if (fresh_ == nullptr) fresh_ = counter_.add_way(from, key, found);
-    ++fresh_->times;
+    at_ = found;
+    if (is_exit) {
+      way_ = counter_.add_way(from, count::Counter::way_key(address, isa), found);
+      ++way_->times;
+    } else {
+      way_ = counter_.close_branch(address, isa);
+    }
   }
 
   void slow_atoms(const std::uint8_t* at, std::uint32_t atoms, std::uint32_t count) {
@@ -314,7 +319,6 @@ class CountingWalk {
     packet.atom_count = static_cast<std::uint8_t>(count);
     decoder_.accept(packet);
     host_.flush();
-    enter();
   }
 
   Parser& parser_;
@@ -322,9 +326,14 @@ class CountingWalk {
   count::Counter& counter_;
   Host& host_;
   const bool refuse_exception_returns_ = decoder_.config_.major_version() >= 5;
-  Node* at_ = nullptr;   ///< nullptr: not live.
-  Way* fresh_ = nullptr; ///< Taken, but nothing was executed since.
-  const std::uint8_t* place_ = nullptr;
+  Node* at_ = nullptr;                   ///< nullptr: not live.
+  const std::uint8_t* place_ = nullptr;  ///< See on_place().
+  // The address that no atom has come after.
+  Node* before_ = nullptr;  ///< Where it came; nullptr: there is none.
+  Way* way_ = nullptr;      ///< That was counted for it; may be none.
+  std::uint64_t held_address_ = 0;
+  const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ says it.
+  TraceIndex held_index_ = 0;
 };
 
 }  // namespace waymark::etmv4

@@ -37,6 +37,7 @@ bool Decoder::commit_exception() {
     emit(ElementKind::kException, entry.index).number = entry.number;
     need_address_ = true;
     it_ = 0;
+    block_ = from_ = nullptr;
     queue_.pop_front();
     --commit_request_;
     --depth_;

@@ -46,8 +46,8 @@ class PlainCounter {
     }
     ++counts_.others[static_cast<std::size_t>(element.kind)];
     using enum ElementKind;
-    const bool gap = element.kind == kNoSync || element.kind == kTraceOn ||
-                     element.kind == kEndOfTrace;
+    const bool gap =
+        element.kind == kNoSync || element.kind == kTraceOn || element.kind == kEndOfTrace;
     const bool flows_on = element.kind == kTimestamp || element.kind == kCycleCount ||
                           element.kind == kEvent || element.kind == kSyncMarker ||
                           element.kind == kInstrumentation || element.kind == kDataAddress ||
@@ -125,16 +125,21 @@ class PlainCounter {
   std::uint64_t waiting_ = 0;
 };
 
+inline std::string text_of(const count::Context& context) {
+  return fmt::format("{}: {:x}/{:x}/{}/{} flags {:x}", context.trace_id, context.context_id,
+                     context.vmid, context.exception_level, static_cast<int>(context.security),
+                     context.flags);
+}
 inline std::string text_of(const count::Row& row) {
-  return fmt::format("context {:x}/{:x}/{} flags {:x}, {:x}-{:x} x{} isa {}: E {} N {} cycles {}",
-                     row.context.context_id, row.context.vmid, row.context.exception_level,
-                     row.context.flags, row.range.start, row.range.end, row.range.count,
-                     static_cast<int>(row.range.isa), row.executed, row.not_executed, row.cycles);
+  const count::Range& range = row.range;
+  return fmt::format("{}, {:x}-{:x} x{} isa {} ends {}/{}/{}{}: E {} N {} cycles {}",
+                     text_of(row.context), range.start, range.end, range.count,
+                     static_cast<int>(range.isa), static_cast<int>(range.last_type),
+                     static_cast<int>(range.last_subtype), range.last_size,
+                     range.conditional ? "c" : "", row.executed, row.not_executed, row.cycles);
 }
 inline std::string text_of(const count::Edge& edge) {
-  return fmt::format("context {:x}/{:x}/{}, {:x} -> {:x}: {}", edge.context.context_id,
-                     edge.context.vmid, edge.context.exception_level, edge.from, edge.to,
-                     edge.times);
+  return fmt::format("{}, {:x} -> {:x}: {}", text_of(edge.context), edge.from, edge.to, edge.times);
 }
 
 /// Where the counts part; empty: nowhere.  Targets of direct branches are left out: the elements
@@ -148,14 +153,15 @@ inline std::string difference(count::Counts a, count::Counts b) {
     if (at != left.end()) text += "\n  " + text_of(*at);
     if (other != right.end()) text += "\n  " + text_of(*other);
     return text.empty() ? text
-                        : fmt::format("{} {} of {} and {}:{}", what, at - left.begin(),
-                                      left.size(), right.size(), text);
+                        : fmt::format("{} {} of {} and {}:{}", what, at - left.begin(), left.size(),
+                                      right.size(), text);
   };
   if (auto text = part(a.rows, b.rows, "row"); !text.empty()) return text;
   if (auto text = part(a.edges, b.edges, "edge"); !text.empty()) return text;
   if (a == b) return {};
-  return fmt::format("other cycles {} and {}, pathless {} and {}, or other elements", a.other_cycles,
-                     b.other_cycles, a.pathless_instructions, b.pathless_instructions);
+  return fmt::format("other cycles {} and {}, pathless {} and {}, or other elements",
+                     a.other_cycles, b.other_cycles, a.pathless_instructions,
+                     b.pathless_instructions);
 }
 
 }  // namespace waymark::support

@@ -18,10 +18,10 @@ namespace waymark::count {
 /// node; what they touch on the way is the first of the two cache lines.
 struct alignas(64) Node {
   enum class Kind : std::uint8_t {
-    kBlock,  ///< flow::Block.
-    kExit,   ///< Behind a taken indirect branch: where it leads is not known yet.
-    kRange,  ///< Some instructions, of which an element told.
-    kLost,   ///< Nobody knows where execution is.
+    kBlock,   ///< flow::Block.
+    kExit,    ///< Behind a taken indirect branch: where it leads is not known yet.
+    kRange,   ///< Some instructions, of which an element told.
+    kLost,    ///< Nobody knows where execution is.
     kReturn,  ///< The same, but the return stack knows it.
   };
 

@@ -139,10 +139,12 @@ class Parser : private ParserState, frames::BlockReader {
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
-  /// Index of a byte of the present block; not of one before that of the call before, or before
-  /// what next() has given.
+  /// Index of a byte of the present block.
   [[nodiscard]] TraceIndex index_of(const std::uint8_t* at) {
-    return index_at(static_cast<std::size_t>(at - data_));
+    const auto position = static_cast<std::size_t>(at - data_);
+    std::size_t run = run_;
+    while (runs_[run].position > position) --run;
+    return run == run_ ? index_at(position) : runs_[run].index_at(position);
   }
 
   /// Bytes of the present block that are read.
