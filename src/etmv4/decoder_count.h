@@ -38,7 +38,7 @@ class CountingWalk {
       if (at_ == nullptr) [[unlikely]]
         enter();
       if (at_ == nullptr || !follow(bits, count)) [[unlikely]]
-        slow_atoms(&header, bits, count);
+        slow_atoms(parser_.index_of(&header), bits, count);
     }
     return !decoder_.failed();
   }
@@ -50,6 +50,17 @@ class CountingWalk {
       if (place_ == nullptr) held_index_ = packet.index;
       go_to(packet.address.value, packet.address.is);
       return true;
+    }
+    if (packet.atom_count != 0 && is_atoms(packet.type)) {
+      // At the end of a block atoms come one by one.
+      if (at_ == nullptr) enter();
+      std::uint32_t bits = packet.atoms;
+      std::uint32_t count = packet.atom_count;
+      if (at_ != nullptr) {
+        host_.took(1);
+        if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
+        return !decoder_.failed();
+      }
     }
     leave();
     if (place_ != nullptr) packet.index = parser_.index_of(place_);
@@ -68,6 +79,10 @@ class CountingWalk {
   static bool is_address(PacketType type) {
     return type == PacketType::kAddressShortIs0 || type == PacketType::kAddress32Is0 ||
            type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
+  }
+
+  static bool is_atoms(PacketType type) {
+    return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
   }
 
   Node* find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
@@ -309,11 +324,11 @@ class CountingWalk {
     }
   }
 
-  void slow_atoms(const std::uint8_t* at, std::uint32_t atoms, std::uint32_t count) {
+  void slow_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count) {
     if (count == 0) return;
     leave();
     Packet packet;
-    packet.index = parser_.index_of(at);
+    packet.index = index;
     packet.type = PacketType::kAtomF6;
     packet.atoms = atoms;
     packet.atom_count = static_cast<std::uint8_t>(count);

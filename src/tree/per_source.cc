@@ -26,17 +26,21 @@ void PerSourceDriver::drain(Source& source, const ElementBatch& take) {
     take(source, std::span<const Element>(batch_).first(count));
 }
 
-void PerSourceDriver::drain_all(frames::StreamSplitter& splitter, const ElementBatch& take) {
+void PerSourceDriver::work_all(frames::StreamSplitter& splitter, const SourceWork& work) {
   for (Source* source : sources_) {
     frames::StreamBuffer& stream = splitter.stream(source->trace_id());
     if (stream.empty()) continue;
     source->feed(stream.block());
-    drain(*source, take);
+    work(*source);
     stream.clear();
   }
 }
 
 Result<void> PerSourceDriver::decode(TraceIndex index, Bytes capture, const ElementBatch& take) {
+  return work(index, capture, [&](Source& source) { drain(source, take); });
+}
+
+Result<void> PerSourceDriver::work(TraceIndex index, Bytes capture, const SourceWork& work) {
   while (!capture.empty()) {
     const Bytes block = capture.first(std::min(kBlockSize, capture.size()));
     if (splitter_) {
@@ -44,7 +48,7 @@ Result<void> PerSourceDriver::decode(TraceIndex index, Bytes capture, const Elem
       frames::Step step = frames::Step::kFrame;
       while (step != frames::Step::kNeedInput) {
         step = splitter_->step();
-        drain_all(*splitter_, take);
+        work_all(*splitter_, work);
         if (step == frames::Step::kSkipped || step == frames::Step::kError) {
           if (observer_ != nullptr) observer_->on_diagnostic(splitter_->error());
           if (step == frames::Step::kError) splitter_->resync();
@@ -56,7 +60,7 @@ Result<void> PerSourceDriver::decode(TraceIndex index, Bytes capture, const Elem
     } else if (!sources_.empty()) {
       const frames::Run run{.position = 0, .index = index};
       sources_.front()->feed({block, {&run, 1}});
-      drain(*sources_.front(), take);
+      work(*sources_.front());
     }
     capture = capture.subspan(block.size());
     index += block.size();
@@ -65,9 +69,13 @@ Result<void> PerSourceDriver::decode(TraceIndex index, Bytes capture, const Elem
 }
 
 void PerSourceDriver::finish(const ElementBatch& take) {
+  finish_work([&](Source& source) { drain(source, take); });
+}
+
+void PerSourceDriver::finish_work(const SourceWork& work) {
   for (Source* source : sources_) {
     source->finish();
-    drain(*source, take);
+    work(*source);
   }
 }
 

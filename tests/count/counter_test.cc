@@ -1,2 +1,261 @@
+#include "waymark/count/counter.h"
+
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "support/counting.h"
+#include "waymark/etmv4/source.h"
+
+namespace waymark::count {
+namespace {
+
+Element range(std::uint64_t start, std::uint32_t count, bool executed = true,
+              isa::InstrType type = isa::InstrType::kBranch) {
+  Element element;
+  element.kind = ElementKind::kInstrRange;
+  element.start = start;
+  element.end = start + 4 * count;
+  element.count = count;
+  element.isa = isa::Isa::kA64;
+  element.last_type = type;
+  element.last_size = 4;
+  if (executed) element.flags = kElementExecuted;
+  return element;
+}
+
+Element other(ElementKind kind) {
+  Element element;
+  element.kind = kind;
+  return element;
+}
+
+Element cycles(std::uint32_t count, ElementKind kind = ElementKind::kCycleCount) {
+  Element element = other(kind);
+  element.cycle_count = count;
+  element.flags = kElementHasCycleCount;
+  return element;
+}
+
+Counts counts_of(const std::vector<Element>& elements, bool timestamps_repeat_cycles = false) {
+  Counter counter;
+  counter.set_timestamps_repeat_cycles(timestamps_repeat_cycles);
+  counter.observe(elements);
+  Counts counts = counter.take();
+  support::PlainCounter plain(timestamps_repeat_cycles);
+  plain.add(elements);
+  EXPECT_EQ(support::difference(plain.counts(), counts), "");
+  return counts;
+}
+
+TEST(Counter, counts_ranges_by_their_last_instruction) {
+  const Counts counts =
+      counts_of({range(0x100, 3), range(0x100, 3, false), range(0x200, 1), range(0x100, 3)});
+  ASSERT_EQ(counts.rows.size(), 2U);
+  EXPECT_EQ(counts.rows[0].taken(), 2U);
+  EXPECT_EQ(counts.rows[0].not_taken(), 1U);
+  EXPECT_EQ(counts.rows[0].instructions(), 9U);
+  EXPECT_EQ(counts.totals().instructions, 10U);
+}
+
+TEST(Counter, learns_the_target_of_a_direct_branch_that_was_taken) {
+  const Counts counts = counts_of({range(0x100, 3, false), range(0x10C, 1), range(0x200, 1, false),
+                                   other(ElementKind::kTraceOn), range(0x300, 1)});
+  EXPECT_EQ(counts.rows[0].target, kNoAddress);
+  EXPECT_EQ(counts.rows[1].target, 0x200U);
+  EXPECT_EQ(counts.rows[2].target, kNoAddress);
+}
+
+TEST(Counter, shares_cycles_out_by_instructions) {
+  const Counts counts = counts_of({range(0x100, 1), range(0x200, 2), range(0x100, 1), cycles(10)});
+  // 10/4 and 10*3/4 and 10, rounded down: 2, 5 and 3.
+  EXPECT_EQ(counts.rows[0].cycles, 5U);
+  EXPECT_EQ(counts.rows[1].cycles, 5U);
+  EXPECT_EQ(counts.other_cycles, 0U);
+}
+
+TEST(Counter, gives_a_count_without_ranges_to_the_next_and_behind_a_gap_to_nobody) {
+  const Counts counts = counts_of({cycles(4), range(0x100, 1), cycles(3), cycles(20),
+                                   other(ElementKind::kTraceOn), range(0x200, 1), cycles(5),
+                                   range(0x300, 1), other(ElementKind::kNoSync), cycles(7)});
+  EXPECT_EQ(counts.rows[0].cycles, 7U);
+  EXPECT_EQ(counts.rows[1].cycles, 5U);
+  EXPECT_EQ(counts.rows[2].cycles, 0U);
+  EXPECT_EQ(counts.other_cycles, 20U);
+}
+
+TEST(Counter, counts_cycles_of_timestamps_only_where_they_are_not_repeated) {
+  const std::vector<Element> elements = {range(0x100, 1), cycles(4, ElementKind::kTimestamp),
+                                         cycles(9)};
+  EXPECT_EQ(counts_of(elements, true).rows[0].cycles, 9U);
+  // The second count waits for a range.
+  EXPECT_EQ(counts_of(elements, false).rows[0].cycles, 4U);
+}
+
+TEST(Counter, takes_cycles_that_a_range_carries) {
+  Element with = range(0x200, 1);
+  with.flags |= kElementHasCycleCount;
+  with.cycle_count = 8;
+  const Counts counts = counts_of({range(0x100, 3), with, cycles(0)});
+  EXPECT_EQ(counts.rows[0].cycles, 6U);
+  EXPECT_EQ(counts.rows[1].cycles, 2U);
+}
+
+TEST(Counter, gives_no_cycles_to_more_ranges_than_a_group_holds) {
+  Counter counter;
+  const Element one = range(0x100, 1);
+  for (std::size_t i = 0; i <= Counter::kMaxGroup; ++i) counter.observe({&one, 1});
+  const Element count = cycles(50);
+  counter.observe({&count, 1});
+  const Counts counts = counter.take();
+  EXPECT_EQ(counts.other_cycles, 50U);
+  EXPECT_EQ(counts.totals().cycles, 0U);
+  EXPECT_EQ(counts.totals().ranges, Counter::kMaxGroup + 1);
+}
+
+TEST(Counter, counts_where_indirect_branches_went) {
+  const auto indirect = range(0x100, 1, true, isa::InstrType::kIndirectBranch);
+  const auto untaken = range(0x100, 1, false, isa::InstrType::kIndirectBranch);
+  const Counts counts =
+      counts_of({indirect, range(0x200, 1), indirect, other(ElementKind::kTimestamp),
+                 range(0x200, 1), indirect, range(0x300, 1), untaken, range(0x104, 1), indirect,
+                 other(ElementKind::kException), range(0x400, 1)});
+  ASSERT_EQ(counts.edges.size(), 2U);
+  EXPECT_EQ(counts.edges[0].from, 0x100U);
+  EXPECT_EQ(counts.edges[0].to, 0x200U);
+  EXPECT_EQ(counts.edges[0].times, 2U);
+  EXPECT_EQ(counts.edges[1].to, 0x300U);
+}
+
+TEST(Counter, keeps_what_is_open_when_counts_are_taken) {
+  Counter counter;
+  const auto feed = [&](const Element& element) { counter.observe({&element, 1}); };
+  feed(range(0x100, 1, true, isa::InstrType::kIndirectBranch));
+  Counts counts = counter.take();
+  EXPECT_EQ(counts.totals().ranges, 1U);
+  feed(range(0x200, 1));
+  feed(cycles(6));
+  const Counts rest = counter.take();
+  EXPECT_EQ(rest.totals().ranges, 1U);
+  ASSERT_EQ(rest.edges.size(), 1U);
+  counts.add(rest);
+  EXPECT_EQ(counts.rows[0].cycles, 3U);
+  EXPECT_EQ(counts.rows[1].cycles, 3U);
+  EXPECT_EQ(counter.take(), Counts{});
+}
+
+TEST(Counter, loses_no_instruction_whatever_there_is_too_much_of) {
+  Counter counter;
+  std::uint64_t instructions = 0;
+  for (std::uint32_t i = 0; i < 70'000; ++i) {
+    Element element = range(0x1000 + 16 * (i % 1000), 1 + i % 3);
+    element.context_id = i;
+    element.flags |= kElementContextIdValid;
+    instructions += element.count;
+    counter.observe({&element, 1});
+  }
+  for (std::uint64_t i = 0; i < 1'300'000; ++i) {
+    const Element element = range(0x1'0000'0000 + 16 * i, 2);
+    instructions += 2;
+    counter.observe({&element, 1});
+  }
+  const Counts counts = counter.take();
+  EXPECT_EQ(counts.rows.size(), Counts::kMaxRows);
+  EXPECT_EQ(counts.totals().ranges, 1'370'000U);
+  EXPECT_EQ(counts.totals().instructions, instructions);
+  EXPECT_GT(counts.rest.ranges, 0U);
+}
+
+// A loop of three blocks, one of them a call, whose program changes.
+class CountedLoop : public testing::Test {
+ protected:
+  void program(std::uint32_t fourth) {
+    const std::uint32_t words[] = {0xD503201F, 0x94000004, fourth,
+                                   0x54FFFFA0, 0xD503201F, 0xD65F03C0};
+    std::vector<std::uint8_t> bytes;
+    for (const std::uint32_t word : words)
+      for (unsigned shift = 0; shift < 32; shift += 8)
+        bytes.push_back(static_cast<std::uint8_t>(word >> shift));
+    if (!image_.regions().empty()) {
+      ASSERT_TRUE(image_.remove(0x1000, image::kSpaceAny));
+    }
+    ASSERT_TRUE(image_.add_buffer(0x1000, bytes));
+  }
+
+  std::unique_ptr<Source> source(const SourceOptions& options = {}) {
+    etmv4::Config config;
+    config.trctraceidr = 1;
+    config.trcidr1 = 0x4100F423;
+    config.trcidr2 = 0x1088;
+    config.trcconfigr = 0;
+    config.core = {isa::Arch::kAA64, isa::Profile::kA};
+    auto made = etmv4::make_source(config, &image_, options);
+    EXPECT_TRUE(made.has_value());
+    return std::move(*made);
+  }
+
+  static std::vector<std::uint8_t> loops(unsigned rounds, bool begin) {
+    std::vector<std::uint8_t> bytes;
+    if (begin) {
+      bytes.assign(11, 0x00);
+      bytes.insert(bytes.end(), {0x80, 0x01, 0x00, 0x85, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0x31});
+    }
+    // Call and return, the address behind the call, and the branch back.
+    for (unsigned i = 0; i < rounds; ++i) bytes.insert(bytes.end(), {0xDB, 0x95, 0x02, 0xF7});
+    return bytes;
+  }
+
+  static void count(Source& source, Counter& counter, Bytes bytes) {
+    const frames::Run run{0, 0};
+    source.feed({bytes, {&run, 1}});
+    source.count(counter);
+  }
+
+  image::Image image_;
+};
+
+TEST_F(CountedLoop, is_counted_on_its_blocks) {
+  program(0xD503201F);
+  const auto counted = source();
+  Counter counter;
+  count(*counted, counter, loops(100, true));
+  const Counts counts = counter.take();
+  ASSERT_EQ(counts.rows.size(), 3U);
+  EXPECT_EQ(counts.rows[0].range.start, 0x1000U);
+  EXPECT_EQ(counts.rows[0].calls(), 100U);
+  EXPECT_EQ(counts.rows[0].target, 0x1014U);
+  EXPECT_EQ(counts.rows[1].range.start, 0x1008U);
+  EXPECT_EQ(counts.rows[1].target, 0x1000U);
+  EXPECT_EQ(counts.rows[2].range.start, 0x1014U);
+  ASSERT_EQ(counts.edges.size(), 1U);
+  EXPECT_EQ(counts.edges[0].from, 0x1014U);
+  EXPECT_EQ(counts.edges[0].to, 0x1008U);
+  EXPECT_EQ(counts.edges[0].times, 100U);
+  EXPECT_EQ(counts.totals().instructions, 500U);
+  // Elements are made for the context and the start alone.
+  EXPECT_LT(counted->statistics().elements, 10U);
+  EXPECT_EQ(counted->statistics().packets, 3U + 300U);
+}
+
+TEST_F(CountedLoop, is_counted_anew_when_its_program_has_changed) {
+  program(0xD503201F);
+  const auto counted = source();
+  Counter counter;
+  count(*counted, counter, loops(100, true));
+  // Its second half ends one instruction earlier now.
+  program(0x54000020);
+  counted->refresh();
+  const Counts before = counter.take();
+  const std::uint8_t atoms[] = {0xD8 + 1, 0xF6};
+  count(*counted, counter, loops(1, true));
+  count(*counted, counter, atoms);
+  const Counts counts = counter.take();
+  std::uint64_t shorter = 0;
+  for (const Row& row : counts.rows)
+    if (row.range.start == 0x1008 && row.range.end == 0x100C) shorter += row.times();
+  EXPECT_GT(shorter, 0U);
+  EXPECT_EQ(before.totals().ranges, 300U);
+}
+
+}  // namespace
+}  // namespace waymark::count

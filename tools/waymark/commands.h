@@ -8,6 +8,7 @@ namespace waymark::cli {
 void add_info(CLI::App& app, int& exit_code);
 void add_packets(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);
+void add_count(CLI::App& app, int& exit_code);
 void add_syst(CLI::App& app, int& exit_code);
 void add_collateral(CLI::App& app, int& exit_code);
 void add_assemble(CLI::App& app, int& exit_code);

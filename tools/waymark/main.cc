@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
   add_info(app, exit_code);
   add_packets(app, exit_code);
   add_decode(app, exit_code);
+  add_count(app, exit_code);
   add_syst(app, exit_code);
   add_collateral(app, exit_code);
   add_assemble(app, exit_code);
@@ -58,7 +59,7 @@ int run(int argc, char** argv) {
     return complain(usage_sentence(app, error.what()), kUsage);
   }
   if (app.get_subcommands().empty())
-    return complain("A command is missing: info, decode, packets or assemble; see waymark --help.",
+    return complain("A command is missing: info, decode, count, packets or assemble; see waymark --help.",
                     kUsage);
   return exit_code;
 }

@@ -46,8 +46,8 @@ struct Range {
 
 /// A range and how often it was executed.
 struct Row {
-  Context context;
-  Range range;
+  Context context{};
+  Range range{};
   std::uint64_t executed = 0;      ///< Times that its last instruction was, too (atom E),
   std::uint64_t not_executed = 0;  ///< and that it was not (atom N).
   std::uint64_t cycles = 0;        ///< See Counter.
@@ -69,7 +69,7 @@ struct Row {
 
 /// How often an indirect branch went where.
 struct Edge {
-  Context context;
+  Context context{};
   std::uint64_t from = 0;  ///< Address of the branch.
   std::uint64_t to = 0;    ///< Where the next range begins.
   isa::Isa from_isa = isa::Isa::kUnknown;

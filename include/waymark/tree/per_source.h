@@ -16,6 +16,9 @@ namespace waymark {
 /// Gets the elements of one source, in order; the span is valid during the call.
 using ElementBatch = std::function<void(Source& source, std::span<const Element> elements)>;
 
+/// Takes what a source has got: all that its next() would give, or the same by other means.
+using SourceWork = std::function<void(Source& source)>;
+
 /// The element sequence of each source is that of the interleaved driver.  The sources are the
 /// caller's and must outlive the driver.  Damage of the frame layer goes to `observer`.  One owner;
 /// not thread safe.
@@ -37,13 +40,18 @@ class PerSourceDriver {
   /// End of the trace for every source, ascending by ID.
   void finish(const ElementBatch& take);
 
+  /// The same where something else is done with the sources than to take their elements:
+  /// Source::count(), say.
+  Result<void> work(TraceIndex index, Bytes capture, const SourceWork& work);
+  void finish_work(const SourceWork& work);
+
   /// IDs that had data, and the frame layer's counts.
   [[nodiscard]] frames::IdSet seen() const;
   [[nodiscard]] frames::Statistics frame_statistics() const;
 
  private:
   void drain(Source& source, const ElementBatch& take);
-  void drain_all(frames::StreamSplitter& splitter, const ElementBatch& take);
+  void work_all(frames::StreamSplitter& splitter, const SourceWork& work);
 
   std::vector<Source*> sources_;
   std::optional<frames::StreamSplitter> splitter_;

@@ -1,0 +1,40 @@
+// The most of what was counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "waymark/count/counts.h"
+
+namespace waymark::count {
+
+enum class Order : std::uint8_t { kInstructions, kTimes, kCycles, kCalls };
+
+/// By what a row stands where it does.
+std::uint64_t weight(const Row& row, Order order);
+
+/// The `most` rows with the greatest weight, greatest first; equal ones as in Counts.  Rows without
+/// any are left out.
+std::vector<Row> top(const Counts& counts, Order order, std::size_t most);
+
+/// A branch and one of the places where execution went on behind it.
+struct Branch {
+  Context context{};
+  isa::Isa isa = isa::Isa::kUnknown;
+  isa::InstrType type = isa::InstrType::kBranch;
+  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  bool taken = false;
+  std::uint64_t from = 0;         ///< Address of the branch.
+  std::uint64_t to = kNoAddress;  ///< kNoAddress: not known.
+  std::uint64_t times = 0;
+  friend bool operator==(const Branch&, const Branch&) = default;
+};
+
+/// All branches of all rows and edges, by context, address and target.  What is missing in the
+/// edges of an indirect branch goes to kNoAddress.
+std::vector<Branch> branches(const Counts& counts);
+
+/// The same, the most frequent first, and no more than `most`.
+std::vector<Branch> top_branches(const Counts& counts, std::size_t most);
+
+}  // namespace waymark::count

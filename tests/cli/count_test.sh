@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# waymark count: totals, blocks, branches, and what is wrong.
+# shellcheck source-path=SCRIPTDIR disable=SC2034
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+make_good good
+json_lines() { python3 -c 'import json, sys; print([json.loads(line) for line in sys.stdin])' <out; }
+
+case=totals
+run count good
+expect_code 0
+expect_no_err
+grep -qE '^instructions +10$' out || complain 'not 10 instructions'
+grep -qE '^branches taken +5$' out || complain 'not 5 branches'
+expect_out '1 trace_on'
+
+case=blocks
+run count good --top 5
+expect_out '0x0000000000080000-0x0000000000080008 A64 2'
+expect_out '100.00%'
+
+case=blocks_as_csv
+run count good --format csv
+expect_code 0
+expect_out 'id,isa,el,security,bits,context_id,vmid,start,end,count,times,instructions,last'
+expect_out '16,A64,1,non_secure,64,,,0x80000,0x80008,2,5,10,branch,,0,5,0,0,0,0x80000'
+
+case=branches_as_csv
+run count good --format csv --edges
+expect_out '16,A64,1,non_secure,64,,,0x80004,0x80000,branch,,1,5'
+
+case=json
+run count good --format json --all
+expect_code 0
+json_lines >lines || complain 'no JSON'
+grep -q "'type': 'count', 'id': 16, 'instructions': 10" lines || complain 'no totals'
+grep -q "'type': 'count_block'.*'times': 5" lines || complain 'no block'
+run count good --format json --edges --top 1
+json_lines >lines || complain 'no JSON'
+grep -q "'type': 'count_branch'.*'to': '0x80000'" lines || complain 'no branch'
+
+case=nothing_has_cycles
+run count good --top 3 --by cycles
+expect_code 0
+
+case=output_file
+run count good -o result.txt --stats
+expect_code 0
+grep -q instructions result.txt || complain 'the file lacks the totals'
+expect_err '31 bytes'
+
+case=a_number_of_none
+run count good --top 0
+expect_code 2
+expect_one_sentence
+run count good --by size
+expect_code 2
+expect_one_sentence
+
+case=no_image
+make_good bare
+rm bare/program.bin
+run count bare
+expect_code 1
+expect_err 'no instruction could be counted'
+
+case=no_synchronisation
+make_snapshot noise source_data
+put_bytes noise/trace.bin f7 f7 f7 f7
+run count noise
+expect_code 1
+expect_err 'no synchronisation point'
+
+case=as_many_instructions_as_decode_shows
+run decode good --format csv
+shown=$(awk -F, '$4 == "range" { sum += $7 } END { print sum }' out)
+run count good --format json
+grep -qF "\"instructions\":$shown," out || complain "decode shows $shown instructions"
+
+finish
