@@ -207,7 +207,7 @@ Node* Counter::range_node(const Element& element) {
   return node;
 }
 
-Way* Counter::add_way(Place from, std::uint64_t key) {
+Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
   if (way_count_ == kMaxWays) {
     // Nodes stay, so only the ways are turned into edges.
     harvest();
@@ -227,7 +227,7 @@ Way* Counter::add_way(Place from, std::uint64_t key) {
       if (moved.from != 0) ways_[free_slot(moved.from, moved.key)] = moved;
   }
   Way& way = ways_[free_slot(from, key)];
-  way = {.key = key, .from = from, .times = 0};
+  way = {.key = key, .from = from, .to = to, .times = 0};
   ++way_count_;
   return &way;
 }
@@ -295,7 +295,7 @@ Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
   const std::uint64_t key = way_key(address, isa);
   open_branch_ = 0;
   Way* found = way(from, key);
-  if (found == nullptr) found = add_way(from, key);
+  if (found == nullptr) found = add_way(from, key, 0);
   ++found->times;
   return found;
 }

@@ -331,7 +331,7 @@ class CountingWalk {
       counter_.close_branch(top.address, top.isa);
     } else if (generation == counter_.generation()) {
       Way* way = counter_.way(from, key);
-      if (way == nullptr) way = counter_.add_way(from, key);
+      if (way == nullptr) way = counter_.add_way(from, key, found);
       ++way->times;
     }
     d.pop_pending_ = false;
@@ -350,9 +350,13 @@ class CountingWalk {
     if (is_exit(at_)) [[likely]] {
       // Where it goes does not depend on where it was: the next atoms need not wait for these.
       const std::uint64_t key = Counter::way_key(address, isa);
-      const Place to = counter_.target(key);
+      Place to = counter_.target(key);
       Way* const way = counter_.way(at_, key);
-      if (to != 0 && way != nullptr) [[likely]] {
+      if (way != nullptr) [[likely]] {
+        if (to == 0) [[unlikely]] {
+          to = way->to;
+          counter_.remember_target(key, to);
+        }
         ++way->times;
         way_ = way;
         at_ = to;
@@ -389,7 +393,7 @@ class CountingWalk {
       const std::uint64_t key = Counter::way_key(address, isa);
       counter_.remember_target(key, found);
       way_ = counter_.way(from, key);
-      if (way_ == nullptr) way_ = counter_.add_way(from, key);
+      if (way_ == nullptr) way_ = counter_.add_way(from, key, found);
       ++way_->times;
     } else {
       way_ = counter_.close_branch(address, isa);

@@ -49,6 +49,7 @@ struct Node {
 struct Way {
   std::uint64_t key = 0;  ///< The address; bit 0: T32.
   Place from = 0;         ///< Of the exit, or of the node.
+  Place to = 0;           ///< The block there; 0: whoever counted did not ask.
   std::uint32_t times = 0;
 };
 
@@ -150,7 +151,7 @@ class Counter {
     }
   }
   /// Adds it; valid until the next.
-  Way* add_way(Place from, std::uint64_t key);
+  Way* add_way(Place from, std::uint64_t key, Place to);
 
   /// A range begins there, after what was observed: counts the edge that leads to it, if there is
   /// one, and returns it.
