@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/counting.h"
 #include "support/decoded.h"
 #include "support/etmv4_stream.h"
 #include "waymark/etmv4/decoder.h"
@@ -91,6 +92,25 @@ void check(const Element& element, std::size_t stream_size, TraceId id) {
   require(element.last_size == 2 || element.last_size == 4, "an instruction of impossible size");
 }
 
+/// Without cycle counting there are no cycle counts but in a damaged trace.
+count::Counts comparable(count::Counts counts, const etmv4::Config& config) {
+  if (config.cycle_count_enabled()) return counts;
+  for (count::Row& row : counts.rows) row.cycles = 0;
+  counts.other_cycles = 0;
+  return counts;
+}
+
+count::Counts count_all(const Plan& plan, Bytes stream, std::size_t chunk) {
+  auto made = etmv4::make_source(plan.config, plan.image.get(), plan.options);
+  require(made.has_value(), "the configuration was refused");
+  Source& source = **made;
+  count::Counter counter;
+  support::feed_each(source, 0, stream, chunk, [&] { source.count(counter); });
+  source.finish();
+  source.count(counter);
+  return counter.take();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -117,5 +137,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const support::Decoded alone = decode(plan, plan.options, stream, 0, 1024, false);
   const std::string text = support::difference(whole.elements, alone.elements);
   require(text.empty(), "an observer makes a difference: " + text);
+  support::PlainCounter plain(true);
+  plain.add(whole.elements);
+  for (const std::size_t size_of_chunk : {std::size_t{0}, plan.chunk}) {
+    const std::string counted =
+        support::difference(comparable(plain.counts(), plan.config),
+                            comparable(count_all(plan, stream, size_of_chunk), plan.config));
+    require(counted.empty(), "counts are not those of the elements: " + counted);
+  }
   return 0;
 }

@@ -1,6 +1,9 @@
 #include "waymark/count/counter.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <new>
 #include <tuple>
 
 namespace waymark::count {
@@ -8,8 +11,10 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::size_t kSlab = 256;
-constexpr std::size_t kMaxNodes = std::size_t{1} << 19;
+// Steps: nodes in the lower half, exits in the upper one.
+constexpr std::size_t kMaxNodes = Counter::kExitBit / sizeof(Step);
+constexpr std::size_t kMaxExits = kMaxNodes;
+constexpr std::size_t kFirstNode = 3;  // Behind no place, kLost and kReturn.
 constexpr std::size_t kMaxWays = std::size_t{1} << 20;
 constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
 constexpr std::size_t kFirstTable = std::size_t{1} << 10;
@@ -53,13 +58,26 @@ bool leads_on(const Range& range) {
          range.last_subtype != isa::InstrSubtype::kV8ExceptionReturn;
 }
 
+constexpr std::size_t kStepBytes = (kMaxNodes + kMaxExits) * sizeof(Step);
+
+// Zeros that take no memory before they are written; calloc() would write them.
+Step* reserve_steps() {
+  void* const at = mmap(nullptr, kStepBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<Step*>(at);
+}
+
 }  // namespace
 
-Counter::Counter() : contexts_(1), group_(std::make_unique_for_overwrite<Node*[]>(kMaxGroup)) {
+void Counter::Free::operator()(Step* steps) const { (void)munmap(steps, kStepBytes); }
+
+Counter::Counter()
+    : steps_(reserve_steps()),
+      contexts_(1),
+      group_(std::make_unique_for_overwrite<Place[]>(kMaxGroup)) {
   numbers_.emplace(Context{}, 0);
-  lost_.kind = Node::Kind::kLost;
-  lost_.next = {&lost_, &lost_};
-  return_.kind = Node::Kind::kReturn;
+  step(kLost).next = {kLost, kLost};
   drop_nodes();
 }
 
@@ -95,6 +113,8 @@ void Counter::select(const Element& element) {
 Node& Counter::make() {
   if (used_ % kSlab == 0) slabs_.push_back(std::make_unique<Node[]>(kSlab));
   Node& node = slabs_[used_ / kSlab][used_ % kSlab];
+  node.place = static_cast<Place>(used_ * sizeof(Step));
+  node.context = context_;
   ++used_;
   return node;
 }
@@ -107,30 +127,27 @@ Node** Counter::slot(std::vector<Node*>& table, std::size_t hash, Same same) {
   return &table[i];
 }
 
-Node* Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
+Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
                     bool refuse_exception_returns) {
   const auto same = [&](const Node& node) {
     return node.range.start == address && node.range.isa == isa && node.it_in == it &&
            node.context == context_;
   };
   Node** at = slot(blocks_, block_hash(address, isa, it, context_), same);
-  if (*at != nullptr) return *at;
+  if (*at != nullptr) return (*at)->place;
   const flow::Block& block = follower.block(address, isa, it);
-  if (block.ended != flow::BlockEnd::kWaypoint) return nullptr;
-  if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn)
-    return nullptr;
-  if (used_ + 2 > kMaxNodes) {
+  if (block.ended != flow::BlockEnd::kWaypoint) return 0;
+  if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn) return 0;
+  if (used_ == kMaxNodes || exits_.size() == kMaxExits) {
     harvest();
     drop_nodes();
     at = slot(blocks_, block_hash(address, isa, it, context_), same);
   }
   Node& node = make();
-  node.kind = Node::Kind::kBlock;
   node.it_in = block.it_in;
   node.it_out = block.it_out;
   node.next_isa = block.next_isa;
   node.link = block.link;
-  node.context = context_;
   node.range = {.start = block.start,
                 .end = block.end,
                 .count = block.count,
@@ -141,11 +158,8 @@ Node* Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
                 .conditional = block.conditional};
   if (block.is_direct_branch()) node.target = block.target;
   if (block.is_indirect_branch()) {
-    Node& exit = make();
-    exit.kind = Node::Kind::kExit;
-    exit.far = &node;
-    exit.context = context_;
-    node.far = &exit;
+    node.far = static_cast<Place>(exits_.size() * sizeof(Step)) | kExitBit;
+    exits_.push_back(node.place);
   }
   *at = &node;
   if (++block_count_ * 2 > blocks_.size()) {
@@ -157,12 +171,12 @@ Node* Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
             [](const Node&) { return false; }) = moved;
     }
   }
-  return &node;
+  return node.place;
 }
 
 Node* Counter::range_node(const Element& element) {
   if (last_range_ != nullptr) {
-    Node* const guess = last_range_->next[last_taken_ ? 1 : 0];
+    Node* const guess = last_range_->guess[last_taken_ ? 1 : 0];
     if (guess != nullptr && same_range(*guess, element, context_)) [[likely]]
       return guess;
   }
@@ -177,8 +191,6 @@ Node* Counter::range_node(const Element& element) {
       at = slot(ranges_, range_hash(range, context_), same);
     }
     node = &make();
-    node->kind = Node::Kind::kRange;
-    node->context = context_;
     node->range = range;
     *at = node;
     if (++range_count_ * 2 > ranges_.size()) {
@@ -191,44 +203,50 @@ Node* Counter::range_node(const Element& element) {
       }
     }
   }
-  if (last_range_ != nullptr) last_range_->next[last_taken_ ? 1 : 0] = node;
+  if (last_range_ != nullptr) last_range_->guess[last_taken_ ? 1 : 0] = node;
   return node;
 }
 
-Way* Counter::add_way(Node* from, std::uint64_t key, Node* to) {
+Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
   if (way_count_ == kMaxWays) {
     // Nodes stay, so only the ways are turned into edges.
     harvest();
     std::ranges::fill(ways_, Way{});
     way_count_ = 0;
   }
+  const auto free_slot = [this](Place of, std::uint64_t to) {
+    std::size_t i = way_hash(of, to) & way_mask_;
+    while (ways_[i].from != 0) i = (i + 1) & way_mask_;
+    return i;
+  };
   if ((way_count_ + 1) * 2 > ways_.size()) {
     const std::vector<Way> old = std::move(ways_);
     ways_.assign(old.size() * 2, {});
     way_mask_ = ways_.size() - 1;
-    for (const Way& moved : old) {
-      if (moved.from == nullptr) continue;
-      std::size_t i = way_hash(moved.from, moved.key) & way_mask_;
-      while (ways_[i].from != nullptr) i = (i + 1) & way_mask_;
-      ways_[i] = moved;
-    }
+    for (const Way& moved : old)
+      if (moved.from != 0) ways_[free_slot(moved.from, moved.key)] = moved;
   }
-  std::size_t i = way_hash(from, key) & way_mask_;
-  while (ways_[i].from != nullptr) i = (i + 1) & way_mask_;
-  ways_[i] = {.from = from, .key = key, .to = to, .times = 0};
+  Way& way = ways_[free_slot(from, key)];
+  way = {.key = key, .from = from, .to = to, .times = 0};
   ++way_count_;
-  return &ways_[i];
+  return &way;
 }
 
 void Counter::drop_nodes() {
+  for (std::size_t i = kFirstNode; i < used_; ++i) steps_[i] = {};
+  for (std::size_t i = 0; i < exits_.size(); ++i) steps_[kMaxNodes + i] = {};
   slabs_.clear();
+  exits_.clear();
   used_ = 0;
+  while (used_ < kFirstNode) make();
   blocks_.assign(kFirstTable, nullptr);
   ranges_.assign(kFirstTable, nullptr);
   ways_.assign(kFirstTable, {});
   way_mask_ = kFirstTable - 1;
   block_count_ = range_count_ = way_count_ = 0;
-  open_branch_ = open_direct_ = last_range_ = nullptr;
+  targets_.fill({});
+  open_branch_ = 0;
+  open_direct_ = last_range_ = nullptr;
   group_lost_ = group_lost_ || group_size_ != 0;
   group_size_ = 0;
   ++generation_;
@@ -255,31 +273,29 @@ void Counter::observe_range(const Element& element) {
   last_range_ = node;
   last_taken_ = executed;
   if (executed) {
-    if (leads_on(node->range)) open_branch_ = node;
+    if (leads_on(node->range)) open_branch_ = node->place;
     if (node->range.last_type == isa::InstrType::kBranch && node->target == kNoAddress)
       open_direct_ = node;
   }
-  log(node);
+  log(node->place);
   if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
 }
 
-void Counter::open_branch(Node* branch) {
-  if (branch != nullptr && branch->kind == Node::Kind::kExit) branch = branch->far;
-  open_branch_ = branch != nullptr && leads_on(branch->range) ? branch : nullptr;
+void Counter::open_branch(Place branch) {
+  open_branch_ = branch != 0 && leads_on(node(branch).range) ? node(branch).place : 0;
 }
 
-// The next range begins there.  The way of the branch that leads to it, if one is open.
 Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
   if (open_direct_ != nullptr) {
     open_direct_->target = address;
     open_direct_ = nullptr;
   }
-  if (open_branch_ == nullptr) return nullptr;
-  Node* const from = open_branch_;
+  if (open_branch_ == 0) return nullptr;
+  const Place from = open_branch_;
   const std::uint64_t key = way_key(address, isa);
-  open_branch_ = nullptr;
+  open_branch_ = 0;
   Way* found = way(from, key);
-  if (found == nullptr) found = add_way(from, key, nullptr);
+  if (found == nullptr) found = add_way(from, key, 0);
   ++found->times;
   return found;
 }
@@ -320,7 +336,8 @@ void Counter::observe_other(const Element& element) {
     default:
       if (has_cycles) count_cycles(element.cycle_count);
   }
-  open_branch_ = open_direct_ = nullptr;
+  open_branch_ = 0;
+  open_direct_ = nullptr;
 }
 
 // ---- Cycles ---------------------------------------------------------------------------------
@@ -333,17 +350,28 @@ void Counter::count_cycles(std::uint64_t cycles) {
 void Counter::close_group() {
   if (group_lost_) {
     kept_.other_cycles += waiting_cycles_;
-  } else if (group_size_ == 1) {
-    group_[0]->cycles += waiting_cycles_;
   } else {
+    // Places where execution was not known were logged with the others.
+    const auto end = std::remove_if(group_.get(), group_.get() + group_size_, [](Place place) {
+      return (place & kExitBit) != 0 || place <= kReturn;
+    });
+    const std::span<const Place> group(group_.get(), end);
+    if (group.empty()) {
+      group_size_ = 0;
+      return;
+    }
     std::uint64_t instructions = 0;
-    for (std::size_t i = 0; i < group_size_; ++i) instructions += group_[i]->range.count;
+    for (const Place place : group) instructions += node(place).range.count;
     std::uint64_t passed = 0;
     std::uint64_t given = 0;
-    for (std::size_t i = 0; i < group_size_; ++i) {
-      passed += group_[i]->range.count;
-      const auto due = static_cast<std::uint64_t>(Wide{waiting_cycles_} * passed / instructions);
-      group_[i]->cycles += due - given;
+    for (const Place place : group) {
+      Node& shares = node(place);
+      passed += shares.range.count;
+      const std::uint64_t due =
+          passed == instructions
+              ? waiting_cycles_
+              : static_cast<std::uint64_t>(Wide{waiting_cycles_} * passed / instructions);
+      shares.cycles += due - given;
       given = due;
     }
   }
@@ -356,9 +384,12 @@ void Counter::close_group() {
 
 void Counter::harvest() {
   Counts counts;
-  for (std::size_t i = 0; i < used_; ++i) {
+  for (std::size_t i = kFirstNode; i < used_; ++i) {
     Node& node = slabs_[i / kSlab][i % kSlab];
-    if (node.kind != Node::Kind::kBlock && node.kind != Node::Kind::kRange) continue;
+    Step& step = steps_[i];
+    node.times[0] += step.times[0];
+    node.times[1] += step.times[1];
+    step.times = {};
     if (node.times[0] == 0 && node.times[1] == 0 && node.cycles == 0) continue;
     const bool direct = node.range.last_type == isa::InstrType::kBranch;
     counts.rows.push_back({.context = contexts_[node.context],
@@ -389,8 +420,8 @@ void Counter::harvest() {
   counts.rows.resize(kept);
 
   for (Way& way : ways_) {
-    if (way.from == nullptr || way.times == 0) continue;
-    const Node& from = way.from->kind == Node::Kind::kExit ? *way.from->far : *way.from;
+    if (way.from == 0 || way.times == 0) continue;
+    const Node& from = node(way.from);
     if (!leads_on(from.range)) continue;
     counts.edges.push_back({.context = contexts_[from.context],
                             .from = from.range.last_address(),
@@ -414,6 +445,7 @@ void Counter::harvest() {
   }
   counts.edges.resize(kept);
   kept_.add(counts);
+  budget = kBudget;
 }
 
 Counts Counter::take() {

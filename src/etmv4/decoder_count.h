@@ -2,7 +2,11 @@
 // place goes the way of decoding, and its elements are observed.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "decoder_inl.h"
+#include "waymark/base/bits.h"
 #include "waymark/count/counter.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/parser.h"
@@ -17,46 +21,117 @@ namespace waymark::etmv4 {
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk {
  public:
+  using Counter = count::Counter;
   using Node = count::Node;
+  using Place = count::Place;
+  using Step = count::Step;
   using Way = count::Way;
 
-  CountingWalk(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host)
-      : parser_(parser), decoder_(decoder), counter_(counter), host_(host) {}
+  CountingWalk(Parser& parser, Decoder& decoder, Counter& counter, Host& host)
+      : parser_(parser),
+        decoder_(decoder),
+        counter_(counter),
+        host_(host),
+        steps_(counter.steps()),
+        budget_(counter.budget) {}
   CountingWalk(const CountingWalk&) = delete;
   CountingWalk& operator=(const CountingWalk&) = delete;
-  ~CountingWalk() { leave(); }
+  ~CountingWalk() {
+    leave();
+    counter_.budget = budget_;
+  }
 
   /// Of the packet that comes next; nullptr: it knows its index.
   void on_place(const std::uint8_t* at) { place_ = at; }
 
+  /// Eight bytes can be read there.
   bool on_atom_row(Bytes headers) {
     host_.took(headers.size());
-    for (const std::uint8_t& header : headers) {
-      const AtomPacket& atoms = atom_packet(header);
-      std::uint32_t bits = atoms.atoms;
-      std::uint32_t count = atoms.atom_count;
-      if (at_ == nullptr) [[unlikely]]
-        enter();
-      if (at_ == nullptr || !follow(bits, count)) [[unlikely]]
-        slow_atoms(parser_.index_of(&header), bits, count);
+    if (headers.empty()) return true;
+    std::uint32_t used = 0;
+    if (at_ != 0) [[likely]] {
+      // All atoms of the row as one string: one loop, with one end that nothing can predict.
+      const std::uint64_t all = load_le<std::uint64_t>(headers.data());
+      std::uint64_t row = headers.size() == 8 ? all : all & ((1ULL << 8 * headers.size()) - 1);
+      std::uint64_t bits = 0;
+      std::uint32_t count = 0;
+      for (unsigned i = 0; i < 4; ++i, row >>= 8) append(row & 0xFF, bits, count);
+      if (row != 0)
+        for (unsigned i = 0; i < 4; ++i, row >>= 8) append(row & 0xFF, bits, count);
+      if (count <= 64) [[likely]] {
+        std::uint32_t left = count;
+        if (follow(bits, left)) [[likely]]
+          return true;
+        used = count - left;
+      }
     }
-    return !decoder_.failed();
+    return one_by_one(headers, used);
   }
 
   bool on_packet(Packet& packet) {
-    if (at_ != nullptr && before_ == nullptr && is_address(packet.type)) [[likely]] {
+    if (at_ != 0 && before_ == 0 && is_address(packet.type)) [[likely]] {
       host_.took(1);
       held_place_ = place_;
       if (place_ == nullptr) held_index_ = packet.index;
       go_to(packet.address.value, packet.address.is);
       return true;
     }
+    return slow_packet(packet);
+  }
+
+ private:
+  enum class Taken : std::uint8_t {
+    kDone,   ///< at_ is behind the atom.
+    kStuck,  ///< Nobody can follow the atom, or what is behind it; the place is the decoder's.
+    kStuckBehind,
+  };
+
+  /// The atoms of a byte; none where it is no header of atoms.
+  struct Row {
+    std::uint32_t atoms = 0;
+    std::uint32_t count = 0;
+  };
+  static constexpr std::array<Row, 256> kRows = [] {
+    std::array<Row, 256> rows{};
+    for (unsigned header = kFirstAtomHeader; header < 256; ++header) {
+      const AtomPacket& packet = atom_packet(static_cast<std::uint8_t>(header));
+      rows[header] = {packet.atoms, packet.atom_count};
+    }
+    return rows;
+  }();
+
+  // Beyond 64 atoms `bits` has no meaning.
+  static void append(std::uint64_t header, std::uint64_t& bits, std::uint32_t& count) {
+    bits |= std::uint64_t{kRows[header].atoms} << (count & 63);
+    count += kRows[header].count;
+  }
+
+  static bool is_address(PacketType type) {
+    return type == PacketType::kAddressShortIs0 || type == PacketType::kAddress32Is0 ||
+           type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
+  }
+  static bool is_atoms(PacketType type) {
+    return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
+  }
+  static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
+  static bool is_block(Place place) { return !is_exit(place) && place > Counter::kReturn; }
+
+  Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
+    return counter_.find(address, isa, it, decoder_.follower_, refuse_exception_returns_);
+  }
+
+  void count(Place block, bool taken) {
+    ++counter_.step(block).times[taken ? 1 : 0];
+    if constexpr (kCycles) counter_.log(block);
+  }
+
+  [[gnu::noinline]] bool slow_packet(Packet& packet) {
     if (packet.atom_count != 0 && is_atoms(packet.type)) {
       // At the end of a block atoms come one by one.
-      if (at_ == nullptr) enter();
-      std::uint32_t bits = packet.atoms;
+      std::uint64_t bits = packet.atoms;
       std::uint32_t count = packet.atom_count;
-      if (at_ != nullptr) {
+      if (at_ == 0) enter();
+      if (at_ != 0) {
         host_.took(1);
         if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
         return !decoder_.failed();
@@ -69,33 +144,23 @@ class CountingWalk {
     return !decoder_.failed();
   }
 
- private:
-  enum class Step : std::uint8_t {
-    kDone,   ///< at_ is behind the atom.
-    kStuck,  ///< Nobody can follow the atom, or what is behind it; the place is the decoder's.
-    kStuckBehind,
-  };
-
-  static bool is_address(PacketType type) {
-    return type == PacketType::kAddressShortIs0 || type == PacketType::kAddress32Is0 ||
-           type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
-  }
-
-  static bool is_atoms(PacketType type) {
-    return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
-  }
-
-  Node* find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
-    return counter_.find(address, isa, it, decoder_.follower_, refuse_exception_returns_);
-  }
-
-  void count(Node& block, bool taken) {
-    ++block.times[taken ? 1 : 0];
-    if constexpr (kCycles) counter_.log(&block);
+  // A row of which the first `used` atoms are counted.
+  [[gnu::noinline]] bool one_by_one(Bytes headers, std::uint32_t used) {
+    for (const std::uint8_t& header : headers) {
+      const AtomPacket& packet = atom_packet(header);
+      const std::uint32_t passed = std::min<std::uint32_t>(used, packet.atom_count);
+      used -= passed;
+      std::uint64_t bits = packet.atoms >> passed;
+      std::uint32_t count = packet.atom_count - passed;
+      if (count == 0) continue;
+      if (at_ == 0) enter();
+      if (at_ == 0 || !follow(bits, count)) slow_atoms(parser_.index_of(&header), bits, count);
+    }
+    return !decoder_.failed();
   }
 
   // Before atoms.  Live where they may go straight, and a context is known.
-  [[gnu::noinline]] void enter() {
+  void enter() {
     Decoder& d = decoder_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);
@@ -105,27 +170,28 @@ class CountingWalk {
       d.apply_address(d.held_address_, d.held_is_);
     }
     if (d.pop_pending_) {
-      at_ = counter_.on_return_stack();
+      at_ = Counter::kReturn;
     } else if (d.need_address_) {
-      at_ = counter_.lost();
+      at_ = Counter::kLost;
     } else {
       at_ = find(d.address_, d.isa_, d.it_);
-      if (at_ != nullptr) counter_.close_branch(d.address_, d.isa_);
+      if (at_ != 0) counter_.close_branch(d.address_, d.isa_);
     }
   }
 
   // The place becomes the decoder's; what is open is closed by what is observed.
-  [[gnu::noinline]] void leave() {
-    if (at_ == nullptr) return;
-    if (before_ != nullptr) hold();
-    if (at_->kind == Node::Kind::kExit) {
-      const Node& branch = *at_->far;
+  void leave() {
+    if (at_ == 0) return;
+    if (before_ != 0) hold();
+    if (is_exit(at_)) {
+      const Node& branch = counter_.node(at_);
       counter_.open_branch(at_);
       set_place(branch.range.end, branch.next_isa, 0);
       decoder_.need_address_ = true;
       decoder_.pop_pending_ = kReturns;
-    } else if (at_->kind == Node::Kind::kBlock) {
-      set_place(at_->range.start, at_->range.isa, at_->it_in);
+    } else if (is_block(at_)) {
+      const Node& block = counter_.node(at_);
+      set_place(block.range.start, block.range.isa, block.it_in);
     }
     stop();
   }
@@ -137,7 +203,7 @@ class CountingWalk {
       counter_.open_branch(way_->from);
     }
     at_ = before_;
-    before_ = nullptr;
+    before_ = 0;
     decoder_.holding_ = true;
     decoder_.held_index_ = held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_;
     decoder_.held_address_ = held_address_;
@@ -154,34 +220,39 @@ class CountingWalk {
 
   void stop() {
     decoder_.block_ = decoder_.from_ = nullptr;
-    at_ = nullptr;
+    at_ = 0;
     if constexpr (!kCycles) counter_.lose_group();
   }
 
   // False: the place is the decoder's, and what is left of the atoms is for it, too.
-  bool follow(std::uint32_t& atoms, std::uint32_t& left) {
-    Node* at = at_;
-    std::uint32_t bits = atoms;
+  bool follow(std::uint64_t& atoms, std::uint32_t& left) {
+    if (--budget_ == 0) [[unlikely]] {
+      counter_.harvest();
+      budget_ = counter_.budget;
+    }
+    std::uint8_t* const steps = steps_;
+    Place at = at_;
+    std::uint64_t bits = atoms;
     std::uint32_t count = left;
-    before_ = nullptr;
+    before_ = 0;
     do {
-      const std::uint32_t taken = bits & 1;
-      Node* const next = at->next[taken];
-      if (next == nullptr) [[unlikely]] {
+      const std::uint64_t taken = bits & 1;
+      // In this order: what depends on the step before is one load from a sum of two registers.
+      auto* const step = reinterpret_cast<std::uint32_t*>(steps + taken * sizeof(Place) + at);
+      const Place next = step[0];
+      if (next == 0) [[unlikely]] {
         at_ = at;
-        const Step step = resolve(taken != 0);
-        if (step != Step::kDone) {
-          const unsigned used = step == Step::kStuck ? 0 : 1;
+        const Taken done = resolve(taken != 0);
+        if (done != Taken::kDone) {
+          const unsigned used = done == Taken::kStuck ? 0 : 1;
           atoms = bits >> used;
           left = count - used;
           return false;
         }
         at = at_;
       } else {
-        ++at->times[taken];
-        if constexpr (kCycles) {
-          if (at->kind == Node::Kind::kBlock) counter_.log(at);
-        }
+        ++step[2];
+        if constexpr (kCycles) counter_.log(at);
         at = next;
       }
       bits >>= 1;
@@ -191,80 +262,77 @@ class CountingWalk {
   }
 
   // What is behind at_, where no link leads.
-  [[gnu::noinline]] Step resolve(bool taken) {
+  [[gnu::noinline]] Taken resolve(bool taken) {
     Decoder& d = decoder_;
-    if (at_->kind != Node::Kind::kBlock) {
-      if (!pop()) return Step::kStuck;
-      if (Node* const next = at_->next[taken ? 1 : 0]; next != nullptr) {
-        count(*at_, taken);
+    if (!is_block(at_)) {
+      if (!pop()) return Taken::kStuck;
+      if (const Place next = counter_.step(at_).next[taken ? 1 : 0]; next != 0) {
+        count(at_, taken);
         at_ = next;
-        return Step::kDone;
+        return Taken::kDone;
       }
     }
-    Node& block = *at_;
-    count(block, taken);
+    count(at_, taken);
+    Node& block = counter_.node(at_);
+    Place& link = counter_.step(at_).next[taken ? 1 : 0];
     const bool branches = taken && block.range.is_branch();
     const bool pushes = kReturns && branches && block.link;
     if (pushes) d.push_return(block.range.end, block.range.isa);
     if (branches && block.range.last_type == isa::InstrType::kIndirectBranch) {
-      Node* const exit = block.far;
-      if (!kReturns) exit->next = {exit, exit};
-      if (!pushes) block.next[1] = exit;
-      at_ = exit;
-      return Step::kDone;
-    }
-    if (pushes && block.far != nullptr) {
       at_ = block.far;
-      return Step::kDone;
+      if (!kReturns) counter_.step(at_).next = {at_, at_};
+      if (!pushes) link = at_;
+      return Taken::kDone;
+    }
+    if (pushes && block.far != 0) {
+      at_ = block.far;
+      return Taken::kDone;
     }
     const std::uint64_t address = branches ? block.target : block.range.end;
     const isa::Isa isa = taken ? block.next_isa : block.range.isa;
     const std::uint8_t it = branches ? 0 : block.it_out;
     const std::uint64_t generation = counter_.generation();
-    Node* const found = find(address, isa, it);
-    if (found == nullptr) {
+    const Place found = find(address, isa, it);
+    if (found == 0) {
       set_place(address, isa, it);
       stop();
-      return Step::kStuckBehind;
+      return Taken::kStuckBehind;
     }
-    // Else `block` is gone.
-    if (generation == counter_.generation())
-      (pushes ? block.far : block.next[taken ? 1 : 0]) = found;
+    // Else the block is gone.
+    if (generation == counter_.generation()) (pushes ? block.far : link) = found;
     at_ = found;
-    return Step::kDone;
+    return Taken::kDone;
   }
 
   // False: the return stack is empty, or nobody can follow what it says.
   bool pop() {
     Decoder& d = decoder_;
-    Node* const from = at_;
-    const bool is_exit = from->kind == Node::Kind::kExit;
+    const Place from = at_;
     if (d.return_stack_.size() == 0) {
       leave();
       return false;
     }
     const flow::ReturnStack::Entry& top = *d.return_stack_.pop();
-    const std::uint64_t key = count::Counter::way_key(top.address, top.isa);
-    if (is_exit) {
-      if (Way* const way = counter_.way(from, key); way != nullptr) {
-        ++way->times;
-        at_ = way->to;
-        return true;
-      }
-    }
-    const std::uint8_t it = is_exit ? std::uint8_t{0} : d.it_;
+    const std::uint64_t key = Counter::way_key(top.address, top.isa);
+    const std::uint8_t it = is_exit(from) ? std::uint8_t{0} : d.it_;
     const std::uint64_t generation = counter_.generation();
-    Node* const found = find(top.address, top.isa, it);
-    if (found == nullptr) {
-      if (is_exit) counter_.open_branch(from);
-      set_place(top.address, top.isa, it);
-      stop();
-      return false;
+    Place found = is_exit(from) ? counter_.target(key) : 0;
+    if (found == 0) {
+      found = find(top.address, top.isa, it);
+      if (found == 0) {
+        if (is_exit(from)) counter_.open_branch(from);
+        set_place(top.address, top.isa, it);
+        stop();
+        return false;
+      }
+      if (is_exit(from)) counter_.remember_target(key, found);
     }
-    if (!is_exit) {
+    if (!is_exit(from)) {
       counter_.close_branch(top.address, top.isa);
     } else if (generation == counter_.generation()) {
-      counter_.add_way(from, key, found)->times = 1;
+      Way* way = counter_.way(from, key);
+      if (way == nullptr) way = counter_.add_way(from, key, found);
+      ++way->times;
     }
     d.pop_pending_ = false;
     d.need_address_ = false;
@@ -279,12 +347,19 @@ class CountingWalk {
     held_address_ = address;
     before_ = at_;
     const isa::Isa isa = isa_of(d.is_64bit_, is);
-    if (at_->kind == Node::Kind::kExit) [[likely]] {
-      Way* const way = counter_.way(at_, count::Counter::way_key(address, isa));
+    if (is_exit(at_)) [[likely]] {
+      // Where it goes does not depend on where it was: the next atoms need not wait for these.
+      const std::uint64_t key = Counter::way_key(address, isa);
+      Place to = counter_.target(key);
+      Way* const way = counter_.way(at_, key);
       if (way != nullptr) [[likely]] {
+        if (to == 0) [[unlikely]] {
+          to = way->to;
+          counter_.remember_target(key, to);
+        }
         ++way->times;
         way_ = way;
-        at_ = way->to;
+        at_ = to;
         return;
       }
     }
@@ -293,44 +368,45 @@ class CountingWalk {
 
   [[gnu::noinline]] void go_to_new(std::uint64_t address, isa::Isa isa) {
     way_ = nullptr;
-    Node* const from = at_;
-    const bool is_exit = from->kind == Node::Kind::kExit;
+    const Place from = at_;
     std::uint8_t it = decoder_.it_;
-    if (is_exit) {
+    if (is_exit(from)) {
       it = 0;
-    } else if (from->kind == Node::Kind::kBlock) {
-      it = from->it_in;
+    } else if (is_block(from)) {
+      it = counter_.node(from).it_in;
     }
     const std::uint64_t generation = counter_.generation();
-    Node* const found = find(address, isa, it);
+    const Place found = find(address, isa, it);
     if (generation != counter_.generation()) {
       // Where it was is gone: as if the address had been applied.
-      before_ = nullptr;
-      at_ = nullptr;
+      before_ = 0;
       set_place(address, isa, it);
       stop();
       return;
     }
-    if (found == nullptr) {
+    if (found == 0) {
       leave();
       return;
     }
     at_ = found;
-    if (is_exit) {
-      way_ = counter_.add_way(from, count::Counter::way_key(address, isa), found);
+    if (is_exit(from)) {
+      const std::uint64_t key = Counter::way_key(address, isa);
+      counter_.remember_target(key, found);
+      way_ = counter_.way(from, key);
+      if (way_ == nullptr) way_ = counter_.add_way(from, key, found);
       ++way_->times;
     } else {
       way_ = counter_.close_branch(address, isa);
     }
   }
 
-  void slow_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count) {
+  void slow_atoms(TraceIndex index, std::uint64_t atoms, std::uint32_t count) {
     if (count == 0) return;
     leave();
     Packet packet;
     packet.index = index;
     packet.type = PacketType::kAtomF6;
-    packet.atoms = atoms;
+    packet.atoms = static_cast<std::uint32_t>(atoms);
     packet.atom_count = static_cast<std::uint8_t>(count);
     decoder_.accept(packet);
     host_.flush();
@@ -338,14 +414,16 @@ class CountingWalk {
 
   Parser& parser_;
   Decoder& decoder_;
-  count::Counter& counter_;
+  Counter& counter_;
   Host& host_;
   const bool refuse_exception_returns_ = decoder_.config_.major_version() >= 5;
-  Node* at_ = nullptr;                   ///< nullptr: not live.
+  std::uint8_t* steps_;
+  std::uint32_t budget_;                 ///< See Counter::budget.
+  Place at_ = 0;                         ///< 0: not live.
   const std::uint8_t* place_ = nullptr;  ///< See on_place().
   // The address that no atom has come after.
-  Node* before_ = nullptr;  ///< Where it came; nullptr: there is none.
-  Way* way_ = nullptr;      ///< That was counted for it; may be none.
+  Place before_ = 0;    ///< Where it came; 0: there is none.
+  Way* way_ = nullptr;  ///< That was counted for it; may be none.
   std::uint64_t held_address_ = 0;
   const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ says it.
   TraceIndex held_index_ = 0;

@@ -14,43 +14,43 @@
 
 namespace waymark::count {
 
-/// A place in the program of one context, with what happened there.  Decoders walk from node to
-/// node; what they touch on the way is the first of the two cache lines.
-struct alignas(64) Node {
-  enum class Kind : std::uint8_t {
-    kBlock,   ///< flow::Block.
-    kExit,    ///< Behind a taken indirect branch: where it leads is not known yet.
-    kRange,   ///< Some instructions, of which an element told.
-    kLost,    ///< Nobody knows where execution is.
-    kReturn,  ///< The same, but the return stack knows it.
-  };
+/// Where a walk is: the offset of a step in bytes.  Exits have kExitBit.
+using Place = std::uint32_t;
 
-  /// [0] not executed, [1] executed.  nullptr: nobody has been there, or more must be done on the
-  /// way than to go there.  An exit and kLost may lead to themselves: they swallow atoms.
-  std::array<Node*, 2> next{};
-  std::array<std::uint64_t, 2> times{};  ///< Of an exit and kLost: without meaning.
-  /// Of a block with an indirect branch: its exit.  Of an exit: its block.  Of a call whose return
-  /// address goes to the return stack: its target.
-  Node* far = nullptr;
-  Kind kind = Kind::kBlock;
+/// What a walk touches at each atom, and as little as that: it is the cache that it waits for.
+/// [0] not executed, [1] executed.
+struct Step {
+  /// Where it goes on; 0: nobody has been there, or more must be done on the way than to go there.
+  /// An exit and kLost may lead to themselves: they swallow atoms.
+  std::array<Place, 2> next{};
+  std::array<std::uint32_t, 2> times{};  ///< Of an exit and kLost: without meaning.
+};
+static_assert(sizeof(Step) == 16);
+
+/// All else about a block, or about some instructions of which an element told.
+struct Node {
+  Range range;
+  std::array<std::uint64_t, 2> times{};  ///< Beside those of its step.
+  std::uint64_t target = kNoAddress;
+  std::uint64_t cycles = 0;
+  std::array<Node*, 2> guess{};  ///< What was observed next.
+  /// Of a block with an indirect branch: its exit.  Of a call whose return address goes to the
+  /// return stack: its target.
+  Place far = 0;
+  Place place = 0;
+  std::uint32_t context = 0;  ///< Number in the counter.
   std::uint8_t it_in = 0;
   std::uint8_t it_out = 0;
   isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
   bool link = false;
-  std::uint32_t context = 0;  ///< Number in the counter.
-
-  alignas(64) Range range;
-  std::uint64_t target = kNoAddress;
-  std::uint64_t cycles = 0;
 };
-static_assert(sizeof(Node) == 128);
 
-/// Where an indirect branch went.
+/// How often an indirect branch went where.
 struct Way {
-  Node* from = nullptr;   ///< The exit, or the range or block.
   std::uint64_t key = 0;  ///< The address; bit 0: T32.
-  Node* to = nullptr;
-  std::uint64_t times = 0;
+  Place from = 0;         ///< Of the exit, or of the node.
+  Place to = 0;           ///< The block there; 0: whoever counted did not ask.
+  std::uint32_t times = 0;
 };
 
 /// The counts of one source.  They are those of the elements that the source would have given,
@@ -99,56 +99,96 @@ class Counter {
   /// The context of what comes next is that of `element`.
   void select(const Element& element);
 
-  /// The block there; nullptr if it does not end with a waypoint, or with one that `refused` says.
-  /// May drop all nodes: see generation().
-  Node* find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
+  /// Where nobody knows where execution is; and the same where the return stack does.
+  static constexpr Place kLost = 1 * sizeof(Step);
+  static constexpr Place kReturn = 2 * sizeof(Step);
+  static constexpr Place kExitBit = 1U << 23;
+
+  /// The block there; 0 if it does not end with a waypoint, or with one that is refused.  May drop
+  /// all nodes: see generation().
+  Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
              bool refuse_exception_returns);
 
-  /// Changes when nodes from before are gone.
+  /// Changes when nodes, and places, from before are gone.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
-  /// The way from an exit to an address; nullptr: it is new.
-  [[nodiscard]] Way* way(const Node* from, std::uint64_t key) {
-    for (std::size_t i = way_hash(from, key) & way_mask_;; i = (i + 1) & way_mask_) {
-      Way& way = ways_[i];
-      if (way.from == from && way.key == key) [[likely]]
-        return &way;
-      if (way.from == nullptr) return nullptr;
-    }
+  /// The steps, from place 0 on; they never move.
+  [[nodiscard]] std::uint8_t* steps() { return reinterpret_cast<std::uint8_t*>(steps_.get()); }
+  [[nodiscard]] Step& step(Place place) { return steps_[place / sizeof(Step)]; }
+  /// Of a block; of an exit the block before it.
+  [[nodiscard]] Node& node(Place place) {
+    if ((place & kExitBit) != 0) place = exits_[(place & ~kExitBit) / sizeof(Step)];
+    const std::size_t number = place / sizeof(Step);
+    return slabs_[number / kSlab][number % kSlab];
   }
-  /// Adds it; valid until the next.
-  Way* add_way(Node* from, std::uint64_t key, Node* to);
 
-  /// The nodes of these kinds.
-  [[nodiscard]] Node* lost() { return &lost_; }
-  [[nodiscard]] Node* on_return_stack() { return &return_; }
+  /// So many rows of at most kMostAtoms atoms may come until harvest() must be called, which
+  /// renews it: steps and ways count to 2^32.
+  static constexpr std::uint32_t kMostAtoms = 192;
+  std::uint32_t budget = kBudget;
+  void harvest();
 
   static std::uint64_t way_key(std::uint64_t address, isa::Isa isa) {
     return address | (isa == isa::Isa::kT32 ? 1 : 0);
   }
 
+  /// The block at the address of a key, if an indirect branch went there lately; otherwise 0.
+  [[nodiscard]] Place target(std::uint64_t key) const {
+    const Target& found = targets_[target_hash(key)];
+    return found.key == key && found.context == context_ ? found.place : 0;
+  }
+  void remember_target(std::uint64_t key, Place place) {
+    targets_[target_hash(key)] = {.key = key, .place = place, .context = context_};
+  }
+
+  /// The way from an exit to an address; nullptr: it is new.
+  [[nodiscard]] Way* way(Place from, std::uint64_t key) {
+    for (std::size_t i = way_hash(from, key) & way_mask_;; i = (i + 1) & way_mask_) {
+      Way& way = ways_[i];
+      if (way.from == from && way.key == key) [[likely]]
+        return &way;
+      if (way.from == 0) return nullptr;
+    }
+  }
+  /// Adds it; valid until the next.
+  Way* add_way(Place from, std::uint64_t key, Place to);
+
   /// A range begins there, after what was observed: counts the edge that leads to it, if there is
   /// one, and returns it.
   Way* close_branch(std::uint64_t address, isa::Isa isa);
   /// Where `branch` went, which is a block, its exit or a range, shows in what is observed next.
-  /// nullptr: nothing is open.
-  void open_branch(Node* branch);
+  /// 0: nothing is open.
+  void open_branch(Place branch);
 
-  /// One more range of those that the next cycle count is of.
-  void log(Node* node) {
+  /// One more range of those that the next cycle count is of.  Exits do not count.
+  void log(Place place) {
     if (group_size_ == kMaxGroup) [[unlikely]] {
       group_lost_ = true;
       return;
     }
-    group_[group_size_++] = node;
+    group_[group_size_++] = place;
   }
   /// Ranges were executed that nobody logged.
   void lose_group() { group_lost_ = true; }
 
  private:
-  static std::size_t way_hash(const Node* from, std::uint64_t key) {
-    const auto a = reinterpret_cast<std::uintptr_t>(from) >> 7;
-    return static_cast<std::size_t>((key ^ (a << 20)) * 0x9E3779B97F4A7C15ULL >> 40);
+  static constexpr std::size_t kSlab = 256;
+  static constexpr std::uint32_t kBudget = 0xFFFF'FFFF / kMostAtoms - 1;
+  static constexpr std::size_t kTargetBits = 12;
+  struct Target {
+    std::uint64_t key = kNoAddress;
+    Place place = 0;
+    std::uint32_t context = 0;
+  };
+  struct Free {
+    void operator()(Step* steps) const;
+  };
+  static std::size_t way_hash(Place from, std::uint64_t key) {
+    return static_cast<std::size_t>((key ^ (std::uint64_t{from} << 28)) * 0x9E3779B97F4A7C15ULL >>
+                                    40);
+  }
+  static std::size_t target_hash(std::uint64_t key) {
+    return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
   }
   void observe_range(const Element& element);
   void observe_other(const Element& element);
@@ -158,12 +198,14 @@ class Counter {
   Node* range_node(const Element& element);
   template <class Same>
   static Node** slot(std::vector<Node*>& table, std::size_t hash, Same same);
-  void harvest();
   void drop_nodes();
 
-  // Nodes stay where they are until drop_nodes().
+  // Nodes stay where they are until drop_nodes().  Memory of steps is not touched before they are
+  // used.
+  std::unique_ptr<Step[], Free> steps_;
   std::vector<std::unique_ptr<Node[]>> slabs_;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0;       ///< Nodes; the number of a block is that of its step.
+  std::vector<Place> exits_;   ///< The block of each.
   std::vector<Node*> blocks_;  ///< Open addressing; sizes are powers of two.
   std::size_t block_count_ = 0;
   std::vector<Node*> ranges_;
@@ -171,22 +213,21 @@ class Counter {
   std::vector<Way> ways_;
   std::size_t way_mask_ = 0;
   std::size_t way_count_ = 0;
+  std::array<Target, std::size_t{1} << kTargetBits> targets_;
   std::uint64_t generation_ = 0;
   const flow::Follower* follower_ = nullptr;
   std::uint64_t flushes_ = 0;
-  Node lost_;
-  Node return_;
 
   std::vector<Context> contexts_;
   std::map<Context, std::uint32_t> numbers_;
   std::uint32_t context_ = 0;
 
-  Node* open_branch_ = nullptr;  ///< A taken indirect branch; a block or a range.
+  Place open_branch_ = 0;        ///< A taken indirect branch; a block or a range.
   Node* open_direct_ = nullptr;  ///< The same of a direct branch, observed.
   Node* last_range_ = nullptr;   ///< Observed last.
   bool last_taken_ = false;
 
-  std::unique_ptr<Node*[]> group_;  ///< Ranges since the last cycle count.
+  std::unique_ptr<Place[]> group_;  ///< Ranges since the last cycle count, and exits.
   std::size_t group_size_ = 0;
   bool group_lost_ = false;
   std::uint64_t waiting_cycles_ = 0;

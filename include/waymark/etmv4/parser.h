@@ -114,7 +114,8 @@ class Parser : private ParserState, frames::BlockReader {
   ///
   /// A visitor that only counts may also have
   ///   void on_atom_row(Bytes headers);
-  /// which gets up to eight atom packets at once where they stand in a row, often none.  The index
+  /// which gets up to eight atom packets at once where they stand in a row, often none; eight bytes
+  /// from there on can be read.  The index
   /// of its packets has no meaning.  It may return false, too, and it may have
   ///   void on_place(const std::uint8_t* at);
   /// which gets the place of the packet that comes next, for index_of(); nullptr: its index is good.
