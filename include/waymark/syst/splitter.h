@@ -61,6 +61,9 @@ class StreamSplitter {
   /// At the end of the stream: what is left, frame by frame.
   bool finish(Frame& frame);
 
+  /// No frame that is still to come begins before this index.
+  [[nodiscard]] TraceIndex begins_at() const { return index_; }
+
   /// Frames that are kGuessed or kNoMessage, or whose message makes no sense.
   [[nodiscard]] std::uint64_t doubtful() const { return doubtful_; }
   /// Bytes read to decide: at most those that SearchCredit gives.
