@@ -62,7 +62,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     out.clear();
     write_printf(out, format, {.bytes = bytes, .is_64bit = (data[0] & 1) != 0}, quirks);
     // Each conversion takes at least two characters of the format.
-    require(out.size() <= 128 + 2 * format.size() + (format.size() / 2 + 1) * (kMaxConversion + 64),
+    const std::size_t conversions = (format.size() / 2 + 1) * (kMaxConversion + 64);
+    require(out.size() <= 128 + 2 * format.size() +
+                              (quirks.reference_wording
+                                   ? conversions
+                                   : std::min(conversions, kMaxText + kMaxConversion + 64)),
             "a text without bound");
   }
   const Extent extent = message_extent(bytes);

@@ -122,7 +122,10 @@ void MessageWriter::put_shown(std::string_view text) {
     plain += plain_length(text.substr(plain), false);
     if (plain == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[plain]);
-    const std::size_t length = byte < 0x80 ? 0 : utf8_length(text.substr(plain));
+    // So are the control characters U+0080 to U+009F, which terminals obey.
+    const bool is_control = byte == 0xC2 && plain + 1 < text.size() &&
+                            static_cast<unsigned char>(text[plain + 1]) < 0xA0;
+    const std::size_t length = byte < 0x80 || is_control ? 0 : utf8_length(text.substr(plain));
     if (length != 0) {
       plain += length;
       continue;
@@ -150,13 +153,20 @@ void MessageWriter::put_padded(std::size_t width) {
   out_.advance(size);
 }
 
+// The name of a RAW protocol comes from collateral.
+void MessageWriter::put_type(const Record& record) {
+  scratch_.clear();
+  syst::write_type(scratch_, record.message, record.client);
+  put_shown(scratch_.view());
+  out_.put(' ');
+}
+
 void MessageWriter::sentence(const Record& record) {
   const Message& message = record.message;
   if (!record.good()) {
     out_.put("BAD     ");
     if (has_header(record) && record.frame.end != FrameEnd::kNoMessage) {
-      syst::write_type(out_, message, record.client);
-      out_.put(' ');
+      put_type(record);
     }
     write_problem(out_, record);
     out_.put(": ");
@@ -168,13 +178,13 @@ void MessageWriter::sentence(const Record& record) {
   scratch_.put(message.severity == syst::Severity::kMax ? std::string_view("-")
                                                         : syst::severity_name(message.severity));
   put_padded(kSeverityWidth);
-  const std::size_t before = out_.size();
-  write_origin(out_, record);
-  if (out_.size() != before) out_.put("  ");
+  scratch_.clear();
+  write_origin(scratch_, record);
+  put_shown(scratch_.view());
+  if (!scratch_.empty()) out_.put("  ");
   out_.put(type_word(message));
   if (message.type == syst::Type::kRaw) {
-    syst::write_type(out_, message, record.client);
-    out_.put(' ');
+    put_type(record);
   }
   payload(record);
   put_shown(scratch_.view());

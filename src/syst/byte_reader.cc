@@ -2,19 +2,40 @@
 
 #include <algorithm>
 
+#include "waymark/syst/parser.h"
+
 namespace waymark::syst {
 
-// It depends on the first kDecideAt bytes only, however they come.
+namespace {
+
+/// Of a first message that has more bytes than these, if it can be one; else 0.
+std::size_t size_of_first(Bytes bytes) {
+  if (bytes.size() < 4) return 0;
+  const Extent extent = message_extent(bytes);
+  if (extent.kind != Extent::Kind::kKnown || extent.size <= bytes.size()) return 0;
+  const Message message = parse_message(bytes);
+  const bool can_be = !type_name(message.type).empty() && (message.header & kHeaderReserved) == 0 &&
+                      subtype_name(message.type, message.subtype) != "??";
+  return can_be ? extent.size : 0;
+}
+
+}  // namespace
+
+// It depends on the first bytes only, however they come.
 void ByteReader::decide(bool is_all) {
-  const Bytes window = Bytes(first_).first(std::min(first_.size(), kDecideAt));
+  if (decide_at_ == kDecideAt && first_.size() >= kDecideAt) {
+    decide_at_ += size_of_first(Bytes(first_).first(kDecideAt));
+  }
+  const Bytes window = Bytes(first_).first(std::min(first_.size(), decide_at_));
   const std::size_t from = searched_ < kLineTag.size() ? 0 : searched_ - kLineTag.size();
   if (from < window.size() && has_line_tag(window.subspan(from))) {
     form_ = ByteForm::kLines;
-  } else if (window.size() == kDecideAt || is_all) {
+  } else if (window.size() == decide_at_ || is_all) {
     // The last message of the window may be cut, which makes one doubtful.
     PlainFacts facts = plain_facts(window);
-    if (facts.doubtful != 0 && first_.size() >= kDecideAt && facts.messages > 1) --facts.doubtful;
-    form_ = facts.plausible() || facts.only_short() ? ByteForm::kPlain : ByteForm::kLines;
+    if (facts.doubtful != 0 && first_.size() >= decide_at_ && facts.messages > 1) --facts.doubtful;
+    form_ = facts.plausible() || (short_ones_ && facts.only_short()) ? ByteForm::kPlain
+                                                                     : ByteForm::kLines;
   }
   searched_ = window.size();
 }

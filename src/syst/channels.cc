@@ -18,15 +18,28 @@ std::uint64_t key_of(const Element& element) {
 ChannelAssembler::Open& ChannelAssembler::channel(std::uint64_t key) {
   if (last_ != nullptr && key == last_key_) return *last_;
   last_key_ = key;
-  if (channels_.size() >= kMaxOpen && !channels_.contains(key)) {
+  // At least half of them go.
+  if (channels_.size() >= 2 * kMaxOpen && !channels_.contains(key)) {
     std::erase_if(channels_, [](const auto& entry) { return !entry.second.is_open; });
-    if (channels_.size() >= kMaxOpen) {
-      give(channels_.begin()->second, FrameEnd::kLost);
-      channels_.erase(channels_.begin());
-    }
   }
   last_ = &channels_[key];
   return *last_;
+}
+
+void ChannelAssembler::note_age(std::uint64_t key, Open& open) {
+  const auto is_over = [&](const Age& age) {
+    const auto found = channels_.find(age.key);
+    return found == channels_.end() || !found->second.is_open || found->second.serial != age.serial;
+  };
+  if (open_ >= kMaxOpen) {
+    while (is_over(ages_.front())) ages_.pop_front();
+    give(channels_.find(ages_.front().key)->second, FrameEnd::kLost);
+    ages_.pop_front();
+  }
+  if (ages_.size() >= 2 * kMaxOpen) std::erase_if(ages_, is_over);
+  open.serial = ++serial_;
+  ages_.push_back({key, open.serial});
+  ++open_;
 }
 
 void ChannelAssembler::begin(Open& open, const Element& element) {
@@ -61,6 +74,7 @@ void ChannelAssembler::append(Open& open, const Element& element) {
 // Its channel may begin the next message before the caller has looked at this one.
 void ChannelAssembler::give(Open& open, FrameEnd end) {
   open.is_open = false;
+  --open_;
   if (kept_.size() == frames_.size()) kept_.emplace_back();
   std::vector<std::uint8_t>& bytes = kept_[frames_.size()];
   std::swap(bytes, open.bytes);
@@ -79,8 +93,10 @@ void ChannelAssembler::give_up(const Element& element, bool one_master, FrameEnd
 }
 
 void ChannelAssembler::add_data(const Element& element) {
-  Open& open = channel(key_of(element));
   const bool marker = (element.extra & kSwMarker) != 0;
+  // NULL, perhaps with a timestamp, is nobody's.
+  if (element.extra_value == 0 && !marker) return;
+  Open& open = channel(key_of(element));
   if (element.extra_value == 0) {
     // FLAG.
     if (open.is_open) {
@@ -92,6 +108,7 @@ void ChannelAssembler::add_data(const Element& element) {
   }
   if ((element.extra & kSwTimestamp) != 0) {
     if (open.is_open) give(open, FrameEnd::kRestarted);
+    note_age(last_key_, open);
     begin(open, element);
   } else if (!open.is_open) {
     ++statistics_.noise;

@@ -15,18 +15,9 @@ std::uint64_t to_nanoseconds(std::uint64_t ticks, std::uint64_t hertz) {
   return seconds * kNano + static_cast<std::uint64_t>(rest);
 }
 
-void ClockMap::learn(const Key& key, const Sync& sync) {
-  if (clocks_.size() >= kMaxClocks && !clocks_.contains(key)) return;
-  Sync& known = clocks_[key];
-  double ticks = known.ticks;
-  // Two syncs of one clock tell how the clocks run against each other.
-  if (known.has_transport && sync.has_transport && known.frequency == sync.frequency &&
-      sync.source > known.source && sync.transport > known.transport) {
-    ticks = static_cast<double>(sync.transport - known.transport) /
-            static_cast<double>(sync.source - known.source);
-  }
-  known = sync;
-  known.ticks = ticks;
+ClockMap::Sync& ClockMap::place(const Key& key) {
+  if (clocks_.size() >= kMaxClocks && !clocks_.contains(key)) clocks_.erase(clocks_.begin());
+  return clocks_[key];
 }
 
 void ClockMap::learn(const Message& message, const Frame& frame) {
@@ -35,16 +26,24 @@ void ClockMap::learn(const Message& message, const Frame& frame) {
                   .source = message.value,
                   .frequency = message.extra,
                   .has_transport = frame.has_time && !frame.time_is_partial};
-  learn({frame.trace_id, frame.master, frame.channel}, sync);
-  learn({frame.trace_id, frame.master, kAny}, sync);
-  learn({frame.trace_id, kAny, kAny}, sync);
+  Sync& own = place({frame.trace_id, frame.master, frame.channel});
+  double ticks = own.ticks;
+  // Two syncs of one clock tell how the clocks run against each other.
+  if (own.has_transport && sync.has_transport && own.frequency == sync.frequency &&
+      sync.source > own.source && sync.transport > own.transport) {
+    ticks = static_cast<double>(sync.transport - own.transport) /
+            static_cast<double>(sync.source - own.source);
+  }
+  own = sync;
+  own.ticks = ticks;
+  const Sync last = own;
+  place({frame.trace_id, frame.master, kAny}) = last;
 }
 
 const ClockMap::Sync* ClockMap::find(const Frame& frame) const {
   if (clocks_.empty()) return nullptr;
-  for (const Key& key :
-       {Key{frame.trace_id, frame.master, frame.channel}, Key{frame.trace_id, frame.master, kAny},
-        Key{frame.trace_id, kAny, kAny}}) {
+  for (const Key& key : {Key{frame.trace_id, frame.master, frame.channel},
+                         Key{frame.trace_id, frame.master, kAny}}) {
     const auto found = clocks_.find(key);
     if (found != clocks_.end()) return &found->second;
   }

@@ -9,6 +9,8 @@ namespace waymark::syst {
 namespace {
 
 constexpr std::uint8_t kEscapeByte = 0x1B;
+/// Characters of an escape sequence.
+constexpr unsigned kMaxSequence = 32;
 
 int digit(std::uint8_t c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -81,11 +83,14 @@ bool LineReader::step(std::uint8_t byte) {
       return true;
     }
     case State::kEscape:
-      state_ = byte == '[' ? State::kSequence : State::kDigits;
+      if (byte != '[') return true;
+      state_ = State::kSequence;
+      sequence_ = 0;
       return false;
     case State::kSequence:
-      // Parameters, then a final byte.
-      if (byte >= 0x40 && byte <= 0x7E) state_ = State::kDigits;
+      // Parameters, then a final byte; anything else is none.
+      if (byte < 0x20 || byte > 0x7E || ++sequence_ > kMaxSequence) return true;
+      if (byte >= 0x40) state_ = State::kDigits;
       return false;
   }
   return false;

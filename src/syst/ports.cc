@@ -5,8 +5,12 @@
 
 namespace waymark::syst {
 
+void PortReader::forget(Port& port, std::uint64_t offset) {
+  while (port.origins.size() > 1 && port.origins[1].offset <= offset) port.origins.pop_front();
+}
+
 void PortReader::give(std::uint16_t key, Port& port, Frame& frame) {
-  while (port.origins.size() > 1 && port.origins[1].offset <= frame.index) port.origins.pop_front();
+  forget(port, frame.index);
   if (!port.origins.empty()) {
     frame.index = port.origins.front().index;
     frame.time = port.origins.front().time;
@@ -30,9 +34,13 @@ void PortReader::add(const Element& element) {
   Port& port = ports_[key];
   const auto time = times_.find(element.trace_id);
   const bool has_time = time != times_.end();
-  // One for each byte would be too much where nothing is ever told.
-  constexpr std::size_t kMaxOrigins = std::size_t{1} << 16;
-  if (port.origins.size() < kMaxOrigins) {
+  // Where a message is long in coming, not every packet is remembered; and if none ever ends, what
+  // lies behind its beginning is not.
+  constexpr std::size_t kAll = 4096;
+  constexpr std::size_t kMost = 8192;
+  constexpr std::uint64_t kApart = 64;
+  if (port.origins.size() < kAll || port.size - port.origins.back().offset >= kApart) {
+    if (port.origins.size() >= kMost) port.origins.erase(port.origins.begin() + 1);
     port.origins.push_back({port.size, element.index, has_time ? time->second : 0, has_time});
   }
   std::array<std::uint8_t, 8> bytes;
@@ -43,6 +51,7 @@ void PortReader::add(const Element& element) {
   port.reader.feed(Bytes(bytes).first(size));
   Frame frame;
   while (port.reader.next(frame)) give(key, port, frame);
+  forget(port, port.reader.begins_at());
 }
 
 void PortReader::finish() {

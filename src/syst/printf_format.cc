@@ -508,7 +508,12 @@ Outcome write_fragments(TextBuffer& out, std::string_view format, Arguments& arg
                         const Quirks& quirks) {
   Writer writer(out, arguments, quirks);
   Fragment fragment;
+  const std::size_t begin = out.size();
   for (FormatScanner scanner(format); scanner.next(fragment);) {
+    if (out.size() - begin > kMaxText && !quirks.reference_wording) {
+      out.put("[the text is longer than 262144 bytes, and its rest is cut]");
+      return Outcome::kDone;
+    }
     if (fragment.conversion == 0) {
       if (fragment.has_percent) {
         put_plain(out, fragment.text, quirks.percent_runs_collapse);
@@ -554,7 +559,9 @@ void write_all(TextBuffer& out, std::string_view format, Arguments& arguments,
 
 void write_printf(TextBuffer& out, std::string_view format, const ArgumentBytes& arguments,
                   const Quirks& quirks) {
-  Arguments from(arguments);
+  ArgumentBytes seen = arguments;
+  if (!quirks.reference_wording) seen.byte_after.reset();
+  Arguments from(seen);
   write_all(out, format, from, quirks);
 }
 

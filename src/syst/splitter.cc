@@ -1,6 +1,7 @@
 #include "waymark/syst/splitter.h"
 
 #include <algorithm>
+#include <array>
 
 #include "waymark/base/bits.h"
 #include "waymark/syst/parser.h"
@@ -8,10 +9,14 @@
 namespace waymark::syst {
 namespace {
 
-/// Messages in a row that show where a stream goes on.
-constexpr unsigned kChain = 4;
-/// Bytes that one search parses at most, so that no input makes it long.
-constexpr std::size_t kSearchWork = std::size_t{8} << 20;
+/// What one chain of messages must weigh to show where a stream goes on: a short message, of which
+/// every eighth word looks like one, is 1, and others are kStrong.
+constexpr unsigned kEnough = 8;
+constexpr unsigned kStrong = 2;
+/// Messages of a chain at most, with those that weigh nothing.
+constexpr unsigned kLinks = 12;
+/// The first size of a search, which doubles.
+constexpr std::size_t kFirstSearch = 64;
 
 /// What a legal header can be.
 bool is_plausible_header(std::uint32_t header) {
@@ -37,21 +42,31 @@ bool is_plausible_header(std::uint32_t header) {
   }
 }
 
-/// The message at the beginning of `bytes`, as far as it can be told without those after it.
-struct Look {
-  enum class Kind : std::uint8_t {
-    kCut,
-    kNone,
-    kOpen,
-    kBad,
-    kNoNul,  ///< A text without its NUL: so are those of some senders, and those cut by a length.
-    kGood,
-  };
+bool is_short_header(std::uint32_t header) {
+  const auto type = static_cast<Type>(header & 0xF);
+  return type == Type::kShort32 || type == Type::kShort64 ||
+         (type == Type::kBuild && (header >> 24 & 0x3F) < 2);
+}
+
+/// What the header and the length of a message say.
+struct Outline {
+  enum class Kind : std::uint8_t { kCut, kNone, kOpen, kKnown };
   Kind kind = Kind::kNone;
-  bool strong = false;
-  std::size_t size = 0;
-  std::size_t least = 0;  ///< What stands before the payload.
+  bool is_short = false;
+  std::size_t size = 0;  ///< Of kKnown; of kCut: bytes that are wanted.
 };
+
+Outline outline(Bytes bytes) {
+  using enum Outline::Kind;
+  if (bytes.size() < 4) return {kCut, false, 4};
+  const auto header = load_le<std::uint32_t>(bytes.data());
+  if (!is_plausible_header(header)) return {kNone};
+  const bool is_short = is_short_header(header);
+  const Extent extent = message_extent(bytes);
+  if (extent.kind == Extent::Kind::kOpen) return {kOpen};
+  const bool is_cut = extent.kind == Extent::Kind::kNeedMore || extent.size > bytes.size();
+  return {is_cut ? kCut : kKnown, is_short, extent.size};
+}
 
 bool is_printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -60,69 +75,132 @@ bool is_printable(std::string_view text) {
   });
 }
 
-Look::Kind judge(const Message& message) {
-  // Bytes behind the end of a text may be the next messages, and the length wrong.
-  const bool has_rest = message.type == Type::kString && !message.is_printf() &&
-                        message.text.size() + 1 < message.payload.size();
-  if (message.ok()) return has_rest ? Look::Kind::kBad : Look::Kind::kGood;
-  return message.defect == Defect::kTextUnterminated ? Look::Kind::kNoNul : Look::Kind::kBad;
-}
+/// What the bytes of a message say of it.
+struct Look {
+  enum class Kind : std::uint8_t {
+    kBad,
+    kPadded,  ///< More than NULs behind a text: ignored, or the next messages, and the length
+              ///< wrong.
+    kGood,
+  };
+  Kind kind = Kind::kBad;
+  unsigned weight = 0;    ///< In a chain.
+  std::size_t least = 0;  ///< What stands before the payload.
+};
 
 Look look_at(Bytes bytes) {
-  using enum Look::Kind;
-  if (bytes.size() < 4) return {kCut};
-  if (!is_plausible_header(load_le<std::uint32_t>(bytes.data()))) return {kNone};
-  const Extent extent = message_extent(bytes);
-  if (extent.kind == Extent::Kind::kOpen) return {kOpen};
-  if (extent.kind == Extent::Kind::kNeedMore || extent.size > bytes.size()) {
-    return {kCut, false, extent.size};
+  const Message message = parse_message(bytes, {.mode = Mode::kStrict, .quirks = {}});
+  const std::size_t least = message.has_length() ? bytes.size() - message.length : 0;
+  if (message.defect == Defect::kTextUnterminated) {
+    // Some senders write no NUL.  No header is printable, so that a text that is holds no message.
+    const bool good = message.type == Type::kString && is_printable(message.text);
+    return {good ? Look::Kind::kGood : Look::Kind::kBad, good ? kStrong : 0, least};
   }
-  const Message message =
-      parse_message(bytes.first(extent.size), {.mode = Mode::kStrict, .quirks = {}});
-  const Look::Kind kind = judge(message);
-  const bool strong =
-      (kind == kGood && !message.is_short) || (kind == kNoNul && is_printable(message.text));
-  return {kind, strong, extent.size, message.has_length() ? extent.size - message.length : 0};
+  if (!message.ok()) return {Look::Kind::kBad, 0, least};
+  if (message.is_short) {
+    // Filling looks like short messages and compact builds.
+    const bool is_filling =
+        message.type == Type::kBuild ||
+        std::ranges::all_of(bytes.first(4), [&](std::uint8_t byte) { return byte == bytes[0]; });
+    return {Look::Kind::kGood, is_filling ? 0U : 1U, least};
+  }
+  if (message.type == Type::kString && !message.is_printf() && !message.unterminated) {
+    const Bytes rest = message.payload.subspan(message.text.size() + 1);
+    if (std::ranges::any_of(rest, [](std::uint8_t byte) { return byte != 0; })) {
+      return {Look::Kind::kPadded, is_printable(message.text) ? kStrong : 0, least};
+    }
+  }
+  return {Look::Kind::kGood, kStrong, least};
 }
 
-/// Messages that make sense follow each other from the beginning of `bytes` on.  `strictly`: one of
-/// them must have more to it than a low nibble of 1 or 7, as short ones have.  `work` runs out.
-bool goes_on(Bytes bytes, bool strictly, std::size_t& work) {
-  bool strong = !strictly;
-  for (unsigned i = 0; i < kChain; ++i) {
-    if (bytes.empty()) return strong;
-    const Look look = look_at(bytes);
-    work -= std::min(work, look.size + 4);
-    if (work == 0) return false;
-    switch (look.kind) {
-      case Look::Kind::kNone:
-      case Look::Kind::kBad:
-        return false;
-      case Look::Kind::kCut:
-      case Look::Kind::kOpen:
+enum class Verdict : std::uint8_t { kNo, kYes, kLater, kSpent };
+
+/// Whether messages follow where a doubtful one says that it ends.  `is_final`: nothing will follow
+/// `view`; otherwise, on kLater, `wanted` bytes of it are needed.
+Verdict follow(Bytes view, std::size_t at, bool is_final, SearchCredit& credit,
+               std::size_t& wanted) {
+  unsigned bad = 0;
+  unsigned weight = 0;
+  for (unsigned i = 0; i < kLinks; ++i) {
+    const Outline next = outline(view.subspan(at));
+    if (next.kind == Outline::Kind::kCut) {
+      wanted = at + next.size;
+      return is_final ? Verdict::kNo : Verdict::kLater;
+    }
+    if (next.kind != Outline::Kind::kKnown) return Verdict::kNo;
+    if (!credit.spend(next.size)) return Verdict::kSpent;
+    const Look look = look_at(view.subspan(at, next.size));
+    // One that is damaged, too, does not speak against it.
+    if (look.kind == Look::Kind::kBad && ++bad == 2) return Verdict::kYes;
+    if (look.kind == Look::Kind::kGood && look.weight == 0) return Verdict::kNo;
+    weight += look.weight;
+    if ((look.weight == kStrong && !next.is_short) || weight >= kEnough) return Verdict::kYes;
+    at += next.size;
+  }
+  return Verdict::kNo;
+}
+
+struct Proof {
+  Verdict verdict = Verdict::kNo;
+  std::size_t words_end = 0;  ///< Of the short messages of four bytes that it begins with.
+  std::size_t end = 0;        ///< Where it is complete; behind the view if what is there must do.
+};
+
+/// No header that cannot be stands in the way of a chain from `at` on.  Cheap, for it reads no
+/// message.
+bool is_possible(Bytes view, std::size_t at) {
+  for (unsigned i = 0; i < kEnough / kStrong; ++i) {
+    const Outline next = outline(view.subspan(at));
+    if (next.kind == Outline::Kind::kNone) return false;
+    if (next.kind != Outline::Kind::kKnown) return true;
+    at += next.size;
+  }
+  return true;
+}
+
+/// Whether messages that make sense follow each other from `at` on.
+Proof prove(Bytes view, std::size_t at, bool is_final, SearchCredit& credit) {
+  unsigned weight = 0;
+  bool is_strong = false;
+  bool has_only_words = true;
+  Proof no;
+  // Words of a text look like short messages; they need another one, or the end.
+  for (unsigned i = 0; i < kLinks;) {
+    const Outline next = outline(view.subspan(at));
+    switch (next.kind) {
+      case Outline::Kind::kNone:
+        return no;
+      case Outline::Kind::kCut:
         // Nothing more can be told; what came before it must do.
-        return strong;
-      case Look::Kind::kNoNul:
-      case Look::Kind::kGood:
+        if (!is_final || !(is_strong || weight >= kEnough)) return no;
+        return {Verdict::kYes, 0, view.size() + (at == view.size() ? 0 : 1)};
+      case Outline::Kind::kOpen:
+        if (is_strong && (is_final || weight >= kEnough / 2)) return {Verdict::kYes, 0, at + 4};
+        return no;
+      case Outline::Kind::kKnown:
         break;
     }
-    strong |= look.strong;
-    bytes = bytes.subspan(look.size);
+    if (!credit.spend(next.size)) return {Verdict::kSpent};
+    const Look look = look_at(view.subspan(at, next.size));
+    if (weight == 0 && look.weight == 0) return no;
+    weight += look.weight;
+    is_strong |= look.weight == kStrong;
+    at += next.size;
+    has_only_words &= next.is_short && next.size == 4;
+    if (has_only_words) no.words_end = at;
+    if (is_strong && weight >= kEnough) return {Verdict::kYes, 0, at};
+    if (look.weight != 1) ++i;
   }
-  return strong;
+  return no;
 }
 
-/// Of a message whose type or subtype is not known, but whose length leads to one that makes sense,
-/// or to the end; else 0.
+/// Of a message whose type or subtype is not known, if its length can be right; else 0.
 std::size_t size_of_unknown(Bytes view) {
+  if (view.size() < 4) return 0;
   const auto header = load_le<std::uint32_t>(view.data());
   if ((header & kHeaderReserved) != 0 || (header & kHeaderLength) == 0) return 0;
   const Extent extent = message_extent(view);
-  if (extent.kind != Extent::Kind::kKnown || extent.size > view.size()) return 0;
-  std::size_t work = kSearchWork;
-  const bool leads_on =
-      extent.size == view.size() || goes_on(view.subspan(extent.size), true, work);
-  return leads_on ? extent.size : 0;
+  return extent.kind == Extent::Kind::kKnown ? extent.size : 0;
 }
 
 }  // namespace
@@ -133,10 +211,13 @@ void StreamSplitter::feed(Bytes block) {
     carried_ = false;
     return;
   }
-  // next() has left the rest at the end of carry_.
-  carry_.erase(carry_.begin(), carry_.end() - static_cast<std::ptrdiff_t>(rest_.size()));
+  // next() has left the rest at the end of carry_.  Moved only where that costs no more than what
+  // was split since.
+  const std::size_t used = carry_.size() - rest_.size();
+  const std::size_t moved = used >= rest_.size() ? used : 0;
+  carry_.erase(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(moved));
   carry_.insert(carry_.end(), block.begin(), block.end());
-  rest_ = carry_;
+  rest_ = Bytes(carry_).subspan(used - moved);
 }
 
 void StreamSplitter::take(Frame& frame, std::size_t size, FrameEnd end) {
@@ -147,58 +228,125 @@ void StreamSplitter::take(Frame& frame, std::size_t size, FrameEnd end) {
   rest_ = rest_.subspan(size);
   index_ += size;
   wanted_ = 0;
+  doubt_.reset();
+  credit_.earn(size);
 }
 
-std::size_t StreamSplitter::search(Bytes view, std::size_t from, std::size_t least,
-                                   std::size_t claimed) {
-  std::size_t work = kSearchWork;
-  const bool has_claim = claimed != 0 && claimed <= view.size();
-  // Most damage leaves the length alone.
-  if (has_claim && goes_on(view.subspan(claimed), true, work)) return claimed;
-  const std::size_t end = has_claim ? claimed : view.size();
-  for (std::size_t at = from; at < end; ++at) {
+StreamSplitter::Place StreamSplitter::look_for_next(Bytes view, bool is_final) {
+  Place place;
+  std::size_t best = view.size() + 2;
+  std::array<std::size_t, 4> words_end{};  // By the alignment of the words.
+  for (std::size_t at = doubt_->from; at + 4 <= view.size() && at + 4 < best; ++at) {
+    if (!credit_.spend(1)) return {.is_spent = true};
+    if (!is_plausible_header(load_le<std::uint32_t>(view.data() + at))) continue;
+    const Bytes part = view.first(std::min(view.size(), best - 1));
+    if (!credit_.spend(kEnough) || part.size() < at + 4) return {.is_spent = true};
+    if (at < words_end[at % 4] || !is_possible(part, at)) continue;
     // If the header can be believed, its fields reach to `least`: what looks like a short message
     // there is likely to be part of them.
-    const Bytes rest = view.subspan(at);
-    if ((at >= least || look_at(rest).strong) && goes_on(rest, true, work)) return at;
+    if (at < doubt_->least && is_short_header(load_le<std::uint32_t>(view.data() + at))) continue;
+    const Proof proof = prove(part, at, is_final && part.size() == view.size(), credit_);
+    if (proof.verdict == Verdict::kSpent) return {.is_spent = true};
+    // What is not proven from the first of some words on is not from the second one on, either.
+    if (proof.verdict == Verdict::kNo) words_end[at % 4] = proof.words_end;
+    if (proof.verdict != Verdict::kYes || proof.end >= best) continue;
+    place.at = at;
+    best = proof.end;
   }
-  if (!has_claim || goes_on(view.subspan(claimed), false, work)) return end;
-  for (std::size_t at = claimed + 1; at < view.size(); ++at)
-    if (goes_on(view.subspan(at), true, work)) return at;
-  return claimed;
+  return place;
+}
+
+std::optional<std::size_t> StreamSplitter::search(bool all_is_there) {
+  while (true) {
+    const std::size_t size =
+        doubt_->searched == 0 ? kFirstSearch : std::min(2 * doubt_->searched, kLookAhead);
+    if (rest_.size() < size && !all_is_there) {
+      wanted_ = size;
+      return std::nullopt;
+    }
+    const Bytes view = rest_.first(std::min(size, rest_.size()));
+    const bool is_all = all_is_there && view.size() == rest_.size();
+    const bool is_final = is_all || view.size() == kLookAhead;
+    const Place place = look_for_next(view, is_final);
+    const std::size_t claimed = doubt_->claimed;
+    if (place.at != 0) {
+      // What is behind a damaged message belongs to it only if it is no message.
+      return claimed != 0 && place.at > claimed && doubt_->leads_on ? claimed : place.at;
+    }
+    if (place.is_spent || is_final) {
+      if (claimed != 0) return claimed;
+      // A chain that begins in the second half may end beyond the window.
+      return is_all || place.is_spent ? view.size() : kMaxMessage;
+    }
+    doubt_->searched = size;
+  }
 }
 
 bool StreamSplitter::split(Frame& frame, bool all_is_there) {
   if (rest_.empty() || (rest_.size() < wanted_ && !all_is_there)) return false;
-  const Look look = look_at(rest_);
-  if (look.kind == Look::Kind::kGood) {
-    take(frame, look.size, FrameEnd::kWhole);
-    return true;
-  }
-  // The answer must not depend on how the stream comes in blocks.
-  const bool is_cut = look.kind == Look::Kind::kCut;
-  if (!all_is_there && (is_cut || rest_.size() < kLookAhead)) {
-    wanted_ = is_cut ? std::max<std::size_t>(look.size, 4) : kLookAhead;
-    return false;
-  }
   const Bytes view = rest_.first(std::min(rest_.size(), kLookAhead));
-  ++doubtful_;
-  if (look.kind == Look::Kind::kNone) {
-    if (const std::size_t size = size_of_unknown(view); size != 0) {
-      take(frame, size, FrameEnd::kWhole);
+  const bool is_final = all_is_there || view.size() == kLookAhead;
+  const Outline first = outline(view);
+  if (!doubt_) {
+    if (first.kind == Outline::Kind::kCut && !all_is_there) {
+      wanted_ = first.size;
+      return false;
+    }
+    Doubt doubt{.kind = FrameEnd::kWhole, .from = 1};
+    switch (first.kind) {
+      case Outline::Kind::kNone:
+        doubt.kind = FrameEnd::kNoMessage;
+        break;
+      case Outline::Kind::kCut:
+        doubt.kind = FrameEnd::kEndOfInput;
+        break;
+      case Outline::Kind::kOpen:
+        doubt.kind = FrameEnd::kGuessed;
+        doubt.from = std::max<std::size_t>(view.size() - parse_message(view).payload.size(), 4);
+        break;
+      case Outline::Kind::kKnown: {
+        // Who has used up all work is believed, so that the stream goes on.
+        if (!credit_.spend(first.size)) {
+          take(frame, first.size, FrameEnd::kWhole);
+          return true;
+        }
+        const Look look = look_at(view.first(first.size));
+        if (look.kind == Look::Kind::kGood) {
+          take(frame, first.size, FrameEnd::kWhole);
+          return true;
+        }
+        doubt.least = look.least;
+        doubt.claimed = first.size;
+        break;
+      }
+    }
+    doubt_ = doubt;
+  }
+  if (doubt_->claimed != 0 && !doubt_->is_followed) {
+    // Most damage leaves the length alone.  Work that is to be done again does not count, so that
+    // chunks make no difference.
+    const std::size_t claimed = doubt_->claimed;
+    SearchCredit credit = credit_;
+    const Verdict verdict = follow(view, claimed, is_final, credit, wanted_);
+    if (verdict == Verdict::kLater) return false;
+    credit_ = credit;
+    if (verdict != Verdict::kNo) {
+      ++doubtful_;
+      take(frame, claimed, FrameEnd::kWhole);
       return true;
     }
+    doubt_->is_followed = true;
+    const Outline next = outline(view.subspan(claimed));
+    doubt_->leads_on =
+        next.kind != Outline::Kind::kNone && !next.is_short && view.size() >= claimed + 4;
   }
-  FrameEnd end = FrameEnd::kWhole;
-  std::size_t from = 1;
-  if (look.kind == Look::Kind::kNone) end = FrameEnd::kNoMessage;
-  if (look.kind == Look::Kind::kOpen) {
-    end = FrameEnd::kGuessed;
-    from = std::max<std::size_t>(view.size() - parse_message(view).payload.size(), 4);
-  }
-  const std::size_t size = search(view, from, look.least, look.size);
-  if (is_cut && size == rest_.size()) end = FrameEnd::kEndOfInput;
-  take(frame, size, end);
+  const std::optional<std::size_t> size = search(all_is_there);
+  if (!size) return false;
+  ++doubtful_;
+  FrameEnd end = doubt_->kind;
+  if (end == FrameEnd::kEndOfInput && *size != rest_.size()) end = FrameEnd::kWhole;
+  if (end == FrameEnd::kNoMessage && size_of_unknown(view) == *size) end = FrameEnd::kWhole;
+  take(frame, *size, end);
   return true;
 }
 
@@ -220,6 +368,8 @@ PlainFacts plain_facts(Bytes content, std::size_t window) {
   Frame frame;
   const auto count = [&] {
     const Message message = parse_message(frame.bytes, {.mode = Mode::kStrict, .quirks = {}});
+    // Zeros are compact builds, too.
+    if (message.is_short && message.type == Type::kBuild) return;
     const bool is_text = message.type == Type::kString && is_printable(message.text);
     const bool is_whole = frame.end == FrameEnd::kWhole;
     const bool no_nul = message.defect == Defect::kTextUnterminated && is_text;

@@ -147,6 +147,29 @@ TEST(SystChannels, open_messages_are_bounded) {
   EXPECT_EQ(stm.frames.size(), ChannelAssembler::kMaxOpen);
 }
 
+TEST(SystChannels, the_oldest_message_makes_room) {
+  Stm stm;
+  for (std::uint32_t i = 0; i <= ChannelAssembler::kMaxOpen; ++i) {
+    stm.at(static_cast<std::uint16_t>(i >> 8), static_cast<std::uint16_t>(i & 0xFF))
+        .data("42504101", kSwTimestamp, i);
+    // Others come and go.
+    stm.at(200, static_cast<std::uint16_t>(i)).data("71563412", kSwTimestamp | kSwMarker, i);
+  }
+  std::vector<std::string> lost;
+  std::ranges::copy_if(stm.frames, std::back_inserter(lost), [](const std::string& frame) {
+    return frame.find("lost") != std::string::npos;
+  });
+  EXPECT_THAT(lost, ElementsAre("0:0 0 lost 42504101", "0:1 1 lost 42504101"));
+}
+
+TEST(SystChannels, a_null_packet_ends_nothing) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1).put(0, 0, kSwTimestamp, 5).put(0, 0, 0, 0);
+  stm.data("6100").flag().put(0, 0, kSwTimestamp, 6);
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 1 whole 425041016100"));
+  EXPECT_EQ(stm.assembler().statistics().noise, 0U);
+}
+
 TEST(SystChannels, the_frequency_is_remembered) {
   Stm stm;
   stm.put(60000000, 32, kSwFrequency, 0);
@@ -182,6 +205,36 @@ TEST(SystPorts, every_port_is_a_stream_of_its_own) {
   reader.finish();
   EXPECT_THAT(frames.told_frames, ElementsAre("0 60 whole 0102", "3 1 whole 425241010300616100",
                                               "3 91 whole 71563412"));
+}
+
+Element written(std::uint8_t byte, TraceIndex index) {
+  Element element;
+  element.kind = ElementKind::kItmTrace;
+  element.start = byte;
+  element.extra_value = 1;
+  element.index = index;
+  return element;
+}
+
+TEST(SystPorts, a_message_far_on_has_its_own_index) {
+  Frames frames;
+  PortReader reader(frames);
+  TraceIndex index = 0;
+  for (; index < 300'000; ++index) reader.add(written('.', index));
+  for (const char c : std::string("SYS-T RAW DATA: 0102\n"))
+    reader.add(written(static_cast<std::uint8_t>(c), index++));
+  EXPECT_THAT(frames.told_frames, ElementsAre("0 300000 whole 0102"));
+}
+
+TEST(SystPorts, words_that_look_like_short_messages_are_none) {
+  Frames frames;
+  PortReader reader(frames);
+  TraceIndex index = 0;
+  for (int i = 0; i < 100; ++i)
+    for (const int byte : {0x71, i, 0x34, 0x12})
+      reader.add(written(static_cast<std::uint8_t>(byte), index++));
+  reader.finish();
+  EXPECT_THAT(frames.told_frames, IsEmpty());
 }
 
 }  // namespace

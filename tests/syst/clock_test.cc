@@ -53,6 +53,24 @@ TEST(SystClock, another_channel_of_the_master_serves_where_there_is_none) {
   EXPECT_EQ(clocks.transport_time(parse_message(kText), frame_at(kText, 0, 2)), 7500U);
 }
 
+TEST(SystClock, another_master_has_another_clock) {
+  ClockMap clocks;
+  clocks.set_transport_frequency(1'000'000);
+  clocks.learn(parse_message(kSync), frame_at(kSync, 7000, 2));
+  Frame other = frame_at(kText, 0, 2);
+  other.master = 5;
+  EXPECT_EQ(clocks.transport_time(parse_message(kText), other), std::nullopt);
+  EXPECT_EQ(clocks.source_nanoseconds(parse_message(kText), other), std::nullopt);
+}
+
+TEST(SystClock, the_syncs_of_two_channels_tell_no_rate) {
+  ClockMap clocks;
+  const auto second = hex("08301201 D007000000000000 40420F0000000000");  // 2000
+  clocks.learn(parse_message(kSync), frame_at(kSync, 100'000, 2));
+  clocks.learn(parse_message(second), frame_at(second, 990'000, 3));
+  EXPECT_EQ(clocks.transport_time(parse_message(kText), frame_at(kText, 0, 4)), std::nullopt);
+}
+
 TEST(SystClock, no_time_before_the_beginning) {
   ClockMap clocks;
   clocks.set_transport_frequency(1'000'000'000);
@@ -65,6 +83,18 @@ TEST(SystClock, nanoseconds_without_overflow) {
   EXPECT_EQ(to_nanoseconds(75'000, 60'000'000), 1'250'000U);
   EXPECT_EQ(to_nanoseconds(~std::uint64_t{0}, 1), ~std::uint64_t{0});
   EXPECT_EQ(to_nanoseconds(5, 0), ~std::uint64_t{0});
+}
+
+TEST(SystInterpreter, what_strict_mode_finds_is_bad) {
+  const Collateral collateral;
+  Interpreter strict(collateral, {.mode = Mode::kStrict, .quirks = {}});
+  Interpreter tolerant(collateral);
+  // A reserved bit; a location of format 5.
+  for (const char* text : {"C2504101616100", "42514101050000000000000000616100"}) {
+    const auto bytes = hex(text);
+    EXPECT_FALSE(strict.interpret(frame_at(bytes, 0)).good()) << text;
+    EXPECT_TRUE(tolerant.interpret(frame_at(bytes, 0)).good()) << text;
+  }
 }
 
 TEST(SystInterpreter, times_of_messages) {

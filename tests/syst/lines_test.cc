@@ -82,5 +82,28 @@ TEST(SystByteReader, finds_out_what_bytes_are) {
   EXPECT_EQ(form(std::vector<std::uint8_t>(100)), ByteForm::kLines);
 }
 
+TEST(SystLines, an_escape_sequence_that_does_not_end_costs_no_message) {
+  const std::string one = "SYS-T RAW DATA: 0102";
+  for (const std::string& text :
+       {one + "\x1B[\nSYS-T RAW DATA: 0304\n", one + "\x1B" + "SYS-T RAW DATA: 0304\n",
+        one + "\x1B[31\xFF" + "SYS-T RAW DATA: 0304\n",
+        one + "\x1B[" + std::string(1000, '1') + "SYS-T RAW DATA: 0304\n"}) {
+    const auto frames = split<LineReader>(as_bytes(text), 0);
+    ASSERT_EQ(frames.size(), 2U) << text;
+    EXPECT_TRUE(frames[0].ends_with(" whole 0102"));
+    EXPECT_TRUE(frames[1].ends_with(" whole 0304"));
+    EXPECT_EQ(split<LineReader>(as_bytes(text), 1), frames);
+  }
+}
+
+TEST(SystByteReader, a_long_first_message_is_no_text) {
+  std::vector<std::uint8_t> bytes = hex("42520101FFFF");
+  bytes.insert(bytes.end(), 65534, 'A');
+  const auto rest = hex("00425241010300616100425241010300626200");
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  EXPECT_EQ(split<ByteReader>(bytes, 0).size(), 3U);
+  EXPECT_EQ(split<ByteReader>(bytes, 1000).size(), 3U);
+}
+
 }  // namespace
 }  // namespace waymark::syst

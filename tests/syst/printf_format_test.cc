@@ -141,5 +141,22 @@ TEST(SystPrintf, the_one_value_of_short_messages) {
   EXPECT_EQ(value("%d %d", 9, false), "9 [no argument is left for '%d']");
 }
 
+TEST(SystPrintf, a_text_without_bound_is_cut) {
+  std::string format;
+  for (int i = 0; i < 8000; ++i) format += "%65535s";
+  const std::vector<std::uint8_t> nothing(8000);
+  TextBuffer out;
+  write_printf(out, format, {.bytes = nothing});
+  EXPECT_LE(out.size(), kMaxText + kMaxConversion + 100);
+  EXPECT_TRUE(out.view().ends_with("and its rest is cut]"));
+}
+
+TEST(SystPrintf, the_byte_behind_the_arguments_is_the_references_matter) {
+  const auto text = hex("6162");
+  TextBuffer out;
+  write_printf(out, "%s", {.bytes = text, .byte_after = std::uint8_t{0}});
+  EXPECT_TRUE(out.view().starts_with("ab"));
+}
+
 }  // namespace
 }  // namespace waymark::syst

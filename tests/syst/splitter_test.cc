@@ -71,6 +71,141 @@ TEST(SystSplitter, a_cut_message_at_the_end) {
               ElementsAre("0 whole " + kText1, "9 end_of_input 425241010900414141"));
 }
 
+const std::string kBad = "42564101020061000BADC0DE";  // A wrong checksum.
+
+std::string repeat(const std::string& text, std::size_t count) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+/// Frames with these bytes.
+std::size_t count_of(const std::vector<std::string>& frames, const std::string& bytes) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      frames, [&](const std::string& frame) { return frame.ends_with(" whole " + bytes); }));
+}
+
+TEST(SystSplitter, good_messages_between_bad_ones_are_found) {
+  const auto frames = plain(kText1 + kBad + kText2 + kText2 + kBad + repeat(kText1, 5));
+  EXPECT_EQ(frames.size(), 10U);
+  EXPECT_EQ(count_of(frames, kText1), 6U);
+  EXPECT_EQ(count_of(frames, kText2), 2U);
+  const auto mixed = plain(repeat(kBad + kText1 + kBad + kBad, 50));
+  EXPECT_EQ(mixed.size(), 200U);
+  EXPECT_EQ(count_of(mixed, kText1), 50U);
+  // One bad message before a short one, one before one without a length, and one before noise.
+  EXPECT_EQ(count_of(plain(kBad + kShort + kText1), kShort), 1U);
+  EXPECT_EQ(count_of(plain(kBad + "425041016100" + repeat(kText1, 4)), kText1), 4U);
+  EXPECT_EQ(count_of(plain(kBad + "FFFFFF" + kBad + repeat(kText1, 5)), kText1), 5U);
+}
+
+TEST(SystSplitter, bytes_behind_the_nul_of_a_text_cost_no_other_message) {
+  const std::string zeros = "42524101040061610000";
+  const std::string rest = "4252410105006161004142";
+  for (const std::string& padded : {zeros, rest}) {
+    const auto frames = plain(repeat(padded + kText1, 40));
+    EXPECT_EQ(frames.size(), 80U);
+    EXPECT_EQ(count_of(frames, kText1), 40U);
+  }
+  EXPECT_EQ(plain(zeros).size(), 1U);
+}
+
+TEST(SystSplitter, short_messages_alone_are_found_behind_noise) {
+  const auto frames = plain("FFFFFFFF" + repeat(kShort, 10));
+  EXPECT_EQ(frames.size(), 11U);
+  EXPECT_EQ(count_of(frames, kShort), 10U);
+  EXPECT_EQ(count_of(plain("FFFFFFFF" + repeat(kShort, 20000)), kShort), 20000U);
+}
+
+TEST(SystSplitter, a_bad_message_is_given_as_soon_as_the_next_one_is_there) {
+  StreamSplitter splitter;
+  Frame frame;
+  const auto bytes = hex(kBad + kText1);
+  splitter.feed(bytes);
+  ASSERT_TRUE(splitter.next(frame));
+  EXPECT_EQ(told(frame), "0 whole 42564101020061000badc0de");
+  EXPECT_TRUE(splitter.next(frame));
+  // Noise, and the messages behind it.
+  const auto noise = hex("FFFFFFFF" + repeat(kText1, 14));
+  splitter.feed(noise);
+  EXPECT_TRUE(splitter.next(frame));
+  EXPECT_EQ(frame.bytes.size(), 4U);
+}
+
+TEST(SystSplitter, noise_of_any_length_ends) {
+  for (const std::size_t size : {1000U, 65000U, 140000U, 300000U}) {
+    std::vector<std::uint8_t> bytes(size, 0xFF);
+    for (int i = 0; i < 4; ++i) {
+      const auto text = hex(kText1);
+      bytes.insert(bytes.end(), text.begin(), text.end());
+    }
+    EXPECT_EQ(count_of(split<StreamSplitter>(bytes, 0), kText1), 4U) << size;
+    EXPECT_EQ(count_of(split<StreamSplitter>(bytes, 5000), kText1), 4U) << size;
+  }
+}
+
+/// What a stream costs beside the parsing of its frames.
+void expect_bounded_work(Bytes bytes, std::size_t chunk) {
+  StreamSplitter splitter;
+  Frame frame;
+  std::size_t size = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += chunk) {
+    splitter.feed(bytes.subspan(at, std::min(chunk, bytes.size() - at)));
+    while (splitter.next(frame)) size += frame.bytes.size();
+  }
+  while (splitter.finish(frame)) size += frame.bytes.size();
+  EXPECT_EQ(size, bytes.size());
+  EXPECT_LE(splitter.work(), SearchCredit::kFirst + SearchCredit::kPerByte * bytes.size());
+}
+
+TEST(SystSplitter, hostile_bytes_take_bounded_work) {
+  // Messages within messages, all with the longest payload and a checksum that is wrong.
+  std::vector<std::uint8_t> hostile;
+  const auto add = [&](std::string_view text, std::size_t count) {
+    const auto one = hex(text);
+    for (std::size_t i = 0; i < count; ++i) hostile.insert(hostile.end(), one.begin(), one.end());
+  };
+  for (int i = 0; i < 10; ++i) {
+    add("06060000000000000000", 1000);
+    add("06060000FFFF", 12000);
+  }
+  expect_bounded_work(hostile, hostile.size());
+  expect_bounded_work(hostile, 997);
+  hostile.clear();
+  add("4252410100F0", 100000);
+  expect_bounded_work(hostile, hostile.size());
+  support::Random random(7);
+  for (std::uint8_t& byte : hostile) byte = random.byte();
+  expect_bounded_work(hostile, 4096);
+}
+
+TEST(SystSplitter, no_message_is_lost_between_damaged_ones) {
+  // Every second message has a wrong checksum, and every third a byte too many behind its text.
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    support::Random random(seed);
+    std::string text;
+    std::size_t good = 0;
+    for (int i = 0; i < 100; ++i) {
+      switch (random.below(4)) {
+        case 0:
+          text += kBad;
+          break;
+        case 1:
+          text += "4252410104006161000A";
+          break;
+        case 2:
+          text += kShort;
+          break;
+        default:
+          text += kText1;
+          ++good;
+      }
+    }
+    EXPECT_EQ(count_of(plain(text), kText1), good) << seed;
+    EXPECT_EQ(plain(text, 1), plain(text)) << seed;
+  }
+}
+
 /// A stream of messages of all kinds with lengths.
 std::vector<std::uint8_t> stream(support::Random& random, unsigned count) {
   std::vector<std::uint8_t> bytes;
@@ -144,6 +279,13 @@ TEST(SystPlainFacts, random_bytes_are_no_messages) {
   EXPECT_EQ(taken, 0U);
   support::Random random(1);
   EXPECT_TRUE(plain_facts(stream(random, 5)).plausible());
+}
+
+TEST(SystPlainFacts, zeros_are_no_messages) {
+  const std::vector<std::uint8_t> zeros(4096);
+  EXPECT_EQ(plain_facts(zeros).messages, 0U);
+  EXPECT_FALSE(
+      plain_facts(hex(repeat("00000000", 16) + repeat("FFFFFFFF" + kText1, 1))).plausible());
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ inline std::string told(const Frame& frame) {
 
 /// All frames of a reader fed in chunks of `chunk` bytes; 0: at once.
 template <class Reader>
-std::vector<std::string> split(Bytes content, std::size_t chunk, Reader reader = {}) {
+std::vector<std::string> split(Bytes content, std::size_t chunk, Reader reader = Reader()) {
   std::vector<std::string> frames;
   Frame frame;
   if (chunk == 0) chunk = content.empty() ? 1 : content.size();

@@ -47,14 +47,22 @@ void MessageStage::add(const syst::Frame& frame) {
 
 void MessageStage::keep_order(Element& element) {
   if ((element.flags & kElementTimeIsPartial) != 0) return;
-  std::uint64_t& latest = latest_[element.trace_id];
-  latest = std::max(latest, element.timestamp);
-  element.timestamp = latest;
+  Times& times = times_[element.trace_id];
+  // Nothing was said after the packets that say it.  If the transport's time goes back, what was
+  // later was wrong, and must not hold up all that comes.
+  times.latest = std::max(times.latest, element.timestamp);
+  if (times.now) times.latest = std::min(times.latest, *times.now);
+  element.timestamp = times.latest;
 }
 
 std::span<const Element> MessageStage::replace(std::span<const Element> elements) {
   out_.clear();
   for (const Element& element : elements) {
+    if (element.kind == ElementKind::kNoSync) times_.erase(element.trace_id);
+    if ((element.flags & kElementHasTimestamp) != 0 &&
+        (element.flags & kElementTimeIsPartial) == 0 && element.kind == ElementKind::kSwTrace) {
+      times_[element.trace_id].now = element.timestamp;
+    }
     const std::uint64_t noise = channels_.statistics().noise;
     for (const syst::Frame& frame : channels_.add(element)) add(frame);
     if (frequency_ == 0 && channels_.frequency() != known_frequency_) {
@@ -64,7 +72,9 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
     constexpr unsigned kOther = kSwMasterError | kSwGlobalError | kSwTrigger | kSwFrequency;
     const bool is_part = element.kind == ElementKind::kSwTrace &&
                          element.reason == static_cast<std::uint8_t>(SwTraceKind::kData) &&
-                         (element.extra & kOther) == 0 && channels_.statistics().noise == noise;
+                         (element.extra & kOther) == 0 &&
+                         (element.extra_value != 0 || (element.extra & kSwMarker) != 0) &&
+                         channels_.statistics().noise == noise;
     if (!is_part) out_.push_back(element);
   }
   return out_;

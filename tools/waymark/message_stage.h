@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -46,7 +47,11 @@ class MessageStage {
   std::vector<Element> out_;
   std::unordered_map<std::uint64_t, std::string> texts_;
   std::uint64_t count_ = 0;
-  std::map<TraceId, std::uint64_t> latest_;  ///< Of elements given, by trace ID.
+  struct Times {
+    std::uint64_t latest = 0;          ///< Of elements given.
+    std::optional<std::uint64_t> now;  ///< Of the last packet that said it.
+  };
+  std::map<TraceId, Times> times_;
 };
 
 }  // namespace waymark::cli

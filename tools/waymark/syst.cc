@@ -45,6 +45,7 @@ class Messages final : public syst::FrameSink {
         filter_(filter),
         output_(output),
         format_(options.format),
+        is_strict_(options.strict),
         writer_(output.text(), columns) {
     if (format_ == Format::kCsv) outputs::MessageWriter::csv_header(output.text());
   }
@@ -78,6 +79,10 @@ class Messages final : public syst::FrameSink {
     output_.settle();
   }
 
+  /// No more is wanted: a bad message with --strict, or an interrupt.
+  [[nodiscard]] bool is_stopped() const {
+    return (is_strict_ && first_bad_.has_value()) || interrupted();
+  }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t bad() const { return bad_; }
   [[nodiscard]] std::uint64_t guessed() const { return guessed_; }
@@ -92,6 +97,7 @@ class Messages final : public syst::FrameSink {
   const MessageFilter& filter_;
   Output& output_;
   Format format_;
+  bool is_strict_;
   outputs::MessageWriter writer_;
   std::uint64_t count_ = 0;
   std::uint64_t bad_ = 0;
@@ -148,7 +154,7 @@ Result<Carrier> find_carrier(const SystOptions& options) {
 
 void drain(syst::ByteReader& reader, Messages& messages) {
   syst::Frame frame;
-  while (reader.next(frame)) messages.on_frame(frame);
+  while (!messages.is_stopped() && reader.next(frame)) messages.on_frame(frame);
 }
 
 int run_bytes(Bytes content, syst::ByteForm form, Output& output, Messages& messages) {
@@ -159,15 +165,16 @@ int run_bytes(Bytes content, syst::ByteForm form, Output& output, Messages& mess
     drain(reader, messages);
     if (interrupted()) return kInterrupted;
     if (output.failed()) return kOutput;
+    if (messages.is_stopped()) return kOk;
   }
   syst::Frame frame;
-  while (reader.finish(frame)) messages.on_frame(frame);
-  return kOk;
+  while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
+  return interrupted() ? kInterrupted : kOk;
 }
 
 /// Standard input, shown as it comes.
 int run_stream(std::optional<syst::ByteForm> form, Output& output, Messages& messages) {
-  syst::ByteReader reader(form);
+  syst::ByteReader reader(form, true);
   std::vector<std::uint8_t> chunk(std::size_t{64} << 10);
   while (!interrupted()) {
     const ssize_t size = ::read(STDIN_FILENO, chunk.data(), chunk.size());
@@ -181,9 +188,10 @@ int run_stream(std::optional<syst::ByteForm> form, Output& output, Messages& mes
     reader.feed(Bytes(chunk).first(static_cast<std::size_t>(size)));
     drain(reader, messages);
     if (!output.flush()) return kOutput;
+    if (messages.is_stopped()) break;
   }
   syst::Frame frame;
-  while (reader.finish(frame)) messages.on_frame(frame);
+  while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
   return interrupted() ? kInterrupted : kOk;
 }
 
@@ -211,7 +219,9 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
                            },
                        .stop = [&] { return options.strict && messages.first_bad().has_value(); }};
   const int code = run_capture(capture, output, hooks);
-  if (code == kOk) {
+  // What is pending is shown also where the trace ends in damage.
+  const bool is_stopped = options.strict && messages.first_bad().has_value();
+  if (code != kInterrupted && code != kOutput && !is_stopped) {
     give(channels.finish());
     ports.finish();
   }

@@ -35,6 +35,7 @@ class MessageWriter {
   void put_time(const syst::Record& record);
   void put_place(const syst::Record& record);
   void put_shown(std::string_view text);
+  void put_type(const syst::Record& record);
   /// What is in scratch_, with blanks behind it.
   void put_padded(std::size_t width);
 

@@ -16,13 +16,16 @@ enum class ByteForm : std::uint8_t {
 };
 
 /// A LineReader or a StreamSplitter: text as soon as the tag of a line is seen, plain messages if
-/// the first kDecideAt bytes can be such, and text otherwise.  Any chunking gives the same frames.
+/// the first kDecideAt bytes behind a first message that is longer can be such, and text
+/// otherwise.  Any chunking gives the same frames.
 /// One owner; not thread safe.
 class ByteReader {
  public:
   static constexpr std::size_t kDecideAt = 4096;
 
-  explicit ByteReader(std::optional<ByteForm> form = std::nullopt) : form_(form) {}
+  /// `short_ones`: bytes that are nothing but short messages are taken for such, too.
+  explicit ByteReader(std::optional<ByteForm> form = std::nullopt, bool short_ones = false)
+      : form_(form), short_ones_(short_ones) {}
 
   /// The block before must be used up, and this one must live until it is.
   void feed(Bytes block);
@@ -30,6 +33,11 @@ class ByteReader {
   /// At the end: what is left, frame by frame.
   bool finish(Frame& frame);
 
+  /// No frame that is still to come begins before this index.
+  [[nodiscard]] TraceIndex begins_at() const {
+    if (!form_) return 0;
+    return form_ == ByteForm::kLines ? lines_.begins_at() : splitter_.begins_at();
+  }
   /// Nothing: not known yet.
   [[nodiscard]] std::optional<ByteForm> form() const { return form_; }
 
@@ -39,6 +47,8 @@ class ByteReader {
   std::optional<ByteForm> form_;
   std::vector<std::uint8_t> first_;  ///< What came before the decision.
   std::size_t searched_ = 0;         ///< Of it, without the tag.
+  std::size_t decide_at_ = kDecideAt;
+  bool short_ones_ = false;
   LineReader lines_;
   StreamSplitter splitter_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -23,7 +24,11 @@ struct ChannelStatistics {
 /// owner; not thread safe.
 class ChannelAssembler {
  public:
-  /// Channels with an open message; beyond them the message of one is given up as kLost.
+  ChannelAssembler() = default;
+  ChannelAssembler(const ChannelAssembler&) = delete;  // Pointers into itself.
+  ChannelAssembler& operator=(const ChannelAssembler&) = delete;
+
+  /// Channels with an open message; beyond them the oldest message is given up as kLost.
   static constexpr std::size_t kMaxOpen = 4096;
 
   /// The frames that end with `element`, at most two unless it is a loss of data; kinds other than
@@ -41,11 +46,13 @@ class ChannelAssembler {
   struct Open {
     std::vector<std::uint8_t> bytes;
     Frame frame;
+    std::uint64_t serial = 0;
     bool is_open = false;
     bool too_long = false;
   };
 
   Open& channel(std::uint64_t key);
+  void note_age(std::uint64_t key, Open& open);
   void add_data(const Element& element);
   void begin(Open& open, const Element& element);
   static void append(Open& open, const Element& element);
@@ -58,6 +65,13 @@ class ChannelAssembler {
   Open* last_ = nullptr;
   std::vector<Frame> frames_;
   std::vector<std::vector<std::uint8_t>> kept_;  ///< Bytes of the frames, whose channels go on.
+  struct Age {
+    std::uint64_t key;
+    std::uint64_t serial;
+  };
+  std::deque<Age> ages_;  ///< Of open messages, the oldest first, among some that have ended.
+  std::uint64_t serial_ = 0;
+  std::size_t open_ = 0;
   ChannelStatistics statistics_;
   std::uint64_t frequency_ = 0;
 };

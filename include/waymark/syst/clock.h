@@ -12,7 +12,7 @@
 namespace waymark::syst {
 
 /// Learns from CLOCK messages.  Each channel has a clock of its own; where it has said nothing, the
-/// last word of another channel of its master, then of its trace ID counts.  One owner; not thread
+/// last word of another channel of its master counts.  One owner; not thread
 /// safe.
 class ClockMap {
  public:
@@ -44,7 +44,7 @@ class ClockMap {
   /// Damaged captures have channels without number.
   static constexpr std::size_t kMaxClocks = 65536;
 
-  void learn(const Key& key, const Sync& sync);
+  Sync& place(const Key& key);
   [[nodiscard]] const Sync* find(const Frame& frame) const;
 
   std::map<Key, Sync> clocks_;

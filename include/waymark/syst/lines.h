@@ -24,6 +24,11 @@ class LineReader {
   /// At the end of the text: the message that it ends with.
   bool finish(Frame& frame);
 
+  /// No frame that is still to come begins before this index.
+  [[nodiscard]] TraceIndex begins_at() const {
+    return state_ == State::kText ? index_ + at_ : tag_index_;
+  }
+
  private:
   enum class State : std::uint8_t { kText, kTag, kBlanks, kDigits, kEscape, kSequence };
 
@@ -38,6 +43,7 @@ class LineReader {
   TraceIndex tag_index_ = 0;
   std::vector<std::uint8_t> bytes_;
   int high_digit_ = -1;
+  unsigned sequence_ = 0;  ///< Characters of an escape sequence.
   bool too_long_ = false;
 };
 

@@ -44,6 +44,8 @@ class PortReader {
     std::deque<Origin> origins;
   };
 
+  /// The origins before the one of `offset`.
+  static void forget(Port& port, std::uint64_t offset);
   void give(std::uint16_t key, Port& port, Frame& frame);
 
   FrameSink& sink_;

@@ -53,6 +53,9 @@ class FormatScanner {
 /// What one conversion may write; beyond it, the reference's words stand instead.
 inline constexpr std::size_t kMaxConversion = 65535;
 
+/// Where a text is cut, natively; the reference has no such bound.
+inline constexpr std::size_t kMaxText = std::size_t{1} << 18;
+
 struct ArgumentBytes {
   Bytes bytes;
   bool is_64bit = false;  ///< The sender's long, size_t and pointers have 8 bytes.
@@ -61,7 +64,8 @@ struct ArgumentBytes {
 };
 
 /// Appends `format` with its arguments.  Arguments that are missing or do not fit are told in the
-/// text; surplus ones are ignored.  The text is bounded by kMaxConversion for each conversion.
+/// text; surplus ones are ignored.  A text of more than kMaxText is cut, which it says itself;
+/// with Quirks::reference_wording it is bounded by kMaxConversion for each conversion only.
 void write_printf(TextBuffer& out, std::string_view format, const ArgumentBytes& arguments,
                   const Quirks& quirks = {});
 

@@ -2,7 +2,9 @@
 // sections 1 and 12.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "waymark/syst/frame.h"
@@ -10,20 +12,48 @@
 
 namespace waymark::syst {
 
+/// Bytes that a splitter may read more than once.  Bytes that are split earn it, so that no input
+/// takes long, whatever is in it.
+class SearchCredit {
+ public:
+  static constexpr std::uint64_t kFirst = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kPerByte = 64;
+  static constexpr std::uint64_t kMost = std::uint64_t{8} << 20;
+
+  /// False: there is not enough left.
+  bool spend(std::uint64_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    spent_ += bytes;
+    return true;
+  }
+  void earn(std::uint64_t bytes) { left_ = std::min(left_ + kPerByte * bytes, kMost); }
+  [[nodiscard]] std::uint64_t spent() const { return spent_; }
+
+ private:
+  std::uint64_t left_ = kFirst;
+  std::uint64_t spent_ = 0;
+};
+
 /// Splits a stream in which one message follows another.  A message with a length field, a short
 /// one and a CLOCK say where they end.  Others do not: they end where the next message that makes
 /// sense begins, as kGuessed.
 ///
-/// A message that makes no sense (its type, checksum or text) may have been damaged in its length.
-/// It then ends where messages that make sense go on, and so do bytes that are none; at the latest
-/// kLookAhead bytes further on.
+/// A message that makes no sense (its checksum or text) ends where it says if messages follow
+/// there.  Otherwise it may have been damaged in its length, and it ends where a chain of messages
+/// begins; so do bytes that are none.  Of several chains, the one that is complete first counts.
+/// Without any, a message ends where it says, and other bytes after kMaxMessage of them.
 ///
 /// feed() a block, next() until it says no, feed() the next one; any chunking gives the same
-/// frames.  Frames are views into the block, unless they began in an earlier one.  One owner; not
-/// thread safe.
+/// frames, each as soon as the bytes that decide are there.  Frames are views into the block,
+/// unless they began in an earlier one.  One owner; not thread safe.
 class StreamSplitter {
  public:
   static constexpr std::size_t kLookAhead = 2 * kMaxMessage;
+
+  StreamSplitter() = default;
+  StreamSplitter(const StreamSplitter&) = delete;  // Views into itself.
+  StreamSplitter& operator=(const StreamSplitter&) = delete;
 
   /// The block before must be used up, and this one must live until it is.
   void feed(Bytes block);
@@ -31,21 +61,44 @@ class StreamSplitter {
   /// At the end of the stream: what is left, frame by frame.
   bool finish(Frame& frame);
 
+  /// No frame that is still to come begins before this index.
+  [[nodiscard]] TraceIndex begins_at() const { return index_; }
+
   /// Frames that are kGuessed or kNoMessage, or whose message makes no sense.
   [[nodiscard]] std::uint64_t doubtful() const { return doubtful_; }
+  /// Bytes read to decide: at most those that SearchCredit gives.
+  [[nodiscard]] std::uint64_t work() const { return credit_.spent(); }
 
  private:
+  /// The beginning of rest_, if it does not say for certain where it ends.
+  struct Doubt {
+    FrameEnd kind = FrameEnd::kWhole;
+    std::size_t from = 0;      ///< Bytes that belong to it at least,
+    std::size_t least = 0;     ///< likely those of its header's fields,
+    std::size_t claimed = 0;   ///< and as its length says; 0: it says nothing.
+    bool is_followed = false;  ///< What follows there has been looked at,
+    bool leads_on = false;     ///< and it is a header that can be.
+    std::size_t searched = 0;  ///< So many bytes tell nothing.
+  };
+  struct Place {
+    std::size_t at = 0;  ///< 0: none.
+    bool is_spent = false;
+  };
+
   bool split(Frame& frame, bool all_is_there);
   void take(Frame& frame, std::size_t size, FrameEnd end);
-  /// Bytes of the doubtful beginning of `view`: at least `from`, likely the `least` of its header's
-  /// fields, perhaps the `claimed` ones.
-  static std::size_t search(Bytes view, std::size_t from, std::size_t least, std::size_t claimed);
+  /// Where the doubtful beginning ends; nothing: it takes more bytes to tell.  Looks at sizes that
+  /// do not depend on chunks.
+  std::optional<std::size_t> search(bool all_is_there);
+  Place look_for_next(Bytes view, bool is_final);
 
   Bytes rest_;                       ///< What is not split yet.
   std::vector<std::uint8_t> carry_;  ///< Owns it, where it began in an earlier block.
   bool carried_ = false;             ///< rest_ is the end of carry_.
   TraceIndex index_ = 0;             ///< Of the first byte of rest_.
   std::size_t wanted_ = 0;           ///< With fewer bytes there is nothing to be told.
+  std::optional<Doubt> doubt_;
+  SearchCredit credit_;
   std::uint64_t doubtful_ = 0;
 };
 
