@@ -152,8 +152,11 @@ TEST(ProgrammedUnit, levels_keep_handlers_out_and_show_the_exceptions) {
   ASSERT_EQ(checked.difference, "");
   EXPECT_GT(count(checked, ElementKind::kException), 10U);
   EXPECT_EQ(count(checked, ElementKind::kExceptionReturn), 0U);
-  for (const Element& element : checked.elements)
-    if (element.kind == ElementKind::kPeContext) EXPECT_EQ(element.exception_level, 0);
+  for (const Element& element : checked.elements) {
+    if (element.kind == ElementKind::kPeContext) {
+      EXPECT_EQ(element.exception_level, 0);
+    }
+  }
 }
 
 TEST(ProgrammedUnit, a_process_alone) {
@@ -165,8 +168,11 @@ TEST(ProgrammedUnit, a_process_alone) {
   ASSERT_EQ(checked.difference, "");
   EXPECT_GT(checked.totals.instructions, 1000U);
   EXPECT_GT(checked.totals.hidden_instructions, 1000U);
-  for (const Element& element : checked.elements)
-    if (element.kind == ElementKind::kPeContext) EXPECT_EQ(element.context_id, 0x1234U);
+  for (const Element& element : checked.elements) {
+    if (element.kind == ElementKind::kPeContext) {
+      EXPECT_EQ(element.context_id, 0x1234U);
+    }
+  }
 }
 
 TEST(ProgrammedUnit, the_program_runs_at_the_level_that_is_asked_for) {
