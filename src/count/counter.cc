@@ -214,8 +214,8 @@ Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
     std::ranges::fill(ways_, Way{});
     way_count_ = 0;
   }
-  const auto free_slot = [this](Place of, std::uint64_t to) {
-    std::size_t i = way_hash(of, to) & way_mask_;
+  const auto free_slot = [this](Place of, std::uint64_t of_key) {
+    std::size_t i = way_hash(of, of_key) & way_mask_;
     while (ways_[i].from != 0) i = (i + 1) & way_mask_;
     return i;
   };

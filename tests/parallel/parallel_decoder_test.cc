@@ -165,7 +165,10 @@ synth::MemoryCapture one_capture(const synth::Workload& workload) {
 }
 
 synth::Workload etmv4_workload() {
-  return *synth::Workload::random({.seed = 5, .protocols = {Protocol::kEtmV4}, .size = 300'000});
+  synth::Workload workload =
+      *synth::Workload::random({.seed = 5, .protocols = {Protocol::kEtmV4}, .size = 300'000});
+  workload.capture.framing = synth::CaptureFraming::kMemoryAligned;
+  return workload;
 }
 
 TEST(ParallelDecoder, guesses_nearly_all_beginnings_right) {
