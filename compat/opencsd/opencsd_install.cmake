@@ -4,7 +4,14 @@ foreach(target opencsd opencsd_c_api)
   install(TARGETS ${target}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT opencsd NAMELINK_COMPONENT opencsd)
 endforeach()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT opencsd
+install(DIRECTORY include/opencsd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT opencsd
+  FILES_MATCHING PATTERN "*.h"
+  PATTERN "trc_cmp_cfg_*" EXCLUDE
+  PATTERN "trc_pkt_elem_*" EXCLUDE
+  PATTERN "trc_pkt_proc_*" EXCLUDE
+  PATTERN "*_decoder.h" EXCLUDE)
+# The C++ interface has folders named common and interfaces, which are not for all to see.
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/opencsd-cpp COMPONENT opencsd
   FILES_MATCHING PATTERN "*.h")
 
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

@@ -20,6 +20,7 @@ struct Parts {
   using Packet = etmv4::Packet;
   using Parser = etmv4::Parser;
   using Decoder = etmv4::Decoder;
+  static constexpr bool kMarksFrames = true;
 
   static Protocol protocol(const Config& config) {
     return config.ete ? Protocol::kEte : Protocol::kEtmV4;

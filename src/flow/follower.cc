@@ -17,9 +17,10 @@ constexpr std::size_t kFirstTable = std::size_t{1} << 12;
 // Long walks leave a checkpoint at each multiple of this, so that hostile traces cannot make us
 // classify the same megabytes again from every address in them.
 constexpr std::uint64_t kCheckpointBytes = 8192;
-// Bytes asked of a memory callback at once.  A whole line of a cache, never a page: the callback
-// may cross into what its owner cannot read.
-constexpr std::size_t kCallbackBytes = 256;
+constexpr std::size_t kWindows = 128;
+// Slabs that are kept for what comes after flush().
+constexpr std::size_t kKeptSlabs = 16;
+constexpr std::size_t kMostKeptTable = kKeptSlabs * kSlab * 4;
 // Most instructions of a block that is read through callbacks, which need have no end.
 constexpr std::uint32_t kMaxCallbackBlock = std::uint32_t{1} << 24;
 
@@ -49,7 +50,7 @@ void close(Block& block, const isa::Instruction& last) {
 }  // namespace
 
 Follower::Follower(const image::Image& image, const isa::Options& options, TraceId trace_id)
-    : image_(&image), options_(options), trace_id_(trace_id), fetch_buffer_(kCallbackBytes) {
+    : image_(&image), options_(options), trace_id_(trace_id) {
   flush();
 }
 
@@ -58,8 +59,7 @@ Follower::Follower(const Follower& other)
       options_(other.options_),
       trace_id_(other.trace_id_),
       cache_enabled_(other.cache_enabled_),
-      range_limit_(other.range_limit_),
-      fetch_buffer_(kCallbackBytes) {
+      range_limit_(other.range_limit_) {
   flush();
   space_ = other.space_;
 }
@@ -74,9 +74,13 @@ void Follower::flush() {
   views_.clear();
   next_view_ = 0;
   view_ = next_view_++;
-  slabs_.clear();
+  if (slabs_.size() > kKeptSlabs) slabs_.resize(kKeptSlabs);
   used_ = 0;
-  table_.assign(kFirstTable, nullptr);
+  // The same code comes again as a rule: what it took is left as it is.
+  const bool keeps_table = !table_.empty() && table_.size() <= kMostKeptTable;
+  table_.assign(keeps_table ? table_.size() : kFirstTable, nullptr);
+  windows_.resize(callbacks_ ? kWindows : 1);
+  for (Window& window : windows_) window.size = 0;
   checkpoints_.clear();
   ++statistics_.flushes;
 }
@@ -147,8 +151,8 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
     views_ = std::move(views);
     next_view_ = next_view;
   }
-  if (used_ % kSlab == 0) slabs_.push_back(std::make_unique<Block[]>(kSlab));
-  Block& kept = slabs_.back()[used_ % kSlab];
+  if (used_ == slabs_.size() * kSlab) slabs_.push_back(std::make_unique<Block[]>(kSlab));
+  Block& kept = slabs_[used_ / kSlab][used_ % kSlab];
   kept = scratch_;
   ++used_;
   if (used_ * 2 > table_.size()) {
@@ -184,6 +188,30 @@ bool Follower::splice(Block& block, std::uint64_t address, const isa::Instructio
   return true;
 }
 
+// At least four bytes, if there are as many.  A callback is asked for what begins at the address
+// itself, and never for a page: it may cross into what its owner cannot read.
+Bytes Follower::read(std::uint64_t address) {
+  const std::size_t line = address / kWindowBytes;
+  const std::size_t mask = windows_.size() - 1;
+  if (cache_enabled_ && callbacks_) {
+    for (const std::size_t at : {line, line - 1}) {
+      const Window& window = windows_[at & mask];
+      const std::uint64_t offset = address - window.start;
+      if (offset < window.size && window.size - offset >= 4 && window.view == view_)
+        return Bytes(window.bytes).first(window.size).subspan(offset);
+    }
+  }
+  Window& window = windows_[line & mask];
+  window.size = 0;
+  const Bytes bytes = image_->read(address, space_, trace_id_, window.bytes);
+  if (bytes.data() == window.bytes.data()) {
+    window.start = address;
+    window.view = view_;
+    window.size = static_cast<std::uint32_t>(bytes.size());
+  }
+  return bytes;
+}
+
 void Follower::walk(Block& block) {
   ++statistics_.walks;
   std::vector<Checkpoint> passed;  // Empty for all but long walks: no allocation then.
@@ -196,7 +224,7 @@ void Follower::walk(Block& block) {
   bool open = true;
   bool spliced = false;
   while (open) {
-    const Bytes bytes = image_->read(address, space_, trace_id_, fetch_buffer_);
+    const Bytes bytes = read(address);
     if (bytes.size() < 4) {
       block.ended = BlockEnd::kNotAccessible;
       break;

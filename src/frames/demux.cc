@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "unpack_inl.h"
+#include "waymark/frames/stream.h"
 
 namespace waymark::frames {
 namespace {
@@ -128,34 +129,6 @@ bool Demux::same_state(const Demux& other) const {
          std::equal(partial_.begin(), partial_.begin() + have_, other.partial_.begin());
 }
 
-std::size_t Demux::take_plain_frames(StreamBuffer& out, std::size_t most) {
-  if (!options_.memory_aligned || options_.reset_on_4x_fsync || monitor_ != nullptr || failed_ ||
-      discarding_)
-    return 0;
-  const std::size_t count = std::min(most, (block_.size() - pos_) / kFrameSize);
-  const TraceIndex index = base_ + pos_;
-  const std::uint8_t* at = block_.data() + pos_;
-  std::uint8_t* to = out.room(count * kPlainFrameBytes + 1);  // Each store is 16 wide.
-  std::size_t frames = 0;
-  for (; frames < count; ++frames) {
-    const auto low = load_le<std::uint64_t>(at);
-    const auto high = load_le<std::uint64_t>(at + 8);
-    if (((low | high) & kIdBits) != 0) break;
-    const unsigned flags = at[kPlainFrameBytes];
-    store_little(to, low | kFlagBits[flags & 0xF]);
-    store_little(to + 8, high | kFlagBits[flags >> 4]);
-    at += kFrameSize;
-    to += kPlainFrameBytes;
-  }
-  if (frames == 0) return 0;
-  out.finish_run(index, frames * kPlainFrameBytes, true);
-  pos_ += frames * kFrameSize;
-  pass_ = pos_;
-  boundary_ = base_ + pos_;
-  statistics_.frame_bytes += frames;
-  return frames;
-}
-
 std::size_t Demux::withdraw() {
   const std::size_t used = consumed();
   block_ = block_.first(used);
@@ -233,6 +206,52 @@ Step Demux::step() {
   if (step == Step::kFrame)
     statistics_.frame_bytes += unpack(frame_at_, frame_index_, current_id_, frame_);
   return step;
+}
+
+// A frame that begins with an FSYNC has an ID byte.
+std::size_t Demux::take_plain_frames(std::span<std::uint8_t> out, TraceIndex& index) {
+  const bool ready = options_.memory_aligned && monitor_ == nullptr && !failed_ && !discarding_ &&
+                     reset_bytes_ == 0;
+  if (!ready || out.empty()) return 0;
+  const std::uint8_t* at = block_.data() + pos_;
+  std::uint8_t* to = out.data();
+  // Each store is 16 wide.
+  const std::size_t most =
+      std::min((block_.size() - pos_) / kFrameSize, (out.size() - 1) / kPlainFrameBytes);
+  std::size_t count = 0;
+  for (; count < most; ++count) {
+    const auto low = load_le<std::uint64_t>(at);
+    const auto high = load_le<std::uint64_t>(at + 8);
+    if (((low | high) & kIdBits) != 0) break;
+    const unsigned flags = at[kPlainFrameBytes];
+    store_little(to, low | kFlagBits[flags & 0xF]);
+    store_little(to + 8, high | kFlagBits[flags >> 4]);
+    at += kFrameSize;
+    to += kPlainFrameBytes;
+  }
+  if (count == 0) return 0;
+  index = base_ + pos_;
+  statistics_.frame_bytes += count;
+  pos_ += count * kFrameSize;
+  pass_ = pos_;
+  boundary_ = base_ + pos_;
+  return count;
+}
+
+std::size_t Demux::take_plain_frames(StreamBuffer& out, std::size_t most) {
+  const std::size_t left = (block_.size() - pos_) / kFrameSize;
+  const std::size_t room = std::min(most, left) * kPlainFrameBytes + 1;
+  TraceIndex index = 0;
+  const std::size_t frames = take_plain_frames({out.room(room), room}, index);
+  if (frames != 0) out.finish_run(index, frames * kPlainFrameBytes, true);
+  return frames;
+}
+
+void Demux::give_back_frames(std::size_t count) {
+  pos_ -= count * kFrameSize;
+  pass_ = pos_;
+  boundary_ = base_ + pos_;
+  statistics_.frame_bytes -= count;
 }
 
 // Finds the next frame; the caller unpacks it.

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -12,24 +15,31 @@ namespace waymark::parallel {
 namespace {
 
 constexpr std::size_t kBatch = 1024;
-// A block that is fed at once stays in the second-level cache.
-constexpr std::size_t kBlock = std::size_t{256} << 10;
+// What is fed at once stays in the second-level cache, and what a byte of trace can become must not
+// add up to much before somebody asks how much a piece holds.
+constexpr std::size_t kBlock = std::size_t{32} << 10;
 // What one thread decodes before the others begin: enough for every usual source to synchronise, so
 // that there is a state to guess from.
 constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 constexpr std::size_t kLeastPiece = std::size_t{1} << 10;
+constexpr std::size_t kMostPiece = std::size_t{1} << 30;
 constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 // Of the distance between two synchronisation points: two of them, at least one and the packets
 // behind it, lie in such a stretch nearly always.
 constexpr std::size_t kSyncPeriods = 3;
-// A piece that wants more gets so much at a time.
-constexpr std::size_t kLookAhead = std::size_t{1} << 10;
 // A warm-up is work that one thread would not have: pieces are so many times longer, if that does
 // not make them more than so many times as long as was asked for.
 constexpr std::size_t kWarmUpsInPiece = 32;
 constexpr std::size_t kMostStretching = 4;
-// After so many wrong guesses in a row, longer warm-ups.
+// A piece that wants more gets so much at a time.
+constexpr std::size_t kLookAhead = std::size_t{1} << 10;
+// After so many wrong guesses in a row, longer warm-ups, and in the end one thread for the rest.
 constexpr unsigned kManyWrong = 4;
+constexpr unsigned kTooManyWrong = 16;
+
+std::size_t whole_frames(std::size_t bytes) {
+  return (bytes + frames::kFrameSize - 1) / frames::kFrameSize * frames::kFrameSize;
+}
 
 void drain(DecodeTree& tree, Piece* piece, std::vector<Element>& batch) {
   while (const std::size_t count = tree.next(batch)) {
@@ -37,25 +47,26 @@ void drain(DecodeTree& tree, Piece* piece, std::vector<Element>& batch) {
   }
 }
 
-/// Decodes the bytes from `from` to `to`; `trace` begins at offset `base` of the capture.  An error
-/// is one of the first feed().
-Result<void> decode_stretch(DecodeTree& tree, TraceIndex base, Bytes trace, std::size_t from,
-                            std::size_t to, Piece* piece, std::vector<Element>& batch) {
-  tree.set_observer(piece);
-  Result<void> fed;
-  while (fed && from < to && !tree.failed()) {
-    const std::size_t size = std::min(kBlock, to - from);
-    fed = tree.feed(base + from, trace.subspan(from, size));
-    if (fed) drain(tree, piece, batch);
-    from += size;
-  }
+void finish(DecodeTree& tree, Piece& piece, std::vector<Element>& batch) {
+  tree.set_observer(&piece);
+  tree.finish();
+  drain(tree, &piece, batch);
   tree.set_observer(nullptr);
-  return fed;
+}
+
+/// Of the source that has the fewest, among those that have any.
+std::uint64_t least_syncs(const DecodeTree& tree) {
+  std::uint64_t least = 0;
+  for (const Source* source : tree.sources()) {
+    const std::uint64_t count = source->statistics().sync_points;
+    if (count != 0 && (least == 0 || count < least)) least = count;
+  }
+  return std::max<std::uint64_t>(1, least);
 }
 
 }  // namespace
 
-/// One call of decode().  The lock guards everything that is not said to be otherwise.
+/// One call of decode().  Where pieces begin and end is settled before the threads start.
 class ParallelDecoder::Run {
  public:
   Run(DecodeTree& tree, const Options& options, Statistics& statistics, TraceIndex index,
@@ -67,20 +78,23 @@ class ParallelDecoder::Run {
         consumer_(consumer),
         threads_(threads),
         piece_bytes_(options.piece_bytes),
+        batch_(kBatch),
         slots_(std::size_t{2} + threads) {}
 
   Result<void> decode() {
-    batch_.resize(kBatch);
-    first_end_ =
-        threads_ == 1 ? 0 : std::min({kFirstPiece, whole_frames(piece_bytes_), trace_.size()});
-    Result<bool> goes_on = true;
-    if (first_end_ != 0) goes_on = decode_here(0, first_end_);
-    if (goes_on && *goes_on) {
+    if (threads_ != 1)
+      first_end_ = std::min({kFirstPiece, whole_frames(piece_bytes_), trace_.size()});
+    bool goes_on = decode_here(0, first_end_);
+    if (goes_on) {
       plan();
-      goes_on = threads_ == 1 || piece_count_ < 2 ? decode_alone() : decode_with_threads();
+      goes_on = threads_ == 1 || piece_count_ < 2 ? decode_alone(0) : decode_with_threads();
     }
-    if (!goes_on) return std::unexpected(goes_on.error());
-    if (!*goes_on) return {};
+    if (refused_) return std::unexpected(*refused_);
+    if (out_of_memory_) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("Memory ran out while {} threads decoded; take fewer.", threads_));
+    }
+    if (!goes_on) return {};
     auto last = consumer_.begin();
     finish(tree_, *last, batch_);
     last->end();
@@ -90,110 +104,138 @@ class ParallelDecoder::Run {
   }
 
  private:
-  /// What a worker made of a piece.
+  using State = std::shared_ptr<const DecodeTree>;
+
+  /// What came of a piece.
   struct Done {
     std::unique_ptr<DecodeTree> begin;  ///< Before it, as guessed.
     std::unique_ptr<DecodeTree> end;    ///< After it, with the counts of it alone.
     std::unique_ptr<Piece> piece;
+    std::size_t end_at = 0;  ///< Before its end if it held too much.
     std::size_t warm_up = 0;
+    bool reset = false;  ///< All sources were, within it.
   };
 
-  [[nodiscard]] std::size_t begin_of(std::size_t piece) const {
-    return first_end_ + piece * piece_bytes_;
-  }
-  [[nodiscard]] std::size_t end_of(std::size_t piece) const {
-    return std::min(trace_.size(), begin_of(piece) + piece_bytes_);
-  }
+  /// The threads; they end with it.
+  class Workers {
+   public:
+    explicit Workers(Run& run) : run_(run) {}
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
+    ~Workers() { stop(); }
 
-  /// On the caller's thread and tree.  False: it is to stop.
-  Result<bool> decode_here(std::size_t from, std::size_t to) {
-    auto piece = consumer_.begin();
-    WAYMARK_TRY(decode_stretch(tree_, index_, trace_, from, to, piece.get(), batch_));
-    piece->end();
-    if (piece->wants_more()) complete(*tree_.clone(), *piece, to, batch_);
-    ++statistics_.pieces;
-    return consumer_.take(std::move(piece)) && !tree_.failed();
-  }
-
-  /// Goes on behind a piece as long as it wants.
-  void complete(DecodeTree& tree, Piece& piece, std::size_t from,
-                std::vector<Element>& batch) const {
-    while (piece.wants_more() && from < trace_.size() && !tree.failed()) {
-      const std::size_t to = std::min(from + kLookAhead, trace_.size());
-      static_cast<void>(decode_stretch(tree, index_, trace_, from, to, &piece, batch));
-      from = to;
+    /// Returns how many the system gave.
+    unsigned start(unsigned count) {
+      try {
+        for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this] { run_.work(); });
+      } catch (const std::system_error&) {
+        // Those that there are do it.
+      }
+      return static_cast<unsigned>(threads_.size());
     }
-    if (!piece.wants_more() || tree.failed()) return;
-    finish(tree, piece, batch);
-  }
-
-  static void finish(DecodeTree& tree, Piece& piece, std::vector<Element>& batch) {
-    tree.set_observer(&piece);
-    tree.finish();
-    drain(tree, &piece, batch);
-    tree.set_observer(nullptr);
-  }
-
-  Result<bool> decode_alone() {
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      const auto goes_on = decode_here(begin_of(i), end_of(i));
-      if (!goes_on || !*goes_on) return goes_on;
+    void stop() {
+      {
+        const std::lock_guard lock(run_.mutex_);
+        run_.stopping_ = true;
+      }
+      run_.room_.notify_all();
+      for (std::thread& thread : threads_) thread.join();
+      threads_.clear();
     }
-    return true;
-  }
 
-  /// False: it was to stop.
-  bool decode_with_threads() {
-    known_ = tree_.clone();
-    known_at_ = first_end_;
-    std::vector<std::thread> workers;
-    const unsigned count = static_cast<unsigned>(std::min<std::size_t>(threads_, piece_count_));
-    statistics_.threads = std::max(statistics_.threads, count);
-    for (unsigned i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
-    const bool whole = commit_all();
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    room_.notify_all();
-    for (std::thread& worker : workers) worker.join();
-    return whole;
+   private:
+    Run& run_;
+    std::vector<std::thread> threads_;
+  };
+
+  [[nodiscard]] std::size_t begin_of(std::size_t number) const {
+    return first_end_ + number * piece_bytes_;
+  }
+  [[nodiscard]] std::size_t end_of(std::size_t number) const {
+    return std::min(trace_.size(), begin_of(number) + piece_bytes_);
   }
 
   void plan() {
-    const std::uint64_t syncs = std::max<std::uint64_t>(1, least_syncs());
-    warm_up_ = std::max(kLeastWarmUp, whole_frames(kSyncPeriods * first_end_ / syncs));
+    warm_up_ = std::max(kLeastWarmUp, whole_frames(kSyncPeriods * first_end_ / least_syncs(tree_)));
     piece_bytes_ = whole_frames(piece_bytes_);
     most_warm_up_ = kMostStretching * piece_bytes_;
     piece_bytes_ = std::clamp(kWarmUpsInPiece * warm_up_, piece_bytes_, most_warm_up_);
+    if (density_ != 0) {
+      const std::size_t usual = whole_frames(Piece::kMostHeld / 2 / density_);
+      piece_bytes_ = std::clamp(usual, kLeastPiece, piece_bytes_);
+    }
     piece_count_ = (trace_.size() - first_end_ + piece_bytes_ - 1) / piece_bytes_;
   }
 
-  static std::size_t whole_frames(std::size_t bytes) {
-    return (bytes + frames::kFrameSize - 1) / frames::kFrameSize * frames::kFrameSize;
+  // -- Any thread --
+
+  /// Decodes the bytes from `from` to `to` and returns where it ended: earlier where the piece
+  /// holds enough, or the tree failed, or refused a block, which can be the very first one only.
+  std::size_t decode_stretch(DecodeTree& tree, std::size_t from, std::size_t to, Piece* piece,
+                             std::vector<Element>& batch, std::optional<Error>* refused = nullptr) {
+    tree.set_observer(piece);
+    while (from < to && !tree.failed() && (piece == nullptr || piece->held() < Piece::kMostHeld)) {
+      const std::size_t size = std::min(kBlock, to - from);
+      if (const auto fed = tree.feed(index_ + from, trace_.subspan(from, size)); !fed) {
+        if (refused != nullptr) *refused = fed.error();
+        break;
+      }
+      drain(tree, piece, batch);
+      from += size;
+    }
+    tree.set_observer(nullptr);
+    return from;
   }
 
-  /// Of the source that has the fewest, among those that have any.
-  [[nodiscard]] std::uint64_t least_syncs() const {
-    std::uint64_t least = 0;
-    for (const Source* source : tree_.sources()) {
-      const std::uint64_t count = source->statistics().sync_points;
-      if (count != 0 && (least == 0 || count < least)) least = count;
+  /// Goes on behind a piece as long as it wants.
+  void complete(DecodeTree& tree, Piece& piece, std::size_t from, std::vector<Element>& batch) {
+    tree.set_observer(&piece);
+    while (piece.wants_more() && from < trace_.size() && !tree.failed()) {
+      const std::size_t size = std::min(kLookAhead, trace_.size() - from);
+      if (!tree.feed(index_ + from, trace_.subspan(from, size))) break;
+      drain(tree, &piece, batch);
+      from += size;
     }
-    return least;
+    tree.set_observer(nullptr);
+    if (piece.wants_more() && !tree.failed()) finish(tree, piece, batch);
   }
+
+  /// From where the tree is, whose counts are 0.
+  void decode_piece(DecodeTree& tree, std::size_t from, std::size_t to, Done& done,
+                    std::vector<Element>& batch) {
+    const std::uint64_t resets = tree.resets();
+    done.piece = consumer_.begin();
+    done.end_at = decode_stretch(tree, from, to, done.piece.get(), batch);
+    done.reset = tree.resets() != resets;
+    done.end = tree.clone();
+    done.piece->end();
+    complete(tree, *done.piece, done.end_at, batch);
+  }
+
+  // -- The workers --
 
   void work() {
-    std::unique_ptr<DecodeTree> tree = tree_prototype();
+    try {
+      work_on_pieces();
+    } catch (const std::bad_alloc&) {
+      const std::lock_guard lock(mutex_);
+      out_of_memory_ = stopping_ = true;
+      done_.notify_one();
+      room_.notify_all();
+    }
+  }
+
+  void work_on_pieces() {
     std::vector<Element> batch(kBatch);
     std::unique_lock lock(mutex_);
+    const std::unique_ptr<DecodeTree> tree = known_->clone();
     while (true) {
       room_.wait(lock, [this] {
         return stopping_ || next_ >= piece_count_ || next_ < committed_ + slots_.size();
       });
       if (stopping_ || next_ >= piece_count_) return;
       const std::size_t number = next_++;
-      const std::shared_ptr<const DecodeTree> known = known_;
+      const State known = known_;
       const std::size_t known_at = known_at_;
       const std::size_t warm_up = warm_up_;
       lock.unlock();
@@ -202,11 +244,6 @@ class ParallelDecoder::Run {
       slots_[number % slots_.size()] = std::move(done);
       done_.notify_one();
     }
-  }
-
-  std::unique_ptr<DecodeTree> tree_prototype() {
-    const std::lock_guard lock(mutex_);
-    return known_->clone();
   }
 
   Done decode_guess(DecodeTree& tree, std::vector<Element>& batch, std::size_t number,
@@ -220,45 +257,76 @@ class ParallelDecoder::Run {
       tree.jump();
     }
     done.warm_up = begin - from;
-    // feed() can refuse nothing here: decode() has seen to size and place.
-    static_cast<void>(decode_stretch(tree, index_, trace_, from, begin, nullptr, batch));
+    decode_stretch(tree, from, begin, nullptr, batch);
     tree.reset_statistics();
     done.begin = tree.clone();
-    done.piece = consumer_.begin();
-    static_cast<void>(
-        decode_stretch(tree, index_, trace_, begin, end_of(number), done.piece.get(), batch));
-    done.end = tree.clone();
-    done.piece->end();
-    complete(tree, *done.piece, end_of(number), batch);
+    decode_piece(tree, begin, end_of(number), done, batch);
     return done;
   }
 
-  /// False: it was to stop.
-  bool commit_all() {
-    std::shared_ptr<const DecodeTree> truth = known_;
+  // -- The caller's thread --
+
+  /// In as many pieces as it takes.  False: it is to stop.
+  bool decode_here(std::size_t from, std::size_t to) {
+    while (from < to) {
+      auto piece = consumer_.begin();
+      const std::size_t end = decode_stretch(tree_, from, to, piece.get(), batch_, &refused_);
+      if (refused_) return false;
+      if (from == 0) density_ = piece->held() / std::max<std::size_t>(1, end);
+      piece->end();
+      if (piece->wants_more()) complete(*tree_.clone(), *piece, end, batch_);
+      ++statistics_.pieces;
+      if (!consumer_.take(std::move(piece)) || tree_.failed()) return false;
+      from = end;
+    }
+    return true;
+  }
+
+  /// All pieces from `first` on.
+  bool decode_alone(std::size_t first) {
+    for (std::size_t i = first; i < piece_count_; ++i)
+      if (!decode_here(begin_of(i), end_of(i))) return false;
+    return true;
+  }
+
+  bool decode_with_threads() {
+    known_ = tree_.clone();
+    known_at_ = first_end_;
+    Workers workers(*this);
+    const unsigned started =
+        workers.start(static_cast<unsigned>(std::min<std::size_t>(threads_, piece_count_)));
+    if (started == 0) return decode_alone(0);
+    statistics_.threads = std::max(statistics_.threads, started);
+    const auto rest = take_pieces();
+    workers.stop();
+    return rest && decode_alone(*rest);
+  }
+
+  /// The first piece that is left for one thread, which may be behind the last; nothing: it is to
+  /// stop.
+  std::optional<std::size_t> take_pieces() {
+    State truth = known_;
     unsigned wrong = 0;
     bool goes_on = true;
-    for (std::size_t number = 0; goes_on && number < piece_count_; ++number) {
+    std::size_t number = 0;
+    // A trace that cannot be guessed at all is better left to one thread.
+    for (; goes_on && number < piece_count_ && wrong < kTooManyWrong; ++number) {
       Done done;
-      {
-        std::unique_lock lock(mutex_);
-        auto& slot = slots_[number % slots_.size()];
-        done_.wait(lock, [&] { return slot.piece != nullptr; });
-        done = std::move(slot);
-        slot = {};
-      }
-      ++statistics_.pieces;
+      if (!wait_for(number, done)) break;
       statistics_.warm_up_bytes += done.warm_up;
       if (guessed_right(done, *truth)) {
         wrong = 0;
       } else {
         ++statistics_.redone;
-        redo(number, *truth, done);
-        lengthen(++wrong);
+        decode_again(begin_of(number), end_of(number), *truth, done);
+        lengthen_warm_up(++wrong);
       }
-      tree_.add_statistics(*done.end);
-      truth = std::move(done.end);
-      goes_on = consumer_.take(std::move(done.piece)) && !truth->failed();
+      goes_on = take(done, truth);
+      // What was too much for one piece.
+      while (goes_on && done.end_at < end_of(number)) {
+        decode_again(done.end_at, end_of(number), *truth, done);
+        goes_on = take(done, truth);
+      }
       {
         const std::lock_guard lock(mutex_);
         known_ = truth;
@@ -268,17 +336,40 @@ class ParallelDecoder::Run {
       room_.notify_all();
     }
     tree_.restore(*truth);
-    return goes_on;
+    const std::lock_guard lock(mutex_);
+    if (!goes_on || out_of_memory_) return std::nullopt;
+    return number;
   }
 
-  /// A source that had no bytes in the piece need not be where it was guessed: it stays where it
-  /// is.
+  /// False: it will not come.
+  bool wait_for(std::size_t number, Done& done) {
+    std::unique_lock lock(mutex_);
+    Done& slot = slots_[number % slots_.size()];
+    done_.wait(lock, [&] { return slot.piece != nullptr || out_of_memory_; });
+    if (slot.piece == nullptr) return false;
+    done = std::move(slot);
+    slot = {};
+    return true;
+  }
+
+  /// False: it is to stop.
+  bool take(Done& done, State& truth) {
+    ++statistics_.pieces;
+    tree_.add_statistics(*done.end);
+    truth = std::move(done.end);
+    return consumer_.take(std::move(done.piece)) && !truth->failed();
+  }
+
+  /// A source that had no bytes in the piece, and was not reset in it, need not be where it was
+  /// guessed: it stays where it is.
   static bool guessed_right(const Done& done, const DecodeTree& truth) {
     if (!done.begin->same_framing(truth)) return false;
     const auto begins = done.begin->sources();
     const auto ends = done.end->sources();
     const auto truths = truth.sources();
-    const auto idle = [&](std::size_t i) { return ends[i]->statistics().total_bytes == 0; };
+    const auto idle = [&](std::size_t i) {
+      return !done.reset && ends[i]->statistics().total_bytes == 0;
+    };
     for (std::size_t i = 0; i < truths.size(); ++i)
       if (!idle(i) && !begins[i]->same_state(*truths[i])) return false;
     for (std::size_t i = 0; i < truths.size(); ++i)
@@ -286,55 +377,55 @@ class ParallelDecoder::Run {
     return true;
   }
 
-  void redo(std::size_t number, const DecodeTree& truth, Done& done) {
+  void decode_again(std::size_t from, std::size_t to, const DecodeTree& truth, Done& done) {
     if (redoing_ == nullptr) redoing_ = truth.clone();
     redoing_->restore(truth);
     redoing_->reset_statistics();
-    done.piece = consumer_.begin();
-    static_cast<void>(decode_stretch(*redoing_, index_, trace_, begin_of(number), end_of(number),
-                                     done.piece.get(), batch_));
-    done.end = redoing_->clone();
-    done.piece->end();
-    complete(*redoing_, *done.piece, end_of(number), batch_);
+    decode_piece(*redoing_, from, to, done, batch_);
   }
 
-  void lengthen(unsigned wrong) {
+  void lengthen_warm_up(unsigned wrong) {
     const std::lock_guard lock(mutex_);
     if (wrong % kManyWrong == 0) warm_up_ = std::min(2 * warm_up_, most_warm_up_);
   }
 
-  DecodeTree& tree_;        ///< The caller's; only its thread touches it.
-  Statistics& statistics_;  ///< As tree_.
+  // Of the caller's thread.
+  DecodeTree& tree_;
+  Statistics& statistics_;
+  std::unique_ptr<DecodeTree> redoing_;
+  std::optional<Error> refused_;  ///< By the first feed().
+  std::size_t density_ = 0;       ///< Bytes held for a byte of trace.
+
+  // Constant once workers run.
   const TraceIndex index_;
   const Bytes trace_;
   Consumer& consumer_;
   const unsigned threads_;
-  std::vector<Element> batch_;           ///< As tree_.
-  std::unique_ptr<DecodeTree> redoing_;  ///< As tree_.
-
-  // Constant once workers run.
   std::size_t first_end_ = 0;
   std::size_t piece_bytes_;
   std::size_t piece_count_ = 0;
   std::size_t most_warm_up_ = 0;
+  std::vector<Element> batch_;  ///< Of the caller's thread.
 
+  // Under the lock once workers run.
   std::mutex mutex_;
   std::condition_variable room_;  ///< A slot may be filled, or all is over.
-  std::condition_variable done_;  ///< A slot was filled.
+  std::condition_variable done_;  ///< A slot was filled, or never will be.
   std::vector<Done> slots_;
-  std::size_t next_ = 0;                     ///< The first piece that nobody has begun.
-  std::size_t committed_ = 0;                ///< Pieces that were taken.
-  std::shared_ptr<const DecodeTree> known_;  ///< What is known to be true at known_at_.
+  std::size_t next_ = 0;       ///< The first piece that nobody has begun.
+  std::size_t committed_ = 0;  ///< Pieces that were taken.
+  State known_;                ///< What is known to be true at known_at_.
   std::size_t known_at_ = 0;
   std::size_t warm_up_ = 0;
   bool stopping_ = false;
+  bool out_of_memory_ = false;
 };
 
 ParallelDecoder::ParallelDecoder(DecodeTree& tree, const Options& options)
     : tree_(tree), options_(options) {
   if (options_.threads == 0) options_.threads = std::max(1U, std::thread::hardware_concurrency());
   options_.threads = std::min(options_.threads, kMaxThreads);
-  options_.piece_bytes = std::max(options_.piece_bytes, kLeastPiece);
+  options_.piece_bytes = std::clamp(options_.piece_bytes, kLeastPiece, kMostPiece);
 }
 
 Result<void> ParallelDecoder::decode(TraceIndex index, Bytes trace, Consumer& consumer) {

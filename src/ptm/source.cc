@@ -19,6 +19,7 @@ struct Parts {
   using Packet = ptm::Packet;
   using Parser = ptm::Parser;
   using Decoder = ptm::Decoder;
+  static constexpr bool kMarksFrames = true;
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kPtm; }
   static Parser make_parser(const Config& config, const SourceOptions& options) {

@@ -115,6 +115,7 @@ void DecodeTree::reset() {
 }
 
 void DecodeTree::reset_sources() {
+  ++resets_;
   const TraceId end = formatted() ? kTraceIdCount : TraceId{1};
   for (TraceId id = 0; id < end; ++id)
     if (Source* source = listener(id)) source->reset();

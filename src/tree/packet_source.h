@@ -41,6 +41,9 @@ struct PacketFault {
 ///   atoms      straight(), run(), running(), resume() and copy_atoms()
 ///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
 ///              straight there, what else there is to do makes the decoder busy()
+/// `P` may also have
+///   static constexpr bool kMarksFrames = true;  mark_frames() is for it: each packet of its parser
+///   says its length
 /// A decoder that has leave_span() may keep elements behind those that run() gave, until that call.
 template <class P>
 class PacketSource final : public Source {
@@ -64,7 +67,11 @@ class PacketSource final : public Source {
   void feed(const frames::StreamBlock& block) override { parser_.feed(block); }
 
   std::size_t next(std::span<Element> out) override {
-    return decoder_ ? next_element(out) : next_packets();
+    if (!decoder_) return next_packets();
+    if constexpr (kMarks) {
+      if (marks_ != nullptr) return next_element<true>(out);
+    }
+    return next_element<false>(out);
   }
 
   void finish() override { ending_ = Ending::kPacket; }
@@ -110,6 +117,11 @@ class PacketSource final : public Source {
     stream_id_ = stream_id;
   }
 
+  bool mark_frames(FrameMarks* marks) override {
+    if constexpr (kMarks) marks_ = marks;
+    return kMarks;
+  }
+
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
     const auto& p = packet.template as<Packet>();
     if constexpr (requires { P::write_packet(out, p, config_, options_); }) {
@@ -126,6 +138,7 @@ class PacketSource final : public Source {
 
   [[nodiscard]] std::unique_ptr<Source> clone() const override {
     auto copy = std::make_unique<PacketSource>(*this);
+    copy->marks_ = nullptr;
     if constexpr (requires(Decoder& decoder) { decoder.take_place(decoder); }) {
       if (decoder_) copy->decoder_->take_place(*decoder_);
     }
@@ -182,10 +195,15 @@ class PacketSource final : public Source {
     { decoder.put(packet, at, at) } -> std::same_as<Element*>;
   };
 
+  /// Nothing is given but packet by packet, and packets have their length.
+  static constexpr bool kMarks = requires { P::kMarksFrames; };
+
   static constexpr bool kRows =
       requires(Decoder& decoder, const frames::Run* run, const std::uint8_t* data, Element*& out) {
         decoder.run_row(run, run, data, std::size_t{}, std::size_t{}, out, out);
       };
+
+  static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< Of indexes.
 
   struct NoRegisters {
     explicit NoRegisters(const Config& /*config*/) {}
@@ -207,6 +225,7 @@ class PacketSource final : public Source {
   /// Only what runs where there is one asks for it.
   Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
 
+  template <bool kMarked>
   std::size_t next_element(std::span<Element> out) {
     std::size_t count = 0;
     if constexpr (kRuns) {
@@ -237,8 +256,10 @@ class PacketSource final : public Source {
         }
       } else if (!failed()) {
         if constexpr (kRuns || kPuts) {
-          Straight straight{*this, out.data() + count, out.data() + out.size()};
+          Straight<kMarked> straight{*this, out.data() + count, out.data() + out.size()};
+          straight.begin(out.data());
           const bool stopped = parser_.parse(straight);
+          straight.finish();
           if constexpr (requires(Decoder& decoder) { decoder.leave_span(); })
             decoder().leave_span();
           count = static_cast<std::size_t>(straight.at - out.data());
@@ -265,29 +286,71 @@ class PacketSource final : public Source {
   }
 
   /// Packets from the parser's loop to the decoder without a stop between them.
+  template <bool kMarked>
   struct Straight {
     PacketSource& source;
     Element* at;
     Element* end;
 
+    // With marks only.
+    FrameMarks* marks = nullptr;
+    const Element* first = nullptr;  ///< Where the block's first element would be.
+    std::size_t frame = 0;
+
+    void begin(const Element* out) {
+      if constexpr (kMarked) {
+        marks = source.marks_;
+        first = out - marks->elements;
+        frame = marks->frame;
+        // What the last packet had left to give came since.
+        if (marks->ends[frame] != FrameMarks::kNone) mark();
+      }
+    }
+    void finish() {
+      if constexpr (kMarked) marks->frame = static_cast<std::uint32_t>(frame);
+    }
+    void mark() { marks->ends[frame] = static_cast<std::uint32_t>(at - first); }
+    /// No branch: nothing could predict where frames end.
+    void enter_frame(TraceIndex index, std::size_t length) {
+      if constexpr (kMarked) {
+        const std::size_t offset = index - marks->index;
+        const std::size_t in_frame = offset % kFramePitch;
+        frame = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
+      }
+    }
+    void enter_frame(const Packet& packet) {
+      if constexpr (kMarked) {
+        // A packet that began in an earlier block ends where the parser is.
+        std::size_t end_position = source.parser_.position();
+        const std::size_t offset = packet.index - marks->index;
+        if (packet.index >= marks->index)
+          end_position = std::max(end_position, offset - offset / kFramePitch + packet.length);
+        const std::size_t last = std::max<std::size_t>(end_position, 1) - 1;
+        frame = std::min(last / frames::kPlainFrameBytes, FrameMarks::kMaxFrames - 1);
+      }
+    }
+
     template <class Atoms>
     bool on_atoms(TraceIndex index, const Atoms& atoms) {
       Decoder& decoder = source.decoder();
       ++source.statistics_.packets;
+      if constexpr (kMarked) enter_frame(index, atoms.length);
       if (decoder.straight()) [[likely]] {
         at = decoder.run(index, atoms, at, end);
+        if constexpr (kMarked) mark();
         return at != end && !decoder.busy();
       }
       Packet packet;
       packet.index = index;
       copy_atoms(atoms, packet);
       decoder.accept(packet);
+      if constexpr (kMarked) mark();
       return !decoder.busy();
     }
 
     std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
                              std::size_t position, std::size_t size)
-      requires kRows
+      requires kRows && (!kMarked)
     {
       Decoder& decoder = source.decoder();
       if (end - at < 2 || !decoder.straight()) return position;
@@ -299,11 +362,14 @@ class PacketSource final : public Source {
 
     bool on_packet(const Packet& packet) {
       Decoder& decoder = source.decoder();
+      enter_frame(packet);
       if constexpr (kPuts) {
         if (source.count(packet)) at = decoder.put(packet, at, end);
+        if constexpr (kMarked) mark();
         return at != end && !decoder.busy();
       } else {
         source.take(packet);
+        if constexpr (kMarked) mark();
         return !decoder.busy();
       }
     }
@@ -454,6 +520,7 @@ class PacketSource final : public Source {
   SourceStatistics statistics_;
   Observer* observer_ = nullptr;
   bool shows_packets_ = false;
+  FrameMarks* marks_ = nullptr;
   TraceId stream_id_ = 0;
   Ending ending_ = Ending::kNone;
 };

@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
     Protocols, ParallelDecoderProperty,
     testing::Values(std::vector<Protocol>{Protocol::kEtmV4}, std::vector<Protocol>{Protocol::kEte},
                     std::vector<Protocol>{Protocol::kPtm}, std::vector<Protocol>{Protocol::kEtmV3},
-                    std::vector<Protocol>{}),
+                    std::vector<Protocol>{Protocol::kStm}, std::vector<Protocol>{}),
     [](const auto& protocols) {
       return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
     });
@@ -220,6 +220,67 @@ TEST(ParallelDecoder, takes_any_number_of_threads) {
     ASSERT_TRUE(decoder.decode(0, capture.bytes, got));
     EXPECT_EQ(difference(expected, got), "");
     EXPECT_LE(decoder.statistics().threads, kMaxThreads);
+  }
+}
+
+// The frames are lost for a moment while one source has nothing to say: it starts anew all the
+// same.
+TEST(ParallelDecoder, a_silent_source_is_reset_with_the_others) {
+  synth::Workload workload = *synth::Workload::random(
+      {.seed = 3, .protocols = {Protocol::kEtmV4, Protocol::kEtmV4}, .size = 200'000});
+  workload.capture.framing = synth::CaptureFraming::kFsync;
+  workload.capture.interleave = 20'000;
+  workload.capture.damage = {};
+  for (auto& unit : workload.units) unit.sync_period = 1000;
+  synth::MemoryCapture capture = one_capture(workload);
+  std::size_t redone = 0;
+  for (std::size_t at = 60'000; at < 180'000; at += 7'000) {
+    std::vector<std::uint8_t> bytes = capture.bytes;
+    at -= at % 4;
+    while (bytes[at] != 0xFF || bytes[at + 3] != 0x7F) at += 4;
+    bytes[at + 3] = 0x00;  // FF FF FF 00: no frame can begin so.
+    const auto one = tree_of(capture);
+    const Collector expected = sequential(*one, bytes);
+    const auto many = tree_of(capture);
+    ParallelDecoder decoder(*many, {.threads = 3, .piece_bytes = 4000});
+    Collector got;
+    ASSERT_TRUE(decoder.decode(0, bytes, got));
+    EXPECT_EQ(difference(expected, got), "") << "damage at " << at;
+    redone += decoder.statistics().redone;
+  }
+  EXPECT_GT(redone, 0U);
+}
+
+/// Holds much, and so is cut short.
+struct HeavyConsumer final : Consumer {
+  struct Heavy final : Piece {
+    void on_elements(std::span<const Element> more) override { count += more.size(); }
+    [[nodiscard]] std::size_t held() const override { return count * 10'000; }
+    std::size_t count = 0;
+  };
+  std::unique_ptr<Piece> begin() override { return std::make_unique<Heavy>(); }
+  bool take(std::unique_ptr<Piece> piece) override {
+    const auto& heavy = static_cast<const Heavy&>(*piece);
+    count += heavy.count;
+    most = std::max(most, heavy.held());
+    return true;
+  }
+  std::size_t count = 0;
+  std::size_t most = 0;
+};
+
+TEST(ParallelDecoder, pieces_that_hold_much_are_ended) {
+  const synth::Workload workload = etmv4_workload();
+  const synth::MemoryCapture capture = one_capture(workload);
+  const Collector expected = sequential(*tree_of(capture), capture.bytes);
+  for (const unsigned threads : {1U, 3U}) {
+    const auto tree = tree_of(capture);
+    ParallelDecoder decoder(*tree, {.threads = threads, .piece_bytes = 200'000});
+    HeavyConsumer got;
+    ASSERT_TRUE(decoder.decode(0, capture.bytes, got));
+    EXPECT_EQ(got.count, expected.elements.size());
+    EXPECT_LT(got.most, expected.elements.size() * 10'000 / 2);
+    EXPECT_GT(decoder.statistics().pieces, 5U);
   }
 }
 

@@ -41,6 +41,7 @@ class TextPiece final : public parallel::Piece {
     sink_->end_here();
   }
   [[nodiscard]] bool wants_more() const override { return sink_->wants_more(); }
+  [[nodiscard]] std::size_t held() const override { return text_.size(); }
 
   /// The whole text.
   [[nodiscard]] std::string_view finish() {

@@ -1,5 +1,8 @@
 #include "builtin_channel.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "component_name.h"
 #include "logger.h"
 #include "opencsd/ocsd_if_version.h"
@@ -54,6 +57,7 @@ BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
       named ? component_name(names.elements, built_.trace_id) : std::string(names.elements);
   statistics_.version = OCSD_VER_NUM;
   statistics_.revision = OCSD_STATS_REVISION;
+  marks_frames_ = decode && built_.source->mark_frames(nullptr);
   observe();
 }
 
@@ -80,49 +84,144 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
     Logger::instance().print(text_.view());
     return OCSD_RESP_FATAL_INVALID_OP;
   }
+  if (ahead()) [[unlikely]]
+    return data_again(index, block);
+  return feed(index, block);
+}
+
+Response BuiltinChannel::feed(TraceIndex index, Bytes block) {
   run_ = {.position = 0, .index = index};
   built_.source->feed({block, {&run_, 1}});
   return pump();
+}
+
+bool BuiltinChannel::takes_runs() const {
+  return marks_frames_ && around_.output.function != nullptr && !ahead() && !wants_packets();
+}
+
+Response BuiltinChannel::data_run(TraceIndex index, std::size_t frames, std::size_t& used) {
+  response_ = OCSD_RESP_CONT;
+  used = 1;
+  if (!ready()) return OCSD_RESP_FATAL_NOT_INIT;
+  refresh_if_changed();
+  run_ = {.position = 0, .index = index, .whole_frames = true};
+  run_frames_ = used_frames_ = frames;
+  marks_.begin(index);
+  built_.source->mark_frames(&marks_);
+  built_.source->feed({Bytes(run_bytes_).first(frames * frames::kPlainFrameBytes), {&run_, 1}});
+  pump();
+  built_.source->mark_frames(nullptr);
+  run_frames_ = 0;
+  used = used_frames_;
+  return response_;
+}
+
+/// Behind the elements of `frame` in the batch.
+std::size_t BuiltinChannel::end_of_frame(std::size_t frame) const {
+  if (frame >= marks_.frame) return count_;
+  const std::uint32_t end = marks_.ends[frame];
+  return end == FrameMarks::kNone ? ready_ : end - marks_.elements;
+}
+
+/// After a WAIT, or an error, in a run of frames: what belongs to later frames is kept apart.
+void BuiltinChannel::cut_run() {
+  std::size_t frame = 0;
+  while (frame < marks_.frame &&
+         (marks_.ends[frame] == FrameMarks::kNone || marks_.ends[frame] < marks_.elements + at_))
+    ++frame;
+  ready_ = end_of_frame(frame);
+  used_frames_ = frame + 1;
+  const std::size_t end = used_frames_ * frames::kPlainFrameBytes;
+  const std::size_t position = built_.source->withdraw();
+  if (position > end) {
+    ahead_ = end;
+    ahead_end_ = position;
+    next_frame_ = used_frames_;
+  } else if (position < end) {
+    run_ = {.position = 0, .index = run_.index_at(position)};
+    built_.source->feed({Bytes(run_bytes_).subspan(position, end - position), {&run_, 1}});
+  }
+}
+
+/// A frame of which the source has read something already.
+Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
+  const std::size_t size = std::min(block.size(), ahead_end_ - ahead_);
+  if (std::memcmp(block.data(), &run_bytes_[ahead_], size) != 0) {
+    Logger::instance().error(packet_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
+                             index, kNoTraceId,
+                             "The bytes after a WAIT are not those that were given before");
+    return OCSD_RESP_FATAL_INVALID_DATA;
+  }
+  ahead_ += size;
+  if (!ahead()) {
+    ready_ = count_;
+    return size == block.size() ? pump() : feed(index + size, block.subspan(size));
+  }
+  ready_ = end_of_frame(next_frame_++);
+  return pump();
+}
+
+void BuiltinChannel::forget_batch() {
+  at_ = ready_ = count_ = 0;
+  ahead_ = ahead_end_ = 0;
 }
 
 Response BuiltinChannel::pump() {
   holds_ = false;
   const std::size_t size = around_.formatted ? kBatch : 1;
   while (true) {
-    while (at_ != count_) {
-      const Element& element = batch_[at_++];
-      Response answer;
-      if (element.kind == ElementKind::kInstrRange && around_.output.function != nullptr)
-          [[likely]] {
-        // Nearly all elements: this loop is what a client with a callback waits for.
-        answer = around_.output.function(around_.output.context, narrow(element.index),
-                                         element.trace_id, struct_.fill_range(element));
-      } else {
-        answer = deliver(element);
-      }
+    while (at_ != ready_) {
+      const Response answer =
+          batch_[at_].kind == ElementKind::kInstrRange && around_.output.function != nullptr
+              ? deliver_ranges()
+              : deliver(batch_[at_++]);
       response_ = worse(response_, answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
         return stop();
     }
-    at_ = count_ = 0;
+    if (ahead()) [[unlikely]]
+      return response_;
+    marks_.elements += static_cast<std::uint32_t>(count_);
+    at_ = ready_ = count_ = 0;
     paused_ = false;
     // Without frames a block holds many packets, and counts as used only as far as the client has
     // been told of it: one element at a time then.
     const std::size_t count = built_.source->next({batch_.data(), size});
     if (paused_) [[unlikely]]
       return stop();
-    count_ = count;
+    ready_ = count_ = count;
     if (count == 0) break;
   }
-  if (built_.source->failed()) response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+  if (built_.source->failed()) {
+    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+    if (run_frames_ != 0) used_frames_ = marks_.frame + std::size_t{1};
+  }
   return response_;
+}
+
+/// Nearly all elements: this loop is what a client with a callback waits for.  Up to the first
+/// element that is no range, or that the client answers with more than CONT.
+Response BuiltinChannel::deliver_ranges() {
+  const ElementOutput output = around_.output;
+  std::size_t at = at_;
+  const std::size_t end = ready_;
+  Response answer = OCSD_RESP_CONT;
+  do {
+    const Element& element = batch_[at++];
+    answer = output.function(output.context, narrow(element.index), element.trace_id,
+                             struct_.fill_range(element));
+  } while (answer == OCSD_RESP_CONT && at != end && batch_[at].kind == ElementKind::kInstrRange);
+  at_ = at;
+  return answer;
 }
 
 // What is left waits for a flush; after a fatal answer nothing does.
 Response BuiltinChannel::stop() {
   holds_ = response_ < OCSD_RESP_FATAL_NOT_INIT;
+  if (run_frames_ != 0) cut_run();
   if (holds_) return response_;
-  at_ = count_ = 0;
+  at_ = ready_;
+  if (!ahead()) at_ = ready_ = count_ = 0;
   if (around_.formatted) built_.source->withdraw();
   return response_;
 }
@@ -200,13 +299,15 @@ Response BuiltinChannel::end_of_trace() {
   response_ = OCSD_RESP_CONT;
   if (decode_ && !ready()) return OCSD_RESP_FATAL_NOT_INIT;
   refresh_if_changed();
+  // The client keeps what was to be given again.
+  if (ahead()) forget_batch();
   built_.source->finish();
   return pump();
 }
 
 Response BuiltinChannel::reset() {
   response_ = OCSD_RESP_CONT;
-  at_ = count_ = 0;
+  forget_batch();
   holds_ = paused_ = sink_waits_ = false;
   context_ = {};
   built_.source->reset();

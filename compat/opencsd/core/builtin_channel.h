@@ -19,6 +19,9 @@ class BuiltinChannel final : public Channel, private Observer {
                  TraceId slot, bool named);
 
   Response data(TraceIndex index, Bytes block) override;
+  [[nodiscard]] bool takes_runs() const override;
+  std::span<std::uint8_t> run_room() override { return run_bytes_; }
+  Response data_run(TraceIndex index, std::size_t frames, std::size_t& used) override;
   Response flush() override;
   Response end_of_trace() override;
   Response reset() override;
@@ -33,7 +36,7 @@ class BuiltinChannel final : public Channel, private Observer {
 
  private:
   // The elements of one frame's segment are 15 bytes' worth: more than this come in several turns.
-  static constexpr std::size_t kBatch = 64;
+  static constexpr std::size_t kBatch = 128;
 
   void on_packet(const PacketRef& packet) override;
   [[nodiscard]] bool wants_packets() const override;
@@ -41,7 +44,14 @@ class BuiltinChannel final : public Channel, private Observer {
   void on_diagnostic(const Diagnostic& record) override;
   void on_operation(Operation operation, TraceId trace_id) override;
 
+  Response feed(TraceIndex index, Bytes block);
+  Response data_again(TraceIndex index, Bytes block);
   Response pump();
+  Response deliver_ranges();
+  void cut_run();
+  [[nodiscard]] std::size_t end_of_frame(std::size_t frame) const;
+  void forget_batch();
+  [[nodiscard]] bool ahead() const { return ahead_ != ahead_end_; }
   Response stop();
   Response deliver(const Element& element);
   void follow_context(const Element& element);
@@ -67,11 +77,26 @@ class BuiltinChannel final : public Channel, private Observer {
   frames::Run run_;
   std::array<Element, kBatch> batch_;
   std::size_t at_ = 0;
-  std::size_t count_ = 0;
+  std::size_t ready_ = 0;  ///< What follows in the batch waits for its frame, if it is less than
+  std::size_t count_ = 0;  ///< this.
   Response response_ = OCSD_RESP_CONT;
   bool holds_ = false;
   bool paused_ = false;
   bool sink_waits_ = false;
+
+  // A run of frames is decoded in batches, whatever the client will answer.  After a WAIT the
+  // frames behind that of the element are the client's again, and those of which the source has
+  // read something already come a second time: bytes [ahead_, ahead_end_) of the run, their
+  // elements [ready_, count_) of the batch.
+  bool marks_frames_ = false;   ///< The source can say with which frame elements come.
+  std::size_t run_frames_ = 0;  ///< 0: no run.
+  std::size_t used_frames_ = 0;
+  std::size_t next_frame_ = 0;  ///< That of byte ahead_.
+  std::size_t ahead_ = 0;
+  std::size_t ahead_end_ = 0;
+  FrameMarks marks_;
+  /// Each frame is stored with one byte more.
+  std::array<std::uint8_t, FrameMarks::kMaxFrames * frames::kPlainFrameBytes + 1> run_bytes_;
 
   ElementStruct struct_;
   Element context_;  ///< The last kPeContext.

@@ -1,6 +1,7 @@
 // What listens to one trace ID of a tree: a decoder with whoever looks at its packets.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,15 @@ class Channel {
 
   /// Decodes a block that lives until the channel asks for more or is reset, or `withdraw()`.
   virtual Response data(TraceIndex index, Bytes block) = 0;
+  /// Frames without ID bytes may come many at once: unpacked to run_room(), then data_run().
+  [[nodiscard]] virtual bool takes_runs() const { return false; }
+  virtual std::span<std::uint8_t> run_room() { return {}; }
+  /// As data() for each frame.  `used`: how many of them were used up, as data() would have been
+  /// called for so many; the client gives the others again.
+  virtual Response data_run(TraceIndex /*index*/, std::size_t /*frames*/, std::size_t& /*used*/) {
+    return OCSD_RESP_FATAL_INVALID_OP;
+  }
+
   /// After a WAIT: goes on with what is held back, and the rest of the block.
   virtual Response flush() = 0;
   virtual Response end_of_trace() = 0;

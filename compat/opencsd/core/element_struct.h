@@ -1,6 +1,10 @@
 // Elements as the reference's structure, and back.  Fact sheet opencsd-c-api.md sections 7 and 8.
 #pragma once
 
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
 #include "opencsd/trc_gen_elem_types.h"
 #include "waymark/element/element.h"
 
@@ -21,21 +25,34 @@ class ElementStruct {
   }
 
   const ocsd_generic_trace_elem* fill_range(const Element& element) {
-    elem_.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
-    elem_.isa = static_cast<ocsd_isa>(element.isa);
-    elem_.st_addr = element.start;
-    elem_.en_addr = element.end;
-    elem_.cycle_count = element.cycle_count;
-    elem_.last_i_type = static_cast<ocsd_instr_type>(element.last_type);
-    elem_.last_i_subtype = static_cast<ocsd_instr_subtype>(element.last_subtype);
-    const unsigned flags = element.flags;
-    elem_.flag_bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
-                      (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
-    elem_.num_instr_range = element.count;
+    fill_range(element, elem_);
     return &elem_;
   }
 
+  /// The same in a structure that somebody else keeps.  Members that stand side by side are written
+  /// together: there is nothing else to do for most elements.
+  static void fill_range(const Element& element, ocsd_generic_trace_elem& to) {
+    const unsigned flags = element.flags;
+    const unsigned bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
+                          (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
+    put_pair(to.elem_type, OCSD_GEN_TRC_ELEM_INSTR_RANGE, static_cast<unsigned>(element.isa));
+    to.st_addr = element.start;
+    to.en_addr = element.end;
+    put_pair(to.cycle_count, element.cycle_count, static_cast<unsigned>(element.last_type));
+    put_pair(to.last_i_subtype, static_cast<unsigned>(element.last_subtype), bits);
+    to.num_instr_range = element.count;
+  }
+
  private:
+  /// Two neighbours of 32 bits each.
+  template <class Member>
+  static void put_pair(Member& member, std::uint32_t first, std::uint32_t second) {
+    static_assert(sizeof member == sizeof first);
+    std::uint64_t both = first | std::uint64_t{second} << 32;
+    if constexpr (std::endian::native == std::endian::big) both = both << 32 | both >> 32;
+    std::memcpy(static_cast<void*>(&member), &both, sizeof both);
+  }
+
   const ocsd_generic_trace_elem* fill_other(const Element& element);
   void fill_context(const Element& element);
   void fill_software_trace(const Element& element);
@@ -45,6 +62,12 @@ class ElementStruct {
   std::uint64_t payload_ = 0;  ///< What ptr_extended_data points to.
 };
 
+// What fill_range() takes for neighbours.
+static_assert(offsetof(ocsd_generic_trace_elem, isa) == 4);
+static_assert(offsetof(ocsd_generic_trace_elem, cycle_count) + 4 ==
+              offsetof(ocsd_generic_trace_elem, last_i_type));
+static_assert(offsetof(ocsd_generic_trace_elem, last_i_subtype) + 4 ==
+              offsetof(ocsd_generic_trace_elem, flag_bits));
 // fill_range() moves flags by constants: these say where they go.
 static_assert(kElementExecuted == 1 << 0);       // last_instr_exec, bit 0
 static_assert(kElementHasCycleCount == 1 << 2);  // has_cc, bit 4

@@ -133,8 +133,10 @@ Response Tree::frame_error() {
 Response Tree::run_frames() {
   Response response = run_segments();
   while (response < OCSD_RESP_WAIT) {
+    if (careful_frames_ == 0 && run_plain_frames(response)) continue;
     switch (demux_->step()) {
       case frames::Step::kFrame:
+        if (careful_frames_ != 0 && !waits_) --careful_frames_;
         segment_ = 0;
         segment_count_ = demux_->frame().count;
         response = worse(response, run_segments());
@@ -153,6 +155,27 @@ Response Tree::run_frames() {
   return response;
 }
 
+/// Frames without ID bytes, many at once.  False: the next step has to be taken.
+bool Tree::run_plain_frames(Response& response) {
+  const TraceId id = demux_->current_id();
+  Channel* const listener = id < kTraceIdCount ? channels_[id].get() : nullptr;
+  if (listener == nullptr || !listener->takes_runs()) return false;
+  TraceIndex index = 0;
+  const std::size_t frames = demux_->take_plain_frames(listener->run_room(), index);
+  if (frames == 0) return false;
+  std::size_t used = frames;
+  response = worse(response, listener->data_run(index, frames, used));
+  demux_->give_back_frames(frames - used);
+  demux_->statistics().count(id, used * frames::kPlainFrameBytes, true);
+  segment_ = segment_count_ = 0;
+  if (OCSD_DATA_RESP_IS_WAIT(response)) {
+    waiting_ = listener;
+    waits_ = true;
+    careful_frames_ = kCarefulFrames;
+  }
+  return true;
+}
+
 Response Tree::run_segments() {
   Response response = OCSD_RESP_CONT;
   while (segment_ != segment_count_) {
@@ -167,6 +190,8 @@ Response Tree::run_segments() {
       continue;
     if (OCSD_DATA_RESP_IS_WAIT(response)) {
       waiting_ = listener;
+      waits_ = true;
+      careful_frames_ = kCarefulFrames;
     } else {
       segment_ = segment_count_;
     }

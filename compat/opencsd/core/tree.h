@@ -49,6 +49,7 @@ class Tree final : private frames::RawMonitor {
   Response data(TraceIndex index, Bytes block, std::uint32_t& used);
   Response frame_data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used);
   Response run_frames();
+  [[nodiscard]] bool run_plain_frames(Response& response);
   Response run_segments();
   Response flush();
   Response end_of_trace();
@@ -63,6 +64,12 @@ class Tree final : private frames::RawMonitor {
   std::array<std::unique_ptr<Channel>, kTraceIdCount> channels_;
   std::uint32_t raw_flags_given_ = 0;  ///< Asked for; a printer makes it so.
   std::uint32_t raw_flags_ = 0;
+
+  /// Frames are handed over one by one as long as the client may be one that answers WAIT, which
+  /// shows early: what was decoded ahead of it would have to be kept.
+  static constexpr unsigned kCarefulFrames = 1024;
+  unsigned careful_frames_ = kCarefulFrames;
+  bool waits_ = false;  ///< It has answered WAIT.
 
   TraceIndex next_index_ = 0;  ///< With all 64 bits, where the interface has 32.
   bool started_ = false;

@@ -1,6 +1,7 @@
 // The decode tree of the C++ interface.  Fact sheets opencsd-cpp-api.md section 2 and
 // opencsd-c-api.md section 3.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "common/ocsd_dcd_tree.h"
@@ -44,7 +45,7 @@ namespace {
 struct ProcessLogger {
   ProcessLogger() { default_logger.initErrorLogger(OCSD_ERR_SEV_INFO); }
   ocsdDefaultErrorLogger default_logger;
-  ITraceErrorLog* current = &default_logger;
+  std::atomic<ITraceErrorLog*> current{&default_logger};
 };
 
 ProcessLogger& process_logger() {
@@ -375,7 +376,8 @@ ocsd_err_t DecodeTree::addBinFileRegionMemAcc(const ocsd_file_mem_region_t* regi
   }
   auto* const file = dynamic_cast<TrcMemAccessorFile*>(accessor);
   if (file != nullptr) {
-    accessor->setMemSpace(mem_space);
+    // It may be shared with a tree in another thread.
+    if (accessor->getMemSpace() != mem_space) accessor->setMemSpace(mem_space);
     for (int i = 1; i < num_regions; ++i)
       file->AddOffsetRange(region_array[i].start_address, region_array[i].region_size,
                            region_array[i].file_offset);

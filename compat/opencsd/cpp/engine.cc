@@ -148,12 +148,15 @@ Response Engine::stop() {
 }
 
 Response Engine::deliver(const Element& element) {
-  const ocsd_generic_trace_elem* const filled = struct_.fill(element);
-  if (filled == nullptr) [[unlikely]]
-    return OCSD_RESP_CONT;
-  static_cast<ocsd_generic_trace_elem&>(element_) = *filled;
-  if (element.kind == ElementKind::kPeContext) [[unlikely]]
-    follow_context(element);
+  // Ranges, of which there are most, have no need of a structure in between.
+  if (element.kind == ElementKind::kInstrRange) [[likely]] {
+    ElementStruct::fill_range(element, element_);
+  } else {
+    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
+    if (filled == nullptr) return OCSD_RESP_CONT;
+    static_cast<ocsd_generic_trace_elem&>(element_) = *filled;
+    if (element.kind == ElementKind::kPeContext) follow_context(element);
+  }
   return sink_->TraceElemIn(static_cast<ocsd_trc_index_t>(element.index), element.trace_id,
                             element_);
 }

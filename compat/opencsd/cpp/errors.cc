@@ -173,6 +173,7 @@ void ocsdDefaultErrorLogger::setOutputLogger(ocsdMsgLogger* pLogger) {
 
 const ocsd_hndl_err_log_t ocsdDefaultErrorLogger::RegisterErrorSource(
     const std::string& component_name) {
+  const std::lock_guard lock(m_mutex);
   m_error_sources.push_back(component_name);
   return static_cast<ocsd_hndl_err_log_t>(m_error_sources.size() - 1);
 }
@@ -186,6 +187,7 @@ void ocsdDefaultErrorLogger::CreateErrorObj(ocsdError** ppErr, const ocsdError* 
 }
 
 void ocsdDefaultErrorLogger::LogError(ocsd_hndl_err_log_t handle, const ocsdError* Error) {
+  const std::lock_guard lock(m_mutex);
   if (Error == nullptr || m_Verbosity < Error->getErrorSeverity()) return;
   if (m_output_logger != nullptr && m_output_logger->isLogging()) {
     const std::string name = handle < m_error_sources.size() ? m_error_sources[handle] : "unknown";
@@ -198,6 +200,7 @@ void ocsdDefaultErrorLogger::LogError(ocsd_hndl_err_log_t handle, const ocsdErro
 
 void ocsdDefaultErrorLogger::LogMessage(ocsd_hndl_err_log_t handle,
                                         ocsd_err_severity_t filter_level, const std::string& msg) {
+  const std::lock_guard lock(m_mutex);
   if (m_Verbosity < filter_level || m_output_logger == nullptr || !m_output_logger->isLogging())
     return;
   const std::string name = handle < m_error_sources.size() ? m_error_sources[handle] : "unknown";

@@ -6,6 +6,7 @@
 
 #include "common/trc_component.h"
 #include "common/trc_frame_deformatter.h"
+#include "core/builtin.h"
 #include "error_text.h"
 #include "waymark/frames/demux.h"
 
@@ -91,8 +92,8 @@ void TraceFmtDcdImpl::configure_demux(uint32_t new_flags) {
   const frames::Options options = options_of(new_flags);
   // The state stays: a new configuration of the output only is no new stream.
   if (demux_ && demux_->options() == options) return;
-  demux_.emplace(options,
-                 frames::Quirks{.block_end_moves_index = true, .fsync_after_hsync_fails = true});
+  demux_.emplace(options, frames::Quirks{.block_end_moves_index = waymark::compat::quirks_on(),
+                                         .fsync_after_hsync_fails = waymark::compat::quirks_on()});
   started_ = false;
   forget_segments();
 }

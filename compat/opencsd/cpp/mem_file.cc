@@ -36,7 +36,7 @@ class TrcMemAccFileImage {
 namespace {
 
 struct Shared {
-  std::mutex mutex;
+  std::recursive_mutex mutex;
   std::map<std::string, TrcMemAccessorFile*, std::less<>> by_path;
 };
 
@@ -50,6 +50,8 @@ Shared& shared() {
 
 void waymark::compat::visit_file_parts(const TrcMemAccessorFile& accessor,
                                        const FilePartVisitor& visitor) {
+  // Another tree may add a part to it.
+  const std::lock_guard lock(shared().mutex);
   TrcMemAccFileImage::visit(accessor, visitor);
 }
 
@@ -114,6 +116,7 @@ const bool TrcMemAccessorFile::validateRange() {
 }
 
 bool TrcMemAccessorFile::AddOffsetRange(ocsd_vaddr_t startAddr, size_t size, size_t offset) {
+  const std::lock_guard lock(shared().mutex);
   if (m_image == nullptr || size == 0) return false;
   const size_t all = m_image->bytes().size();
   if (offset > all || size > all - offset) return false;

@@ -1,5 +1,6 @@
 // The map of accessors and its cache.  Fact sheet opencsd-c-api.md section 3, "Memory mapper".
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -157,9 +158,16 @@ TrcMemAccMapper::TrcMemAccMapper(bool using_trace_id)
       m_trace_id_curr(0),
       m_using_trace_id(using_trace_id),
       m_err_log(nullptr),
-      m_generation(1) {}
+      m_generation(0) {
+  accessorsChanged();
+}
 
 TrcMemAccMapper::~TrcMemAccMapper() = default;
+
+void TrcMemAccMapper::accessorsChanged() {
+  static std::atomic<uint32_t> last{0};
+  m_generation = ++last;
+}
 
 void TrcMemAccMapper::setErrorLog(ITraceErrorLog* err_log_i) {
   m_err_log = err_log_i;
@@ -207,7 +215,7 @@ void TrcMemAccMapper::RemoveAllAccessors() {
   clearAccessorList();
   m_acc_curr = nullptr;
   if (m_cache.enabled()) m_cache.invalidateAll();
-  ++m_generation;
+  accessorsChanged();
 }
 
 ocsd_err_t TrcMemAccMapper::RemoveAccessorByAddress(ocsd_vaddr_t st_address,
@@ -246,7 +254,7 @@ ocsd_err_t TrcMemAccMapGlobalSpace::AddAccessor(TrcMemAccessorBase* p_accessor,
   });
   if (overlap) return OCSD_ERR_MEM_ACC_OVERLAP;
   m_acc_global.push_back(p_accessor);
-  ++m_generation;
+  accessorsChanged();
   return OCSD_OK;
 }
 
@@ -284,7 +292,7 @@ ocsd_err_t TrcMemAccMapGlobalSpace::RemoveAccessor(const TrcMemAccessorBase* p_a
   m_acc_global.erase(found);
   m_acc_curr = nullptr;
   if (m_cache.enabled()) m_cache.invalidateAll();
-  ++m_generation;
+  accessorsChanged();
   return OCSD_OK;
 }
 

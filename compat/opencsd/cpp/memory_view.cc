@@ -32,16 +32,17 @@ void MemoryView::clear() {
 }
 
 bool MemoryView::update(ITargetMemAccess* memory) {
-  const auto* const mapper = dynamic_cast<const TrcMemAccMapper*>(memory);
-  const std::uint32_t generation = mapper != nullptr ? mapper->getGeneration() : 0;
-  if (memory == memory_ && generation == generation_) return false;
+  if (memory == memory_ && (mapper_ == nullptr || mapper_->getGeneration() == generation_))
+      [[likely]]
+    return false;
   memory_ = memory;
-  generation_ = generation;
+  mapper_ = dynamic_cast<const TrcMemAccMapper*>(memory);
+  generation_ = mapper_ != nullptr ? mapper_->getGeneration() : 0;
   clear();
   if (memory == nullptr) return true;
   // A client's mapper may do as it likes.
-  if (mapper != nullptr && typeid(*mapper) == typeid(TrcMemAccMapGlobalSpace) &&
-      show_accessors(static_cast<const TrcMemAccMapGlobalSpace&>(*mapper)))
+  if (mapper_ != nullptr && typeid(*mapper_) == typeid(TrcMemAccMapGlobalSpace) &&
+      show_accessors(static_cast<const TrcMemAccMapGlobalSpace&>(*mapper_)))
     return true;
   clear();
   ask(*memory);

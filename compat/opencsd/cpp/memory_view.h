@@ -35,6 +35,7 @@ class MemoryView {
   image::Image image_;
   std::vector<std::pair<std::uint64_t, image::SpaceMask>> regions_;
   ITargetMemAccess* memory_ = nullptr;
+  const TrcMemAccMapper* mapper_ = nullptr;  ///< The same, if it is one.
   std::uint32_t generation_ = 0;
 };
 

@@ -1,6 +1,19 @@
 // The register of decoders.
+#include <mutex>
+
 #include "common/ocsd_lib_dcd_register.h"
 #include "managers.h"
+
+namespace {
+
+/// Trees are made in any thread.
+std::recursive_mutex& register_mutex() {
+  // Never destroyed: trees may outlive it otherwise.
+  static std::recursive_mutex* const mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+}  // namespace
 
 OcsdLibDcdRegister* OcsdLibDcdRegister::m_p_libMngr = nullptr;
 bool OcsdLibDcdRegister::m_b_deregistering = false;
@@ -15,11 +28,13 @@ OcsdLibDcdRegister::~OcsdLibDcdRegister() {
 }
 
 OcsdLibDcdRegister* OcsdLibDcdRegister::getDecoderRegister() {
+  const std::lock_guard lock(register_mutex());
   if (m_p_libMngr == nullptr) m_p_libMngr = new OcsdLibDcdRegister;
   return m_p_libMngr;
 }
 
 void OcsdLibDcdRegister::deregisterAllDecoders() {
+  const std::lock_guard lock(register_mutex());
   // A manager's destructor may ask for it again.
   if (m_p_libMngr == nullptr || m_b_deregistering) return;
   m_b_deregistering = true;
@@ -29,6 +44,7 @@ void OcsdLibDcdRegister::deregisterAllDecoders() {
 }
 
 const ocsd_trace_protocol_t OcsdLibDcdRegister::getNextCustomProtocolID() {
+  const std::lock_guard lock(register_mutex());
   const ocsd_trace_protocol_t next = m_nextCustomProtocolID;
   if (next < OCSD_PROTOCOL_END)
     m_nextCustomProtocolID = static_cast<ocsd_trace_protocol_t>(next + 1);
@@ -36,6 +52,7 @@ const ocsd_trace_protocol_t OcsdLibDcdRegister::getNextCustomProtocolID() {
 }
 
 void OcsdLibDcdRegister::releaseLastCustomProtocolID() {
+  const std::lock_guard lock(register_mutex());
   if (m_nextCustomProtocolID > OCSD_PROTOCOL_CUSTOM_0)
     m_nextCustomProtocolID = static_cast<ocsd_trace_protocol_t>(m_nextCustomProtocolID - 1);
 }
@@ -51,6 +68,7 @@ void OcsdLibDcdRegister::registerBuiltInDecoders() {
 
 const ocsd_err_t OcsdLibDcdRegister::registerDecoderTypeByName(const std::string& name,
                                                                IDecoderMngr* p_decoder_fact) {
+  const std::lock_guard lock(register_mutex());
   // The library's own names first, so that nobody takes one of them.
   registerBuiltInDecoders();
   if (p_decoder_fact == nullptr) return OCSD_ERR_INVALID_PARAM_VAL;
@@ -61,6 +79,7 @@ const ocsd_err_t OcsdLibDcdRegister::registerDecoderTypeByName(const std::string
 
 const ocsd_err_t OcsdLibDcdRegister::getDecoderMngrByName(const std::string& name,
                                                           IDecoderMngr** p_decoder_mngr) {
+  const std::lock_guard lock(register_mutex());
   registerBuiltInDecoders();
   const auto found = m_decoder_mngrs.find(name);
   if (found == m_decoder_mngrs.end()) return OCSD_ERR_DCDREG_NAME_UNKNOWN;
@@ -70,6 +89,7 @@ const ocsd_err_t OcsdLibDcdRegister::getDecoderMngrByName(const std::string& nam
 
 const ocsd_err_t OcsdLibDcdRegister::getDecoderMngrByType(ocsd_trace_protocol_t decoderType,
                                                           IDecoderMngr** p_decoder_mngr) {
+  const std::lock_guard lock(register_mutex());
   registerBuiltInDecoders();
   const auto found = m_typed_decoder_mngrs.find(decoderType);
   if (found == m_typed_decoder_mngrs.end()) return OCSD_ERR_DCDREG_TYPE_UNKNOWN;
@@ -78,22 +98,26 @@ const ocsd_err_t OcsdLibDcdRegister::getDecoderMngrByType(ocsd_trace_protocol_t 
 }
 
 const bool OcsdLibDcdRegister::isRegisteredDecoder(const std::string& name) {
+  const std::lock_guard lock(register_mutex());
   registerBuiltInDecoders();
   return m_decoder_mngrs.contains(name);
 }
 
 const bool OcsdLibDcdRegister::isRegisteredDecoderType(ocsd_trace_protocol_t decoderType) {
+  const std::lock_guard lock(register_mutex());
   registerBuiltInDecoders();
   return m_typed_decoder_mngrs.contains(decoderType);
 }
 
 const bool OcsdLibDcdRegister::getFirstNamedDecoder(std::string& name) {
+  const std::lock_guard lock(register_mutex());
   registerBuiltInDecoders();
   m_iter = m_decoder_mngrs.cbegin();
   return getNextNamedDecoder(name);
 }
 
 const bool OcsdLibDcdRegister::getNextNamedDecoder(std::string& name) {
+  const std::lock_guard lock(register_mutex());
   if (m_iter == m_decoder_mngrs.cend()) return false;
   name = m_iter->first;
   ++m_iter;

@@ -2,6 +2,7 @@
 // Design section 4; fact sheets etmv4-ete.md 4.6 and isa-waypoints.md 6.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -151,6 +152,7 @@ class Follower {
   const Block& link(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
                     std::uint8_t it_remaining);
   void walk(Block& block);
+  Bytes read(std::uint64_t address);
   Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const;
   void insert(Block* block);
   void grow();
@@ -172,7 +174,16 @@ class Follower {
   std::vector<std::unique_ptr<Block[]>> slabs_;
   std::size_t used_ = 0;
   Block scratch_;
-  std::vector<std::uint8_t> fetch_buffer_;
+  // What a callback gave last, by address: neighbouring blocks come from one answer.  As old as the
+  // blocks at most.
+  static constexpr std::size_t kWindowBytes = 256;
+  struct Window {
+    std::uint64_t start = 0;
+    std::uint32_t view = 0;
+    std::uint32_t size = 0;  ///< 0: empty.
+    std::array<std::uint8_t, kWindowBytes> bytes;
+  };
+  std::vector<Window> windows_;  ///< A power of two; one where there are no callbacks.
   // What long walks found from multiples of 8 KiB on, so that no byte is classified often.
   std::unordered_map<Key, Block, KeyHash> checkpoints_;
 };

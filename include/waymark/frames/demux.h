@@ -152,6 +152,17 @@ class Demux {
 
   [[nodiscard]] const Frame& frame() const { return frame_; }
 
+  /// Instead of a step() for each: the next frames of the block that have no ID bytes, all of them
+  /// current_id()'s, unpacked to `out` one after the other, as many as fit there.  Returns how
+  /// many; `index` becomes that of the first.  0: take a step(), also where a monitor is set, and
+  /// for other than memory-aligned frames.
+  std::size_t take_plain_frames(std::span<std::uint8_t> out, TraceIndex& index);
+  /// The same as a run that is appended to `out`, at most `most` frames.
+  std::size_t take_plain_frames(StreamBuffer& out, std::size_t most);
+
+  /// Takes back the last `count` of them, before any other call: they are part of the block again.
+  void give_back_frames(std::size_t count);
+
   /// What kError or kSkipped, or a refused feed(), is about.  For kError the index is that of the
   /// failing pass (sheet 4.3); for kSkipped that of the first byte lost, and `lost` counts them.
   [[nodiscard]] const Diagnostic& error() const { return error_; }
@@ -181,12 +192,6 @@ class Demux {
   /// From the same next blocks both will give the same frames and errors.  Both have used up their
   /// blocks.
   [[nodiscard]] bool same_state(const Demux& other) const;
-
-  /// Whole frames without ID bytes, which all belong to current_id(): appends their data to `out`,
-  /// as one run, and returns how many there are at the present place of the block, at most `most`.
-  /// They are passed then.  0 as well where frames cannot be told in bulk: with a monitor, with
-  /// syncs between them, or after damage.
-  std::size_t take_plain_frames(StreamBuffer& out, std::size_t most);
 
   /// Bytes taken in that were neither counted nor reported as skipped: an unfinished frame, or the
   /// search for a sync.  At the end of the capture these are lost.

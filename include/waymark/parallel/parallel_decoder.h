@@ -17,6 +17,11 @@ class Piece : public Observer {
   [[nodiscard]] bool wants_packets() const override { return false; }
   virtual void on_elements(std::span<const Element> elements) = 0;
 
+  /// Bytes of memory that it holds; asked now and then.  A piece that holds kMostHeld is ended, and
+  /// pieces are made so short that most hold less.
+  [[nodiscard]] virtual std::size_t held() const { return 0; }
+  static constexpr std::size_t kMostHeld = std::size_t{16} << 20;
+
   /// The piece ends here.  What comes after this belongs to the next one.
   virtual void end() {}
   /// After end(): some of what follows is needed to complete this piece.  Asked now and then; at
@@ -39,8 +44,8 @@ class Consumer {
 struct Options {
   /// 0: as many as the machine has cores.  1: the caller's thread alone.  At most kMaxThreads.
   unsigned threads = 0;
-  /// Trace in one piece; rounded up to whole frames.  What the pieces of a few times `threads` of
-  /// them hold is the memory that is needed.
+  /// Trace in one piece; rounded up to whole frames; 1 KiB to 1 GiB.  A little more than `threads`
+  /// pieces are held at a time.
   std::size_t piece_bytes = std::size_t{256} << 10;
 };
 inline constexpr unsigned kMaxThreads = 256;
@@ -74,8 +79,10 @@ class ParallelDecoder {
   /// Decodes `trace`, whose first byte is at `index`, to its end: the last piece is what
   /// DecodeTree::finish() gives.  Leaves the tree, with its counts, where one thread would have
   /// left it; if the consumer wanted no more, or the tree failed(), behind the last piece that was
-  /// taken. The tree's observer is gone then. kInvalidArgument: as DecodeTree::feed(), with nothing
-  /// decoded.
+  /// taken.  The tree's observer is gone then.
+  ///
+  /// kInvalidArgument: as DecodeTree::feed(), with nothing decoded; kLimit: memory ran out, and the
+  /// tree stands behind the last piece that was taken.
   Result<void> decode(TraceIndex index, Bytes trace, Consumer& consumer);
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }

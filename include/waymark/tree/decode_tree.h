@@ -80,7 +80,8 @@ class DecodeTree {
   /// points, and frames without ID bytes are taken to belong to the ID that is current now.
   void jump();
 
-  /// Goes on where `other` is, also after finish().  What is known of the image, observer, filter and counts stay.
+  /// Goes on where `other` is, also after finish().  What is known of the image, observer, filter
+  /// and counts stay.
   void restore(const DecodeTree& other);
 
   /// From the same next blocks both will give the same.
@@ -88,6 +89,9 @@ class DecodeTree {
 
   /// From the same next blocks both will give the same bytes to their sources.
   [[nodiscard]] bool same_framing(const DecodeTree& other) const;
+
+  /// How often the frames, or reset(), made all sources start anew.
+  [[nodiscard]] std::uint64_t resets() const { return resets_; }
 
   /// Blocks must be a multiple of this: 1 where nothing is formatted.
   [[nodiscard]] std::size_t alignment() const { return demux_ ? demux_->options().alignment() : 1; }
@@ -122,6 +126,7 @@ class DecodeTree {
   Source* current_ = nullptr;  ///< Whose input next() works on.
   frames::Run raw_run_;
   frames::StreamBuffer plain_;  ///< Frames in a row that current_ works on.
+  std::uint64_t resets_ = 0;
   std::size_t segment_ = 0;
   std::size_t segment_count_ = 0;
 };

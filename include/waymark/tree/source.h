@@ -1,6 +1,7 @@
 // One trace source: the bytes of one trace ID to packets and elements, whatever the protocol.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,6 +58,27 @@ class Observer {
   virtual void on_diagnostic(const Diagnostic& /*record*/) {}
   /// An operation has passed through the source with this ID.
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
+};
+
+/// With which frame each element comes, of a block that is one run of whole frames.  For drivers
+/// that hand over many frames at once and may have to take some back.
+struct FrameMarks {
+  static constexpr std::size_t kMaxFrames = 64;  ///< Of a block.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  TraceIndex index = 0;        ///< Of the block.
+  std::uint32_t elements = 0;  ///< That the block has given so far; whoever calls next() adds them.
+  std::uint32_t frame = 0;     ///< That of the last packet: where its last byte is.
+  /// So many elements had come after the last packet of each frame; kNone: no packet ends there.
+  /// Those of the last frame with packets may go on.
+  std::array<std::uint32_t, kMaxFrames> ends;
+
+  /// Before a block is fed.
+  void begin(TraceIndex block_index) {
+    index = block_index;
+    elements = frame = 0;
+    ends.fill(kNone);
+  }
 };
 
 /// Counts of one source.
@@ -163,6 +185,10 @@ class Source {
   /// `observer` must outlive the source or be replaced; nullptr: none.  `stream_id` is the ID that
   /// its packets carry.
   virtual void set_observer(Observer* observer, TraceId stream_id) = 0;
+
+  /// From now on `marks` are written in each next(); nullptr: no longer.  Not in a clone().  False:
+  /// this source cannot.
+  virtual bool mark_frames(FrameMarks* /*marks*/) { return false; }
 
   /// The listing's text of a packet of this source, without newline.
   virtual void write_packet(TextBuffer& out, const PacketRef& packet) const = 0;

@@ -188,8 +188,10 @@ class Run {
       client_.log.line("Trace Packet Lister : Data Path fatal error");
       if (const ocsdError* const error = client_.lines.errors().GetLastError())
         client_.log.text().put(ocsdError::getErrorString(*error));
-    } else if (OCSD_DATA_RESP_IS_WAIT(operate(OCSD_OP_EOT))) {
-      flush();
+    } else {
+      // The macro looks at its argument more than once.
+      const ocsd_datapath_resp_t answer = operate(OCSD_OP_EOT);
+      if (OCSD_DATA_RESP_IS_WAIT(answer)) flush();
     }
     client_.log.line(
         fmt::format("Trace Packet Lister : Trace buffer done, processed {} bytes.", used));

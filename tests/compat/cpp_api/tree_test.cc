@@ -1,4 +1,6 @@
+#include <array>
 #include <span>
+#include <thread>
 
 #include "support.h"
 #include "waymark/element/text.h"
@@ -257,6 +259,23 @@ TEST(cpp_api_tree, data_that_does_not_continue_is_refused) {
   EXPECT_EQ(tree->TraceDataIn(OCSD_OP_DATA, 64, 0, trace.data(), &used),
             OCSD_RESP_FATAL_INVALID_PARAM);
   EXPECT_EQ(tree->TraceDataIn(OCSD_OP_DATA, 64, 16, nullptr, &used), OCSD_RESP_FATAL_INVALID_PARAM);
+}
+
+TEST(cpp_api_tree, trees_in_two_threads_are_independent) {
+  const ByteVector trace = read_file(sample("trace.bin"));
+  std::array<Collector, 2> sinks;
+  {
+    std::vector<std::jthread> threads;
+    for (Collector& sink : sinks)
+      threads.emplace_back([&sink, &trace] {
+        for (int i = 0; i < 3; ++i) {
+          sink.lines.clear();
+          run(*sample_tree(sink), trace);
+        }
+      });
+  }
+  EXPECT_EQ(sinks[0].lines, sinks[1].lines);
+  EXPECT_EQ(sinks[0].instructions, 3 * kSampleInstructions);
 }
 
 /// Memory of a client's own, with the context that was delivered before each read.

@@ -1,6 +1,7 @@
 // The error logger that the library uses unless the client brings its own.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
+/// Several trees may log at once, from threads of their own.  What GetLastError() gave holds until
+/// the next error.
 class ocsdDefaultErrorLogger : public ITraceErrorLog {
  public:
   ocsdDefaultErrorLogger();
@@ -48,6 +51,7 @@ class ocsdDefaultErrorLogger : public ITraceErrorLog {
   ocsdMsgLogger *m_output_logger;
   bool m_created_output_logger;
   std::vector<std::string> m_error_sources;
+  std::recursive_mutex m_mutex;
 };
 
 #pragma GCC diagnostic pop

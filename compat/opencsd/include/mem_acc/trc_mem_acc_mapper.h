@@ -47,10 +47,10 @@ class TrcMemAccMapper : public ITargetMemAccess {
     return m_cache.setCacheSizes(page_size, num_pages, err_on_limit);
   }
 
-  /// Changes with each accessor that is added or removed.
+  /// Changes with each accessor that is added or removed; no two mappers have the same.
   const uint32_t getGeneration() const { return m_generation; }
   /// An accessor that is there has got another range.
-  void accessorsChanged() { ++m_generation; }
+  void accessorsChanged();
 
  protected:
   /// Makes the accessor of an address the current one.
