@@ -368,8 +368,8 @@ PlainFacts plain_facts(Bytes content, std::size_t window) {
   Frame frame;
   const auto count = [&] {
     const Message message = parse_message(frame.bytes, {.mode = Mode::kStrict, .quirks = {}});
-    // Zeros are compact builds, too.
-    if (message.is_short && message.type == Type::kBuild) return;
+    // Zeros look like compact builds, and speak neither for messages nor against them.
+    if (message.is_short && message.type == Type::kBuild && message.header == 0) return;
     const bool is_text = message.type == Type::kString && is_printable(message.text);
     const bool is_whole = frame.end == FrameEnd::kWhole;
     const bool no_nul = message.defect == Defect::kTextUnterminated && is_text;

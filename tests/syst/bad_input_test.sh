@@ -191,6 +191,27 @@ expect_out 'demo:5  &a;|1'
 printf '%s%s%s' "$(repeat 20000 ' ' | sed 's/ /<a>/g')" "$head" "$tail" >deep.xml
 refused deep 'this is no XML'
 
+case=strict_stops_at_once
+bad=42564101020061000BADC0DE
+put_hex strict.bin "$before$bad$after$after"
+put_line strict.txt "$before" "$bad" "$after" "$after"
+for input in 'strict.bin --as plain' 'strict.txt' '-'; do
+  # shellcheck disable=SC2086
+  "$WAYMARK" syst $input --strict <strict.txt >out 2>err
+  code=$?
+  expect_code 1
+  expect_lines 2
+  expect_out "$bad"
+  expect_err '--strict: the message at byte'
+done
+
+case=names_from_collateral_are_shown_in_one_line
+sed 's/Name="demo"/Name="de\&#10;mo\&#27;[31m"/' other.xml >name.xml
+run syst missing.txt --collateral name.xml
+expect_code 0
+expect_lines 1
+expect_out 'de\nmo\x1b[31m:5'
+
 case=no_carrier
 printf 'hello\n' >hello.txt
 run syst hello.txt

@@ -27,8 +27,9 @@ make_pair() {
 
 # Timestamps 100, 300, 500 of the core, two instructions before each.
 readonly core=("${stream_start[@]}" f7 02 64 f7 02 ac 02 f7 02 f4 03 f7)
-# "one" at 200 from 129:4, "two" at 400 from 130:1; the second begins before the first ends.
-software="$sync 181 304 $(begin 200 01415042) 182 301 $(begin 400 01415042)"
+# "one" at 200 from 129:4, "two" at 400 from 130:1; the second begins before the first ends, and
+# a NULL packet with a time ends nothing.
+software="$sync 181 304 $(begin 200 01415042) F01E$(printf '%016X' 200) 182 301 $(begin 400 01415042)"
 software+=" 181 304 $(then_ 00656E6F)$flag 182 301 $(then_ 006F7774)$flag"
 
 # 129:4 says at 600 that its clock of 1 MHz shows 10000; it sends "sync" of 10100, which is 700, at 900.

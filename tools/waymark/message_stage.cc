@@ -75,7 +75,14 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
                          (element.extra & kOther) == 0 &&
                          (element.extra_value != 0 || (element.extra & kSwMarker) != 0) &&
                          channels_.statistics().noise == noise;
-    if (!is_part) out_.push_back(element);
+    if (is_part) continue;
+    // Messages that it stands among are not before it, either.
+    if ((element.flags & kElementHasTimestamp) != 0 && element.kind == ElementKind::kSwTrace &&
+        (element.flags & kElementTimeIsPartial) == 0) {
+      Times& times = times_[element.trace_id];
+      times.latest = element.timestamp;
+    }
+    out_.push_back(element);
   }
   return out_;
 }
