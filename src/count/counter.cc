@@ -232,6 +232,17 @@ Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
   return &way;
 }
 
+void Counter::replay(Stretch& stretch) {
+  Atoms atoms = expand_(stretch.row);
+  for (Place at = stretch.from; atoms.count != 0; --atoms.count, atoms.bits >>= 1) {
+    Step& passed = step(at);
+    const std::size_t taken = atoms.bits & 1;
+    passed.times[taken] += stretch.times;
+    at = passed.next[taken];
+  }
+  stretch.times = stretch.seen = 0;
+}
+
 void Counter::drop_nodes() {
   for (std::size_t i = kFirstNode; i < used_; ++i) steps_[i] = {};
   for (std::size_t i = 0; i < exits_.size(); ++i) steps_[kMaxNodes + i] = {};
@@ -245,6 +256,7 @@ void Counter::drop_nodes() {
   way_mask_ = kFirstTable - 1;
   block_count_ = range_count_ = way_count_ = 0;
   targets_.fill({});
+  stretches_.assign(std::size_t{1} << kStretchBits, {});
   open_branch_ = 0;
   open_direct_ = last_range_ = nullptr;
   group_lost_ = group_lost_ || group_size_ != 0;
@@ -383,6 +395,8 @@ void Counter::close_group() {
 // ---- Results --------------------------------------------------------------------------------
 
 void Counter::harvest() {
+  for (Stretch& stretch : stretches_)
+    if (stretch.times != 0) replay(stretch);
   Counts counts;
   for (std::size_t i = kFirstNode; i < used_; ++i) {
     Node& node = slabs_[i / kSlab][i % kSlab];
