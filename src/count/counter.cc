@@ -95,9 +95,16 @@ void Counter::begin(const flow::Follower& follower) {
   flushes_ = flushes;
 }
 
+inline bool Counter::is_selected(const Element& element) const {
+  const Context& now = contexts_[context_];
+  return element.context_id == now.context_id && element.vmid == now.vmid &&
+         (element.flags & kContextFlags) == now.flags && element.trace_id == now.trace_id &&
+         element.exception_level == now.exception_level && element.security == now.security;
+}
+
 void Counter::select(const Element& element) {
+  if (is_selected(element)) return;
   const Context context = context_of(element);
-  if (contexts_[context_] == context) return;
   if (contexts_.size() == kMaxContexts && !numbers_.contains(context)) {
     harvest();
     drop_nodes();
@@ -175,11 +182,6 @@ Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
 }
 
 Node* Counter::range_node(const Element& element) {
-  if (last_range_ != nullptr) {
-    Node* const guess = last_range_->guess[last_taken_ ? 1 : 0];
-    if (guess != nullptr && same_range(*guess, element, context_)) [[likely]]
-      return guess;
-  }
   const Range range = range_of(element);
   const auto same = [&](const Node& node) { return same_range(node, element, context_); };
   Node** at = slot(ranges_, range_hash(range, context_), same);
@@ -266,6 +268,27 @@ void Counter::drop_nodes() {
 
 // ---- Elements -------------------------------------------------------------------------------
 
+[[gnu::always_inline]] inline void Counter::observe_range(const Element& element) {
+  if (!is_selected(element)) [[unlikely]]
+    select(element);
+  if (open_branch_ != 0 || open_direct_ != nullptr) [[unlikely]]
+    close_branch(element.start, element.isa);
+  Node* node = last_range_ != nullptr ? last_range_->guess[last_taken_ ? 1 : 0] : nullptr;
+  if (node == nullptr || !same_range(*node, element, context_)) [[unlikely]]
+    node = range_node(element);
+  const bool executed = (element.flags & kElementExecuted) != 0;
+  ++node->times[executed ? 1 : 0];
+  last_range_ = node;
+  last_taken_ = executed;
+  if (executed) {
+    if (leads_on(node->range)) open_branch_ = node->place;
+    if (node->target == kNoAddress && node->range.last_type == isa::InstrType::kBranch)
+      open_direct_ = node;
+  }
+  log(node->place);
+  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
+}
+
 void Counter::observe(std::span<const Element> elements) {
   for (const Element& element : elements) {
     if (element.kind == ElementKind::kInstrRange) [[likely]] {
@@ -274,23 +297,6 @@ void Counter::observe(std::span<const Element> elements) {
       observe_other(element);
     }
   }
-}
-
-void Counter::observe_range(const Element& element) {
-  select(element);
-  close_branch(element.start, element.isa);
-  Node* const node = range_node(element);
-  const bool executed = (element.flags & kElementExecuted) != 0;
-  ++node->times[executed ? 1 : 0];
-  last_range_ = node;
-  last_taken_ = executed;
-  if (executed) {
-    if (leads_on(node->range)) open_branch_ = node->place;
-    if (node->range.last_type == isa::InstrType::kBranch && node->target == kNoAddress)
-      open_direct_ = node;
-  }
-  log(node->place);
-  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
 }
 
 void Counter::open_branch(Place branch) {

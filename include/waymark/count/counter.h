@@ -226,6 +226,7 @@ class Counter {
   static std::size_t target_hash(std::uint64_t key) {
     return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
   }
+  [[nodiscard]] bool is_selected(const Element& element) const;
   void replay(Stretch& stretch);
   void observe_range(const Element& element);
   void observe_other(const Element& element);
