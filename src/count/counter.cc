@@ -95,9 +95,16 @@ void Counter::begin(const flow::Follower& follower) {
   flushes_ = flushes;
 }
 
+inline bool Counter::is_selected(const Element& element) const {
+  const Context& now = contexts_[context_];
+  return element.context_id == now.context_id && element.vmid == now.vmid &&
+         (element.flags & kContextFlags) == now.flags && element.trace_id == now.trace_id &&
+         element.exception_level == now.exception_level && element.security == now.security;
+}
+
 void Counter::select(const Element& element) {
+  if (is_selected(element)) return;
   const Context context = context_of(element);
-  if (contexts_[context_] == context) return;
   if (contexts_.size() == kMaxContexts && !numbers_.contains(context)) {
     harvest();
     drop_nodes();
@@ -175,11 +182,6 @@ Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
 }
 
 Node* Counter::range_node(const Element& element) {
-  if (last_range_ != nullptr) {
-    Node* const guess = last_range_->guess[last_taken_ ? 1 : 0];
-    if (guess != nullptr && same_range(*guess, element, context_)) [[likely]]
-      return guess;
-  }
   const Range range = range_of(element);
   const auto same = [&](const Node& node) { return same_range(node, element, context_); };
   Node** at = slot(ranges_, range_hash(range, context_), same);
@@ -232,6 +234,17 @@ Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
   return &way;
 }
 
+void Counter::replay(Stretch& stretch) {
+  Atoms atoms = expand_(stretch.row);
+  for (Place at = stretch.from; atoms.count != 0; --atoms.count, atoms.bits >>= 1) {
+    Step& passed = step(at);
+    const std::size_t taken = atoms.bits & 1;
+    passed.times[taken] += stretch.times;
+    at = passed.next[taken];
+  }
+  stretch.times = stretch.seen = 0;
+}
+
 void Counter::drop_nodes() {
   for (std::size_t i = kFirstNode; i < used_; ++i) steps_[i] = {};
   for (std::size_t i = 0; i < exits_.size(); ++i) steps_[kMaxNodes + i] = {};
@@ -245,6 +258,7 @@ void Counter::drop_nodes() {
   way_mask_ = kFirstTable - 1;
   block_count_ = range_count_ = way_count_ = 0;
   targets_.fill({});
+  stretches_.assign(std::size_t{1} << kStretchBits, {});
   open_branch_ = 0;
   open_direct_ = last_range_ = nullptr;
   group_lost_ = group_lost_ || group_size_ != 0;
@@ -254,6 +268,27 @@ void Counter::drop_nodes() {
 
 // ---- Elements -------------------------------------------------------------------------------
 
+[[gnu::always_inline]] inline void Counter::observe_range(const Element& element) {
+  if (!is_selected(element)) [[unlikely]]
+    select(element);
+  if (open_branch_ != 0 || open_direct_ != nullptr) [[unlikely]]
+    close_branch(element.start, element.isa);
+  Node* node = last_range_ != nullptr ? last_range_->guess[last_taken_ ? 1 : 0] : nullptr;
+  if (node == nullptr || !same_range(*node, element, context_)) [[unlikely]]
+    node = range_node(element);
+  const bool executed = (element.flags & kElementExecuted) != 0;
+  ++node->times[executed ? 1 : 0];
+  last_range_ = node;
+  last_taken_ = executed;
+  if (executed) {
+    if (leads_on(node->range)) open_branch_ = node->place;
+    if (node->target == kNoAddress && node->range.last_type == isa::InstrType::kBranch)
+      open_direct_ = node;
+  }
+  log(node->place);
+  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
+}
+
 void Counter::observe(std::span<const Element> elements) {
   for (const Element& element : elements) {
     if (element.kind == ElementKind::kInstrRange) [[likely]] {
@@ -262,23 +297,6 @@ void Counter::observe(std::span<const Element> elements) {
       observe_other(element);
     }
   }
-}
-
-void Counter::observe_range(const Element& element) {
-  select(element);
-  close_branch(element.start, element.isa);
-  Node* const node = range_node(element);
-  const bool executed = (element.flags & kElementExecuted) != 0;
-  ++node->times[executed ? 1 : 0];
-  last_range_ = node;
-  last_taken_ = executed;
-  if (executed) {
-    if (leads_on(node->range)) open_branch_ = node->place;
-    if (node->range.last_type == isa::InstrType::kBranch && node->target == kNoAddress)
-      open_direct_ = node;
-  }
-  log(node->place);
-  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
 }
 
 void Counter::open_branch(Place branch) {
@@ -383,6 +401,8 @@ void Counter::close_group() {
 // ---- Results --------------------------------------------------------------------------------
 
 void Counter::harvest() {
+  for (Stretch& stretch : stretches_)
+    if (stretch.times != 0) replay(stretch);
   Counts counts;
   for (std::size_t i = kFirstNode; i < used_; ++i) {
     Node& node = slabs_[i / kSlab][i % kSlab];

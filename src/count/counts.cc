@@ -52,11 +52,9 @@ Totals totals_of(const Row& row) {
 }  // namespace
 
 Context context_of(const Element& element) {
-  constexpr unsigned kKept =
-      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
   return {.context_id = element.context_id,
           .vmid = element.vmid,
-          .flags = static_cast<std::uint16_t>(element.flags & kKept),
+          .flags = static_cast<std::uint16_t>(element.flags & kContextFlags),
           .trace_id = element.trace_id,
           .exception_level = element.exception_level,
           .security = element.security};

@@ -33,7 +33,9 @@ class CountingWalk {
         counter_(counter),
         host_(host),
         steps_(counter.steps()),
-        budget_(counter.budget) {}
+        budget_(counter.budget) {
+    counter.set_expand(expand);
+  }
   CountingWalk(const CountingWalk&) = delete;
   CountingWalk& operator=(const CountingWalk&) = delete;
   ~CountingWalk() {
@@ -50,19 +52,33 @@ class CountingWalk {
     if (headers.empty()) return true;
     std::uint32_t used = 0;
     if (at_ != 0) [[likely]] {
-      // All atoms of the row as one string: one loop, with one end that nothing can predict.
       const std::uint64_t all = load_le<std::uint64_t>(headers.data());
-      std::uint64_t row = headers.size() == 8 ? all : all & ((1ULL << 8 * headers.size()) - 1);
-      std::uint64_t bits = 0;
-      std::uint32_t count = 0;
-      for (unsigned i = 0; i < 4; ++i, row >>= 8) append(row & 0xFF, bits, count);
-      if (row != 0)
-        for (unsigned i = 0; i < 4; ++i, row >>= 8) append(row & 0xFF, bits, count);
-      if (count <= 64) [[likely]] {
-        std::uint32_t left = count;
-        if (follow(bits, left)) [[likely]]
+      const std::uint64_t row =
+          headers.size() == 8 ? all : all & ((1ULL << 8 * headers.size()) - 1);
+      const Place from = at_;
+      count::Stretch* stretch = nullptr;
+      if constexpr (!kCycles) {
+        stretch = &counter_.stretch(from, row);
+        if (stretch->row == row && stretch->from == from) [[likely]] {
+          spend();
+          ++stretch->times;
+          before_ = 0;
+          at_ = stretch->to;
           return true;
-        used = count - left;
+        }
+      }
+      const Counter::Atoms atoms = expand(row);
+      if (atoms.count <= 64) [[likely]] {
+        std::uint64_t bits = atoms.bits;
+        std::uint32_t left = atoms.count;
+        resolved_ = false;
+        if (follow(bits, left)) [[likely]] {
+          if constexpr (!kCycles) {
+            if (!resolved_) counter_.remember_stretch(*stretch, from, row, at_);
+          }
+          return true;
+        }
+        used = atoms.count - left;
       }
     }
     return one_by_one(headers, used);
@@ -100,10 +116,16 @@ class CountingWalk {
     return rows;
   }();
 
-  // Beyond 64 atoms `bits` has no meaning.
-  static void append(std::uint64_t header, std::uint64_t& bits, std::uint32_t& count) {
-    bits |= std::uint64_t{kRows[header].atoms} << (count & 63);
-    count += kRows[header].count;
+  // All atoms of a row as one string: one loop, with one end that nothing can predict.  Beyond 64
+  // they have no meaning.
+  static Counter::Atoms expand(std::uint64_t row) {
+    Counter::Atoms atoms;
+    for (; row != 0; row >>= 8) {
+      const Row& next = kRows[row & 0xFF];
+      atoms.bits |= std::uint64_t{next.atoms} << (atoms.count & 63);
+      atoms.count += next.count;
+    }
+    return atoms;
   }
 
   static bool is_address(PacketType type) {
@@ -224,12 +246,16 @@ class CountingWalk {
     if constexpr (!kCycles) counter_.lose_group();
   }
 
+  void spend() {
+    if (--budget_ != 0) [[likely]]
+      return;
+    counter_.harvest();
+    budget_ = counter_.budget;
+  }
+
   // False: the place is the decoder's, and what is left of the atoms is for it, too.
   bool follow(std::uint64_t& atoms, std::uint32_t& left) {
-    if (--budget_ == 0) [[unlikely]] {
-      counter_.harvest();
-      budget_ = counter_.budget;
-    }
+    spend();
     std::uint8_t* const steps = steps_;
     Place at = at_;
     std::uint64_t bits = atoms;
@@ -264,6 +290,7 @@ class CountingWalk {
   // What is behind at_, where no link leads.
   [[gnu::noinline]] Taken resolve(bool taken) {
     Decoder& d = decoder_;
+    resolved_ = true;
     if (!is_block(at_)) {
       if (!pop()) return Taken::kStuck;
       if (const Place next = counter_.step(at_).next[taken ? 1 : 0]; next != 0) {
@@ -419,6 +446,7 @@ class CountingWalk {
   const bool refuse_exception_returns_ = decoder_.config_.major_version() >= 5;
   std::uint8_t* steps_;
   std::uint32_t budget_;                 ///< See Counter::budget.
+  bool resolved_ = false;                ///< More was done than to follow links.
   Place at_ = 0;                         ///< 0: not live.
   const std::uint8_t* place_ = nullptr;  ///< See on_place().
   // The address that no atom has come after.

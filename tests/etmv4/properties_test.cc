@@ -199,6 +199,31 @@ TEST_P(Stream, counts_what_its_elements_tell) {
   for_each_case(check, true);
 }
 
+TEST_P(Stream, counts_what_repeats) {
+  for_each_case(
+      [](const Case& one) {
+        std::vector<std::uint8_t> bytes;
+        for (unsigned i = 0; i < 6; ++i)
+          bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+        const Decoded whole = decode(one.source(), bytes, 0, 1024, Watch::kNothing);
+        support::PlainCounter plain(true);
+        plain.add(whole.elements);
+        const auto source = one.source();
+        count::Counter counter;
+        count::Counts counts;
+        support::feed_each(*source, kStart, bytes, bytes.size() / 4 + 1, [&] {
+          source->count(counter);
+          counts.add(counter.take());
+        });
+        source->finish();
+        source->count(counter);
+        counts.add(counter.take());
+        return support::difference(comparable(plain.counts(), one.config),
+                                   comparable(counts, one.config));
+      },
+      true);
+}
+
 TEST_P(Stream, counts_and_gives_elements_in_turn) {
   const auto check = [](const Case& one) {
     const Decoded whole = decode(one.source(), one.bytes, 0, 1024, Watch::kNothing);

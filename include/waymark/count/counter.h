@@ -45,6 +45,16 @@ struct Node {
   bool link = false;
 };
 
+/// Several atoms that were walked as one: what they are in the trace, and how often they led from
+/// a place to another since their steps were counted.
+struct Stretch {
+  std::uint64_t row = 0;
+  Place from = 0;
+  Place to = 0;
+  std::uint32_t times = 0;
+  std::uint32_t seen = 0;  ///< `times` when another last wanted this entry.
+};
+
 /// How often an indirect branch went where.
 struct Way {
   std::uint64_t key = 0;  ///< The address; bit 0: T32.
@@ -128,6 +138,31 @@ class Counter {
   std::uint32_t budget = kBudget;
   void harvest();
 
+  /// The atoms of a row, oldest first in bit 0, at most 64.
+  struct Atoms {
+    std::uint64_t bits = 0;
+    std::uint32_t count = 0;
+  };
+  /// What a Stretch::row stands for.
+  using Expand = Atoms (*)(std::uint64_t row);
+  void set_expand(Expand expand) { expand_ = expand; }
+
+  /// Where the stretch would be.
+  [[nodiscard]] Stretch& stretch(Place from, std::uint64_t row) {
+    const std::uint64_t mixed = row * 0x9E3779B97F4A7C15ULL ^ from * 0xD1B54A32D192ED03ULL;
+    return stretches_[mixed >> (64 - kStretchBits)];
+  }
+  /// It was walked, over links alone: the next time it is one step, if `at` is not needed more for
+  /// another.
+  void remember_stretch(Stretch& at, Place from, std::uint64_t row, Place to) {
+    if (at.times != at.seen) {
+      at.seen = at.times;
+      return;
+    }
+    if (at.times != 0) replay(at);
+    at = {.row = row, .from = from, .to = to, .times = 0, .seen = 0};
+  }
+
   static std::uint64_t way_key(std::uint64_t address, isa::Isa isa) {
     return address | (isa == isa::Isa::kT32 ? 1 : 0);
   }
@@ -175,6 +210,7 @@ class Counter {
   static constexpr std::size_t kSlab = 256;
   static constexpr std::uint32_t kBudget = 0xFFFF'FFFF / kMostAtoms - 1;
   static constexpr std::size_t kTargetBits = 12;
+  static constexpr std::size_t kStretchBits = 13;
   struct Target {
     std::uint64_t key = kNoAddress;
     Place place = 0;
@@ -190,6 +226,8 @@ class Counter {
   static std::size_t target_hash(std::uint64_t key) {
     return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
   }
+  [[nodiscard]] bool is_selected(const Element& element) const;
+  void replay(Stretch& stretch);
   void observe_range(const Element& element);
   void observe_other(const Element& element);
   void count_cycles(std::uint64_t cycles);
@@ -214,6 +252,8 @@ class Counter {
   std::size_t way_mask_ = 0;
   std::size_t way_count_ = 0;
   std::array<Target, std::size_t{1} << kTargetBits> targets_;
+  std::vector<Stretch> stretches_;
+  Expand expand_ = nullptr;
   std::uint64_t generation_ = 0;
   const flow::Follower* follower_ = nullptr;
   std::uint64_t flushes_ = 0;

@@ -12,12 +12,15 @@
 
 namespace waymark::count {
 
+/// Of ElementFlag: what Context keeps.
+inline constexpr unsigned kContextFlags =
+    kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
+
 /// Who executed: the source, and what its last context element said.
 struct Context {
   std::uint32_t context_id = 0;
   std::uint32_t vmid = 0;
-  /// Of ElementFlag: kElementContextIdValid, kElementVmidValid, kElementElValid, kElement64Bit.
-  std::uint16_t flags = 0;
+  std::uint16_t flags = 0;  ///< Those of kContextFlags.
   TraceId trace_id = 0;
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;

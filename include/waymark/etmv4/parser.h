@@ -250,7 +250,7 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
 
 // A short target address of which both bytes can be read; without a branch on how many there are.
 template <unsigned kIs>
-unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
+[[gnu::always_inline]] inline unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
   constexpr unsigned kFirst = 9 - kIs;
   const unsigned second = at[1] >> 7;
   const unsigned width = kFirst + 8 * second;
