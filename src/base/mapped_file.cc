@@ -6,12 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
 namespace waymark {
 namespace {
+
+// Given back at a time; whole pages.
+constexpr std::size_t kReleased = std::size_t{16} << 20;
 
 class Descriptor {
  public:
@@ -71,10 +75,22 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
 }
 
+void MappedFile::passed(std::size_t offset) {
+  const std::size_t end = std::min(offset, size_) / kReleased * kReleased;
+  if (end < released_) released_ = end;  // Another pass.
+  if (end == released_) return;
+  // The mapping is private and never written: what is dropped comes from the file again.  If the
+  // system refuses, the memory stays.
+  static_cast<void>(
+      ::madvise(const_cast<std::uint8_t*>(data_) + released_, end - released_, MADV_DONTNEED));
+  released_ = end;
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      released_(std::exchange(other.released_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this == &other) return *this;
@@ -82,6 +98,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   path_ = std::move(other.path_);
   data_ = std::exchange(other.data_, nullptr);
   size_ = std::exchange(other.size_, 0);
+  released_ = std::exchange(other.released_, 0);
   return *this;
 }
 

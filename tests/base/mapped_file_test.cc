@@ -50,6 +50,22 @@ TEST_F(MappedFileTest, moves_with_its_mapping) {
   EXPECT_EQ(third.bytes()[2], 'c');
 }
 
+TEST_F(MappedFileTest, what_is_passed_can_be_read_again) {
+  constexpr std::size_t kSize = std::size_t{40} << 20;
+  {
+    std::ofstream out(path_);
+    out << "first";
+    out.seekp(kSize - 4);
+    out << "last";
+  }
+  MappedFile file = *MappedFile::open(path_);
+  for (const std::size_t offset : {std::size_t{1}, kSize / 2, kSize / 4, kSize, kSize + 1}) {
+    file.passed(offset);
+    EXPECT_EQ(file.bytes()[0], 'f');
+    EXPECT_EQ(file.bytes()[kSize - 1], 't');
+  }
+}
+
 TEST_F(MappedFileTest, absent_file_is_not_found_with_the_reason) {
   const Result<MappedFile> file = MappedFile::open(path_);
   ASSERT_FALSE(file);

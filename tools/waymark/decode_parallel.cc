@@ -62,7 +62,7 @@ class TextPiece final : public parallel::Piece {
 
 class Writer final : public parallel::Consumer {
  public:
-  Writer(const inputs::Capture& capture, Output& output, Format format)
+  Writer(inputs::Capture& capture, Output& output, Format format)
       : capture_(capture), output_(output), format_(format), progress_(capture.trace().size()) {}
 
   std::unique_ptr<parallel::Piece> begin() override {
@@ -75,6 +75,8 @@ class Writer final : public parallel::Consumer {
     const bool written = output_.settle();
     executed_ = executed_ || text.executed();
     progress_.at(text.last());
+    // Elements can be about earlier bytes than those that the workers read now.
+    if (text.last() > kStillRead) capture_.passed(text.last() - kStillRead);
     give_back(text.take_buffer());
     if (interrupted()) code_ = kInterrupted;
     if (!written) code_ = kOutput;
@@ -97,7 +99,9 @@ class Writer final : public parallel::Consumer {
     free_.push_back(std::move(text));
   }
 
-  const inputs::Capture& capture_;
+  static constexpr std::size_t kStillRead = std::size_t{16} << 20;
+
+  inputs::Capture& capture_;
   Output& output_;
   const Format format_;
   Progress progress_;

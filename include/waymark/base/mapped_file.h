@@ -28,10 +28,16 @@ class MappedFile {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  /// The bytes before `offset` are not needed soon: their memory is given back.  They can be read
+  /// all the same.  So a pass over a file of any size takes little memory.  Not from two threads at
+  /// a time.
+  void passed(std::size_t offset);
+
  private:
   std::string path_;
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t released_ = 0;  ///< A multiple of kReleased.
 };
 
 }  // namespace waymark

@@ -122,6 +122,9 @@ class Capture {
   /// All blocks that next_block() has not given yet, as one; nothing at the end, and where the
   /// trace is in records.  next_block() goes on as before.
   [[nodiscard]] std::optional<TraceBlock> rest() const;
+
+  /// For who reads rest(): what is before `index` is not needed soon, as next_block() says itself.
+  void passed(TraceIndex index) { trace_.passed(index); }
   /// The next block begins at `index`, or at the end of the trace if that is before.  `index` must
   /// be a multiple of the frames' alignment (frames::Options::alignment).
   void seek(TraceIndex index);
