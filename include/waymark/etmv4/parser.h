@@ -118,7 +118,8 @@ class Parser : private ParserState, frames::BlockReader {
   /// from there on can be read.  The index
   /// of its packets has no meaning.  It may return false, too, and it may have
   ///   void on_place(const std::uint8_t* at);
-  /// which gets the place of the packet that comes next, for index_of(); nullptr: its index is good.
+  /// which gets the place of the packet that comes next, for index_of(); nullptr: its index is
+  /// good.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -250,7 +251,8 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
 
 // A short target address of which both bytes can be read; without a branch on how many there are.
 template <unsigned kIs>
-[[gnu::always_inline]] inline unsigned Parser::read_short_address(const std::uint8_t* at, Packet& packet) {
+[[gnu::always_inline]] inline unsigned Parser::read_short_address(const std::uint8_t* at,
+                                                                  Packet& packet) {
   constexpr unsigned kFirst = 9 - kIs;
   const unsigned second = at[1] >> 7;
   const unsigned width = kFirst + 8 * second;
