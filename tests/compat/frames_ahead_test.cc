@@ -12,7 +12,6 @@ struct Seen {
   std::vector<std::uint64_t> elements;
   std::vector<std::uint32_t>
       steps;  ///< Of each call from the chosen WAIT on: elements, bytes used.
-  friend bool operator==(const Seen&, const Seen&) = default;
 };
 
 struct Client {
