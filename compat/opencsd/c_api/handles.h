@@ -23,7 +23,7 @@ constexpr ocsd_err_t number(ErrorNumber error) { return static_cast<ocsd_err_t>(
 inline void copy_text(std::string_view text, char* buffer, int size) {
   if (buffer == nullptr || size <= 0) return;
   const std::size_t length = std::min(text.size(), static_cast<std::size_t>(size) - 1);
-  std::memcpy(buffer, text.data(), length);
+  if (length != 0) std::memcpy(buffer, text.data(), length);
   buffer[length] = '\0';
 }
 
