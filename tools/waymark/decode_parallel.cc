@@ -114,7 +114,10 @@ class Writer final : public parallel::Consumer {
 }  // namespace
 
 void add_threads_option(CLI::App& command, unsigned& threads) {
-  command.add_option("-j,--threads", threads, "Threads that decode (default: one for each core)")
+  command
+      .add_option(
+          "-j,--threads", threads,
+          "Threads that decode (default: one for each core from 2 MiB of trace on, else one)")
       ->type_name("N")
       ->check(CLI::Range(1U, parallel::kMaxThreads));
 }
