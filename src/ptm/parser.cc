@@ -272,6 +272,11 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
                              : read_branch<true, false>(at, available, packet);
     case PacketType::kAtom: {
       if (!cycle_accurate_) {
+        // No unit sends 0x80 for an atom: bit 2 of a lone one is set.  With cycle counts it can be
+        // an atom, and an I-sync all zeros.
+        if (*at == kAsyncEnd && !quirks_.no_search_after_bad_packet &&
+            zeros_in_front(at) == kAsyncZeros)
+          return take_async(0, packet);
         copy_atoms(atom_packet(*at), packet);
         return 1;
       }
@@ -326,17 +331,9 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
     statistics_.unsynced_bytes += packet.length;
     return packet.length;
   }
-  if (zeros < kMaxZeros && at[zeros] == 0x80) {
-    std::size_t all = zeros;
-    if (!quirks_.no_search_after_bad_packet)
-      all +=
-          at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
-    if (all >= kAsyncZeros) {
-      packet.begin(PacketType::kAsync, zeros + 1);
-      packet.in_packet = zeros < kAsyncZeros;
-      doubts_ = {};
-      return zeros + 1;
-    }
+  if (zeros < kMaxZeros && at[zeros] == kAsyncEnd) {
+    const std::size_t others = quirks_.no_search_after_bad_packet ? 0 : zeros_in_front(at);
+    if (zeros + others >= kAsyncZeros) return take_async(zeros, packet);
   }
   const std::size_t length = std::min(zeros + 1, kMaxZeros);
   packet.begin(PacketType::kBadSequence, length);
@@ -344,6 +341,13 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   ++statistics_.bad_sequences;
   lose_sync();
   return length;
+}
+
+std::size_t Parser::take_async(std::size_t zeros, Packet& packet) {
+  packet.begin(PacketType::kAsync, zeros + 1);
+  packet.in_packet = zeros < kAsyncZeros;
+  doubts_ = {};
+  return zeros + 1;
 }
 
 std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Packet& packet) {

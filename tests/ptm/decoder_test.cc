@@ -435,6 +435,17 @@ TEST_F(PtmDecoder, what_a_cut_packet_says_is_not_followed) {
             "26 1000-1008 x2 E BR\n");
 }
 
+TEST_F(PtmDecoder, an_async_whose_zeros_a_cut_packet_took_is_found) {
+  program({kNop, branch(0x1004, 0x1000)});
+  EXPECT_EQ(run({0x84, 0x08, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
+            "12 1000-1008 x2 E BR\n"
+            "warning at 19: The packet before this A-sync is cut, and took its first zeros.\n"
+            "19 NO_SYNC( [bad-packet])\n"
+            "20 TRACE_ON( [begin or filter])\n"
+            "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
+            "26 1000-1008 x2 E BR\n");
+}
+
 /// For each timestamp: 'w' whole, 'p' without its upper bits, '?' not known at all.
 std::string time_marks(Config config, const std::vector<Packet>& packets) {
   const image::Image image;

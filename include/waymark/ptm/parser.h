@@ -128,6 +128,7 @@ class Parser : private ParserState, frames::ZerosReader {
   static constexpr std::size_t kMaxZeros = 16;   ///< Then the oldest are told as unsynchronised.
   static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.
   static constexpr std::size_t kMaxBranch = 12;
+  static constexpr std::uint8_t kAsyncEnd = 0x80;
   static constexpr std::uint8_t kDoubtFound =
       0xFF;  ///< Of doubtful_bytes_: the next chunk says it.
 
@@ -157,6 +158,12 @@ class Parser : private ParserState, frames::ZerosReader {
   std::size_t read_waypoint_update(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
+  /// Zeros in front of `at`, which is in the block or what is carried: kAsyncZeros stands for more.
+  [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
+    return at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
+  }
+  /// The end of an A-sync of which `zeros` are its own.
+  std::size_t take_async(std::size_t zeros, Packet& packet);
   std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet);
 
@@ -413,8 +420,10 @@ bool Parser::parse_in_sync(Visitor& visitor) {
             atom.cycle_count = cycles.value;
             length = cycles.length;
             go_on = visitor.on_atoms(index(position), atom);
-          } else {
+          } else if (*at != kAsyncEnd) [[likely]] {
             go_on = visitor.on_atoms(index(position), atom_packet(*at));
+          } else {
+            length = 0;
           }
         }
         if (length != 0) [[likely]] {
