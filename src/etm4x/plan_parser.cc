@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kHeading = "etm4-plan 1";
 constexpr std::size_t kMostProblems = 100;
 constexpr std::size_t kMostItems = 1024;
+constexpr std::size_t kMostOfOneKind = 16;  // A selector has 16 bits for resources.
 constexpr std::uint8_t kAllLevels = 0x7F;
 
 constexpr std::array<std::string_view, 7> kLevelNames = {"s-el0", "s-el1", "s-el2", "s-el3",
@@ -155,6 +156,10 @@ class LineParser {
     }
     const auto symbol = symbols_(name);
     if (!symbol) return wrong(fmt::format("'{}' is not known", name), symbol.error().detail);
+    if (symbol->address + offset < symbol->address) {
+      return wrong(fmt::format("'{}' lies beyond the last address", word),
+                   fmt::format("'{}' is at 0x{:x}", name, symbol->address));
+    }
     return Symbol{symbol->address + offset, offset == 0 ? symbol->size : 0};
   }
 
@@ -333,7 +338,9 @@ class LineParser {
                      "Join different kinds with `and` or `or`; counters and sequencer states are "
                      "of one kind");
       }
-      if (std::ranges::find(found.any, next) == found.any.end()) found.any.push_back(next);
+      if (std::ranges::find(found.any, next) != found.any.end()) continue;
+      if (found.any.size() == kMostOfOneKind) return too_many();
+      found.any.push_back(next);
     } while (take_if(","));
     return found;
   }

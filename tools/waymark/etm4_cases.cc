@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -223,9 +224,35 @@ Result<Json> run_step(Unit& unit, const Json& step) {
   return bad("it is none of write, read, image, hardware, disable and perf");
 }
 
+// The library parses nested values in a loop, but prints and copies them by recursion.
+Result<void> check_depth(std::string_view text) {
+  constexpr std::size_t kDeepest = 32;
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) {
+        return bad(fmt::format("line {}: lists and objects lie more than {} deep in each other; "
+                               "cases need 8 at most.",
+                               1 + std::ranges::count(text.substr(0, i), '\n'), kDeepest));
+      }
+    } else if ((c == ']' || c == '}') && depth != 0) {
+      --depth;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Json> read_etm4_cases(std::string_view text) {
+  if (auto flat = check_depth(text); !flat) return std::unexpected(flat.error());
   Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) {
     // Only a second parse tells where, and it throws.
