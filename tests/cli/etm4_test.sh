@@ -224,7 +224,11 @@ expect_out '{"case": "A", "step": 1, "result": "0x8000000\n"}'
 case=simulate_check
 run etm4 simulate cases.json --check
 expect_code 0
-expect_out '1 passed, 0 failed'
+expect_out '1 passed, 0 failed; 2 of 2 steps had an expectation'
+sed 's/"expect"/"was"/' cases.json >unchecked.json
+run etm4 simulate unchecked.json --check
+expect_code 0
+expect_out '0 passed, 0 failed, 1 without expectations; 0 of 2 steps'
 sed -i 's/0x8000000/0x8/' cases.json
 run etm4 simulate cases.json --check
 expect_code 1
@@ -240,6 +244,10 @@ printf '{"cases": [{"id": "B", "steps": [{"jump": 1}]}]}' >odd.json
 run etm4 simulate odd.json
 expect_code 3
 expect_err 'case B, step 0'
+printf '{"cases": [{"id": "C", "caps": 5, "steps": []}]}' >kind.json
+run etm4 simulate kind.json
+expect_code 3
+expect_err 'case C: "caps" is no object'
 deep=$(printf '%100000s' '' | tr ' ' '[')
 flat=$(printf '%100000s' '' | tr ' ' ']')
 printf '{"cases":[\n{"id":"a","caps":{"TRCIDR0":%s%s},"steps":[]}]}' "$deep" "$flat" >deep.json
