@@ -133,7 +133,6 @@ TEST(Apply, start_comes_last) {
 TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
   const Ready what = ready(std::string(kLines) + "sink tmc_etr0\n");
   std::size_t undone = 0;
-  std::size_t refused = 0;
   for (const SysfsWrite& at : apply_order(what.compiled, what.plan, "etm0", {})) {
     ModelTree tree(middle_unit());
     program(tree.unit);
@@ -153,10 +152,8 @@ TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
       EXPECT_EQ(after, before) << at.file << " " << at.value;
       ++undone;
     }
-    ++refused;
   }
   EXPECT_GT(undone, 0U);
-  EXPECT_EQ(undone, refused);
 }
 
 TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
