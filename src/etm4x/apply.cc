@@ -166,7 +166,7 @@ class Applier {
   DeviceTree& tree_;
   std::string_view unit_;
   Unit model_;
-  bool started_ = false;  ///< The unit may trace.
+  bool started_ = false;                                     ///< The unit may trace.
   std::vector<std::pair<std::string, std::string>> before_;  ///< Files and their text.
   std::vector<SysfsWrite> settings_;                         ///< Of a live unit.
 };

@@ -233,9 +233,9 @@ class LineParser {
   // [context-id VALUE[/MASK]] [vmid VALUE[/MASK]] [at LEVEL[+LEVEL]]
   Parsed<void> qualifiers(Match& match) {
     for (;;) {
-      if (!empty() && ((peek() == "context-id" && match.context_id) ||
-                       (peek() == "vmid" && match.vmid) ||
-                       (peek() == "at" && match.no_levels != 0))) {
+      if (!empty() &&
+          ((peek() == "context-id" && match.context_id) || (peek() == "vmid" && match.vmid) ||
+           (peek() == "at" && match.no_levels != 0))) {
         return wrong(fmt::format("'{}' comes twice", peek()), "Keep one of them");
       }
       if (take_if("context-id")) {

@@ -10,7 +10,6 @@ namespace waymark::synth {
 namespace {
 
 using isa::Isa;
-constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
 
 enum class Form : std::uint8_t { kJump, kConditional, kCall };
 
@@ -55,7 +54,7 @@ class Assembler {
       }
       emit(function.body);
       leave();
-      if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(i));
+      if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(i) + ".");
     }
     if (!entered)
       return fail(ErrorCode::kInvalidArgument,
@@ -150,8 +149,8 @@ class Assembler {
     const auto reaches = [&](std::int64_t offset, unsigned bits) {
       const std::int64_t limit = std::int64_t{1} << (bits - 1);
       if (offset >= -limit && offset < limit) return true;
-      error_ = fmt::format("The branch at {:#x} cannot reach {:#x}; put the functions closer.",
-                           from, to.address);
+      error_ = fmt::format("The branch at {:#x} cannot reach {:#x}; put the functions closer", from,
+                           to.address);
       return false;
     };
     const auto offset = static_cast<std::int64_t>(to.address - from);
@@ -197,7 +196,8 @@ class Assembler {
 
   void emit(const std::vector<Statement>& body) {
     for (const Statement& statement : body) {
-      if (closed_ + code().bytes.size() > kMaxCode) error_ = "The program has more than 256 MiB of code";
+      if (closed_ + code().bytes.size() > graph_.max_code)
+        error_ = fmt::format("The program has more than {} bytes of code", graph_.max_code);
       if (!error_.empty()) return;
       emit(statement);
     }
@@ -241,7 +241,8 @@ class Assembler {
         return;
       }
       case kCall:
-        code().fixups.push_back({{code().bytes.size(), Form::kCall, s.callees.front(), function_}, isa_});
+        code().fixups.push_back(
+            {{code().bytes.size(), Form::kCall, s.callees.front(), function_}, isa_});
         branch();
         return;
       case kCallIndirect:
@@ -287,7 +288,7 @@ class Assembler {
                       "A64 functions cannot call A32 or T32 ones, nor be called by them" +
                           in(fixup.caller) + ".");
         patch(stretch, fixup.at, isa, fixup.form, to);
-        if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(fixup.caller));
+        if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(fixup.caller) + ".");
       }
       // Readers fetch four bytes also for the last T32 instruction.
       stretch.bytes.resize((stretch.bytes.size() + 7) & ~std::size_t{3});

@@ -45,7 +45,7 @@ class ModelTree final : public DeviceTree {
   std::map<std::string, std::string, std::less<>> files;
   std::string refuse_path;
   std::string refuse_value;
-  std::string refuse_read;     ///< Once, after it was written.
+  std::string refuse_read;  ///< Once, after it was written.
   bool reads_refused = false;
   unsigned writes = 0;
 
@@ -158,7 +158,7 @@ TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
 
 TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
   ModelTree tree(middle_unit());
-  const Ready what = ready("cycles 32\n");
+  const Ready what = ready("levels el0\n");
   const State before = tree.unit.state;
   tree.refuse_read = "etm0/enable_source";
   const auto report = apply(tree, what, {.start = true});
@@ -167,7 +167,21 @@ TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
   EXPECT_NE(report.error().detail.find("All files are again as they were."), std::string::npos)
       << report.error().detail;
   EXPECT_EQ(*tree.unit.read("enable_source"), "0\n");
-  EXPECT_EQ(tree.unit.state.victlr, before.victlr);
+  State after = tree.unit.state;
+  after.res_idx = before.res_idx;  // No write brings back the 0 of a unit after probe.
+  EXPECT_EQ(after, before);
+}
+
+TEST(Apply, what_no_write_brings_back_is_named) {
+  // After probe the threshold is 0, below the smallest that the file takes.
+  ModelTree tree(middle_unit());
+  tree.refuse_read = "etm0/enable_source";
+  const auto report = apply(tree, ready("cycles 32\n"), {.start = true});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().detail.find("These could not be put back: etm0/cyc_threshold (was 0x0, "
+                                       "is 0x20)."),
+            std::string::npos)
+      << report.error().detail;
 }
 
 TEST(Apply, refused_while_tracing) {

@@ -246,9 +246,10 @@ Result<void> check_depth(std::string_view text) {
       quoted = true;
     } else if (c == '[' || c == '{') {
       if (++depth > kDeepest) {
-        return bad(fmt::format("line {}: lists and objects lie more than {} deep in each other; "
-                               "cases need 8 at most.",
-                               1 + std::ranges::count(text.substr(0, i), '\n'), kDeepest));
+        return bad(
+            fmt::format("line {}: lists and objects lie more than {} deep in each other; "
+                        "cases need 8 at most.",
+                        1 + std::ranges::count(text.substr(0, i), '\n'), kDeepest));
       }
     } else if ((c == ']' || c == '}') && depth != 0) {
       --depth;

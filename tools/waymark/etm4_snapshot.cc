@@ -84,9 +84,9 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
 Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
                       const SnapshotOptions& options, inputs::Snapshot& snapshot) {
   if (name.size() < 4 || !(name.starts_with("etm") || name.starts_with("ete"))) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("--unit {} is no trace unit: a name such as etm0 or ete0 is accepted.",
-                            name));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--unit {} is no trace unit: a name such as etm0 or ete0 is accepted.", name));
   }
   const auto id = etm4x::read_ids(tree, name);
   if (!id) return std::unexpected(id.error());
