@@ -40,6 +40,7 @@ class Applier {
     }
     ApplyReport report;
     for (const SysfsWrite& write : writes) {
+      started_ = started_ || write.file == in_unit("enable_source");
       if (auto done = put(write); !done) return failed(write, done.error());
       report.done.push_back(write);
     }
@@ -126,6 +127,7 @@ class Applier {
 
   std::string undo() {
     std::vector<std::string> left;
+    if (started_ && tree_.live()) stop(left);
     for (const SysfsWrite& setting : settings_) {
       static_cast<void>(tree_.write(in_unit(setting.file), setting.value + "\n"));
     }
@@ -137,6 +139,14 @@ class Applier {
     if (tree_.live()) compare(left);
     if (left.empty()) return "All files are again as they were.";
     return fmt::format("These could not be put back: {}.", fmt::join(left, ", "));
+  }
+
+  // Even a write that failed, or whose outcome could not be read, may have started the unit.
+  void stop(std::vector<std::string>& left) {
+    const std::string file = in_unit("enable_source");
+    const auto done = tree_.write(file, "0\n");
+    const auto now = read_number(tree_, file, 10);
+    if (now ? *now != 0 : !done) left.push_back(file);
   }
 
   void compare(std::vector<std::string>& left) {
@@ -156,6 +166,7 @@ class Applier {
   DeviceTree& tree_;
   std::string_view unit_;
   Unit model_;
+  bool started_ = false;                                     ///< The unit may trace.
   std::vector<std::pair<std::string, std::string>> before_;  ///< Files and their text.
   std::vector<SysfsWrite> settings_;                         ///< Of a live unit.
 };

@@ -250,15 +250,20 @@ class Reader {
     // As the driver's feature programs it.
     const bool strobes = reg("TRCRSCTLR", 2) == 0x20001 && reg("TRCRSCTLR", 3) == 0x20002 &&
                          reg("TRCCNTCTLR", 0) == 0x10001 && reg("TRCCNTCTLR", 1) == 0x8102 &&
-                         (reg("TRCVICTLR") & kVictlrEvent) == 3;
+                         (reg("TRCVICTLR") & kVictlrEvent) == 3 &&
+                         (reg("TRCSEQEVR", 0) == 0x81 || caps_.nrseqstate == 0);
     if (strobes) {
+      // One line of a plan says all of that.
+      plan_.counters[0] = {};
+      plan_.counters[1] = {};
+      plan_.when.reset();
       plan_.strobe = PlanStrobe{reg("TRCCNTRLDVR", 0), reg("TRCCNTRLDVR", 1), kRead};
     }
   }
 
   void sequencer() {
     if (caps_.nrseqstate == 0 || !known("TRCSEQSTR")) return;
-    for (unsigned i = 0; i < kSequencerEvents; ++i) {
+    for (unsigned i = plan_.strobe ? 1 : 0; i < kSequencerEvents; ++i) {
       const std::uint32_t control = reg("TRCSEQEVR", i);
       plan_.forward[i] = {event(control & 0xFF), kRead};
       plan_.back[i] = {event(control >> 8 & 0xFF), kRead};

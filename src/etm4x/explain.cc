@@ -9,6 +9,9 @@
 namespace waymark::etm4x {
 namespace {
 
+// What perf writes where AUX_OUTPUT_HW_ID records tell the ID; sheet section 12.
+bool unused_trace_id(std::uint64_t value) { return bit<31>(static_cast<std::uint32_t>(value)); }
+
 class Explainer {
  public:
   Explainer(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps)
@@ -300,7 +303,11 @@ class Explainer {
     if (period != 0 && (period < 8 || period > 20)) {
       doubt("The synchronisation period {} is reserved: 0, or 8 to 20 (TRCSYNCPR).", period);
     }
-    if (known("TRCTRACEIDR")) {
+    if (known("TRCTRACEIDR") && unused_trace_id(reg("TRCTRACEIDR"))) {
+      doubt(
+          "The trace ID of TRCTRACEIDR is marked as not used: AUX_OUTPUT_HW_ID records of the perf "
+          "data tell which one was.");
+    } else if (known("TRCTRACEIDR")) {
       const std::uint32_t trace_id = reg("TRCTRACEIDR") & 0x7F;
       if (trace_id == 0 || trace_id >= 0x70) {
         doubt("Trace ID 0x{:02x} is reserved: frames cannot carry it.", trace_id);
@@ -424,7 +431,9 @@ std::string decoder_options(const RegisterImage& image, const IdRegisters& id) {
     text += fmt::format(" --reg {}=0x{:X}", name, value);
   };
   option("TRCCONFIGR", image.value("TRCCONFIGR"));
-  if (const auto trace_id = image.find("TRCTRACEIDR")) option("TRCTRACEIDR", *trace_id);
+  if (const auto trace_id = image.find("TRCTRACEIDR"); trace_id && !unused_trace_id(*trace_id)) {
+    option("TRCTRACEIDR", *trace_id);
+  }
   for (const unsigned i : {0U, 1U, 2U}) option(fmt::format("TRCIDR{}", i), id.idr[i]);
   if (ete) option("TRCDEVARCH", id.devarch);
   return text;

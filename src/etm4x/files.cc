@@ -168,7 +168,7 @@ Outcome write_syncfreq(Unit& u, const FileInput& in) {
   const auto period = static_cast<std::uint32_t>(in.number) & 0x1F;
   if (!u.quirk(Quirk::kSyncPeriodUnchecked) && period != 0 && (period < 8 || period > 20)) {
     return invalid(fmt::format(
-        "0x{:x} is no period: 0 for none, or 8 to 14 (20) for 2^8 to 2^20 bytes", period));
+        "0x{:x} is no period: 0 for none, or 0x8 to 0x14 for 2^8 to 2^20 bytes", period));
   }
   u.state.syncpr = period;
   return {};
@@ -531,8 +531,8 @@ constexpr std::string_view kSelectorWords = "an event selector: 0 to ff";
 constexpr std::array kFiles = {
   // General.
   FileRow{"mode", kReadWrite, "TRCCONFIGR, TRCEVENTCTL1R, TRCSTALLCTLR, TRCVICTLR", I::kNone, kHex,
-          "the bits of section 6", nullptr, write_mode, show<&S::mode>},
-  FileRow{"reset", kWriteOnly, "all but TRCCCCTLR, TRCBBCTLR", I::kNone, kHex,
+          "the bits of mode, in hexadecimal, such as 8000830", nullptr, write_mode, show<&S::mode>},
+  FileRow{"reset", kWriteOnly, "filters, events and resources", I::kNone, kHex,
           "any number; one that is not 0 also clears mode", nullptr, write_reset, nullptr},
   FileRow{"pe", kReadWrite, "TRCPROCSELR", I::kNone, kHex,
           "a PE that the unit can trace", nullptr, write_pe, show<&S::pe>},

@@ -66,15 +66,21 @@ Result<std::vector<PerfUnit>> read_info(Bytes body, std::uint64_t at) {
       count = words.next();
     }
     if (count > words.left()) return cut_short(at);
-    if (magic != kEtmV3 && magic != kEtmV4 && magic != kEte) return cut_short(at);
+    const bool known = magic == kEtmV4 || magic == kEte;
+    // Without a count, the end of an unknown kind is not known either.
+    if (!known && magic != kEtmV3 && version == 0) return cut_short(at);
     unit.ete = magic == kEte;
     for (std::uint64_t n = 0; n < count; ++n) {
       const std::uint64_t value = words.next();
-      if (magic == kEtmV3) continue;
+      if (!known) continue;
       if (n < kNames.size()) unit.registers.set(kNames[n], value & 0xFFFFFFFF);
       if (n == kNames.size() && unit.ete) unit.registers.set("TRCDEVARCH", value & 0xFFFFFFFF);
     }
-    if (magic != kEtmV3) units.push_back(std::move(unit));
+    if (known) units.push_back(std::move(unit));
+  }
+  if (units.empty()) {
+    return fail(ErrorCode::kNotFound,
+                "The perf data has no ETMv4 or ETE: its units are ETMv3, PTM or of another kind.");
   }
   return units;
 }

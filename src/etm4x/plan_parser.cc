@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kHeading = "etm4-plan 1";
 constexpr std::size_t kMostProblems = 100;
 constexpr std::size_t kMostItems = 1024;
+constexpr std::size_t kMostOfOneKind = 16;  // A selector has 16 bits for resources.
 constexpr std::uint8_t kAllLevels = 0x7F;
 
 constexpr std::array<std::string_view, 7> kLevelNames = {"s-el0", "s-el1", "s-el2", "s-el3",
@@ -71,9 +72,9 @@ std::unexpected<Wrong> wrong(std::string rule, std::string remedy) {
 
 class LineParser {
  public:
-  using Places = std::map<std::string_view, std::uint32_t>;
+  using Places = std::map<std::string, std::uint32_t, std::less<>>;
 
-  /// `places` has the lines of the settings so far; their words live as long as the file's text.
+  /// `places` has the lines of the settings so far.
   LineParser(std::span<const std::string_view> words, std::uint32_t line, Plan& plan,
              Places& places, const SymbolResolver& symbols)
       : rest_(words), line_(line), plan_(plan), places_(places), symbols_(symbols) {}
@@ -82,10 +83,8 @@ class LineParser {
     const std::string_view word = take();
     for (const Statement& statement : kStatements) {
       if (statement.word != word) continue;
-      const auto [place, first] = places_.try_emplace(word, line_);
-      if (statement.once && !first) {
-        return wrong(fmt::format("line {} has '{}' already", place->second, word),
-                     "Keep one of the lines");
+      if (statement.once) {
+        if (auto first = once(std::string(word)); !first) return first;
       }
       if (auto done = (this->*statement.parse)(); !done) return done;
       if (rest_.empty()) return {};
@@ -108,6 +107,14 @@ class LineParser {
     bool once = false;  ///< A second line would replace the first.
   };
   static const std::array<Statement, 34> kStatements;
+
+  // A second line would replace the first without a word.
+  Parsed<void> once(std::string setting) {
+    const auto [place, first] = places_.try_emplace(std::move(setting), line_);
+    if (first) return {};
+    return wrong(fmt::format("line {} has '{}' already", place->second, place->first),
+                 "Keep one of the lines");
+  }
 
   // --- Words. ---
   [[nodiscard]] bool empty() const { return rest_.empty(); }
@@ -155,6 +162,10 @@ class LineParser {
     }
     const auto symbol = symbols_(name);
     if (!symbol) return wrong(fmt::format("'{}' is not known", name), symbol.error().detail);
+    if (symbol->address + offset < symbol->address) {
+      return wrong(fmt::format("'{}' lies beyond the last address", word),
+                   fmt::format("'{}' is at 0x{:x}", name, symbol->address));
+    }
     return Symbol{symbol->address + offset, offset == 0 ? symbol->size : 0};
   }
 
@@ -222,6 +233,11 @@ class LineParser {
   // [context-id VALUE[/MASK]] [vmid VALUE[/MASK]] [at LEVEL[+LEVEL]]
   Parsed<void> qualifiers(Match& match) {
     for (;;) {
+      if (!empty() &&
+          ((peek() == "context-id" && match.context_id) || (peek() == "vmid" && match.vmid) ||
+           (peek() == "at" && match.no_levels != 0))) {
+        return wrong(fmt::format("'{}' comes twice", peek()), "Keep one of them");
+      }
       if (take_if("context-id")) {
         PLAN_TRY(value, context());
         match.context_id = value;
@@ -240,6 +256,10 @@ class LineParser {
   static Parsed<std::uint8_t> level_set(std::string_view text, char separator) {
     if (text == "none") return 0;
     std::uint8_t levels = 0;
+    if (text.ends_with(separator)) {
+      return wrong(fmt::format("'{}' breaks off", text),
+                   fmt::format("Accepted: {}", fmt::join(kLevelNames, ", ")));
+    }
     while (!text.empty()) {
       const std::size_t end = std::min(text.find(separator), text.size());
       const std::string_view name = text.substr(0, end);
@@ -333,7 +353,9 @@ class LineParser {
                      "Join different kinds with `and` or `or`; counters and sequencer states are "
                      "of one kind");
       }
-      if (std::ranges::find(found.any, next) == found.any.end()) found.any.push_back(next);
+      if (std::ranges::find(found.any, next) != found.any.end()) continue;
+      if (found.any.size() == kMostOfOneKind) return too_many();
+      found.any.push_back(next);
     } while (take_if(","));
     return found;
   }
@@ -529,6 +551,7 @@ class LineParser {
     PlanCounter& counter = plan_.counters[n];
     if (counter.line == 0) counter.line = line_;
     const std::string_view word = take();
+    if (auto first = once(fmt::format("counter {} {}", n, word)); !first) return first;
     if (word == "value" || word == "reload") {
       PLAN_TRY(value, number("counter value", 0, 0xFFFF));
       (word == "value" ? counter.value : counter.reload) = static_cast<std::uint32_t>(value);
@@ -547,11 +570,13 @@ class LineParser {
   }
   Parsed<void> sequencer() {
     if (take_if("reset")) {
+      if (auto first = once("sequencer reset"); !first) return first;
       PLAN_TRY(found, plan_event());
       plan_.sequencer_reset = std::move(found);
       return {};
     }
     if (take_if("state")) {
+      if (auto first = once("sequencer state"); !first) return first;
       PLAN_TRY(state, number("sequencer state", 0, 3));
       plan_.sequencer_state = {static_cast<std::uint8_t>(state), line_};
       return {};
@@ -563,6 +588,7 @@ class LineParser {
                    "Accepted: N forward EVENT, N back EVENT, reset EVENT, state N; N is 0 for the "
                    "states 0 and 1");
     }
+    if (auto first = once(fmt::format("sequencer {} {}", n, word)); !first) return first;
     PLAN_TRY(found, plan_event());
     (word == "forward" ? plan_.forward : plan_.back)[n] = std::move(found);
     return {};
@@ -599,6 +625,9 @@ class LineParser {
                      "Accepted: window N period N");
       }
       PLAN_TRY(value, number(word, 1, 0xFFFF));
+      if ((word == "window" ? found.window : found.period) != 0) {
+        return wrong(fmt::format("'{}' comes twice", word), "Accepted: window N period N");
+      }
       (word == "window" ? found.window : found.period) = static_cast<std::uint32_t>(value);
     }
     if (found.window == 0 || found.period == 0) {

@@ -50,7 +50,7 @@ std::string term_text(const Term& term) {
 
 std::string_view load_store_text(unsigned kinds) {
   constexpr std::array<std::string_view, 4> kWords = {"none", "loads", "stores", "loads-stores"};
-  return kinds == 7 ? "all" : kWords[kinds & 3];
+  return kinds == 7 ? "all" : kinds < kWords.size() ? kWords[kinds] : "reserved";
 }
 
 }  // namespace

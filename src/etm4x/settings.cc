@@ -89,10 +89,11 @@ class Capture {
       add(index, fmt::format("0x{:x}", i));
       visit(i);
     }
-    // 0 stands for "never written" in res_idx, and cannot be written.
-    static_cast<void>(tree_.write(path, *selected + "\n"));
+    // 0 stands for "never written" in res_idx, and cannot be written: the first slot is as good.
     const auto number = strict_number(*selected, 16);
-    if (number && *number >= first) add(index, *selected);
+    const std::uint64_t back = number && *number >= first && *number < end ? *number : first;
+    static_cast<void>(tree_.write(path, fmt::format("0x{:x}\n", back)));
+    add(index, fmt::format("0x{:x}", back));
   }
 
   void slots(std::string_view index, unsigned first, unsigned end,

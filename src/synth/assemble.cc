@@ -10,7 +10,6 @@ namespace waymark::synth {
 namespace {
 
 using isa::Isa;
-constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
 
 enum class Form : std::uint8_t { kJump, kConditional, kCall };
 
@@ -19,6 +18,7 @@ struct Fixup {
   std::size_t at = 0;
   Form form = Form::kCall;
   std::uint32_t callee = 0;
+  std::uint32_t caller = 0;
 };
 
 /// One contiguous stretch of code.
@@ -44,6 +44,7 @@ class Assembler {
       starts_[i] = {here(), function.isa};
       isa_ = function.isa;
       handler_ = function.handler;
+      function_ = i;
       if (function.handler) {
         program_.add_handler(starts_[i]);
       } else {
@@ -53,7 +54,7 @@ class Assembler {
       }
       emit(function.body);
       leave();
-      if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(i));
+      if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(i) + ".");
     }
     if (!entered)
       return fail(ErrorCode::kInvalidArgument,
@@ -74,6 +75,7 @@ class Assembler {
       if (code().bytes.empty()) {
         code().address = function.address;
       } else {
+        closed_ += code().bytes.size();
         stretches_.push_back({.address = function.address});
       }
     }
@@ -147,8 +149,8 @@ class Assembler {
     const auto reaches = [&](std::int64_t offset, unsigned bits) {
       const std::int64_t limit = std::int64_t{1} << (bits - 1);
       if (offset >= -limit && offset < limit) return true;
-      error_ = fmt::format("The branch at {:#x} cannot reach {:#x}; put the functions closer.",
-                           from, to.address);
+      error_ = fmt::format("The branch at {:#x} cannot reach {:#x}; put the functions closer", from,
+                           to.address);
       return false;
     };
     const auto offset = static_cast<std::int64_t>(to.address - from);
@@ -194,7 +196,8 @@ class Assembler {
 
   void emit(const std::vector<Statement>& body) {
     for (const Statement& statement : body) {
-      if (here() - code().address > kMaxCode) error_ = "The program has more than 256 MiB of code";
+      if (closed_ + code().bytes.size() > graph_.max_code)
+        error_ = fmt::format("The program has more than {} bytes of code", graph_.max_code);
       if (!error_.empty()) return;
       emit(statement);
     }
@@ -238,7 +241,8 @@ class Assembler {
         return;
       }
       case kCall:
-        code().fixups.push_back({{code().bytes.size(), Form::kCall, s.callees.front()}, isa_});
+        code().fixups.push_back(
+            {{code().bytes.size(), Form::kCall, s.callees.front(), function_}, isa_});
         branch();
         return;
       case kCallIndirect:
@@ -282,9 +286,9 @@ class Assembler {
         if ((to.isa == Isa::kA64) != (isa == Isa::kA64))
           return fail(ErrorCode::kInvalidArgument,
                       "A64 functions cannot call A32 or T32 ones, nor be called by them" +
-                          in(fixup.callee) + ".");
+                          in(fixup.caller) + ".");
         patch(stretch, fixup.at, isa, fixup.form, to);
-        if (!error_.empty()) return fail(ErrorCode::kLimit, error_);
+        if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(fixup.caller) + ".");
       }
       // Readers fetch four bytes also for the last T32 instruction.
       stretch.bytes.resize((stretch.bytes.size() + 7) & ~std::size_t{3});
@@ -303,7 +307,9 @@ class Assembler {
   std::vector<Place> starts_;
   std::vector<std::pair<std::uint64_t, const std::vector<std::uint32_t>*>> indirect_calls_;
   std::string error_;
+  std::uint64_t closed_ = 0;  // Bytes in all stretches but the last.
   Isa isa_ = Isa::kA64;
+  std::uint32_t function_ = 0;
   bool handler_ = false;
 };
 

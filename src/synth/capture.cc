@@ -75,13 +75,18 @@ std::optional<frames::Options> CaptureMaker::frame_options() const {
 // Units run ahead of the frames by a stretch, so that the change between them costs little.
 void CaptureMaker::produce() {
   constexpr std::size_t kAhead = std::size_t{16} << 10;
-  std::size_t unit = 0;
   while (mux_.bytes().size() < kBlockSize && produced_ + mux_.bytes().size() < options_.size) {
-    if (units_.size() > 1) unit = random_.below(static_cast<std::uint32_t>(units_.size()));
+    if (turn_left_ == 0) {
+      turn_left_ = kAhead;
+      if (units_.size() > 1) {
+        turn_ = random_.below(static_cast<std::uint32_t>(units_.size()));
+        turn_left_ = random_.about(options_.interleave);
+      }
+    }
+    const std::size_t unit = turn_;
     std::vector<std::uint8_t>& bytes = pending_[unit];
     std::size_t& used = used_[unit];
-    const std::size_t count =
-        units_.size() == 1 ? kAhead : static_cast<std::size_t>(random_.about(options_.interleave));
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(turn_left_, kBlockSize));
     if (bytes.size() - used < count) {
       bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(used));
       used = 0;
@@ -90,6 +95,7 @@ void CaptureMaker::produce() {
     const std::size_t taken = std::min(count, bytes.size() - used);
     (void)mux_.write(units_[unit]->options().trace_id, Bytes(bytes).subspan(used, taken));
     used += taken;
+    turn_left_ = taken < count ? 0 : turn_left_ - taken;
     if (taken < count && stopped()) return;
   }
 }

@@ -516,12 +516,18 @@ void Etmv4Unit::q_element() {
 
 // On until the last packet is that of a P0 element: what follows it is lost with the rest.
 void Etmv4Unit::settle() {
+  // With an exception at every step no block outside a handler ever ends.
+  constexpr unsigned kPatience = 64;
+  constexpr unsigned kMostSteps = 4096;
   Step step;
+  unsigned steps = 0;
   do {
+    if (++steps == kPatience) execution_.hold_exceptions();
     execution_.next(step);
     pass_time(step);
     follow(step);
-  } while (step.kind != StepKind::kBlock || step.exception_return);
+  } while ((step.kind != StepKind::kBlock || step.exception_return) && steps < kMostSteps);
+  if (steps >= kPatience) execution_.resume_exceptions();
 }
 
 void Etmv4Unit::gap(PacketType type) {

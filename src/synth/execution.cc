@@ -46,7 +46,7 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
   if (options_.machines.empty() && options.vmids > 1)
     for (std::uint32_t i = 0; i < options.vmids; ++i) options_.machines.push_back(1 + i);
   current_ = find(first);
-  until_exception_ = options.exception_mean == 0 ? kNever : random_.about(options.exception_mean);
+  resume_exceptions();
 }
 
 Place Execution::restart() {
@@ -152,6 +152,12 @@ void Execution::next(Step& step) {
     ++spins_;
   current_ = follows;
   step.next = {current_->start, current_->isa};
+}
+
+void Execution::hold_exceptions() { until_exception_ = kNever; }
+
+void Execution::resume_exceptions() {
+  until_exception_ = options_.exception_mean == 0 ? kNever : random_.about(options_.exception_mean);
 }
 
 CodeBlock* Execution::link(CodeBlock& block, bool taken) {

@@ -39,7 +39,8 @@ struct Function {
 
 /// The first function that is no handler is where execution begins.
 struct Graph {
-  std::uint64_t address = 0;  ///< Of the first function; 0: the usual one.
+  std::uint64_t address = 0;                   ///< Of the first function; 0: the usual one.
+  std::uint64_t max_code = Program::kMaxCode;  ///< Bytes in all.
   std::vector<Function> functions{};
 };
 

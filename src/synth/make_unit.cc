@@ -68,6 +68,11 @@ Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const P
   if (!core) return std::unexpected(core.error());
   if (program == nullptr || program->entries().empty())
     return refuse(options, "There is no program to trace.");
+  if (program->handlers().empty())
+    return refuse(options, "The program has no exception handler; call add_default_handlers().");
+  if (execution.vmids > 255 && !is_etmv4(options.protocol))
+    return refuse(options, fmt::format("{} VMIDs are too many for its 8 bits; take at most 255.",
+                                       execution.vmids));
   if (execution.context_ids == 0 || execution.vmids == 0)
     return refuse(options, "There is at least one context ID and one VMID.");
   if (core->profile == isa::Profile::kM)

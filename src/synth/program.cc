@@ -5,8 +5,19 @@
 #include <algorithm>
 
 namespace waymark::synth {
+namespace {
+
+// Each is inserted in order, and becomes a file of a snapshot.
+constexpr std::size_t kMostSegments = 4096;
+
+}  // namespace
 
 Result<void> Program::add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes) {
+  if (segments_.size() >= kMostSegments)
+    return fail(ErrorCode::kLimit,
+                fmt::format("The program has more than {} separate segments of code; put them "
+                            "closer together.",
+                            kMostSegments));
   if (bytes.empty() || address + (bytes.size() - 1) < address)
     return fail(
         ErrorCode::kInvalidArgument,
@@ -72,9 +83,14 @@ Result<void> Program::add_default_handlers(isa::Isa isa) {
   constexpr std::uint64_t kSize = 0x100;
   const std::uint64_t first = segments_.empty() ? 0x10000 : segments_.front().address;
   std::uint64_t at = first >= 0x10000 ? (first - 0x1000) & ~std::uint64_t{0xFFF} : 0;
-  if (at == 0 && !segments_.empty())
-    at =
-        (segments_.back().address + segments_.back().bytes.size() + 0x1FFF) & ~std::uint64_t{0xFFF};
+  if (at == 0) {
+    const std::uint64_t last = segments_.back().address + (segments_.back().bytes.size() - 1);
+    if (last <= ~std::uint64_t{0x2FFF}) at = (last + 0x2000) & ~std::uint64_t{0xFFF};
+  }
+  if (at == 0)
+    return fail(ErrorCode::kLimit,
+                "There is no room for exception handlers before the first or after the last "
+                "segment; leave 12 KiB free, or write handlers.");
   std::vector<std::uint8_t> bytes;
   const auto word = [&](std::uint32_t value) {
     for (unsigned shift = 0; shift < 32; shift += 8)

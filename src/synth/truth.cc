@@ -187,21 +187,19 @@ std::uint64_t TruthReader::varint() {
 }
 
 bool TruthReader::next(TruthEvent& e) {
-  if (failed_ || at_ >= bytes_.size()) return false;
-  std::uint8_t tag = byte();
-  e = {.kind = EventKind::kRange};
-  if ((tag & 0xC0) == kOtherTag) {
-    e.kind = static_cast<EventKind>(tag & 0x0F);
-    if (e.kind == EventKind::kHidden) tag = byte();
-  }
-  if ((tag & 0xC0) == kIsaTag) {
-    isa_ = static_cast<isa::Isa>(tag & 7);
-    if (e.kind == EventKind::kHidden) {
-      tag = byte();
-    } else {
-      return next(e);
+  std::uint8_t tag = 0;
+  do {
+    if (failed_ || at_ >= bytes_.size()) return false;
+    tag = byte();
+    e = {.kind = EventKind::kRange};
+    if ((tag & 0xC0) == kOtherTag) {
+      e.kind = static_cast<EventKind>(tag & 0x0F);
+      if (e.kind == EventKind::kHidden) tag = byte();
     }
-  }
+    if ((tag & 0xC0) != kIsaTag) break;
+    isa_ = static_cast<isa::Isa>(tag & 7);
+    if (e.kind == EventKind::kHidden) tag = byte();
+  } while (e.kind != EventKind::kHidden);
   switch (e.kind) {
     case EventKind::kRange:
     case EventKind::kHidden: {

@@ -184,6 +184,14 @@ run decode made
 expect_code 0
 expect_out '+2  insns'
 
+case=snapshot_of_another_name
+cp -r tree/etm0 tree/e0 && rm tree/e0/cpu
+run etm4 snapshot --root tree --unit e0 --trace good/trace.bin --image 0x80000=good/program.bin \
+  -o made_other
+expect_code 3
+expect_err '--unit e0 is no trace unit'
+rm -r tree/e0
+
 case=snapshot_of_a_unit_that_is_off
 printf '0x0\n' >tree/etm0/mgmt/trcconfig
 printf '0x8000020\n' >tree/etm0/mode
@@ -216,7 +224,11 @@ expect_out '{"case": "A", "step": 1, "result": "0x8000000\n"}'
 case=simulate_check
 run etm4 simulate cases.json --check
 expect_code 0
-expect_out '1 passed, 0 failed'
+expect_out '1 passed, 0 failed; 2 of 2 steps had an expectation'
+sed 's/"expect"/"was"/' cases.json >unchecked.json
+run etm4 simulate unchecked.json --check
+expect_code 0
+expect_out '0 passed, 0 failed, 1 without expectations; 0 of 2 steps'
 sed -i 's/0x8000000/0x8/' cases.json
 run etm4 simulate cases.json --check
 expect_code 1
@@ -232,6 +244,16 @@ printf '{"cases": [{"id": "B", "steps": [{"jump": 1}]}]}' >odd.json
 run etm4 simulate odd.json
 expect_code 3
 expect_err 'case B, step 0'
+printf '{"cases": [{"id": "C", "caps": 5, "steps": []}]}' >kind.json
+run etm4 simulate kind.json
+expect_code 3
+expect_err 'case C: "caps" is no object'
+deep=$(printf '%100000s' '' | tr ' ' '[')
+flat=$(printf '%100000s' '' | tr ' ' ']')
+printf '{"cases":[\n{"id":"a","caps":{"TRCIDR0":%s%s},"steps":[]}]}' "$deep" "$flat" >deep.json
+run etm4 simulate deep.json
+expect_code 3
+expect_err 'deep.json: line 2: lists and objects lie more than 32 deep'
 
 case=shared_cases
 shared=$(dirname "${BASH_SOURCE[0]}")/../../../shared/data/etm4x/cases.json

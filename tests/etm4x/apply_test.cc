@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "etm4x/units.h"
 #include "waymark/etm4x/tree.h"
@@ -15,6 +16,9 @@ class ModelTree final : public DeviceTree {
   explicit ModelTree(const IdRegisters& id) : unit(id) {}
 
   Result<std::string> read(std::string_view path) override {
+    if (path == refuse_read && std::exchange(reads_refused, false)) {
+      return fail(ErrorCode::kIo, std::string(path) + " cannot be read: No device.");
+    }
     if (const auto at = files.find(path); at != files.end()) return at->second;
     const auto text = unit.read(in_unit(path));
     if (!text) return refused(path, text.error());
@@ -22,6 +26,7 @@ class ModelTree final : public DeviceTree {
   }
   Result<void> write(std::string_view path, std::string_view text) override {
     ++writes;
+    reads_refused = path == refuse_read && text.starts_with('1');
     if (path == refuse_path && (refuse_value.empty() || text == refuse_value)) {
       return fail(ErrorCode::kIo, std::string(path) + " cannot be written: No space.");
     }
@@ -40,6 +45,8 @@ class ModelTree final : public DeviceTree {
   std::map<std::string, std::string, std::less<>> files;
   std::string refuse_path;
   std::string refuse_value;
+  std::string refuse_read;  ///< Once, after it was written.
+  bool reads_refused = false;
   unsigned writes = 0;
 
  private:
@@ -125,6 +132,7 @@ TEST(Apply, start_comes_last) {
 
 TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
   const Ready what = ready(std::string(kLines) + "sink tmc_etr0\n");
+  std::size_t undone = 0;
   for (const SysfsWrite& at : apply_order(what.compiled, what.plan, "etm0", {})) {
     ModelTree tree(middle_unit());
     program(tree.unit);
@@ -142,8 +150,38 @@ TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
       State after = tree.unit.state;
       after.res_idx = before.res_idx;
       EXPECT_EQ(after, before) << at.file << " " << at.value;
+      ++undone;
     }
   }
+  EXPECT_GT(undone, 0U);
+}
+
+TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
+  ModelTree tree(middle_unit());
+  const Ready what = ready("levels el0\n");
+  const State before = tree.unit.state;
+  tree.refuse_read = "etm0/enable_source";
+  const auto report = apply(tree, what, {.start = true});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().detail.find("enable_source"), std::string::npos);
+  EXPECT_NE(report.error().detail.find("All files are again as they were."), std::string::npos)
+      << report.error().detail;
+  EXPECT_EQ(*tree.unit.read("enable_source"), "0\n");
+  State after = tree.unit.state;
+  after.res_idx = before.res_idx;  // No write brings back the 0 of a unit after probe.
+  EXPECT_EQ(after, before);
+}
+
+TEST(Apply, what_no_write_brings_back_is_named) {
+  // After probe the threshold is 0, below the smallest that the file takes.
+  ModelTree tree(middle_unit());
+  tree.refuse_read = "etm0/enable_source";
+  const auto report = apply(tree, ready("cycles 32\n"), {.start = true});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().detail.find("These could not be put back: etm0/cyc_threshold (was 0x0, "
+                                       "is 0x20)."),
+            std::string::npos)
+      << report.error().detail;
 }
 
 TEST(Apply, refused_while_tracing) {

@@ -100,6 +100,20 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"sink ../x\n", "line 2: '../x' is no device name."},
       {"sink a$(id)\n", "line 2: 'a$(id)' is no device name."},
       {"cycles 8\nlevels el0\ncycles 9\n", "line 4: line 2 has 'cycles' already."},
+      {"counter 0 value 5\ncounter 1 value 5\ncounter 0x0 value 7\n",
+       "line 4: line 2 has 'counter 0 value' already."},
+      {"sequencer state 1\nsequencer state 2\n", "line 3: line 2 has 'sequencer state' already."},
+      {"sequencer 0 forward always\nsequencer 0 back always\nsequencer 0 forward never\n",
+       "line 4: line 2 has 'sequencer 0 forward' already."},
+      {"sequencer reset always\nsequencer reset never\n",
+       "line 3: line 2 has 'sequencer reset' already."},
+      {"strobe window 1 window 2 period 3\n", "line 2: 'window' comes twice."},
+      {"levels el0+\n", "line 2: 'el0+' breaks off."},
+      {"start 1 at el0 at el1\n", "line 2: 'at' comes twice."},
+      {"when address 0, address 1, address 2, address 3, address 4, address 5, address 6, "
+       "address 7, address 8, address 9, address 10, address 11, address 12, address 13, "
+       "address 14, address 15, address 16\n",
+       "line 2: there are too many items of this kind."},
       {"include main context-id x\n", "line 2: 'x' is no context value."},
   };
   for (const auto& [lines, text] : kCases) {

@@ -46,6 +46,64 @@ TEST(SynthProgram, a_described_loop_runs_as_often_as_it_says) {
                                         0x80000, 0x80014, 0x8000C, 0x80010, 0x80000}));
 }
 
+TEST(SynthProgram, exceptions_at_every_step_do_not_keep_a_capture_from_ending) {
+  auto program = Program::described("handler h\n end\nfunction f\n work 3\n end\n");
+  ASSERT_TRUE(program) << program.error().detail;
+  auto unit = make_unit({}, &*program, {.exception_mean = 1}, false);
+  ASSERT_TRUE(unit) << unit.error().detail;
+  std::vector<std::uint8_t> bytes;
+  (*unit)->run(bytes, 1000);
+  (*unit)->finish(bytes);
+  EXPECT_LT(bytes.size(), 100'000U);
+}
+
+TEST(SynthProgram, the_limit_of_code_counts_every_stretch) {
+  std::string text;
+  for (unsigned i = 0; i < 8; ++i) {
+    text += "at 0x" + std::to_string(i + 1) + "00000000\nfunction f" + std::to_string(i) + "\n" +
+            " work 1000\n work 1\nend\n";
+  }
+  EXPECT_TRUE(Program::described(text));
+  const auto program = Program::described(text, 30'000);
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().code, ErrorCode::kLimit);
+  EXPECT_THAT(program.error().detail,
+              HasSubstr("more than 30000 bytes of code (in function 'f7')"));
+}
+
+TEST(SynthProgram, many_segments_are_refused) {
+  Program program;
+  std::uint64_t address = 1U << 24;
+  for (unsigned i = 0; i < 4096; ++i) ASSERT_TRUE(program.add_segment(address -= 16, {0, 0, 0, 0}));
+  const auto added = program.add_segment(address - 16, {0, 0, 0, 0});
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, ErrorCode::kLimit);
+}
+
+TEST(SynthProgram, handlers_need_room) {
+  Program program;
+  ASSERT_TRUE(program.add_segment(0x1000, {0, 0, 0, 0}));
+  ASSERT_TRUE(program.add_segment(0xFFFFFFFFFFFFF000, {0, 0, 0, 0}));
+  const auto added = program.add_default_handlers(isa::Isa::kA64);
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().detail, HasSubstr("no room for exception handlers"));
+}
+
+TEST(SynthProgram, without_handlers_is_not_traced) {
+  Program program;
+  ASSERT_TRUE(program.add_segment(0x1000, {0, 0, 0, 0}));
+  program.add_entry({0x1000, isa::Isa::kA64});
+  const auto unit = make_unit({}, &program, {}, false);
+  ASSERT_FALSE(unit);
+  EXPECT_THAT(unit.error().detail, HasSubstr("no exception handler"));
+}
+
+TEST(SynthProgram, a_branch_that_cannot_reach_is_named_by_its_caller) {
+  EXPECT_THAT(error_of("at 0x1000\nfunction far_caller\n call there\nend\n"
+                       "at 0x900000000\nfunction there\n work 1\nend\n"),
+              HasSubstr("(in function 'far_caller')"));
+}
+
 TEST(SynthProgram, a_described_program_with_everything_decodes_to_what_happened) {
   for (const std::string isa : {"A64", "A32", "T32"}) {
     auto program = Program::described(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -47,10 +48,13 @@ Result<bool> member_flag(const Json& object, std::string_view name, bool fallbac
   return *value != 0;
 }
 
-const Json& member_object(const Json& object, std::string_view name) {
+// An empty one where there is none.
+Result<const Json*> member_object(const Json& object, std::string_view name) {
   static const Json kNone = Json::object();
   const auto at = object.find(name);
-  return at != object.end() && at->is_object() ? *at : kNone;
+  if (at == object.end() || at->is_null()) return &kNone;
+  if (at->is_object()) return &*at;
+  return bad(fmt::format("\"{}\" is no object", name));
 }
 
 Result<IdRegisters> ids_of(const Json& caps) {
@@ -106,7 +110,9 @@ Result<Environment> environment_of(const Json& env) {
 
 Result<PerfRequest> perf_of(const Json& perf) {
   PerfRequest request;
-  const Json& options = member_object(perf, "options");
+  if (!perf.is_object()) return bad("\"perf\" is no object");
+  const auto options = member_object(perf, "options");
+  if (!options) return std::unexpected(options.error());
   const std::pair<std::string_view, bool PerfRequest::*> kFlags[] = {
       {"branch_broadcast", &PerfRequest::branch_broadcast},
       {"cycacc", &PerfRequest::cycacc},
@@ -119,7 +125,7 @@ Result<PerfRequest> perf_of(const Json& perf) {
       {"preset", &PerfRequest::preset},
       {"configid", &PerfRequest::configid},
       {"cc_threshold", &PerfRequest::cc_threshold}};
-  for (const auto& [name, value] : options.items()) {
+  for (const auto& [name, value] : (*options)->items()) {
     const auto number = number_of(value, name);
     if (!number) return std::unexpected(number.error());
     bool known = name == "sinkid";
@@ -189,6 +195,9 @@ Result<Json> run_write(Unit& unit, const Json& write) {
 
 Result<Json> run_disable(Unit& unit, const Json& disable) {
   std::vector<std::pair<std::string, std::uint64_t>> registers;
+  if (!disable.is_object() && !disable.is_boolean() && !disable.is_null()) {
+    return bad("\"disable\" is no object");
+  }
   if (disable.is_object()) {
     for (const auto& [name, value] : disable.items()) {
       const auto number = number_of(value, name);
@@ -223,9 +232,36 @@ Result<Json> run_step(Unit& unit, const Json& step) {
   return bad("it is none of write, read, image, hardware, disable and perf");
 }
 
+// The library parses nested values in a loop, but prints and copies them by recursion.
+Result<void> check_depth(std::string_view text) {
+  constexpr std::size_t kDeepest = 32;
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) {
+        return bad(
+            fmt::format("line {}: lists and objects lie more than {} deep in each other; "
+                        "cases need 8 at most.",
+                        1 + std::ranges::count(text.substr(0, i), '\n'), kDeepest));
+      }
+    } else if ((c == ']' || c == '}') && depth != 0) {
+      --depth;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Json> read_etm4_cases(std::string_view text) {
+  if (auto flat = check_depth(text); !flat) return std::unexpected(flat.error());
   Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) {
     // Only a second parse tells where, and it throws.
@@ -256,9 +292,13 @@ Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
   const auto in_case = [&](const Error& error) {
     return bad(fmt::format("case {}: {}.", run.id, error.detail));
   };
-  const auto ids = ids_of(member_object(item, "caps"));
+  const auto caps = member_object(item, "caps");
+  if (!caps) return in_case(caps.error());
+  const auto env = member_object(item, "env");
+  if (!env) return in_case(env.error());
+  const auto ids = ids_of(**caps);
   if (!ids) return in_case(ids.error());
-  const auto environment = environment_of(member_object(item, "env"));
+  const auto environment = environment_of(**env);
   if (!environment) return in_case(environment.error());
   Unit unit(*ids, *environment, quirks);
   const auto steps = item.find("steps");

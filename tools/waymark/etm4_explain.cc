@@ -50,6 +50,11 @@ void ids_from_image(Subject& subject, bool ete) {
     if (value) id.idr[i] = static_cast<std::uint32_t>(*value);
     assumed = assumed || (!value && i >= 3);
   }
+  // A unit excludes only secure levels that exist; what reset leaves excludes none.
+  const auto secure = static_cast<std::uint32_t>(subject.image.value("TRCVICTLR")) & 0xF0000;
+  if (!subject.image.find("TRCIDR3") && secure != 0) {
+    id.idr[3] = (kAssumedIdr3 & ~0xF0000U) | secure;
+  }
   const auto devarch = subject.image.find("TRCDEVARCH");
   id.devarch = devarch ? static_cast<std::uint32_t>(*devarch)
                : ete   ? 0x47705A13

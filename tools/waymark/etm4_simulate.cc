@@ -41,16 +41,35 @@ std::string difference(const Json& expected, const Json& got) {
   return "registers differ:" + text;
 }
 
-// Lines for what differs; true if nothing does.
-bool check(const Etm4Case& run, TextBuffer& out) {
+struct Tally {
+  std::size_t passed = 0;
+  std::size_t failed = 0;
+  std::size_t unchecked = 0;  ///< Cases without any expectation.
+  std::size_t steps = 0;
+  std::size_t compared = 0;  ///< Steps.
+};
+
+// Lines for what differs.
+void check(const Etm4Case& run, Tally& tally, TextBuffer& out) {
   bool passed = true;
+  std::size_t compared = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const Json expected = etm4_expectation(*run.steps[i].step);
-    if (expected.is_null() || equal(expected, run.steps[i].result)) continue;
+    if (expected.is_null()) continue;
+    ++compared;
+    if (equal(expected, run.steps[i].result)) continue;
     passed = false;
     out.put(fmt::format("{} step {}: {}\n", run.id, i, difference(expected, run.steps[i].result)));
   }
-  return passed;
+  tally.steps += run.steps.size();
+  tally.compared += compared;
+  ++(compared == 0 ? tally.unchecked : passed ? tally.passed : tally.failed);
+}
+
+void print(const Tally& tally, TextBuffer& out) {
+  out.put(fmt::format("{} passed, {} failed", tally.passed, tally.failed));
+  if (tally.unchecked != 0) out.put(fmt::format(", {} without expectations", tally.unchecked));
+  out.put(fmt::format("; {} of {} steps had an expectation\n", tally.compared, tally.steps));
 }
 
 void print(const Etm4Case& run, TextBuffer& out) {
@@ -70,8 +89,7 @@ int run(const SimulateOptions& options) {
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
-  std::size_t passed = 0;
-  std::size_t failed = 0;
+  Tally tally;
   for (const Json& item : document->at("cases")) {
     const auto done = run_etm4_case(item, options.fixed ? etm4x::kNoQuirks : etm4x::kAllQuirks);
     if (!done) {
@@ -81,12 +99,12 @@ int run(const SimulateOptions& options) {
     if (!options.check) {
       print(*done, output->text());
     } else {
-      ++(check(*done, output->text()) ? passed : failed);
+      check(*done, tally, output->text());
     }
     if (!output->settle()) break;
   }
-  if (options.check) output->text().put(fmt::format("{} passed, {} failed\n", passed, failed));
-  return finish_output(*output, failed == 0 ? kOk : kDamaged);
+  if (options.check) print(tally, output->text());
+  return finish_output(*output, tally.failed == 0 ? kOk : kDamaged);
 }
 
 }  // namespace

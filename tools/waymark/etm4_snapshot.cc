@@ -83,6 +83,11 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
 // One unit: its registers, and the core that it watches.
 Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
                       const SnapshotOptions& options, inputs::Snapshot& snapshot) {
+  if (name.size() < 4 || !(name.starts_with("etm") || name.starts_with("ete"))) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--unit {} is no trace unit: a name such as etm0 or ete0 is accepted.", name));
+  }
   const auto id = etm4x::read_ids(tree, name);
   if (!id) return std::unexpected(id.error());
   const auto cpu = etm4x::read_number(tree, name + "/cpu", 10);

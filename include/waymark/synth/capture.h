@@ -81,6 +81,8 @@ class CaptureMaker {
   frames::Mux mux_;
   std::vector<std::vector<std::uint8_t>> pending_;  // By unit: made, but not framed yet.
   std::vector<std::size_t> used_;                   // By unit: of `pending_`, what is framed.
+  std::size_t turn_ = 0;                            // The unit whose bytes are framed,
+  std::uint64_t turn_left_ = 0;                     // and how many more of them.
   std::vector<std::uint8_t> block_;
   std::uint64_t until_change_ = 0;
   std::uint64_t until_drop_ = 0;

@@ -115,6 +115,10 @@ class Execution {
     return &block;
   }
 
+  /// No interrupts until resume_exceptions(); one that is due still happens, and so do faults.
+  void hold_exceptions();
+  void resume_exceptions();
+
   /// Of the next instruction.
   [[nodiscard]] const PeContext& context() const { return context_; }
   [[nodiscard]] Place place() const {

@@ -61,8 +61,10 @@ class Program {
   /// kInvalidArgument: an option that is not allowed.
   static Result<Program> random(const RandomOptions& options);
 
-  /// From the text of a control-flow graph; docs/synth.md.  kParse: "line N: …".
-  static Result<Program> described(std::string_view text);
+  /// From the text of a control-flow graph; docs/synth.md.  kParse: "line N: …"; kLimit: more than
+  /// `max_code` bytes of code, or a branch too far for its instruction.
+  static constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
+  static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode);
 
   /// From the executable segments of an ELF file for AArch64 or Arm; a core starts at its entry
   /// point or at one of its functions.  kNotFound, kIo: the file; kBadData: it is no whole ELF;
