@@ -1,5 +1,6 @@
 // Messages that instrument.h makes, read back by the parser: random values of every type, with
 // every combination of the optional fields, through every sink.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -552,6 +553,87 @@ TEST(SystCatalog, two_formats_with_one_id_are_told) {
   const auto xml = write_collateral(sites);
   ASSERT_FALSE(xml);
   EXPECT_EQ(xml.error().code, ErrorCode::kConflict);
+}
+
+TEST(SystCatalog, a_format_on_the_same_line_of_two_files_has_no_place) {
+  CatalogSites sites;
+  sites.sites = {{.file = "a.c", .line = 5, .format = "same"},
+                 {.file = "b.c", .line = 5, .format = "same"},
+                 {.file = "b.c", .line = 6, .format = "one"}};
+  const auto xml = write_collateral(sites);
+  ASSERT_TRUE(xml);
+  EXPECT_NE(
+      xml->find(fmt::format("<syst:Format ID=\"0x{:08x}\"><![CDATA[same]]>", sites.sites[0].id())),
+      std::string::npos)
+      << *xml;
+  EXPECT_NE(xml->find("File=\"0x2\" Line=\"0x6\"><![CDATA[one]]>"), std::string::npos) << *xml;
+}
+
+TEST(SystCatalog, names_that_xml_cannot_hold_are_told) {
+  CatalogSites sites;
+  sites.client = "bell\a";
+  EXPECT_EQ(write_collateral(sites).error().code, ErrorCode::kInvalidArgument);
+}
+
+/// A 64-bit ELF file with section names and a table of `count` entries that are all the same.
+std::vector<std::uint8_t> elf_file(std::size_t entry_size, std::size_t count, std::size_t names) {
+  std::vector<std::uint8_t> elf(64 + names + 64);
+  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) elf[at + i] = static_cast<std::uint8_t>(value >> 8 * i);
+  };
+  std::ranges::copy(std::string_view("\x7F"
+                                     "ELF\2\1\1"),
+                    elf.begin());
+  std::fill_n(elf.begin() + 64, names, std::uint8_t{'a'});
+  put(0x28, 64 + names, 8);
+  put(0x3A, entry_size, 2);
+  put(0x3C, count, 2);
+  put(64 + names + 4, 3, 4);      // Type: names.
+  put(64 + names + 0x18, 64, 8);  // Offset and size.
+  put(64 + names + 0x20, names, 8);
+  return elf;
+}
+
+TEST(SystCatalog, damaged_section_tables_are_told_at_once) {
+  constexpr std::size_t kNames = std::size_t{8} << 20;
+  for (const std::size_t entry_size : {0U, 1U, 63U}) {
+    EXPECT_EQ(read_catalog_sites(elf_file(entry_size, 65535, kNames)).error().code,
+              ErrorCode::kBadData);
+  }
+  // As many as fit, whose names are all one without end.
+  std::vector<std::uint8_t> many = elf_file(64, 60000, kNames);
+  const std::vector<std::uint8_t> entry(many.end() - 64, many.end());
+  for (int i = 1; i < 60000; ++i) many.insert(many.end(), entry.begin(), entry.end());
+  EXPECT_EQ(read_catalog_sites(many).error().code, ErrorCode::kNotFound);
+}
+
+TEST(SystCatalog, numbers_too_large_for_the_header_stand_in_the_first_section) {
+  // Of the two sections, the second has the names and is the catalog as well.
+  const std::string content("\1\0\0\0f.c\0text\0.waymark.syst\0", 4 + 4 + 5 + 14);
+  std::vector<std::uint8_t> elf(64 + content.size() + 128);
+  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) elf[at + i] = static_cast<std::uint8_t>(value >> 8 * i);
+  };
+  std::ranges::copy(std::string_view("\x7F"
+                                     "ELF\2\1\1"),
+                    elf.begin());
+  std::ranges::copy(content, elf.begin() + 64);
+  const std::size_t table = 64 + content.size();
+  put(0x28, table, 8);
+  put(0x3A, 64, 2);
+  put(0x3E, 0xFFFF, 2);
+  put(table + 0x20, 2, 8);  // Sections,
+  put(table + 0x28, 1, 4);  // and the one with the names.
+  put(table + 64, 13, 4);   // Name, type, offset and size.
+  put(table + 64 + 4, 1, 4);
+  put(table + 64 + 0x18, 64, 8);
+  put(table + 64 + 0x20, content.size(), 8);
+  const auto sites = read_catalog_sites(elf);
+  // The name, read as a record, is cut.
+  ASSERT_FALSE(sites);
+  EXPECT_EQ(sites.error().code, ErrorCode::kBadData);
+  EXPECT_NE(sites.error().detail.find("the last record of its catalog is cut"), std::string::npos)
+      << sites.error().detail;
 }
 
 }  // namespace
