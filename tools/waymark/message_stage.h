@@ -21,7 +21,8 @@ namespace waymark::cli {
 /// written.  Packets that belong to no message pass.
 class MessageStage {
  public:
-  /// `collateral` must outlive it.  `frequency`: of the transport, in Hz; 0: as the trace says.
+  /// `collateral` must outlive it.  `frequency`: of the transport, in Hz, where the trace says
+  /// none.
   MessageStage(const syst::Collateral& collateral, std::uint64_t frequency, Format format);
 
   void set_short_client(const syst::Guid& guid) { interpreter_.set_short_client(guid); }
@@ -41,8 +42,6 @@ class MessageStage {
 
   syst::Interpreter interpreter_;
   syst::ChannelAssembler channels_;
-  std::uint64_t frequency_;
-  std::uint64_t known_frequency_;
   Format format_;
   std::vector<Element> out_;
   std::unordered_map<std::uint64_t, std::string> texts_;
