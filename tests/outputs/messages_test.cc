@@ -199,7 +199,7 @@ TEST(MessageWriter, whatever_was_sent_is_one_line_without_control_characters) {
   client.name = "a\nb\x1B";
   odd.client = &client;
   EXPECT_THAT(odd.text(), HasSubstr("INFO    a\\nb\\x1b:5  "));
-  EXPECT_THAT(odd.json(), HasSubstr(R"("client":"a\nb\u001b")"));
+  EXPECT_THAT(odd.json(), HasSubstr(R"("client":"a\u000ab\u001b")"));
 }
 
 TEST(MessageWriter, names_of_modules_stand_behind_the_client) {

@@ -7,8 +7,8 @@
 namespace waymark::cli {
 
 MessageStage::MessageStage(const syst::Collateral& collateral, std::uint64_t frequency,
-                           Format format)
-    : interpreter_(collateral), format_(format) {
+                           bool as_json)
+    : interpreter_(collateral), as_json_(as_json) {
   interpreter_.set_transport_frequency(frequency);
 }
 
@@ -16,7 +16,7 @@ void MessageStage::add(const syst::Frame& frame) {
   const syst::Record record = interpreter_.interpret(frame);
   TextBuffer text;
   outputs::MessageWriter writer(text);
-  if (format_ == Format::kJson) {
+  if (as_json_) {
     writer.json(record);
   } else {
     if (frame.has_master) {

@@ -246,6 +246,7 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
   const RunHooks hooks{.on_elements =
                            [&](std::span<const Element> elements) {
                              for (const Element& element : elements) {
+                               if (messages.is_stopped()) return;
                                if (element.kind == ElementKind::kItmTrace) {
                                  ports.add(element);
                                  continue;

@@ -103,9 +103,9 @@ class FormatSlots {
       if (peek() != '\0' && is_in(peek(), "hljztL")) {
         modifier = peek();
         rest_.remove_prefix(1);
-        // Two of them: h is below int, l is wide.
+        // Two of them: h is below int in any case.
         if ((modifier == 'h' || modifier == 'l') && take(modifier) && modifier == 'l') {
-          modifier = 'j';
+          modifier = kTwice;
         }
       }
       const Slot::Kind kind = kind_of(peek(), modifier);
@@ -119,18 +119,20 @@ class FormatSlots {
     return false;
   }
 
+  static constexpr char kTwice = 'w';  ///< In place of ll.
+
   static constexpr Slot::Kind kind_of(char conversion, char modifier) {
     using enum Slot::Kind;
     if (conversion == '\0') return kNothing;
     if (is_in(conversion, "diuoxX")) {
-      if (modifier == 'j') return kWide;
+      if (modifier == 'j' || modifier == kTwice) return kWide;
       return modifier == 'l' || modifier == 'z' || modifier == 't' ? kLong : kInt;
     }
     if (is_in(conversion, "fFeEgGaA")) return kDouble;
     if (conversion == 'c') return kInt;
     if (conversion == 'p' || conversion == 'n') return kPointer;
     // Texts of wide characters have no form on the wire.
-    return conversion == 's' && modifier != 'l' && modifier != 'j' ? kText : kNothing;
+    return conversion == 's' && modifier != 'l' && modifier != kTwice ? kText : kNothing;
   }
 
   std::string_view rest_;
