@@ -1,6 +1,7 @@
 // SyS-T frames: any bytes as plain messages, as console text and as the packets of STM channels.
-// Invariants: plain frames cover the input without gap or overlap, chunks make no difference, and
-// nothing is given twice.
+// Invariants: plain frames cover the input without gap or overlap, chunks make no difference,
+// nothing is given twice, and the work is bounded by the size.  Half of the inputs say which bytes
+// come how often, so that few of them reach what a splitter looks ahead.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -50,6 +51,48 @@ std::vector<Kept> split(Bytes content, std::size_t chunk) {
   }
   while (reader.finish(frame)) keep();
   return frames;
+}
+
+/// Pieces of the input, each as often as it says.
+std::vector<std::uint8_t> repeated(Bytes input) {
+  constexpr std::size_t kMost = 3 * StreamSplitter::kLookAhead;
+  std::vector<std::uint8_t> all;
+  while (input.size() > 3 && all.size() < kMost) {
+    const std::size_t size = std::min<std::size_t>(input[0] % 40 + 1U, input.size() - 3);
+    // A few times or many thousand times.
+    const std::size_t many = input[1] | std::size_t{input[2]} << 8;
+    std::size_t count = (input[0] & 0x80) != 0 ? many : many % 8 + 1;
+    for (const Bytes piece = input.subspan(3, size); count > 0 && all.size() < kMost; --count)
+      all.insert(all.end(), piece.begin(), piece.end());
+    input = input.subspan(3 + size);
+  }
+  return all;
+}
+
+/// Of a splitter that gets all at once.
+std::uint64_t work(Bytes content) {
+  StreamSplitter splitter;
+  Frame frame;
+  splitter.feed(content);
+  while (splitter.next(frame)) continue;
+  while (splitter.finish(frame)) continue;
+  return splitter.work();
+}
+
+void check_plain(Bytes content, std::size_t chunk) {
+  const std::vector<Kept> plain = split<StreamSplitter>(content, content.size());
+  TraceIndex at = 0;
+  for (const Kept& frame : plain) {
+    require(frame.index == at && !frame.bytes.empty(), "a gap between plain frames");
+    require(std::equal(frame.bytes.begin(), frame.bytes.end(),
+                       content.begin() + static_cast<std::ptrdiff_t>(at)),
+            "a plain frame with other bytes");
+    at += frame.bytes.size();
+  }
+  require(at == content.size(), "plain frames do not cover the input");
+  require(plain == split<StreamSplitter>(content, chunk), "plain: chunks make a difference");
+  require(work(content) <= SearchCredit::kFirst + SearchCredit::kPerByte * content.size(),
+          "more work than the input may take");
 }
 
 /// Elements made of the input.
@@ -102,17 +145,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 2 || size > 8192) return 0;
   const std::size_t chunk = data[0] % 64 + 1U;
   const Bytes content(data + 1, size - 1);
-  const std::vector<Kept> plain = split<StreamSplitter>(content, content.size());
-  TraceIndex at = 0;
-  for (const Kept& frame : plain) {
-    require(frame.index == at && !frame.bytes.empty(), "a gap between plain frames");
-    require(std::equal(frame.bytes.begin(), frame.bytes.end(),
-                       content.begin() + static_cast<std::ptrdiff_t>(at)),
-            "a plain frame with other bytes");
-    at += frame.bytes.size();
+  if ((data[0] & 0x80) != 0) {
+    const std::vector<std::uint8_t> large = repeated(content);
+    if (large.empty()) return 0;
+    check_plain(large, 97 * chunk + 1000);
+    require(split<ByteReader>(large, large.size()) == split<ByteReader>(large, 4096 * chunk + 5),
+            "bytes: chunks make a difference");
+    return 0;
   }
-  require(at == content.size(), "plain frames do not cover the input");
-  require(plain == split<StreamSplitter>(content, chunk), "plain: chunks make a difference");
+  check_plain(content, chunk);
   require(split<LineReader>(content, content.size()) == split<LineReader>(content, chunk),
           "lines: chunks make a difference");
   require(split<ByteReader>(content, content.size()) == split<ByteReader>(content, chunk),

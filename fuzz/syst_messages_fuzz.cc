@@ -36,6 +36,51 @@ void check(const Message& message) {
           "a text outside its message");
 }
 
+/// One client for all, in whose lists every ID has the format.
+std::string collateral_with(std::string_view format) {
+  std::string text;
+  for (const char c : format) {
+    if (c == '&') {
+      text += "&amp;";
+    } else if (c == '<') {
+      text += "&lt;";
+    } else if (c != 0) {
+      text += c;
+    }
+  }
+  constexpr std::string_view kAny = "{00000000-0000-0000-0000-000000000000}";
+  const std::string guid(kAny);
+  std::string xml = "<Collateral><Client Name='c\n'><Guids><Guid ID='" + guid + "' Mask='" + guid +
+                    "'>g</Guid></Guids><Modules><Module ID='0' Mask='0'>" + text +
+                    "</Module></Modules><SourceFiles><File ID='0' Mask='0'>" + text +
+                    "</File></SourceFiles>";
+  for (const std::string list : {"Catalog32", "Catalog64", "Short32", "Short64"}) {
+    xml += "<" + list + "><Format ID='0' Mask='0' File='1' Line='2'>" + text + "</Format></" +
+           list + ">";
+  }
+  return xml + "<Write><Protocol ID='0' Mask='0'>" + text +
+         "</Protocol></Write></Client></Collateral>";
+}
+
+/// The record in every form.
+void write(const Collateral& collateral, Bytes bytes, Mode mode) {
+  Interpreter interpreter(collateral, {.mode = mode, .quirks = {}});
+  if (!collateral.empty()) interpreter.set_short_client(Guid{});
+  Frame frame;
+  frame.bytes = bytes;
+  const Record record = interpreter.interpret(frame);
+  TextBuffer out;
+  outputs::MessageWriter writer(out);
+  writer.text(record);
+  const std::string_view line = out.view();
+  require(line.find('\n') == line.size() - 1, "not one line of text");
+  require(line.find('\x1B') == std::string_view::npos, "an escape sequence in the text");
+  out.clear();
+  writer.json(record);
+  require(out.view().find('\n') == out.size() - 1, "not one line of JSON");
+  writer.csv(record);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -77,18 +122,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
 
   Collateral collateral;
-  Interpreter interpreter(collateral);
-  Frame frame;
-  frame.bytes = bytes;
-  const Record record = interpreter.interpret(frame);
-  out.clear();
-  outputs::MessageWriter writer(out);
-  writer.text(record);
-  const std::string_view line = out.view();
-  require(line.find('\n') == line.size() - 1, "not one line of text");
-  out.clear();
-  writer.json(record);
-  require(out.view().find('\n') == out.size() - 1, "not one line of JSON");
-  writer.csv(record);
+  write(collateral, bytes, Mode::kTolerant);
+  write(collateral, bytes, Mode::kStrict);
+  // Without pugixml there is none.
+  if (collateral.add_text("f.xml", collateral_with(format)))
+    write(collateral, bytes, Mode::kTolerant);
   return 0;
 }

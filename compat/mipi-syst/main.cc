@@ -121,29 +121,52 @@ class Output {
   bool good_ = true;
 };
 
+/// A line whose end is not read yet; nothing of it is kept once it cannot be a message.
+class BegunLine {
+ public:
+  [[nodiscard]] bool empty() const { return text_.empty() && !is_dropped_; }
+  void add(std::string_view part) {
+    if (is_dropped_) return;
+    const std::size_t known = text_.size();
+    text_ += part;
+    const bool is_too_long = text_.size() > compat::syst::kMaxLine;
+    if (is_too_long) say("a line is too long to be a message, and is passed over\n");
+    is_dropped_ = is_too_long || !compat::syst::may_be_message(text_, known);
+    if (is_dropped_) std::string().swap(text_);
+  }
+  void print(Printer& printer, Output& output) {
+    if (!is_dropped_) printer.line(text_, output.text());
+    text_.clear();
+    is_dropped_ = false;
+  }
+
+ private:
+  std::string text_;
+  bool is_dropped_ = false;
+};
+
 void print_file(std::FILE* input, Printer& printer, Output& output) {
   std::vector<char> chunk(kChunk);
-  std::string begun;  // A line whose end is not read yet.
+  BegunLine begun;
   while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), input)) {
     std::string_view rest(chunk.data(), size);
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
       if (end == std::string_view::npos) {
-        begun += rest;
+        begun.add(rest);
         break;
       }
       if (begun.empty()) {
         printer.line(rest.substr(0, end), output.text());
       } else {
-        begun += rest.substr(0, end);
-        printer.line(begun, output.text());
-        begun.clear();
+        begun.add(rest.substr(0, end));
+        begun.print(printer, output);
       }
       rest.remove_prefix(end + 1);
       output.settle();
     }
   }
-  if (!begun.empty()) printer.line(begun, output.text());
+  if (!begun.empty()) begun.print(printer, output);
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "waymark/base/number.h"
 #include "waymark/syst/payload_text.h"
 
 namespace waymark::compat::syst {
@@ -12,20 +15,13 @@ namespace {
 
 constexpr std::string_view kTag = "SYS-T RAW DATA: ";
 
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool read_hex(std::string_view text, std::vector<std::uint8_t>& bytes) {
   bytes.clear();
   if (text.size() % 2 != 0) return false;
   bytes.reserve(text.size() / 2);
   for (std::size_t at = 0; at < text.size(); at += 2) {
-    const int high = digit(text[at]);
-    const int low = digit(text[at + 1]);
+    const int high = hex_digit(text[at]);
+    const int low = hex_digit(text[at + 1]);
     if (high < 0 || low < 0) return false;
     bytes.push_back(static_cast<std::uint8_t>(high << 4 | low));
   }
@@ -54,6 +50,13 @@ void put_time(TextBuffer& out, std::uint64_t time, bool hidden) {
 }
 
 }  // namespace
+
+bool may_be_message(std::string_view begun, std::size_t known) {
+  if (known < kTag.size() && !kTag.starts_with(begun.substr(0, kTag.size()))) return false;
+  const std::string_view digits =
+      begun.substr(std::min(std::max(known, kTag.size()), begun.size()));
+  return std::ranges::all_of(digits, [](char c) { return hex_digit(c) >= 0 || c == '\r'; });
+}
 
 void write_csv_header(TextBuffer& out) {
   out.put(

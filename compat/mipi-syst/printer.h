@@ -21,6 +21,13 @@ struct PrinterOptions {
 /// The one line before all others.
 void write_csv_header(TextBuffer& out);
 
+/// A longer line is passed over.  The reference knows no bound but its memory.
+inline constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+
+/// A line that begins so may be a message, and must be kept until it ends.  `known`: characters of
+/// it for which this has been true before.
+bool may_be_message(std::string_view begun, std::size_t known);
+
 /// Text lines in, lines of the output out.  One owner; not thread safe.
 class Printer {
  public:

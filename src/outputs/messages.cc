@@ -71,6 +71,13 @@ std::string_view type_word(const Message& message) {
   }
 }
 
+/// Whose time it is.
+std::string_view time_word(const Record& record) {
+  if (!record.time && !record.nanoseconds) return "";
+  if (record.time_is_partial()) return "partial";
+  return record.time_is_own ? "of_message" : "of_transport";
+}
+
 bool has_header(const Record& record) { return record.message.raw.size() >= 4; }
 
 }  // namespace
@@ -206,6 +213,8 @@ void MessageWriter::put_time(const Record& record) {
   if (record.nanoseconds) {
     put_seconds(scratch_, *record.nanoseconds);
   } else if (record.time) {
+    // Digits are missing before these.
+    if (record.time_is_partial()) scratch_.put('~');
     scratch_.dec(*record.time);
   } else if (record.message.has_timestamp() && record.message.defect == syst::Defect::kNone) {
     // A clock of which nothing is known.
@@ -235,8 +244,15 @@ void MessageWriter::put_place(const Record& record) {
   out_.put("  ");
 }
 
+void MessageWriter::put_trace_id(const Record& record) {
+  out_.put("0x");
+  out_.hex(record.frame.trace_id, 2);
+  out_.put("  ");
+}
+
 void MessageWriter::text(const Record& record) {
   if (columns_.time) put_time(record);
+  if (columns_.trace_id) put_trace_id(record);
   if (columns_.place) put_place(record);
   sentence(record);
   out_.put('\n');
@@ -255,12 +271,10 @@ void MessageWriter::json(const Record& record) {
   object.word("status", syst::status_name(record.status));
   if (frame.end != FrameEnd::kWhole) object.word("end", syst::frame_end_name(frame.end));
   if (frame.has_time) object.wide("transport_time", frame.time);
-  if (frame.time_is_partial) object.flag("partial", true);
+  if (frame.has_time && frame.time_is_partial) object.flag("partial", true);
   if (record.time) object.wide("time", *record.time);
   if (record.nanoseconds) object.wide("nanoseconds", *record.nanoseconds);
-  if (record.time || record.nanoseconds) {
-    object.word("time_is", record.time_is_own ? "of_message" : "of_transport");
-  }
+  if (record.time || record.nanoseconds) object.word("time_is", time_word(record));
   if (has_header(record) && frame.end != FrameEnd::kNoMessage) {
     scratch_.clear();
     syst::write_type(scratch_, message, record.client);
@@ -308,7 +322,8 @@ void MessageWriter::json(const Record& record) {
 
 void MessageWriter::csv_header(TextBuffer& out) {
   out.put(
-      "index,id,master,channel,time,nanoseconds,status,kind,severity,client,module,guid,origin,"
+      "index,id,master,channel,time,nanoseconds,time_is,status,kind,severity,client,module,guid,"
+      "origin,"
       "unit,"
       "timestamp,text,location,size,checksum,problem,bytes\n");
 }
@@ -334,6 +349,8 @@ void MessageWriter::csv(const Record& record) {
   number(frame.channel != syst::kNoChannel, frame.channel);
   number(record.time.has_value(), record.time.value_or(0));
   number(record.nanoseconds.has_value(), record.nanoseconds.value_or(0));
+  out_.put(time_word(record));
+  out_.put(',');
   out_.put(syst::status_name(record.status));
   out_.put(',');
   text([&](TextBuffer& out) {

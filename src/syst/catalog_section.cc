@@ -32,35 +32,56 @@ class ElfFile {
     big_endian_ = bytes_[5] == 2;
     const auto table = number(is_64bit_ ? 0x28 : 0x20, word());
     const auto entry_size = number(is_64bit_ ? 0x3A : 0x2E, 2);
-    const auto count = number(is_64bit_ ? 0x3C : 0x30, 2);
-    const auto names_index = number(is_64bit_ ? 0x3E : 0x32, 2);
+    auto count = number(is_64bit_ ? 0x3C : 0x30, 2);
+    auto names_index = number(is_64bit_ ? 0x3E : 0x32, 2);
     if (!table || !entry_size || !count || !names_index) return damaged("its header is cut");
+    if (*table == 0) return missing(wanted);
+    if (*entry_size < (is_64bit_ ? 64U : 40U)) {
+      return damaged("the entries of its section table are too small");
+    }
+    // In bounds: no more sections fit into the file than it has bytes.
     const auto header = [&](std::uint64_t index) { return *table + index * *entry_size; };
+    // Numbers that have no room in the header stand in the first section.
+    constexpr std::uint64_t kNamesElsewhere = 0xFFFF;
+    if (*count == 0) count = number(header(0) + (is_64bit_ ? 0x20 : 0x14), word());
+    if (*names_index == kNamesElsewhere) {
+      names_index = number(header(0) + (is_64bit_ ? 0x28 : 0x18), 4);
+    }
+    if (!count || !names_index || *count > bytes_.size() / *entry_size || *names_index >= *count ||
+        *table > bytes_.size()) {
+      return damaged("its section table lies outside the file");
+    }
     const auto names = content(header(*names_index));
     if (!names) return damaged("its section names lie outside the file");
     for (std::uint64_t i = 0; i < *count; ++i) {
       const auto name_at = number(header(i), 4);
       if (!name_at) return damaged("its section table lies outside the file");
-      if (*name_at >= names->size()) continue;
-      const Bytes rest = names->subspan(*name_at);
-      const auto end = std::ranges::find(rest, std::uint8_t{0});
-      const std::string_view name(reinterpret_cast<const char*>(rest.data()),
-                                  static_cast<std::size_t>(end - rest.begin()));
-      if (name != wanted) continue;
+      if (!is_text_at(*names, *name_at, wanted)) continue;
       const auto found = content(header(i));
       if (!found) return damaged(fmt::format("the section {} lies outside the file", wanted));
       return *found;
     }
-    return fail(ErrorCode::kNotFound,
-                fmt::format("The ELF file has no section {}; its program uses no "
-                            "WAYMARK_SYST_CATALOG, or was stripped.",
-                            wanted));
+    return missing(wanted);
   }
 
   [[nodiscard]] bool big_endian() const { return big_endian_; }
 
  private:
   [[nodiscard]] std::size_t word() const { return is_64bit_ ? 8 : 4; }
+
+  static std::unexpected<Error> missing(std::string_view wanted) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("The ELF file has no section {}; its program uses no "
+                            "WAYMARK_SYST_CATALOG, or was stripped.",
+                            wanted));
+  }
+
+  /// `wanted` with its NUL, compared in place: names may overlap, and be as long as the file.
+  static bool is_text_at(Bytes names, std::uint64_t at, std::string_view wanted) {
+    if (at > names.size() || names.size() - at <= wanted.size()) return false;
+    const Bytes name = names.subspan(at, wanted.size() + 1);
+    return std::equal(wanted.begin(), wanted.end(), name.begin()) && name.back() == 0;
+  }
 
   [[nodiscard]] std::optional<std::uint64_t> number(std::uint64_t at, std::size_t size) const {
     if (at > bytes_.size() || bytes_.size() - at < size) return std::nullopt;
@@ -177,7 +198,15 @@ Result<CatalogSites> read_catalog_sites(Bytes elf) {
 }
 
 Result<std::string> write_collateral(const CatalogSites& sites) {
-  std::map<std::uint32_t, const CatalogSite*> by_id;
+  if (!fits_xml(sites.client)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "The name in WAYMARK_SYST_CLIENT has a control character, which XML cannot hold.");
+  }
+  struct Found {
+    const CatalogSite* site;
+    bool is_elsewhere;  ///< On the same line of another file, too.
+  };
+  std::map<std::uint32_t, Found> by_id;
   std::map<std::string, std::size_t> files;
   for (const CatalogSite& site : sites.sites) {
     if (!fits_xml(site.format) || !fits_xml(site.file)) {
@@ -185,14 +214,16 @@ Result<std::string> write_collateral(const CatalogSites& sites) {
                   fmt::format("{}:{}: the format has a control character, which XML cannot hold.",
                               site.file, site.line));
     }
-    const auto [found, is_new] = by_id.emplace(site.id(), &site);
-    if (!is_new && found->second->format != site.format) {
-      return fail(
-          ErrorCode::kConflict,
-          fmt::format("{}:{} and {}:{} have the same catalog ID 0x{:08x}; move one of them "
-                      "to another line.",
-                      found->second->file, found->second->line, site.file, site.line, site.id()));
+    const auto [entry, is_new] = by_id.try_emplace(site.id(), Found{&site, false});
+    Found& found = entry->second;
+    if (found.site->format != site.format) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{}:{} and {}:{} have the same catalog ID 0x{:08x}; move one of them "
+                              "to another line.",
+                              found.site->file, found.site->line, site.file, site.line, site.id()));
     }
+    found.is_elsewhere |=
+        !is_new && (found.site->file != site.file || found.site->line != site.line);
     files.emplace(site.file, files.size() + 1);
   }
   TextBuffer guid;
@@ -213,10 +244,15 @@ Result<std::string> write_collateral(const CatalogSites& sites) {
       out += "</syst:File>\n";
     }
     out += "    </syst:SourceFiles>\n    <syst:Catalog32>\n";
-    for (const auto& [id, site] : by_id) {
-      out += fmt::format("      <syst:Format ID=\"0x{:08x}\" File=\"0x{:x}\" Line=\"0x{:x}\">", id,
-                         files.at(site->file), site->line);
-      put_cdata(out, site->format);
+    for (const auto& [id, found] : by_id) {
+      out += fmt::format("      <syst:Format ID=\"0x{:08x}\"", id);
+      // Nobody can tell from which of them a message comes.
+      if (!found.is_elsewhere) {
+        out += fmt::format(" File=\"0x{:x}\" Line=\"0x{:x}\"", files.at(found.site->file),
+                           found.site->line);
+      }
+      out += '>';
+      put_cdata(out, found.site->format);
       out += "</syst:Format>\n";
     }
     out += "    </syst:Catalog32>\n";

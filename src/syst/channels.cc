@@ -15,34 +15,38 @@ std::uint64_t key_of(const Element& element) {
 
 }  // namespace
 
+void ChannelAssembler::append_to(Chain& chain, Open& open, Link Open::* link) {
+  open.*link = {.before = chain.last, .behind = nullptr};
+  (chain.last != nullptr ? (chain.last->*link).behind : chain.first) = &open;
+  chain.last = &open;
+}
+
+void ChannelAssembler::take_from(Chain& chain, Open& open, Link Open::* link) {
+  const Link& own = open.*link;
+  (own.before != nullptr ? (own.before->*link).behind : chain.first) = own.behind;
+  (own.behind != nullptr ? (own.behind->*link).before : chain.last) = own.before;
+}
+
 ChannelAssembler::Open& ChannelAssembler::channel(std::uint64_t key) {
   if (last_ != nullptr && key == last_key_) return *last_;
-  last_key_ = key;
-  // At least half of them go.
+  // At least half of them go, and no open message with them.
   if (channels_.size() >= 2 * kMaxOpen && !channels_.contains(key)) {
     std::erase_if(channels_, [](const auto& entry) { return !entry.second.is_open; });
+    std::erase_if(masters_, [](const auto& entry) { return entry.second.first == nullptr; });
   }
-  last_ = &channels_[key];
+  const auto [entry, is_new] = channels_.try_emplace(key);
+  if (is_new) entry->second.master = &masters_[key >> 16];
+  last_key_ = key;
+  last_ = &entry->second;
   return *last_;
 }
 
-void ChannelAssembler::note_age(std::uint64_t key, Open& open) {
-  const auto is_over = [&](const Age& age) {
-    const auto found = channels_.find(age.key);
-    return found == channels_.end() || !found->second.is_open || found->second.serial != age.serial;
-  };
-  if (open_ >= kMaxOpen) {
-    while (is_over(ages_.front())) ages_.pop_front();
-    give(channels_.find(ages_.front().key)->second, FrameEnd::kLost);
-    ages_.pop_front();
-  }
-  if (ages_.size() >= 2 * kMaxOpen) std::erase_if(ages_, is_over);
-  open.serial = ++serial_;
-  ages_.push_back({key, open.serial});
-  ++open_;
-}
-
 void ChannelAssembler::begin(Open& open, const Element& element) {
+  if (open_ >= kMaxOpen) give(*all_.first, FrameEnd::kLost);
+  ++open_;
+  append_to(all_, open, &Open::in_all);
+  append_to(trace_ids_[element.trace_id], open, &Open::in_trace_id);
+  append_to(*open.master, open, &Open::in_master);
   open.is_open = true;
   open.too_long = false;
   open.bytes.clear();
@@ -60,10 +64,8 @@ void ChannelAssembler::begin(Open& open, const Element& element) {
 
 void ChannelAssembler::append(Open& open, const Element& element) {
   const std::size_t size = element.extra_value / 8;
-  if (open.bytes.size() + size > kMaxMessage) {
-    open.too_long = true;
-    return;
-  }
+  open.too_long |= open.bytes.size() + size > kMaxMessage;
+  if (open.too_long) return;
   std::array<std::uint8_t, 8> bytes;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<std::uint8_t>(element.start >> (8 * i) & 0xFF);
@@ -75,6 +77,9 @@ void ChannelAssembler::append(Open& open, const Element& element) {
 void ChannelAssembler::give(Open& open, FrameEnd end) {
   open.is_open = false;
   --open_;
+  take_from(all_, open, &Open::in_all);
+  take_from(trace_ids_[open.frame.trace_id], open, &Open::in_trace_id);
+  take_from(*open.master, open, &Open::in_master);
   if (kept_.size() == frames_.size()) kept_.emplace_back();
   std::vector<std::uint8_t>& bytes = kept_[frames_.size()];
   std::swap(bytes, open.bytes);
@@ -85,11 +90,8 @@ void ChannelAssembler::give(Open& open, FrameEnd end) {
   if (frame.end != FrameEnd::kWhole) ++statistics_.cut;
 }
 
-void ChannelAssembler::give_up(const Element& element, bool one_master, FrameEnd end) {
-  for (auto& [key, open] : channels_) {
-    if (!open.is_open || open.frame.trace_id != element.trace_id) continue;
-    if (!one_master || open.frame.master == element.sw_id.master) give(open, end);
-  }
+void ChannelAssembler::give_all(Chain& chain, FrameEnd end) {
+  while (chain.first != nullptr) give(*chain.first, end);
 }
 
 void ChannelAssembler::add_data(const Element& element) {
@@ -108,7 +110,6 @@ void ChannelAssembler::add_data(const Element& element) {
   }
   if ((element.extra & kSwTimestamp) != 0) {
     if (open.is_open) give(open, FrameEnd::kRestarted);
-    note_age(last_key_, open);
     begin(open, element);
   } else if (!open.is_open) {
     ++statistics_.noise;
@@ -126,7 +127,7 @@ void ChannelAssembler::add_data(const Element& element) {
 std::span<const Frame> ChannelAssembler::add(const Element& element) {
   frames_.clear();
   if (element.kind == ElementKind::kNoSync) {
-    give_up(element, false, FrameEnd::kLost);
+    give_all(trace_ids_[element.trace_id], FrameEnd::kLost);
     return frames_;
   }
   if (element.kind != ElementKind::kSwTrace ||
@@ -137,17 +138,19 @@ std::span<const Frame> ChannelAssembler::add(const Element& element) {
   if ((element.extra & kNoData) == 0) [[likely]] {
     add_data(element);
   } else if ((element.extra & kSwFrequency) != 0) {
-    frequency_ = element.start;
-  } else if ((element.extra & (kSwMasterError | kSwGlobalError)) != 0) {
-    give_up(element, (element.extra & kSwMasterError) != 0, FrameEnd::kLost);
+    frequencies_[element.trace_id] = element.start;
+  } else if ((element.extra & kSwMasterError) != 0) {
+    const auto master = masters_.find(key_of(element) >> 16);
+    if (master != masters_.end()) give_all(master->second, FrameEnd::kLost);
+  } else if ((element.extra & kSwGlobalError) != 0) {
+    give_all(trace_ids_[element.trace_id], FrameEnd::kLost);
   }
   return frames_;
 }
 
 std::span<const Frame> ChannelAssembler::finish() {
   frames_.clear();
-  for (auto& [key, open] : channels_)
-    if (open.is_open) give(open, FrameEnd::kEndOfInput);
+  give_all(all_, FrameEnd::kEndOfInput);
   return frames_;
 }
 

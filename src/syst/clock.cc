@@ -56,8 +56,9 @@ std::optional<std::uint64_t> ClockMap::transport_time(const Message& message,
   const Sync* const sync = find(frame);
   if (sync == nullptr || !sync->has_transport) return std::nullopt;
   double rate = sync->ticks;
-  if (transport_frequency_ != 0 && sync->frequency != 0) {
-    rate = static_cast<double>(transport_frequency_) / static_cast<double>(sync->frequency);
+  const std::uint64_t frequency = transport_frequency(frame.trace_id);
+  if (frequency != 0 && sync->frequency != 0) {
+    rate = static_cast<double>(frequency) / static_cast<double>(sync->frequency);
   }
   if (rate == 0) return std::nullopt;
   const bool before = message.timestamp < sync->source;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <chrono>
 
 #include "waymark/base/bits.h"
 
@@ -12,7 +12,29 @@ namespace {
 
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
+const std::uint64_t kSeed = [] {
+  const auto time = std::chrono::high_resolution_clock::now().time_since_epoch().count();
+  const auto place = reinterpret_cast<std::uintptr_t>(&time);
+  return static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15U ^ place;
+}();
+
+constexpr std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ value >> 30U) * 0xBF58476D1CE4E5B9U;
+  value = (value ^ value >> 27U) * 0x94D049BB133111EBU;
+  return value ^ value >> 31U;
+}
+
 }  // namespace
+
+std::size_t MixedHash::operator()(std::uint64_t value) const {
+  return static_cast<std::size_t>(mix(value ^ kSeed));
+}
+
+std::size_t MixedHash::operator()(const Guid& guid) const {
+  const auto low = load_le<std::uint64_t>(guid.bytes.data());
+  const auto high = load_le<std::uint64_t>(guid.bytes.data() + 8);
+  return static_cast<std::size_t>(mix(mix(low ^ kSeed) + high));
+}
 
 std::size_t EntryTable::position(std::uint64_t id) const {
   const auto found = exact_.find(id);
@@ -26,8 +48,7 @@ std::size_t EntryTable::position(std::uint64_t id) const {
 
 std::optional<std::string> EntryTable::add(Entry entry) {
   const std::size_t at = position(entry.id);
-  if (at != kNone) {
-    if (entries_[at].text == entry.text) return std::nullopt;
+  if (at != kNone && entries_[at].text != entry.text) {
     // It keeps the mask under which it is found.
     entry.id = entries_[at].id;
     entry.mask = entries_[at].mask;
@@ -50,20 +71,27 @@ const Entry* EntryTable::find(std::uint64_t id) const {
   return at == kNone ? nullptr : &entries_[at];
 }
 
-bool Client::has_guid(const Guid& guid) const {
-  return std::ranges::any_of(guids, [&](const GuidEntry& entry) { return entry.matches(guid); });
-}
-
 const Client* Collateral::find(const Guid& guid, std::optional<std::uint64_t> build) const {
+  // Clients are compared by their place in the order of loading.
+  const Client* of_build = nullptr;
   const Client* without_builds = nullptr;
   const Client* first = nullptr;
-  for (const Client& client : clients_) {
-    if (!client.has_guid(guid)) continue;
-    if (!build) return &client;
-    if (client.builds.find(*build) != nullptr) return &client;
-    if (client.builds.entries().empty() && without_builds == nullptr) without_builds = &client;
-    if (first == nullptr) first = &client;
+  const auto take = [](const Client*& best, const Client* client) {
+    if (best == nullptr || client->number < best->number) best = client;
+  };
+  for (const Masked& masked : masked_) {
+    const auto found = masked.clients.find(guid & masked.mask);
+    if (found == masked.clients.end()) continue;
+    take(first, found->second.front());
+    if (!build) continue;
+    for (const Client* const client : found->second) {
+      if (client->builds.entries().empty()) take(without_builds, client);
+      if (client->builds.find(*build) == nullptr) continue;
+      take(of_build, client);
+      break;
+    }
   }
+  if (of_build != nullptr) return of_build;
   return without_builds != nullptr ? without_builds : first;
 }
 
@@ -101,20 +129,15 @@ std::string CollateralWarning::sentence() const {
                      name.view(), text, old_text);
 }
 
-std::size_t ClientFinder::Hash::operator()(const Guid& guid) const {
-  const auto low = load_le<std::uint64_t>(guid.bytes.data());
-  const auto high = load_le<std::uint64_t>(guid.bytes.data() + 8);
-  return static_cast<std::size_t>((low ^ (high * 0x9E3779B97F4A7C15U)) * 0xBF58476D1CE4E5B9U >> 7U);
-}
-
-const Client* ClientFinder::look_up(const Guid& guid) {
+const Client* ClientFinder::look_up(const Guid& guid, const Guid* other) {
   if (has_last_ && last_guid_ == guid) return last_client_;
   auto known = known_.find(guid);
   if (known == known_.end()) {
     if (known_.size() >= kMaxRemembered) known_.clear();
-    const auto build = builds_.find(guid);
-    const Client* client = collateral_.find(
-        guid, build == builds_.end() ? std::nullopt : std::optional(build->second));
+    const auto announced = builds_.find(guid);
+    const auto build = announced == builds_.end() ? std::nullopt : std::optional(announced->second);
+    const Client* client = collateral_.find(guid, build);
+    if (client == nullptr && other != nullptr) client = collateral_.find(*other, build);
     known = known_.emplace(guid, client).first;
   }
   last_guid_ = guid;
@@ -128,23 +151,24 @@ const Client* ClientFinder::find(const Message& message, std::uint16_t master,
   if (message.is_short) return short_client_;
   if (collateral_.empty()) return nullptr;
   Guid guid = message.guid;
+  // Collateral made for the reference printer has another form.
+  Guid other;
   if (!message.has_guid()) {
-    guid = quirks_.origin_in_byte_7 ? pseudo_guid_of_reference(message.origin)
-                                    : pseudo_guid(master, channel, message.origin);
+    other = pseudo_guid_of_reference(message.origin);
+    guid = quirks_.origin_in_byte_7 ? other : pseudo_guid(master, channel, message.origin);
   }
-  if (message.type == Type::kBuild && message.ok() && !quirks_.builds_ignored &&
-      builds_.size() < kMaxRemembered) {
-    const auto [build, is_new] = builds_.try_emplace(guid, message.value);
-    if (is_new || build->second != message.value) {
-      build->second = message.value;
+  if (message.type == Type::kBuild && message.ok() && !quirks_.builds_ignored) {
+    const auto build = builds_.find(guid);
+    if (build == builds_.end() || build->second != message.value) {
+      if (build == builds_.end() && builds_.size() >= kMaxRemembered) {
+        builds_.erase(builds_.begin());
+      }
+      builds_.insert_or_assign(guid, message.value);
       known_.erase(guid);
       has_last_ = false;
     }
   }
-  const Client* client = look_up(guid);
-  if (client != nullptr || message.has_guid() || quirks_.origin_in_byte_7) return client;
-  // Collateral made for the reference printer.
-  return look_up(pseudo_guid_of_reference(message.origin));
+  return look_up(guid, message.has_guid() ? nullptr : &other);
 }
 
 }  // namespace waymark::syst

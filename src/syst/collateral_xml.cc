@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <pugixml.hpp>
+#include <set>
 
 #include "waymark/base/mapped_file.h"
 #include "waymark/syst/collateral.h"
@@ -225,11 +226,6 @@ class Reader {
         (name[0] == 'F' ? entry.file : entry.line) = static_cast<std::uint32_t>(*value);
       }
     }
-    if (entry.mask != kMax64 && table.masks() >= Collateral::kMaxMasks) {
-      return value_problem(node, "Mask", client, Kind::kValue,
-                           "in a list with too many different ones, for each of which every ID "
-                           "would be looked up");
-    }
     entry.text = text_of(node);
     std::string text = entry.text;
     const std::uint64_t entry_id = entry.id;
@@ -239,6 +235,11 @@ class Reader {
       warning.text = std::move(text);
       warning.old_text = std::move(*old);
       warnings_.push_back(std::move(warning));
+    }
+    if (table.masks() > Collateral::kMaxMasks) {
+      return value_problem(node, "Mask", client, Kind::kValue,
+                           "in a list with too many different ones, for each of which every ID "
+                           "would be looked up");
     }
     return true;
   }
@@ -315,9 +316,27 @@ std::expected<void, CollateralProblem> Collateral::add_text(const std::string& n
   const Limits limits{.clients = kMaxClients - clients_.size(), .guids = kMaxGuids - guids_};
   auto clients = Reader(name, xml, quirks_, limits, warnings_).read();
   if (!clients) return std::unexpected(std::move(clients).error());
-  for (Client& client : *clients) {
+  std::set<Guid> masks;
+  for (const Masked& masked : masked_) masks.insert(masked.mask);
+  for (const Client& client : *clients)
+    for (const GuidEntry& entry : client.guids) masks.insert(entry.mask);
+  if (masks.size() > kMaxMasks) {
+    CollateralProblem problem;
+    problem.kind = Kind::kRefused;
+    problem.file = name;
+    problem.reason = "there are more masks of GUIDs than can be searched";
+    return std::unexpected(std::move(problem));
+  }
+  for (Client& read : *clients) {
+    Client& client = clients_.emplace_back(std::move(read));
+    client.number = clients_.size();
     guids_ += client.guids.size();
-    clients_.push_back(std::move(client));
+    for (const GuidEntry& entry : client.guids) {
+      auto masked = std::ranges::find(masked_, entry.mask, &Masked::mask);
+      if (masked == masked_.end()) masked = masked_.insert(masked_.end(), {entry.mask, {}});
+      std::vector<const Client*>& same = masked->clients[entry.id & entry.mask];
+      if (same.empty() || same.back() != &client) same.push_back(&client);
+    }
   }
   return {};
 }

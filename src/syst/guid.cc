@@ -1,16 +1,11 @@
 #include "waymark/syst/guid.h"
 
+#include "waymark/base/number.h"
+
 namespace waymark::syst {
 namespace {
 
 constexpr std::string_view kShape = "{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}";
-
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 
@@ -24,8 +19,8 @@ std::optional<Guid> parse_guid(std::string_view text, bool loose_digits) {
       ++at;
       continue;
     }
-    const int high = digit(text[at]);
-    const int low = digit(text[at + 1]);
+    const int high = hex_digit(text[at]);
+    const int low = hex_digit(text[at + 1]);
     if (high < 0 || (low < 0 && !loose_digits)) return std::nullopt;
     guid.bytes[count++] = static_cast<std::uint8_t>(low < 0 ? high : high << 4 | low);
     at += 2;

@@ -23,7 +23,10 @@ Record Interpreter::interpret(const Frame& frame) {
   record.time_is_own = record.time.has_value();
   if (!record.time && frame.has_time) record.time = frame.time;
   if (record.time) {
-    if (frequency_ != 0) record.nanoseconds = to_nanoseconds(*record.time, frequency_);
+    const std::uint64_t frequency = clocks_.transport_frequency(frame.trace_id);
+    if (frequency != 0 && !record.time_is_partial()) {
+      record.nanoseconds = to_nanoseconds(*record.time, frequency);
+    }
   } else if (is_own_time) {
     record.nanoseconds = clocks_.source_nanoseconds(message, frame);
     record.time_is_own = record.nanoseconds.has_value();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "waymark/base/number.h"
 #include "waymark/syst/message.h"
 
 namespace waymark::syst {
@@ -11,13 +12,6 @@ namespace {
 constexpr std::uint8_t kEscapeByte = 0x1B;
 /// Characters of an escape sequence.
 constexpr unsigned kMaxSequence = 32;
-
-int digit(std::uint8_t c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 
@@ -62,7 +56,7 @@ bool LineReader::step(std::uint8_t byte) {
       state_ = State::kDigits;
       [[fallthrough]];
     case State::kDigits: {
-      const int value = digit(byte);
+      const int value = hex_digit(static_cast<char>(byte));
       if (value >= 0) {
         if (high_digit_ < 0) {
           high_digit_ = value;

@@ -140,6 +140,28 @@ expect_lines 3
 "$SYSTPRINT" overlong.txt >out 2>err || complain 'systprint fails'
 expect_lines 3
 
+case=lines_of_any_length_take_little_memory
+# systprint reads 256 KiB at a time: a message across two of them, and one behind it.
+{
+  repeat 262120 x
+  printf "\n$tag%s\r\n$tag%s" "$before" "$after"
+} >across.txt
+"$SYSTPRINT" -p across.txt >out 2>err || complain 'systprint fails'
+[ "$(tr '\n' ' ' <out)" = 'aa bb ' ] || complain 'not both messages'
+# Zeros; a message that is none from its second digit on; digits without end.
+long_line() {
+  printf '%s' "$1"
+  repeat "$2" "$3"
+  printf "\n$tag%s\n" "$after"
+}
+for line in ',300000000,\0' "${tag}A,300000000,x" "$tag,70000000,A"; do
+  IFS=, read -r begin size character <<<"$line"
+  long_line "${line%%,*}" "$size" "$character" |
+    (ulimit -v 220000 && exec "$SYSTPRINT" -p - >out 2>err) || complain "systprint fails on ${line%%,*}"
+  [ "$(cat out)" = bb ] || complain 'the next message is lost'
+done
+expect_err 'a line is too long to be a message'
+
 case=binary_in_a_text
 {
   printf "boot\n$tag%s\001\377\200\0\033[31\n" "$before"

@@ -55,6 +55,7 @@ class Stm {
     return *this;
   }
   [[nodiscard]] const ChannelAssembler& assembler() const { return assembler_; }
+  [[nodiscard]] TraceIndex index() const { return index_; }
 
  private:
   void take(std::span<const Frame> given) {
@@ -170,10 +171,48 @@ TEST(SystChannels, a_null_packet_ends_nothing) {
   EXPECT_EQ(stm.assembler().statistics().noise, 0U);
 }
 
-TEST(SystChannels, the_frequency_is_remembered) {
+TEST(SystChannels, each_trace_id_names_its_own_frequency) {
   Stm stm;
   stm.put(60000000, 32, kSwFrequency, 0);
-  EXPECT_EQ(stm.assembler().frequency(), 60000000U);
+  EXPECT_EQ(stm.assembler().frequency(0x10), 60000000U);
+  EXPECT_EQ(stm.assembler().frequency(0x11), 0U);
+}
+
+TEST(SystChannels, what_is_cut_together_comes_in_the_order_in_which_it_began) {
+  Stm stm;
+  for (const std::uint16_t channel : std::initializer_list<std::uint16_t>{9, 2, 7, 1})
+    stm.at(1, channel).data("42504101", kSwTimestamp, channel);
+  stm.at(1, 2).flag().no_sync();
+  EXPECT_THAT(stm.frames, ElementsAre("1:2 2 whole 42504101", "1:9 9 lost 42504101",
+                                      "1:7 7 lost 42504101", "1:1 1 lost 42504101"));
+  stm.frames.clear();
+  for (const std::uint16_t master : std::initializer_list<std::uint16_t>{5, 1, 3})
+    stm.at(master, 1).data("42504101", kSwTimestamp, master);
+  stm.finish();
+  EXPECT_THAT(stm.frames, ElementsAre("5:1 5 end_of_input 42504101", "1:1 1 end_of_input 42504101",
+                                      "3:1 3 end_of_input 42504101"));
+}
+
+TEST(SystChannels, what_is_behind_the_longest_message_is_dropped) {
+  Stm stm;
+  stm.data("42504101", kSwTimestamp, 1);
+  while (stm.frames.empty() && stm.index() < kMaxMessage / 8 + 10) stm.data("0102030405060708");
+  stm.data("09").data("0A").flag();
+  ASSERT_EQ(stm.frames.size(), 1U);
+  EXPECT_TRUE(stm.frames.front().ends_with("0102030405060708"));
+}
+
+TEST(SystChannels, errors_that_cut_nothing_cost_nothing) {
+  Stm stm;
+  for (std::uint32_t i = 0; i < ChannelAssembler::kMaxOpen; ++i)
+    stm.at(static_cast<std::uint16_t>(i >> 8), static_cast<std::uint16_t>(i & 0xFF))
+        .data("42504101", kSwTimestamp, i);
+  // One by one, these would look at some ten thousand million channels.
+  stm.at(200, 1);
+  for (int i = 0; i < 3'000'000; ++i) stm.put(0, 8, kSwMasterError, 0);
+  EXPECT_THAT(stm.frames, IsEmpty());
+  stm.at(3, 1).put(0, 8, kSwMasterError, 0);
+  EXPECT_EQ(stm.frames.size(), 256U);
 }
 
 struct Frames final : FrameSink {

@@ -97,6 +97,32 @@ TEST(SystInterpreter, what_strict_mode_finds_is_bad) {
   }
 }
 
+TEST(SystInterpreter, each_trace_id_has_its_own_frequency) {
+  const Collateral collateral;
+  Interpreter interpreter(collateral);
+  interpreter.set_transport_frequency(1'000'000);
+  interpreter.set_transport_frequency(0x11, 2'000'000);
+  const auto bytes = hex("425041016100");
+  Frame frame = frame_at(bytes, 5000);
+  frame.trace_id = 0x10;
+  EXPECT_EQ(interpreter.interpret(frame).nanoseconds, 5'000'000U);
+  frame.trace_id = 0x11;
+  EXPECT_EQ(interpreter.interpret(frame).nanoseconds, 2'500'000U);
+}
+
+TEST(SystInterpreter, a_time_without_its_upper_bits_is_no_time_of_the_day) {
+  const Collateral collateral;
+  Interpreter interpreter(collateral);
+  interpreter.set_transport_frequency(1'000'000);
+  const auto bytes = hex("425041016100");
+  Frame frame = frame_at(bytes, 5000);
+  frame.time_is_partial = true;
+  const Record record = interpreter.interpret(frame);
+  EXPECT_EQ(record.time, 5000U);
+  EXPECT_TRUE(record.time_is_partial());
+  EXPECT_EQ(record.nanoseconds, std::nullopt);
+}
+
 TEST(SystInterpreter, times_of_messages) {
   const Collateral collateral;
   Interpreter interpreter(collateral);

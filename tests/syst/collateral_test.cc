@@ -1,5 +1,6 @@
 #include "waymark/syst/collateral.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,9 +115,9 @@ TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {
   std::string masks;
   for (unsigned i = 0; i <= Collateral::kMaxMasks; ++i) {
     masks += "<syst:Format ID=\"" + std::to_string(0x10000 + i) + "\" Mask=\"" +
-             std::to_string(0x10000 + i) + "\">text</syst:Format>";
+             std::to_string(0x10000 + i) + "\">" + std::to_string(i) + "</syst:Format>";
   }
-  // All but the first ID match an earlier one, so that they are dead.
+  // All but the first ID match an earlier one, which they replace.
   EXPECT_EQ(problem_of(catalog(masks)), "");
   masks.clear();
   for (unsigned i = 0; i <= Collateral::kMaxMasks; ++i) {
@@ -133,6 +134,56 @@ TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {
   }
   EXPECT_THAT(problem_of(document(client(guids + "</syst:Guids>"))), HasSubstr("more GUIDs than"));
   EXPECT_THAT(problem_of(document(clients)), HasSubstr("more clients than"));
+}
+
+TEST(SystCollateral, an_equal_text_counts_for_what_only_its_mask_matches) {
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text("a.xml", catalog(R"(<syst:Format ID="0x201">same</syst:Format>
+      <syst:Format ID="0x201" Mask="0xF00">same</syst:Format>)")));
+  const EntryTable& table = collateral.clients().front().catalog32;
+  ASSERT_NE(table.find(0x2FF), nullptr);
+  EXPECT_EQ(table.find(0x2FF)->text, "same");
+  EXPECT_TRUE(collateral.warnings().empty());
+}
+
+std::string guid_of(unsigned number) {
+  return fmt::format("{{494E5443-8A9C-4014-A65A-2F36{:08X}}}", number);
+}
+
+TEST(SystCollateral, clients_are_found_at_once_among_many) {
+  std::string clients;
+  for (unsigned i = 0; i < Collateral::kMaxClients; ++i)
+    clients += client("", std::to_string(i), guid_of(i));
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text("a.xml", document(clients)));
+  // One by one, these would be some ten thousand million comparisons.
+  for (unsigned i = 0; i < 3'000'000; ++i) {
+    const Guid guid = *parse_guid(guid_of(i % (2 * Collateral::kMaxClients)));
+    const Client* const found = collateral.find(guid);
+    ASSERT_EQ(found == nullptr, i % (2 * Collateral::kMaxClients) >= Collateral::kMaxClients);
+  }
+}
+
+TEST(SystCollateral, of_several_masks_the_first_client_counts) {
+  const auto masked = [](std::string_view name, std::string_view id, std::string_view mask) {
+    return fmt::format(
+        R"(<syst:Client Name="{}"><syst:Guids><syst:Guid ID="{}" Mask="{}">g</syst:Guid>
+        </syst:Guids></syst:Client>)",
+        name, id, mask);
+  };
+  Collateral collateral;
+  ASSERT_TRUE(collateral.add_text(
+      "a.xml",
+      document(masked("all", guid_of(1), "{FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF}") +
+               masked("some", guid_of(0x100), "{FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFF00}") +
+               masked("some again", guid_of(0x1FF), "{FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFF00}"))));
+  ASSERT_TRUE(collateral.add_text("b.xml", document(client("", "late", guid_of(0x123)))));
+  EXPECT_EQ(collateral.find(*parse_guid(guid_of(1)))->name, "all");
+  EXPECT_EQ(collateral.find(*parse_guid(guid_of(0x123)))->name, "some");
+  EXPECT_EQ(collateral.find(*parse_guid(guid_of(0x200))), nullptr);
+  std::string many;
+  for (unsigned i = 0; i <= Collateral::kMaxMasks; ++i) many += masked("", guid_of(0), guid_of(i));
+  EXPECT_THAT(problem_of(document(many)), HasSubstr("more masks of GUIDs"));
 }
 
 TEST(SystCollateral, many_masked_texts_are_found_at_once) {
@@ -162,6 +213,44 @@ TEST(SystClientFinder, builds_choose_among_clients) {
   EXPECT_EQ(finder.find(parse_message(text))->name, "seven");
   EXPECT_EQ(finder.find(parse_message(build))->name, "eight");
   EXPECT_EQ(finder.find(parse_message(text))->name, "eight");
+}
+
+TEST(SystClientFinder, builds_choose_among_clients_in_the_form_of_the_reference) {
+  Collateral collateral;
+  const std::string guid = "{00000000-0000-0041-0000-000000000000}";
+  ASSERT_TRUE(collateral.add_text(
+      "a.xml", document(client(R"(<syst:Builds><syst:Build ID="7">b</syst:Build></syst:Builds>)",
+                               "seven", guid) +
+                        client(R"(<syst:Builds><syst:Build ID="8">b</syst:Build></syst:Builds>)",
+                               "eight", guid))));
+  ClientFinder finder(collateral);
+  const auto text = hex("42 50 41 01 61 00");
+  const auto build = hex("40 50 41 02 0800000000000000");
+  EXPECT_EQ(finder.find(parse_message(text), 0x81, 4)->name, "seven");
+  EXPECT_EQ(finder.find(parse_message(build), 0x81, 4)->name, "eight");
+  EXPECT_EQ(finder.find(parse_message(text), 0x81, 4)->name, "eight");
+  EXPECT_EQ(finder.find(parse_message(text), 0x81, 5)->name, "seven");  // Another sender.
+}
+
+TEST(SystClientFinder, builds_are_learned_however_many_senders_there_are) {
+  Collateral collateral;
+  const std::string any = R"(<syst:Guid ID="{00000000-0000-0000-0000-000000000000}"
+      Mask="{00000000-0000-0000-0000-000000000000}">g</syst:Guid>)";
+  const auto of = [&](int build) {
+    return fmt::format(R"(<syst:Client Name="{0}"><syst:Guids>{1}</syst:Guids><syst:Builds>
+        <syst:Build ID="{0}">b</syst:Build></syst:Builds></syst:Client>)",
+                       build, any);
+  };
+  ASSERT_TRUE(collateral.add_text("a.xml", document(of(7) + of(8))));
+  ClientFinder finder(collateral);
+  for (unsigned i = 0; i < 20'000; ++i) {
+    auto build = hex("40 30 80 02 494E54438A9C4014A65A2F36A36D96E4 0800000000000000");
+    build[4] = static_cast<std::uint8_t>(i & 0xFF);
+    build[5] = static_cast<std::uint8_t>(i >> 8);
+    EXPECT_EQ(finder.find(parse_message(build))->name, "8");
+    build[20] = 7;
+    EXPECT_EQ(finder.find(parse_message(build))->name, "7");
+  }
 }
 
 TEST(SystClientFinder, clients_without_guid_by_master_channel_and_origin) {

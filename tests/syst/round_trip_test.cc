@@ -1,8 +1,10 @@
 // Messages that instrument.h makes, read back by the parser: random values of every type, with
 // every combination of the optional fields, through every sink.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cinttypes>
 #include <cstdio>
 
 #include "support.h"
@@ -17,6 +19,7 @@
 #include "waymark/syst/lines.h"
 #include "waymark/syst/parser.h"
 #include "waymark/syst/payload_text.h"
+#include "waymark/syst/printf_format.h"
 #include "waymark/syst/sinks.h"
 #include "waymark/syst/splitter.h"
 
@@ -186,6 +189,7 @@ void check(const Message& message, const Expected& expected, const Origin& origi
   const bool is_line = place.kind == Place::Kind::kLine16 || place.kind == Place::Kind::kLine32;
   EXPECT_EQ(message.has_location(), place.kind != Place::Kind::kNone);
   if (is_line) {
+    EXPECT_EQ(message.location.file, place.file);
     EXPECT_EQ(message.location.line, place.line);
   }
   if (!is_line) {
@@ -215,7 +219,11 @@ TEST(SystRoundTrip, random_messages_of_every_kind_and_option) {
     Place place;
     place.kind = static_cast<Place::Kind>(random.below(5));
     const bool is_line = place.kind == Place::Kind::kLine16 || place.kind == Place::Kind::kLine32;
-    if (is_line) place.line = random.below(0x10000);
+    if (is_line) {
+      const unsigned bits = place.kind == Place::Kind::kLine16 ? 16 : 32;
+      place.file = static_cast<std::uint32_t>(random.bits(bits));
+      place.line = static_cast<std::uint32_t>(random.bits(bits));
+    }
     if (place.kind == Place::Kind::kAddress32) place.address = random.bits(32);
     if (place.kind == Place::Kind::kAddress64) place.address = random.bits(64);
     const Packing packing = random.coin() ? Packing::k64 : Packing::k32;
@@ -230,6 +238,108 @@ TEST(SystRoundTrip, random_messages_of_every_kind_and_option) {
       EXPECT_EQ(message_extent(bytes).size, bytes.size());
     }
     if (HasFailure()) FAIL() << to_hex(bytes);
+  }
+}
+
+/// What the receiver of a printf shows.
+template <class... Args>
+std::string shown(Packing packing, std::string_view format, const Args&... args) {
+  Keeper keeper;
+  Handle(keeper, Origin::module_unit(1, 2)).packed(packing).printf(Level::kInfo, format, args...);
+  const Message message =
+      parse_message(keeper.messages.at(0), {.mode = Mode::kStrict, .quirks = {}});
+  TextBuffer text;
+  if (message.subtype == 5) text.put("invalid: ");
+  write_payload(text, message, nullptr, nullptr);
+  return std::string(text.view());
+}
+
+TEST(SystRoundTrip, arguments_are_packed_as_their_conversions_say) {
+  const char* const text = "text";
+  const std::array<char, 3> unterminated = {'a', 'b', 'c'};
+  const char field[4] = {'d', 'e', 'f', 'g'};
+  const unsigned char bytes[] = "bytes";
+  const std::string with_nul("ab\0cd", 5);
+  const void* const address = text;
+  TextBuffer pointer;
+  pointer.put("0x");
+  pointer.hex(reinterpret_cast<std::uintptr_t>(address) & 0xFFFFFFFF);
+  for (const Packing packing : {Packing::k32, Packing::k64}) {
+    if (packing == Packing::k32) {
+      EXPECT_EQ(shown(packing, "%p %s", text, text), std::string(pointer.view()) + " text");
+    }
+    EXPECT_EQ(shown(packing, "%s|%d", with_nul, 7), "ab|7");
+    EXPECT_EQ(shown(packing, "%.2s|%d", text, 7), "te|7");
+    EXPECT_EQ(shown(packing, "%.*s|%d", 3, unterminated.data(), 7), "abc|7");
+    EXPECT_EQ(shown(packing, "%.*s|%d", -1, text, 7), "text|7");
+    EXPECT_EQ(shown(packing, "%*.*s|%d", 6, 1, text, 7), "     t|7");
+    EXPECT_EQ(shown(packing, "%s|%s", field, bytes), "defg|bytes");
+    EXPECT_EQ(shown(packing, "%s %p", nullptr, nullptr), "(null) (nil)");
+    // The value has another size than the conversion.
+    EXPECT_EQ(shown(packing, "%d %lld %hhd %d", 5LL, -6, -7L, 8), "5 -6 -7 8");
+    EXPECT_EQ(shown(packing, "%ld %zu %td %jd %d", 1, 2, 3, 4, 5), "1 2 3 4 5");
+    EXPECT_EQ(shown(packing, "%ld|%lu", -2, 3U), "-2|3");
+    EXPECT_EQ(shown(packing, "%c%c %5.1f %Lg", 'x', 0x79, 0.25F, 0.5L), "xy   0.2 0.5");
+    EXPECT_EQ(shown(packing, "100%% %n%d", &field, 3), "100% 3");
+    // Too few, and too many.
+    EXPECT_EQ(shown(packing, "%d %d", 1), "1 [no argument is left for '%d']");
+    EXPECT_EQ(shown(packing, "%d", 1, 2, "x"), "1");
+  }
+}
+
+TEST(SystRoundTrip, arguments_that_their_conversions_cannot_take_are_told) {
+  for (const Packing packing : {Packing::k32, Packing::k64}) {
+    EXPECT_EQ(shown(packing, "a %s", 5), "invalid: a %s");
+    EXPECT_EQ(shown(packing, "a %d", "text"), "invalid: a %d");
+    EXPECT_EQ(shown(packing, "a %d", 0.5), "invalid: a %d");
+    EXPECT_EQ(shown(packing, "a %f", 5), "invalid: a %f");
+    EXPECT_EQ(shown(packing, "a %ls", "text"), "invalid: a %ls");
+    EXPECT_EQ(shown(packing, "a %k", 5), "invalid: a %k");
+    EXPECT_EQ(shown(packing, "a %d %k", 5), "invalid: a %d %k");
+    EXPECT_EQ(shown(packing, "a %"), "invalid: a %");
+    EXPECT_EQ(shown(packing, "%s", static_cast<const void*>(&packing)), "invalid: %s");
+  }
+}
+
+TEST(SystRoundTrip, the_sender_reads_formats_as_the_receiver_does) {
+  support::Random random(17);
+  constexpr std::string_view kCharacters = "%%%%%%*.-+ #0123hlljztLdiuxXcspnfgea";
+  for (int round = 0; round < 100'000; ++round) {
+    std::string format;
+    for (unsigned i = 1 + random.below(8); i > 0; --i)
+      format += kCharacters[random.below(static_cast<std::uint32_t>(kCharacters.size()))];
+    FormatScanner scanner(format);
+    Fragment fragment;
+    std::size_t count = 0;
+    bool has_wide_text = false;
+    while (scanner.next(fragment)) {
+      if (fragment.conversion == 0) continue;
+      count += 1U + (fragment.width == Fragment::kStar) + (fragment.precision == Fragment::kStar);
+      has_wide_text |= fragment.conversion == 's' &&
+                       (fragment.modifier == Modifier::kL || fragment.modifier == Modifier::kLl);
+    }
+    instrument::FormatSlots slots(format);
+    std::size_t slot_count = 0;
+    while (slots.next().kind != instrument::Slot::Kind::kNothing) ++slot_count;
+    EXPECT_EQ(slots.legal(), scanner.legal() && !has_wide_text) << format;
+    if (slots.legal()) {
+      EXPECT_EQ(slot_count, count) << format;
+    }
+  }
+}
+
+TEST(SystRoundTrip, texts_end_at_their_nul) {
+  Keeper keeper;
+  const Handle handle(keeper, Origin::module_unit(1, 2));
+  const std::string text("ab\0cd", 5);
+  handle.text(Level::kInfo, text);
+  handle.build(Level::kInfo, 1, text);
+  handle.data32(Level::kInfo, 1, {}, text, 0x12, 3);  // No address has three bytes.
+  for (const auto& bytes : keeper.messages) {
+    const Message message = parse_message(bytes, {.mode = Mode::kStrict, .quirks = {}});
+    EXPECT_TRUE(message.ok()) << defect_sentence(message.defect);
+    EXPECT_EQ(message.text, "ab");
+    EXPECT_TRUE(message.data.empty());
   }
 }
 
@@ -372,6 +482,11 @@ TEST(SystCatalog, this_program_tells_its_own_texts) {
                        -5, 'c');
   say_in_template(handle, 7);
   say_in_template(handle, 8.0);
+  const std::array<char, 2> unterminated = {'a', 'b'};
+  WAYMARK_SYST_CATALOG(handle, Level::kInfo,
+                       "several "
+                       "literals\x21 \101 %.*s|%p|%" PRIu64,
+                       2, unterminated.data(), static_cast<void*>(nullptr), std::uint64_t{7});
 
   std::FILE* const self = std::fopen("/proc/self/exe", "rb");
   ASSERT_NE(self, nullptr);
@@ -383,7 +498,7 @@ TEST(SystCatalog, this_program_tells_its_own_texts) {
   const auto sites = read_catalog_sites(elf);
   ASSERT_TRUE(sites) << sites.error().detail;
   EXPECT_EQ(sites->client, "tests");
-  EXPECT_EQ(sites->sites.size(), 3U);
+  EXPECT_EQ(sites->sites.size(), 4U);
   const auto xml = write_collateral(*sites);
   ASSERT_TRUE(xml) << xml.error().detail;
   Collateral collateral;
@@ -404,13 +519,29 @@ TEST(SystCatalog, this_program_tells_its_own_texts) {
     write_location(out, message, client, entry);
     EXPECT_NE(out.view().find("round_trip_test.cc:"), std::string_view::npos) << out.view();
   }
-  EXPECT_EQ(texts,
-            (std::vector<std::string>{"no argument", "a \"text\" and\t100% of <-5> ]]> {c} $1",
-                                      "in a template: 7", "in a template: 8"}));
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "no argument", "a \"text\" and\t100% of <-5> ]]> {c} $1", "in a template: 7",
+                       "in a template: 8", "several literals! A ab|(nil)|7"}));
 }
 
 TEST(SystCatalog, files_without_the_section_are_refused) {
   EXPECT_EQ(read_catalog_sites(as_bytes("no ELF")).error().code, ErrorCode::kBadData);
+}
+
+using instrument::is_catalog_format;
+using instrument::is_plain_literal;
+
+TEST(SystCatalog, literals_that_the_assembler_reads_otherwise_are_refused) {
+  EXPECT_TRUE(is_plain_literal(R"("a\n\t\\ \" \101 \x41" " b")"));
+  EXPECT_FALSE(is_plain_literal(R"--(R"(a)")--"));
+  EXPECT_FALSE(is_plain_literal(R"(u8"a")"));
+  EXPECT_FALSE(is_plain_literal(R"("a\a")"));
+  EXPECT_FALSE(is_plain_literal(R"("a\e[1m")"));
+  EXPECT_FALSE(is_plain_literal(R"("a\u00e4")"));
+  EXPECT_FALSE(is_plain_literal(R"(variable)"));
+  EXPECT_TRUE(is_catalog_format("%d %s", 6));
+  EXPECT_FALSE(is_catalog_format("%d %k", 6));
+  EXPECT_FALSE(is_catalog_format("a\0b", 4));
 }
 
 TEST(SystCatalog, two_formats_with_one_id_are_told) {
@@ -422,6 +553,87 @@ TEST(SystCatalog, two_formats_with_one_id_are_told) {
   const auto xml = write_collateral(sites);
   ASSERT_FALSE(xml);
   EXPECT_EQ(xml.error().code, ErrorCode::kConflict);
+}
+
+TEST(SystCatalog, a_format_on_the_same_line_of_two_files_has_no_place) {
+  CatalogSites sites;
+  sites.sites = {{.file = "a.c", .line = 5, .format = "same"},
+                 {.file = "b.c", .line = 5, .format = "same"},
+                 {.file = "b.c", .line = 6, .format = "one"}};
+  const auto xml = write_collateral(sites);
+  ASSERT_TRUE(xml);
+  EXPECT_NE(
+      xml->find(fmt::format("<syst:Format ID=\"0x{:08x}\"><![CDATA[same]]>", sites.sites[0].id())),
+      std::string::npos)
+      << *xml;
+  EXPECT_NE(xml->find("File=\"0x2\" Line=\"0x6\"><![CDATA[one]]>"), std::string::npos) << *xml;
+}
+
+TEST(SystCatalog, names_that_xml_cannot_hold_are_told) {
+  CatalogSites sites;
+  sites.client = "bell\a";
+  EXPECT_EQ(write_collateral(sites).error().code, ErrorCode::kInvalidArgument);
+}
+
+/// A 64-bit ELF file with section names and a table of `count` entries that are all the same.
+std::vector<std::uint8_t> elf_file(std::size_t entry_size, std::size_t count, std::size_t names) {
+  std::vector<std::uint8_t> elf(64 + names + 64);
+  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) elf[at + i] = static_cast<std::uint8_t>(value >> 8 * i);
+  };
+  std::ranges::copy(std::string_view("\x7F"
+                                     "ELF\2\1\1"),
+                    elf.begin());
+  std::fill_n(elf.begin() + 64, names, std::uint8_t{'a'});
+  put(0x28, 64 + names, 8);
+  put(0x3A, entry_size, 2);
+  put(0x3C, count, 2);
+  put(64 + names + 4, 3, 4);      // Type: names.
+  put(64 + names + 0x18, 64, 8);  // Offset and size.
+  put(64 + names + 0x20, names, 8);
+  return elf;
+}
+
+TEST(SystCatalog, damaged_section_tables_are_told_at_once) {
+  constexpr std::size_t kNames = std::size_t{8} << 20;
+  for (const std::size_t entry_size : {0U, 1U, 63U}) {
+    EXPECT_EQ(read_catalog_sites(elf_file(entry_size, 65535, kNames)).error().code,
+              ErrorCode::kBadData);
+  }
+  // As many as fit, whose names are all one without end.
+  std::vector<std::uint8_t> many = elf_file(64, 60000, kNames);
+  const std::vector<std::uint8_t> entry(many.end() - 64, many.end());
+  for (int i = 1; i < 60000; ++i) many.insert(many.end(), entry.begin(), entry.end());
+  EXPECT_EQ(read_catalog_sites(many).error().code, ErrorCode::kNotFound);
+}
+
+TEST(SystCatalog, numbers_too_large_for_the_header_stand_in_the_first_section) {
+  // Of the two sections, the second has the names and is the catalog as well.
+  const std::string content("\1\0\0\0f.c\0text\0.waymark.syst\0", 4 + 4 + 5 + 14);
+  std::vector<std::uint8_t> elf(64 + content.size() + 128);
+  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) elf[at + i] = static_cast<std::uint8_t>(value >> 8 * i);
+  };
+  std::ranges::copy(std::string_view("\x7F"
+                                     "ELF\2\1\1"),
+                    elf.begin());
+  std::ranges::copy(content, elf.begin() + 64);
+  const std::size_t table = 64 + content.size();
+  put(0x28, table, 8);
+  put(0x3A, 64, 2);
+  put(0x3E, 0xFFFF, 2);
+  put(table + 0x20, 2, 8);  // Sections,
+  put(table + 0x28, 1, 4);  // and the one with the names.
+  put(table + 64, 13, 4);   // Name, type, offset and size.
+  put(table + 64 + 4, 1, 4);
+  put(table + 64 + 0x18, 64, 8);
+  put(table + 64 + 0x20, content.size(), 8);
+  const auto sites = read_catalog_sites(elf);
+  // The name, read as a record, is cut.
+  ASSERT_FALSE(sites);
+  EXPECT_EQ(sites.error().code, ErrorCode::kBadData);
+  EXPECT_NE(sites.error().detail.find("the last record of its catalog is cut"), std::string::npos)
+      << sites.error().detail;
 }
 
 }  // namespace

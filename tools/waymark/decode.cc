@@ -162,7 +162,7 @@ int run(const DecodeOptions& options) {
   const bool timed = !options.merge.empty();
   std::optional<MessageStage> messages;
   if (shows_messages) {
-    messages.emplace(*collateral, transport->frequency, options.format);
+    messages.emplace(*collateral, transport->frequency, options.format == Format::kJson);
     if (transport->short_guid) messages->set_short_client(*transport->short_guid);
   }
   // Times, messages, --strict and parts of the trace are looked at in one row.

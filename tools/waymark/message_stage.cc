@@ -7,11 +7,8 @@
 namespace waymark::cli {
 
 MessageStage::MessageStage(const syst::Collateral& collateral, std::uint64_t frequency,
-                           Format format)
-    : interpreter_(collateral),
-      frequency_(frequency),
-      known_frequency_(frequency),
-      format_(format) {
+                           bool as_json)
+    : interpreter_(collateral), as_json_(as_json) {
   interpreter_.set_transport_frequency(frequency);
 }
 
@@ -19,7 +16,7 @@ void MessageStage::add(const syst::Frame& frame) {
   const syst::Record record = interpreter_.interpret(frame);
   TextBuffer text;
   outputs::MessageWriter writer(text);
-  if (format_ == Format::kJson) {
+  if (as_json_) {
     writer.json(record);
   } else {
     if (frame.has_master) {
@@ -38,7 +35,7 @@ void MessageStage::add(const syst::Frame& frame) {
   if (record.time) {
     element.timestamp = *record.time;
     element.flags = kElementHasTimestamp;
-    if (frame.time_is_partial && !record.time_is_own) element.flags |= kElementTimeIsPartial;
+    if (record.time_is_partial()) element.flags |= kElementTimeIsPartial;
     keep_order(element);
   }
   texts_.emplace(count_++, text.view());
@@ -65,10 +62,7 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
     }
     const std::uint64_t noise = channels_.statistics().noise;
     for (const syst::Frame& frame : channels_.add(element)) add(frame);
-    if (frequency_ == 0 && channels_.frequency() != known_frequency_) {
-      known_frequency_ = channels_.frequency();
-      interpreter_.set_transport_frequency(known_frequency_);
-    }
+    interpreter_.set_transport_frequency(element.trace_id, channels_.frequency(element.trace_id));
     constexpr unsigned kOther = kSwMasterError | kSwGlobalError | kSwTrigger | kSwFrequency;
     const bool is_part = element.kind == ElementKind::kSwTrace &&
                          element.reason == static_cast<std::uint8_t>(SwTraceKind::kData) &&

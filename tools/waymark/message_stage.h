@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
 #include "waymark/syst/channels.h"
@@ -21,8 +20,9 @@ namespace waymark::cli {
 /// written.  Packets that belong to no message pass.
 class MessageStage {
  public:
-  /// `collateral` must outlive it.  `frequency`: of the transport, in Hz; 0: as the trace says.
-  MessageStage(const syst::Collateral& collateral, std::uint64_t frequency, Format format);
+  /// `collateral` must outlive it.  `frequency`: of the transport, in Hz, where the trace says
+  /// none.
+  MessageStage(const syst::Collateral& collateral, std::uint64_t frequency, bool as_json);
 
   void set_short_client(const syst::Guid& guid) { interpreter_.set_short_client(guid); }
 
@@ -41,9 +41,7 @@ class MessageStage {
 
   syst::Interpreter interpreter_;
   syst::ChannelAssembler channels_;
-  std::uint64_t frequency_;
-  std::uint64_t known_frequency_;
-  Format format_;
+  bool as_json_;
   std::vector<Element> out_;
   std::unordered_map<std::uint64_t, std::string> texts_;
   std::uint64_t count_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -59,10 +60,11 @@ class Messages final : public syst::FrameSink {
     bad_ += bad ? 1 : 0;
     if (bad && !first_bad_) first_bad_ = frame.index;
     guessed_ += frame.end == syst::FrameEnd::kGuessed ? 1 : 0;
-    missing_ += record.status == syst::Status::kMissingCollateral ? 1 : 0;
+    missing_ += !bad && record.status == syst::Status::kMissingCollateral ? 1 : 0;
     const bool is_unlisted = !bad && record.client != nullptr && record.entry == nullptr &&
                              record.message.type == syst::Type::kCatalog;
     unlisted_ += is_unlisted ? 1 : 0;
+    untimed_ += filter_.is_untimed(record) ? 1 : 0;
     if (!filter_.wants(record)) return;
     ++shown_;
     switch (format_) {
@@ -89,6 +91,8 @@ class Messages final : public syst::FrameSink {
   [[nodiscard]] std::uint64_t missing() const { return missing_; }
   /// Catalog messages whose sender's collateral has no such ID.
   [[nodiscard]] std::uint64_t unlisted() const { return unlisted_; }
+  /// Not shown, for they have no time that --from and --to can be compared with.
+  [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
 
@@ -104,6 +108,7 @@ class Messages final : public syst::FrameSink {
   std::uint64_t guessed_ = 0;
   std::uint64_t missing_ = 0;
   std::uint64_t unlisted_ = 0;
+  std::uint64_t untimed_ = 0;
   std::uint64_t shown_ = 0;
   std::optional<TraceIndex> first_bad_;
 };
@@ -116,6 +121,21 @@ std::optional<syst::ByteForm> form_of(Carrier carrier) {
   if (carrier == Carrier::kLines) return syst::ByteForm::kLines;
   if (carrier == Carrier::kPlain) return syst::ByteForm::kPlain;
   return std::nullopt;
+}
+
+/// Kinds that no plain messages look like.
+bool is_certain(inputs::InputKind kind) {
+  switch (kind) {
+    case inputs::InputKind::kPerfData:
+    case inputs::InputKind::kElf:
+    case inputs::InputKind::kTraceScript:
+    case inputs::InputKind::kStmStream:
+    case inputs::InputKind::kTpiuFrames:
+    case inputs::InputKind::kDstreamFrames:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// The tag of a line is certain, and so are the marks of most trace; for plain messages speaks that
@@ -134,18 +154,7 @@ Result<Carrier> find_carrier(const SystOptions& options) {
   const Bytes content = file->bytes();
   if (syst::has_line_tag(content)) return Carrier::kLines;
   const inputs::InputKind kind = inputs::detect(content).kind;
-  switch (kind) {
-    case inputs::InputKind::kPerfData:
-    case inputs::InputKind::kElf:
-    case inputs::InputKind::kTraceScript:
-    case inputs::InputKind::kStmStream:
-    case inputs::InputKind::kTpiuFrames:
-    case inputs::InputKind::kDstreamFrames:
-    case inputs::InputKind::kEmpty:
-      return Carrier::kTrace;
-    default:
-      break;
-  }
+  if (is_certain(kind) || kind == inputs::InputKind::kEmpty) return Carrier::kTrace;
   const syst::PlainFacts facts = syst::plain_facts(content);
   const bool is_unknown = kind == inputs::InputKind::kUnknown;
   return facts.plausible() || (is_unknown && facts.only_short()) ? Carrier::kPlain
@@ -172,10 +181,29 @@ int run_bytes(Bytes content, syst::ByteForm form, Output& output, Messages& mess
   return interrupted() ? kInterrupted : kOk;
 }
 
+/// What standard input holds if it is no SyS-T; `head`: its first bytes.  Nothing: it can be.
+std::optional<inputs::InputKind> not_for_stdin(Bytes head, std::optional<syst::ByteForm> form) {
+  if (!form || syst::has_line_tag(head)) return std::nullopt;
+  // Frames are whole in files.
+  constexpr std::size_t kFrame = 16;
+  const inputs::InputKind kind = inputs::detect(head.first(head.size() / kFrame * kFrame)).kind;
+  const bool is_other = kind != inputs::InputKind::kUnknown && kind != inputs::InputKind::kEmpty;
+  return is_certain(kind) || (is_other && form == syst::ByteForm::kLines) ? std::optional(kind)
+                                                                          : std::nullopt;
+}
+
+int refuse_stdin(inputs::InputKind kind) {
+  return complain(fmt::format("Standard input looks like this: {}; {} --as lines or --as plain "
+                              "takes it as messages.",
+                              inputs::input_kind_name(kind), kTraceIsInFiles),
+                  kInput);
+}
+
 /// Standard input, shown as it comes.
 int run_stream(std::optional<syst::ByteForm> form, Output& output, Messages& messages) {
   syst::ByteReader reader(form, true);
   std::vector<std::uint8_t> chunk(std::size_t{64} << 10);
+  std::vector<std::uint8_t> head;  // What comes before it is known what it is.
   while (!interrupted()) {
     const ssize_t size = ::read(STDIN_FILENO, chunk.data(), chunk.size());
     if (size < 0 && errno == EINTR) continue;
@@ -185,36 +213,47 @@ int run_stream(std::optional<syst::ByteForm> form, Output& output, Messages& mes
           kInput);
     }
     if (size == 0) break;
-    reader.feed(Bytes(chunk).first(static_cast<std::size_t>(size)));
+    const Bytes part = Bytes(chunk).first(static_cast<std::size_t>(size));
+    if (!reader.form()) {
+      head.insert(head.end(), part.begin(), part.end());
+      reader.feed(part);
+      if (const auto kind = not_for_stdin(head, reader.form())) return refuse_stdin(*kind);
+    } else {
+      reader.feed(part);
+    }
     drain(reader, messages);
     if (!output.flush()) return kOutput;
     if (messages.is_stopped()) break;
   }
+  const bool is_decided = reader.form().has_value();
   syst::Frame frame;
-  while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
+  if (!messages.is_stopped() && reader.finish(frame)) {
+    messages.on_frame(frame);
+    while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
+  } else if (!is_decided) {
+    if (const auto kind = not_for_stdin(head, reader.form())) return refuse_stdin(*kind);
+  }
   return interrupted() ? kInterrupted : kOk;
 }
 
 int run_trace(inputs::Capture& capture, const SystOptions& options, Output& output,
-              Messages& messages, std::uint64_t frequency) {
+              Messages& messages) {
   syst::ChannelAssembler channels;
   syst::PortReader ports(messages);
   const auto give = [&](std::span<const syst::Frame> frames) {
     for (const syst::Frame& frame : frames) messages.on_frame(frame);
   };
-  std::uint64_t known = frequency;
   const RunHooks hooks{.on_elements =
                            [&](std::span<const Element> elements) {
                              for (const Element& element : elements) {
+                               if (messages.is_stopped()) return;
                                if (element.kind == ElementKind::kItmTrace) {
                                  ports.add(element);
                                  continue;
                                }
                                give(channels.add(element));
-                               if (frequency == 0 && channels.frequency() != known) {
-                                 known = channels.frequency();
-                                 messages.interpreter().set_transport_frequency(known);
-                               }
+                               messages.interpreter().set_transport_frequency(
+                                   element.trace_id, channels.frequency(element.trace_id));
                              }
                            },
                        .stop = [&] { return options.strict && messages.first_bad().has_value(); }};
@@ -259,6 +298,15 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
                          catalog_messages(messages.unlisted())),
              kOk);
   }
+  if (messages.untimed() != 0) {
+    complain(
+        fmt::format("note: {} no time that --from and --to can be compared with, and {} not "
+                    "shown.",
+                    messages.untimed() == 1 ? "1 message has"
+                                            : fmt::format("{} messages have", messages.untimed()),
+                    messages.untimed() == 1 ? "is" : "are"),
+        kOk);
+  }
   if (options.statistics) {
     complain(fmt::format("{} messages, {} bad, {} shown", messages.count(), messages.bad(),
                          messages.shown()),
@@ -283,7 +331,25 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
   return code;
 }
 
-/// Standard input is text or plain messages: what only trace has is refused by name.
+/// Text and plain messages come without a transport: what only that has is refused by name.
+Result<void> check_bytes(const MessageOptions& options) {
+  const std::pair<std::string_view, bool> given[] = {
+      {"--from", !options.from.empty()},
+      {"--to", !options.to.empty()},
+      {"--master", !options.masters.empty()},
+      {"--channel", !options.channels.empty()},
+  };
+  for (const auto& [option, is_given] : given) {
+    if (!is_given) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: text and plain messages have no masters, channels and times of a "
+                            "transport, so that none would be shown.",
+                            option));
+  }
+  return {};
+}
+
+/// Standard input is text or plain messages, too.
 Result<void> check_stdin(const SystOptions& options) {
   const InputOptions& input = options.input;
   const std::pair<std::string_view, bool> given[] = {
@@ -306,6 +372,13 @@ Result<void> check_stdin(const SystOptions& options) {
                             kTraceIsInFiles));
   }
   return {};
+}
+
+bool sends_from_several_ids(const inputs::Capture& capture) {
+  return std::ranges::count_if(capture.sources(), [](const inputs::CaptureSource& source) {
+           const Protocol protocol = source.source->protocol();
+           return protocol == Protocol::kStm || protocol == Protocol::kItm;
+         }) > 1;
 }
 
 /// True: the caller did not say what is in the file, and something is.
@@ -343,6 +416,11 @@ int run(const SystOptions& options) {
     carrier = *found;
   }
   const bool is_trace = !from_stdin && carrier == Carrier::kTrace;
+  if (!is_trace) {
+    if (const auto checked = check_bytes(options.messages); !checked) {
+      return complain(checked.error().detail, kUsage);
+    }
+  }
 
   // Everything that can be refused is refused before the output is opened.
   std::optional<inputs::Capture> capture;
@@ -371,7 +449,9 @@ int run(const SystOptions& options) {
                          : open_plain_output(options.output);
   if (!output) return output.error();
 
-  Messages messages(*collateral, *filter, *output, options, {.time = true, .place = is_trace});
+  const bool has_ids = is_trace && sends_from_several_ids(*capture);
+  Messages messages(*collateral, *filter, *output, options,
+                    {.time = true, .trace_id = has_ids, .place = is_trace});
   if (transport->short_guid) messages.interpreter().set_short_client(*transport->short_guid);
   messages.interpreter().set_transport_frequency(transport->frequency);
   int code = kOk;
@@ -381,7 +461,7 @@ int run(const SystOptions& options) {
     if (options.as == "plain") form = syst::ByteForm::kPlain;
     code = run_stream(form, *output, messages);
   } else if (is_trace) {
-    code = run_trace(*capture, options, *output, messages, transport->frequency);
+    code = run_trace(*capture, options, *output, messages);
   } else {
     code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
   }

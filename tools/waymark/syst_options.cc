@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "exit_code.h"
 #include "input_options.h"
+#include "waymark/base/number.h"
 
 namespace waymark::cli {
 namespace {
@@ -29,7 +29,7 @@ Result<std::vector<std::uint64_t>> numbers(std::string_view option,
                                            const std::vector<std::string>& texts) {
   std::vector<std::uint64_t> result;
   for (const std::string& text : texts) {
-    const auto value = number_option(text);
+    const auto value = parse_number(text);
     if (!value) return wrong(option, text, "a number, decimal or 0x hexadecimal");
     result.push_back(*value);
   }
@@ -47,7 +47,7 @@ Result<std::optional<syst::Severity>> read_severity(const std::string& text) {
 
 Result<std::optional<std::uint64_t>> read_time(std::string_view option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto value = number_option(text);
+  const auto value = parse_number(text);
   if (!value) return wrong(option, text, "a time in ticks, decimal or 0x hexadecimal");
   return *value;
 }
@@ -57,18 +57,6 @@ bool among(const std::vector<std::uint64_t>& values, std::uint64_t value) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> number_option(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 void add_collateral_options(CLI::App& command, MessageOptions& options) {
   command
@@ -166,7 +154,7 @@ Result<TransportOptions> transport_options(const MessageOptions& options) {
     }
   }
   if (!options.frequency.empty()) {
-    const auto value = number_option(options.frequency);
+    const auto value = parse_number(options.frequency);
     if (!value) return wrong("--frequency", options.frequency, "a number of Hz");
     result.frequency = *value;
   }
@@ -187,17 +175,20 @@ bool MessageFilter::wants_source(const syst::Record& record) const {
   return among(origins_, message.origin) && among(units_, message.unit);
 }
 
+bool MessageFilter::is_untimed(const syst::Record& record) const {
+  return (from_ || to_) && (!record.time || record.time_is_partial());
+}
+
 bool MessageFilter::wants(const syst::Record& record) const {
   const syst::Frame& frame = record.frame;
   if (!masters_.empty() && !frame.has_master) return false;
   if (!among(masters_, frame.master) || !among(channels_, frame.channel)) return false;
-  if ((from_ || to_) && !record.time) return false;
-  if (record.time && ((from_ && *record.time < *from_) || (to_ && *record.time > *to_))) {
-    return false;
-  }
+  if (is_untimed(record)) return false;
+  if ((from_ && *record.time < *from_) || (to_ && *record.time > *to_)) return false;
   // What cannot be read could be anything.
   if (!record.good()) return true;
-  if (only_bad_ && frame.end == syst::FrameEnd::kWhole) return false;
+  const bool is_guess = frame.end == syst::FrameEnd::kGuessed;
+  if (only_bad_ && (frame.end == syst::FrameEnd::kWhole || is_guess)) return false;
   if (severity_ && record.message.severity > *severity_) return false;
   if (!types_.empty() &&
       std::ranges::find(types_, syst::type_name(record.message.type)) == types_.end()) {

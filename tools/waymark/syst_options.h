@@ -38,6 +38,8 @@ class MessageFilter {
   /// kInvalidArgument: a value that is not of its form, with the option in `detail`.
   static Result<MessageFilter> make(const MessageOptions& options);
   [[nodiscard]] bool wants(const syst::Record& record) const;
+  /// Times are asked for, and it has none that can be compared.
+  [[nodiscard]] bool is_untimed(const syst::Record& record) const;
 
  private:
   [[nodiscard]] bool wants_source(const syst::Record& record) const;
@@ -66,8 +68,5 @@ struct TransportOptions {
 };
 /// kInvalidArgument: a value that is not of its form.
 Result<TransportOptions> transport_options(const MessageOptions& options);
-
-/// Decimal, or hexadecimal after 0x.
-std::optional<std::uint64_t> number_option(std::string_view text);
 
 }  // namespace waymark::cli

@@ -14,7 +14,8 @@ class MessageWriter {
   /// What stands at the beginning of a line of text.
   struct Columns {
     bool time = true;
-    bool place = true;  ///< Trace ID where there are several, master and channel, or port.
+    bool trace_id = false;
+    bool place = true;  ///< Master and channel, or port.
   };
 
   explicit MessageWriter(TextBuffer& out) : out_(out) {}
@@ -32,6 +33,7 @@ class MessageWriter {
  private:
   /// The text of the message in scratch_; the bytes of a bad one.
   void payload(const syst::Record& record);
+  void put_trace_id(const syst::Record& record);
   void put_time(const syst::Record& record);
   void put_place(const syst::Record& record);
   void put_shown(std::string_view text);

@@ -9,30 +9,70 @@
 #define WAYMARK_SYST_EXPANDED(x) WAYMARK_SYST_TEXT(x)
 
 /// One record: line, file and format.  The assembler reads the literals as the compiler does, but
-/// for \a, \v and \x of more than two digits.
+/// for what is_plain_literal() refuses.
 #define WAYMARK_SYST_RECORD(line, file, format)                                          \
-  __asm__(".pushsection .waymark.syst,\"\",%progbits\n\t.4byte " line "\n\t.asciz " file \
-          "\n\t.asciz " format "\n\t.popsection")
+  __asm__(".pushsection .waymark.syst,\"\",%progbits\n\t.4byte " line "\n\t.ascii " file \
+          "\n\t.byte 0\n\t.ascii " format "\n\t.byte 0\n\t.popsection")
 
 /// Sends a catalog message with the ID of this format and line, and leaves the text for the
-/// collateral.  `format` is a string literal; the arguments are those of printf, and the compiler
-/// checks them.
+/// collateral.  `format` is a string literal, or several in a row; the arguments are those of
+/// printf, and the compiler checks them.
 #define WAYMARK_SYST_CATALOG(handle, level, format, ...)                                           \
   do {                                                                                             \
+    static_assert(::waymark::syst::instrument::is_plain_literal(WAYMARK_SYST_EXPANDED(format)),    \
+                  "the format must be a plain string literal, with no other escapes than "         \
+                  "\\n \\t \\r \\b \\f \\\\ \\\" and octal or hexadecimal ones");                  \
+    static_assert(::waymark::syst::instrument::is_catalog_format(format, sizeof(format)),          \
+                  "the format has a NUL, or a conversion that SyS-T does not know");               \
     WAYMARK_SYST_RECORD(WAYMARK_SYST_EXPANDED(__LINE__), WAYMARK_SYST_EXPANDED(__FILE__),          \
                         WAYMARK_SYST_EXPANDED(format));                                            \
     constexpr std::uint32_t waymark_syst_id = ::waymark::syst::instrument::hash(format, __LINE__); \
+    constexpr ::waymark::syst::instrument::FixedSlots< ::waymark::syst::instrument::count_slots(   \
+        format)>                                                                                   \
+        waymark_syst_slots(format);                                                                \
     static_cast<void>(                                                                             \
         sizeof(::waymark::syst::instrument::checked_format(format __VA_OPT__(, ) __VA_ARGS__)));   \
-    (handle).catalog32(level, waymark_syst_id __VA_OPT__(, ) __VA_ARGS__);                         \
+    (handle).catalog32_slots(level, waymark_syst_id,                                               \
+                             waymark_syst_slots __VA_OPT__(, ) __VA_ARGS__);                       \
   } while (false)
 
 /// At namespace scope, once in a program: the name and the GUID that its collateral gets, both
 /// string literals.  A module without GUID: "{00000000-0000-0000-OO00-000000000000}".
-#define WAYMARK_SYST_CLIENT(name, guid) \
+#define WAYMARK_SYST_CLIENT(name, guid)                                                         \
+  static_assert(::waymark::syst::instrument::is_plain_literal(WAYMARK_SYST_EXPANDED(name)) &&   \
+                    ::waymark::syst::instrument::is_plain_literal(WAYMARK_SYST_EXPANDED(guid)), \
+                "name and GUID must be plain string literals");                                 \
   WAYMARK_SYST_RECORD("0", WAYMARK_SYST_EXPANDED(name), WAYMARK_SYST_EXPANDED(guid))
 
 namespace waymark::syst::instrument {
+
+/// The source text of one or more string literals that compiler and assembler read alike: without
+/// prefix, and without the escapes that only one of them knows.
+consteval bool is_plain_literal(std::string_view source) {
+  bool is_inside = false;
+  for (std::size_t at = 0; at < source.size(); ++at) {
+    const char c = source[at];
+    if (c == '"') {
+      is_inside = !is_inside;
+    } else if (!is_inside) {
+      if (c != ' ') return false;
+    } else if (c == '\\') {
+      ++at;
+      if (at == source.size() ||
+          std::string_view("ntrbf\\\"01234567x").find(source[at]) == std::string_view::npos) {
+        return false;
+      }
+    }
+  }
+  return !source.empty() && !is_inside;
+}
+
+/// `size`: of the literal.
+consteval bool is_catalog_format(std::string_view format, std::size_t size) {
+  FormatSlots slots(format);
+  while (slots.next().kind != Slot::Kind::kNothing) continue;
+  return slots.legal() && format.size() + 1 == size;
+}
 
 /// Never called: its declaration makes the compiler compare the arguments with the format.
 [[gnu::format(printf, 1, 2)]] int checked_format(const char* format, ...);

@@ -1,8 +1,8 @@
 // Messages out of the channels of an STM or another STP source.  Fact sheet mipi-syst.md section 4.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -31,49 +31,60 @@ class ChannelAssembler {
   /// Channels with an open message; beyond them the oldest message is given up as kLost.
   static constexpr std::size_t kMaxOpen = 4096;
 
-  /// The frames that end with `element`, at most two unless it is a loss of data; kinds other than
-  /// kSwTrace and kNoSync are passed over.  The frames are valid until the next call.
+  /// The frames that end with `element`, at most two unless it is a loss of data, in the order in
+  /// which they began; kinds other than kSwTrace and kNoSync are passed over.  The frames are valid
+  /// until the next call.
   std::span<const Frame> add(const Element& element);
 
   /// The messages that are still open.
   std::span<const Frame> finish();
 
-  /// The last frequency of the transport's timestamps that the trace named, in Hz; 0: none.
-  [[nodiscard]] std::uint64_t frequency() const { return frequency_; }
+  /// The last frequency of its timestamps that the trace of this ID named, in Hz; 0: none.
+  [[nodiscard]] std::uint64_t frequency(TraceId id) const { return frequencies_[id]; }
   [[nodiscard]] const ChannelStatistics& statistics() const { return statistics_; }
 
  private:
+  struct Open;
+  /// Neighbours in a chain of open messages, and its ends.  The oldest message is the first.
+  struct Link {
+    Open* before = nullptr;
+    Open* behind = nullptr;
+  };
+  struct Chain {
+    Open* first = nullptr;
+    Open* last = nullptr;
+  };
   struct Open {
     std::vector<std::uint8_t> bytes;
     Frame frame;
-    std::uint64_t serial = 0;
+    Chain* master = nullptr;
+    Link in_all;
+    Link in_trace_id;
+    Link in_master;
     bool is_open = false;
     bool too_long = false;
   };
 
+  static void append_to(Chain& chain, Open& open, Link Open::* link);
+  static void take_from(Chain& chain, Open& open, Link Open::* link);
   Open& channel(std::uint64_t key);
-  void note_age(std::uint64_t key, Open& open);
   void add_data(const Element& element);
   void begin(Open& open, const Element& element);
   static void append(Open& open, const Element& element);
   void give(Open& open, FrameEnd end);
-  /// All open messages, or those of one master.
-  void give_up(const Element& element, bool one_master, FrameEnd end);
+  void give_all(Chain& chain, FrameEnd end);
 
-  std::unordered_map<std::uint64_t, Open> channels_;
+  std::unordered_map<std::uint64_t, Open> channels_;  ///< By trace ID, master and channel.
+  std::unordered_map<std::uint64_t, Chain> masters_;  ///< By trace ID and master.
+  std::array<Chain, 256> trace_ids_;
+  Chain all_;
   std::uint64_t last_key_ = 0;
   Open* last_ = nullptr;
   std::vector<Frame> frames_;
   std::vector<std::vector<std::uint8_t>> kept_;  ///< Bytes of the frames, whose channels go on.
-  struct Age {
-    std::uint64_t key;
-    std::uint64_t serial;
-  };
-  std::deque<Age> ages_;  ///< Of open messages, the oldest first, among some that have ended.
-  std::uint64_t serial_ = 0;
   std::size_t open_ = 0;
   ChannelStatistics statistics_;
-  std::uint64_t frequency_ = 0;
+  std::array<std::uint64_t, 256> frequencies_{};
 };
 
 }  // namespace waymark::syst

@@ -1,6 +1,7 @@
 // From the clocks of message sources to that of the transport.  Fact sheet mipi-syst.md section 5.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,15 +13,19 @@
 namespace waymark::syst {
 
 /// Learns from CLOCK messages.  Each channel has a clock of its own; where it has said nothing, the
-/// last word of another channel of its master counts.  One owner; not thread
-/// safe.
+/// last word of another channel of its master counts.  One owner; not thread safe.
 class ClockMap {
  public:
   /// A CLOCK message, as it came; others are passed over.
   void learn(const Message& message, const Frame& frame);
 
-  /// Ticks of the transport's clock, if the trace named no frequency; 0: not known.
-  void set_transport_frequency(std::uint64_t hertz) { transport_frequency_ = hertz; }
+  /// Of the transport's timestamps, in Hz, where the trace of an ID says none; 0: not known.
+  void set_transport_frequency(std::uint64_t hertz) { frequency_ = hertz; }
+  /// The same as the trace of this ID says it.
+  void set_transport_frequency(TraceId id, std::uint64_t hertz) { frequencies_[id] = hertz; }
+  [[nodiscard]] std::uint64_t transport_frequency(TraceId id) const {
+    return frequencies_[id] != 0 ? frequencies_[id] : frequency_;
+  }
 
   /// The time of a message's own timestamp on the transport's clock.  It needs a CLOCK message with
   /// a transport timestamp, and the transport's frequency or a second such message.
@@ -48,7 +53,8 @@ class ClockMap {
   [[nodiscard]] const Sync* find(const Frame& frame) const;
 
   std::map<Key, Sync> clocks_;
-  std::uint64_t transport_frequency_ = 0;
+  std::uint64_t frequency_ = 0;
+  std::array<std::uint64_t, 256> frequencies_{};
 };
 
 /// Ticks of a clock of `hertz` as nanoseconds, rounded down; all bits set if it is too much.

@@ -18,6 +18,12 @@
 
 namespace waymark::syst {
 
+/// Mixed with a number that each run has anew, so that no file can name IDs that all collide.
+struct MixedHash {
+  std::size_t operator()(std::uint64_t value) const;
+  std::size_t operator()(const Guid& guid) const;
+};
+
 /// A named number, or a format.
 struct Entry {
   std::uint64_t id = 0;
@@ -30,8 +36,8 @@ struct Entry {
 /// Entries by ID; the first in the file whose ID matches under its mask counts.
 class EntryTable {
  public:
-  /// An entry whose ID an earlier one matches takes its place if the texts differ, and is dead
-  /// otherwise.  Returns the text that was replaced.
+  /// An entry whose ID an earlier one matches takes its place if the texts differ; otherwise it
+  /// counts for what only its own mask matches.  Returns the text that was replaced.
   std::optional<std::string> add(Entry entry);
   [[nodiscard]] const Entry* find(std::uint64_t id) const;
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
@@ -41,14 +47,15 @@ class EntryTable {
  private:
   struct Masked {
     std::uint64_t mask;
-    std::unordered_map<std::uint64_t, std::size_t> entries;  ///< By ID under the mask.
+    std::unordered_map<std::uint64_t, std::size_t, MixedHash> entries;  ///< By ID under the mask.
   };
 
   [[nodiscard]] std::size_t position(std::uint64_t id) const;
 
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::vector<Entry> entries_;
-  std::unordered_map<std::uint64_t, std::size_t> exact_;  ///< The first with this ID, all bits.
+  std::unordered_map<std::uint64_t, std::size_t, MixedHash>
+      exact_;  ///< The first with this ID, all bits.
   std::vector<Masked> masked_;
 };
 
@@ -61,7 +68,8 @@ struct GuidEntry {
 
 struct Client {
   std::string name;
-  std::string file;  ///< As it was given to Collateral::add().
+  std::string file;        ///< As it was given to Collateral::add().
+  std::size_t number = 0;  ///< In the order of loading.
   std::vector<GuidEntry> guids;
   std::vector<std::pair<std::string, std::string>> options;
   EntryTable builds;
@@ -75,8 +83,6 @@ struct Client {
 
   /// The option `syst:timestamp` = `displayAsField`: message timestamps are no times of creation.
   bool timestamps_are_fields = false;
-
-  [[nodiscard]] bool has_guid(const Guid& guid) const;
 };
 
 /// Why a file cannot be used.  The parts are those of the reference's sentences.
@@ -119,11 +125,14 @@ struct CollateralWarning {
 class Collateral {
  public:
   explicit Collateral(const Quirks& quirks = {}) : quirks_(quirks) {}
+  Collateral(Collateral&&) = default;  // Addresses of clients stay; those of copies would not.
+  Collateral& operator=(Collateral&&) = default;
 
-  static constexpr std::size_t kMaxFileSize = std::size_t{256} << 20;
-  /// What is searched one by one is limited, so that no file makes it long: clients, and GUIDs, of
-  /// all files; masks of one list.
-  static constexpr std::size_t kMaxClients = 16384;
+  /// XML takes some twenty times its size in memory while it is read.
+  static constexpr std::size_t kMaxFileSize = std::size_t{64} << 20;
+  /// What is searched one by one is limited, so that no file makes it long: clients, GUIDs and
+  /// their masks, of all files; masks of one list.
+  static constexpr std::size_t kMaxClients = 4096;
   static constexpr std::size_t kMaxGuids = 16384;
   static constexpr std::size_t kMaxMasks = 256;
 
@@ -143,9 +152,16 @@ class Collateral {
                                    std::optional<std::uint64_t> build = std::nullopt) const;
 
  private:
+  struct Masked {
+    Guid mask;
+    /// By GUID under the mask, in the order of loading.
+    std::unordered_map<Guid, std::vector<const Client*>, MixedHash> clients;
+  };
+
   Quirks quirks_;
   std::deque<Client> clients_;  ///< Addresses stay.
-  std::size_t guids_ = 0;       ///< Of all clients.
+  std::vector<Masked> masked_;
+  std::size_t guids_ = 0;  ///< Of all clients.
   std::vector<CollateralWarning> warnings_;
 };
 
@@ -163,13 +179,11 @@ class ClientFinder {
   void set_short_client(const Guid& guid) { short_client_ = collateral_.find(guid); }
 
  private:
-  struct Hash {
-    std::size_t operator()(const Guid& guid) const;
-  };
   /// GUIDs of damaged messages are without number.
   static constexpr std::size_t kMaxRemembered = 4096;
 
-  const Client* look_up(const Guid& guid);
+  /// `other`: what the client may stand under instead.
+  const Client* look_up(const Guid& guid, const Guid* other);
 
   const Collateral& collateral_;
   Quirks quirks_;
@@ -177,8 +191,9 @@ class ClientFinder {
   Guid last_guid_;
   const Client* last_client_ = nullptr;
   bool has_last_ = false;
-  std::unordered_map<Guid, const Client*, Hash> known_;
-  std::unordered_map<Guid, std::uint64_t, Hash> builds_;
+  /// By GUID, or the pseudo-GUID of master, channel and origin.
+  std::unordered_map<Guid, const Client*, MixedHash> known_;
+  std::unordered_map<Guid, std::uint64_t, MixedHash> builds_;
 };
 
 }  // namespace waymark::syst

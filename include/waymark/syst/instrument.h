@@ -1,16 +1,16 @@
 // Instrumentation: a program sends SyS-T messages.  Header only, C++20, without allocation, and
-// without any other header of Waymark, so that firmware can use it.  Fact sheet mipi-syst.md
-// sections 1 to 4 and 10; a walk-through stands in docs/howto_syst.md.
+// with no other header of Waymark than arguments.h, so that firmware can use it.  Fact sheet
+// mipi-syst.md sections 1 to 4 and 10; a walk-through stands in docs/howto_syst.md.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
-#include <type_traits>
+
+#include "waymark/syst/arguments.h"
 
 namespace waymark::syst::instrument {
 
@@ -66,10 +66,6 @@ struct Fields {
   bool timestamp = false;
 };
 
-/// The sizes of the sender's long and pointers, which formats are read with.
-enum class Packing : std::uint8_t { k32, k64 };
-inline constexpr Packing kHostPacking = sizeof(void*) == 8 ? Packing::k64 : Packing::k32;
-
 /// Takes whole messages.  `is_short`: of four or eight bytes, one packet of STP.
 template <class T>
 concept Sink = requires(T& sink, std::span<const std::uint8_t> message, bool is_short) {
@@ -106,7 +102,7 @@ class Draft {
     if (size_ < Capacity) {
       bytes_[size_++] = byte;
     } else {
-      overflow_ = true;
+      failed_ = true;
     }
   }
   void put(std::string_view text) {
@@ -120,44 +116,10 @@ class Draft {
     bytes_[at + 1] = static_cast<std::uint8_t>(value >> 8 & 0xFF);
   }
 
-  /// An argument of a format, as the sender's printf would take it.
-  template <class T>
-  void argument(const T& value, Packing packing) {
-    const std::size_t word = packing == Packing::k64 ? 8 : 4;
-    using Plain = std::remove_cvref_t<T>;
-    if constexpr (std::is_null_pointer_v<Plain>) {
-      put(0, word);
-    } else if constexpr (std::is_floating_point_v<Plain>) {
-      const auto number = static_cast<double>(value);
-      std::uint64_t bits = 0;
-      static_assert(sizeof number == sizeof bits);
-      std::memcpy(&bits, &number, sizeof bits);
-      put(bits, 8);
-    } else if constexpr (std::is_convertible_v<T, std::string_view>) {
-      if constexpr (std::is_pointer_v<Plain>) {
-        put(value == nullptr ? std::string_view("(null)") : std::string_view(value));
-      } else {
-        put(std::string_view(value));
-      }
-      put_byte(0);
-    } else if constexpr (std::is_pointer_v<Plain>) {
-      put(reinterpret_cast<std::uintptr_t>(value), word);
-    } else if constexpr (std::is_enum_v<Plain>) {
-      argument(static_cast<std::underlying_type_t<Plain>>(value), packing);
-    } else {
-      static_assert(std::is_integral_v<Plain>, "printf has no conversion for this type");
-      // Signed values are extended by the conversion to 64 bits.
-      const auto wide = static_cast<std::uint64_t>(value);
-      if constexpr (std::is_same_v<Plain, long> || std::is_same_v<Plain, unsigned long>) {
-        put(wide, word);
-      } else {
-        put(wide, sizeof(Plain) > 4 ? 8 : 4);
-      }
-    }
-  }
-
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] bool overflow() const { return overflow_; }
+  /// It does not fit, or what it should say cannot be said.
+  [[nodiscard]] bool failed() const { return failed_; }
+  void fail() { failed_ = true; }
   [[nodiscard]] std::span<const std::uint8_t> bytes() const {
     return std::span(bytes_).first(size_);
   }
@@ -165,12 +127,12 @@ class Draft {
  private:
   std::array<std::uint8_t, Capacity> bytes_;
   std::size_t size_ = 0;
-  bool overflow_ = false;
+  bool failed_ = false;
 };
 
 /// Makes the messages of one sender.  Cheap to copy; `sink` must outlive it.  As thread safe as its
-/// sink and clock.  `Capacity`: of the longest message; a longer one is replaced by the STRING
-/// INVALIDPARAM that MIPI's library sends.
+/// sink and clock.  `Capacity`: of the longest message; a longer one, and one whose arguments its
+/// format cannot take, is replaced by the STRING INVALIDPARAM that MIPI's library sends.
 template <Sink S, std::size_t Capacity = 1024 + 43>
 class Handle {
  public:
@@ -216,7 +178,7 @@ class Handle {
     send(level, kBuild, 2, [&](auto& draft) {
       draft.put(number, 8);
       if (text.empty()) return;
-      draft.put(text);
+      draft.put(up_to_nul(text));
       draft.put_byte(0);
     });
   }
@@ -226,26 +188,35 @@ class Handle {
   void invalid(Level level, std::string_view what) const { string(level, 5, what); }
   void assertion(Level level, std::string_view what) const { string(level, 7, what); }
 
-  /// A printf format and its arguments; texts as C strings or string_view.
+  /// A printf format and its arguments, packed as its conversions say.  Texts: C strings, arrays
+  /// of characters or what becomes a string_view, up to their NUL and the precision.
   template <class... Args>
   void printf(Level level, std::string_view format, const Args&... args) const {
+    const std::string_view text = up_to_nul(format);
     send(
         level, kString, packing_ == Packing::k64 ? 12 : 11,
         [&](auto& draft) {
-          draft.put(format);
+          draft.put(text);
           draft.put_byte(0);
-          (draft.argument(args, packing_), ...);
+          pack(draft, FormatSlots(text), args...);
         },
-        format);
+        text);
   }
-  /// The same without the format, which stands in the collateral under `id`.
+  /// The same without the format, which stands in the collateral under `id`; arguments are packed
+  /// as their types say.  A pointer to characters is a text: for %p, cast it to const void*.
   template <class... Args>
   void catalog32(Level level, std::uint32_t id, const Args&... args) const {
-    catalog(level, id, 4, packing_ == Packing::k64 ? 5 : 1, args...);
+    catalog(level, id, 4, packing_ == Packing::k64 ? 5 : 1, TypeSlots(), args...);
   }
   template <class... Args>
   void catalog64(Level level, std::uint64_t id, const Args&... args) const {
-    catalog(level, id, 8, packing_ == Packing::k64 ? 6 : 2, args...);
+    catalog(level, id, 8, packing_ == Packing::k64 ? 6 : 2, TypeSlots(), args...);
+  }
+  /// The same with the slots of the format, for catalog.h.
+  template <class... Args>
+  void catalog32_slots(Level level, std::uint32_t id, const auto& slots,
+                       const Args&... args) const {
+    catalog(level, id, 4, packing_ == Packing::k64 ? 5 : 1, slots, args...);
   }
   /// Bytes of a protocol of the user's, 0..63.
   void raw(Level level, unsigned protocol, std::span<const std::uint8_t> bytes) const {
@@ -258,7 +229,8 @@ class Handle {
       draft.put(hertz, 8);
     });
   }
-  /// Structured binary data.  `address_size`: 0, 2, 4 or 8 bytes; an empty name is left out.
+  /// Structured binary data.  `address_size`: 2, 4 or 8 bytes, and with any other there is no
+  /// address; an empty name is left out.
   void data32(Level level, std::uint32_t id, std::span<const std::uint8_t> blob,
               std::string_view name = {}, std::uint64_t address = 0,
               unsigned address_size = 0) const {
@@ -279,7 +251,19 @@ class Handle {
     sink_->message(draft.bytes(), true);
   }
 
-  void string(Level level, unsigned subtype, std::string_view text) const {
+  static constexpr std::string_view up_to_nul(std::string_view text) {
+    return text.substr(0, text.find('\0'));
+  }
+
+  template <class Slots, class... Args>
+  void pack(auto& draft, const Slots& slots, const Args&... args) const {
+    ArgumentPacker packer(draft, slots, packing_);
+    (packer.add(args), ...);
+    if (!packer.good()) draft.fail();
+  }
+
+  void string(Level level, unsigned subtype, std::string_view whole) const {
+    const std::string_view text = up_to_nul(whole);
     send(
         level, kString, subtype,
         [&](auto& draft) {
@@ -289,17 +273,18 @@ class Handle {
         text);
   }
 
-  template <class... Args>
+  template <class Slots, class... Args>
   void catalog(Level level, std::uint64_t id, std::size_t size, unsigned subtype,
-               const Args&... args) const {
+               const Slots& slots, const Args&... args) const {
     send(level, kCatalog, subtype, [&](auto& draft) {
       draft.put(id, size);
-      (draft.argument(args, packing_), ...);
+      pack(draft, slots, args...);
     });
   }
 
   void data(Level level, std::uint64_t id, std::size_t id_size, std::span<const std::uint8_t> blob,
-            std::string_view name, std::uint64_t address, unsigned address_size) const {
+            std::string_view whole_name, std::uint64_t address, unsigned address_size) const {
+    const std::string_view name = up_to_nul(whole_name);
     const unsigned size_code = address_size == 8   ? 3U
                                : address_size == 4 ? 2U
                                : address_size == 2 ? 1U
@@ -307,7 +292,7 @@ class Handle {
     const unsigned subtype = (id_size == 8 ? 1U : 0U) | (name.empty() ? 0U : 2U) | size_code << 2;
     send(level, kSbd, subtype, [&](auto& draft) {
       draft.put(id, id_size);
-      draft.put(address, address_size);
+      if (size_code != 0) draft.put(address, address_size);
       if (!name.empty()) {
         draft.put(name);
         draft.put_byte(0);
@@ -371,10 +356,10 @@ class Handle {
     const std::size_t payload_at = draft.size();
     put_payload(draft);
     const std::size_t payload_size = draft.size() - payload_at;
-    if (draft.overflow() || payload_size > 0xFFFF) return false;
+    if (draft.failed() || payload_size > 0xFFFF) return false;
     if (fields_.length) draft.patch16(length_at, payload_size);
     if (fields_.checksum) draft.put(crc32c_small(draft.bytes()), 4);
-    if (draft.overflow()) return false;
+    if (draft.failed()) return false;
     sink_->message(draft.bytes(), false);
     return true;
   }

@@ -24,10 +24,14 @@ struct Record {
   /// clock to that of the transport, or else of its first packet.
   std::optional<std::uint64_t> time{};
   bool time_is_own = false;  ///< `time` comes from the message's own timestamp.
-  /// The same in nanoseconds where the frequency is known; without any transport clock, those of
-  /// the source's own.
+  /// The same in nanoseconds where the frequency is known, and all bits of the time; without any
+  /// transport clock, those of the source's own.
   std::optional<std::uint64_t> nanoseconds{};
 
+  /// Upper bits of `time` are not known.
+  [[nodiscard]] bool time_is_partial() const {
+    return time.has_value() && !time_is_own && frame.time_is_partial;
+  }
   /// The message can be read, whatever collateral says of it.
   [[nodiscard]] bool good() const {
     // Two defects of strict mode are kOk in the words of the reference, which has no such mode.
@@ -44,10 +48,11 @@ class Interpreter {
 
   /// The client of short messages, which cannot name it.
   void set_short_client(const Guid& guid) { finder_.set_short_client(guid); }
-  /// Of the transport's timestamps, in Hz; 0: not known.
-  void set_transport_frequency(std::uint64_t hertz) {
-    frequency_ = hertz;
-    clocks_.set_transport_frequency(hertz);
+  /// Of the transport's timestamps, in Hz, where the trace of an ID says none; 0: not known.
+  void set_transport_frequency(std::uint64_t hertz) { clocks_.set_transport_frequency(hertz); }
+  /// The same as the trace of this ID says it.
+  void set_transport_frequency(TraceId id, std::uint64_t hertz) {
+    clocks_.set_transport_frequency(id, hertz);
   }
 
   Record interpret(const Frame& frame);
@@ -56,7 +61,6 @@ class Interpreter {
   ParseOptions options_;
   ClientFinder finder_;
   ClockMap clocks_;
-  std::uint64_t frequency_ = 0;
 };
 
 }  // namespace waymark::syst

@@ -22,7 +22,7 @@ struct Quirks {
   /// Four-byte integers are not sign-extended for conversions that are wider on the host.
   /// Vector printf_ld32
   bool narrow_is_zero_extended = false;
-  /// %t and %L integers take four bytes of a 64-bit sender, too.  Vector printf_td64
+  /// %t integers take four bytes of a 64-bit sender, too.  Vector printf_td64
   bool ptrdiff_takes_four_bytes = false;
   /// A missing argument ends the text with the reference's words.  Vector printf_noargs
   bool reference_wording = false;
