@@ -54,7 +54,7 @@ constexpr auto kMeanings = [] {
 }  // namespace
 
 Decoder::Decoder(const Config& config, const Quirks& quirks)
-    : config_(config), quirks_(quirks), checks_(!quirks.bad_packet_is_fatal) {
+    : config_(config), quirks_(quirks), checks_(!quirks.contradictions_untold) {
   told_timestamp_ = !checks_ || config.stmtcsr == 0 || config.timestamps_enabled();
 }
 
@@ -144,7 +144,6 @@ void Decoder::bad_packet(const Packet& packet) {
 
 /// Each is told once.
 void Decoder::check_registers(const Packet& packet) {
-  if (quirks_.contradictions_untold) return;
   const Contradiction found = contradiction(config_, packet);
   bool* told = nullptr;
   switch (found) {

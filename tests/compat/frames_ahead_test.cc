@@ -211,7 +211,8 @@ TEST_F(FramesAhead, what_was_read_ahead_is_not_counted_before_it_is_given) {
     if (operation == OCSD_OP_DATA) {
       EXPECT_EQ(feed(ByteVector(trace.begin() + index, trace.end())), OCSD_RESP_CONT);
     } else {
-      EXPECT_EQ(operate(operation), OCSD_RESP_CONT);
+      // The packet that goes on in the next frame is cut, which is a warning.
+      EXPECT_LT(operate(operation), OCSD_RESP_WAIT);
       // EO_TRACE alone, or nothing: the frames were not given.
       EXPECT_EQ(client.seen.elements.size() - before, operation == OCSD_OP_EOT ? 1U : 0U);
       if (operation == OCSD_OP_RESET) {

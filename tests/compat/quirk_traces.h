@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <span>
 #include <string_view>
 
@@ -29,6 +30,9 @@ struct QuirkRow {
   std::string_view with = {};
   std::string_view without = {};
 };
+
+/// For messages of failed tests.
+inline void PrintTo(const QuirkRow& row, std::ostream* out) { *out << row.quirk; }
 
 std::span<const QuirkRow> quirk_rows();
 

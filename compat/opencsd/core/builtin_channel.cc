@@ -484,7 +484,7 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
   if (protocol() != Protocol::kEtmV4 && protocol() != Protocol::kEte) return ErrorNumber::kNotInit;
   const SourceStatistics counts = built_.source->statistics();
   statistics_.channel_total = counts.total_bytes - uncounted_ - (ahead_end_ - ahead_);
-  statistics_.channel_unsynced = counts.unsynced_bytes;
+  statistics_.channel_unsynced = std::min(counts.unsynced_bytes, statistics_.channel_total);
   statistics_.bad_header_errs = counts.bad_headers;
   statistics_.bad_sequence_errs = counts.bad_sequences;
   statistics_.demux = frames;
