@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "core/quirk_choice.h"
 #include "opencsd/c_api/opencsd_c_api.h"
 #include "opencsd/itm/trc_pkt_types_itm.h"
 
@@ -217,7 +219,24 @@ class Calls {
     indexes_[place] = 0;
   }
 
+  /// Mostly all of them; else a few less, or none but a few.
+  void choose_quirks() {
+    static const std::vector<std::string> kQuirkNames = waymark::compat::quirk_names();
+    const std::uint8_t how = input_.byte();
+    std::string list = (how & 8) != 0 ? "none" : "all";
+    if ((how & 3) == 0) {
+      for (unsigned i = 0; i < 4; ++i) {
+        list += (how & 8) != 0 ? "," : ",-";
+        list += kQuirkNames[input_.byte() % kQuirkNames.size()];
+      }
+    } else if ((how & 0xF0) != 0) {
+      list = "all";
+    }
+    setenv(waymark::compat::kQuirksVariable.data(), list.c_str(), 1);
+  }
+
   void create_decoder(void* tree) {
+    choose_quirks();
     Config config = input_.value<Config>();
     // All protocols have the trace ID where few bits say it; the rest is as it comes.
     const char* const name = kNames[input_.byte() % kNames.size()];

@@ -3,6 +3,8 @@
 foreach(target opencsd opencsd_c_api)
   install(TARGETS ${target}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT opencsd NAMELINK_COMPONENT opencsd)
+  install(TARGETS ${target}_static
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT opencsd)
 endforeach()
 install(DIRECTORY include/opencsd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT opencsd
   FILES_MATCHING PATTERN "*.h"

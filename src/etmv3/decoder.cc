@@ -517,9 +517,9 @@ void Decoder::finish_packet() {
 }
 
 void Decoder::end_of_trace() {
-  if (failed_) return;
   pended_ = 0;
-  settle();
+  // What failed has nothing left but its end.
+  if (!failed_) settle();
   emit(ElementKind::kEndOfTrace, packet_index_).reason =
       static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
   if (data_trace_ && !data_seen_ && data_instructions_ >= kManyDataInstructions)

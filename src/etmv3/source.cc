@@ -60,6 +60,11 @@ std::string_view error_text(const Packet& packet) {
   }
 }
 
+DecoderQuirks decoder_quirks(const SourceOptions& options) {
+  if (!options.reference_quirks) return {};
+  return DecoderQuirks::reference(options.native_quirks >> kParserQuirks.size());
+}
+
 struct Parts {
   using Config = SourceConfig;
   using Packet = etmv3::Packet;
@@ -72,8 +77,7 @@ struct Parts {
   }
   static Decoder make_decoder(const Config& config, const image::Image* image,
                               const SourceOptions& options) {
-    Decoder decoder(config, *image,
-                    options.reference_quirks ? DecoderQuirks::reference() : DecoderQuirks{});
+    Decoder decoder(config, *image, decoder_quirks(options));
     decoder.instructions().set_enabled(options.block_cache);
     return decoder;
   }
@@ -161,7 +165,8 @@ struct Parts {
 Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
                                             const SourceOptions& options) {
   if (options.decode) {
-    if (options.reference_quirks && (config.data_trace() || config.data_only()))
+    if (decoder_quirks(options).data_trace_is_unsupported &&
+        (config.data_trace() || config.data_only()))
       return fail(
           ErrorCode::kUnsupported,
           fmt::format("ETMCR=0x{:x} traces data: only packets can be listed.", config.etmcr),
@@ -171,7 +176,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
                   config.trace_id());
   }
   SourceConfig with_quirks{config, {}};
-  if (options.reference_quirks) with_quirks.quirks = ParserQuirks::reference();
+  if (options.reference_quirks) with_quirks.quirks = ParserQuirks::reference(options.native_quirks);
   return std::make_unique<tree::PacketSource<Parts>>(with_quirks, image, options);
 }
 

@@ -95,7 +95,7 @@ struct Parts {
 
 Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options) {
   Config used = config;
-  if (options.reference_quirks) used.quirks = Quirks::reference();
+  if (options.reference_quirks) used.quirks = Quirks::reference(options.native_quirks);
   used.starts_in_sync = config.starts_in_sync || options.starts_in_sync;
   return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
 }

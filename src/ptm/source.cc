@@ -11,7 +11,7 @@ namespace waymark::ptm {
 namespace {
 
 Quirks quirks_of(const SourceOptions& options) {
-  return options.reference_quirks ? Quirks::reference() : Quirks{};
+  return options.reference_quirks ? Quirks::reference(options.native_quirks) : Quirks{};
 }
 
 struct Parts {

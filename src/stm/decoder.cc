@@ -54,7 +54,7 @@ constexpr auto kMeanings = [] {
 }  // namespace
 
 Decoder::Decoder(const Config& config, const Quirks& quirks)
-    : config_(config), quirks_(quirks), checks_(!quirks.bad_packet_is_fatal) {
+    : config_(config), quirks_(quirks), checks_(!quirks.contradictions_untold) {
   told_timestamp_ = !checks_ || config.stmtcsr == 0 || config.timestamps_enabled();
 }
 

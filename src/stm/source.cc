@@ -13,7 +13,7 @@ namespace waymark::stm {
 namespace {
 
 Quirks quirks_of(const SourceOptions& options) {
-  return options.reference_quirks ? Quirks::reference() : Quirks{};
+  return options.reference_quirks ? Quirks::reference(options.native_quirks) : Quirks{};
 }
 
 struct Parts {
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOp
   Config used = config;
   if (options.least_nibble_first)
     used.order = *options.least_nibble_first ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst;
-  if (options.reference_quirks) used.order = NibbleOrder::kMostFirst;
+  if (quirks_of(options).most_nibble_first_only) used.order = NibbleOrder::kMostFirst;
   return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
 }
 

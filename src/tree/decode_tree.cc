@@ -27,11 +27,13 @@ std::string_view protocol_name(Protocol protocol) {
 }
 
 DecodeTree::DecodeTree(std::optional<frames::Options> formatted, bool reference_quirks)
-    : reference_quirks_(reference_quirks) {
-  if (formatted) {
-    demux_.emplace(*formatted, frames::Quirks{.block_end_moves_index = reference_quirks,
-                                              .fsync_after_hsync_fails = reference_quirks});
-  }
+    : DecodeTree(formatted, reference_quirks ? frames::Quirks::reference() : frames::Quirks{}) {
+  reference_quirks_ = reference_quirks;
+}
+
+DecodeTree::DecodeTree(std::optional<frames::Options> formatted, const frames::Quirks& quirks)
+    : reference_quirks_(true), empty_segment_fails_(quirks.empty_segment_fails) {
+  if (formatted) demux_.emplace(*formatted, quirks);
   enabled_.set();
 }
 
@@ -160,7 +162,7 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     demux.statistics().count(segment.id, segment.size, source != nullptr);
     if (source == nullptr) continue;
     if (segment.size == 0) {
-      if (!reference_quirks_) continue;
+      if (!empty_segment_fails_) continue;
       Diagnostic record;
       record.fault = Fault::kInvalidBlock;
       record.stage = Stage::kPackets;
@@ -277,6 +279,7 @@ std::unique_ptr<DecodeTree> DecodeTree::clone() const {
                                            reference_quirks_);
   if (demux_) {
     copy->demux_ = demux_;
+    copy->empty_segment_fails_ = empty_segment_fails_;
     copy->demux_->set_monitor(nullptr, false);
   }
   for (TraceId id = 0; id < kTraceIdCount; ++id) {

@@ -316,7 +316,7 @@ class PacketSource final : public Source {
   bool parse_until_busy() {
     while (parser_.next(packet_)) {
       take(packet_);
-      if (decoder().busy()) return true;
+      if (decoder().busy() || decoder().failed()) return true;
     }
     return false;
   }
@@ -402,7 +402,8 @@ class PacketSource final : public Source {
       if constexpr (kPuts) {
         if (source.count(packet)) at = decoder.put(packet, at, end);
         if constexpr (kMarked) mark();
-        return at != end && !decoder.busy();
+        // Nothing behind what ended decoding counts as used.
+        return at != end && !decoder.busy() && !decoder.failed();
       } else {
         source.take(packet);
         if constexpr (kMarked) mark();

@@ -57,6 +57,10 @@ struct Client {
   bool printers = false;
   bool waits = false;
   unsigned elements = 0;
+  bool waited = false;  ///< The last element was answered with WAIT.
+  /// The monitor hears of the end before the elements that a WAIT holds back: as the listing has
+  /// it, they come first.
+  const Listed* ended = nullptr;
   std::vector<std::unique_ptr<Listed>> listed;
   std::vector<unsigned char> ids;
   std::vector<char> text = std::vector<char>(kTextSize);
@@ -78,6 +82,11 @@ void put_operation(Log& log, unsigned id, ocsd_datapath_op_t op) {
   constexpr const char* kTexts[] = {"", "END OF TRACE DATA", "FLUSH operation on trace decode path",
                                     "RESET operation on trace decode path"};
   log.line(fmt::format("ID:{:x}\t{}", id, kTexts[op]));
+}
+
+void put_end(Client& client) {
+  if (client.ended != nullptr) put_operation(client.log, client.ended->id, OCSD_OP_EOT);
+  client.ended = nullptr;
 }
 
 void put_packet(const Listed& listed, ocsd_trc_index_t index, const void* packet,
@@ -111,7 +120,10 @@ ocsd_datapath_resp_t on_packet(const void* context, const ocsd_datapath_op_t op,
 void on_monitor(const void* context, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
                 const void* packet, const uint32_t size, const uint8_t* bytes) {
   const auto& listed = *static_cast<const Listed*>(context);
-  if (op != OCSD_OP_DATA) {
+  put_end(*listed.client);
+  if (op == OCSD_OP_EOT && listed.client->waited) {
+    listed.client->ended = &listed;
+  } else if (op != OCSD_OP_DATA) {
     put_operation(listed.client->log, listed.id, op);
   } else {
     put_packet(listed, index, packet, {bytes, size}, true);
@@ -122,8 +134,10 @@ ocsd_datapath_resp_t on_element(const void* context, const ocsd_trc_index_t inde
                                 const ocsd_generic_trace_elem* element) {
   auto& client = *static_cast<Client*>(const_cast<void*>(context));
   if (ocsd_gen_elem_str(element, client.text.data(), kTextSize) != OCSD_OK) client.text[0] = '\0';
+  if (client.ended != nullptr && client.ended->id != id) put_end(client);
   client.log.line(fmt::format("Idx:{}; ID:{:x}; {}", index, id, client.text.data()));
-  return client.waits && ++client.elements % 3 == 0 ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
+  client.waited = client.waits && ++client.elements % 3 == 0;
+  return client.waited ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
 // -- The tree. ------------------------------------------------------------------------------------
@@ -310,6 +324,7 @@ class Run {
     } else {
       const ocsd_datapath_resp_t answer = operate(OCSD_OP_EOT);
       if (OCSD_DATA_RESP_IS_WAIT(answer)) flush();
+      put_end(client_);
     }
     client_.log.line(
         fmt::format("Trace Packet Lister : Trace buffer done, processed {} bytes.", used));

@@ -187,6 +187,43 @@ TEST_F(FramesAhead, a_reset_forgets_what_was_decoded_ahead) {
   EXPECT_EQ(ahead, one_by_one);
 }
 
+TEST_F(FramesAhead, what_was_read_ahead_is_not_counted_before_it_is_given) {
+  const ByteVector trace = frames_of({{0x10, busy_stream(kTraceSize)}});
+  for (const ocsd_datapath_op_t operation : {OCSD_OP_EOT, OCSD_OP_RESET, OCSD_OP_DATA}) {
+    Client client{.second_wait = 13000};
+    formatted();
+    ASSERT_EQ(add_etmv4(0x10), OCSD_OK);
+    ASSERT_EQ(ocsd_dt_set_gen_elem_outfn(tree, &on_element, &client), OCSD_OK);
+    add_code(kLoopAddress, loop);
+    index = 0;
+    ASSERT_EQ(feed(trace), OCSD_RESP_WAIT);
+    ASSERT_LT(used, trace.size());
+    const auto expect_counts = [&] {
+      ocsd_decode_stats_t* stats = nullptr;
+      ASSERT_EQ(ocsd_dt_get_decode_stats(tree, 0x10, &stats), OCSD_OK);
+      EXPECT_EQ(stats->channel_total, stats->demux.valid_id_bytes);
+    };
+    expect_counts();
+    while (operate(OCSD_OP_FLUSH) == OCSD_RESP_WAIT) {
+    }
+    expect_counts();
+    const std::size_t before = client.seen.elements.size();
+    if (operation == OCSD_OP_DATA) {
+      EXPECT_EQ(feed(ByteVector(trace.begin() + index, trace.end())), OCSD_RESP_CONT);
+    } else {
+      // The packet that goes on in the next frame is cut, which is a warning.
+      EXPECT_LT(operate(operation), OCSD_RESP_WAIT);
+      // EO_TRACE alone, or nothing: the frames were not given.
+      EXPECT_EQ(client.seen.elements.size() - before, operation == OCSD_OP_EOT ? 1U : 0U);
+      if (operation == OCSD_OP_RESET) {
+        index = 0;
+        EXPECT_EQ(feed(trace), OCSD_RESP_CONT);
+      }
+    }
+    expect_counts();
+  }
+}
+
 TEST_F(FramesAhead, other_bytes_after_a_wait_are_refused) {
   const ByteVector trace = frames_of({{0x10, busy_stream(kTraceSize)}});
   Client client{.second_wait = 13000};

@@ -1,72 +1,159 @@
-// The named quirks, as a client of the C API has them: all on, or none.
+// The named quirks, as a client of the C API has them: all on, none, or by name.
+#include "waymark/etmv3/quirks.h"
+
+#include <algorithm>
 #include <cstdlib>
 
 #include "capi_fixture.h"
+#include "core/quirk_choice.h"
+#include "quirk_traces.h"
 
 namespace waymark::compat {
 namespace {
 
-class QuirksCApi : public CApi {
- protected:
-  ~QuirksCApi() override { set(nullptr); }
-
-  static void set(const char* value) {
-    // NOLINTBEGIN(concurrency-mt-unsafe): this program tests in one thread.
-    if (value == nullptr) {
-      unsetenv("WAYMARK_OPENCSD_QUIRKS");
-    } else {
-      setenv("WAYMARK_OPENCSD_QUIRKS", value, 1);
-    }
-    // NOLINTEND(concurrency-mt-unsafe)
+// NOLINTBEGIN(concurrency-mt-unsafe): this program tests in one thread.
+void set_variable(const char* name, const char* value) {
+  if (value == nullptr) {
+    unsetenv(name);
+  } else {
+    setenv(name, value, 1);
   }
+}
+// NOLINTEND(concurrency-mt-unsafe)
 
-  /// What a PE reset becomes, which the reference's decoder takes for a bad packet.
-  std::string pe_reset() {
-    single();
-    notes = {};
-    index = 0;
-    const ocsd_etmv4_cfg etm = etmv4_config(0x10);
-    const ocsd_ete_cfg config{.reg_idr0 = etm.reg_idr0,
-                              .reg_idr1 = 0x4100FFF3,
-                              .reg_idr2 = etm.reg_idr2,
-                              .reg_idr8 = 0,
-                              .reg_devarch = 0x47705A13,
-                              .reg_configr = etm.reg_configr,
-                              .reg_traceidr = 0x10,
-                              .arch_ver = ARCH_AA64,
-                              .core_prof = profile_CortexA};
-    EXPECT_EQ(ocsd_dt_create_decoder(tree, "ETE", OCSD_CREATE_FLG_FULL_DECODER, &config, nullptr),
-              OCSD_OK);
-    note_elements();
-    add_code(kLoopAddress, loop);
-    feed(start(kLoopAddress, 7) + taken() + ByteVector{0x06, 0x00, 0x00});
-    return notes.elements.back();
-  }
-};
+void choose(const char* value) { set_variable(kQuirksVariable.data(), value); }
 
-TEST_F(QuirksCApi, are_on_unless_the_environment_says_none) {
-  const std::string with = pe_reset();
-  set("none");
-  const std::string without = pe_reset();
-  EXPECT_EQ(with.find("EXCEPTION"), std::string::npos) << with;
-  EXPECT_NE(without.find("EXCEPTION"), std::string::npos) << without;
-  set("all");
-  EXPECT_EQ(pe_reset(), with);
+std::string listing_with(const QuirkRow& row, const std::string& quirks) {
+  choose(quirks.c_str());
+  std::string text = quirk_listing(row);
+  choose(nullptr);
+  return text;
 }
 
-TEST_F(QuirksCApi, none_is_for_the_frames_too) {
-  // An FSYNC behind an HSYNC between two frames.
-  const ByteVector first(16, 0);
-  ByteVector trace{0xFF, 0xFF, 0xFF, 0x7F};
-  trace = trace + first + ByteVector{0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0x7F} + first;
-  const auto answer = [&] {
-    formatted(OCSD_DFRMTR_HAS_FSYNCS | OCSD_DFRMTR_HAS_HSYNCS);
-    index = 0;
-    return feed(trace);
-  };
-  EXPECT_EQ(answer(), OCSD_RESP_FATAL_INVALID_DATA);
-  set("none");
-  EXPECT_EQ(answer(), OCSD_RESP_CONT);
+/// The first line that is not in both; "" where one ends.
+std::pair<std::string, std::string> first_difference(std::string_view a, std::string_view b) {
+  while (!a.empty() || !b.empty()) {
+    const std::string_view one = a.substr(0, a.find('\n'));
+    const std::string_view other = b.substr(0, b.find('\n'));
+    if (one != other) return {std::string(one), std::string(other)};
+    a.remove_prefix(std::min(a.size(), one.size() + 1));
+    b.remove_prefix(std::min(b.size(), other.size() + 1));
+  }
+  return {};
+}
+
+// ---- By name ------------------------------------------------------------------------------------
+
+class QuirkByName : public testing::TestWithParam<QuirkRow> {
+ protected:
+  // For the quirk that is about it; no other trace has ranges as long.
+  QuirkByName() { set_variable("OPENCSD_INSTR_RANGE_LIMIT", "2"); }
+  ~QuirkByName() override { set_variable("OPENCSD_INSTR_RANGE_LIMIT", nullptr); }
+};
+
+TEST_P(QuirkByName, is_switched_alone) {
+  const QuirkRow& row = GetParam();
+  const bool limited = row.quirk == "etmv4.range_limit_repeats";
+  if (!limited) set_variable("OPENCSD_INSTR_RANGE_LIMIT", nullptr);
+  const std::string with = listing_with(row, "all");
+  const std::string without = listing_with(row, "-" + std::string(row.quirk));
+  const auto [line, other] = first_difference(with, without);
+  EXPECT_EQ(line, row.with) << with << "--- without\n" << without;
+  EXPECT_EQ(other, row.without) << with << "--- without\n" << without;
+  // Structures do not say that a time is not whole.
+  if (row.quirk == "etmv3.timestamps_count_as_whole") {
+    EXPECT_EQ(with, without);
+  } else {
+    EXPECT_NE(with, without);
+  }
+  // Switched off and on again.
+  EXPECT_EQ(listing_with(row, "none,all,-" + std::string(row.quirk) + "," + std::string(row.quirk)),
+            with);
+}
+
+std::string name_of(const testing::TestParamInfo<QuirkRow>& row) {
+  std::string name(row.param.quirk);
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, QuirkByName,
+                         testing::ValuesIn(quirk_rows().begin(), quirk_rows().end()), name_of);
+
+TEST(QuirkNames, have_a_row_each) {
+  std::vector<std::string> rows;
+  for (const QuirkRow& row : quirk_rows()) rows.emplace_back(row.quirk);
+  EXPECT_EQ(rows, quirk_names());
+}
+
+// ---- The variable -------------------------------------------------------------------------------
+
+SourceOptions options_of(std::string_view text, Protocol protocol) {
+  std::vector<std::string> unknown;
+  SourceOptions options;
+  QuirkChoice::parse(text, unknown).apply(protocol, options);
+  EXPECT_TRUE(unknown.empty()) << text;
+  return options;
+}
+
+TEST(QuirkChoice, is_all_or_none_or_a_list) {
+  for (const char* all : {"", "all", " all ", ",", "none,all", "-ptm,ptm", "all,-itm,+itm"}) {
+    EXPECT_EQ(options_of(all, Protocol::kPtm).native_quirks, 0U) << all;
+    EXPECT_TRUE(options_of(all, Protocol::kPtm).reference_quirks) << all;
+  }
+  for (const char* none : {"none", "all,none", "-ptm", "etmv3", "all, -ptm"})
+    EXPECT_FALSE(options_of(none, Protocol::kPtm).reference_quirks) << none;
+  EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kEte).native_quirks, 1U);
+  EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kPtm).native_quirks, 0U);
+  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, 0x1FFEU);
+  EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).native_quirks, 0xFBU);
+}
+
+TEST(QuirkChoice, of_etmv3_are_the_parsers_and_behind_them_the_decoders) {
+  const SourceOptions options =
+      options_of("-etmv3.timestamps_count_as_whole,-etmv3.keeps_sync", Protocol::kEtmV3);
+  constexpr std::size_t kParser = etmv3::kParserQuirks.size();
+  EXPECT_FALSE(etmv3::ParserQuirks::reference(options.native_quirks).keeps_sync);
+  EXPECT_TRUE(etmv3::ParserQuirks::reference(options.native_quirks).lsip_hidden);
+  const auto decoder = etmv3::DecoderQuirks::reference(options.native_quirks >> kParser);
+  EXPECT_FALSE(decoder.timestamps_count_as_whole);
+  EXPECT_TRUE(decoder.hides_frequency_change);
+}
+
+TEST(QuirkChoice, of_frames_is_like_the_others) {
+  std::vector<std::string> unknown;
+  EXPECT_TRUE(QuirkChoice::parse("", unknown).frames().fsync_after_hsync_fails);
+  EXPECT_FALSE(QuirkChoice::parse("none", unknown).frames().fsync_after_hsync_fails);
+  const frames::Quirks one = QuirkChoice::parse("frames.fsync_after_hsync_fails", unknown).frames();
+  EXPECT_TRUE(one.fsync_after_hsync_fails);
+  EXPECT_FALSE(one.block_end_moves_index);
+  EXPECT_FALSE(one.empty_segment_fails);
+}
+
+TEST(QuirkChoice, a_misspelt_name_changes_nothing_and_is_told) {
+  std::vector<std::string> unknown;
+  const QuirkChoice choice =
+      QuirkChoice::parse("pe_reset,-etmv4.pe_reset,etmv5,-ptm.,.x,-etmv4.pe_reset_is_bad", unknown);
+  EXPECT_EQ(unknown,
+            (std::vector<std::string>{"pe_reset", "-etmv4.pe_reset", "etmv5", "-ptm.", ".x"}));
+  EXPECT_EQ(choice.off(Protocol::kEtmV4), 1U);
+  EXPECT_EQ(choice.off(Protocol::kPtm), 0U);
+}
+
+class QuirksCApi : public CApi {
+ protected:
+  ~QuirksCApi() override { choose(nullptr); }
+};
+
+TEST_F(QuirksCApi, a_misspelt_name_is_in_the_log) {
+  single();
+  choose("-ptm.vmid");
+  notes.log.clear();
+  ocsd_destroy_dcd_tree(ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0));
+  EXPECT_EQ(notes.log,
+            "WAYMARK_OPENCSD_QUIRKS : 0x0006 (OCSD_ERR_INVALID_PARAM_VAL) [Invalid value parameter "
+            "passed to component.]; No quirk is named '-ptm.vmid': write group.quirk as in "
+            "docs/opencsd-compatibility.md.\n");
 }
 
 }  // namespace

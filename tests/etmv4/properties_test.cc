@@ -30,6 +30,7 @@ struct Case {
                                    Program::Kind::kSpaces, Program::Kind::kCallback});
     image = Program(random).image(kind);
     options.reference_quirks = random.coin();
+    if (options.reference_quirks && random.one_in(3)) options.native_quirks = random.bits(13);
     for (const std::uint32_t flag :
          {kNoForwardBadPackets, kCheckDirectBranchN, kCheckStrictBranchN, kCheckRangeContinuity,
           kCheckBranchNotThumb, kA64OpcodeCheck, kHaltOnBadPackets})

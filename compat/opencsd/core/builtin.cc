@@ -6,6 +6,7 @@
 
 #include "opencsd/c_api/ocsd_c_api_types.h"
 #include "opencsd/itm/trc_pkt_types_itm.h"
+#include "quirk_choice.h"
 #include "waymark/etmv3/source.h"
 #include "waymark/etmv4/source.h"
 #include "waymark/itm/source.h"
@@ -82,6 +83,7 @@ etmv4::Config read(const ocsd_ete_cfg& from) {
 
 stm::Config read(const ocsd_stm_cfg& from) {
   stm::Config to;
+  to.order = stm::NibbleOrder::kAuto;  // Quirk most_nibble_first_only.
   to.stmtcsr = from.reg_tcsr;
   to.stmdevid = from.reg_devid;
   to.stmspfeat3r = from.reg_feat3r;
@@ -135,9 +137,13 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 
   SourceOptions options;
   options.decode = decode;
-  options.flags = flags;
+  // Monitors are the client's matter: a sink gets what they do not.
+  options.flags =
+      effective_flags(protocol, flags) & ~std::uint32_t{OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS};
   if (variable("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
-  options.reference_quirks = quirks_on();
+  QuirkChoice quirks = QuirkChoice::of_environment();
+  if ((flags & OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS) != 0) quirks.search_after_bad_packet();
+  quirks.apply(protocol, options);
   options.range_limit = range_limit();
   Builtin built{.source = nullptr,
                 .trace_id = config.trace_id(),
@@ -155,11 +161,6 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 
 }  // namespace
 
-bool quirks_on() {
-  const char* const text = variable("WAYMARK_OPENCSD_QUIRKS");
-  return text == nullptr || std::string_view(text) != "none";
-}
-
 std::optional<Protocol> builtin_by_name(std::string_view name) {
   for (const Named& row : kBuiltin)
     if (row.name == name) return row.protocol;
@@ -170,6 +171,15 @@ ocsd_trace_protocol_t protocol_number(Protocol protocol) {
   for (const Named& row : kBuiltin)
     if (row.protocol == protocol) return row.number;
   return OCSD_PROTOCOL_UNKNOWN;
+}
+
+std::uint32_t effective_flags(Protocol protocol, std::uint32_t flags) {
+  std::uint32_t none = 0;
+  if (protocol == Protocol::kPtm)
+    none |= OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS | OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS;
+  if (protocol != Protocol::kStm && protocol != Protocol::kItm)
+    none |= OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS;
+  return flags & ~none;
 }
 
 Builtin make_builtin(Protocol protocol, const void* config, bool decode, std::uint32_t flags,

@@ -13,10 +13,6 @@
 
 namespace waymark::compat {
 
-/// False: WAYMARK_OPENCSD_QUIRKS=none in the environment asks for what the architecture says, under
-/// the reference's interface.
-bool quirks_on();
-
 /// nullopt: no decoder has this name.  Also for "ETMV4D", which the reference names but has not.
 std::optional<Protocol> builtin_by_name(std::string_view name);
 
@@ -32,6 +28,10 @@ struct Builtin {
   /// The registers ask for what cannot be decoded: the source gives packets only.
   bool refused = false;
 };
+
+/// Of the flags of a packet processor, those that do something for `protocol`: nothing is a bad
+/// packet to the flags of PTM, and only software trace ends at one.
+std::uint32_t effective_flags(Protocol protocol, std::uint32_t flags);
 
 /// `config` points to the structure of `protocol`.  The image must outlive the source.
 Builtin make_builtin(Protocol protocol, const void* config, bool decode, std::uint32_t flags,

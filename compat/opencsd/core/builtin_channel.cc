@@ -47,9 +47,9 @@ BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
     : around_(around),
       built_(std::move(built)),
       decode_(decode),
-      flags_(flags),
+      flags_(effective_flags(built_.source->protocol(), flags)),
       slot_(slot),
-      image_version_(around.memory.image().version()) {
+      image_version_(around.memory.version()) {
   const ComponentNames names = component_names(protocol());
   packet_component_ =
       named ? component_name(names.packets, built_.trace_id) : std::string(names.packets);
@@ -67,6 +67,7 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
   response_ = OCSD_RESP_CONT;
   if (block.empty()) {
     // A frame can end with a segment without bytes.
+    if (!around_.empty_segment_fails) return OCSD_RESP_CONT;
     if (!decode_)
       Logger::instance().error(packet_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
                                kNoIndex, kNoTraceId,
@@ -162,6 +163,8 @@ Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
 }
 
 void BuiltinChannel::forget_batch() {
+  // Read, but never given again by the client.
+  uncounted_ += ahead_end_ - ahead_;
   at_ = ready_ = count_ = 0;
   ahead_ = ahead_end_ = 0;
 }
@@ -192,7 +195,7 @@ Response BuiltinChannel::pump() {
     ready_ = count_ = count;
     if (count == 0) break;
   }
-  if (built_.source->failed()) {
+  if (built_.source->failed() && !ended_failed_) {
     response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
     if (run_frames_ != 0) used_frames_ = marks_.frame + std::size_t{1};
   }
@@ -257,9 +260,10 @@ void BuiltinChannel::follow_context(const Element& element) {
 }
 
 void BuiltinChannel::refresh_if_changed() {
-  const std::uint64_t version = around_.memory.image().version();
-  if (version == image_version_) [[likely]]
+  const std::uint64_t version = around_.memory.version();
+  if (version == image_version_ && around_.memory.caches()) [[likely]]
     return;
+  if (version == image_version_ && !around_.memory.image().has_callbacks()) return;
   image_version_ = version;
   built_.source->refresh();
 }
@@ -285,6 +289,7 @@ void BuiltinChannel::not_ready(std::string_view message) {
 Response BuiltinChannel::flush() {
   response_ = OCSD_RESP_CONT;
   sink_waits_ = false;
+  if (decode_) refresh_if_changed();
   if (client_.has_sink()) {
     response_ = to_sink(Operation::kFlush);
     if (response_ >= OCSD_RESP_WAIT) {
@@ -301,14 +306,25 @@ Response BuiltinChannel::end_of_trace() {
   refresh_if_changed();
   // The client keeps what was to be given again.
   if (ahead()) forget_batch();
+  // After a fatal error the end can still be told.
+  ended_failed_ = built_.source->failed();
+  end_told_ = false;
   built_.source->finish();
-  return pump();
+  ending_ = true;
+  pump();
+  ending_ = false;
+  // Whatever waits now, the monitor has heard of the end.
+  if (!end_told_) {
+    end_told_ = true;
+    to_monitor(Operation::kEndOfTrace);
+  }
+  return response_;
 }
 
 Response BuiltinChannel::reset() {
   response_ = OCSD_RESP_CONT;
   forget_batch();
-  holds_ = paused_ = sink_waits_ = false;
+  holds_ = paused_ = sink_waits_ = ended_failed_ = false;
   context_ = {};
   built_.source->reset();
   if (around_.memory.image().has_callbacks()) built_.source->refresh();
@@ -324,8 +340,14 @@ bool BuiltinChannel::wants_packets() const {
 }
 
 void BuiltinChannel::on_packet(const PacketRef& packet) {
+  if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
+    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+    paused_ = true;
+    return;
+  }
   // Monitors see everything that has bytes; sinks what is a packet.
-  const bool monitored = client_.has_monitor() && !packet.bytes.empty();
+  const bool monitored = client_.has_monitor() && !packet.bytes.empty() &&
+                         !(packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS) != 0);
   const bool sunk = client_.has_sink() && !packet.monitor_only &&
                     !(packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS) != 0);
   if (monitored && client_.monitor_printer) print_packet(packet, true);
@@ -339,13 +361,11 @@ void BuiltinChannel::on_packet(const PacketRef& packet) {
       const Response answer =
           client_.sink(client_.sink_context, OCSD_OP_DATA, narrow(packet.index), filled);
       response_ = worse(response_, answer);
+      // The end follows an unfinished packet at once.
+      if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer)) return;
       paused_ = paused_ || answer >= OCSD_RESP_WAIT;
       sink_waits_ = OCSD_DATA_RESP_IS_WAIT(answer);
     }
-  }
-  if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
-    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
-    paused_ = true;
   }
 }
 
@@ -383,7 +403,16 @@ void BuiltinChannel::print_operation(Operation operation) {
 }
 
 void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
-  if (client_.has_sink()) response_ = worse(response_, to_sink(operation));
+  const Response answer = client_.has_sink() ? to_sink(operation) : OCSD_RESP_CONT;
+  if (operation == Operation::kEndOfTrace) {
+    // What a sink says of the end counts instead of what it said of an unfinished packet.
+    if (client_.has_sink()) response_ = answer;
+    if (end_told_) return;
+    end_told_ = true;
+  } else {
+    // Of a reset, only that it is fatal.
+    if (answer >= OCSD_RESP_FATAL_NOT_INIT) response_ = worse(response_, answer);
+  }
   to_monitor(operation);
 }
 
@@ -454,8 +483,8 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
                                        ocsd_decode_stats_t*& out) {
   if (protocol() != Protocol::kEtmV4 && protocol() != Protocol::kEte) return ErrorNumber::kNotInit;
   const SourceStatistics counts = built_.source->statistics();
-  statistics_.channel_total = counts.total_bytes;
-  statistics_.channel_unsynced = counts.unsynced_bytes;
+  statistics_.channel_total = counts.total_bytes - uncounted_ - (ahead_end_ - ahead_);
+  statistics_.channel_unsynced = std::min(counts.unsynced_bytes, statistics_.channel_total);
   statistics_.bad_header_errs = counts.bad_headers;
   statistics_.bad_sequence_errs = counts.bad_sequences;
   statistics_.demux = frames;
@@ -465,6 +494,8 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
 
 void BuiltinChannel::reset_statistics() {
   built_.source->reset_statistics();
+  // What the source has read ahead will be given, and is then to count.
+  uncounted_ = 0 - static_cast<std::uint64_t>(ahead_end_ - ahead_);
   statistics_.channel_total = statistics_.channel_unsynced = 0;
   statistics_.bad_header_errs = statistics_.bad_sequence_errs = 0;
   statistics_.demux = {};

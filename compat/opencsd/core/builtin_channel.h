@@ -83,6 +83,9 @@ class BuiltinChannel final : public Channel, private Observer {
   bool holds_ = false;
   bool paused_ = false;
   bool sink_waits_ = false;
+  bool ending_ = false;        ///< In end_of_trace().
+  bool end_told_ = false;      ///< The monitor has heard of the end.
+  bool ended_failed_ = false;  ///< The end came after a fatal error.
 
   // A run of frames is decoded in batches, whatever the client will answer.  After a WAIT the
   // frames behind that of the element are the client's again, and those of which the source has
@@ -104,6 +107,7 @@ class BuiltinChannel final : public Channel, private Observer {
   std::uint64_t refreshed_call_ = 0;
   TextBuffer text_;
   ocsd_decode_stats_t statistics_{};
+  std::uint64_t uncounted_ = 0;  ///< Bytes that the source has read, but the client not given.
 };
 
 }  // namespace waymark::compat

@@ -30,6 +30,7 @@ struct Surroundings {
   ElementOutput output;
   Memory memory;
   bool formatted = false;
+  bool empty_segment_fails = true;  ///< frames::Quirks.
   /// Counts the calls of the client: between two of them, what its memory functions answer can
   /// have changed.
   std::uint64_t calls = 0;

@@ -78,7 +78,8 @@ void ElementStruct::fill_itm_trace(const Element& element) {
   info.overflow = (element.extra & kItmOverflow) != 0;
   if (info.pkt_type >= TS_SYNC) {
     elem_.timestamp = element.timestamp;
-    elem_.has_ts = 1;
+    elem_.has_ts = has(element, kElementHasTimestamp);
+    elem_.cpu_freq_change = has(element, kElementFrequencyChange);
   }
 }
 
@@ -127,7 +128,7 @@ const ocsd_generic_trace_elem* ElementStruct::fill_other(const Element& element)
       break;
     case ElementKind::kTimestamp:
       elem_.timestamp = element.timestamp;
-      elem_.has_ts = 1;
+      elem_.has_ts = has(element, kElementHasTimestamp);
       elem_.cpu_freq_change = has(element, kElementFrequencyChange);
       break;
     case ElementKind::kEvent:

@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -82,7 +83,7 @@ ErrorNumber Memory::add_file(std::uint64_t address, ocsd_mem_space_acc_t space, 
 ErrorNumber Memory::add_file_regions(std::span<const ocsd_file_mem_region_t> regions,
                                      ocsd_mem_space_acc_t space, const char* path) {
   if (regions.empty() || path == nullptr || *path == '\0') return ErrorNumber::kInvalidParamVal;
-  exists_ = true;
+  begin();
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   const bool whole = regions[0].file_offset == 0 && regions[0].region_size == 0;
@@ -132,7 +133,7 @@ ErrorNumber Memory::add_file_regions(std::span<const ocsd_file_mem_region_t> reg
 ErrorNumber Memory::add_buffer(std::uint64_t address, ocsd_mem_space_acc_t space,
                                const std::uint8_t* bytes, std::uint32_t size) {
   if (bytes == nullptr || size < 4) return ErrorNumber::kInvalidParamVal;
-  exists_ = true;
+  begin();
   const Range range{address, address + size - 1};
   if (!well_formed(range.first, range.last)) return ErrorNumber::kMemAccRangeInvalid;
   Accessor accessor{.kind = image::RegionKind::kBuffer,
@@ -151,7 +152,7 @@ ErrorNumber Memory::add_callback(std::uint64_t first, std::uint64_t last,
                                  ocsd_mem_space_acc_t space, Fn_MemAcc_CB function,
                                  Fn_MemAccID_CB id_function, const void* context) {
   if (function == nullptr && id_function == nullptr) return ErrorNumber::kInvalidParamVal;
-  exists_ = true;
+  begin();
   const Range range{first, last};
   if (!well_formed(first, last)) return ErrorNumber::kMemAccRangeInvalid;
   Accessor accessor{.kind = image::RegionKind::kCallback,
@@ -160,9 +161,11 @@ ErrorNumber Memory::add_callback(std::uint64_t first, std::uint64_t last,
                     .path = {},
                     .file = nullptr};
   if (overlaps(range, accessor.space)) return ErrorNumber::kMemAccOverlap;
-  const auto ask = [=](std::uint64_t address, image::SpaceMask asked, TraceId trace_id,
-                       std::span<std::uint8_t> out) -> std::size_t {
-    const auto wanted = static_cast<std::uint32_t>(out.size());
+  const auto ask = [=, this](std::uint64_t address, image::SpaceMask asked, TraceId trace_id,
+                             std::span<std::uint8_t> out) -> std::size_t {
+    constexpr std::uint32_t kOpcode = 4;
+    const std::uint32_t most = caches_ ? page_size_ : kOpcode;
+    const std::uint32_t wanted = std::min(static_cast<std::uint32_t>(out.size()), most);
     const auto in = static_cast<ocsd_mem_space_acc_t>(asked);
     const std::uint32_t got = function != nullptr
                                   ? function(context, address, in, wanted, out.data())
@@ -191,17 +194,32 @@ ErrorNumber Memory::remove(std::uint64_t address, ocsd_mem_space_acc_t space) {
   return ErrorNumber::kOk;
 }
 
-ErrorNumber Memory::set_caching(bool enable, unsigned page_size, int pages) const {
-  constexpr unsigned kLeastPage = 64;
-  constexpr unsigned kGreatestPage = 16384;
-  constexpr int kLeastPages = 4;
-  constexpr int kMostPages = 256;
+/// Some accessor is to be added: the environment says how to begin.
+void Memory::begin() {
+  if (exists_) return;
+  exists_ = true;
+  // Who changes the environment meanwhile must see to it himself.
+  // NOLINTBEGIN(concurrency-mt-unsafe)
+  caches_ = std::getenv("OPENCSD_MEMACC_CACHE_OFF") == nullptr;
+  const char* const size = std::getenv("OPENCSD_MEMACC_CACHE_PAGE_SIZE");
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (size == nullptr) return;
+  const unsigned long asked = std::strtoul(size, nullptr, 0);
+  page_size_ =
+      static_cast<std::uint32_t>(std::clamp<unsigned long>(asked, kLeastPage, kGreatestPage));
+}
+
+ErrorNumber Memory::set_caching(bool enable, unsigned page_size, int pages) {
   if (!exists_) return ErrorNumber::kNotInit;
+  ++caching_changes_;
+  caches_ = enable;
   if (!enable) return ErrorNumber::kOk;
-  // What is remembered are decisions, not pages: the sizes have nothing to set.
+  // What is remembered are decisions, not pages: their number has nothing to set.
   if (page_size >= kLeastPage && page_size <= kGreatestPage && pages >= kLeastPages &&
-      pages <= kMostPages)
+      pages <= kMostPages) {
+    page_size_ = page_size;
     return ErrorNumber::kOk;
+  }
   log_error(ErrorNumber::kInvalidParamVal, "Memory access cache sizes out of range.");
   return ErrorNumber::kInvalidParamVal;
 }

@@ -40,6 +40,10 @@ class Memory {
   [[nodiscard]] const image::Image& image() const { return image_; }
   /// Some accessor was to be added: the tree has a mapper.
   [[nodiscard]] bool exists() const { return exists_; }
+  /// Another number: what was read may not be used again.
+  [[nodiscard]] std::uint64_t version() const { return image_.version() + caching_changes_; }
+  /// False: what memory functions answer counts for one call of the client only.
+  [[nodiscard]] bool caches() const { return caches_; }
 
   ErrorNumber add_file(std::uint64_t address, ocsd_mem_space_acc_t space, const char* path);
   ErrorNumber add_file_regions(std::span<const ocsd_file_mem_region_t> regions,
@@ -51,8 +55,9 @@ class Memory {
                            Fn_MemAcc_CB function, Fn_MemAccID_CB id_function, const void* context);
   ErrorNumber remove(std::uint64_t address, ocsd_mem_space_acc_t space);
 
-  /// kInvalidParamVal: outside of the limits.
-  ErrorNumber set_caching(bool enable, unsigned page_size, int pages) const;
+  /// Memory functions are asked for no more than a page at once; without caching for an opcode, and
+  /// anew in each call of the client.  kInvalidParamVal: outside of the limits.
+  ErrorNumber set_caching(bool enable, unsigned page_size, int pages);
 
   /// "Gen_Info : Mapped Memory Accessors" and what follows.
   void log_ranges() const;
@@ -76,10 +81,20 @@ class Memory {
   };
   [[nodiscard]] bool overlaps(const Range& range, image::SpaceMask space) const;
   ErrorNumber add(Accessor accessor);
+  void begin();
+
+  static constexpr unsigned kLeastPage = 64;
+  static constexpr unsigned kGreatestPage = 16384;
+  static constexpr unsigned kDefaultPage = 2048;
+  static constexpr int kLeastPages = 4;
+  static constexpr int kMostPages = 256;
 
   image::Image image_;
   std::vector<Accessor> accessors_;
   bool exists_ = false;
+  bool caches_ = true;
+  std::uint32_t page_size_ = kDefaultPage;
+  std::uint64_t caching_changes_ = 0;
 };
 
 }  // namespace waymark::compat

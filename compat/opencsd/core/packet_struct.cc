@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "quirk_choice.h"
 #include "waymark/etmv3/quirks.h"
 #include "waymark/etmv3/text.h"
 #include "waymark/etmv4/text.h"
@@ -43,13 +44,20 @@ const void* PacketStruct::fill(const PacketRef& packet) {
   return nullptr;
 }
 
+namespace {
+
+std::uint64_t off(Protocol protocol) { return QuirkChoice::of_environment().off(protocol); }
+
+}  // namespace
+
 bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const void* packet) {
   switch (protocol) {
     case OCSD_PROTOCOL_ETMV3: {
       etmv3::Packet native;
       etmv3::Config config;
       read(*static_cast<const ocsd_etmv3_pkt*>(packet), native, config);
-      etmv3::write_packet(out, native, config, etmv3::ParserQuirks::reference());
+      etmv3::write_packet(out, native, config,
+                          etmv3::ParserQuirks::reference(off(Protocol::kEtmV3)));
       return true;
     }
     case OCSD_PROTOCOL_ETMV4I:
@@ -63,7 +71,7 @@ bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const 
     case OCSD_PROTOCOL_PTM: {
       ptm::Packet native;
       read(*static_cast<const ocsd_ptm_pkt*>(packet), native);
-      ptm::write_packet(out, native, ptm::Quirks::reference());
+      ptm::write_packet(out, native, ptm::Quirks::reference(off(Protocol::kPtm)));
       return true;
     }
     case OCSD_PROTOCOL_STM: {
@@ -75,7 +83,7 @@ bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const 
     case OCSD_PROTOCOL_ITM: {
       itm::Packet native;
       read(*static_cast<const ocsd_itm_pkt*>(packet), native);
-      itm::write_packet(out, native, itm::Quirks::reference());
+      itm::write_packet(out, native, itm::Quirks::reference(off(Protocol::kItm)));
       return true;
     }
     default:

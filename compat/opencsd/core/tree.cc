@@ -2,6 +2,7 @@
 
 #include "builtin_channel.h"
 #include "custom.h"
+#include "logged_quirks.h"
 #include "logger.h"
 #include "waymark/frames/text.h"
 
@@ -46,9 +47,9 @@ std::unique_ptr<Tree> Tree::create(ocsd_dcd_tree_src_t type, std::uint32_t flags
 
 Tree::Tree(std::optional<frames::Options> framing) {
   around_.formatted = framing.has_value();
+  const frames::Quirks quirks = frame_quirks();
+  around_.empty_segment_fails = !framing || quirks.empty_segment_fails;
   if (!framing) return;
-  const frames::Quirks quirks{.block_end_moves_index = quirks_on(),
-                              .fsync_after_hsync_fails = quirks_on()};
   demux_ = std::make_unique<frames::Demux>(*framing, quirks);
 }
 

@@ -80,6 +80,8 @@ bool Engine::prepare() {
       if (own != nullptr && own->errOnBadOpcode()) flags_ |= kA64OpcodeCheck;
     }
     built_ = make(decoder_ != nullptr, flags_, memory_->image());
+    if (built_ && built_->source != nullptr)
+      flags_ = effective_flags(built_->source->protocol(), flags_);
     if (!built_ || built_->source == nullptr || built_->refused) {
       built_.reset();
       if (decoder_ == nullptr) return false;
@@ -137,7 +139,7 @@ Response Engine::pump() {
     count_ = count;
     if (count == 0) break;
   }
-  if (source.failed()) response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
+  if (source.failed() && !ended_failed_) response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
   return response_;
 }
 
@@ -189,12 +191,15 @@ Response Engine::end_of_trace() {
   response_ = OCSD_RESP_CONT;
   if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
   if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
+  // After a fatal error the end can still be told.
+  ended_failed_ = built_->source->failed();
   built_->source->finish();
   return pump();
 }
 
 Response Engine::reset() {
   at_ = count_ = 0;
+  ended_failed_ = false;
   context_ = {};
   if (built_) {
     built_->source->reset();
@@ -214,14 +219,16 @@ void Engine::reset_statistics() {
 // -- What the source sees on the way. -------------------------------------------------------------
 
 void Engine::on_packet(const PacketRef& packet) {
-  bad_packet_ = packet.bad;
-  const Response answer = show(packet, built_->packets);
-  response_ = worse(response_, answer);
-  paused_ = paused_ || answer >= OCSD_RESP_WAIT;
+  // The flags of PTM do not see bad packets.
+  bad_packet_ = packet.bad && built_->source->protocol() != Protocol::kPtm;
   if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
     response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
     paused_ = true;
+    return;
   }
+  const Response answer = show(packet, built_->packets);
+  response_ = worse(response_, answer);
+  paused_ = paused_ || answer >= OCSD_RESP_WAIT;
 }
 
 void Engine::on_diagnostic(const Diagnostic& record) {

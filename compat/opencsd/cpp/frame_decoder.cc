@@ -6,7 +6,7 @@
 
 #include "common/trc_component.h"
 #include "common/trc_frame_deformatter.h"
-#include "core/builtin.h"
+#include "core/logged_quirks.h"
 #include "error_text.h"
 #include "waymark/frames/demux.h"
 
@@ -78,6 +78,7 @@ class TraceFmtDcdImpl final : public TraceComponent, private frames::RawMonitor 
   std::optional<frames::Demux> demux_;
   TraceIndex next_index_ = 0;  ///< With all 64 bits, where the interface may have 32.
   bool started_ = false;
+  bool empty_segment_fails_ = true;
   uint32_t last_used_ = 0;
 
   // The segments of the present frame: which one is next, and how much of it was taken.
@@ -92,8 +93,9 @@ void TraceFmtDcdImpl::configure_demux(uint32_t new_flags) {
   const frames::Options options = options_of(new_flags);
   // The state stays: a new configuration of the output only is no new stream.
   if (demux_ && demux_->options() == options) return;
-  demux_.emplace(options, frames::Quirks{.block_end_moves_index = waymark::compat::quirks_on(),
-                                         .fsync_after_hsync_fails = waymark::compat::quirks_on()});
+  const frames::Quirks quirks = waymark::compat::frame_quirks();
+  demux_.emplace(options, quirks);
+  empty_segment_fails_ = quirks.empty_segment_fails;
   started_ = false;
   forget_segments();
 }
@@ -192,7 +194,7 @@ Response TraceFmtDcdImpl::run_segments() {
       on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
       segment_shown_ = true;
     }
-    if (listener == nullptr) {
+    if (listener == nullptr || (segment.size == 0 && !empty_segment_fails_)) {
       count(segment.id, segment.size, false);
     } else {
       const Bytes rest = segment.bytes().subspan(segment_used_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/quirk_choice.h"
 #include "waymark/inputs/protocols.h"
 
 namespace waymark::compat {
@@ -31,10 +32,17 @@ class Builder {
   Builder(const inputs::Snapshot& snapshot, const ListerOptions& options, Log& log)
       : snapshot_(snapshot), options_(options), log_(log) {
     built_.image = std::make_unique<image::Image>();
+    std::vector<std::string> unknown;
+    quirks_ = QuirkChoice::of_environment(unknown);
+    for (const std::string& name : unknown)
+      log_.line(
+          fmt::format("{} : No quirk is named '{}': write group.quirk as in "
+                      "docs/opencsd-compatibility.md.",
+                      kQuirksVariable, name));
   }
 
   std::optional<BuiltTree> build(const inputs::TraceBuffer& buffer) {
-    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_), true);
+    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_), quirks_.frames());
     bool any = false;
     for (const inputs::TraceSource& source : buffer.sources) {
       if (!add_source(source)) continue;
@@ -108,7 +116,7 @@ class Builder {
     SourceOptions source_options;
     source_options.decode = options_.decode;
     source_options.flags = options_.flags;
-    source_options.reference_quirks = true;
+    quirks_.apply(row.protocol, source_options);
     source_options.range_limit = options_.range_limit;
 
     const auto registers = [&](std::string_view name) { return device.value(name); };
@@ -149,6 +157,7 @@ class Builder {
   const inputs::Snapshot& snapshot_;
   const ListerOptions& options_;
   Log& log_;
+  QuirkChoice quirks_;
   BuiltTree built_;
   std::vector<std::string> paths_;
 };

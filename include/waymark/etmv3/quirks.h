@@ -2,6 +2,8 @@
 // use and on in the compatible programs.  Fact sheet etmv3.md, the sections named.
 #pragma once
 
+#include "waymark/base/named_quirk.h"
+
 namespace waymark::etmv3 {
 
 /// Of the packet parser, and of the text of packets.
@@ -48,30 +50,36 @@ struct ParserQuirks {
   /// The deprecated exception numbers are taken for those of v7-A: `8d 80 fe ff cf` (5.2).
   bool deprecated_numbers_kept = false;
 
-  static constexpr ParserQuirks reference() {
-    ParserQuirks q;
-    q.blocks_end_not_sync = true;
-    q.first_zeros_are_reserved = true;
-    q.keeps_sync = true;
-    q.extra_zeros_are_bad = true;
-    q.async_needs_own_zeros = true;
-    q.tolerant_p_headers = true;
-    q.endless_continuation = true;
-    q.endless_timestamps = true;
-    q.lsip_hidden = true;
-    q.data_only_length = true;
-    q.jazelle_sync_is_even = true;
-    q.sync_alt_isa_forgotten = true;
-    q.context_id_takes_byte = true;
-    q.vmid_is_character = true;
-    q.broken_data_packets = true;
-    q.value_not_traced_has_address = true;
-    q.bad_mode_names_previous = true;
-    q.unfinished_is_whole = true;
-    q.deprecated_numbers_kept = true;
-    return q;
-  }
+  /// All but those whose bit is set in `except`: bit i is row i of kParserQuirks.
+  static constexpr ParserQuirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<ParserQuirks>, 19> kParserQuirks{{
+    {"blocks_end_not_sync", &ParserQuirks::blocks_end_not_sync},
+    {"first_zeros_are_reserved", &ParserQuirks::first_zeros_are_reserved},
+    {"keeps_sync", &ParserQuirks::keeps_sync},
+    {"extra_zeros_are_bad", &ParserQuirks::extra_zeros_are_bad},
+    {"async_needs_own_zeros", &ParserQuirks::async_needs_own_zeros},
+    {"tolerant_p_headers", &ParserQuirks::tolerant_p_headers},
+    {"endless_continuation", &ParserQuirks::endless_continuation},
+    {"endless_timestamps", &ParserQuirks::endless_timestamps},
+    {"lsip_hidden", &ParserQuirks::lsip_hidden},
+    {"data_only_length", &ParserQuirks::data_only_length},
+    {"jazelle_sync_is_even", &ParserQuirks::jazelle_sync_is_even},
+    {"sync_alt_isa_forgotten", &ParserQuirks::sync_alt_isa_forgotten},
+    {"context_id_takes_byte", &ParserQuirks::context_id_takes_byte},
+    {"vmid_is_character", &ParserQuirks::vmid_is_character},
+    {"broken_data_packets", &ParserQuirks::broken_data_packets},
+    {"value_not_traced_has_address", &ParserQuirks::value_not_traced_has_address},
+    {"bad_mode_names_previous", &ParserQuirks::bad_mode_names_previous},
+    {"unfinished_is_whole", &ParserQuirks::unfinished_is_whole},
+    {"deprecated_numbers_kept", &ParserQuirks::deprecated_numbers_kept},
+}};
+
+constexpr ParserQuirks ParserQuirks::reference(std::uint64_t except) {
+  return all_but(kParserQuirks, except);
+}
 
 /// Of the decoder.
 struct DecoderQuirks {
@@ -94,22 +102,31 @@ struct DecoderQuirks {
   bool hides_frequency_change = false;
   /// A timestamp counts as whole although its upper bits were never sent: `42 05` (11).
   bool timestamps_count_as_whole = false;
+  /// A trace of data is refused, but for its packets.  ETMCR 0x4
+  bool data_trace_is_unsupported = false;
   /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
   bool isa_deviations = false;
 
-  static constexpr DecoderQuirks reference() {
-    DecoderQuirks q;
-    q.cancels_lone_range_only = true;
-    q.forgets_direct_interworking = true;
-    q.stale_context_isa = true;
-    q.stale_ranges = true;
-    q.bad_packets_are_fatal = true;
-    q.empty_p_headers_count = true;
-    q.hides_frequency_change = true;
-    q.timestamps_count_as_whole = true;
-    q.isa_deviations = true;
-    return q;
-  }
+  /// All but those whose bit is set in `except`: bit i is row i of kDecoderQuirks.
+  static constexpr DecoderQuirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<DecoderQuirks>, 10> kDecoderQuirks{{
+    {"cancels_lone_range_only", &DecoderQuirks::cancels_lone_range_only},
+    {"forgets_direct_interworking", &DecoderQuirks::forgets_direct_interworking},
+    {"stale_context_isa", &DecoderQuirks::stale_context_isa},
+    {"stale_ranges", &DecoderQuirks::stale_ranges},
+    {"bad_packets_are_fatal", &DecoderQuirks::bad_packets_are_fatal},
+    {"empty_p_headers_count", &DecoderQuirks::empty_p_headers_count},
+    {"hides_frequency_change", &DecoderQuirks::hides_frequency_change},
+    {"timestamps_count_as_whole", &DecoderQuirks::timestamps_count_as_whole},
+    {"data_trace_is_unsupported", &DecoderQuirks::data_trace_is_unsupported},
+    {"isa_deviations", &DecoderQuirks::isa_deviations},
+}};
+
+constexpr DecoderQuirks DecoderQuirks::reference(std::uint64_t except) {
+  return all_but(kDecoderQuirks, except);
+}
 
 }  // namespace waymark::etmv3

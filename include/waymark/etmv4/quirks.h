@@ -2,6 +2,8 @@
 // native use and on in the compatible programs.  Fact sheet etmv4-ete.md section 7.
 #pragma once
 
+#include "waymark/base/named_quirk.h"
+
 namespace waymark::etmv4 {
 
 struct Quirks {
@@ -39,23 +41,27 @@ struct Quirks {
   /// isa::Options::reference_deviations.  An `f6` at CB or LE, an A32 ERET
   bool isa_deviations = false;
 
-  static constexpr Quirks reference() {
-    Quirks q;
-    q.pe_reset_is_bad = true;
-    q.discard_loses_instrumentation = true;
-    q.source_address_not_cancelled = true;
-    q.q_deletes_next_entry = true;
-    q.error_loses_elements = true;
-    q.exception_walk_unchecked = true;
-    q.exception_pops_told_target = true;
-    q.range_limit_repeats = true;
-    q.second_error_after_missing_address = true;
-    q.source_address_after_state = true;
-    q.fatal_walk_errors = true;
-    q.data_trace_is_unsupported = true;
-    q.isa_deviations = true;
-    return q;
-  }
+  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  static constexpr Quirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<Quirks>, 13> kQuirks{{
+    {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
+    {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
+    {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
+    {"q_deletes_next_entry", &Quirks::q_deletes_next_entry},
+    {"error_loses_elements", &Quirks::error_loses_elements},
+    {"exception_walk_unchecked", &Quirks::exception_walk_unchecked},
+    {"exception_pops_told_target", &Quirks::exception_pops_told_target},
+    {"range_limit_repeats", &Quirks::range_limit_repeats},
+    {"second_error_after_missing_address", &Quirks::second_error_after_missing_address},
+    {"source_address_after_state", &Quirks::source_address_after_state},
+    {"fatal_walk_errors", &Quirks::fatal_walk_errors},
+    {"data_trace_is_unsupported", &Quirks::data_trace_is_unsupported},
+    {"isa_deviations", &Quirks::isa_deviations},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
 
 }  // namespace waymark::etmv4

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "waymark/base/diagnostic.h"
+#include "waymark/base/named_quirk.h"
 #include "waymark/base/result.h"
 #include "waymark/base/types.h"
 #include "waymark/frames/stream.h"
@@ -51,7 +52,22 @@ struct Quirks {
   /// An FSYNC that follows an HSYNC between two frames is an error, unless a block ended between
   /// the two.
   bool fsync_after_hsync_fails = false;
+  /// Of whoever passes segments on: one without bytes, for an ID that has a decoder, ends decoding.
+  /// Bytes 12 to 15 `23 00 25 40`
+  bool empty_segment_fails = false;
+
+  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  static constexpr Quirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<Quirks>, 3> kQuirks{{
+    {"block_end_moves_index", &Quirks::block_end_moves_index},
+    {"fsync_after_hsync_fails", &Quirks::fsync_after_hsync_fails},
+    {"empty_segment_fails", &Quirks::empty_segment_fails},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
 
 /// Consecutive bytes of one ID within one frame; at most 15.  `id` is kNoTraceId before the first
 /// ID byte of the stream.  Byte i of `bytes` counts as `index + i` (sheet section 1.2).

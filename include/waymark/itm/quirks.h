@@ -3,6 +3,8 @@
 // sections 12 and 14.
 #pragma once
 
+#include "waymark/base/named_quirk.h"
+
 namespace waymark::itm {
 
 struct Quirks {
@@ -31,21 +33,28 @@ struct Quirks {
   bool element_flags_lost = false;
   /// The upper half of a global timestamp makes an element even if no lower half was seen.
   bool upper_half_alone = false;
+  /// What contradicts ITM_TCR is not told.  `94 82 cf fa 37` with GTSFREQ 0
+  bool contradictions_untold = false;
 
-  static constexpr Quirks reference() {
-    Quirks q;
-    q.search_by_block = true;
-    q.empty_unsynchronised = true;
-    q.goes_on_after_bad_packet = true;
-    q.timestamp_flags_cleared = true;
-    q.reserved_local_timestamps = true;
-    q.pmu_overflow_reserved = true;
-    q.bad_packet_is_fatal = true;
-    q.late_reset = true;
-    q.element_flags_lost = true;
-    q.upper_half_alone = true;
-    return q;
-  }
+  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  static constexpr Quirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
+    {"search_by_block", &Quirks::search_by_block},
+    {"empty_unsynchronised", &Quirks::empty_unsynchronised},
+    {"goes_on_after_bad_packet", &Quirks::goes_on_after_bad_packet},
+    {"timestamp_flags_cleared", &Quirks::timestamp_flags_cleared},
+    {"reserved_local_timestamps", &Quirks::reserved_local_timestamps},
+    {"pmu_overflow_reserved", &Quirks::pmu_overflow_reserved},
+    {"bad_packet_is_fatal", &Quirks::bad_packet_is_fatal},
+    {"late_reset", &Quirks::late_reset},
+    {"element_flags_lost", &Quirks::element_flags_lost},
+    {"upper_half_alone", &Quirks::upper_half_alone},
+    {"contradictions_untold", &Quirks::contradictions_untold},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
 
 }  // namespace waymark::itm

@@ -2,6 +2,8 @@
 // native use and on in the compatible programs.  Fact sheet ptm.md.
 #pragma once
 
+#include "waymark/base/named_quirk.h"
+
 namespace waymark::ptm {
 
 struct Quirks {
@@ -44,25 +46,29 @@ struct Quirks {
   /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
   bool isa_deviations = false;
 
-  static constexpr Quirks reference() {
-    Quirks q;
-    q.chunks_end_with_blocks = true;
-    q.async_has_at_most_15_zeros = true;
-    q.no_search_after_bad_packet = true;
-    q.timestamps_not_converted = true;
-    q.timestamps_not_flagged = true;
-    q.exception_zero_is_exception = true;
-    q.security_state_lost = true;
-    q.cycle_counts_lost = true;
-    q.waypoint_update_unchecked = true;
-    q.empty_stack_is_fatal = true;
-    q.bad_packet_untold = true;
-    q.context_isa_stale = true;
-    q.untaken_blx_changes_isa = true;
-    q.vmid_as_character = true;
-    q.isa_deviations = true;
-    return q;
-  }
+  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  static constexpr Quirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<Quirks>, 15> kQuirks{{
+    {"chunks_end_with_blocks", &Quirks::chunks_end_with_blocks},
+    {"async_has_at_most_15_zeros", &Quirks::async_has_at_most_15_zeros},
+    {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
+    {"timestamps_not_converted", &Quirks::timestamps_not_converted},
+    {"timestamps_not_flagged", &Quirks::timestamps_not_flagged},
+    {"exception_zero_is_exception", &Quirks::exception_zero_is_exception},
+    {"security_state_lost", &Quirks::security_state_lost},
+    {"cycle_counts_lost", &Quirks::cycle_counts_lost},
+    {"waypoint_update_unchecked", &Quirks::waypoint_update_unchecked},
+    {"empty_stack_is_fatal", &Quirks::empty_stack_is_fatal},
+    {"bad_packet_untold", &Quirks::bad_packet_untold},
+    {"context_isa_stale", &Quirks::context_isa_stale},
+    {"untaken_blx_changes_isa", &Quirks::untaken_blx_changes_isa},
+    {"vmid_as_character", &Quirks::vmid_as_character},
+    {"isa_deviations", &Quirks::isa_deviations},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
 
 }  // namespace waymark::ptm

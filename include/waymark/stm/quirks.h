@@ -2,6 +2,8 @@
 // are off in native use and on in the compatible programs.  Fact sheet stm-itm.md section 5.
 #pragma once
 
+#include "waymark/base/named_quirk.h"
+
 namespace waymark::stm {
 
 struct Quirks {
@@ -23,17 +25,28 @@ struct Quirks {
   bool no_search_after_bad_packet = false;
   /// A bad packet ends the decoding.
   bool bad_packet_is_fatal = false;
+  /// Fields of several nibbles begin with the most significant one, whatever the stream shows.
+  /// Nibbles F08 00783930, a frequency of 60 MHz
+  bool most_nibble_first_only = false;
+  /// What contradicts the registers is not told.  A timestamp with TSEN 0
+  bool contradictions_untold = false;
 
-  static constexpr Quirks reference() {
-    Quirks q;
-    q.index_of_next_byte = true;
-    q.coresight_packets_only = true;
-    q.stale_error_type = true;
-    q.unsynced_by_block = true;
-    q.no_search_after_bad_packet = true;
-    q.bad_packet_is_fatal = true;
-    return q;
-  }
+  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  static constexpr Quirks reference(std::uint64_t except = 0);
 };
+
+/// Their names; the order stays as it is.
+inline constexpr std::array<NamedQuirk<Quirks>, 8> kQuirks{{
+    {"index_of_next_byte", &Quirks::index_of_next_byte},
+    {"coresight_packets_only", &Quirks::coresight_packets_only},
+    {"stale_error_type", &Quirks::stale_error_type},
+    {"unsynced_by_block", &Quirks::unsynced_by_block},
+    {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
+    {"bad_packet_is_fatal", &Quirks::bad_packet_is_fatal},
+    {"most_nibble_first_only", &Quirks::most_nibble_first_only},
+    {"contradictions_untold", &Quirks::contradictions_untold},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
 
 }  // namespace waymark::stm

@@ -17,10 +17,11 @@ namespace waymark {
 class DecodeTree {
  public:
   /// Without options: unformatted, one source, whose packets carry the ID 0.
-  /// `reference_quirks`: an error of the frame layer, or an empty segment for an attached ID, fails
-  /// the tree, as in the reference, and the frame layer's quirks are on; otherwise decoding goes on
-  /// at the next frame that can be found.
+  /// `reference_quirks`: an error of the frame layer fails the tree, as in the reference, and the
+  /// frame layer's quirks are on; otherwise decoding goes on at the next frame that can be found.
   explicit DecodeTree(std::optional<frames::Options> formatted, bool reference_quirks = false);
+  /// Like the reference, with these quirks of the frame layer.
+  DecodeTree(std::optional<frames::Options> formatted, const frames::Quirks& quirks);
 
   [[nodiscard]] bool formatted() const { return demux_.has_value(); }
 
@@ -124,6 +125,7 @@ class DecodeTree {
   Observer* observer_ = nullptr;
   frames::RawMonitor* raw_ = nullptr;
   bool reference_quirks_ = false;
+  bool empty_segment_fails_ = false;
   bool raw_packed_ = false;
   bool shows_ = false;    ///< Packets or raw frames must come in order with the elements.
   bool stepped_ = false;  ///< A step of the frame layer waits until elements are taken.

@@ -121,6 +121,9 @@ struct SourceOptions {
   std::uint32_t flags = 0;        ///< DecodeFlag bits.
   std::uint32_t range_limit = 0;  ///< Most instructions of one walked range; 0: no limit.
   bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
+  /// With reference_quirks: those that stay off, by their row in the protocol's table (quirks.h).
+  /// ETMv3 has two: the decoder's rows follow the parser's.
+  std::uint64_t native_quirks = 0;
   bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
   /// The first byte begins a packet, and nothing in the stream says where another does (ITM, whose
   /// synchronisation packets are often off).

@@ -1,0 +1,18 @@
+#include "logged_quirks.h"
+
+#include "logger.h"
+
+namespace waymark::compat {
+
+frames::Quirks frame_quirks() {
+  std::vector<std::string> unknown;
+  const frames::Quirks quirks = QuirkChoice::of_environment(unknown).frames();
+  for (const std::string& name : unknown)
+    Logger::instance().error(kQuirksVariable, OCSD_ERR_SEV_WARN, ErrorNumber::kInvalidParamVal,
+                             kNoIndex, kNoTraceId,
+                             "No quirk is named '" + name +
+                                 "': write group.quirk as in docs/opencsd-compatibility.md.\n");
+  return quirks;
+}
+
+}  // namespace waymark::compat

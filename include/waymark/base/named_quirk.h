@@ -1,0 +1,27 @@
+// The names of quirks, so that each can be switched by its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace waymark {
+
+template <class Flags>
+struct NamedQuirk {
+  std::string_view name;
+  bool Flags::* flag;
+};
+
+/// All of a table but those whose bit is set in `except`: bit i is row i.
+template <class Flags, std::size_t kCount>
+constexpr Flags all_but(const std::array<NamedQuirk<Flags>, kCount>& table,
+                        std::uint64_t except = 0) {
+  static_assert(kCount <= 64);
+  Flags flags;
+  for (std::size_t i = 0; i < kCount; ++i) flags.*table[i].flag = (except >> i & 1) == 0;
+  return flags;
+}
+
+}  // namespace waymark
