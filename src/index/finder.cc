@@ -33,11 +33,12 @@ class Finder final : private PassSink {
   }
 
   Result<void> run(std::uint64_t block, const std::function<bool(const Hit&)>& take) {
-    while (true) {
+    // The first hit is often the last that is wanted.
+    for (std::uint64_t window = 1;; window = std::min(window * 2, kWindow)) {
       const auto next = next_block(block);
       if (!next) return std::unexpected(next.error());
       if (!*next) return {};
-      const std::uint64_t end = std::min(**next + kWindow, index_.header().blocks());
+      const std::uint64_t end = std::min(**next + window, index_.header().blocks());
       WAYMARK_TRY(look(**next, end));
       std::ranges::sort(hits_, {}, [](const Hit& hit) {
         return std::tuple(hit.landmark.index, hit.id, hit.landmark.value);
