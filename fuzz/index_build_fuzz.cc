@@ -1,12 +1,19 @@
-// Any bytes as a capture: an index that is built block by block is that built at once, and decoding
-// from any place gives what lies there.
+// Any bytes as a capture: an index that is built block by block, or as the capture grows, is that
+// built at once; what it counts is found again, by both forms alike; and reading from any place
+// gives the packets that lie there.
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "waymark/index/builder.h"
 #include "waymark/index/finder.h"
@@ -16,6 +23,29 @@ namespace {
 
 using namespace waymark;
 
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fputs(what, stderr);
+  std::abort();
+}
+
+/// A capture without a name.
+class File {
+ public:
+  File() : descriptor_(::memfd_create("capture", MFD_CLOEXEC)) {}
+  ~File() { ::close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  [[nodiscard]] bool write(Bytes bytes) const {
+    return ::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(),
+                                                        0) == static_cast<ssize_t>(bytes.size());
+  }
+
+ private:
+  int descriptor_;
+};
+
 std::optional<inputs::Capture> open(const std::string& path, std::uint8_t choice) {
   constexpr inputs::Framing kFramings[] = {inputs::Framing::kNone, inputs::Framing::kMemoryAligned,
                                            inputs::Framing::kFsync, inputs::Framing::kHsync,
@@ -23,8 +53,13 @@ std::optional<inputs::Capture> open(const std::string& path, std::uint8_t choice
   constexpr const char* kProtocols[] = {"etmv4", "ptm", "etmv3", "stm", "itm", "ete"};
   inputs::CaptureOptions options;
   options.source.decode = false;
+  // Found out, it could become another one as the capture grows.
+  options.source.starts_in_sync = false;
+  options.source.least_nibble_first = false;
   options.framing = kFramings[choice % 5];
   options.protocol = kProtocols[choice / 5 % 6];
+  options.ids = {0x10, 0x11};
+  if (*options.framing == inputs::Framing::kNone) options.ids.clear();
   options.registers = {{"TRCCONFIGR", 0x8C1},    {"TRCIDR0", 0x28000EA1}, {"TRCIDR2", 0x488},
                        {"TRCTRACEIDR", 0x10},    {"ETMCR", 0x1000D000},   {"ETMIDR", 0x411CF300},
                        {"ETMCCER", 0x34C01AC2},  {"ETMTRACEIDR", 0x10},   {"ITMTCR", 0x10001},
@@ -34,47 +69,129 @@ std::optional<inputs::Capture> open(const std::string& path, std::uint8_t choice
   return std::move(*capture);
 }
 
-void check(const std::string& path, std::uint8_t choice) {
+inputs::Capture must_open(const std::string& path, std::uint8_t choice) {
   auto capture = open(path, choice);
-  if (!capture) return;
-  const auto whole = index::make_memory_index();
-  index::BuildOptions options;
-  options.granule = index::kMinGranule;
-  if (!index::build(*capture, *whole, options)) std::abort();
+  require(capture.has_value(), "a capture cannot be opened again");
+  return std::move(*capture);
+}
 
+using Told = std::tuple<TraceIndex, TraceId, std::size_t>;  // Index, ID, bytes.
+
+class Teller final : public Observer {
+ public:
+  explicit Teller(TraceIndex from) : from_(from) {}
+  void on_packet(const PacketRef& packet) override {
+    if (packet.index >= from_)
+      told.emplace_back(packet.index, packet.trace_id, packet.bytes.size());
+  }
+  std::vector<Told> told;
+
+ private:
+  TraceIndex from_;
+};
+
+std::vector<Told> packets(inputs::Capture& capture, TraceIndex from) {
+  Teller teller(from);
+  capture.tree().set_observer(&teller);
+  const auto drain = [&] {
+    std::array<Element, 1> none;
+    while (capture.tree().next(none) != 0) {
+    }
+  };
+  while (const auto block = capture.next_block()) {
+    require(capture.tree().feed(block->index, block->bytes).has_value(), "a block is refused");
+    drain();
+  }
+  capture.tree().finish();
+  drain();
+  capture.tree().set_observer(nullptr);
+  return std::move(teller.told);
+}
+
+std::vector<std::pair<TraceId, Landmark>> find_all(inputs::Capture& capture, index::Index& index,
+                                                   const index::Query& query) {
+  std::vector<std::pair<TraceId, Landmark>> found;
+  const std::vector<TraceId> ids = index::source_ids(capture);
+  const auto done = index::find(capture, index, ids, query, [&](const index::Hit& hit) {
+    found.emplace_back(hit.id, hit.landmark);
+    return true;
+  });
+  require(done.has_value(), "a search fails");
+  return found;
+}
+
+/// At once, block by block, and as the capture grows.
+void check_builds(const File& file, Bytes bytes, std::uint8_t choice, index::Index& whole) {
   const auto pieces = index::make_memory_index();
+  index::BuildOptions options{
+      .form = index::Form::kFull, .granule = index::kMinGranule, .stop = {}};
   options.stop = [](std::uint64_t) { return true; };
   while (true) {
-    auto again = open(path, choice);
-    if (!again) std::abort();
-    const auto report = index::build(*again, *pieces, options);
-    if (!report) std::abort();
+    inputs::Capture capture = must_open(file.path(), choice);
+    const auto report = index::build(capture, *pieces, options);
+    require(report.has_value(), "a build does not go on");
     if (report->complete) break;
+    require(report->to > report->from, "a build stands still");
   }
-  if (!(whole->header() == pieces->header())) std::abort();
+  require(whole.header() == pieces->header(), "built in pieces, it differs");
 
-  auto scout = open(path, choice);
-  std::uint64_t syncs = 0;
-  const std::vector<TraceId> ids = index::source_ids(*scout);
-  if (!index::find(*scout, *whole, ids, {.kind = LandmarkKind::kSync}, [&](const index::Hit&) {
-        ++syncs;
-        return true;
-      }))
-    std::abort();
-  std::uint64_t counted = 0;
-  for (const index::Stream& stream : whole->header().streams)
-    counted += stream.counts[static_cast<std::size_t>(LandmarkKind::kSync)];
-  if (syncs != counted) std::abort();
+  const auto grown = index::make_memory_index();
+  options.stop = {};
+  for (const std::size_t size : {bytes.size() / 3, bytes.size() * 2 / 3, bytes.size()}) {
+    if (size == 0 || !file.write(bytes.first(size))) continue;
+    auto capture = open(file.path(), choice);
+    if (!capture) continue;
+    require(index::build(*capture, *grown, options).has_value(), "a grown capture is refused");
+  }
+  require(whole.header() == grown->header(), "built as the capture grows, it differs");
+}
+
+void check(const File& file, Bytes bytes, std::uint8_t choice, std::uint64_t place) {
+  auto capture = open(file.path(), choice);
+  if (!capture || capture->trace_bytes() == 0) return;
+  const auto whole = index::make_memory_index();
+  const auto full = index::make_memory_index();
+  for (const index::Form form : {index::Form::kSparse, index::Form::kFull}) {
+    const index::BuildOptions options{.form = form, .granule = index::kMinGranule, .stop = {}};
+    index::Index& index = form == index::Form::kFull ? *full : *whole;
+    require(index::build(*capture, index, options).has_value(), "a build fails");
+  }
+  check_builds(file, bytes, choice, *full);
+
+  for (const LandmarkKind kind : {LandmarkKind::kSync, LandmarkKind::kTimestamp,
+                                  LandmarkKind::kException, LandmarkKind::kGap}) {
+    const auto found = find_all(*capture, *whole, {.kind = kind});
+    require(found == find_all(*capture, *full, {.kind = kind}), "the two forms differ");
+    std::uint64_t counted = 0;
+    for (const index::Stream& stream : whole->header().streams)
+      counted += stream.counts[static_cast<std::size_t>(kind)];
+    require(found.size() == counted, "what was counted is not found");
+  }
+
+  place %= capture->trace_bytes();
+  const auto entry = index::seek(*whole, index::source_ids(*capture), place);
+  require(entry.has_value(), "a seek fails");
+  if (!entry->unknown.empty()) return;
+  inputs::Capture from_start = must_open(file.path(), choice);
+  inputs::Capture entered = must_open(file.path(), choice);
+  index::enter(entered, *entry);
+  require(packets(from_start, place) == packets(entered, place), "packets differ behind a seek");
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
-  const int file = ::memfd_create("capture", MFD_CLOEXEC);
-  if (file < 0) return 0;
-  if (::write(file, data + 1, size - 1) == static_cast<ssize_t>(size - 1))
-    check("/proc/self/fd/" + std::to_string(file), data[0]);
-  ::close(file);
+  constexpr std::size_t kHead = 5;
+  constexpr std::size_t kMost = std::size_t{128} << 10;
+  if (size <= kHead) return 0;
+  // Blocks are longer than inputs: the bytes come several times.
+  std::vector<std::uint8_t> bytes;
+  const std::size_t times = data[1] % 64 + 1U;
+  for (std::size_t i = 0; i < times && bytes.size() + size <= kMost; ++i)
+    bytes.insert(bytes.end(), data + kHead, data + size);
+  std::uint32_t place = 0;
+  std::memcpy(&place, data + 2, 3);
+  const File file;
+  if (file.write(bytes)) check(file, bytes, data[0], place);
   return 0;
 }

@@ -59,6 +59,10 @@ struct Parts {
   /// Every timestamp is whole: a trace info packet clears what later ones compress against.
   struct Landmarks {
     explicit Landmarks(const Config& /*config*/) {}
+    /// Addresses without context, and atoms.
+    static bool passes(const Packet& packet) {
+      return packet.type >= PacketType::kAddressMatch && packet.type < PacketType::kAsync;
+    }
     template <class Emit>
     void operator()(const Packet& packet, Emit&& emit) {
       switch (packet.type) {

@@ -19,6 +19,10 @@ std::uint64_t granule_for(std::size_t sources) {
   return kDefaultGranule * std::bit_ceil((sources + kSourcesPerGranule - 1) / kSourcesPerGranule);
 }
 
+std::string name_of(const Index& index) {
+  return index.place().empty() ? "the index" : index.place();
+}
+
 std::string remedy(const Index& index) {
   if (index.place().empty()) return "build it anew.";
   return fmt::format("delete {}, or keep another with -o.", index.place());
@@ -34,6 +38,7 @@ class Builder final : public PassSink {
       begin();
     } else {
       WAYMARK_TRY(check(capture_, index_));
+      WAYMARK_TRY(check_all_are_read());
     }
     BuildReport report;
     report.from = header_.indexed;
@@ -72,6 +77,21 @@ class Builder final : public PassSink {
   }
 
  private:
+  /// A source that is left out would have no blocks from here on, as if it had sent nothing.
+  Result<void> check_all_are_read() const {
+    for (const Stream& stream : header_.streams) {
+      if (std::ranges::find(capture_.sources(), stream.id, &inputs::CaptureSource::id) !=
+          capture_.sources().end()) {
+        continue;
+      }
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{} has the trace ID 0x{:02x}, too, which is left out now: index the "
+                              "same sources again, or keep another index with -o.",
+                              name_of(index_), stream.id));
+    }
+    return {};
+  }
+
   void begin() {
     header_ = {};
     header_.form = options_.form;
@@ -165,17 +185,21 @@ Result<BuildReport> build(inputs::Capture& capture, Index& index, const BuildOpt
 
 Result<void> check_file(Bytes file, std::string_view framing, const Index& index) {
   const Header& header = index.header();
-  const std::string name = index.place().empty() ? "the index" : index.place();
+  const std::string name = name_of(index);
   if (header.framing != framing) {
     return fail(ErrorCode::kConflict,
                 fmt::format("{} was made with --framing {}, and this capture is read with {}: {}",
                             name, header.framing, framing, remedy(index)));
   }
-  if (file.size() < header.file_size) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("{} is of a capture of at least {} bytes, and this one has {}: it was "
-                            "cut, or is another; {}",
-                            name, header.file_size, file.size(), remedy(index)));
+  const auto known = inputs::framing_by_name(framing);
+  // Whoever made the index, nobody is sent behind the end.
+  if (file.size() < header.file_size ||
+      (known && inputs::trace_bytes(*known, file.size()) < header.indexed)) {
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} is of a capture of at least {} bytes, and this one has {}: it was "
+                    "cut, or is another; {}",
+                    name, std::max(header.file_size, header.indexed), file.size(), remedy(index)));
   }
   if (sample_hash(file.first(header.file_size)) != header.file_hash) {
     return fail(ErrorCode::kConflict,
@@ -187,7 +211,7 @@ Result<void> check_file(Bytes file, std::string_view framing, const Index& index
 
 Result<void> check(const inputs::Capture& capture, const Index& index) {
   WAYMARK_TRY(check_file(capture.trace().bytes(), inputs::framing_name(capture.framing()), index));
-  const std::string name = index.place().empty() ? "the index" : index.place();
+  const std::string name = name_of(index);
   for (const inputs::CaptureSource& source : capture.sources()) {
     const Stream* stream = index.header().stream(source.id);
     if (stream == nullptr) {

@@ -13,11 +13,14 @@
 namespace waymark::index {
 namespace {
 
-/// Blocks that are read together, at most.
-constexpr std::uint64_t kWindow = 64;
+/// Bytes of capture of which the hits are held at a time, at most; one block in any case.
+constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
+
+constexpr std::uint64_t kAllBlocks = ~std::uint64_t{0};
 
 bool matches(const Query& query, const Landmark& landmark) {
   if (landmark.kind != query.kind) return false;
+  if (landmark.index < query.from || landmark.index >= query.to) return false;
   if (!query.value) return true;
   return query.kind == LandmarkKind::kTimestamp ? landmark.value >= *query.value
                                                 : landmark.value == *query.value;
@@ -29,81 +32,135 @@ class Finder final : private PassSink {
       : capture_(capture), index_(index), ids_(ids), query_(query) {
     want_.kind = query.kind;
     if (query.kind == LandmarkKind::kTimestamp) want_.timestamp_at_least = query.value;
-    triggers_ = query.kind == LandmarkKind::kTrigger && index.header().framed();
+    triggers_ = query.kind == LandmarkKind::kTrigger && query.formatter && index.header().framed();
+    last_block_.fill(kAllBlocks);
   }
 
   Result<void> run(std::uint64_t block, const std::function<bool(const Hit&)>& take) {
-    while (true) {
+    WAYMARK_TRY(look_for_last_blocks());
+    const std::uint64_t most = std::max<std::uint64_t>(kWindowBytes / index_.header().granule, 1);
+    // The first hit is often the last that is wanted.
+    for (std::uint64_t window = 1;; window = std::min(window * 2, most)) {
       const auto next = next_block(block);
       if (!next) return std::unexpected(next.error());
       if (!*next) return {};
-      const std::uint64_t end = std::min(**next + kWindow, index_.header().blocks());
+      const std::uint64_t end = std::min(**next + window, index_.header().blocks());
       WAYMARK_TRY(look(**next, end));
-      std::ranges::sort(hits_, {}, [](const Hit& hit) {
-        return std::tuple(hit.landmark.index, hit.id, hit.landmark.value);
+      std::ranges::sort(hits_, {}, [](const Held& held) {
+        const Hit& hit = held.hit;
+        return std::tuple(held.block, hit.landmark.index, hit.id, hit.landmark.value);
       });
-      for (const Hit& hit : hits_)
-        if (!take(hit)) return {};
+      for (const Held& held : hits_)
+        if (!take(held.hit)) return {};
       hits_.clear();
       block = end;
     }
   }
 
  private:
-  /// The first block from `from` on that any source may have something in.
-  Result<std::optional<std::uint64_t>> next_block(std::uint64_t from) {
-    std::optional<std::uint64_t> first;
+  struct Held {
+    std::uint64_t block = 0;
+    Hit hit;
+  };
+  using MaybeNumber = Result<std::optional<std::uint64_t>>;
+
+  /// A packet that begins before Query::to ends in the first block with bytes of its source behind
+  /// that, at the latest.
+  Result<void> look_for_last_blocks() {
+    if (query_.to == kNoIndex) return {};
+    const std::uint64_t last = query_.to == 0 ? 0 : (query_.to - 1) / index_.header().granule;
+    last_block_[kTriggerId] = last;
     for (const TraceId id : ids_) {
-      const auto found = index_.find(id, from, Walk::kForward, want_);
-      if (!found) return std::unexpected(found.error());
-      if (*found) first = std::min(first.value_or((*found)->number), (*found)->number);
+      const auto next = index_.find(id, last + 1, Walk::kForward, {});
+      if (!next) return std::unexpected(next.error());
+      last_block_[id] = *next ? (*next)->number : last;
     }
-    if (triggers_) {
-      const auto found = index_.find_triggers(from);
-      if (!found) return std::unexpected(found.error());
-      if (*found) first = std::min(first.value_or((*found)->number), (*found)->number);
+    return {};
+  }
+
+  MaybeNumber next_of(TraceId id, std::uint64_t from) {
+    const auto found = index_.find(id, from, Walk::kForward, want_);
+    if (!found) return std::unexpected(found.error());
+    if (!*found || (*found)->number > last_block_[id]) return std::nullopt;
+    return (*found)->number;
+  }
+
+  MaybeNumber next_triggers(std::uint64_t from) {
+    if (!triggers_) return std::nullopt;
+    const auto found = index_.find_triggers(from);
+    if (!found) return std::unexpected(found.error());
+    if (!*found || (*found)->number > last_block_[kTriggerId]) return std::nullopt;
+    return (*found)->number;
+  }
+
+  /// The first block from `from` on that any source may have something in.
+  MaybeNumber next_block(std::uint64_t from) {
+    MaybeNumber first = next_triggers(from);
+    for (const TraceId id : ids_) {
+      const auto found = next_of(id, from);
+      if (!first || !found) return first ? found : first;
+      if (*found) first = std::min(first->value_or(**found), **found);
     }
     return first;
   }
 
   Result<void> look(std::uint64_t begin, std::uint64_t end) {
+    const bool full = index_.header().form == Form::kFull;
     std::vector<TraceId> read;
     std::uint64_t last = begin;
     for (const TraceId id : ids_) {
       std::uint64_t block = begin;
-      bool first = true;
       while (block < end) {
-        const auto found = index_.find(id, block, Walk::kForward, want_);
+        const auto found = next_of(id, block);
         if (!found) return std::unexpected(found.error());
-        if (!*found || (*found)->number >= end) break;
-        block = (*found)->number + 1;
-        last = std::max(last, (*found)->number);
-        if (index_.header().form == Form::kFull) {
-          WAYMARK_TRY(look_up(id, (*found)->number));
-        } else if (first) {
+        if (!*found || **found >= end) break;
+        last = std::max(last, **found);
+        if (full) {
+          WAYMARK_TRY(look_up(id, **found));
+        } else if (read.empty() || read.back() != id) {
           read.push_back(id);
         }
-        first = false;
+        block = **found + 1;
       }
     }
     bool formatter = false;
-    for (std::uint64_t block = begin; triggers_ && block < end;) {
-      const auto found = index_.find_triggers(block);
+    for (std::uint64_t block = begin; block < end;) {
+      const auto found = next_triggers(block);
       if (!found) return std::unexpected(found.error());
-      if (!*found || (*found)->number >= end) break;
+      if (!*found || **found >= end) break;
       formatter = true;
-      last = std::max(last, (*found)->number);
-      block = (*found)->number + 1;
+      last = std::max(last, **found);
+      block = **found + 1;
     }
     if (read.empty() && !formatter) return {};
     wanted_.reset();
     for (const TraceId id : read) wanted_.set(id);
     if (formatter) wanted_.set(kTriggerId);
     for (const TraceId id : read) WAYMARK_TRY(start_time(id, begin));
-    const auto entry = seek(index_, read, begin * index_.header().granule, {.skip_ended = false});
+    return pass(read, begin, last + 1);
+  }
+
+  /// However far back the bits of a time or a context were told, they are read: a hit that is not
+  /// one, or none where there is one, would be worse than time.  What was read is not read again.
+  Result<void> pass(std::span<const TraceId> read, std::uint64_t begin, std::uint64_t end) {
+    const auto entry = seek(index_, read, begin * index_.header().granule,
+                            {.reach = kAllBlocks,
+                             .skip_ended = false,
+                             .contexts = query_.kind == LandmarkKind::kContext,
+                             .overflows = false});
     if (!entry) return std::unexpected(entry.error());
-    Pass pass(capture_, index_.header().granule, *this);
-    const Result<bool> done = pass.run(*entry, begin, last + 1);
+    placed_ = hits_.size();
+    const bool goes_on = pass_ && entry->index <= pass_->position() &&
+                         std::ranges::all_of(read, [&](TraceId id) { return reading_[id]; });
+    Result<bool> done = true;
+    if (goes_on) {
+      done = pass_->go_on(begin, end);
+    } else {
+      reading_.reset();
+      for (const TraceId id : read) reading_.set(id);
+      pass_.emplace(capture_, index_.header().granule, static_cast<PassSink&>(*this));
+      done = pass_->run(*entry, begin, end);
+    }
     if (!done) return std::unexpected(done.error());
     return {};
   }
@@ -123,20 +180,28 @@ class Finder final : private PassSink {
     const auto landmarks = index_.landmarks(id, block);
     if (!landmarks) return std::unexpected(landmarks.error());
     WAYMARK_TRY(start_time(id, block));
+    placed_ = hits_.size();
     for (const Landmark& landmark : *landmarks) add(id, landmark);
+    place(block);
     return {};
   }
 
   void add(TraceId id, const Landmark& landmark) {
     if (landmark.kind == LandmarkKind::kTimestamp) time_[id] = landmark.value;
-    if (matches(query_, landmark)) hits_.push_back({id, landmark, time_[id]});
+    if (matches(query_, landmark)) hits_.push_back({.block = 0, .hit = {id, landmark, time_[id]}});
+  }
+
+  /// The hits since the last call are of `block`.
+  void place(std::uint64_t block) {
+    for (; placed_ < hits_.size(); ++placed_) hits_[placed_].block = block;
   }
 
   void on_landmark(TraceId id, const Landmark& landmark) override {
     if (wanted_[id]) add(id, landmark);
   }
-  Result<bool> on_block(const SourceBlock& /*block*/,
+  Result<bool> on_block(const SourceBlock& block,
                         std::span<const StreamCounts> /*streams*/) override {
+    place(block.number);
     return true;
   }
 
@@ -146,9 +211,13 @@ class Finder final : private PassSink {
   Query query_;
   Want want_;
   bool triggers_ = false;
-  frames::IdSet wanted_;  ///< Of the pass that runs.
+  std::array<std::uint64_t, kTraceIdCount> last_block_{};
+  std::optional<Pass> pass_;
+  frames::IdSet reading_;  ///< IDs that the pass feeds.
+  frames::IdSet wanted_;   ///< Of which the landmarks count at present.
   std::array<std::optional<std::uint64_t>, kTraceIdCount> time_{};
-  std::vector<Hit> hits_;
+  std::vector<Held> hits_;
+  std::size_t placed_ = 0;  ///< Hits whose block is known.
 };
 
 Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
@@ -157,11 +226,13 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
   std::optional<std::uint64_t> highest;
   for (const TraceId id : ids) {
     std::optional<TraceIndex> own;
-    WAYMARK_TRY(
-        find(capture, index, {&id, 1}, {LandmarkKind::kTimestamp, value}, [&](const Hit& hit) {
-          own = hit.landmark.index;
-          return false;
-        }));
+    WAYMARK_TRY(find(capture, index, {&id, 1}, {.kind = LandmarkKind::kTimestamp, .value = value},
+                     [&](const Hit& hit) {
+                       own = hit.landmark.index;
+                       return false;
+                     }));
+    if (!own && !index.header().complete)
+      return fail(ErrorCode::kNotFound, "The index does not go as far as that time yet.");
     if (own) place = !place ? *own : last ? std::max(*place, *own) : std::min(*place, *own);
     const auto end =
         index.find(id, ~std::uint64_t{0}, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
@@ -207,7 +278,7 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
     std::optional<TraceIndex> place;
     std::uint64_t passed = 0;
     const TraceIndex first = (*found)->first_sync;
-    WAYMARK_TRY(Finder(capture, index, ids, {LandmarkKind::kSync})
+    WAYMARK_TRY(Finder(capture, index, ids, {.kind = LandmarkKind::kSync})
                     .run((*found)->number, [&](const Hit& hit) {
                       if (hit.landmark.index < first) return true;
                       if (++passed + before < number) return true;
@@ -224,7 +295,7 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
 
 Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                   const Query& query, const std::function<bool(const Hit&)>& take) {
-  return Finder(capture, index, ids, query).run(0, take);
+  return Finder(capture, index, ids, query).run(query.from / index.header().granule, take);
 }
 
 Result<Position> parse_position(std::string_view text) {

@@ -91,15 +91,19 @@ Result<bool> Pass::run(const Entry& entry, std::uint64_t first, std::uint64_t en
     splitter_->go_on(entry.current_id);
     entered_ = frames::Demux::Place{entry.index, entry.current_id};
   }
-  capture_.seek(entry.index);
-  TraceIndex position = entry.index;
+  position_ = entry.index;
+  return go_on(first, end);
+}
+
+Result<bool> Pass::go_on(std::uint64_t first, std::uint64_t end) {
+  capture_.seek(position_);
   accepting_ = false;
   bool open = false;
   while (const auto block = capture_.next_block()) {
     Bytes rest = block->bytes;
     while (!rest.empty()) {
-      const std::uint64_t number = position / granule_;
-      if (!open || position % granule_ == 0) {
+      const std::uint64_t number = position_ / granule_;
+      if (!open || position_ % granule_ == 0) {
         if (open) {
           const Result<bool> more = end_block();
           if (!more || !*more) return more;
@@ -110,10 +114,10 @@ Result<bool> Pass::run(const Entry& entry, std::uint64_t first, std::uint64_t en
         open = true;
       }
       const auto size = static_cast<std::size_t>(
-          std::min<std::uint64_t>(rest.size(), granule_ - position % granule_));
-      WAYMARK_TRY(feed(position, rest.first(size)));
+          std::min<std::uint64_t>(rest.size(), granule_ - position_ % granule_));
+      WAYMARK_TRY(feed(position_, rest.first(size)));
       rest = rest.subspan(size);
-      position += size;
+      position_ += size;
     }
   }
   if (!open) return true;

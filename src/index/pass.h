@@ -27,7 +27,7 @@ class PassSink {
                                 std::span<const StreamCounts> streams) = 0;
 };
 
-/// Runs the sources of a capture that was opened without decoding.  Used once.
+/// Runs the sources of a capture that was opened without decoding.
 class Pass final : private Observer {
  public:
   Pass(inputs::Capture& capture, std::uint64_t granule, PassSink& sink);
@@ -35,9 +35,15 @@ class Pass final : private Observer {
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
-  /// From the entry on; blocks from `first` to before `end` go to the sink.  An `end` behind the
-  /// capture: to its end, with what the sources still hold.  False: the sink said so.
+  /// From the entry on, once; blocks from `first` to before `end` go to the sink.  An `end` behind
+  /// the capture: to its end, with what the sources still hold.  False: the sink said so.
   Result<bool> run(const Entry& entry, std::uint64_t first, std::uint64_t end);
+
+  /// The same from position() on, which must not lie behind the block `first`.
+  Result<bool> go_on(std::uint64_t first, std::uint64_t end);
+
+  /// All before is read.
+  [[nodiscard]] TraceIndex position() const { return position_; }
 
  private:
   struct Part {
@@ -74,6 +80,7 @@ class Pass final : private Observer {
   std::array<std::uint32_t, kTraceIdCount> id_bytes_{};  ///< In the present block.
   std::vector<StreamCounts> counts_;
   std::optional<frames::Demux::Place> entered_;
+  TraceIndex position_ = 0;
   bool started_ = false;
   bool accepting_ = false;
   unsigned sync_matched_ = 0;  ///< Bytes of a frame sync that the last piece ended with.

@@ -39,7 +39,7 @@ class Planner {
 
   /// Nothing: the source has no more bytes.
   MaybeIndex first_of(TraceId id, TraceIndex from, Entry& entry) {
-    if (options_.skip_ended) {
+    if (options_.skip_ended && index_.header().complete) {
       const auto more = find(id, from / granule_, Walk::kForward, {});
       if (!more) return std::unexpected(more.error());
       if (!*more) return std::nullopt;
@@ -48,8 +48,10 @@ class Planner {
     MaybeIndex first = two_syncs_before(id, from);
     if (!first || !*first) return first;
     if (**first == 0) return first;
-    for (const auto told : {&Planner::pending_overflow, &Planner::lasting_context}) {
-      const auto earlier = (this->*told)(id, **first, entry);
+    for (const bool overflows : {true, false}) {
+      if (!(overflows ? options_.overflows : options_.contexts)) continue;
+      const auto earlier =
+          overflows ? pending_overflow(id, **first, entry) : lasting_context(id, **first, entry);
       if (!earlier) return std::unexpected(earlier.error());
       if (*earlier) first = two_syncs_before(id, **earlier);
       if (!first || !*first || **first == 0) return first;
@@ -93,9 +95,10 @@ class Planner {
     if (*on && (*on)->number > (*overflow)->number) return std::nullopt;
     if (block - (*overflow)->number > options_.reach) {
       if (*on && (*on)->number == (*overflow)->number) return std::nullopt;
-      entry.unknown.push_back(
-          fmt::format("Trace ID 0x{:02x}: an overflow in block {} is not told of again.", id,
-                      (*overflow)->number));
+      entry.unknown.push_back(fmt::format(
+          "Trace ID 0x{:02x}: the trace unit lost data near byte {}, and what it told of "
+          "that later is too far back to be read.",
+          id, (*overflow)->number * granule_));
       return std::nullopt;
     }
     return (*overflow)->number * granule_;
@@ -109,8 +112,9 @@ class Planner {
     if (!*context) return std::nullopt;
     if (block - (*context)->number > options_.reach) {
       entry.unknown.push_back(fmt::format(
-          "Trace ID 0x{:02x}: the VMID was told last in block {} and is not known at first.", id,
-          (*context)->number));
+          "Trace ID 0x{:02x}: the VMID was told last near byte {}, too far back to be read, and is "
+          "not known at first.",
+          id, (*context)->number * granule_));
       return std::nullopt;
     }
     return (*context)->number * granule_;
@@ -121,8 +125,9 @@ class Planner {
     // Of times that are told whole there, none before matters.
     const auto next = find(id, from / granule_, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
     if (!next) return std::unexpected(next.error());
-    if (!*next || (*next)->whole_timestamps == (*next)->count(LandmarkKind::kTimestamp))
-      return start;
+    const bool whole = *next ? (*next)->whole_timestamps == (*next)->count(LandmarkKind::kTimestamp)
+                             : index_.header().complete;
+    if (whole) return start;
     // A block that lies between the two as a whole.
     std::optional<std::uint64_t> block = from / granule_;
     while (block && *block > 0) {
@@ -150,14 +155,15 @@ class Planner {
       entry.from_start = start == 0;
       return {};
     }
-    constexpr std::uint64_t kAlignment = frames::kFrameSize;
-    const bool aligned = index_.header().framing == "mem";
+    const auto framing = inputs::framing_by_name(index_.header().framing);
+    const auto frames = inputs::frame_options(framing.value_or(inputs::Framing::kMemoryAligned));
+    const std::uint64_t alignment = frames ? frames->alignment() : frames::kFrameSize;
     for (std::uint64_t block = start / granule_; block != 0; --block) {
       const auto found = index_.source_block(block);
       if (!found) return std::unexpected(found.error());
       if (!*found || !(*found)->place) continue;
       const frames::Demux::Place& at = *(*found)->place;
-      if (at.index > start || at.index % (aligned ? kAlignment : 4) != 0) continue;
+      if (at.index > start || at.index % alignment != 0) continue;
       entry.index = at.index;
       entry.current_id = at.current_id;
       entry.from_start = false;

@@ -4,7 +4,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace waymark::index {
@@ -14,15 +16,23 @@ constexpr int kApplicationId = 0x57594D4B;  // "WYMK"
 constexpr int kVersion = 1;
 constexpr int kWaitStep = 100;  // Milliseconds.
 
-constexpr const char* kSchema = R"(
-CREATE TABLE capture(
+// A file can lead a walk over its pages round in circles.  No walk over a sound one takes more
+// steps of SQLite's machine than this: rows are longer than a few bytes, and a row takes some dozen
+// steps.
+constexpr int kStepsAsked = 10'000;
+constexpr std::uint64_t kStepsAlways = 5'000'000;
+constexpr std::uint64_t kStepsPerByte = 20;
+
+/// As SQLite keeps their texts.
+constexpr const char* kTables[] = {
+    R"(CREATE TABLE capture(
   granule INTEGER NOT NULL, form TEXT NOT NULL, framing TEXT NOT NULL,
   indexed INTEGER NOT NULL, complete INTEGER NOT NULL,
   file_size INTEGER NOT NULL, file_hash INTEGER NOT NULL,
   frame_syncs INTEGER NOT NULL, triggers INTEGER NOT NULL,
-  resets INTEGER NOT NULL, errors INTEGER NOT NULL);
-CREATE TABLE ids(id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
-CREATE TABLE streams(
+  resets INTEGER NOT NULL, errors INTEGER NOT NULL))",
+    R"(CREATE TABLE ids(id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL))",
+    R"(CREATE TABLE streams(
   id INTEGER PRIMARY KEY, protocol TEXT NOT NULL, config_hash INTEGER NOT NULL,
   starts_in_sync INTEGER NOT NULL,
   bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
@@ -30,12 +40,12 @@ CREATE TABLE streams(
   aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
   contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
   exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
-  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL);
-CREATE TABLE source_blocks(
+  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL))",
+    R"(CREATE TABLE source_blocks(
   block INTEGER PRIMARY KEY, place INTEGER, current_id INTEGER,
   frame_syncs INTEGER, first_frame_sync INTEGER, triggers INTEGER, first_trigger INTEGER,
-  resets INTEGER, errors INTEGER, ids BLOB NOT NULL);
-CREATE TABLE stream_blocks(
+  resets INTEGER, errors INTEGER, ids BLOB NOT NULL))",
+    R"(CREATE TABLE stream_blocks(
   id INTEGER NOT NULL, block INTEGER NOT NULL,
   bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
   unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
@@ -46,11 +56,11 @@ CREATE TABLE stream_blocks(
   lasting_contexts INTEGER NOT NULL,
   first_sync INTEGER, last_sync INTEGER,
   first_timestamp INTEGER, last_timestamp INTEGER, highest_timestamp INTEGER,
-  PRIMARY KEY(id, block)) WITHOUT ROWID;
-CREATE TABLE landmarks(
+  PRIMARY KEY(id, block)) WITHOUT ROWID)",
+    R"(CREATE TABLE landmarks(
   id INTEGER NOT NULL, block INTEGER NOT NULL, records BLOB NOT NULL,
-  PRIMARY KEY(id, block)) WITHOUT ROWID;
-)";
+  PRIMARY KEY(id, block)) WITHOUT ROWID)",
+};
 
 /// In the order of LandmarkKind.
 constexpr const char* kCountNames[] = {"aligns",   "syncs",     "timestamps", "contexts",
@@ -112,6 +122,7 @@ class Statement {
     }
   }
   int step() { return sqlite3_step(statement_.get()); }
+  /// To be run anew.
   void reset() {
     (void)sqlite3_reset(statement_.get());
     bound_ = column_ = 0;
@@ -145,7 +156,9 @@ class Statement {
 
 class Store final : public Index {
  public:
-  Store(Database db, std::string path) : db_(std::move(db)), path_(std::move(path)) {}
+  Store(Database db, std::string path) : db_(std::move(db)), path_(std::move(path)) {
+    if (db_) sqlite3_progress_handler(db_.get(), kStepsAsked, &Store::on_steps, this);
+  }
 
   ~Store() override {
     if (transaction_) (void)sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -155,6 +168,14 @@ class Store final : public Index {
 
   Result<void> load();
   Result<void> create();
+  /// The tables are those that create() makes, and nothing else is there: a view or a trigger could
+  /// do anything.
+  Result<void> check_tables();
+  /// All that is in the file goes, whatever it is.
+  Result<void> clear();
+  void limit_steps(std::uint64_t file_size) {
+    step_limit_ = kStepsAlways + kStepsPerByte * std::min(file_size, kMaxFile);
+  }
 
   Result<std::optional<SourceBlock>> source_block(std::uint64_t number) override {
     return one_source_block(source_block_, "block = ?", number);
@@ -172,6 +193,14 @@ class Store final : public Index {
   Result<void> truncate(std::uint64_t number, const Header& header) override;
 
  private:
+  static constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 48;
+
+  static int on_steps(void* store) {
+    auto& self = *static_cast<Store*>(store);
+    self.steps_ += kStepsAsked;
+    return self.steps_ > self.step_limit_ ? 1 : 0;
+  }
+
   static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
 
   /// The sentence for what the database just refused.
@@ -183,6 +212,13 @@ class Store final : public Index {
   }
   Result<void> execute(const std::string& sql);
   Result<void> prepare(Statement& statement, const std::string& sql);
+  /// True: `statement` was prepared before, and can be bound anew.
+  bool again(Statement& statement) {
+    if (!statement.prepared()) return false;
+    steps_ = 0;
+    statement.reset();
+    return true;
+  }
   Result<void> run(Statement& statement);
   Result<void> begin();
   Result<void> write_header(const Header& header);
@@ -194,6 +230,8 @@ class Store final : public Index {
   Database db_;
   std::string path_;
   bool transaction_ = false;
+  std::uint64_t steps_ = 0;  ///< Of the statement that runs.
+  std::uint64_t step_limit_ = kStepsAlways;
   Statement source_block_;
   Statement find_triggers_;
   std::array<Statement, kWants> finds_;
@@ -220,6 +258,8 @@ std::unexpected<Error> Store::error(int code) const {
     case SQLITE_MISMATCH:
     case SQLITE_CONSTRAINT:
       return damaged(message);
+    case SQLITE_INTERRUPT:
+      return damaged("its pages lead in circles");
     case SQLITE_FULL:
       return fail(ErrorCode::kIo,
                   fmt::format("Cannot write {}: the disk is full. Make room, or choose another "
@@ -232,16 +272,14 @@ std::unexpected<Error> Store::error(int code) const {
 }
 
 Result<void> Store::execute(const std::string& sql) {
+  steps_ = 0;
   const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error(code);
   return {};
 }
 
 Result<void> Store::prepare(Statement& statement, const std::string& sql) {
-  if (statement.prepared()) {
-    statement.reset();
-    return {};
-  }
+  steps_ = 0;
   sqlite3_stmt* made = nullptr;
   const int code = sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &made, nullptr);
   if (code != SQLITE_OK) return error(code);
@@ -250,6 +288,7 @@ Result<void> Store::prepare(Statement& statement, const std::string& sql) {
 }
 
 Result<void> Store::run(Statement& statement) {
+  steps_ = 0;
   const int code = statement.step();
   statement.reset();
   if (code != SQLITE_DONE) return error(code);
@@ -265,10 +304,36 @@ Result<void> Store::begin() {
 
 Result<void> Store::create() {
   WAYMARK_TRY(begin());
-  WAYMARK_TRY(execute(kSchema));
+  for (const char* const table : kTables) WAYMARK_TRY(execute(table));
   WAYMARK_TRY(execute(fmt::format("PRAGMA application_id = {}", kApplicationId)));
   WAYMARK_TRY(execute(fmt::format("PRAGMA user_version = {}", kVersion)));
   return {};
+}
+
+Result<void> Store::check_tables() {
+  Statement rows;
+  WAYMARK_TRY(prepare(rows, "SELECT type, sql FROM sqlite_schema"));
+  std::size_t known = 0;
+  int code = 0;
+  while ((code = rows.step()) == SQLITE_ROW) {
+    rows.next_row();
+    const std::string type = rows.text();
+    const std::string sql = rows.text();
+    if (type != "table" || std::ranges::find(kTables, sql) == std::end(kTables) ||
+        ++known > std::size(kTables)) {
+      return damaged("its tables are not those of an index");
+    }
+  }
+  if (code != SQLITE_DONE) return error(code);
+  if (known != std::size(kTables)) return damaged("tables are missing");
+  return {};
+}
+
+Result<void> Store::clear() {
+  (void)sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr);
+  const Result<void> done = execute("VACUUM");
+  (void)sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr);
+  return done;
 }
 
 // Nothing of what stands in the file is believed before it is checked.
@@ -296,18 +361,19 @@ Result<void> Store::load() {
   constexpr std::uint64_t kMaxIndexed = std::uint64_t{1} << 62;
   if (header.granule == 0 || header.granule > kMaxGranule || header.granule % kMinGranule != 0 ||
       header.indexed > kMaxIndexed || form_name(header.form) != form ||
-      (header.complete && header.indexed == 0) ||
       (!header.complete && header.indexed % header.granule != 0)) {
     return damaged("table capture");
   }
   if (rows.step() != SQLITE_DONE) return damaged("table capture has several rows");
 
   Statement ids;
-  WAYMARK_TRY(prepare(ids, "SELECT id, bytes FROM ids"));
+  WAYMARK_TRY(prepare(ids, "SELECT id, bytes FROM ids ORDER BY id"));
+  std::uint64_t next_id = 0;
   while ((code = ids.step()) == SQLITE_ROW) {
     ids.next_row();
     const std::uint64_t id = ids.number(kTraceIdCount);
-    if (id >= kTraceIdCount) return damaged("table ids");
+    if (id < next_id || id >= kTraceIdCount) return damaged("table ids");
+    next_id = id + 1;
     header.id_bytes[id] = ids.number();
   }
   if (code != SQLITE_DONE) return error(code);
@@ -319,10 +385,12 @@ Result<void> Store::load() {
               "unsynced_bytes, bad_headers, bad_sequences, aligns, syncs, "
               "timestamps, contexts, events, triggers, exceptions, overflows, discards, "
               "trace_ons, gaps FROM streams ORDER BY id"));
+  next_id = 0;
   while ((code = streams.step()) == SQLITE_ROW) {
     streams.next_row();
     const std::uint64_t id = streams.number(kTraceIdCount);
-    if (id >= kTraceIdCount) return damaged("table streams");
+    if (id < next_id || id >= kTraceIdCount) return damaged("table streams");
+    next_id = id + 1;
     Stream stream;
     stream.id = static_cast<TraceId>(id);
     stream.protocol = streams.text();
@@ -390,8 +458,10 @@ Result<StreamBlock> Store::read_stream_block(Statement& row) const {
 Result<std::optional<SourceBlock>> Store::one_source_block(Statement& statement, const char* where,
                                                            std::uint64_t number) {
   if (number >= header_.blocks()) return std::nullopt;
-  WAYMARK_TRY(prepare(statement, fmt::format("SELECT {} FROM source_blocks WHERE {} LIMIT 1",
-                                             kSourceColumns, where)));
+  if (!again(statement)) {
+    WAYMARK_TRY(prepare(statement, fmt::format("SELECT {} FROM source_blocks WHERE {} LIMIT 1",
+                                               kSourceColumns, where)));
+  }
   statement.bind(number);
   const int code = statement.step();
   if (code == SQLITE_DONE) return std::nullopt;
@@ -408,26 +478,28 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
   const bool forward = walk == Walk::kForward;
   if (forward && number >= header_.blocks()) return std::nullopt;
   number = std::min(number, header_.blocks() - 1);
-  std::string what;
-  Statement* statement = nullptr;
   const std::size_t kind = want.kind ? static_cast<std::size_t>(*want.kind) + 1 : 0;
-  if (want.timestamp_at_least) {
-    statement = &find_times_[forward ? 1 : 0];
-    what =
-        " AND timestamps > 0 AND coalesce(highest_timestamp, last_timestamp, first_timestamp) >= "
-        "?3";
-  } else if (want.lasting_context) {
-    statement = &find_contexts_[forward ? 1 : 0];
-    what = " AND lasting_contexts > 0";
-  } else {
-    statement = &finds_[kind * 2 + (forward ? 1 : 0)];
-    if (want.kind) what = fmt::format(" AND {} > 0", kCountNames[kind - 1]);
+  Statement* const statement = want.timestamp_at_least ? &find_times_[forward ? 1 : 0]
+                               : want.lasting_context  ? &find_contexts_[forward ? 1 : 0]
+                                                       : &finds_[kind * 2 + (forward ? 1 : 0)];
+  if (!again(*statement)) {
+    std::string what;
+    if (want.timestamp_at_least) {
+      // SQLite's numbers have a sign: times from 2^63 on are negative there, and the later ones.
+      what =
+          " AND timestamps > 0 AND (coalesce(highest_timestamp, last_timestamp, first_timestamp) "
+          "< 0, coalesce(highest_timestamp, last_timestamp, first_timestamp)) >= (?3 < 0, ?3)";
+    } else if (want.lasting_context) {
+      what = " AND lasting_contexts > 0";
+    } else if (want.kind) {
+      what = fmt::format(" AND {} > 0", kCountNames[kind - 1]);
+    }
+    WAYMARK_TRY(prepare(
+        *statement,
+        fmt::format("SELECT {} FROM stream_blocks WHERE id = ?1 AND block {} ?2{} "
+                    "ORDER BY block {} LIMIT 1",
+                    kStreamColumns, forward ? ">=" : "<=", what, forward ? "ASC" : "DESC")));
   }
-  WAYMARK_TRY(
-      prepare(*statement,
-              fmt::format("SELECT {} FROM stream_blocks WHERE id = ?1 AND block {} ?2{} "
-                          "ORDER BY block {} LIMIT 1",
-                          kStreamColumns, forward ? ">=" : "<=", what, forward ? "ASC" : "DESC")));
   statement->bind(id);
   statement->bind(number);
   if (want.timestamp_at_least) statement->bind(*want.timestamp_at_least);
@@ -441,7 +513,9 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
 }
 
 Result<std::vector<Landmark>> Store::landmarks(TraceId id, std::uint64_t number) {
-  WAYMARK_TRY(prepare(landmarks_, "SELECT records FROM landmarks WHERE id = ? AND block = ?"));
+  if (!again(landmarks_)) {
+    WAYMARK_TRY(prepare(landmarks_, "SELECT records FROM landmarks WHERE id = ? AND block = ?"));
+  }
   landmarks_.bind(id);
   landmarks_.bind(number);
   const int code = landmarks_.step();
@@ -455,9 +529,11 @@ Result<std::vector<Landmark>> Store::landmarks(TraceId id, std::uint64_t number)
 
 Result<void> Store::append(const SourceBlock& block) {
   WAYMARK_TRY(begin());
-  WAYMARK_TRY(prepare(append_source_, fmt::format("INSERT INTO source_blocks({}) VALUES("
-                                                  "?,?,?,?,?,?,?,?,?,?)",
-                                                  kSourceColumns)));
+  if (!again(append_source_)) {
+    WAYMARK_TRY(prepare(append_source_, fmt::format("INSERT INTO source_blocks({}) VALUES("
+                                                    "?,?,?,?,?,?,?,?,?,?)",
+                                                    kSourceColumns)));
+  }
   Statement& row = append_source_;
   row.bind(block.number);
   row.bind_unless(block.place ? block.place->index : kNoIndex, kNoIndex);
@@ -479,10 +555,12 @@ Result<void> Store::append(const SourceBlock& block) {
 
 Result<void> Store::append(TraceId id, const StreamBlock& block) {
   WAYMARK_TRY(begin());
-  WAYMARK_TRY(
-      prepare(append_stream_, fmt::format("INSERT INTO stream_blocks(id, {}) VALUES("
-                                          "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                          kStreamColumns)));
+  if (!again(append_stream_)) {
+    WAYMARK_TRY(
+        prepare(append_stream_, fmt::format("INSERT INTO stream_blocks(id, {}) VALUES("
+                                            "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                            kStreamColumns)));
+  }
   Statement& row = append_stream_;
   row.bind(id);
   row.bind(block.number);
@@ -503,8 +581,10 @@ Result<void> Store::append(TraceId id, const StreamBlock& block) {
   }
   WAYMARK_TRY(run(row));
   if (block.landmarks.empty()) return {};
-  WAYMARK_TRY(
-      prepare(append_landmarks_, "INSERT INTO landmarks(id, block, records) VALUES(?,?,?)"));
+  if (!again(append_landmarks_)) {
+    WAYMARK_TRY(
+        prepare(append_landmarks_, "INSERT INTO landmarks(id, block, records) VALUES(?,?,?)"));
+  }
   append_landmarks_.bind(id);
   append_landmarks_.bind(block.number);
   append_landmarks_.bind(Bytes(encode_landmarks(block.landmarks)));
@@ -571,6 +651,20 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
 
 bool stores_available() { return true; }
 
+/// Whether what stands at `path` may be thrown away: an index, or what is left of one.
+bool is_expendable(const std::string& path) {
+  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+  constexpr std::size_t kApplicationIdAt = 68;
+  constexpr std::string_view kApplication = "WYMK";
+  std::array<char, kApplicationIdAt + kApplication.size()> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const auto size = static_cast<std::size_t>(file.gcount());
+  const std::string_view text(head.data(), size);
+  if (text.substr(0, kMagic.size()) != kMagic.substr(0, size)) return false;
+  return size < head.size() || text.substr(kApplicationIdAt) == kApplication;
+}
+
 Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options) {
   const bool building = options.mode == StoreMode::kBuild;
   std::error_code none;
@@ -578,12 +672,21 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
     return fail(ErrorCode::kNotFound,
                 fmt::format("There is no index {}; waymark index makes it.", path));
   }
+  if (options.anew && std::filesystem::exists(path, none) && !is_expendable(path)) {
+    return fail(
+        ErrorCode::kBadData,
+        fmt::format("{} is no index of Waymark, and is not thrown away; choose another file "
+                    "with -o.",
+                    path));
+  }
   sqlite3* raw = nullptr;
+  // To SQLite, names that begin with a colon or "file:" mean more than a file.
+  const std::string file = path.starts_with('/') ? path : "./" + path;
   // A reader, too, rolls back what a killed builder has left; where it may not write, SQLite opens
   // the file for reading only.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   const int code =
-      sqlite3_open_v2(path.c_str(), &raw, building ? flags | SQLITE_OPEN_CREATE : flags, nullptr);
+      sqlite3_open_v2(file.c_str(), &raw, building ? flags | SQLITE_OPEN_CREATE : flags, nullptr);
   auto store = std::make_unique<Store>(Database(raw), path);
   if (code != SQLITE_OK) {
     return fail(ErrorCode::kIo, fmt::format("Cannot open {}: {}.", path, sqlite3_errstr(code)));
@@ -593,10 +696,16 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   // Takes the lock that is held until the end: a reader sees one state.
+  bool cleared = false;
   while (true) {
     // Of a file that is to be made; small, so that the tables of a small capture are.
     if (building) (void)store->execute("PRAGMA page_size = 1024");
-    Result<void> locked = store->execute(building ? "BEGIN EXCLUSIVE" : "BEGIN");
+    Result<void> locked;
+    if (options.anew && !cleared) {
+      locked = store->clear();
+      cleared = locked.has_value();
+    }
+    if (locked) locked = store->execute(building ? "BEGIN EXCLUSIVE" : "BEGIN");
     if (locked && !building) {
       locked = store->execute("SELECT count(*) FROM sqlite_schema");
       if (!locked) (void)store->execute("ROLLBACK");
@@ -610,6 +719,8 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   // Not before the lock is there: who waits would keep a part of it.
   if (building) WAYMARK_TRY(store->execute("PRAGMA locking_mode = EXCLUSIVE"));
 
+  const auto size = std::filesystem::file_size(path, none);
+  if (!none) store->limit_steps(size);
   int application = 0;
   int version = 0;
   const auto pragma = [&](const char* sql, int& value) -> Result<void> {
@@ -626,8 +737,7 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   WAYMARK_TRY(pragma("SELECT count(*) FROM sqlite_schema", tables));
   if (tables == 0) {
     // Too short to be a database, which SQLite takes for none at all.
-    const auto size = std::filesystem::file_size(path, none);
-    if (!none && size != 0) return store->damaged("it has no tables");
+    if (!none && size != 0 && !cleared) return store->damaged("it has no tables");
     if (!building)
       return fail(ErrorCode::kNotFound, fmt::format("{} is empty; waymark index fills it.", path));
     WAYMARK_TRY(store->create());
@@ -645,7 +755,13 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
                             "delete it, and run waymark index again.",
                             path, version, kVersion));
   }
+  WAYMARK_TRY(store->check_tables());
   WAYMARK_TRY(store->load());
+  if (building && !store->header().complete && sqlite3_db_readonly(raw, "main") == 1) {
+    return fail(ErrorCode::kIo,
+                fmt::format("{} goes no further than byte {}, and cannot be written.", path,
+                            store->header().indexed));
+  }
   return store;
 }
 

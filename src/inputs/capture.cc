@@ -43,6 +43,19 @@ std::optional<frames::Options> frame_options(Framing framing) {
   return options;
 }
 
+std::uint64_t trace_bytes(Framing framing, std::uint64_t file_size) {
+  const auto options = frame_options(framing);
+  const std::size_t alignment = options ? options->alignment() : 1;
+  std::uint64_t size = file_size;
+  if (framing == Framing::kDstream) {
+    const std::uint64_t records = size / frames::kDstreamRecordSize;
+    const std::uint64_t rest =
+        std::min<std::uint64_t>(size % frames::kDstreamRecordSize, frames::kDstreamPayloadSize);
+    size = records * frames::kDstreamPayloadSize + rest;
+  }
+  return size / alignment * alignment;
+}
+
 Result<Capture> Capture::open(const std::string& path, const CaptureOptions& options) {
   return CaptureBuilder(path, options).build();
 }
@@ -103,17 +116,6 @@ std::optional<TraceBlock> Capture::rest() const {
 
 void Capture::seek(TraceIndex index) { position_ = std::min(index, trace_bytes()); }
 
-std::uint64_t Capture::trace_bytes() const {
-  const auto options = frame_options(framing_);
-  const std::size_t alignment = options ? options->alignment() : 1;
-  std::uint64_t size = trace_.size();
-  if (framing_ == Framing::kDstream) {
-    const std::uint64_t records = size / frames::kDstreamRecordSize;
-    const std::uint64_t rest =
-        std::min<std::uint64_t>(size % frames::kDstreamRecordSize, frames::kDstreamPayloadSize);
-    size = records * frames::kDstreamPayloadSize + rest;
-  }
-  return size / alignment * alignment;
-}
+std::uint64_t Capture::trace_bytes() const { return inputs::trace_bytes(framing_, trace_.size()); }
 
 }  // namespace waymark::inputs

@@ -39,7 +39,8 @@ struct PacketFault {
 ///     std::string_view at_end(std::uint64_t packets);  the same of the whole trace
 ///   struct Landmarks;  what packets mean to an index, in the order of their kinds; made of Config
 ///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), of which the index is filled
-///       in; its first test must let the commonest packets go
+///       in
+///     static bool passes(const Packet&);  may be there: a quick test that lets the commonest go
 ///
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
 /// left out; each needs Parser::parse():
@@ -512,7 +513,7 @@ class PacketSource final : public Source {
     ++statistics_.packets;
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
     if (!decoder_) {
-      if (shows_landmarks_) mark(packet);
+      if (shows_landmarks_ && !passes(packet)) mark(packet);
       report_fault(packet);
       if constexpr (kChecksRegisters) {
         if (!options_.reference_quirks) report_registers(registers_.check(packet), packet.index);
@@ -523,7 +524,15 @@ class PacketSource final : public Source {
     return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet);
   }
 
-  void mark(const Packet& packet) {
+  static bool passes(const Packet& packet) {
+    if constexpr (requires { Landmarks::passes(packet); }) {
+      return Landmarks::passes(packet);
+    } else {
+      return false;
+    }
+  }
+
+  [[gnu::noinline]] void mark(const Packet& packet) {
     if constexpr (!std::same_as<Landmarks, NoRegisters>) {
       landmarks_(packet, [&](Landmark landmark) {
         landmark.index = packet.index;

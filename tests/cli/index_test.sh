@@ -186,6 +186,81 @@ run index long -o long/trace.bin
 expect_code 2
 expect_err "input file"
 
+case="--rebuild makes an index anew, and throws nothing else away"
+for bytes in 0 1 100 1024 3000; do
+  head -c "$bytes" grown/trace.bin.waymark-index >long/trace.bin.waymark-index
+  run index long --rebuild
+  expect_code 0
+  expect_no_err
+  run find long --event 1 --count
+  expect_no_err
+  expect_out 20
+done
+echo "a letter" >letter
+run index long --rebuild -o letter
+expect_code 4
+expect_err "is no index"
+grep -q "a letter" letter || complain "a letter was thrown away"
+
+case="find in a part of the trace"
+for form in --sparse --full; do
+  run index long "$form" --rebuild
+  for options in "--event any" "--timestamp 0" "--address 0x80000..0x80008"; do
+    # shellcheck disable=SC2086
+    run find long $options --format csv
+    expect_code 0
+    cp out all
+    # shellcheck disable=SC2086
+    run find long $options --format csv --from 100 --to 350
+    expect_code 0
+    [ "$options" = "--timestamp 0" ] && continue
+    awk -F, 'NR == 1 || ($1 >= 100 && $1 < 350)' all | cmp -s - out ||
+      complain "find $options --from 100 --to 350 differs: $(diff all out)"
+    # shellcheck disable=SC2086
+    run find long $options --count --from 100 --to 350
+    expect_out $(($(awk -F, 'NR > 1 && $1 >= 100 && $1 < 350' all | wc -l)))
+  done
+  run find long --event any --count --from t:1000 --to s:15
+  expect_code 0
+  expect_out 5
+  run find long --timestamp 300 --from 350 --format csv
+  expect_out "$((10 * 35 + 28)),16,1100,timestamp,1100"
+  run find long --event any --from 700
+  expect_code 2
+  run find long --overflow --from 100
+  expect_code 1
+  expect_err "in this part of the trace"
+  run find long --address 0x80000 --from soon
+  expect_code 2
+done
+
+case="sources that only a grown capture has"
+mkdir ids
+put_frames ids/raw.bin 16 "${stream_start[@]}" f7 f7
+raw=(--protocol etmv4 --framing mem --reg TRCCONFIGR=0x1 --reg TRCIDR0=0x28000EA1
+  --reg TRCIDR1=0x4100F403 --reg TRCIDR2=0x488)
+run index ids/raw.bin "${raw[@]}"
+expect_code 0
+put_frames ids/raw.bin 17 "${stream_start[@]}" f7 f7
+run packets ids/raw.bin "${raw[@]}" --from 1 --format csv
+grep -q ',17,' out || complain "the source that came later is not shown: $(cat out)"
+run index ids/raw.bin "${raw[@]}"
+expect_code 3
+expect_err "0x11"
+run index ids/raw.bin "${raw[@]}" --rebuild
+expect_code 0
+run index ids/raw.bin "${raw[@]}" --id 16
+expect_code 3
+expect_err "left out"
+
+case="a capture of less than a frame"
+mkdir tiny
+put_bytes tiny/raw.bin 55 55 55 55
+for i in 1 2; do
+  run index tiny/raw.bin "${raw[@]}" --id 16
+  expect_code 0
+done
+
 case="a folder that cannot be written"
 run index long -o /proc/nowhere/index
 expect_code 0
@@ -194,6 +269,21 @@ expect_out "in memory: sparse index"
 run find long --index nowhere.index --event 1 --count
 expect_code 0
 expect_err "There is no index nowhere.index"
+expect_out 20
+
+case="a builder that was killed, and one that begins anew"
+make_long killed 20
+for i in 1 2 3 4; do
+  "$WAYMARK" index killed --rebuild >/dev/null 2>&1 &
+  "$WAYMARK" index killed >/dev/null 2>&1 &
+  kill -KILL $! 2>/dev/null
+  "$WAYMARK" index killed --rebuild >/dev/null 2>&1 &
+  wait
+done
+run index killed
+expect_code 0
+run find killed --event 1 --count
+expect_no_err
 expect_out 20
 
 case="two processes at once"

@@ -168,6 +168,31 @@ TEST(IndexBuild, what_changed_in_the_capture_is_named) {
   refused("other registers, core or protocol for the trace ID 0x11");
 }
 
+TEST(IndexBuild, an_index_is_not_gone_on_with_without_one_of_its_sources) {
+  const BenchOptions options{.seed = 7};
+  const std::vector<std::uint8_t> bytes = trace_of(options);
+  const TemporaryFolder folder;
+  write_capture(folder, options, bytes);
+  const auto index = make_memory_index();
+  {
+    inputs::Capture capture = open_bench(folder, false);
+    BuildOptions piece = small(Form::kSparse);
+    piece.stop = [](std::uint64_t) { return true; };
+    ASSERT_TRUE(build(capture, *index, piece));
+  }
+  inputs::CaptureOptions only;
+  only.source.decode = false;
+  only.ids = {0x10};
+  auto capture = inputs::Capture::open(folder.path(), only);
+  ASSERT_TRUE(capture);
+  // To look up what is there is another matter.
+  EXPECT_TRUE(check(*capture, *index));
+  const auto report = build(*capture, *index, small(Form::kSparse));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(report.error().detail, HasSubstr("0x11"));
+}
+
 TEST(IndexBuild, triggers_and_frame_syncs_are_counted_where_they_are) {
   const BenchOptions options{.seed = 9, .fsync = true};
   const TemporaryFolder folder;

@@ -220,6 +220,167 @@ TEST(IndexFind, both_forms_find_the_same_in_the_order_of_the_capture) {
   }
 }
 
+/// Many windows; sources whose packets are cut by silence.
+TEST(IndexFind, both_forms_find_the_same_in_a_capture_of_many_windows) {
+  const BenchOptions options{.seed = 15, .sources = 3, .units = 4000};
+  const TemporaryFolder folder;
+  write_capture(folder, options, trace_of(options));
+  for (const LandmarkKind kind : {LandmarkKind::kTimestamp, LandmarkKind::kOverflow}) {
+    std::vector<Landmark> found[2];
+    for (const Form form : {Form::kSparse, Form::kFull}) {
+      const auto index = make_memory_index();
+      inputs::Capture capture = open_bench(folder, false);
+      ASSERT_GT(capture.trace_bytes(), 1U << 20);
+      BuildOptions build_options;
+      build_options.form = form;
+      build_options.granule = kMinGranule;
+      ASSERT_TRUE(build(capture, *index, build_options));
+      ASSERT_TRUE(find(capture, *index, source_ids(capture), {.kind = kind}, [&](const Hit& hit) {
+        found[static_cast<std::size_t>(form)].push_back(hit.landmark);
+        return true;
+      }));
+    }
+    EXPECT_GT(found[0].size(), 100U);
+    EXPECT_TRUE(found[0] == found[1]) << landmark_name(kind);
+  }
+}
+
+TEST(IndexFind, a_part_of_the_trace_has_the_hits_that_begin_in_it) {
+  for (const Form form : {Form::kSparse, Form::kFull}) {
+    const BenchOptions options{.seed = 16, .sources = 3};
+    const TemporaryFolder folder;
+    write_capture(folder, options, trace_of(options));
+    const auto index = make_memory_index();
+    inputs::Capture capture = open_bench(folder, false);
+    BuildOptions build_options;
+    build_options.form = form;
+    build_options.granule = kMinGranule;
+    ASSERT_TRUE(build(capture, *index, build_options));
+    const std::vector<TraceId> ids = source_ids(capture);
+    support::Random random(1);
+    for (const LandmarkKind kind : {LandmarkKind::kTimestamp, LandmarkKind::kTrigger}) {
+      const auto hits = [&](TraceIndex from, TraceIndex to) {
+        std::vector<std::pair<TraceId, Landmark>> found;
+        EXPECT_TRUE(
+            find(capture, *index, ids, {.kind = kind, .from = from, .to = to}, [&](const Hit& hit) {
+              found.emplace_back(hit.id, hit.landmark);
+              return true;
+            }));
+        return found;
+      };
+      const auto all = hits(0, kNoIndex);
+      ASSERT_GT(all.size(), 3U);
+      for (unsigned i = 0; i < 60; ++i) {
+        const TraceIndex from = random.below(static_cast<std::uint32_t>(capture.trace_bytes()));
+        const TraceIndex to =
+            i % 2 == 0 ? from + random.below(9000) : all[i % all.size()].second.index + i % 3;
+        std::vector<std::pair<TraceId, Landmark>> want;
+        std::ranges::copy_if(all, std::back_inserter(want), [&](const auto& hit) {
+          return hit.second.index >= from && hit.second.index < to;
+        });
+        EXPECT_EQ(hits(from, to), want) << from << " " << to;
+      }
+    }
+  }
+}
+
+/// Without all of the index, a seek reads more rather than to know less.
+TEST(IndexSeek, an_index_that_goes_no_further_than_the_place_is_enough) {
+  bool started_later = false;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const auto workload = synth::Workload::random({.seed = seed, .size = 40'000});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    auto maker = workload->make(false);
+    ASSERT_TRUE(maker) << maker.error().detail;
+    const TemporaryFolder folder;
+    ASSERT_TRUE(synth::write_capture(*maker, &workload->program, folder.path()));
+    inputs::Capture whole_capture = open_bench(folder, true);
+    const std::vector<Told> whole = run(whole_capture, false);
+    for (unsigned i = 1; i <= 3; ++i) {
+      const auto index = make_memory_index();
+      inputs::Capture scout = open_bench(folder, false);
+      const TraceIndex place = scout.trace_bytes() * i / 4;
+      BuildOptions build_options;
+      build_options.granule = kMinGranule;
+      build_options.stop = [&](std::uint64_t done) { return done >= place; };
+      ASSERT_TRUE(build(scout, *index, build_options));
+      ASSERT_LT(index->header().indexed, scout.trace_bytes());
+      const auto entry = seek(*index, source_ids(scout), place);
+      ASSERT_TRUE(entry) << entry.error().detail;
+      EXPECT_TRUE(entry->unknown.empty());
+      inputs::Capture capture = open_bench(folder, true);
+      enter(capture, *entry);
+      started_later |= entry->index != 0;
+      expect_same(from(run(capture, false), place), from(whole, place),
+                  "seed " + std::to_string(seed) + " from " + std::to_string(place));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  EXPECT_TRUE(started_later);
+}
+
+/// ITM tells only what time passed since the last packet, so that all before must be added up.
+TEST(IndexFind, times_that_only_add_up_are_found_in_a_long_capture) {
+  const TemporaryFolder folder;
+  std::vector<std::uint8_t> bytes;
+  constexpr std::size_t kSize = std::size_t{5} << 18;
+  while (bytes.size() < kSize) {
+    bytes.insert(bytes.end(), {0x00, 0x00, 0x00, 0x00, 0x00, 0x80});
+    for (unsigned i = 0; i < 500; ++i) bytes.insert(bytes.end(), {0x01, 0x41, 0x30});
+  }
+  write_file(folder / "itm.bin", bytes);
+  const auto open = [&] {
+    inputs::CaptureOptions options;
+    options.source.decode = false;
+    options.framing = inputs::Framing::kNone;
+    options.protocol = "itm";
+    options.registers = {{"ITMTCR", 0x10001}};
+    auto capture = inputs::Capture::open(folder / "itm.bin", options);
+    EXPECT_TRUE(capture) << capture.error().detail;
+    return std::move(*capture);
+  };
+  std::optional<Landmark> found[2];
+  for (const Form form : {Form::kSparse, Form::kFull}) {
+    const auto index = make_memory_index();
+    inputs::Capture capture = open();
+    BuildOptions build_options;
+    build_options.form = form;
+    build_options.granule = kMinGranule;
+    ASSERT_TRUE(build(capture, *index, build_options));
+    ASSERT_GT(index->header().blocks(), 300U);
+    const std::vector<TraceId> ids = source_ids(capture);
+    ASSERT_TRUE(find(capture, *index, ids, {.kind = LandmarkKind::kTimestamp, .value = 1'200'000},
+                     [&](const Hit& hit) {
+                       found[static_cast<std::size_t>(form)] = hit.landmark;
+                       return false;
+                     }));
+  }
+  ASSERT_TRUE(found[0]);
+  EXPECT_EQ(found[0]->value, 1'200'000U);
+  EXPECT_EQ(found[0], found[1]);
+}
+
+/// Resolved on an index that ends before, a time is not known; it is not another time.
+TEST(IndexFind, a_time_that_one_source_has_not_come_to_yet_is_not_resolved) {
+  const BenchOptions options{.seed = 17, .sources = 2};
+  const TemporaryFolder folder;
+  write_capture(folder, options, trace_of(options));
+  const auto index = make_memory_index();
+  inputs::Capture capture = open_bench(folder, false);
+  BuildOptions piece;
+  piece.granule = kMinGranule;
+  piece.stop = [](std::uint64_t) { return true; };
+  ASSERT_TRUE(build(capture, *index, piece));
+  ASSERT_FALSE(index->header().complete);
+  const std::vector<TraceId> ids = source_ids(capture);
+  const auto early = resolve(capture, *index, ids, {Position::Kind::kTimestamp, 1u << 30});
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, ErrorCode::kNotFound);
+  piece.stop = {};
+  ASSERT_TRUE(build(capture, *index, piece));
+  EXPECT_TRUE(resolve(capture, *index, ids, {Position::Kind::kTimestamp, 1}));
+}
+
 TEST(IndexFind, every_synchronisation_point_is_found_by_its_number) {
   const BenchOptions options{.seed = 8, .sources = 1};
   const TemporaryFolder folder;

@@ -2,6 +2,7 @@
 #include "waymark/index/store.h"
 
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include <thread>
 
@@ -213,6 +214,205 @@ TEST_F(StoreTest, an_index_of_another_version_is_refused) {
   const auto other = open_store(path(), {});
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().detail, HasSubstr("no index of Waymark"));
+}
+
+/// Runs SQL on the file, whatever it does to it.
+void change(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(db);
+  sqlite3_close(db);
+}
+
+TEST_F(StoreTest, times_from_2_to_the_63rd_on_are_later_than_those_below) {
+  const auto store = open_store(path(), {.mode = StoreMode::kBuild, .wait = {}});
+  ASSERT_TRUE(store) << store.error().detail;
+  const auto memory = make_memory_index();
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  for (Index* index : {store->get(), memory.get()}) {
+    Header header;
+    header.framing = "none";
+    header.streams.push_back({.id = 0x10, .protocol = "ETE", .tally = {}, .counts = {}});
+    for (const std::uint64_t time : {kHalf - 2, kHalf - 1, kHalf, kHalf + 1, ~std::uint64_t{0}}) {
+      StreamBlock block;
+      block.number = header.indexed / header.granule;
+      block.add({.value = time, .kind = LandmarkKind::kTimestamp}, Form::kSparse);
+      header.add(0x10, block);
+      header.indexed += header.granule;
+      ASSERT_TRUE(index->append(0x10, block));
+    }
+    ASSERT_TRUE(index->commit(header));
+  }
+  for (const std::uint64_t time : {std::uint64_t{0}, std::uint64_t{1}, kHalf - 1, kHalf, kHalf + 1,
+                                   ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+    for (const auto& [number, walk] : {std::pair{std::uint64_t{0}, Walk::kForward},
+                                       std::pair{std::uint64_t{4}, Walk::kBackward}}) {
+      const Want want{.kind = LandmarkKind::kTimestamp, .timestamp_at_least = time};
+      const auto found = (*store)->find(0x10, number, walk, want);
+      ASSERT_TRUE(found);
+      EXPECT_EQ(*found, memory->find(0x10, number, walk, want).value()) << time;
+      EXPECT_TRUE(found->has_value());
+    }
+  }
+}
+
+/// A view of an endless query, a trigger that never ends, a table of another shape.
+TEST_F(StoreTest, only_the_tables_of_an_index_are_read) {
+  prepare({.seed = 10, .units = 12});
+  build_store(Form::kSparse);
+  const std::vector<std::uint8_t> good = read_file(path());
+  for (const char* const sql :
+       {"DROP TABLE ids; CREATE VIEW ids(id, bytes) AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+        "SELECT x FROM c) SELECT x, x FROM c",
+        "DROP TABLE stream_blocks; CREATE VIEW stream_blocks AS WITH RECURSIVE c(x) AS (SELECT 1 "
+        "UNION ALL SELECT x FROM c) SELECT x AS id, x AS block FROM c",
+        "CREATE TRIGGER t AFTER INSERT ON source_blocks BEGIN DELETE FROM stream_blocks; END",
+        "CREATE INDEX i ON stream_blocks(timestamps)", "DROP TABLE landmarks",
+        "DROP TABLE streams; CREATE TABLE streams(id, protocol)"}) {
+    write_file(path(), good);
+    change(path(), sql);
+    for (const StoreMode mode : {StoreMode::kRead, StoreMode::kBuild}) {
+      const auto store = open_store(path(), {.mode = mode, .wait = {}});
+      ASSERT_FALSE(store) << sql;
+      EXPECT_EQ(store.error().code, ErrorCode::kBadData) << sql;
+      EXPECT_THAT(store.error().detail, HasSubstr("tables")) << sql;
+    }
+  }
+}
+
+/// Interior pages that lead to themselves, or all to the same page, are a tree without an end.
+TEST_F(StoreTest, pages_that_lead_in_circles_end) {
+  prepare({.seed = 11, .units = 12});
+  build_store(Form::kSparse);
+  // A table of which every page below the root is reached many times.
+  change(path(),
+         "WITH RECURSIVE c(x) AS (SELECT 1000 UNION ALL SELECT x + 1 FROM c WHERE x < 90000) "
+         "INSERT INTO source_blocks(block, ids) SELECT x, x'' FROM c");
+  change(path(), "UPDATE capture SET indexed = granule << 17, complete = 0");
+  std::vector<std::uint8_t> bytes = read_file(path());
+  constexpr std::size_t kPage = 1024;
+  // Interior pages of tables (kind 5) whose children are leaves: let all children be one of their
+  // own kind, deeper and deeper.
+  std::vector<std::size_t> interior;
+  for (std::size_t page = 1; page < bytes.size() / kPage; ++page)
+    if (bytes[page * kPage] == 5) interior.push_back(page);
+  ASSERT_GT(interior.size(), 4U);
+  for (std::size_t i = 0; i + 1 < interior.size() && i < 17; ++i) {
+    const std::size_t at = interior[i] * kPage;
+    const std::uint64_t child = interior[i + 1] + 1;
+    const auto put = [&](std::size_t where) {
+      for (unsigned k = 0; k < 4; ++k)
+        bytes[where + k] = static_cast<std::uint8_t>(child >> (8 * (3 - k)));
+    };
+    put(at + 8);
+    const std::size_t cells = std::size_t{bytes[at + 3]} << 8 | bytes[at + 4];
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const std::size_t pointer = at + 12 + 2 * cell;
+      put(at + (std::size_t{bytes[pointer]} << 8 | bytes[pointer + 1]));
+    }
+  }
+  write_file(path(), bytes);
+  const auto store = open_store(path(), {});
+  if (!store) {
+    EXPECT_EQ(store.error().code, ErrorCode::kBadData);
+    return;
+  }
+  const auto found = (*store)->find_triggers(0);
+  EXPECT_FALSE(found && *found);
+}
+
+TEST_F(StoreTest, an_index_that_claims_more_than_the_capture_has_is_refused) {
+  prepare({.seed = 12});
+  build_store(Form::kSparse);
+  for (const char* const complete : {"0", "1"}) {
+    change(path(),
+           std::string("UPDATE capture SET indexed = granule << 48, complete = ") + complete);
+    const auto store = open_store(path(), {.mode = StoreMode::kBuild, .wait = {}});
+    ASSERT_TRUE(store) << store.error().detail;
+    inputs::Capture capture = open_bench(folder_, false);
+    const auto report = build(capture, **store, small(Form::kSparse));
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(report.error().detail, HasSubstr("it was cut"));
+  }
+}
+
+TEST_F(StoreTest, a_capture_of_less_than_a_frame_has_an_index) {
+  prepare({});
+  write_file(folder_ / "trace.bin", std::vector<std::uint8_t>(7, 0x55));
+  build_store(Form::kSparse);
+  const auto store = open_store(path(), {});
+  ASSERT_TRUE(store) << store.error().detail;
+  EXPECT_TRUE((*store)->header().complete);
+  EXPECT_EQ((*store)->header().indexed, 0U);
+}
+
+TEST_F(StoreTest, anew_throws_away_an_index_in_any_state_and_nothing_else) {
+  prepare({.seed = 13});
+  build_store(Form::kFull);
+  const std::vector<std::uint8_t> good = read_file(path());
+  std::vector<std::vector<std::uint8_t>> states = {good, {}};
+  for (const std::size_t size : {1U, 40U, 100U, 1500U, 5000U})
+    states.emplace_back(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+  states.push_back(good);
+  for (std::size_t at = 72; at < states.back().size(); at += 3) states.back()[at] ^= 0x5A;
+  for (const std::vector<std::uint8_t>& state : states) {
+    write_file(path(), state);
+    {
+      const auto store = open_store(path(), {.mode = StoreMode::kBuild, .anew = true, .wait = {}});
+      ASSERT_TRUE(store) << store.error().detail;
+      EXPECT_TRUE((*store)->header().streams.empty());
+      inputs::Capture capture = open_bench(folder_, false);
+      ASSERT_TRUE(build(capture, **store, small(Form::kSparse)));
+    }
+    const auto store = open_store(path(), {});
+    ASSERT_TRUE(store) << store.error().detail;
+    EXPECT_EQ(contents_of(**store), in_memory(Form::kSparse));
+  }
+  write_file(folder_ / "letter",
+             "Dear reader, this is no index, and long enough to be something "
+             "that nobody wants to lose to an option of a command.");
+  change(folder_ / "foreign", "CREATE TABLE people(name)");
+  for (const char* const name : {"letter", "foreign"}) {
+    const std::vector<std::uint8_t> before = read_file(folder_ / name);
+    const auto store =
+        open_store(folder_ / name, {.mode = StoreMode::kBuild, .anew = true, .wait = {}});
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, ErrorCode::kBadData);
+    EXPECT_EQ(read_file(folder_ / name), before);
+  }
+}
+
+TEST_F(StoreTest, anew_waits_for_who_builds_it) {
+  prepare({.seed = 14});
+  std::optional<Result<std::unique_ptr<Index>>> first =
+      open_store(path(), {.mode = StoreMode::kBuild, .wait = {}});
+  ASSERT_TRUE(*first);
+  {
+    inputs::Capture capture = open_bench(folder_, false);
+    ASSERT_TRUE(build(capture, ***first, small(Form::kFull)));
+  }
+  const StoreOptions at_once{.mode = StoreMode::kBuild, .anew = true, .wait = {}};
+  const auto refused = open_store(path(), at_once);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+  first.reset();
+  ASSERT_TRUE(open_store(path(), {}));
+  const auto second = open_store(path(), at_once);
+  ASSERT_TRUE(second) << second.error().detail;
+  EXPECT_TRUE((*second)->header().streams.empty());
+}
+
+TEST_F(StoreTest, names_that_mean_more_to_sqlite_are_files) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  for (const char* const name : {":memory:", "file:index?mode=memory"}) {
+    const auto store = open_store(name, {.mode = StoreMode::kBuild, .wait = {}});
+    EXPECT_TRUE(store) << store.error().detail;
+    EXPECT_TRUE(std::filesystem::exists(name)) << name;
+  }
+  std::filesystem::current_path(before);
 }
 
 }  // namespace

@@ -7,13 +7,13 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
-#include "index_access.h"
 #include "interrupt.h"
 #include "output.h"
 #include "run.h"
 #include "waymark/base/number.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
+#include "window.h"
 
 namespace waymark::cli {
 namespace {
@@ -22,7 +22,7 @@ struct FindOptions {
   InputOptions input;
   Format format = Format::kText;
   std::string output;
-  std::string index;
+  WindowOptions window;
   std::string timestamp;
   std::string event;
   std::string context;
@@ -161,20 +161,24 @@ std::expected<std::optional<index::Query>, std::string> query_of(const FindOptio
 /// Answers from the index alone where it can: how many there are.
 std::optional<std::uint64_t> count_of(const index::Header& header, std::span<const TraceId> ids,
                                       const index::Query& query) {
-  if (query.value) return std::nullopt;
-  std::uint64_t count = query.kind == LandmarkKind::kTrigger ? header.triggers : 0;
+  if (query.value || query.from != 0 || query.to != kNoIndex) return std::nullopt;
+  const bool formatter = query.kind == LandmarkKind::kTrigger && query.formatter;
+  std::uint64_t count = formatter ? header.triggers : 0;
   for (const TraceId id : ids)
     if (const index::Stream* stream = header.stream(id))
       count += stream->counts[static_cast<std::size_t>(query.kind)];
   return count;
 }
 
-int find_landmarks(const FindOptions& options, inputs::Capture& capture, IndexAccess& access,
-                   const index::Query& query, Output& output) {
-  index::Index* const index = access.get(capture);
-  if (index == nullptr) return access.code();
-  inputs::Capture* const scout = access.scout();
-  if (scout == nullptr) return access.code();
+int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window& window,
+                   index::Query query, Output& output) {
+  index::Index* const index = window.look_up(capture);
+  if (index == nullptr) return window.code();
+  inputs::Capture* const scout = window.scout(capture);
+  if (scout == nullptr) return kInput;
+  query.from = window.from();
+  query.to = window.to();
+  query.formatter = options.input.ids.empty();
   const std::vector<TraceId> ids = index::source_ids(capture);
   std::optional<FoundWriter> writer;
   if (!options.count) writer.emplace(output, options.format);
@@ -212,20 +216,22 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, IndexAc
   if (interrupted()) return kInterrupted;
   if (options.count) output.text().put(fmt::format("{}\n", count));
   if (count == 0 && !options.count) {
-    if (first_only) {
+    if (first_only && !window.given()) {
       const auto nothing =
           index::resolve(*scout, *index, ids, {index::Position::Kind::kTimestamp, *query.value});
       return complain(nothing ? "Nothing was found." : nothing.error().detail, kDamaged);
     }
-    return complain(
-        fmt::format("{}: nothing of that kind is in the trace.", capture.trace().path()), kDamaged);
+    return complain(fmt::format("{}: nothing of that kind is in {}.", capture.trace().path(),
+                                window.given() ? "this part of the trace" : "the trace"),
+                    kDamaged);
   }
   return kOk;
 }
 
-/// Ranges that touch the addresses; all of the trace is decoded.
+/// Ranges that touch the addresses; the part of the trace that was asked for is decoded.
 int find_address(const FindOptions& options, const Range& range, inputs::Capture& capture,
-                 Output& output) {
+                 Window& window, Output& output) {
+  if (const int code = window.open(capture); code != kOk) return code;
   class Quiet final : public Observer {
    public:
     [[nodiscard]] bool wants_packets() const override { return false; }
@@ -241,7 +247,9 @@ int find_address(const FindOptions& options, const Range& range, inputs::Capture
           [&](std::span<const Element> elements) {
             for (const Element& element : elements) {
               const TraceId id = element.trace_id & (kTraceIdCount - 1);
+              window.tell(element.trace_id, element.index);
               if (element.kind == ElementKind::kTimestamp) time[id] = element.timestamp;
+              if (!window.contains(element.index)) continue;
               if (element.kind != ElementKind::kInstrRange) continue;
               if (element.start >= range.end || element.end <= range.first) continue;
               ++count;
@@ -253,7 +261,8 @@ int find_address(const FindOptions& options, const Range& range, inputs::Capture
                              .value = fmt::format("0x{:x}..0x{:x}", element.start, element.end)});
             }
           },
-      .stop = {}};
+      .stop = {},
+      .enough = [&](TraceIndex index) { return window.enough(index); }};
   const int code = run_capture(capture, output, hooks);
   if (code != kOk) return code;
   if (options.count) {
@@ -279,14 +288,14 @@ int run(const FindOptions& options) {
                                 options.address),
                     kUsage);
   }
-  IndexAccess access(options.input, options.index);
-  auto capture =
-      open_capture(options.input, {.decode = range.has_value()}, true, access.known_id_bytes());
+  Window window(options.input, options.window);
+  auto capture = open_capture(options.input, {.decode = range.has_value()}, true,
+                              range ? window.known_id_bytes() : window.index_id_bytes());
   if (!capture) return capture.error();
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  const int code = *query ? find_landmarks(options, *capture, access, **query, *output)
-                          : find_address(options, *range, *capture, *output);
+  const int code = *query ? find_landmarks(options, *capture, window, **query, *output)
+                          : find_address(options, *range, *capture, window, *output);
   return finish_output(*output, code);
 }
 
@@ -319,19 +328,22 @@ void add_find(CLI::App& app, int& exit_code) {
   command->add_flag("--overflow", options->overflow, "Where the trace unit lost data")->group(what);
   command->add_flag("--gap", options->gap, "Where packets are damaged")->group(what);
   command
-      ->add_option("--address", options->address,
-                   "Executed ranges that touch the addresses from A to before B; decodes the trace")
+      ->add_option(
+          "--address", options->address,
+          "Executed ranges that touch the addresses from A to before B; decodes the trace, "
+          "or what --from and --to leave of it")
       ->type_name("A..B")
       ->group(what);
   command->add_flag("--count", options->count, "Only how many there are");
-  add_index_option(*command, options->index);
+  add_window_options(*command, options->window);
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  waymark find board/ --timestamp 8123456\n"
       "  waymark find board/ --exception any --format csv\n"
-      "  waymark find board/ --address 0x80000..0x80100 --count");
+      "  waymark find board/ --address 0x80000..0x80100 --count\n"
+      "  waymark find board/ --address 0x80000..0x80100 --from t:8123456 --to t:8200000");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -26,12 +26,9 @@ struct IndexOptions {
   std::string output;
 };
 
-/// Where the input names its IDs, nothing need be counted before the one pass.
+/// Where the input names its sources, nothing need be counted before the one pass.
 KnownIdBytes uncounted(const InputOptions& input) {
-  std::error_code error;
-  const bool named = !input.ids.empty() || std::filesystem::is_directory(input.path, error) ||
-                     std::filesystem::path(input.path).filename() == "snapshot.ini";
-  if (!named) return {};
+  if (!names_sources(input)) return {};
   return [](const MappedFile& /*trace*/, inputs::Framing /*framing*/) {
     return std::optional(inputs::IdBytes{});
   };
@@ -44,14 +41,15 @@ std::uint64_t file_size(const std::string& path) {
 }
 
 /// The store, or an index in memory where the folder cannot be written.
-std::expected<std::unique_ptr<index::Index>, int> open_index(const std::string& path) {
+std::expected<std::unique_ptr<index::Index>, int> open_index(const std::string& path, bool anew) {
   bool told = false;
   const auto wait = [&] {
     if (!told) complain(fmt::format("note: another process has {}; waiting for it.", path), kOk);
     told = true;
     return !interrupted();
   };
-  auto opened = index::open_store(path, {.mode = index::StoreMode::kBuild, .wait = wait});
+  auto opened =
+      index::open_store(path, {.mode = index::StoreMode::kBuild, .anew = anew, .wait = wait});
   if (opened) return std::move(*opened);
   const Error& error = opened.error();
   if (interrupted()) return std::unexpected(static_cast<int>(kInterrupted));
@@ -87,13 +85,7 @@ int run(const IndexOptions& options) {
       options.output.empty() ? index::store_path(capture->trace().path()) : options.output;
   if (const auto good = refuse_input(path, capture->input_files()); !good)
     return complain(good.error().detail, kUsage);
-  if (options.rebuild) {
-    std::error_code error;
-    std::filesystem::remove(path, error);
-    if (error)
-      return complain(fmt::format("Cannot delete {}: {}.", path, error.message()), kOutput);
-  }
-  auto opened = open_index(path);
+  auto opened = open_index(path, options.rebuild);
   if (!opened) return opened.error();
   index::Index& index = **opened;
   if (!index.header().streams.empty() && (options.full || options.sparse) &&
@@ -130,7 +122,7 @@ void add_index(CLI::App& app, int& exit_code) {
                                    "Sums by block, at most 1 % of the capture (default)");
   command->add_flag("--full", options->full, "Each timestamp, event, exception ..., too")
       ->excludes(sparse);
-  command->add_flag("--rebuild", options->rebuild, "Delete an index that is there first");
+  command->add_flag("--rebuild", options->rebuild, "Make an index that is there anew");
   command
       ->add_option("-o,--output", options->output,
                    "The index (default: the trace's name and .waymark-index)")

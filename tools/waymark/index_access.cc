@@ -7,6 +7,12 @@
 #include "progress.h"
 
 namespace waymark::cli {
+namespace {
+
+/// Bytes of trace to begin with where not all of it may be needed.
+constexpr std::uint64_t kFirstGoal = std::uint64_t{4} << 20;
+
+}  // namespace
 
 void add_index_option(CLI::App& command, std::string& path) {
   command
@@ -19,7 +25,11 @@ KnownIdBytes IndexAccess::known_id_bytes() {
   return
       [this](const MappedFile& trace, inputs::Framing framing) -> std::optional<inputs::IdBytes> {
         open(trace, inputs::framing_name(framing));
-        if (!index_ || !index_->header().complete) return std::nullopt;
+        // What came since is in no count.
+        if (!index_ || !index_->header().complete ||
+            index_->header().indexed != inputs::trace_bytes(framing, trace.size())) {
+          return std::nullopt;
+        }
         return index_->header().id_bytes;
       };
 }
@@ -60,13 +70,11 @@ index::Index* IndexAccess::ready(const inputs::Capture& capture) {
   return index_.get();
 }
 
-inputs::Capture* IndexAccess::scout() {
+inputs::Capture* IndexAccess::scout(const inputs::Capture& capture) {
   if (scout_) return &*scout_;
   auto opened = open_capture(input_, {.decode = false}, false,
-                             [this](const MappedFile& /*trace*/,
-                                    inputs::Framing /*framing*/) -> std::optional<inputs::IdBytes> {
-                               if (!index_) return std::nullopt;
-                               return index_->header().id_bytes;
+                             [&](const MappedFile& /*trace*/, inputs::Framing /*framing*/) {
+                               return std::optional(capture.id_bytes());
                              });
   if (!opened) {
     code_ = opened.error();
@@ -76,25 +84,35 @@ inputs::Capture* IndexAccess::scout() {
   return &*scout_;
 }
 
-index::Index* IndexAccess::get(const inputs::Capture& capture) {
-  if (index::Index* const found = ready(capture)) return found;
-  inputs::Capture* const trace = scout();
+index::Index* IndexAccess::get(const inputs::Capture& capture,
+                               const std::function<bool(index::Index&)>& enough) {
+  index::Index* const found = ready(capture);
+  if (found != nullptr) {
+    if (enough) (void)enough(*found);
+    return found;
+  }
+  inputs::Capture* const trace = scout(capture);
   if (trace == nullptr) return nullptr;
   index_ = index::make_memory_index();
   Progress progress(trace->trace_bytes());
-  const auto built = index::build(*trace, *index_, {.stop = [&](std::uint64_t done) {
-    progress.at(done);
-    return interrupted();
-  }});
-  if (!built) {
-    code_ = complain(built.error().detail, kInput);
-    return nullptr;
+  std::uint64_t goal = enough ? kFirstGoal : ~std::uint64_t{0};
+  while (true) {
+    const auto built = index::build(*trace, *index_, {.stop = [&](std::uint64_t done) {
+      progress.at(done);
+      return done >= goal || interrupted();
+    }});
+    if (!built) {
+      code_ = complain(built.error().detail, kInput);
+      return nullptr;
+    }
+    if (interrupted()) {
+      code_ = kInterrupted;
+      return nullptr;
+    }
+    if (enough && enough(*index_)) return index_.get();
+    if (built->complete) return index_.get();
+    goal *= 2;
   }
-  if (!built->complete) {
-    code_ = kInterrupted;
-    return nullptr;
-  }
-  return index_.get();
 }
 
 }  // namespace waymark::cli

@@ -1,6 +1,7 @@
 // The index that a command uses: the one beside the capture, or one in memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,11 +28,13 @@ class IndexAccess {
   /// The index of the capture if there is one that goes to its end; nullptr: there is none.
   index::Index* ready(const inputs::Capture& capture);
 
-  /// ready(), or one made in memory.  nullptr: the sentence is printed; see code().
-  index::Index* get(const inputs::Capture& capture);
+  /// ready(), or one made in memory: of the whole trace, or as far as `enough` wants it, which is
+  /// asked from time to time.  nullptr: the sentence is printed; see code().
+  index::Index* get(const inputs::Capture& capture,
+                    const std::function<bool(index::Index&)>& enough = {});
 
   /// The same capture, opened for packets only; nullptr as get().
-  inputs::Capture* scout();
+  inputs::Capture* scout(const inputs::Capture& capture);
 
   [[nodiscard]] int code() const { return code_; }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "exit_code.h"
 #include "waymark/base/mapped_file.h"
@@ -135,6 +137,12 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     result.images.push_back({*address, text.substr(equals + 1)});
   }
   return result;
+}
+
+bool names_sources(const InputOptions& options) {
+  std::error_code error;
+  return !options.ids.empty() || std::filesystem::is_directory(options.path, error) ||
+         std::filesystem::path(options.path).filename() == "snapshot.ini";
 }
 
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,

@@ -31,6 +31,10 @@ void add_input_options(CLI::App& command, InputOptions& options);
 /// kInvalidArgument: a value that is not of its form, with the option in `detail`.
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options);
 
+/// Whether the input says by itself, or the user by --id, which sources there are: then nothing in
+/// its frames need be counted.
+bool names_sources(const InputOptions& options);
+
 /// Opens the capture and prints its notes to standard error.  On failure prints the sentence and
 /// returns the exit code.
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "exit_code.h"
 
@@ -32,63 +33,84 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
 }
 
 KnownIdBytes Window::known_id_bytes() {
-  return options_.given() ? access_.known_id_bytes() : KnownIdBytes{};
+  if (!options_.given()) return {};
+  return [known = access_.known_id_bytes(), named = names_sources(input_)](
+             const MappedFile& trace, inputs::Framing framing) {
+    auto bytes = known(trace, framing);
+    // Of a part of the trace, nobody asks what else is in all of it.
+    if (!bytes && named) bytes = inputs::IdBytes{};
+    return bytes;
+  };
 }
 
-Result<TraceIndex> Window::resolve(index::Index& index, inputs::Capture& capture,
-                                   std::string_view option, const std::string& text, bool last) {
+Result<TraceIndex> Window::resolve(index::Index& index, const inputs::Capture& capture,
+                                   const std::string& text, bool last) {
   const auto position = index::parse_position(text);
-  if (!position) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}", option, position.error().detail));
-  }
+  if (!position) return std::unexpected(position.error());
   if (position->kind == index::Position::Kind::kOffset) return position->value;
-  inputs::Capture* const scout = access_.scout();
+  inputs::Capture* const scout = access_.scout(capture);
   if (scout == nullptr) return fail(ErrorCode::kIo, "The trace cannot be opened again.");
   const std::vector<TraceId> ids = index::source_ids(capture);
   auto place = index::resolve(*scout, index, ids, *position, last);
   // Everything lies before a timestamp that never comes.
-  if (!place && last && place.error().code == ErrorCode::kNotFound) return kNoIndex;
-  if (!place) {
-    return fail(place.error().code, fmt::format("{} {}: {}", option, text, place.error().detail));
-  }
+  if (!place && last && place.error().code == ErrorCode::kNotFound && index.header().complete)
+    return kNoIndex;
   return place;
 }
 
-int Window::open(inputs::Capture& capture) {
-  if (!options_.given()) return kOk;
-  // What is wrong with the option is said before anything is read.
-  for (const auto& [option, text] : {std::pair{"--from", &options_.from}, {"--to", &options_.to}}) {
-    if (text->empty()) continue;
-    if (const auto position = index::parse_position(*text); !position)
-      return complain(fmt::format("{} {}", option, position.error().detail), kUsage);
+bool Window::place(index::Index& index, const inputs::Capture& capture) {
+  error_.reset();
+  for (const bool last : {false, true}) {
+    const std::string& text = last ? options_.to : options_.from;
+    if (text.empty()) continue;
+    const auto found = resolve(index, capture, text, last);
+    if (!found && found.error().code == ErrorCode::kNotFound && !index.header().complete)
+      return false;
+    if (!found) {
+      error_ = found.error();
+      error_->detail = fmt::format("{} {}: {}", last ? "--to" : "--from", text, error_->detail);
+      return true;
+    }
+    (last ? to_ : from_) = *found;
   }
-  capture_ = &capture;
-  index_ = access_.get(capture);
-  if (index_ == nullptr) return access_.code();
-  const auto wrong = [](const Error& error) {
-    const bool usage =
-        error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kNotFound;
-    return complain(error.detail, usage ? kUsage : kInput);
-  };
-  if (!options_.from.empty()) {
-    const auto from = resolve(*index_, capture, "--from", options_.from, false);
-    if (!from) return wrong(from.error());
-    from_ = *from;
-  }
-  if (!options_.to.empty()) {
-    const auto to = resolve(*index_, capture, "--to", options_.to, true);
-    if (!to) return wrong(to.error());
-    to_ = *to;
-  }
+  return from_ <= index.header().indexed;
+}
+
+int Window::complain_of(const Error& error) {
+  const bool usage =
+      error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kNotFound;
+  return complain(error.detail, usage ? kUsage : kInput);
+}
+
+int Window::check(const inputs::Capture& capture) {
   if (from_ >= capture.trace_bytes()) {
     return complain(
         fmt::format("--from {}: the trace has {} bytes.", options_.from, capture.trace_bytes()),
         kUsage);
   }
   if (to_ <= from_) {
-    return complain(fmt::format("--to {} is not behind --from {}.", options_.to, options_.from),
-                    kUsage);
+    const std::string from = options_.from.empty() ? "the start" : "--from " + options_.from;
+    return complain(fmt::format("--to {} is not behind {}.", options_.to, from), kUsage);
   }
+  return kOk;
+}
+
+int Window::open(inputs::Capture& capture) {
+  if (!options_.given()) return kOk;
+  // What is wrong with the options is said before anything is read.
+  for (const auto& [option, text, into] :
+       {std::tuple{"--from", &options_.from, &from_}, std::tuple{"--to", &options_.to, &to_}}) {
+    if (text->empty()) continue;
+    const auto position = index::parse_position(*text);
+    if (!position) return complain(fmt::format("{} {}", option, position.error().detail), kUsage);
+    if (position->kind == index::Position::Kind::kOffset) *into = position->value;
+  }
+  if (const int code = check(capture); code != kOk) return code;
+  capture_ = &capture;
+  index_ = access_.get(capture, [&](index::Index& index) { return place(index, capture); });
+  if (index_ == nullptr) return access_.code();
+  if (error_) return complain_of(*error_);
+  if (const int code = check(capture); code != kOk) return code;
   const std::vector<TraceId> ids = index::source_ids(capture);
   const auto entry = index::seek(*index_, ids, from_);
   if (!entry) return complain(entry.error().detail, kInput);
@@ -97,6 +119,15 @@ int Window::open(inputs::Capture& capture) {
   for (const std::string& sentence : entry->unknown)
     complain(fmt::format("note: {}", sentence), kOk);
   return kOk;
+}
+
+index::Index* Window::look_up(const inputs::Capture& capture) {
+  index_ = access_.get(capture);
+  code_ = access_.code();
+  if (index_ == nullptr || !options_.given()) return index_;
+  (void)place(*index_, capture);
+  code_ = error_ ? complain_of(*error_) : check(capture);
+  return code_ == kOk ? index_ : nullptr;
 }
 
 std::span<const Element> Window::cut(std::span<const Element> elements) {
@@ -117,8 +148,12 @@ bool Window::enough(TraceIndex index) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::uint64_t bytes = sources[i].source->statistics().total_bytes;
     if (first) bytes_at_end_[i] = bytes;
-    if (passed_[sources[i].id & (kTraceIdCount - 1)]) continue;
-    if (bytes - bytes_at_end_[i] > kHeldBack) continue;
+    if (passed_[sources[i].id & (kTraceIdCount - 1)] || bytes - bytes_at_end_[i] > kHeldBack) {
+      // The others may need much of the trace; this one is done.
+      capture_->tree().begin_at(sources[i].id, kNoIndex);
+      continue;
+    }
+    if (!index_->header().complete) return false;
     const auto more =
         index_->find(sources[i].id, index / index_->header().granule, index::Walk::kForward, {});
     if (more && *more) return false;

@@ -1,6 +1,7 @@
 // --from and --to: the part of a capture that a command prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,14 +27,27 @@ void add_window_options(CLI::App& command, WindowOptions& options);
 class Window {
  public:
   Window(const InputOptions& input, const WindowOptions& options)
-      : options_(options), access_(input, options.index) {}
+      : input_(input), options_(options), access_(input, options.index) {}
 
-  /// For open_capture().
+  /// For open_capture(); of the second, with the index of all of the trace.
   KnownIdBytes known_id_bytes();
+  KnownIdBytes index_id_bytes() { return access_.known_id_bytes(); }
 
   /// Reads the options, and makes the capture begin where they need it.  kOk; else the sentence is
   /// printed.
   int open(inputs::Capture& capture);
+
+  /// The index of the whole capture, and the options read; the capture is left as it is.  nullptr:
+  /// the sentence is printed; see code().
+  index::Index* look_up(const inputs::Capture& capture);
+
+  /// The capture of look_up(), opened for packets only; nullptr as there.
+  inputs::Capture* scout(const inputs::Capture& capture) { return access_.scout(capture); }
+  [[nodiscard]] int code() const { return code_; }
+
+  [[nodiscard]] bool given() const { return options_.given(); }
+  [[nodiscard]] TraceIndex from() const { return from_; }
+  [[nodiscard]] TraceIndex to() const { return to_; }
 
   [[nodiscard]] bool contains(TraceIndex index) const { return index >= from_ && index < to_; }
   /// Records without a place are of the whole capture.
@@ -55,13 +69,21 @@ class Window {
   [[nodiscard]] TraceIndex start() const { return start_; }
 
  private:
-  Result<TraceIndex> resolve(index::Index& index, inputs::Capture& capture, std::string_view option,
+  /// Looks for from_ and to_ in the index.  False: it does not go far enough to tell.
+  bool place(index::Index& index, const inputs::Capture& capture);
+  Result<TraceIndex> resolve(index::Index& index, const inputs::Capture& capture,
                              const std::string& text, bool last);
+  /// What can be said of the options before anything is read, and when all is known.
+  int check(const inputs::Capture& capture);
+  int complain_of(const Error& error);
 
+  const InputOptions& input_;
   const WindowOptions& options_;
   IndexAccess access_;
   inputs::Capture* capture_ = nullptr;
   index::Index* index_ = nullptr;
+  std::optional<Error> error_;  ///< Of place().
+  int code_ = 0;
   TraceIndex from_ = 0;
   TraceIndex to_ = kNoIndex;
   TraceIndex start_ = 0;

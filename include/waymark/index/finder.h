@@ -15,6 +15,9 @@ namespace waymark::index {
 struct Query {
   LandmarkKind kind = LandmarkKind::kSync;
   std::optional<std::uint64_t> value{};  ///< Only this one; of kTimestamp: this one or above.
+  bool formatter = true;                 ///< kTrigger: those of the formatter, too.
+  TraceIndex from = 0;                   ///< Only those that begin here or behind,
+  TraceIndex to = kNoIndex;              ///< and before here.
 };
 
 struct Hit {
@@ -23,10 +26,11 @@ struct Hit {
   std::optional<std::uint64_t> time{};  ///< The last timestamp of its source, up to here.
 };
 
-/// Calls `take` for each hit of the sources `ids`, and for kTrigger of the formatter, in the order
-/// of the capture, until it returns false.
+/// Calls `take` for each hit of the sources `ids`, and for kTrigger of the formatter, until it
+/// returns false; in the order of the blocks in which their packets end, and there of their index.
 ///
-/// Blocks that may hold one are read again where the index is sparse: `capture` was opened with
+/// Blocks that may hold one are read again where the index is sparse, and the trace before as far
+/// back as their times need, none of it twice: `capture` was opened with
 /// SourceOptions::decode false and is of this index (check()); its tree has no use afterwards.
 /// Errors as those of the index.
 Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
@@ -48,7 +52,8 @@ Result<Position> parse_position(std::string_view text);
 
 /// Where that is in the capture.  Of several sources' timestamps the first counts, or the last with
 /// `last`.  kNotFound: a timestamp or a synchronisation point behind the last one, whose number is
-/// in `detail`; kInvalidArgument: kSync with more than one of `ids`; else as find().
+/// in `detail`, or not known yet where the index is not complete; kInvalidArgument: kSync with more
+/// than one of `ids`; else as find().
 Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                            const Position& position, bool last = false);
 

@@ -30,12 +30,15 @@ struct SeekOptions {
   std::uint64_t reach = 256;
   /// Sources without a byte at `from` or behind it are left out.
   bool skip_ended = true;
+  /// Whether contexts and overflows of long ago count: for decoding, not for the packets' sake.
+  bool contexts = true;
+  bool overflows = true;
 };
 
 /// From where decoding gives, for each of `ids`, everything from `from` on as a decoder gives it
 /// that read the whole capture: at least one whole synchronisation point earlier.  `from` must not
-/// be beyond Header::indexed.  Errors as those of the index; kBadData: the index contradicts
-/// itself.
+/// be beyond Header::indexed; of an index that is not complete, more may be read than need be.
+/// Errors as those of the index; kBadData: the index contradicts itself.
 Result<Entry> seek(Index& index, std::span<const TraceId> ids, TraceIndex from,
                    const SeekOptions& options = {});
 

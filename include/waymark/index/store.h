@@ -19,6 +19,7 @@ enum class StoreMode : std::uint8_t {
 
 struct StoreOptions {
   StoreMode mode = StoreMode::kRead;
+  bool anew = false;  ///< With kBuild: the index that is there is thrown away, however damaged.
   /// Asked every tenth of a second while another process has the file.  True: wait on; empty: do
   /// not wait.
   std::function<bool()> wait;

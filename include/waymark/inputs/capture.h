@@ -30,6 +30,10 @@ std::optional<Framing> framing_by_name(std::string_view name);
 /// The options of the deformatter; nothing for kNone.
 std::optional<frames::Options> frame_options(Framing framing);
 
+/// Bytes of trace in a file of that size: what is left at its end of no whole frame, and the
+/// footers of DSTREAM records, do not count.
+std::uint64_t trace_bytes(Framing framing, std::uint64_t file_size);
+
 /// Bytes of each trace ID in the frames of a capture.
 using IdBytes = std::array<std::uint64_t, kTraceIdCount>;
 
