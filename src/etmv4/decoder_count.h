@@ -243,7 +243,6 @@ class CountingWalk {
   void stop() {
     decoder_.block_ = decoder_.from_ = nullptr;
     at_ = 0;
-    if constexpr (!kCycles) counter_.lose_group();
   }
 
   void spend() {

@@ -32,6 +32,7 @@ struct Parts {
     decoder.follower().set_cache_enabled(options.block_cache);
     return decoder;
   }
+  static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   static bool is_bad(const Packet& packet) { return ptm::is_bad(packet.type); }
   /// The reference is silent on reserved headers.
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {

@@ -112,6 +112,8 @@ struct Counts {
   std::uint64_t other_cycles = 0;
 
   void add(const Counts& other);
+  /// Puts rows and edges in order, and adds up those that stand for the same.
+  void combine();
   [[nodiscard]] Totals totals() const;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
