@@ -318,7 +318,11 @@ void Counter::drop_nodes() {
     node = range_node(element);
   } else {
     context_ = node->context;
-    if (open_branch_ != 0 || open_direct_ != nullptr) close_branch(element.start, element.isa);
+    if (open_direct_ != nullptr) {
+      open_direct_->target = std::min(open_direct_->target, element.start);
+      open_direct_ = nullptr;
+    }
+    if (open_branch_ != 0) close_branch(element.start, element.isa);
   }
   const bool executed = (element.flags & kElementExecuted) != 0;
   ++node->times[executed ? 1 : 0];
@@ -362,8 +366,7 @@ void Counter::open_branch(Place branch) {
 
 Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
   if (open_direct_ != nullptr) {
-    open_direct_->target = address;
-    open_direct_->opens = false;
+    open_direct_->target = std::min(open_direct_->target, address);
     open_direct_ = nullptr;
   }
   if (open_branch_ == 0) return nullptr;
@@ -515,10 +518,7 @@ void Counter::begin_part() {
   part_ = {};
   // What was learned elsewhere, perhaps from a wrong guess, is not known of this stream.
   for (Node* observed : ranges_) {
-    if (observed == nullptr) continue;
-    observed->target = kNoAddress;
-    observed->opens =
-        observed->range.last_type == isa::InstrType::kBranch || leads_on(observed->range);
+    if (observed != nullptr) observed->target = kNoAddress;
   }
   forget_group();
   head_open_ = shares_cycles_;

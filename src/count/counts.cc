@@ -15,7 +15,7 @@ void take_over(Row& to, const Row& from) {
   to.executed += from.executed;
   to.not_executed += from.not_executed;
   to.cycles += from.cycles;
-  if (to.target == kNoAddress) to.target = from.target;
+  to.target = std::min(to.target, from.target);
 }
 void take_over(Edge& to, const Edge& from) { to.times += from.times; }
 
