@@ -3,18 +3,21 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
 #include <new>
-#include <tuple>
+#include <utility>
+
+#include "share.h"
 
 namespace waymark::count {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
 // Steps: nodes in the lower half, exits in the upper one.
 constexpr std::size_t kMaxNodes = Counter::kExitBit / sizeof(Step);
 constexpr std::size_t kMaxExits = kMaxNodes;
-constexpr std::size_t kFirstNode = 3;  // Behind no place, kLost and kReturn.
+constexpr std::size_t kFirstNode = 4;  // Behind no place, kLost, kReturn and kBefore.
 constexpr std::size_t kMaxWays = std::size_t{1} << 20;
 constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
 constexpr std::size_t kFirstTable = std::size_t{1} << 10;
@@ -43,13 +46,43 @@ Range range_of(const Element& element) {
           .conditional = (element.flags & kElementConditional) != 0};
 }
 
-bool same_range(const Node& node, const Element& element, std::uint32_t context) {
+// A range, and the context that it is in, as words.
+static_assert(std::endian::native == std::endian::little);
+static_assert(offsetof(Element, vmid) == offsetof(Element, context_id) + 4 &&
+              offsetof(Element, trace_id) == offsetof(Element, kind) + 1 &&
+              offsetof(Element, flags) == offsetof(Element, kind) + 2 &&
+              offsetof(Element, isa) == offsetof(Element, kind) + 4 &&
+              offsetof(Element, last_size) == offsetof(Element, kind) + 7 &&
+              offsetof(Element, exception_level) == offsetof(Element, kind) + 8 &&
+              offsetof(Element, security) == offsetof(Element, kind) + 9 &&
+              sizeof(Element::security) == 1);
+constexpr unsigned kFlagsShift = 16;
+constexpr std::uint64_t kKindMask =
+    ~(std::uint64_t{0xFFFF} << kFlagsShift) | std::uint64_t{kContextFlags | kElementConditional}
+                                                  << kFlagsShift;
+constexpr std::uint64_t kRestMask = 0xFFFF;
+
+inline std::uint64_t word_at(const Element& element, std::size_t offset) {
+  std::uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
+  return word;
+}
+
+ElementWords words_of(const Element& element) {
+  return {.ids = word_at(element, offsetof(Element, context_id)),
+          .kind = word_at(element, offsetof(Element, kind)) & kKindMask,
+          .rest = word_at(element, offsetof(Element, exception_level)) & kRestMask};
+}
+
+/// The element is one of this range in this context.
+inline bool is_same(const Node& node, const Element& element) {
   const Range& range = node.range;
-  return range.start == element.start && range.end == element.end && range.count == element.count &&
-         range.isa == element.isa && range.last_type == element.last_type &&
-         range.last_subtype == element.last_subtype && range.last_size == element.last_size &&
-         range.conditional == ((element.flags & kElementConditional) != 0) &&
-         node.context == context;
+  return ((range.start ^ element.start) | (range.end ^ element.end) |
+          (range.count ^ element.count) |
+          (node.words.ids ^ word_at(element, offsetof(Element, context_id))) |
+          ((node.words.kind ^ word_at(element, offsetof(Element, kind))) & kKindMask) |
+          ((node.words.rest ^ word_at(element, offsetof(Element, exception_level))) & kRestMask)) ==
+         0;
 }
 
 /// An edge leads from it to the range that comes next.
@@ -57,6 +90,9 @@ bool leads_on(const Range& range) {
   return range.last_type == isa::InstrType::kIndirectBranch &&
          range.last_subtype != isa::InstrSubtype::kV8ExceptionReturn;
 }
+
+/// Of a block, not an exit.
+constexpr std::size_t number_of(Place place) { return place / sizeof(Step); }
 
 constexpr std::size_t kStepBytes = (kMaxNodes + kMaxExits) * sizeof(Step);
 
@@ -75,7 +111,7 @@ void Counter::Free::operator()(Step* steps) const { (void)munmap(steps, kStepByt
 Counter::Counter()
     : steps_(reserve_steps()),
       contexts_(1),
-      group_(std::make_unique_for_overwrite<Place[]>(kMaxGroup)) {
+      group_(std::make_unique_for_overwrite<Place[]>(kGroupRoom)) {
   numbers_.emplace(Context{}, 0);
   step(kLost).next = {kLost, kLost};
   drop_nodes();
@@ -183,7 +219,7 @@ Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
 
 Node* Counter::range_node(const Element& element) {
   const Range range = range_of(element);
-  const auto same = [&](const Node& node) { return same_range(node, element, context_); };
+  const auto same = [&](const Node& node) { return is_same(node, element); };
   Node** at = slot(ranges_, range_hash(range, context_), same);
   Node* node = *at;
   if (node == nullptr) {
@@ -194,6 +230,8 @@ Node* Counter::range_node(const Element& element) {
     }
     node = &make();
     node->range = range;
+    node->words = words_of(element);
+    node->opens = range.last_type == isa::InstrType::kBranch || leads_on(range);
     *at = node;
     if (++range_count_ * 2 > ranges_.size()) {
       const std::vector<Node*> old = std::move(ranges_);
@@ -259,6 +297,8 @@ void Counter::drop_nodes() {
   block_count_ = range_count_ = way_count_ = 0;
   targets_.fill({});
   stretches_.assign(std::size_t{1} << kStretchBits, {});
+  Node& before = node(kBefore);
+  before.range.last_type = isa::InstrType::kIndirectBranch;
   open_branch_ = 0;
   open_direct_ = last_range_ = nullptr;
   group_lost_ = group_lost_ || group_size_ != 0;
@@ -268,25 +308,41 @@ void Counter::drop_nodes() {
 
 // ---- Elements -------------------------------------------------------------------------------
 
+// What came before is what came before the last time, nearly always: one compare tells.
 [[gnu::always_inline]] inline void Counter::observe_range(const Element& element) {
-  if (!is_selected(element)) [[unlikely]]
-    select(element);
-  if (open_branch_ != 0 || open_direct_ != nullptr) [[unlikely]]
-    close_branch(element.start, element.isa);
   Node* node = last_range_ != nullptr ? last_range_->guess[last_taken_ ? 1 : 0] : nullptr;
-  if (node == nullptr || !same_range(*node, element, context_)) [[unlikely]]
+  if (node == nullptr || !is_same(*node, element)) [[unlikely]] {
+    select(element);
+    // An edge may be new too, and make room for itself; so it comes before the node is looked up.
+    if (open_branch_ != 0 || open_direct_ != nullptr) close_branch(element.start, element.isa);
     node = range_node(element);
+  } else {
+    context_ = node->context;
+    if (open_direct_ != nullptr) {
+      open_direct_->target = std::min(open_direct_->target, element.start);
+      open_direct_ = nullptr;
+    }
+    if (open_branch_ != 0) close_branch(element.start, element.isa);
+  }
   const bool executed = (element.flags & kElementExecuted) != 0;
   ++node->times[executed ? 1 : 0];
   last_range_ = node;
   last_taken_ = executed;
-  if (executed) {
-    if (leads_on(node->range)) open_branch_ = node->place;
-    if (node->target == kNoAddress && node->range.last_type == isa::InstrType::kBranch)
+  if (executed && node->opens) {
+    if (node->range.last_type == isa::InstrType::kIndirectBranch) {
+      open_branch_ = node->place;
+    } else {
       open_direct_ = node;
+    }
   }
-  log(node->place);
-  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(element.cycle_count);
+  if ((element.flags & kElementHasCycleCount) == 0) {
+    log(node->place);
+  } else if (group_size_ == 0 && !group_lost_ && !head_open_ && shares_cycles_) {
+    node->cycles += std::exchange(waiting_cycles_, 0) + element.cycle_count;
+  } else {
+    log(node->place);
+    count_cycles(element.cycle_count);
+  }
 }
 
 void Counter::observe(std::span<const Element> elements) {
@@ -299,13 +355,18 @@ void Counter::observe(std::span<const Element> elements) {
   }
 }
 
+std::span<Element> Counter::batch() {
+  if (batch_ == nullptr) batch_ = std::make_unique<Element[]>(kBatch);
+  return {batch_.get(), kBatch};
+}
+
 void Counter::open_branch(Place branch) {
   open_branch_ = branch != 0 && leads_on(node(branch).range) ? node(branch).place : 0;
 }
 
 Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
   if (open_direct_ != nullptr) {
-    open_direct_->target = address;
+    open_direct_->target = std::min(open_direct_->target, address);
     open_direct_ = nullptr;
   }
   if (open_branch_ == 0) return nullptr;
@@ -340,10 +401,7 @@ void Counter::observe_other(const Element& element) {
     case ElementKind::kNoSync:
     case ElementKind::kTraceOn:
     case ElementKind::kEndOfTrace:
-      kept_.other_cycles += waiting_cycles_;
-      waiting_cycles_ = 0;
-      group_size_ = 0;
-      group_lost_ = false;
+      end_group_at_gap();
       [[fallthrough]];
     case ElementKind::kPeContext:
       if (has_cycles) kept_.other_cycles += element.cycle_count;
@@ -361,41 +419,133 @@ void Counter::observe_other(const Element& element) {
 // ---- Cycles ---------------------------------------------------------------------------------
 
 void Counter::count_cycles(std::uint64_t cycles) {
+  if (!shares_cycles_) {
+    kept_.other_cycles += cycles;
+    return;
+  }
   waiting_cycles_ += cycles;
-  if (group_size_ != 0 || group_lost_) close_group();
+  if (group_size_ == 1 && !group_lost_ && !head_open_ && (group_[0] & kExitBit) == 0 &&
+      number_of(group_[0]) >= kFirstNode) {
+    node(group_[0]).cycles += std::exchange(waiting_cycles_, 0);
+    group_size_ = 0;
+    return;
+  }
+  if (group_size_ != 0 || group_lost_ || head_open_) close_group();
+}
+
+void Counter::set_shares_cycles(bool share) {
+  if (shares_cycles_ == share) return;
+  shares_cycles_ = share;
+  head_open_ = false;
+  forget_group();
+}
+
+// Without exits, and places where execution was not known, which were logged with the ranges.
+void Counter::tidy_group() {
+  const auto end = std::remove_if(group_.get(), group_.get() + group_size_, [](Place place) {
+    return (place & kExitBit) != 0 || number_of(place) < kFirstNode;
+  });
+  group_size_ = static_cast<std::size_t>(end - group_.get());
+  if (group_size_ > kMaxGroup) group_lost_ = true;
+}
+
+void Counter::forget_group() {
+  group_size_ = 0;
+  group_lost_ = !shares_cycles_;
+  waiting_cycles_ = 0;
+}
+
+void Counter::end_group_at_gap() {
+  if (head_open_) {
+    head_open_ = false;
+    part_.group = Part::Group::kGap;
+  }
+  kept_.other_cycles += waiting_cycles_;
+  forget_group();
 }
 
 void Counter::close_group() {
-  if (group_lost_) {
+  tidy_group();
+  if (group_size_ == 0 && !group_lost_) {
+    if (!head_open_) return;
+    // Of a group before this part, if there is one.
+    if (part_.first_cycles) {
+      part_.more_cycles += waiting_cycles_;
+    } else {
+      part_.first_cycles = waiting_cycles_;
+    }
+  } else if (head_open_) {
+    head_open_ = false;
+    part_.group = Part::Group::kClosed;
+    part_.closing = waiting_cycles_;
+    part_.begun_lost = group_lost_;
+    part_.begun = group_ranges();
+  } else if (group_lost_) {
     kept_.other_cycles += waiting_cycles_;
   } else {
-    // Places where execution was not known were logged with the others.
-    const auto end = std::remove_if(group_.get(), group_.get() + group_size_, [](Place place) {
-      return (place & kExitBit) != 0 || place <= kReturn;
-    });
-    const std::span<const Place> group(group_.get(), end);
-    if (group.empty()) {
-      group_size_ = 0;
-      return;
-    }
     std::uint64_t instructions = 0;
+    const std::span<const Place> group(group_.get(), group_size_);
     for (const Place place : group) instructions += node(place).range.count;
-    std::uint64_t passed = 0;
-    std::uint64_t given = 0;
+    CycleShare share(waiting_cycles_, instructions);
     for (const Place place : group) {
       Node& shares = node(place);
-      passed += shares.range.count;
-      const std::uint64_t due =
-          passed == instructions
-              ? waiting_cycles_
-              : static_cast<std::uint64_t>(Wide{waiting_cycles_} * passed / instructions);
-      shares.cycles += due - given;
-      given = due;
+      shares.cycles += share.next(shares.range.count);
     }
   }
-  waiting_cycles_ = 0;
-  group_size_ = 0;
-  group_lost_ = false;
+  forget_group();
+}
+
+// ---- Parts ----------------------------------------------------------------------------------
+
+PartRange Counter::part_range(const Node& node) const {
+  return {.context = contexts_[node.context], .range = node.range};
+}
+
+// Of a tidy group.
+std::vector<PartRange> Counter::group_ranges() const {
+  std::vector<PartRange> ranges;
+  if (group_lost_) return ranges;
+  ranges.reserve(group_size_);
+  for (std::size_t i = 0; i < group_size_; ++i)
+    ranges.push_back(
+        part_range(slabs_[number_of(group_[i]) / kSlab][number_of(group_[i]) % kSlab]));
+  return ranges;
+}
+
+void Counter::begin_part() {
+  harvest();
+  kept_ = {};
+  part_ = {};
+  // What was learned elsewhere, perhaps from a wrong guess, is not known of this stream.
+  for (Node* observed : ranges_) {
+    if (observed != nullptr) observed->target = kNoAddress;
+  }
+  forget_group();
+  head_open_ = shares_cycles_;
+  open_branch_ = kBefore;
+  open_direct_ = last_range_ = nullptr;
+}
+
+Part Counter::take_part() {
+  harvest();
+  tidy_group();
+  part_.counts = std::exchange(kept_, {});
+  part_.reaches_through = open_branch_ == kBefore;
+  if (open_branch_ != 0 && open_branch_ != kBefore) part_.branch = part_range(node(open_branch_));
+  if (open_direct_ != nullptr) part_.direct = part_range(*open_direct_);
+  if (head_open_) {
+    part_.begun = group_ranges();
+    part_.begun_lost = group_lost_;
+  } else if (shares_cycles_) {
+    part_.waiting = group_ranges();
+    part_.waiting_lost = group_lost_;
+    part_.waiting_cycles = waiting_cycles_;
+  }
+  forget_group();
+  head_open_ = false;
+  open_branch_ = 0;
+  open_direct_ = last_range_ = nullptr;
+  return std::exchange(part_, {});
 }
 
 // ---- Results --------------------------------------------------------------------------------
@@ -421,26 +571,13 @@ void Counter::harvest() {
     node.times = {};
     node.cycles = 0;
   }
-  const auto row_key = [](const Row& row) { return std::tie(row.context, row.range); };
-  std::ranges::sort(counts.rows, {}, row_key);
-  // A range may be a block as well as something that elements told of.
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < counts.rows.size(); ++i) {
-    Row& row = counts.rows[i];
-    if (kept != 0 && row_key(counts.rows[kept - 1]) == row_key(row)) {
-      Row& same = counts.rows[kept - 1];
-      same.executed += row.executed;
-      same.not_executed += row.not_executed;
-      same.cycles += row.cycles;
-      if (same.target == kNoAddress) same.target = row.target;
-    } else {
-      counts.rows[kept++] = row;
-    }
-  }
-  counts.rows.resize(kept);
-
   for (Way& way : ways_) {
     if (way.from == 0 || way.times == 0) continue;
+    if (way.from == kBefore) {
+      part_.first = way.key;
+      way.times = 0;
+      continue;
+    }
     const Node& from = node(way.from);
     if (!leads_on(from.range)) continue;
     counts.edges.push_back({.context = contexts_[from.context],
@@ -451,19 +588,8 @@ void Counter::harvest() {
                             .times = way.times});
     way.times = 0;
   }
-  const auto edge_key = [](const Edge& edge) {
-    return std::tie(edge.context, edge.from, edge.to, edge.from_isa, edge.subtype);
-  };
-  std::ranges::sort(counts.edges, {}, edge_key);
-  kept = 0;
-  for (std::size_t i = 0; i < counts.edges.size(); ++i) {
-    if (kept != 0 && edge_key(counts.edges[kept - 1]) == edge_key(counts.edges[i])) {
-      counts.edges[kept - 1].times += counts.edges[i].times;
-    } else {
-      counts.edges[kept++] = counts.edges[i];
-    }
-  }
-  counts.edges.resize(kept);
+  // A range may be a block as well as something that elements told of.
+  counts.combine();
   kept_.add(counts);
   budget = kBudget;
 }

@@ -1,5 +1,6 @@
 #include "waymark/count/counts.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace waymark::count {
@@ -14,7 +15,7 @@ void take_over(Row& to, const Row& from) {
   to.executed += from.executed;
   to.not_executed += from.not_executed;
   to.cycles += from.cycles;
-  if (to.target == kNoAddress) to.target = from.target;
+  to.target = std::min(to.target, from.target);
 }
 void take_over(Edge& to, const Edge& from) { to.times += from.times; }
 
@@ -38,6 +39,20 @@ std::vector<T> merge(const std::vector<T>& a, const std::vector<T>& b) {
   all.insert(all.end(), left, a.end());
   all.insert(all.end(), right, b.end());
   return all;
+}
+
+template <class T>
+void combine_all(std::vector<T>& all) {
+  std::ranges::sort(all, [](const T& a, const T& b) { return key_of(a) < key_of(b); });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (kept != 0 && key_of(all[kept - 1]) == key_of(all[i])) {
+      take_over(all[kept - 1], all[i]);
+    } else {
+      all[kept++] = all[i];
+    }
+  }
+  all.resize(kept);
 }
 
 Totals totals_of(const Row& row) {
@@ -82,6 +97,11 @@ void Counts::add(const Counts& other) {
   for (std::size_t i = 0; i < others.size(); ++i) others[i] += other.others[i];
   pathless_instructions += other.pathless_instructions;
   other_cycles += other.other_cycles;
+}
+
+void Counts::combine() {
+  combine_all(rows);
+  combine_all(edges);
 }
 
 Totals Counts::totals() const {

@@ -81,6 +81,7 @@ struct Parts {
     decoder.instructions().set_enabled(options.block_cache);
     return decoder;
   }
+  static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   static bool is_bad(const Packet& packet) { return etmv3::is_bad(packet.type); }
   /// Also packets of other types with an error in them.
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "decoder_inl.h"
 #include "waymark/base/bits.h"
@@ -50,6 +51,7 @@ class CountingWalk {
   bool on_atom_row(Bytes headers) {
     host_.took(headers.size());
     if (headers.empty()) return true;
+    last_place_ = &headers.back();
     std::uint32_t used = 0;
     if (at_ != 0) [[likely]] {
       const std::uint64_t all = load_le<std::uint64_t>(headers.data());
@@ -87,7 +89,8 @@ class CountingWalk {
   bool on_packet(Packet& packet) {
     if (at_ != 0 && before_ == 0 && is_address(packet.type)) [[likely]] {
       host_.took(1);
-      held_place_ = place_;
+      held_place_ = last_place_ = place_;
+      last_index_ = packet.index;
       if (place_ == nullptr) held_index_ = packet.index;
       go_to(packet.address.value, packet.address.is);
       return true;
@@ -155,6 +158,8 @@ class CountingWalk {
       if (at_ == 0) enter();
       if (at_ != 0) {
         host_.took(1);
+        last_place_ = place_;
+        last_index_ = packet.index;
         if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
         return !decoder_.failed();
       }
@@ -184,6 +189,7 @@ class CountingWalk {
   // Before atoms.  Live where they may go straight, and a context is known.
   void enter() {
     Decoder& d = decoder_;
+    last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);
     counter_.select(d.context_);
@@ -230,6 +236,7 @@ class CountingWalk {
     decoder_.held_index_ = held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_;
     decoder_.held_address_ = held_address_;
     decoder_.held_is_ = decoder_.last_is_;
+    decoder_.wait_for_address_ = held_wait_;
   }
 
   void set_place(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
@@ -242,8 +249,8 @@ class CountingWalk {
 
   void stop() {
     decoder_.block_ = decoder_.from_ = nullptr;
+    decoder_.packet_index_ = last_place_ != nullptr ? parser_.index_of(last_place_) : last_index_;
     at_ = 0;
-    if constexpr (!kCycles) counter_.lose_group();
   }
 
   void spend() {
@@ -370,7 +377,7 @@ class CountingWalk {
   void go_to(std::uint64_t address, std::uint8_t is) {
     Decoder& d = decoder_;
     d.last_is_ = is;
-    if constexpr (kReturns) d.wait_for_address_ = false;
+    held_wait_ = std::exchange(d.wait_for_address_, false);
     held_address_ = address;
     before_ = at_;
     const isa::Isa isa = isa_of(d.is_64bit_, is);
@@ -455,6 +462,10 @@ class CountingWalk {
   std::uint64_t held_address_ = 0;
   const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ says it.
   TraceIndex held_index_ = 0;
+  bool held_wait_ = false;  ///< What it changed of the decoder.
+  // The last packet that was counted.
+  const std::uint8_t* last_place_ = nullptr;  ///< nullptr: last_index_ says it.
+  TraceIndex last_index_ = 0;
 };
 
 }  // namespace waymark::etmv4

@@ -51,6 +51,7 @@ struct Parts {
       parser.parse(CountingWalk<Host, false, false>(parser, decoder, counter, host));
     }
   }
+  static bool has_cycles(const Config& config) { return config.cycle_count_enabled(); }
   static bool is_bad(const Packet& packet) { return etmv4::is_bad(packet.type); }
   static bool is_reserved(const Packet& packet) {
     return packet.type == PacketType::kReserved || packet.type == PacketType::kReservedConfig;

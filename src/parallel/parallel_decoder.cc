@@ -41,16 +41,16 @@ std::size_t whole_frames(std::size_t bytes) {
   return (bytes + frames::kFrameSize - 1) / frames::kFrameSize * frames::kFrameSize;
 }
 
-void drain(DecodeTree& tree, Piece* piece, std::vector<Element>& batch) {
-  while (const std::size_t count = tree.next(batch)) {
-    if (piece != nullptr) piece->on_elements(std::span<const Element>(batch).first(count));
+void drain(DecodeTree& tree, Piece* piece, TraceIndex end, std::vector<Element>& batch) {
+  if (piece != nullptr) return piece->drain(tree, end, batch);
+  while (tree.next(batch) != 0) {
   }
 }
 
-void finish(DecodeTree& tree, Piece& piece, std::vector<Element>& batch) {
+void finish(DecodeTree& tree, Piece& piece, TraceIndex end, std::vector<Element>& batch) {
   tree.set_observer(&piece);
   tree.finish();
-  drain(tree, &piece, batch);
+  drain(tree, &piece, end, batch);
   tree.set_observer(nullptr);
 }
 
@@ -96,7 +96,7 @@ class ParallelDecoder::Run {
     }
     if (!goes_on) return {};
     auto last = consumer_.begin();
-    finish(tree_, *last, batch_);
+    finish(tree_, *last, index_ + trace_.size(), batch_);
     last->end();
     ++statistics_.pieces;
     static_cast<void>(consumer_.take(std::move(last)));
@@ -180,8 +180,8 @@ class ParallelDecoder::Run {
         if (refused != nullptr) *refused = fed.error();
         break;
       }
-      drain(tree, piece, batch);
       from += size;
+      drain(tree, piece, index_ + from, batch);
     }
     tree.set_observer(nullptr);
     return from;
@@ -193,11 +193,11 @@ class ParallelDecoder::Run {
     while (piece.wants_more() && from < trace_.size() && !tree.failed()) {
       const std::size_t size = std::min(kLookAhead, trace_.size() - from);
       if (!tree.feed(index_ + from, trace_.subspan(from, size))) break;
-      drain(tree, &piece, batch);
       from += size;
+      drain(tree, &piece, index_ + from, batch);
     }
     tree.set_observer(nullptr);
-    if (piece.wants_more() && !tree.failed()) finish(tree, piece, batch);
+    if (piece.wants_more() && !tree.failed()) finish(tree, piece, index_ + trace_.size(), batch);
   }
 
   /// From where the tree is, whose counts are 0.

@@ -1,6 +1,7 @@
 #include "waymark/ptm/source.h"
 
 #include "../tree/packet_source.h"
+#include "decoder_count.h"
 #include "sentences.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
@@ -32,6 +33,22 @@ struct Parts {
     decoder.follower().set_cache_enabled(options.block_cache);
     return decoder;
   }
+  template <class Host>
+  static void count(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host) {
+    const bool cycles = decoder.config().cycle_accurate();
+    if (decoder.config().return_stack()) {
+      if (cycles) {
+        parser.parse(CountingWalk<Host, true, true>(decoder, counter, host));
+      } else {
+        parser.parse(CountingWalk<Host, false, true>(decoder, counter, host));
+      }
+    } else if (cycles) {
+      parser.parse(CountingWalk<Host, true, false>(decoder, counter, host));
+    } else {
+      parser.parse(CountingWalk<Host, false, false>(decoder, counter, host));
+    }
+  }
+  static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   static bool is_bad(const Packet& packet) { return ptm::is_bad(packet.type); }
   /// The reference is silent on reserved headers.
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {

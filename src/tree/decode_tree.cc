@@ -173,9 +173,8 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
       failed_ = true;
       return false;
     }
-    const TraceIndex first = first_[segment.id];
-    if (segment.index + segment.size <= first) continue;
-    const std::size_t passed = first > segment.index ? first - segment.index : 0;
+    const std::size_t passed = passed_of(segment);
+    if (passed == segment.size) continue;
     first_[segment.id] = 0;
     raw_run_ = {.position = 0, .index = segment.index + passed};
     source->feed({segment.bytes().subspan(passed), {&raw_run_, 1}});
@@ -183,6 +182,13 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     return true;
   }
   return false;
+}
+
+// Bytes of the segment that begin_at() leaves out.
+std::size_t DecodeTree::passed_of(const frames::Segment& segment) const {
+  const TraceIndex first = first_[segment.id];
+  if (first <= segment.index) return 0;
+  return std::min<std::uint64_t>(first - segment.index, segment.size);
 }
 
 // Frames in a row that all belong to one source: fed at once they give the same as one by one.
@@ -236,6 +242,69 @@ bool DecodeTree::next_segment(bool elements_pending) {
         break;
       case frames::Step::kNeedInput:
         return false;
+    }
+  }
+}
+
+void DecodeTree::work(const SourceWork& work) {
+  if (phase_ == Phase::kInput && demux_ && !reference_quirks_) return split(*demux_, work);
+  while (!failed_) {
+    if (current_ != nullptr) {
+      work(*current_);
+      if (phase_ == Phase::kInput) {
+        failed_ = current_->failed();
+        if (failed_ || !formatted()) return;
+      }
+      current_ = nullptr;
+    }
+    if (!(phase_ == Phase::kInput ? next_segment(false) : next_to_finish())) return;
+  }
+}
+
+// The whole block, source by source.
+void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
+  constexpr std::size_t kMostFrames = 1024;
+  streams_.resize(kTraceIdCount);
+  while (!failed_) {
+    const TraceId id = demux.current_id();
+    if (listener(id) != nullptr && first_[id] == 0) {
+      const std::size_t frames = demux.take_plain_frames(streams_[id], kMostFrames);
+      demux.statistics().count(id, frames * frames::kPlainFrameBytes, true);
+    }
+    const frames::Step step = demux.step();
+    if (step == frames::Step::kFrame) {
+      const frames::Frame& frame = demux.frame();
+      for (std::size_t i = 0; i < frame.count; ++i) {
+        const frames::Segment& segment = frame.segments[i];
+        const bool heard = listener(segment.id) != nullptr;
+        demux.statistics().count(segment.id, segment.size, heard);
+        if (!heard) continue;
+        const std::size_t passed = passed_of(segment);
+        if (passed == segment.size) continue;
+        first_[segment.id] = 0;
+        streams_[segment.id].append(segment.index + passed, segment.bytes().subspan(passed));
+      }
+      continue;
+    }
+    work_all(work);
+    if (failed_ || step == frames::Step::kNeedInput) return;
+    if (step == frames::Step::kSkipped || step == frames::Step::kError) report(demux.error());
+    if (step == frames::Step::kError) demux.resync();
+    // What a source had begun does not go on behind the lost bytes.
+    if (step == frames::Step::kError || step == frames::Step::kReset) reset_sources();
+  }
+}
+
+void DecodeTree::work_all(const SourceWork& work) {
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    frames::StreamBuffer& stream = streams_[id];
+    if (stream.empty()) continue;
+    sources_[id]->feed(stream.block());
+    work(*sources_[id]);
+    stream.clear();
+    if (sources_[id]->failed()) {
+      failed_ = true;
+      return;
     }
   }
 }

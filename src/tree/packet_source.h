@@ -37,6 +37,7 @@ struct PacketFault {
 ///     std::string_view check(const Packet&);  what the packet shows to be wrong in the registers,
 ///       said once; in static storage, or empty
 ///     std::string_view at_end(std::uint64_t packets);  the same of the whole trace
+///   bool has_cycles(const Config&);  whether the registers switch cycle counts on
 ///   struct Landmarks;  what packets mean to an index, in the order of their kinds; made of Config
 ///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), of which the index is filled
 ///       in
@@ -84,6 +85,9 @@ class PacketSource final : public Source {
   }
 
   void count(count::Counter& counter) override {
+    if constexpr (requires { P::has_cycles(config_); }) {
+      counter.set_shares_cycles(P::has_cycles(config_));
+    }
     if constexpr (requires(CountingHost& host) { P::count(parser_, *decoder_, counter, host); }) {
       if (decoder_ && options_.block_cache && !shows_packets_ && decoder_->counts_straight()) {
         CountingHost host{*this, counter};

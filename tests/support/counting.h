@@ -19,7 +19,8 @@ namespace waymark::support {
 
 class PlainCounter {
  public:
-  explicit PlainCounter(bool timestamps_repeat_cycles) : repeat_(timestamps_repeat_cycles) {}
+  explicit PlainCounter(bool timestamps_repeat_cycles, bool shares_cycles = true)
+      : repeat_(timestamps_repeat_cycles), shares_(shares_cycles) {}
 
   void add(std::span<const Element> elements) {
     for (const Element& element : elements) add(element);
@@ -102,6 +103,10 @@ class PlainCounter {
   }
 
   void add_cycles(std::uint64_t cycles) {
+    if (!shares_) {
+      counts_.other_cycles += cycles;
+      return;
+    }
     waiting_ += cycles;
     if (group_.empty()) return;
     std::uint64_t all = 0;
@@ -117,6 +122,7 @@ class PlainCounter {
   }
 
   bool repeat_;
+  bool shares_;
   count::Counts counts_;
   std::map<RowKey, count::Row> rows_;
   std::map<EdgeKey, count::Edge> edges_;

@@ -1,11 +1,14 @@
 // waymark count: how often what was executed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "commands.h"
+#include "decode_parallel.h"
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
@@ -15,7 +18,8 @@
 #include "waymark/count/counter.h"
 #include "waymark/count/ranking.h"
 #include "waymark/outputs/counts.h"
-#include "waymark/tree/per_source.h"
+#include "waymark/parallel/counting.h"
+#include "waymark/parallel/parallel_decoder.h"
 
 namespace waymark::cli {
 namespace {
@@ -29,40 +33,86 @@ struct CountOptions {
   bool all = false;
   bool edges = false;
   count::Order order = count::Order::kInstructions;
+  unsigned threads = 0;  ///< 0: not said.
 };
 
-/// Each source with its counter.
+/// By source, in the order of Capture::sources().
+using CountsOfAll = std::vector<count::Counts>;
+
+/// One thread: each source with its counter.
 class Counting {
  public:
   explicit Counting(inputs::Capture& capture) : capture_(capture) {
-    std::vector<Source*> sources;
-    for (const inputs::CaptureSource& source : capture.sources()) {
-      sources.push_back(source.source);
+    for (const inputs::CaptureSource& source : capture.sources())
       counters_.try_emplace(source.source);
-    }
-    driver_.emplace(inputs::frame_options(capture.framing()), std::move(sources));
   }
 
   int run() {
     Progress progress(capture_.trace().size());
-    const SourceWork count = [this](Source& source) { source.count(counters_.at(&source)); };
+    DecodeTree& tree = capture_.tree();
+    const SourceWork count = [this](Source& source) { source.count(counters_[&source]); };
     while (const auto block = capture_.next_block()) {
-      if (const auto done = driver_->work(block->index, block->bytes, count); !done)
-        return complain(done.error().detail, kDamaged);
-      if (interrupted()) return kInterrupted;
+      for (std::size_t at = 0; at < block->bytes.size(); at += kStep) {
+        const Bytes bytes = block->bytes.subspan(at, std::min(kStep, block->bytes.size() - at));
+        if (const auto fed = tree.feed(block->index + at, bytes); !fed)
+          return complain(fed.error().detail, kDamaged);
+        tree.work(count);
+        if (interrupted()) return kInterrupted;
+      }
       progress.at(block->index + block->bytes.size());
     }
-    driver_->finish_work(count);
+    tree.finish();
+    tree.work(count);
     return kOk;
   }
 
-  count::Counts take(Source* source) { return counters_.at(source).take(); }
+  CountsOfAll take() {
+    CountsOfAll all;
+    for (const inputs::CaptureSource& source : capture_.sources())
+      all.push_back(counters_.at(source.source).take());
+    return all;
+  }
 
  private:
+  /// With the streams made from it, it stays in the second-level cache.
+  static constexpr std::size_t kStep = std::size_t{256} << 10;
+
   inputs::Capture& capture_;
   std::map<Source*, count::Counter> counters_;
-  std::optional<PerSourceDriver> driver_;
 };
+
+/// Several threads.
+int count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whole, unsigned threads,
+                    CountsOfAll& all) {
+  // Of other pieces than the last one that was taken.
+  constexpr TraceIndex kStillRead = std::size_t{32} << 20;
+  Progress progress(capture.trace().size());
+  int code = kOk;
+  parallel::CountingConsumer consumer(capture.tree(), [&](TraceIndex end) {
+    progress.at(end);
+    if (end > kStillRead) capture.passed(end - kStillRead);
+    if (interrupted()) code = kInterrupted;
+    return code == kOk;
+  });
+  parallel::ParallelDecoder decoder(
+      capture.tree(), {.threads = threads, .piece_bytes = parallel::CountingConsumer::kPieceBytes});
+  if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done)
+    code = complain(done.error().detail, kDamaged);
+  for (const inputs::CaptureSource& source : capture.sources())
+    all.push_back(consumer.take_counts(*source.source));
+  return code;
+}
+
+/// Totals, and what goes wrong, are the same on one thread and on several.
+int count_all(inputs::Capture& capture, unsigned threads, CountsOfAll& all) {
+  threads = threads_for(capture, threads);
+  const auto whole = threads > 1 ? capture.rest() : std::nullopt;
+  if (whole) return count_in_pieces(capture, *whole, threads, all);
+  Counting counting(capture);
+  const int code = counting.run();
+  all = counting.take();
+  return code;
+}
 
 void write_rows(TextBuffer& out, const count::Counts& counts, const CountOptions& options) {
   const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
@@ -88,14 +138,15 @@ int run(CountOptions options) {
   // Nothing else is in that form.
   if (options.format == Format::kCsv && options.top == 0) options.all = true;
 
-  Counting counting(*capture);
-  int code = counting.run();
+  CountsOfAll by_source;
+  int code = count_all(*capture, options.threads, by_source);
   TextBuffer& out = output->text();
   count::Counts all;
-  for (const inputs::CaptureSource& source : capture->sources()) {
-    const count::Counts counts = counting.take(source.source);
-    if (options.format == Format::kJson) outputs::write_json(out, counts, source.id);
-    all.add(counts);
+  for (std::size_t i = 0; i < by_source.size(); ++i) {
+    if (options.format == Format::kJson)
+      outputs::write_json(out, by_source[i], capture->sources()[i].id);
+    all.add(by_source[i]);
+    by_source[i] = {};
   }
   if (options.format == Format::kText) outputs::write_text(out, all);
   if (options.top != 0 || options.all) write_rows(out, all, options);
@@ -145,6 +196,7 @@ void add_count(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"instructions", "times", "cycles", "calls"}));
   command->add_flag("--edges", options->edges,
                     "Branches and where they went in place of blocks, the most frequent first");
+  add_threads_option(*command, options->threads);
   command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
   command->footer(
       "A block is a run of instructions up to a branch.  An exception cuts one short.\n"

@@ -122,6 +122,12 @@ void add_threads_option(CLI::App& command, unsigned& threads) {
       ->check(CLI::Range(1U, parallel::kMaxThreads));
 }
 
+unsigned threads_for(inputs::Capture& capture, unsigned wanted) {
+  if (wanted == 0 && capture.trace().size() >= kWorthThreads)
+    wanted = std::thread::hardware_concurrency();
+  return capture.tree().can_jump() ? std::max(wanted, 1U) : 1;
+}
+
 bool says_something(std::span<const Element> elements) {
   return std::ranges::any_of(elements, [](const Element& element) {
     return element.kind != ElementKind::kNoSync && element.kind != ElementKind::kEndOfTrace;
@@ -130,9 +136,8 @@ bool says_something(std::span<const Element> elements) {
 
 std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output& output,
                                                Format format, unsigned threads) {
-  if (threads == 0 && capture.trace().size() >= kWorthThreads)
-    threads = std::thread::hardware_concurrency();
-  if (threads <= 1 || !capture.tree().can_jump()) return std::nullopt;
+  threads = threads_for(capture, threads);
+  if (threads <= 1) return std::nullopt;
   const auto whole = capture.rest();
   if (!whole) return std::nullopt;
   // Its header stands once, before the pieces.

@@ -13,6 +13,10 @@ namespace waymark::cli {
 /// -j N: 1 to parallel::kMaxThreads; 0 where it is not said.
 void add_threads_option(CLI::App& command, unsigned& threads);
 
+/// How many threads are worth it: `wanted`, or where that is 0 one for each core from a certain
+/// size on; 1 where sources cannot be cut.
+unsigned threads_for(inputs::Capture& capture, unsigned wanted);
+
 /// False where only synchronisation was lost and found: nothing was executed, and no data came.
 bool says_something(std::span<const Element> elements);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "waymark/count/counts.h"
+#include "waymark/count/part.h"
 #include "waymark/element/element.h"
 #include "waymark/flow/follower.h"
 
@@ -27,13 +28,21 @@ struct Step {
 };
 static_assert(sizeof(Step) == 16);
 
+/// What the elements of a range in a context have in common, as three words of them.
+struct ElementWords {
+  std::uint64_t ids = 0;   ///< Context ID and VMID.
+  std::uint64_t kind = 0;  ///< Kind to last size; of the flags kContextFlags and the condition.
+  std::uint64_t rest = 0;  ///< Exception level and security state.
+};
+
 /// All else about a block, or about some instructions of which an element told.
 struct Node {
   Range range;
+  ElementWords words;                    ///< Of a range that was observed.
+  std::array<Node*, 2> guess{};          ///< What was observed next.
   std::array<std::uint64_t, 2> times{};  ///< Beside those of its step.
-  std::uint64_t target = kNoAddress;
   std::uint64_t cycles = 0;
-  std::array<Node*, 2> guess{};  ///< What was observed next.
+  std::uint64_t target = kNoAddress;
   /// Of a block with an indirect branch: its exit.  Of a call whose return address goes to the
   /// return stack: its target.
   Place far = 0;
@@ -43,6 +52,7 @@ struct Node {
   std::uint8_t it_out = 0;
   isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
   bool link = false;
+  bool opens = false;  ///< Observed as executed, it asks for what comes next.
 };
 
 /// Several atoms that were walked as one: what they are in the trace, and how often they led from
@@ -73,15 +83,19 @@ struct Way {
 /// exception, an exception return, a gap or memory that cannot be read comes between.
 ///
 /// Cycles: a cycle count is that of the ranges since the count before, up to and including the
-/// element that carries it.  Each of them gets a share by its number of instructions: of C cycles
-/// for n instructions, those from the i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down.  A
-/// count that no range came before is added to the next one.  To Counts::other_cycles go those
-/// behind which a gap comes before any range, those of elements kTraceOn and kPeContext (how long
-/// nothing was traced), and those of more than kMaxGroup ranges.  What a timestamp of ETMv4 says is
-/// said again by the next cycle count, and does not count.
+/// element that carries it (where registers say that there are none, none are shared out).  Each of
+/// them gets a share by its number of instructions: of C cycles for n instructions, those from the
+/// i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down.  A count that no range came before is
+/// added to the next one.  To Counts::other_cycles go those behind which a gap comes before any
+/// range, those of elements kTraceOn and kPeContext (how long nothing was traced), and those of
+/// more than kMaxGroup ranges.  What a timestamp of ETMv4 says is said again by the next cycle
+/// count, and does not count.
 ///
 /// Bounded: nodes beyond a limit are turned into rows, and rows beyond Counts::kMaxRows into
 /// totals; open edges and counts are lost at that moment.  One owner; not thread safe.
+///
+/// A stream may be counted in parts, by one counter or several: begin_part() and take_part() for
+/// each, and a Stitcher puts the parts together.
 class Counter {
  public:
   static constexpr std::size_t kMaxGroup = std::size_t{1} << 16;
@@ -96,6 +110,19 @@ class Counter {
   /// Whether timestamps say anew what cycle counts say too (ETMv4, ETE): then only the latter
   /// count.  Source::count() sets it.
   void set_timestamps_repeat_cycles(bool repeat) { timestamps_repeat_cycles_ = repeat; }
+
+  /// False: the registers say that there are no cycle counts.  Should some come all the same, they
+  /// go to Counts::other_cycles.  Source::count() sets it.
+  void set_shares_cycles(bool share);
+
+  /// From here on it counts a part of a stream: what came before is not known.
+  void begin_part();
+
+  /// What was counted since begin_part(), with what is open on both sides.
+  Part take_part();
+
+  /// Room for elements on their way here, for who has no better.
+  std::span<Element> batch();
 
   /// All that was counted since the last call.  What is open, an edge or a group of ranges without
   /// their cycle count, goes on.
@@ -112,6 +139,8 @@ class Counter {
   /// Where nobody knows where execution is; and the same where the return stack does.
   static constexpr Place kLost = 1 * sizeof(Step);
   static constexpr Place kReturn = 2 * sizeof(Step);
+  /// What came before a part: a branch, for all that is known.
+  static constexpr Place kBefore = 3 * sizeof(Step);
   static constexpr Place kExitBit = 1U << 23;
 
   /// The block there; 0 if it does not end with a waypoint, or with one that is refused.  May drop
@@ -197,17 +226,20 @@ class Counter {
 
   /// One more range of those that the next cycle count is of.  Exits do not count.
   void log(Place place) {
-    if (group_size_ == kMaxGroup) [[unlikely]] {
-      group_lost_ = true;
-      return;
+    if (group_lost_) return;
+    if (group_size_ == kGroupRoom) [[unlikely]] {
+      tidy_group();
+      if (group_lost_) return;
     }
     group_[group_size_++] = place;
   }
-  /// Ranges were executed that nobody logged.
-  void lose_group() { group_lost_ = true; }
+  /// A cycle count of what was logged.
+  void count_cycles(std::uint64_t cycles);
 
  private:
   static constexpr std::size_t kSlab = 256;
+  static constexpr std::size_t kBatch = 256;
+  static constexpr std::size_t kGroupRoom = 2 * kMaxGroup;  ///< With exits.
   static constexpr std::uint32_t kBudget = 0xFFFF'FFFF / kMostAtoms - 1;
   static constexpr std::size_t kTargetBits = 12;
   static constexpr std::size_t kStretchBits = 13;
@@ -230,8 +262,12 @@ class Counter {
   void replay(Stretch& stretch);
   void observe_range(const Element& element);
   void observe_other(const Element& element);
-  void count_cycles(std::uint64_t cycles);
+  void tidy_group();
+  void forget_group();
+  void end_group_at_gap();
   void close_group();
+  [[nodiscard]] PartRange part_range(const Node& node) const;
+  [[nodiscard]] std::vector<PartRange> group_ranges() const;
   Node& make();
   Node* range_node(const Element& element);
   template <class Same>
@@ -272,7 +308,13 @@ class Counter {
   bool group_lost_ = false;
   std::uint64_t waiting_cycles_ = 0;
   bool timestamps_repeat_cycles_ = false;
+  bool shares_cycles_ = true;
 
+  // Of a part; see Part.
+  bool head_open_ = false;  ///< No cycle count and no gap has settled what was open before.
+  Part part_;
+
+  std::unique_ptr<Element[]> batch_;
   Counts kept_;
 };
 

@@ -55,7 +55,7 @@ struct Row {
   std::uint64_t not_executed = 0;  ///< and that it was not (atom N).
   std::uint64_t cycles = 0;        ///< See Counter.
   /// Where its last instruction goes, if that is a direct branch which was seen to be taken;
-  /// kNoAddress: not known.
+  /// kNoAddress: not known.  The least, where a damaged trace shows several.
   std::uint64_t target = kNoAddress;
 
   [[nodiscard]] std::uint64_t times() const { return executed + not_executed; }
@@ -112,6 +112,8 @@ struct Counts {
   std::uint64_t other_cycles = 0;
 
   void add(const Counts& other);
+  /// Puts rows and edges in order, and adds up those that stand for the same.
+  void combine();
   [[nodiscard]] Totals totals() const;
   friend bool operator==(const Counts&, const Counts&) = default;
 };

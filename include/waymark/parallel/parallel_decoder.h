@@ -17,6 +17,14 @@ class Piece : public Observer {
   [[nodiscard]] bool wants_packets() const override { return false; }
   virtual void on_elements(std::span<const Element> elements) = 0;
 
+  /// Takes all that the tree has to give, to the place before `end` in the trace.  Who does not
+  /// want elements does something else with its sources: DecodeTree::work().  `batch` is room for
+  /// elements.  A tree serves one piece at a time, and many after each other.
+  virtual void drain(DecodeTree& tree, TraceIndex end, std::span<Element> batch) {
+    static_cast<void>(end);
+    while (const std::size_t count = tree.next(batch)) on_elements(batch.first(count));
+  }
+
   /// Bytes of memory that it holds; asked now and then.  A piece that holds kMostHeld is ended, and
   /// pieces are made so short that most hold less.
   [[nodiscard]] virtual std::size_t held() const { return 0; }

@@ -19,6 +19,9 @@
 
 namespace waymark::ptm {
 
+template <class Host, bool kCycles, bool kReturns>
+class CountingWalk;
+
 /// What a decoder keeps from one packet to the next, but for what it only remembers of the image.
 /// Sheet section 8.
 struct DecoderState {
@@ -111,7 +114,14 @@ class Decoder : private DecoderState {
   [[nodiscard]] const flow::Follower& follower() const { return follower_; }
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
+  /// What is simple can be counted at once.
+  [[nodiscard]] static constexpr bool counts_straight() { return true; }
+  [[nodiscard]] const Config& config() const { return config_; }
+
  private:
+  template <class Host, bool kCycles, bool kReturns>
+  friend class CountingWalk;
+
   /// Which packet a walk is for: it names it in records.
   enum class Cause : std::uint8_t { kAtom, kBranch, kWaypointUpdate };
 

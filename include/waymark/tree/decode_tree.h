@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bitset>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "waymark/tree/source.h"
 
 namespace waymark {
+
+/// Takes what a source has got: all that its next() would give, or the same by other means.
+using SourceWork = std::function<void(Source& source)>;
 
 /// The decode tree.  Sources are owned.  One owner; not thread safe; two trees are independent.
 class DecodeTree {
@@ -49,6 +53,12 @@ class DecodeTree {
 
   /// As Source::next, over all sources.
   std::size_t next(std::span<Element> out);
+
+  /// In place of next(), until that would return 0: where something else is done with the sources
+  /// than to take their elements, Source::count() say.  `work` gets them one after the other, each
+  /// with more of the block than next() feeds it at once: there is no order between sources.  If
+  /// one fails, others may have gone further than they would with next().  Nobody shows packets.
+  void work(const SourceWork& work);
 
   /// Takes back what is left of the present block and returns consumed(); the next feed() must
   /// start there.  What next() has not given yet stays.
@@ -113,6 +123,9 @@ class DecodeTree {
   bool next_segment(bool elements_pending);
   bool take_segment(frames::Demux& demux);
   bool take_plain_frames(frames::Demux& demux);
+  void split(frames::Demux& demux, const SourceWork& work);
+  void work_all(const SourceWork& work);
+  [[nodiscard]] std::size_t passed_of(const frames::Segment& segment) const;
   void report(const Diagnostic& record);
   bool next_to_finish();
   void reset_sources();
@@ -137,6 +150,7 @@ class DecodeTree {
   Source* current_ = nullptr;  ///< Whose input next() works on.
   frames::Run raw_run_;
   frames::StreamBuffer plain_;  ///< Frames in a row that current_ works on.
+  std::vector<frames::StreamBuffer> streams_;  ///< Of work(), by ID.
   std::uint64_t resets_ = 0;
   std::size_t segment_ = 0;
   std::size_t segment_count_ = 0;

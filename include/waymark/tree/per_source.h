@@ -9,15 +9,13 @@
 
 #include "waymark/base/result.h"
 #include "waymark/frames/splitter.h"
+#include "waymark/tree/decode_tree.h"
 #include "waymark/tree/source.h"
 
 namespace waymark {
 
 /// Gets the elements of one source, in order; the span is valid during the call.
 using ElementBatch = std::function<void(Source& source, std::span<const Element> elements)>;
-
-/// Takes what a source has got: all that its next() would give, or the same by other means.
-using SourceWork = std::function<void(Source& source)>;
 
 /// The element sequence of each source is that of the interleaved driver.  The sources are the
 /// caller's and must outlive the driver.  Damage of the frame layer goes to `observer`.  One owner;

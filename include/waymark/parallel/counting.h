@@ -1,0 +1,46 @@
+// Counting on several threads: what ParallelDecoder needs to be told for it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "waymark/count/counter.h"
+#include "waymark/count/part.h"
+#include "waymark/parallel/parallel_decoder.h"
+
+namespace waymark::parallel {
+
+/// Counts each source of a tree.  The counts are those of one thread, but for edges and cycles
+/// where limits of count::Counter were exceeded.
+class CountingConsumer final : public Consumer {
+ public:
+  /// Of a piece: each ends with all its counts put in order.
+  static constexpr std::size_t kPieceBytes = std::size_t{2} << 20;
+
+  /// `tree`: that of the ParallelDecoder; it must outlive this.  `taken` is called after each piece
+  /// with where it ends, and answers whether more is wanted.
+  explicit CountingConsumer(DecodeTree& tree, std::function<bool(TraceIndex)> taken = {});
+
+  std::unique_ptr<Piece> begin() override;
+  bool take(std::unique_ptr<Piece> piece) override;
+
+  /// Of a source of the tree, once; all that was counted.
+  count::Counts take_counts(const Source& source);
+
+ private:
+  class Counted;
+  using Counters = std::map<const Source*, count::Counter>;
+  Counters& counters_of(const DecodeTree& tree);
+
+  std::function<bool(TraceIndex)> taken_;
+  std::vector<const Source*> sources_;  ///< Of the tree, ascending by ID, as those of its copies.
+  std::vector<count::Stitcher> stitchers_;
+  std::mutex mutex_;
+  /// What they know of the program is needed again, so that they stay with the copy of the tree.
+  std::map<const DecodeTree*, Counters> counters_;
+};
+
+}  // namespace waymark::parallel

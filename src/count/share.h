@@ -1,0 +1,36 @@
+// How cycles are shared out by instructions.
+#pragma once
+
+#include <cstdint>
+
+namespace waymark::count {
+
+/// Of C cycles for n instructions, those from the i-th to the j-th get C*j/n - C*(i-1)/n, both
+/// rounded down: nothing is lost.
+class CycleShare {
+ public:
+  CycleShare(std::uint64_t cycles, std::uint64_t instructions)
+      : cycles_(cycles), instructions_(instructions) {}
+
+  /// Of the next so many instructions.
+  std::uint64_t next(std::uint64_t count) {
+    passed_ += count;
+    const std::uint64_t due =
+        passed_ == instructions_
+            ? cycles_
+            : static_cast<std::uint64_t>(Wide{cycles_} * passed_ / instructions_);
+    const std::uint64_t share = due - given_;
+    given_ = due;
+    return share;
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+
+  std::uint64_t cycles_;
+  std::uint64_t instructions_;
+  std::uint64_t passed_ = 0;
+  std::uint64_t given_ = 0;
+};
+
+}  // namespace waymark::count

@@ -1,0 +1,315 @@
+// Counting: atoms and branches straight to the nodes of a counter.  What is neither, or not at a
+// known place, goes the way of decoding, and its elements are observed.
+#pragma once
+
+#include "waymark/count/counter.h"
+#include "waymark/ptm/decoder.h"
+
+namespace waymark::ptm {
+
+/// A visitor of Parser::parse().  While it is live, the place of the decoder is `at_` alone;
+/// leave() writes it back.  `Host` as for etmv4::CountingWalk.
+template <class Host, bool kCycles, bool kReturns>
+class CountingWalk {
+ public:
+  using Counter = count::Counter;
+  using Node = count::Node;
+  using Place = count::Place;
+  using Way = count::Way;
+
+  CountingWalk(Decoder& decoder, Counter& counter, Host& host)
+      : decoder_(decoder),
+        counter_(counter),
+        host_(host),
+        steps_(counter.steps()),
+        budget_(counter.budget) {}
+  CountingWalk(const CountingWalk&) = delete;
+  CountingWalk& operator=(const CountingWalk&) = delete;
+  ~CountingWalk() {
+    leave();
+    counter_.budget = budget_;
+  }
+
+  bool on_atoms(TraceIndex index, const AtomPacket& packet) {
+    host_.took(1);
+    std::uint32_t atoms = packet.atoms;
+    std::uint32_t left = packet.atom_count;
+    if (at_ != 0 || enter()) [[likely]] {
+      index_ = index;
+      const bool done = follow(atoms, left);
+      if constexpr (kCycles) {
+        if (left == 0 && packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
+      }
+      if (done) [[likely]]
+        return true;
+    }
+    return left == 0 || slow_atoms(index, packet, atoms, left);
+  }
+
+  bool on_packet(const Packet& packet) {
+    if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
+        packet.doubt == Doubt::kNone && (at_ != 0 || enter())) [[likely]] {
+      if (!is_exit(at_) || pop()) [[likely]] {
+        host_.took(1);
+        branch(packet);
+        return true;
+      }
+    }
+    leave();
+    if (host_.takes(packet)) decoder_.accept(packet);
+    host_.flush();
+    return !decoder_.failed();
+  }
+
+ private:
+  enum class Taken : std::uint8_t {
+    kDone,   ///< at_ is behind the atom.
+    kStuck,  ///< Nobody can follow the atom, or what is behind it; the place is the decoder's.
+    kStuckBehind,
+  };
+
+  static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
+
+  // Drops nodes at times, and then last_ is none any more.
+  Place find(std::uint64_t address, isa::Isa isa) {
+    tell_isa();
+    return counter_.find(address, isa, 0, decoder_.follower_, false);
+  }
+
+  void count(Place block, bool taken) {
+    ++counter_.step(block).times[taken ? 1 : 0];
+    if constexpr (kCycles) counter_.log(block);
+    last_ = block;
+  }
+
+  void push(std::uint64_t address, isa::Isa isa) { decoder_.return_stack_.push(address, isa); }
+
+  [[gnu::noinline]] bool slow_atoms(TraceIndex index, const AtomPacket& all, std::uint32_t atoms,
+                                    std::uint32_t left) {
+    leave();
+    Packet packet;
+    copy_atoms(all, packet);
+    packet.index = index;
+    packet.atoms = atoms;
+    packet.atom_count = static_cast<std::uint8_t>(left);
+    decoder_.accept(packet);
+    host_.flush();
+    return !decoder_.failed();
+  }
+
+  // Before what executes the next waypoint.  True: live.
+  bool enter() {
+    Decoder& d = decoder_;
+    if (!d.straight() || d.failed_ || d.busy_ || !d.valid_) return false;
+    counter_.begin(d.follower_);
+    counter_.select(d.range_);
+    last_ = 0;
+    at_ = find(d.address_, d.isa_);
+    if (at_ == 0) return false;
+    index_ = d.packet_index_;
+    counter_.close_branch(d.address_, d.isa_);
+    return true;
+  }
+
+  // The place becomes the decoder's; what is open is closed by what is observed.
+  void leave() {
+    if (at_ == 0) return;
+    if (way_ != nullptr) {
+      --way_->times;
+      counter_.open_branch(way_->from);
+    }
+    if (is_exit(at_)) {
+      counter_.open_branch(at_);
+      const flow::ReturnStack::Entry& top = *decoder_.return_stack_.pop();
+      stop(top.address, top.isa);
+    } else {
+      const Node& block = counter_.node(at_);
+      stop(block.range.start, block.range.isa);
+    }
+  }
+
+  void stop(std::uint64_t address, isa::Isa isa) {
+    Decoder& d = decoder_;
+    tell_isa();
+    d.packet_index_ = index_;
+    d.address_ = address;
+    d.isa_ = isa;
+    d.valid_ = true;
+    d.block_ = d.from_ = nullptr;
+    at_ = last_ = 0;
+    way_ = nullptr;
+  }
+
+  // What the decoder shows in the next element that is no range.
+  void tell_isa() {
+    if (last_ != 0) decoder_.context_.isa = counter_.node(last_).range.isa;
+    last_ = 0;
+  }
+
+  void spend() {
+    if (--budget_ != 0) [[likely]]
+      return;
+    counter_.harvest();
+    budget_ = counter_.budget;
+  }
+
+  // False: the place is the decoder's, and what is left of the atoms is for it, too.
+  bool follow(std::uint32_t& atoms, std::uint32_t& left) {
+    spend();
+    way_ = nullptr;
+    std::uint8_t* const steps = steps_;
+    Place at = at_;
+    do {
+      const std::size_t taken = atoms & 1;
+      auto* const step = reinterpret_cast<std::uint32_t*>(steps + taken * sizeof(Place) + at);
+      const Place next = step[0];
+      if (next == 0) [[unlikely]] {
+        at_ = at;
+        const Taken done = resolve(taken != 0);
+        if (done != Taken::kDone) {
+          if (done == Taken::kStuckBehind) {
+            atoms >>= 1;
+            --left;
+          }
+          return false;
+        }
+        at = at_;
+      } else {
+        ++step[2];
+        if constexpr (kCycles) counter_.log(at);
+        last_ = at;
+        at = next;
+      }
+      atoms >>= 1;
+    } while (--left != 0);
+    at_ = at;
+    return true;
+  }
+
+  // What is behind at_, where no link leads.
+  [[gnu::noinline]] Taken resolve(bool taken) {
+    Decoder& d = decoder_;
+    if (is_exit(at_)) {
+      if (!pop()) return Taken::kStuck;
+      if (const Place next = counter_.step(at_).next[taken ? 1 : 0]; next != 0) {
+        count(at_, taken);
+        at_ = next;
+        return Taken::kDone;
+      }
+    }
+    Node& block = counter_.node(at_);
+    Place& link = counter_.step(at_).next[taken ? 1 : 0];
+    const bool branches = taken && block.range.is_branch();
+    const bool indirect = branches && block.range.last_type == isa::InstrType::kIndirectBranch;
+    // An empty stack, or none, is for the decoder to complain about.
+    if (indirect && (!kReturns || block.link || d.return_stack_.size() == 0)) {
+      leave();
+      return Taken::kStuck;
+    }
+    count(at_, taken);
+    if (indirect) {
+      at_ = block.far;
+      return Taken::kDone;
+    }
+    const bool pushes = kReturns && branches && block.link;
+    if (pushes) {
+      push(block.range.end, block.range.isa);
+      if (block.far != 0) {
+        at_ = block.far;
+        return Taken::kDone;
+      }
+    }
+    const std::uint64_t address = branches ? block.target : block.range.end;
+    const isa::Isa isa =
+        taken || d.quirks_.untaken_blx_changes_isa ? block.next_isa : block.range.isa;
+    const std::uint64_t generation = counter_.generation();
+    const Place found = find(address, isa);
+    if (found == 0) {
+      stop(address, isa);
+      return Taken::kStuckBehind;
+    }
+    // Else the block is gone.
+    if (generation == counter_.generation()) (pushes ? block.far : link) = found;
+    at_ = found;
+    return Taken::kDone;
+  }
+
+  // From an exit to where the return stack says, which is not empty.  False: nobody can follow it.
+  bool pop() {
+    const Place from = at_;
+    const flow::ReturnStack::Entry& top = *decoder_.return_stack_.pop();
+    if (const Place to = way_to(from, top.address, top.isa)) {
+      at_ = to;
+      way_ = nullptr;
+      return true;
+    }
+    counter_.open_branch(from);
+    stop(top.address, top.isa);
+    return false;
+  }
+
+  // A branch address stands for its waypoint, which is executed.
+  void branch(const Packet& packet) {
+    spend();
+    index_ = packet.index;
+    way_ = nullptr;
+    const Place from = at_;
+    count(from, true);
+    if constexpr (kCycles) {
+      if (packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
+    }
+    const Node& block = counter_.node(from);
+    if (kReturns && block.link && block.range.is_branch()) push(block.range.end, block.range.isa);
+    const std::uint64_t address = packet.address.value;
+    if (block.range.last_type == isa::InstrType::kIndirectBranch) {
+      if (const Place to = way_to(block.far, address, packet.isa)) {
+        at_ = to;
+        return;
+      }
+      counter_.open_branch(from);
+    } else if (const Place to = find(address, packet.isa)) {
+      at_ = to;
+      return;
+    }
+    stop(address, packet.isa);
+  }
+
+  // Counts the way; nothing if nobody can follow it.  Nothing depends on where it was: what comes
+  // next need not wait for this.
+  Place way_to(Place exit, std::uint64_t address, isa::Isa isa) {
+    const std::uint64_t key = Counter::way_key(address, isa);
+    const Place to = counter_.target(key);
+    way_ = counter_.way(exit, key);
+    if (to != 0 && way_ != nullptr) [[likely]] {
+      ++way_->times;
+      return to;
+    }
+    return new_way_to(exit, address, isa);
+  }
+
+  [[gnu::noinline]] Place new_way_to(Place exit, std::uint64_t address, isa::Isa isa) {
+    const std::uint64_t generation = counter_.generation();
+    const Place found = find(address, isa);
+    way_ = nullptr;
+    if (found == 0) return 0;
+    const std::uint64_t key = Counter::way_key(address, isa);
+    counter_.remember_target(key, found);
+    if (generation != counter_.generation()) return found;  // Where it came from is gone.
+    way_ = counter_.way(exit, key);
+    if (way_ == nullptr) way_ = counter_.add_way(exit, key, found);
+    ++way_->times;
+    return found;
+  }
+
+  Decoder& decoder_;
+  Counter& counter_;
+  Host& host_;
+  std::uint8_t* steps_;
+  std::uint32_t budget_;  ///< See Counter::budget.
+  Place at_ = 0;          ///< 0: not live.
+  Place last_ = 0;        ///< What was executed last; 0: the decoder knows it.
+  TraceIndex index_ = 0;  ///< Of the last packet.
+  Way* way_ = nullptr;    ///< Counted for an address that nothing has come after.
+};
+
+}  // namespace waymark::ptm
