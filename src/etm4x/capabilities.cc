@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "waymark/base/bits.h"
+#include "waymark/etm4x/plan.h"
 #include "waymark/etm4x/state.h"
 
 namespace waymark::etm4x {
@@ -76,14 +77,6 @@ namespace {
 
 std::string_view yes_no(bool value) { return value ? "yes" : "no"; }
 
-std::string levels_text(unsigned levels) {
-  std::string text;
-  for (unsigned level = 0; level < 4; ++level) {
-    if ((levels >> level & 1) != 0) text += fmt::format("{}EL{}", text.empty() ? "" : " ", level);
-  }
-  return text.empty() ? "none" : text;
-}
-
 std::string bytes_text(unsigned bytes) {
   return bytes == 0 ? "no" : fmt::format("{} bits", bytes * 8);
 }
@@ -111,7 +104,7 @@ std::string capability_text(const IdRegisters& id, const Capabilities& caps) {
   line("context ID comparators", fmt::format("{}", caps.numcidc));
   line("VMID", bytes_text(caps.vmid_size));
   line("VMID comparators", fmt::format("{}", caps.numvmidc));
-  line("non-secure levels", levels_text(caps.ns_ex_level));
+  line("non-secure levels", levels_text(caps.ns_ex_level << 4 & 0x70));
   line("secure levels", levels_text(caps.s_ex_level));
   line("cycle counting",
        caps.trccci ? fmt::format("{} bits, threshold at least {}", caps.ccsize + 12, caps.ccitmin)

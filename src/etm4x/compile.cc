@@ -28,11 +28,24 @@ struct ContextSlot {
   std::uint32_t line = 0;
 };
 
+// Controls whose TRCSSCSRn was not read take PE inputs, if the plan wants some.
+Environment assumed(const Plan& plan, Environment environment) {
+  for (unsigned i = 0; i < kSingleShots; ++i) {
+    const bool unknown = (environment.unknown_sscsr >> i & 1) != 0;
+    if (unknown && plan.shots[i].pe_inputs != 0) environment.sscsr[i] |= kShotHasPeInputs;
+  }
+  return environment;
+}
+
 class Compiler {
  public:
   Compiler(const Plan& plan, const IdRegisters& id, const Environment& environment,
            std::vector<PlanProblem>& problems)
-      : plan_(plan), unit_(id, environment), caps_(unit_.caps), problems_(problems) {}
+      : plan_(plan),
+        unit_(id, assumed(plan, environment)),
+        caps_(unit_.caps),
+        external_inputs_(std::min(read_capabilities(id, environment, kNoQuirks).nr_ext_inp, 256U)),
+        problems_(problems) {}
 
   std::optional<CompiledPlan> run() {
     const std::size_t before = problems_.size();
@@ -332,8 +345,14 @@ class Compiler {
   std::optional<std::uint32_t> selector_value(const Term& term, std::uint32_t line) {
     std::uint32_t group = 0;
     std::uint32_t select = 0;
-    for (const Resource& resource : term.any) {
-      const auto bit = resource_bit(resource, group, line);
+    // In the order of the text, so that a plan that is read off registers takes them again.
+    std::vector<const Resource*> resources;
+    for (const Resource& resource : term.any) resources.push_back(&resource);
+    if (resources.size() > 1) {
+      std::ranges::sort(resources, {}, [](const Resource* held) { return resource_text(*held); });
+    }
+    for (const Resource* resource : resources) {
+      const auto bit = resource_bit(*resource, group, line);
       if (!bit) return std::nullopt;
       select |= 1U << *bit;
     }
@@ -387,7 +406,7 @@ class Compiler {
   }
 
   std::optional<unsigned> external_selector(const Resource& resource, std::uint32_t line) {
-    if (!numbered(resource, caps_.nr_ext_inp, 0, "external input", line)) return std::nullopt;
+    if (!numbered(resource, external_inputs_, 0, "external input", line)) return std::nullopt;
     const unsigned count = std::min(caps_.numextinsel, 4U);
     const auto at = std::ranges::find(inputs_, resource.number);
     if (at != inputs_.end()) return static_cast<unsigned>(at - inputs_.begin());
@@ -559,6 +578,10 @@ class Compiler {
       } else if ((unit_.state.sscsr[i] & kShotHasPeInputs) == 0) {
         problem(shot.line, fmt::format("single-shot control {} takes no PE inputs", i),
                 "TRCSSCSRn.PC is 0: use an address");
+      } else if ((unit_.environment.unknown_sscsr >> i & 1) != 0) {
+        note(shot.line,
+             fmt::format("whether single-shot control {} takes PE inputs is not known", i),
+             fmt::format("Bit 3 of TRCSSCSR{0} says so: --reg TRCSSCSR{0}=VALUE gives it", i));
       }
     }
   }
@@ -835,6 +858,7 @@ class Compiler {
   const Plan& plan_;
   Unit unit_;
   const Capabilities caps_;
+  const unsigned external_inputs_;  ///< Not as the driver cuts TRCIDR5.NUMEXTIN short.
   std::vector<PlanProblem>& problems_;
   CompiledPlan out_;
 
@@ -863,6 +887,38 @@ std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id
                                          const Environment& environment,
                                          std::vector<PlanProblem>& problems) {
   return Compiler(plan, id, environment, problems).run();
+}
+
+std::string acceptable_plan_text(const Plan& plan, const IdRegisters& id,
+                                 const Environment& environment) {
+  std::vector<std::string> lines = {std::string(kPlanHeading)};
+  for (std::string& line : plan_lines(plan)) lines.push_back(std::move(line));
+  const auto joined = [&lines] {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+  };
+  std::vector<PlanProblem> problems;
+  for (bool changed = true; changed;) {
+    problems.clear();
+    changed = false;
+    const auto parsed = parse_plan(joined(), nullptr, problems);
+    if (parsed) static_cast<void>(compile_plan(*parsed, id, environment, problems));
+    if (problems.empty()) return joined();
+    for (const PlanProblem& problem : problems) {
+      if (problem.line <= 1 || problem.line > lines.size()) continue;
+      std::string& line = lines[problem.line - 1];
+      if (line.starts_with('#')) continue;
+      line = fmt::format("# {}: {}.", line, problem.rule);
+      changed = true;
+    }
+  }
+  // Of no single line.
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (!lines[i].starts_with('#')) lines[i].insert(0, "# ");
+  }
+  for (const PlanProblem& problem : problems) lines.push_back("# " + problem.text());
+  return joined();
 }
 
 bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>& missing) {

@@ -1,6 +1,8 @@
 // Registers to a plan, in the words of compile.cc.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "waymark/base/bits.h"
 #include "waymark/etm4x/compile.h"
 
@@ -48,7 +50,7 @@ class Reader {
     }
     flag(plan_.return_stack, (config & kConfigReturnStack) != 0);
     if (const auto q = bits<14, 13>(config); q != 0) {
-      plan_.q_elements = {static_cast<std::uint8_t>(q == 1 ? 1 : 3), kRead};
+      plan_.q_elements = {static_cast<std::uint8_t>(q), kRead};
     }
     if (const auto cond = bits<10, 8>(config); cond != 0) {
       plan_.conditional = {static_cast<std::uint8_t>(cond), kRead};
@@ -91,7 +93,11 @@ class Reader {
   [[nodiscard]] std::optional<ContextMatch> context(std::string_view values, std::string_view masks,
                                                     unsigned slot) const {
     const std::uint32_t mask = reg(masks, slot / 4) >> (slot % 4 * 8) & 0xFF;
-    return ContextMatch{image_.value(values, slot), static_cast<std::uint8_t>(mask)};
+    std::uint64_t value = image_.value(values, slot);
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      if ((mask >> byte & 1) != 0) value &= ~(std::uint64_t{0xFF} << (8 * byte));
+    }
+    return ContextMatch{value, static_cast<std::uint8_t>(mask)};
   }
 
   [[nodiscard]] Match match(unsigned index, bool range) const {
@@ -118,7 +124,8 @@ class Reader {
       }
     }
     const std::uint32_t points = reg("TRCVISSCTLR");
-    for (unsigned i = 0; i < kAddressComparators; ++i) {
+    // From the top, as compile_plan() gives them out.
+    for (unsigned i = kAddressComparators; i-- > 0;) {
       if ((points >> i & 1) != 0) plan_.points.push_back({match(i, false), false, kRead});
       if ((points >> (16 + i) & 1) != 0) plan_.points.push_back({match(i, false), true, kRead});
     }
@@ -252,7 +259,7 @@ class Reader {
                          reg("TRCCNTCTLR", 0) == 0x10001 && reg("TRCCNTCTLR", 1) == 0x8102 &&
                          (reg("TRCVICTLR") & kVictlrEvent) == 3 &&
                          (reg("TRCSEQEVR", 0) == 0x81 || caps_.nrseqstate == 0);
-    if (strobes) {
+    if (strobes && reg("TRCCNTRLDVR", 0) != 0 && reg("TRCCNTRLDVR", 1) != 0) {
       // One line of a plan says all of that.
       plan_.counters[0] = {};
       plan_.counters[1] = {};
@@ -272,6 +279,11 @@ class Reader {
     plan_.sequencer_state = {static_cast<std::uint8_t>(reg("TRCSEQSTR") & 3), kRead};
   }
 
+  // Several comparators can compare alike.
+  static void add(std::vector<Match>& matches, Match match) {
+    if (std::ranges::find(matches, match) == matches.end()) matches.push_back(match);
+  }
+
   void shots() {
     for (unsigned i = 0; i < caps_.nr_ss_cmp; ++i) {
       const std::uint32_t control = reg("TRCSSCCR", i);
@@ -280,11 +292,11 @@ class Reader {
       if (control == 0 && shot.pe_inputs == 0) continue;
       shot.line = kRead;
       shot.repeat = bit<24>(control);
-      for (unsigned n = 0; n < kAddressComparators; ++n) {
-        if ((control >> n & 1) != 0) shot.addresses.push_back(match(n, false));
+      for (unsigned n = kAddressComparators; n-- > 0;) {
+        if ((control >> n & 1) != 0) add(shot.addresses, match(n, false));
       }
       for (unsigned pair = 0; pair < 8; ++pair) {
-        if ((control >> (16 + pair) & 1) != 0) shot.ranges.push_back(match(pair * 2, true));
+        if ((control >> (16 + pair) & 1) != 0) add(shot.ranges, match(pair * 2, true));
       }
     }
   }

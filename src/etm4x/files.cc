@@ -484,6 +484,19 @@ Shown show_idr(Unit& u) {
 Shown show_devarch(Unit& u) { return hex_line(u.id.devarch); }
 Shown show_traceid(Unit& u) { return hex_line(u.trace_id()); }
 Shown show_configr(Unit& u) { return hex_line(u.live_configr()); }
+Shown show_pdcr(Unit& u) { return hex_line(u.live_pdcr()); }
+template <unsigned Number>
+Shown show_idr8(Unit& u) {
+  return hex_line(u.id.idr8[Number - 8]);
+}
+template <auto Register>
+Shown show_management(Unit& u) {
+  return hex_line(u.id.mgmt.*Register);
+}
+template <unsigned Number>
+Shown show_pidr(Unit& u) {
+  return hex_line(u.id.mgmt.pidr[Number]);
+}
 
 // --- Configurations. -------------------------------------------------------------------------
 
@@ -524,6 +537,7 @@ using enum Grammar;
 using I = IndexFile;
 using C = Capabilities;
 using S = State;
+using M = ManagementRegisters;
 
 constexpr std::string_view kSelectorWords = "an event selector: 0 to ff";
 
@@ -651,9 +665,26 @@ constexpr std::array kFiles = {
   FileRow{"trcidr/trcidr3", kReadOnly, "TRCIDR3", I::kNone, kNone, "", nullptr, nullptr, show_idr<3>},
   FileRow{"trcidr/trcidr4", kReadOnly, "TRCIDR4", I::kNone, kNone, "", nullptr, nullptr, show_idr<4>},
   FileRow{"trcidr/trcidr5", kReadOnly, "TRCIDR5", I::kNone, kNone, "", nullptr, nullptr, show_idr<5>},
+  FileRow{"trcidr/trcidr8", kReadOnly, "TRCIDR8", I::kNone, kNone, "", nullptr, nullptr, show_idr8<8>},
+  FileRow{"trcidr/trcidr9", kReadOnly, "TRCIDR9", I::kNone, kNone, "", nullptr, nullptr, show_idr8<9>},
+  FileRow{"trcidr/trcidr10", kReadOnly, "TRCIDR10", I::kNone, kNone, "", nullptr, nullptr, show_idr8<10>},
+  FileRow{"trcidr/trcidr11", kReadOnly, "TRCIDR11", I::kNone, kNone, "", nullptr, nullptr, show_idr8<11>},
+  FileRow{"trcidr/trcidr12", kReadOnly, "TRCIDR12", I::kNone, kNone, "", nullptr, nullptr, show_idr8<12>},
+  FileRow{"trcidr/trcidr13", kReadOnly, "TRCIDR13", I::kNone, kNone, "", nullptr, nullptr, show_idr8<13>},
   FileRow{"mgmt/trcdevarch", kReadOnly, "TRCDEVARCH", I::kNone, kNone, "", nullptr, nullptr, show_devarch},
   FileRow{"mgmt/trctraceid", kReadOnly, "TRCTRACEIDR", I::kNone, kNone, "", nullptr, nullptr, show_traceid},
   FileRow{"mgmt/trcconfig", kReadOnly, "TRCCONFIGR", I::kNone, kNone, "", nullptr, nullptr, show_configr},
+  FileRow{"mgmt/trcpdcr", kReadOnly, "TRCPDCR", I::kNone, kNone, "", nullptr, nullptr, show_pdcr, true},
+  FileRow{"mgmt/trcpdsr", kReadOnly, "TRCPDSR", I::kNone, kNone, "", nullptr, nullptr, show_management<&M::pdsr>, true},
+  FileRow{"mgmt/trclsr", kReadOnly, "TRCLSR", I::kNone, kNone, "", nullptr, nullptr, show_management<&M::lsr>, true},
+  FileRow{"mgmt/trcauthstatus", kReadOnly, "TRCAUTHSTATUS", I::kNone, kNone, "", nullptr, nullptr, show_management<&M::authstatus>},
+  FileRow{"mgmt/trcdevid", kReadOnly, "TRCDEVID", I::kNone, kNone, "", nullptr, nullptr, show_management<&M::devid>},
+  FileRow{"mgmt/trcdevtype", kReadOnly, "TRCDEVTYPE", I::kNone, kNone, "", nullptr, nullptr, show_management<&M::devtype>, true},
+  FileRow{"mgmt/trcoslsr", kReadOnly, "TRCOSLSR", I::kNone, kNone, "", nullptr, nullptr, show_management<&M::oslsr>},
+  FileRow{"mgmt/trcpidr0", kReadOnly, "TRCPIDR0", I::kNone, kNone, "", nullptr, nullptr, show_pidr<0>, true},
+  FileRow{"mgmt/trcpidr1", kReadOnly, "TRCPIDR1", I::kNone, kNone, "", nullptr, nullptr, show_pidr<1>, true},
+  FileRow{"mgmt/trcpidr2", kReadOnly, "TRCPIDR2", I::kNone, kNone, "", nullptr, nullptr, show_pidr<2>, true},
+  FileRow{"mgmt/trcpidr3", kReadOnly, "TRCPIDR3", I::kNone, kNone, "", nullptr, nullptr, show_pidr<3>, true},
 
   // Configurations, below the configfs folder cs-syscfg.
   FileRow{"configurations/autofdo/enable", kReadWrite, "", I::kNone, kBoolean,
@@ -666,6 +697,13 @@ constexpr std::array kFiles = {
           "windows", nullptr, write_parameter<&Configuration::period>, show_parameter<&Configuration::period>},
 };
 // clang-format on
+
+const FileRow* file_of(const Unit& unit, std::string_view name) {
+  const FileRow* row = find_file(name);
+  const bool hidden = row != nullptr && row->memory_mapped &&
+                      unit.environment.access != RegisterAccess::kMemoryMapped;
+  return hidden ? nullptr : row;
+}
 
 std::expected<FileInput, Refusal> parse(const FileRow& row, std::string_view bytes) {
   FileInput in;
@@ -753,8 +791,8 @@ std::string comparator_view(const Unit& unit, unsigned index) {
 }
 
 Outcome Unit::write(std::string_view file, std::string_view bytes) {
-  const FileRow* row = find_file(file);
-  if (row == nullptr) return refuse(Errno::kNoEnt, "the driver has no such file");
+  const FileRow* row = file_of(*this, file);
+  if (row == nullptr) return refuse(Errno::kNoEnt, "this unit has no such file");
   if (row->store == nullptr) return refuse(Errno::kAcces, "the file can only be read");
   if (row->gate != nullptr) {
     if (auto open = row->gate(*this); !open) return open;
@@ -768,8 +806,8 @@ Outcome Unit::write(std::string_view file, std::string_view bytes) {
 }
 
 Shown Unit::read(std::string_view file) {
-  const FileRow* row = find_file(file);
-  if (row == nullptr) return refuse(Errno::kNoEnt, "the driver has no such file");
+  const FileRow* row = file_of(*this, file);
+  if (row == nullptr) return refuse(Errno::kNoEnt, "this unit has no such file");
   if (row->show == nullptr) return refuse(Errno::kAcces, "the file can only be written");
   return row->show(*this);
 }

@@ -33,8 +33,7 @@ Candidate candidate_of(const Plan& plan) {
   option(&PerfRequest::branch_broadcast, "branch_broadcast",
          plan.broadcast == BroadcastKind::kEverywhere);
   if (plan.strobe && plan.strobe->window == Configuration::kDefaultWindow) {
-    constexpr std::array<std::uint32_t, Configuration::kPresets> kPeriods = {
-        2, 4, 8, 16, 64, 128, 512, 1024, 4096};
+    constexpr auto& kPeriods = Configuration::kPeriods;
     const auto at = std::ranges::find(kPeriods, plan.strobe->period);
     if (at != kPeriods.end()) {
       c.request.configid = Configuration::kAutofdoHash;

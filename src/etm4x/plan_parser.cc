@@ -3,35 +3,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 #include <span>
 
+#include "waymark/base/number.h"
 #include "waymark/etm4x/plan.h"
 
 namespace waymark::etm4x {
 namespace {
 
-constexpr std::string_view kHeading = "etm4-plan 1";
 constexpr std::size_t kMostProblems = 100;
 constexpr std::size_t kMostItems = 1024;
 constexpr std::size_t kMostOfOneKind = 16;  // A selector has 16 bits for resources.
 constexpr std::uint8_t kAllLevels = 0x7F;
-
-constexpr std::array<std::string_view, 7> kLevelNames = {"s-el0", "s-el1", "s-el2", "s-el3",
-                                                         "el0",   "el1",   "el2"};
-
-std::optional<std::uint64_t> number_of(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Words of a line without its comment; a comma is a word of its own.
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -133,7 +117,7 @@ class LineParser {
 
   Parsed<std::uint64_t> number(std::string_view what, std::uint64_t least, std::uint64_t most) {
     const std::string_view word = take();
-    const auto value = number_of(word);
+    const auto value = parse_number(word);
     const std::string range =
         fmt::format("{} to {} is accepted; 0x before hexadecimal digits", least, most);
     if (!value) return wrong(fmt::format("'{}' is no number, as {} must be", word, what), range);
@@ -145,12 +129,12 @@ class LineParser {
 
   // SYMBOL, SYMBOL+OFFSET or a number.
   Parsed<Symbol> place(std::string_view word) {
-    if (const auto value = number_of(word)) return Symbol{*value, 0};
+    if (const auto value = parse_number(word)) return Symbol{*value, 0};
     const std::size_t plus = word.rfind('+');
     std::uint64_t offset = 0;
     std::string_view name = word;
     if (plus != std::string_view::npos) {
-      if (const auto value = number_of(word.substr(plus + 1))) {
+      if (const auto value = parse_number(word.substr(plus + 1))) {
         offset = *value;
         name = word.substr(0, plus);
       }
@@ -191,7 +175,7 @@ class LineParser {
       match.last = last.address;
     } else if (const std::size_t slash = word.find('/'); slash != std::string_view::npos) {
       PLAN_TRY(first, place(word.substr(0, slash)));
-      const auto size = number_of(word.substr(slash + 1));
+      const auto size = parse_number(word.substr(slash + 1));
       if (!size || *size == 0) {
         return wrong(fmt::format("'{}' has no size", word), std::string(kForms));
       }
@@ -216,9 +200,9 @@ class LineParser {
   Parsed<ContextMatch> context() {
     const std::string_view word = take();
     const std::size_t slash = word.find('/');
-    const auto value = number_of(word.substr(0, slash));
+    const auto value = parse_number(word.substr(0, slash));
     std::optional<std::uint64_t> ignored = 0;
-    if (slash != std::string_view::npos) ignored = number_of(word.substr(slash + 1));
+    if (slash != std::string_view::npos) ignored = parse_number(word.substr(slash + 1));
     if (!value || !ignored || *ignored > 0xFF) {
       return wrong(fmt::format("'{}' is no context value", word),
                    "Accepted: VALUE, or VALUE/MASK with a bit in MASK for each byte to ignore");
@@ -655,7 +639,13 @@ class LineParser {
                    "A name of letters, digits, `_`, `-` and `.` is accepted, such as tmc_etr0");
     }
     if (take_if("buffer")) {
-      PLAN_TRY(bytes, number("buffer size in bytes", 4096, std::uint64_t{1} << 40));
+      constexpr std::uint64_t kPage = 4096;
+      PLAN_TRY(bytes, number("buffer size in bytes", kPage, std::uint64_t{1} << 40));
+      if (bytes % kPage != 0) {
+        const std::uint64_t below = bytes / kPage * kPage;
+        return wrong(fmt::format("a buffer of {} bytes is not made of whole pages", bytes),
+                     fmt::format("{} or {} is accepted", below, below + kPage));
+      }
       found.buffer = bytes;
     }
     if (plan_.sinks.size() >= kMostItems) return too_many();
@@ -735,7 +725,7 @@ std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symb
     if (!headed) {
       if (words.size() != 2 || words[0] != "etm4-plan" || words[1] != "1") {
         problems.push_back({line, "the file does not begin as a plan",
-                            fmt::format("The first line is: {}", kHeading)});
+                            fmt::format("The first line is: {}", kPlanHeading)});
         return std::nullopt;
       }
       headed = true;
@@ -746,7 +736,8 @@ std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symb
     }
   }
   if (!headed && problems.size() == before) {
-    problems.push_back({1, "the file is empty", fmt::format("The first line is: {}", kHeading)});
+    problems.push_back(
+        {1, "the file is empty", fmt::format("The first line is: {}", kPlanHeading)});
   }
   if (problems.size() != before) return std::nullopt;
   return plan;

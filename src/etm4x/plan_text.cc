@@ -8,13 +8,33 @@
 namespace waymark::etm4x {
 namespace {
 
-constexpr std::array<std::string_view, 7> kLevelNames = {"s-el0", "s-el1", "s-el2", "s-el3",
-                                                         "el0",   "el1",   "el2"};
-
 std::string context_text(const ContextMatch& match) {
   return match.ignored == 0 ? fmt::format("0x{:x}", match.value)
                             : fmt::format("0x{:x}/0x{:x}", match.value, match.ignored);
 }
+
+std::string term_text(const Term& term) {
+  // The order says nothing, so there is one.
+  std::vector<std::string> resources;
+  for (const Resource& resource : term.any) resources.push_back(resource_text(resource));
+  std::ranges::sort(resources);
+  return fmt::format("{}{}", term.inverted ? "not " : "", fmt::join(resources, ", "));
+}
+
+// What registers hold and a plan cannot say is a number, which plans do not take.
+std::string load_store_text(unsigned kinds) {
+  constexpr std::array<std::string_view, 8> kWords = {"", "loads", "stores", "loads-stores",
+                                                      "", "",      "",       "all"};
+  const std::string_view word = kinds < kWords.size() ? kWords[kinds] : "";
+  return word.empty() ? fmt::format("{}", kinds) : std::string(word);
+}
+
+std::string_view q_text(unsigned kinds) {
+  constexpr std::array<std::string_view, 4> kWords = {"0", "counted", "2", "all"};
+  return kWords[kinds & 3];
+}
+
+}  // namespace
 
 std::string resource_text(const Resource& resource) {
   switch (resource.kind) {
@@ -39,21 +59,6 @@ std::string resource_text(const Resource& resource) {
   }
   return "";
 }
-
-std::string term_text(const Term& term) {
-  // The order says nothing, so there is one.
-  std::vector<std::string> resources;
-  for (const Resource& resource : term.any) resources.push_back(resource_text(resource));
-  std::ranges::sort(resources);
-  return fmt::format("{}{}", term.inverted ? "not " : "", fmt::join(resources, ", "));
-}
-
-std::string_view load_store_text(unsigned kinds) {
-  constexpr std::array<std::string_view, 4> kWords = {"none", "loads", "stores", "loads-stores"};
-  return kinds == 7 ? "all" : kinds < kWords.size() ? kWords[kinds] : "reserved";
-}
-
-}  // namespace
 
 std::string levels_text(std::uint32_t levels, std::string_view separator) {
   if (levels == 0) return "none";
@@ -133,7 +138,7 @@ std::vector<std::string> plan_lines(const Plan& plan) {
                     match_text(range.match, true)));
   }
   flag(plan.return_stack, "return-stack");
-  if (plan.q_elements) add(plan.q_elements->value == 1 ? "q-elements counted" : "q-elements all");
+  if (plan.q_elements) add(fmt::format("q-elements {}", q_text(plan.q_elements->value)));
   if (plan.conditional) {
     add(fmt::format("conditional {}", load_store_text(plan.conditional->value)));
   }
@@ -209,7 +214,7 @@ std::vector<std::string> plan_lines(const Plan& plan) {
 }
 
 std::string plan_text(const Plan& plan) {
-  std::string text = "etm4-plan 1\n";
+  std::string text = fmt::format("{}\n", kPlanHeading);
   for (const std::string& line : plan_lines(plan)) text += line + "\n";
   return text;
 }

@@ -8,7 +8,6 @@ namespace {
 // mode bits LOAD, STORE, data address, data value.
 constexpr std::uint32_t kModeDataBits = 0x18006;
 constexpr std::uint32_t kPeriodAfterReset = 8;
-constexpr std::uint32_t kPeriodAfterProbe = 12;
 
 template <class Slots>
 void clear(Slots& slots, unsigned first, unsigned end) {

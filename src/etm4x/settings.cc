@@ -149,6 +149,46 @@ Result<std::vector<SysfsWrite>> capture_settings(DeviceTree& tree, std::string_v
   return Capture(tree, unit, caps, walk).run();
 }
 
+Environment read_environment(DeviceTree& tree, std::string_view unit, const IdRegisters& id,
+                             bool walk) {
+  const auto number = [&](std::string_view file, unsigned base) {
+    return read_number(tree, fmt::format("{}/{}", unit, file), base);
+  };
+  const auto missing = [&](std::string_view file) {
+    const auto value = number(file, 16);
+    return !value && value.error().code == ErrorCode::kNotFound;
+  };
+  Environment found;
+  if (const auto cpu = number("cpu", 10)) found.cpu = static_cast<unsigned>(*cpu);
+  // -1 where the core has no such filter.
+  found.has_trf = number("ts_source", 10).has_value();
+  const bool ete = (id.devarch >> 12 & 0xF) == 5;
+  // A part of the registers of mgmt/, as a driver shows it that has no memory to read them from.
+  const bool part =
+      !missing("mgmt/trcoslsr") && missing("mgmt/trcpdcr") && missing("mgmt/trcpidr0");
+  if (ete || part) found.access = RegisterAccess::kSystemRegisters;
+
+  const Capabilities caps = read_capabilities(id, found);
+  found.unknown_sscsr = 0xFF;
+  const auto take = [&](unsigned shot) {
+    const auto status = number("sshot_status", 16);
+    if (!status) return;
+    found.sscsr[shot] = static_cast<std::uint32_t>(*status);
+    found.unknown_sscsr &= static_cast<std::uint8_t>(~(1U << shot));
+  };
+  const auto selected = number("sshot_idx", 16);
+  if (!selected || *selected >= caps.nr_ss_cmp) return found;
+  take(static_cast<unsigned>(*selected));
+  if (!walk || !tree.live() || caps.nr_ss_cmp == 1) return found;
+  const std::string index = fmt::format("{}/sshot_idx", unit);
+  for (unsigned shot = 0; shot < caps.nr_ss_cmp; ++shot) {
+    if (shot == *selected || !tree.write(index, fmt::format("0x{:x}\n", shot))) continue;
+    take(shot);
+  }
+  static_cast<void>(tree.write(index, fmt::format("0x{:x}\n", *selected)));
+  return found;
+}
+
 RegisterImage image_of_settings(const std::vector<SysfsWrite>& settings, const IdRegisters& id,
                                 const Environment& environment) {
   Unit unit(id, environment);

@@ -133,6 +133,22 @@ Result<IdRegisters> read_ids(DeviceTree& tree, std::string_view unit) {
   } else {
     return std::unexpected(devarch.error());
   }
+  const auto optional = [&](std::string_view file, std::uint32_t& value) {
+    const auto read = read_number(tree, fmt::format("{}/{}", unit, file));
+    if (read) value = static_cast<std::uint32_t>(*read);
+  };
+  for (unsigned i = 0; i < id.idr8.size(); ++i) {
+    optional(fmt::format("trcidr/trcidr{}", i + 8), id.idr8[i]);
+  }
+  for (unsigned i = 0; i < id.mgmt.pidr.size(); ++i) {
+    optional(fmt::format("mgmt/trcpidr{}", i), id.mgmt.pidr[i]);
+  }
+  optional("mgmt/trcpdsr", id.mgmt.pdsr);
+  optional("mgmt/trclsr", id.mgmt.lsr);
+  optional("mgmt/trcauthstatus", id.mgmt.authstatus);
+  optional("mgmt/trcdevid", id.mgmt.devid);
+  optional("mgmt/trcdevtype", id.mgmt.devtype);
+  optional("mgmt/trcoslsr", id.mgmt.oslsr);
   return id;
 }
 

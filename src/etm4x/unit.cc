@@ -29,7 +29,6 @@ class ImageBuilder {
 namespace {
 
 constexpr std::uint32_t kModeAfterProbe = mode::kStartStop;
-constexpr std::uint32_t kPeriodAfterProbe = 0xC;
 constexpr std::uint32_t kTraceAlways = 0x01;
 constexpr unsigned kFirstTraceId = 0x10;
 constexpr unsigned kTraceIdEnd = 0x70;
@@ -78,6 +77,10 @@ unsigned Unit::trace_id() {
 
 std::uint32_t Unit::live_configr() const {
   return static_cast<std::uint32_t>(written_.value("TRCCONFIGR"));
+}
+
+std::uint32_t Unit::live_pdcr() const {
+  return use == Use::kIdle ? 0 : static_cast<std::uint32_t>(written_.value("TRCPDCR"));
 }
 
 RegisterImage Unit::image() {
@@ -178,12 +181,10 @@ void Unit::read_back(std::span<const std::pair<std::string, std::uint64_t>> regi
 }
 
 void Unit::load_configuration(unsigned preset) {
-  constexpr std::array<std::uint32_t, Configuration::kPresets> kPeriods = {2,   4,   8,    16,  64,
-                                                                           128, 512, 1024, 4096};
   const auto window = static_cast<std::uint32_t>(preset == 0 ? configuration.window
                                                              : Configuration::kDefaultWindow);
-  const auto period =
-      preset == 0 ? static_cast<std::uint32_t>(configuration.period) : kPeriods[preset - 1];
+  const auto period = preset == 0 ? static_cast<std::uint32_t>(configuration.period)
+                                  : Configuration::kPeriods[preset - 1];
   State& s = state;
   s.rsctlr[2] = 0x20001;  // Counter 0 at zero.
   s.rsctlr[3] = 0x20002;  // Counter 1 at zero.

@@ -5,10 +5,6 @@
 namespace waymark::synth {
 namespace {
 
-std::uint64_t key_of(Place place) {
-  return place.address * 4 + static_cast<std::uint64_t>(place.isa);
-}
-
 std::uint64_t chance_of(std::uint32_t percent) {
   return (std::uint64_t{std::min(percent, 100U)} << 32) / 100;
 }
@@ -42,9 +38,9 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
   if (options_.processes.empty() && options.context_ids > 1)
     for (std::uint32_t i = 0; i < options.context_ids; ++i) options_.processes.push_back(0x100 + i);
   if (!options_.processes.empty()) context_.context_id = options_.processes.front();
-  if (!options_.machines.empty()) context_.vmid = options_.machines.front();
   if (options_.machines.empty() && options.vmids > 1)
     for (std::uint32_t i = 0; i < options.vmids; ++i) options_.machines.push_back(1 + i);
+  if (!options_.machines.empty()) context_.vmid = options_.machines.front();
   current_ = find(first);
   resume_exceptions();
 }
@@ -55,13 +51,13 @@ Place Execution::restart() {
 }
 
 CodeBlock* Execution::find(Place place) {
-  const auto at = index_.find(key_of(place));
+  const auto at = index_.find(place);
   return at != index_.end() ? at->second : build(place);
 }
 
 CodeBlock* Execution::build(Place place) {
   CodeBlock& block = blocks_.emplace_back();
-  index_.emplace(key_of(place), &block);
+  index_.emplace(place, &block);
   block.start = block.end = place.address;
   block.isa = block.next_isa = place.isa;
   isa::Instruction instruction;

@@ -2,11 +2,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include "graph.h"
+#include "waymark/base/number.h"
 
 namespace waymark::synth {
 namespace {
@@ -30,17 +30,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
     words.push_back(line.substr(0, size));
     line.remove_prefix(size);
   }
-}
-
-/// Decimal, or hexadecimal after "0x".
-std::optional<std::uint64_t> number_of(std::string_view word) {
-  const bool hex = word.starts_with("0x") || word.starts_with("0X");
-  if (hex) word.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, code] =
-      std::from_chars(word.data(), word.data() + word.size(), value, hex ? 16 : 10);
-  if (code != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
 }
 
 class Parser {
@@ -77,7 +66,7 @@ class Parser {
   }
 
   std::uint32_t number(std::string_view word, std::uint32_t most) {
-    const std::optional<std::uint64_t> value = number_of(word);
+    const std::optional<std::uint64_t> value = parse_number(word);
     if (!value || *value > most) {
       wrong(fmt::format("'{}' is no number from 0 to {}", word, most));
       return 0;
@@ -132,7 +121,7 @@ class Parser {
         wrong(fmt::format("'{}' is none of A64, A32 and T32", words[1]));
     } else if (keyword == "at") {
       if (!arguments(words, 1, 1, "at ADDRESS")) return;
-      const std::optional<std::uint64_t> value = number_of(words[1]);
+      const std::optional<std::uint64_t> value = parse_number(words[1]);
       if (!value || *value == 0 || *value % 4 != 0)
         wrong(fmt::format("'{}' is no address that is a multiple of 4", words[1]));
       address_ = value.value_or(0);

@@ -3,6 +3,7 @@
 #include "etmv3_unit.h"
 #include "etmv4_unit.h"
 #include "message_unit.h"
+#include "protocols.h"
 #include "ptm_unit.h"
 #include "waymark/synth/trace_unit.h"
 
@@ -14,10 +15,6 @@ std::unexpected<Error> refuse(const UnitOptions& options, std::string_view what)
       ErrorCode::kInvalidArgument,
       fmt::format("A {} trace unit cannot be made: {}", protocol_name(options.protocol), what),
       kNoIndex, options.trace_id);
-}
-
-bool is_etmv4(Protocol protocol) {
-  return protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
 }
 
 std::string_view usual_core(Protocol protocol) {
@@ -58,7 +55,7 @@ Result<void> check(const UnitOptions& options) {
 Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const Program* program,
                                              const ExecutionOptions& execution, bool keep_truth) {
   WAYMARK_TRY(check(options));
-  if (options.protocol == Protocol::kStm || options.protocol == Protocol::kItm) {
+  if (is_message(options.protocol)) {
     if (!options.core.empty()) return refuse(options, "It traces software, and no core.");
     if (options.protocol == Protocol::kStm) return std::make_unique<StmUnit>(options, keep_truth);
     return std::make_unique<ItmUnit>(options, keep_truth);

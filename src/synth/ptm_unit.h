@@ -1,59 +1,54 @@
 #pragma once
 
-#include "core_unit.h"
+#include "pft_unit.h"
 #include "waymark/ptm/config.h"
+#include "waymark/ptm/encoder.h"
 #include "waymark/ptm/packet.h"
 
 namespace waymark::synth {
 
+struct PtmProtocol {
+  using Packet = ptm::Packet;
+  using PacketType = ptm::PacketType;
+  using Config = ptm::Config;
+  using Reason = ptm::IsyncReason;
+  static constexpr Reason kPeriodic = Reason::kPeriodic;
+  static constexpr Reason kBegin = Reason::kTraceEnable;
+  static constexpr Reason kOverflow = Reason::kRestartOverflow;
+  static auto encode(const Packet& packet, const Config& config, std::vector<std::uint8_t>& out) {
+    return ptm::encode(packet, config, out);
+  }
+};
+
 /// PTM, PFT 1.1.  Fact sheet ptm.md, seen from the other side.
-class PtmUnit final : public CoreUnit {
+class PtmUnit final : public PftUnit<PtmUnit, PtmProtocol> {
  public:
   PtmUnit(const UnitOptions& options, const std::string& core_name, isa::Core core,
           const Program& program, const ExecutionOptions& execution, bool keep_truth);
 
-  void run(std::vector<std::uint8_t>& out, std::size_t bytes) override;
-  void finish(std::vector<std::uint8_t>& out) override;
-  [[nodiscard]] std::vector<UnitRegister> registers() const override;
   [[nodiscard]] std::string type() const override { return "PTM1.1"; }
   [[nodiscard]] std::unique_ptr<Source> make_source(const image::Image& image) const override;
 
  private:
-  enum Rare : std::size_t { kTimestamp, kEvent, kOverflow, kFilter };
-  static constexpr std::size_t kRareCount = 4;
+  friend class PftUnit<PtmUnit, PtmProtocol>;
   static constexpr unsigned kMaxAtoms = 5;
 
   static ptm::Config make_config(const UnitOptions& options, isa::Core core);
 
-  void put(const ptm::Packet& packet);
   void atom(bool taken);
+  void plain_block(std::uint32_t /*count*/, bool taken) { atom(taken); }
   void flush_atoms();
   void branch(Place to, bool exception, std::uint16_t number);
-  void context_packets();
   std::uint32_t take_cycles();
   void say_cycles(std::uint32_t count);
 
   void synchronise(ptm::IsyncReason reason);
   void on_block(const Step& step);
   void on_exception(const Step& step);
-  void follow(Step& step);
-  bool run_plain();
-  void rare();
   void put_timestamp();
+  void put_trigger();
 
-  ptm::Config config_;
-  Schedule<kRareCount> schedule_;
-  std::vector<std::uint8_t>* out_ = nullptr;
-  std::uint64_t written_ = 0;
-  std::size_t run_start_ = 0;
-  std::uint64_t synced_at_ = 0;
-  bool started_ = false;
   std::uint32_t atoms_ = 0;
-  unsigned atom_count_ = 0;
-  Place sent_;  // The last address in the trace, and the instruction set that the reader knows.
-  PeContext sent_context_;
-  std::uint64_t last_timestamp_ = 0;
-  bool timestamp_known_ = false;
   std::uint64_t counted_to_ = 0;
   UnitStack stack_;
 };

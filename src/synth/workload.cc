@@ -4,21 +4,13 @@
 
 #include <algorithm>
 
+#include "protocols.h"
+
 namespace waymark::synth {
 namespace {
 
 constexpr std::size_t kMaxSources = 0x60;
 constexpr TraceId kFirstId = 0x10;
-
-bool is_etmv4(Protocol protocol) {
-  return protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
-}
-bool is_message(Protocol protocol) {
-  return protocol == Protocol::kStm || protocol == Protocol::kItm;
-}
-bool is_pft(Protocol protocol) {
-  return protocol == Protocol::kPtm || protocol == Protocol::kEtmV3;
-}
 
 /// About every so many blocks, or never.
 std::uint64_t some(Random& random, std::uint64_t mean) {
@@ -55,6 +47,8 @@ UnitOptions draw_unit(Random& random, Protocol protocol, TraceId id) {
   drawn.trace_id = id;
   drawn.seed = random.fork();
   drawn.sync_period = random.between(64, 4000);
+  // Now and then so rarely that a capture synchronises once or twice.
+  if (Random(drawn.seed).one_in(4)) drawn.sync_period *= 32;
   drawn.timestamp_mean = some(random, 100);
   drawn.overflow_mean = some(random, 2000);
   if (is_message(protocol)) return drawn;

@@ -170,6 +170,70 @@ run etm4 explain good
 expect_code 0
 expect_out 'ETM_0 (ETM4)'
 
+case=explain_with_what_the_snapshot_leaves_out
+run etm4 explain good --unit ETM_0 --reg TRCIDR3=0x007B0004 --reg TRCIDR4=0x11170004 \
+  --reg TRCIDR5=0x28C7081E
+expect_code 0
+grep -q 'are not all known' out && complain 'the note on missing registers'
+run etm4 explain good --unit etm7
+expect_code 3
+expect_err 'There is no etm7 in good; there is ETM_0.'
+run etm4 explain good --reg TRCIDR9=1
+expect_code 3
+expect_err 'describe a unit'
+run etm4 explain good --walk
+expect_code 2
+run etm4 explain good --root tree
+expect_code 2
+
+case=explain_as_plan_of_one_of_two
+run synth -o two --protocol etmv4 --cores 2 --size 1000
+run etm4 explain two --as-plan
+expect_code 2
+expect_err 'ETM_0, ETM_1: name one of them with --unit'
+run etm4 explain two --as-plan --unit ETM_1
+expect_code 0
+expect_out '# ETM_1 (ETM4'
+cp out two.plan
+run etm4 plan two.plan --root tree
+expect_code 0
+
+case=explain_as_plan_comments_what_plans_do_not_say
+cp -r tree odd_tree && printf '0x3\n' >odd_tree/etm0/syncfreq
+run etm4 explain --root odd_tree --as-plan
+expect_code 0
+expect_out '# sync 8: 8 is no synchronisation period in bytes.'
+cp out odd.plan
+run etm4 plan odd.plan --root tree
+expect_code 0
+
+case=plan_of_a_unit_of_system_registers
+cp -r tree sysreg && printf '0x8\n' >sysreg/etm0/mgmt/trcoslsr
+run etm4 plan good.plan --root sysreg
+expect_code 0
+grep -q TRCPDCR out && complain 'TRCPDCR'
+run etm4 plan good.plan --root tree
+expect_out TRCPDCR
+
+case=plan_with_pe_inputs
+printf 'etm4-plan 1\nsingle-shot 0 pe-input 0\n' >shot.plan
+units=(--reg TRCIDR4=0x11171004 --root tree)
+run etm4 plan shot.plan "${units[@]}"
+expect_code 0
+expect_out 'whether single-shot control 0 takes PE inputs is not known'
+run etm4 plan shot.plan "${units[@]}" --reg TRCSSCSR0=0
+expect_code 3
+expect_err 'single-shot control 0 takes no PE inputs'
+run etm4 plan shot.plan "${units[@]}" --reg TRCSSCSR0=8
+expect_code 0
+expect_out 'TRCSSPCICR0    0x00000001'
+printf '0x0\n' >tree/etm0/sshot_idx
+printf '0x8\n' >tree/etm0/sshot_status
+run etm4 plan shot.plan "${units[@]}"
+expect_code 0
+grep -q 'is not known' out && complain 'the note'
+rm tree/etm0/sshot_idx tree/etm0/sshot_status
+
 case=explain_other_file
 printf 'neither' >other
 run etm4 explain other

@@ -220,11 +220,56 @@ TEST(Settings, captured_and_replayed_give_the_same_registers) {
   EXPECT_EQ(image_of_settings(*settings, middle_unit(), {}), tree.unit.image());
 }
 
-TEST(Ids, are_read_from_the_tree) {
+TEST(ReadEnvironment, of_a_live_unit) {
   ModelTree tree(full_unit());
+  tree.unit.environment.cpu = 5;
+  tree.unit.environment.has_trf = true;
+  for (unsigned i = 0; i < 8; ++i) tree.unit.state.sscsr[i] = i;
+  tree.unit.state.sshot_idx = 3;
+  const Environment seen = read_environment(tree, "etm0", full_unit(), false);
+  EXPECT_EQ(seen.cpu, 5);
+  EXPECT_TRUE(seen.has_trf);
+  EXPECT_EQ(seen.access, RegisterAccess::kMemoryMapped);
+  EXPECT_EQ(seen.sscsr[3], 3);
+  EXPECT_EQ(seen.unknown_sscsr, 0xF7);
+  EXPECT_EQ(tree.writes, 0) << "it was not asked to walk";
+  const Environment walked = read_environment(tree, "etm0", full_unit(), true);
+  EXPECT_EQ(walked.unknown_sscsr, 0);
+  EXPECT_EQ(walked.sscsr[7], 7);
+  EXPECT_EQ(tree.unit.state.sshot_idx, 3) << "the selection is put back";
+}
+
+TEST(ReadEnvironment, a_unit_of_system_registers_shows_less) {
+  ModelTree tree(middle_unit());
+  tree.unit.environment.access = RegisterAccess::kSystemRegisters;
+  EXPECT_EQ(read_environment(tree, "etm0", middle_unit(), false).access,
+            RegisterAccess::kSystemRegisters);
+  EXPECT_FALSE(read_environment(tree, "etm0", middle_unit(), false).has_trf);
+  EXPECT_EQ(read_environment(tree, "none", ete_unit(), false).access,
+            RegisterAccess::kSystemRegisters)
+      << "an ETE has no other access";
+  EXPECT_EQ(read_environment(tree, "none", middle_unit(), false).access,
+            RegisterAccess::kMemoryMapped)
+      << "a copy of a few files says nothing";
+}
+
+TEST(Settings, of_a_unit_after_probe_compare_alike) {
+  ModelTree tree(middle_unit());
+  const auto first = capture_settings(tree, "etm0", tree.unit.caps, true);
+  const auto second = capture_settings(tree, "etm0", tree.unit.caps, true);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(*first, *second);
+}
+
+TEST(Ids, are_read_from_the_tree) {
+  IdRegisters held = full_unit();
+  held.idr8 = {1, 2, 3, 4, 5, 6};
+  held.mgmt.authstatus = 0xCC;
+  held.mgmt.pidr[2] = 7;
+  ModelTree tree(held);
   const auto id = read_ids(tree, "etm0");
   ASSERT_TRUE(id);
-  EXPECT_EQ(*id, full_unit());
+  EXPECT_EQ(*id, held);
 }
 
 }  // namespace

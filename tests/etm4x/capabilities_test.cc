@@ -96,7 +96,7 @@ TEST(Accepted, kinds_of_unit) {
 TEST(CapabilityText, says_what_there_is) {
   const std::string text = capability_text(middle_unit(), read_capabilities(middle_unit(), {}));
   EXPECT_NE(text.find("address comparators      4 pairs\n"), std::string::npos);
-  EXPECT_NE(text.find("secure levels            EL0 EL1 EL3\n"), std::string::npos);
+  EXPECT_NE(text.find("secure levels            s-el0 s-el1 s-el3\n"), std::string::npos);
 }
 
 }  // namespace

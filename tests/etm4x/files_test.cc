@@ -24,7 +24,10 @@ Unit make(On which, Quirks quirks = kAllQuirks) {
     case On::kMiddle:
       break;
   }
-  return Unit(middle_unit(), environment, quirks);
+  IdRegisters id = middle_unit();
+  id.idr8 = {0x88, 0x89, 0x8A, 0x8B, 0x8C, 0x8D};
+  id.mgmt = {.pdsr = 0x23, .lsr = 1, .authstatus = 0xCC, .devid = 2, .pidr = {0x5D, 0xB9, 0x4B, 7}};
+  return Unit(id, environment, quirks);
 }
 
 struct Step {
@@ -231,6 +234,12 @@ const std::vector<StoreCase> kStoreCases = {
     {On::kMiddle, {}, "trcidr/trcidr3", "0", "-EACCES", "0xd7b0004"},
     {On::kMiddle, {}, "trcidr/trcidr4", "0", "-EACCES", "0x11170004"},
     {On::kMiddle, {}, "trcidr/trcidr5", "0", "-EACCES", "0x28c7081e"},
+    {On::kMiddle, {}, "trcidr/trcidr8", "0", "-EACCES", "0x88"},
+    {On::kMiddle, {}, "trcidr/trcidr9", "0", "-EACCES", "0x89"},
+    {On::kMiddle, {}, "trcidr/trcidr10", "0", "-EACCES", "0x8a"},
+    {On::kMiddle, {}, "trcidr/trcidr11", "0", "-EACCES", "0x8b"},
+    {On::kMiddle, {}, "trcidr/trcidr12", "0", "-EACCES", "0x8c"},
+    {On::kMiddle, {}, "trcidr/trcidr13", "0", "-EACCES", "0x8d"},
     {On::kMiddle, {}, "mgmt/trcdevarch", "0", "-EACCES", "0x47704a13"},
     {On::kMiddle, {}, "mgmt/trctraceid", "0", "-EACCES", "0x10"},
     {On::kMiddle, {}, "mgmt/trcconfig", "0", "-EACCES", "0x0"},
@@ -240,6 +249,25 @@ const std::vector<StoreCase> kStoreCases = {
      "0",
      "-EACCES",
      "0x8"},
+
+    {On::kMiddle, {}, "mgmt/trcpdcr", "0", "-EACCES", "0x0"},
+    {On::kMiddle, {{"enable_source", "1"}}, "mgmt/trcpdcr", "0", "-EACCES", "0x8"},
+    {On::kMiddle,
+     {{"enable_source", "1"}, {"enable_source", "0"}},
+     "mgmt/trcpdcr",
+     "0",
+     "-EACCES",
+     "0x0"},
+    {On::kMiddle, {}, "mgmt/trcpdsr", "0", "-EACCES", "0x23"},
+    {On::kMiddle, {}, "mgmt/trclsr", "0", "-EACCES", "0x1"},
+    {On::kMiddle, {}, "mgmt/trcauthstatus", "0", "-EACCES", "0xcc"},
+    {On::kMiddle, {}, "mgmt/trcdevid", "0", "-EACCES", "0x2"},
+    {On::kMiddle, {}, "mgmt/trcdevtype", "0", "-EACCES", "0x13"},
+    {On::kMiddle, {}, "mgmt/trcoslsr", "0", "-EACCES", "0x8"},
+    {On::kMiddle, {}, "mgmt/trcpidr0", "0", "-EACCES", "0x5d"},
+    {On::kMiddle, {}, "mgmt/trcpidr1", "0", "-EACCES", "0xb9"},
+    {On::kMiddle, {}, "mgmt/trcpidr2", "0", "-EACCES", "0x4b"},
+    {On::kMiddle, {}, "mgmt/trcpidr3", "0", "-EACCES", "0x7"},
 
     {On::kMiddle, {}, "configurations/autofdo/enable", "yes", "ok", "1"},
     {On::kMiddle, {}, "configurations/autofdo/enable", "maybe", "-EINVAL", "0"},
@@ -304,6 +332,23 @@ TEST(FileTable, unknown_file) {
   Unit unit = make(On::kMiddle);
   EXPECT_EQ(write(unit, "none", "1"), "-ENOENT");
   EXPECT_EQ(read(unit, "none"), "-ENOENT");
+}
+
+TEST(FileTable, units_of_system_registers_show_a_part_of_mgmt) {
+  Environment environment;
+  environment.access = RegisterAccess::kSystemRegisters;
+  Unit unit(middle_unit(), environment);
+  std::set<std::string> shown;
+  for (const FileRow& row : file_table()) {
+    if (!row.name.starts_with("mgmt/")) continue;
+    if (read(unit, row.name) == "-ENOENT") {
+      EXPECT_EQ(write(unit, row.name, "0"), "-ENOENT") << row.name;
+    } else {
+      shown.emplace(row.name);
+    }
+  }
+  EXPECT_EQ(shown, (std::set<std::string>{"mgmt/trcauthstatus", "mgmt/trcconfig", "mgmt/trcdevarch",
+                                          "mgmt/trcdevid", "mgmt/trcoslsr", "mgmt/trctraceid"}));
 }
 
 TEST(FileStoreEffects, levels_leave_the_rest_of_victlr) {

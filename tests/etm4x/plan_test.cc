@@ -98,6 +98,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"single-shot 0 twice\n", "line 2: 'twice' is nothing of a single-shot control."},
       {"strobe window 5\n", "line 2: strobing needs a window (cycles) and a period (windows)."},
       {"sink ../x\n", "line 2: '../x' is no device name."},
+      {"sink tmc_etr0 buffer 5000\n",
+       "line 2: a buffer of 5000 bytes is not made of whole pages. 4096 or 8192 is accepted."},
       {"sink a$(id)\n", "line 2: 'a$(id)' is no device name."},
       {"cycles 8\nlevels el0\ncycles 9\n", "line 4: line 2 has 'cycles' already."},
       {"counter 0 value 5\ncounter 1 value 5\ncounter 0x0 value 7\n",
@@ -245,6 +247,74 @@ TEST(Compile, beyond_sysfs_is_in_the_image_and_said) {
   EXPECT_EQ(reg(plan, "TRCSTALLCTLR"), 0x104);
   EXPECT_EQ(reg(plan, "TRCEXTINSELR"), 2);
   EXPECT_EQ(plan.beyond_sysfs.size(), 2);
+}
+
+TEST(AcceptablePlan, what_a_plan_cannot_say_is_a_comment) {
+  RegisterImage image;
+  image.set("TRCCONFIGR", 5U << 8 | kConfigCycles | 2U << 13);
+  image.set("TRCCCCTLR", 2);
+  image.set("TRCSYNCPR", 3);
+  image.set("TRCVICTLR", 0x201);
+  image.set("TRCVIIECTLR", 3);
+  image.set("TRCACVR0", 0x200, true);
+  image.set("TRCACVR1", 0x100, true);
+  image.set("TRCACVR2", 0x300, true);
+  image.set("TRCACVR3", 0x400, true);
+  image.set("TRCVIPCSSCTLR", 1);
+  const Capabilities caps = read_capabilities(middle_unit(), {});
+  EXPECT_EQ(acceptable_plan_text(plan_of(image, caps), middle_unit(), {}),
+            "etm4-plan 1\n"
+            "pe 0\n"
+            "# include 0x200..0x100: '0x200..0x100' ends before it begins.\n"
+            "include 0x300..0x400\n"
+            "# start-input 0: the unit has no such PE comparator input.\n"
+            "begin started\n"
+            "levels el0 el1 el2 s-el0 s-el1 s-el3\n"
+            "when always\n"
+            "# cycles 2: the threshold 2 is below the smallest of the unit.\n"
+            "# q-elements 2: '2' is no choice here.\n"
+            "# conditional 5: '5' is no choice here.\n"
+            "# sync 8: 8 is no synchronisation period in bytes.\n");
+}
+
+TEST(AcceptablePlan, a_strobing_unit_is_one_line) {
+  Unit unit(middle_unit());
+  ASSERT_EQ(write(unit, "configurations/autofdo/enable", "1"), "ok");
+  const std::string text =
+      acceptable_plan_text(plan_of(unit.image(), unit.caps), middle_unit(), {});
+  EXPECT_NE(text.find("\nstrobe window 5000 period 10000\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find('#'), std::string::npos) << text;
+}
+
+TEST(Compile, pe_inputs_of_a_single_shot_need_a_control_that_takes_them) {
+  constexpr std::string_view kLine = "etm4-plan 1\nsingle-shot 0 pe-input 0\n";
+  std::vector<PlanProblem> problems;
+  const auto plan = parse_plan(kLine, nullptr, problems);
+  ASSERT_TRUE(plan);
+  Environment environment;
+  EXPECT_FALSE(compile_plan(*plan, full_unit(), environment, problems));
+  EXPECT_EQ(problems.at(0).text(),
+            "line 2: single-shot control 0 takes no PE inputs. TRCSSCSRn.PC is 0: use an address.");
+  problems.clear();
+  environment.sscsr[0] = 0x8;
+  const auto known = compile_plan(*plan, full_unit(), environment, problems);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(reg(*known, "TRCSSPCICR0"), 1);
+  EXPECT_TRUE(std::ranges::none_of(known->notes, [](const auto& note) { return note.line == 2; }));
+  environment.sscsr[0] = 0;
+  environment.unknown_sscsr = 1;
+  const auto unknown = compile_plan(*plan, full_unit(), environment, problems);
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(reg(*unknown, "TRCSSPCICR0"), 1);
+  ASSERT_TRUE(std::ranges::any_of(unknown->notes, [](const auto& note) {
+    return note.line == 2 && note.rule.find("is not known") != std::string::npos;
+  }));
+}
+
+TEST(PlanCheck, external_inputs_are_counted_as_the_register_says) {
+  IdRegisters id = middle_unit();
+  id.idr[5] = (id.idr[5] & ~0x1FFU) | 0x100;  // The driver's file reads 0.
+  EXPECT_EQ(problems_of("event 0 external 200\n", id), "");
 }
 
 TEST(Compile, writes_undo_what_was_there_before) {

@@ -318,14 +318,5 @@ TEST(Perf, configurations) {
   EXPECT_EQ(unit.perf_start(request).error().error, Errno::kInval);
 }
 
-TEST(Quirks, each_has_a_name_and_two_sentences) {
-  Quirks all = 0;
-  for (const QuirkRow& row : quirk_table()) {
-    EXPECT_FALSE(row.name.empty() || row.driver.empty() || row.fixed.empty());
-    all |= static_cast<Quirks>(row.quirk);
-  }
-  EXPECT_EQ(all, kAllQuirks);
-}
-
 }  // namespace
 }  // namespace waymark::etm4x

@@ -180,5 +180,31 @@ TEST(SynthCapture, a_snapshot_in_a_folder_is_checked_against_its_truth) {
   fs::remove_all(folder + "_other");
 }
 
+TEST(SynthWorkload, synchronises_often_and_hardly_ever) {
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto workload = Workload::random({.seed = seed});
+    ASSERT_TRUE(workload);
+    for (const UnitOptions& unit : workload->units) {
+      shortest = std::min(shortest, unit.sync_period);
+      longest = std::max(longest, unit.sync_period);
+    }
+  }
+  EXPECT_LT(shortest, 500U);
+  EXPECT_GT(longest, 50'000U);
+}
+
+TEST(SynthUnit, vmids_beyond_8_bits_are_refused_where_packets_hold_8) {
+  const auto program = Program::random({.seed = 1, .isa = isa::Isa::kA32});
+  ASSERT_TRUE(program);
+  for (const Protocol protocol : {Protocol::kPtm, Protocol::kEtmV3}) {
+    UnitOptions options;
+    options.protocol = protocol;
+    EXPECT_FALSE(make_unit(options, &*program, {.vmids = 256}, false));
+    EXPECT_TRUE(make_unit(options, &*program, {.vmids = 255}, false));
+  }
+}
+
 }  // namespace
 }  // namespace waymark::synth

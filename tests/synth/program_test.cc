@@ -98,6 +98,31 @@ TEST(SynthProgram, without_handlers_is_not_traced) {
   EXPECT_THAT(unit.error().detail, HasSubstr("no exception handler"));
 }
 
+TEST(SynthProgram, addresses_that_differ_in_their_top_bits_are_two_places) {
+  // NOP; B to itself, at both.
+  const std::vector<std::uint8_t> code = {0x1F, 0x20, 0x03, 0xD5, 0x00, 0x00, 0x00, 0x14};
+  Program program;
+  ASSERT_TRUE(program.add_segment(0x1000, code));
+  ASSERT_TRUE(program.add_segment(0x4000000000001000, code));
+  program.add_entry({0x1000, isa::Isa::kA64});
+  Execution execution(program, {}, {});
+  EXPECT_EQ(execution.block_at({0x1000, isa::Isa::kA64}).start, 0x1000U);
+  EXPECT_EQ(execution.block_at({0x4000000000001000, isa::Isa::kA64}).start, 0x4000000000001000U);
+}
+
+TEST(SynthProgram, so_many_machines_have_so_many_vmids) {
+  auto program = Program::random({.seed = 3});
+  ASSERT_TRUE(program);
+  Execution execution(*program, {}, {.exception_mean = 2, .vmids = 2});
+  std::set<std::uint32_t> seen;
+  Step step;
+  for (unsigned i = 0; i < 20'000; ++i) {
+    seen.insert(execution.context().vmid);
+    execution.next(step);
+  }
+  EXPECT_EQ(seen, (std::set<std::uint32_t>{1, 2}));
+}
+
 TEST(SynthProgram, a_branch_that_cannot_reach_is_named_by_its_caller) {
   EXPECT_THAT(error_of("at 0x1000\nfunction far_caller\n call there\nend\n"
                        "at 0x900000000\nfunction there\n work 1\nend\n"),

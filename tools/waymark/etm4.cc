@@ -9,39 +9,26 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/base/number.h"
 #include "waymark/inputs/ini.h"
 
 namespace waymark::cli {
 namespace {
 
-// --reg NAME=VALUE for an ID register.
-Result<bool> take_register(const std::string& text, etm4x::IdRegisters& id) {
-  const std::size_t at = text.find('=');
-  const std::string name = text.substr(0, at);
-  const auto value =
-      at == std::string::npos ? std::nullopt : inputs::ini_number(text.substr(at + 1));
-  if (!value || at + 1 == text.size()) {
-    return fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("--reg {} is not of the form NAME=VALUE, such as TRCIDR4=0x11170004.", text));
-  }
-  for (unsigned i = 0; i < id.idr.size(); ++i) {
-    if (name != fmt::format("TRCIDR{}", i)) continue;
-    id.idr[i] = static_cast<std::uint32_t>(*value);
-    return true;
-  }
-  if (name != "TRCDEVARCH") {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("--reg {}: TRCIDR0 to TRCIDR5 and TRCDEVARCH describe a unit.", name));
-  }
-  id.devarch = static_cast<std::uint32_t>(*value);
-  return true;
+// The number after `stem` in a name, if it is `first` to `last`.
+std::optional<unsigned> numbered(std::string_view name, std::string_view stem, unsigned first,
+                                 unsigned last) {
+  if (!name.starts_with(stem)) return std::nullopt;
+  const auto number = parse_number(name.substr(stem.size()));
+  if (!number || *number < first || *number > last) return std::nullopt;
+  return static_cast<unsigned>(*number);
 }
 
-Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id) {
-  for (const std::string& text : options.registers) {
-    if (auto taken = take_register(text, id); !taken) return std::unexpected(taken.error());
-  }
+Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id,
+                            etm4x::Environment& environment) {
+  const auto registers = given_registers(options);
+  if (!registers) return std::unexpected(registers.error());
+  for (const GivenRegister& given : *registers) take_register(given, id, environment);
   return {};
 }
 
@@ -66,19 +53,56 @@ void add_unit_options(CLI::App& command, UnitOptions& options) {
   command.add_option("--unit", options.unit, "The unit; default: the first")->type_name("etmN");
   command
       .add_option("--reg", options.registers,
-                  "An ID register of a unit that is not at hand, such as TRCIDR4=0x11170004")
+                  "A register of the unit instead of what is read, or of one that is not at hand: "
+                  "TRCIDR4=0x11170004")
       ->type_name("NAME=VALUE");
   command.add_flag("--vhe", options.vhe, "The kernel runs at EL2");
 }
 
-Result<FoundUnit> find_unit(const UnitOptions& options) {
+Result<std::vector<GivenRegister>> given_registers(const UnitOptions& options) {
+  std::vector<GivenRegister> given;
+  for (const std::string& text : options.registers) {
+    const std::size_t at = text.find('=');
+    const auto value =
+        at == std::string::npos ? std::nullopt : inputs::ini_number(text.substr(at + 1));
+    if (!value || at + 1 == text.size()) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--reg {} is not of the form NAME=VALUE, such as TRCIDR4=0x11170004.", text));
+    }
+    const std::string name = text.substr(0, at);
+    if (name != "TRCDEVARCH" && !numbered(name, "TRCIDR", 0, 5) &&
+        !numbered(name, "TRCSSCSR", 0, 7)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("--reg {}: TRCIDR0 to TRCIDR5, TRCDEVARCH and TRCSSCSR0 to TRCSSCSR7 "
+                              "describe a unit.",
+                              text));
+    }
+    given.push_back({name, static_cast<std::uint32_t>(*value)});
+  }
+  return given;
+}
+
+void take_register(const GivenRegister& given, etm4x::IdRegisters& id,
+                   etm4x::Environment& environment) {
+  if (const auto number = numbered(given.name, "TRCIDR", 0, 5)) {
+    id.idr[*number] = given.value;
+  } else if (const auto shot = numbered(given.name, "TRCSSCSR", 0, 7)) {
+    environment.sscsr[*shot] = given.value;
+    environment.unknown_sscsr &= static_cast<std::uint8_t>(~(1U << *shot));
+  } else {
+    id.devarch = given.value;
+  }
+}
+
+Result<FoundUnit> find_unit(const UnitOptions& options, bool walk) {
   FoundUnit found;
-  found.environment.kernel_at_el2 = options.vhe;
   auto tree = etm4x::open_device_tree(options.root);
   const auto units = tree ? (*tree)->units() : std::vector<std::string>{};
   const bool described = !options.registers.empty() && options.unit.empty() && units.empty();
   if (described) {
     found.name = "etm0";
+    found.environment.unknown_sscsr = 0xFF;
   } else if (!tree) {
     return std::unexpected(tree.error());
   } else if (units.empty()) {
@@ -96,12 +120,11 @@ Result<FoundUnit> find_unit(const UnitOptions& options) {
     auto id = etm4x::read_ids(**tree, found.name);
     if (!id) return std::unexpected(id.error());
     found.id = *id;
-    if (const auto cpu = etm4x::read_number(**tree, found.name + "/cpu", 10)) {
-      found.environment.cpu = static_cast<unsigned>(*cpu);
-    }
+    found.environment = etm4x::read_environment(**tree, found.name, *id, walk);
     found.tree = std::move(*tree);
   }
-  if (auto taken = take_registers(options, found.id); !taken) {
+  found.environment.kernel_at_el2 = options.vhe;
+  if (auto taken = take_registers(options, found.id, found.environment); !taken) {
     return std::unexpected(taken.error());
   }
   if ((found.id.devarch >> 12 & 0xF) == 5) {

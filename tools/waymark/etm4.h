@@ -40,8 +40,19 @@ struct FoundUnit {
   etm4x::Environment environment;
 };
 
-/// kNotFound with what there is; kInvalidArgument: a bad --reg.
-Result<FoundUnit> find_unit(const UnitOptions& options);
+/// A --reg: TRCIDR0 to TRCIDR5, TRCDEVARCH, TRCSSCSR0 to TRCSSCSR7.
+struct GivenRegister {
+  std::string name;
+  std::uint32_t value = 0;
+};
+/// kInvalidArgument: one that is none of these.
+Result<std::vector<GivenRegister>> given_registers(const UnitOptions& options);
+void take_register(const GivenRegister& given, etm4x::IdRegisters& id,
+                   etm4x::Environment& environment);
+
+/// `walk`: all single-shot controls of a live unit may be selected in turn.  kNotFound with what
+/// there is; kInvalidArgument: a bad --reg.
+Result<FoundUnit> find_unit(const UnitOptions& options, bool walk = false);
 
 struct PlanFile {
   std::vector<image::ElfFile> programs;

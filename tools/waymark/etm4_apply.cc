@@ -18,11 +18,14 @@ struct ApplyCommandOptions {
 };
 
 int run(const ApplyCommandOptions& options) {
-  const auto unit = find_unit(options.unit);
+  const auto unit = find_unit(options.unit, !options.dry_run);
   if (!unit) return complain(unit.error().detail, kInput);
   if (!unit->tree) return complain("--reg describes no unit that could be written.", kUsage);
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
+  for (const auto& note : file->compiled.notes) {
+    complain(fmt::format("note: {}: {}", options.plan, note.text()), kOk);
+  }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   const etm4x::ApplyOptions how{options.start};

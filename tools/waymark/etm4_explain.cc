@@ -26,7 +26,9 @@ struct ExplainOptions {
 
 // Registers from any source, under a heading.
 struct Subject {
+  std::string name;  ///< For --unit.
   std::string heading;
+  bool ete = false;
   etm4x::RegisterImage image;
   etm4x::IdRegisters id;
   etm4x::Environment environment;
@@ -39,7 +41,7 @@ constexpr std::uint32_t kAssumedIdr3 = 0x8D7F0000;
 constexpr std::uint32_t kAssumedIdr4 = 0x888F4008;
 constexpr std::uint32_t kAssumedIdr5 = 0x48C70820;
 
-void ids_from_image(Subject& subject, bool ete) {
+void ids_from_image(Subject& subject) {
   etm4x::IdRegisters id;
   id.idr[3] = kAssumedIdr3;
   id.idr[4] = kAssumedIdr4;
@@ -56,15 +58,25 @@ void ids_from_image(Subject& subject, bool ete) {
     id.idr[3] = (kAssumedIdr3 & ~0xF0000U) | secure;
   }
   const auto devarch = subject.image.find("TRCDEVARCH");
-  id.devarch = devarch ? static_cast<std::uint32_t>(*devarch)
-               : ete   ? 0x47705A13
-                       : 0x47704A13 | (id.idr[1] >> 4 & 0xF) << 16;
+  id.devarch = devarch       ? static_cast<std::uint32_t>(*devarch)
+               : subject.ete ? 0x47705A13
+                             : 0x47704A13 | (id.idr[1] >> 4 & 0xF) << 16;
   subject.id = id;
+  if ((id.devarch >> 12 & 0xF) == 5) {
+    subject.environment.access = etm4x::RegisterAccess::kSystemRegisters;
+  }
+  for (unsigned i = 0; i < subject.environment.sscsr.size(); ++i) {
+    const auto status = subject.image.find(fmt::format("TRCSSCSR{}", i));
+    subject.environment.sscsr[i] = static_cast<std::uint32_t>(status.value_or(0));
+    if (!status) subject.environment.unknown_sscsr |= static_cast<std::uint8_t>(1U << i);
+  }
   if (assumed) {
     subject.notes.emplace_back(
         "TRCIDR3 to TRCIDR5 are not all known, so resources are not checked against the unit.");
   }
 }
+
+constexpr std::size_t kMostRegisters = 4096;
 
 Result<std::vector<Subject>> subjects_of_snapshot(const std::string& path) {
   std::vector<inputs::Problem> problems;
@@ -75,14 +87,20 @@ Result<std::vector<Subject>> subjects_of_snapshot(const std::string& path) {
     const bool ete = device.type.starts_with("ETE");
     if (!ete && !device.type.starts_with("ETM4")) continue;
     Subject subject;
+    subject.name = device.name;
     subject.heading = fmt::format("{} ({})", device.name, device.type);
+    subject.ete = ete;
+    if (device.registers.size() > kMostRegisters) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("{}: {} has {} registers; at most {} are read.", path, device.name,
+                              device.registers.size(), kMostRegisters));
+    }
     for (const inputs::Register& item : device.registers) {
       const std::string name = item.name.substr(0, item.name.find('('));
       const bool wide = name.starts_with("TRCACVR") || name.starts_with("TRCACATR") ||
                         name.starts_with("TRCCIDCVR") || name.starts_with("TRCVMIDCVR");
       subject.image.set(name, inputs::ini_number_prefix(item.text), wide);
     }
-    ids_from_image(subject, ete);
     subjects.push_back(std::move(subject));
   }
   if (subjects.empty()) {
@@ -104,9 +122,10 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
   std::vector<Subject> subjects;
   for (etm4x::PerfUnit& unit : *units) {
     Subject subject;
+    subject.name = fmt::format("cpu{}", unit.cpu);
     subject.heading = fmt::format("CPU {} ({})", unit.cpu, unit.ete ? "ETE" : "ETMv4");
+    subject.ete = unit.ete;
     subject.image = std::move(unit.registers);
-    ids_from_image(subject, unit.ete);
     subject.notes.emplace_back(
         "perf computes TRCCONFIGR from the event's options: hardware may lack what they ask for.");
     subjects.push_back(std::move(subject));
@@ -115,10 +134,10 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
 }
 
 Result<std::vector<Subject>> subjects_of_tree(const ExplainOptions& options) {
-  auto unit = find_unit(options.unit);
+  auto unit = find_unit(options.unit, options.walk);
   if (!unit) return std::unexpected(unit.error());
   Subject subject;
-  subject.heading = unit->name;
+  subject.name = subject.heading = unit->name;
   subject.id = unit->id;
   subject.environment = unit->environment;
   if (!unit->tree) return fail(ErrorCode::kNotFound, "--reg describes a unit without settings.");
@@ -154,17 +173,48 @@ Result<std::vector<Subject>> subjects_of_tree(const ExplainOptions& options) {
   return subjects;
 }
 
-Result<std::vector<Subject>> subjects_of(const ExplainOptions& options) {
-  if (options.input.empty()) return subjects_of_tree(options);
+std::string names_of(const std::vector<Subject>& subjects) {
+  std::string names;
+  for (const Subject& subject : subjects) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", subject.name);
+  }
+  return names;
+}
+
+Result<std::vector<Subject>> subjects_of_input(const ExplainOptions& options) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(options.input, error);
-  if (folder || options.input.ends_with(".ini")) return subjects_of_snapshot(options.input);
-  return subjects_of_perf(options.input);
+  const auto given = given_registers(options.unit);
+  if (!given) return std::unexpected(given.error());
+  auto subjects = folder || options.input.ends_with(".ini") ? subjects_of_snapshot(options.input)
+                                                            : subjects_of_perf(options.input);
+  if (!subjects) return subjects;
+  if (!options.unit.unit.empty()) {
+    const std::string names = names_of(*subjects);
+    std::erase_if(*subjects, [&](const Subject& held) { return held.name != options.unit.unit; });
+    if (subjects->empty()) {
+      return fail(ErrorCode::kNotFound, fmt::format("There is no {} in {}; there is {}.",
+                                                    options.unit.unit, options.input, names));
+    }
+  }
+  for (Subject& subject : *subjects) {
+    for (const GivenRegister& item : *given) subject.image.set(item.name, item.value);
+    ids_from_image(subject);
+    subject.environment.kernel_at_el2 = options.unit.vhe;
+  }
+  return subjects;
 }
 
 int run(const ExplainOptions& options) {
-  const auto subjects = subjects_of(options);
+  const auto subjects =
+      options.input.empty() ? subjects_of_tree(options) : subjects_of_input(options);
   if (!subjects) return complain(subjects.error().detail, kInput);
+  if (options.as_plan && subjects->size() > 1) {
+    return complain(fmt::format("A plan is for one unit and {} has {}: name one of them with "
+                                "--unit.",
+                                options.input, names_of(*subjects)),
+                    kUsage);
+  }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   TextBuffer& out = output->text();
@@ -172,8 +222,9 @@ int run(const ExplainOptions& options) {
     const auto caps = etm4x::read_capabilities(subject.id, subject.environment);
     const auto explanation = etm4x::explain(subject.image, subject.id, caps);
     if (options.as_plan) {
-      out.put(etm4x::plan_text(explanation.plan));
+      out.put(etm4x::acceptable_plan_text(explanation.plan, subject.id, subject.environment));
       out.put(fmt::format("# {}\n", subject.heading));
+      for (const std::string& note : subject.notes) out.put(fmt::format("# {}\n", note));
       continue;
     }
     out.put(fmt::format("{}\n", subject.heading));
@@ -190,13 +241,18 @@ void add_etm4_explain(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = etm4.add_subcommand(
       "explain", "Say what a unit will trace, what a decoder will see, and what looks wrong");
-  command->add_option("INPUT", options->input,
-                      "A snapshot, or perf data; default: the unit below --root");
+  auto* input = command->add_option("INPUT", options->input,
+                                    "A snapshot, or perf data; default: the unit below --root");
   add_unit_options(*command, options->unit);
-  command->add_flag("--as-plan", options->as_plan, "As a plan, which `waymark etm4 plan` reads");
+  input->excludes(command->get_option("--root"));
+  command->add_flag(
+      "--as-plan", options->as_plan,
+      "As a plan, which `waymark etm4 plan` reads; what that would refuse is a comment");
   command->add_flag("--fields", options->fields, "The fields of every register, too");
-  command->add_flag("--walk", options->walk,
-                    "Select every comparator in turn to read it, and put the selection back");
+  auto* walk =
+      command->add_flag("--walk", options->walk,
+                        "Select every comparator in turn to read it, and put the selection back");
+  input->excludes(walk);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -46,6 +46,7 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
     FoundUnit found;
     found.name = name;
     found.id = id;
+    found.environment = etm4x::read_environment(tree, name, id, false);
     std::vector<std::string> programs;
     for (const std::string& image : options.images) {
       if (!raw_image(image)) programs.push_back(image);

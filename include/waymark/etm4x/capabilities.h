@@ -11,10 +11,24 @@
 
 namespace waymark::etm4x {
 
-/// TRCIDR0 to TRCIDR5 and TRCDEVARCH.
+/// What the other registers below mgmt/ read; nothing depends on them.
+struct ManagementRegisters {
+  std::uint32_t pdsr = 1;  ///< TRCPDSR: powered.
+  std::uint32_t lsr = 0;
+  std::uint32_t authstatus = 0;
+  std::uint32_t devid = 0;
+  std::uint32_t devtype = 0x13;
+  std::array<std::uint32_t, 4> pidr{};
+  std::uint32_t oslsr = 0x8;  ///< TRCOSLSR: a lock of its own, open.
+  friend bool operator==(const ManagementRegisters&, const ManagementRegisters&) = default;
+};
+
+/// TRCIDR0 to TRCIDR5, TRCDEVARCH, and what only readers of the trace need.
 struct IdRegisters {
   std::array<std::uint32_t, 6> idr{};
   std::uint32_t devarch = 0x47704A13;
+  std::array<std::uint32_t, 6> idr8{};  ///< TRCIDR8 to TRCIDR13.
+  ManagementRegisters mgmt{};
   friend bool operator==(const IdRegisters&, const IdRegisters&) = default;
 };
 
@@ -32,6 +46,7 @@ struct Environment {
   bool skip_power_up = false;
   bool threshold_erratum = false;        ///< TRCIDR3.CCITMIN 256 means 4 on this core.
   std::array<std::uint32_t, 8> sscsr{};  ///< TRCSSCSRn at probe.
+  std::uint8_t unknown_sscsr = 0;        ///< Bit n: TRCSSCSRn was not read.
 };
 
 /// The driver's values; the names are those of its files.  Bounds hold whatever the registers say:

@@ -34,6 +34,11 @@ std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id
 /// missing would say is left out.
 Plan plan_of(const RegisterImage& image, const Capabilities& caps);
 
+/// The plan as a file that compile_plan() accepts for this unit: lines that it would refuse are
+/// comments that say why.
+std::string acceptable_plan_text(const Plan& plan, const IdRegisters& id,
+                                 const Environment& environment);
+
 /// Whether every line of `part` is a line of `whole`.  Missing lines are appended to `missing`.
 bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>& missing);
 

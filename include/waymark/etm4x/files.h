@@ -59,6 +59,8 @@ struct FileRow {
   Gate gate;                 ///< Checked before the bytes are parsed; null: none.
   Store store;               ///< Null: read-only.
   Show show;                 ///< Null: write-only.
+  /// Units that are reached through system registers do not have the file.
+  bool memory_mapped = false;
 };
 
 /// All rows, grouped as the reference document groups them.

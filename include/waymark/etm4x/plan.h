@@ -177,9 +177,16 @@ struct PlanProblem {
   [[nodiscard]] std::string text() const;
 };
 
+/// The first line of a description file.
+inline constexpr std::string_view kPlanHeading = "etm4-plan 1";
+
 /// Reads a description file.  All problems are collected; nothing is returned if there is one.
 std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symbols,
                                std::vector<PlanProblem>& problems);
+
+/// Bits as in Plan::levels.
+inline constexpr std::array<std::string_view, 7> kLevelNames = {"s-el0", "s-el1", "s-el2", "s-el3",
+                                                                "el0",   "el1",   "el2"};
 
 /// The plan as a file, one setting a line, in a fixed order and spelling: parse_plan() reads it
 /// back as it was.
@@ -187,6 +194,8 @@ std::string plan_text(const Plan& plan);
 /// The same as lines, without the heading.
 std::vector<std::string> plan_lines(const Plan& plan);
 
+/// "counter 1", "address 0x100 at el0".
+std::string resource_text(const Resource& resource);
 std::string event_text(const Event& event);
 std::string match_text(const Match& match, bool range);
 /// "el0 el1 s-el3" with `separator` between; bits as in Plan::levels.

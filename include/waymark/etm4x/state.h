@@ -93,6 +93,8 @@ inline constexpr std::uint32_t kStallInstructions = 1U << 8;
 inline constexpr std::uint32_t kStallPriority = 1U << 10;
 inline constexpr std::uint32_t kStallNoOverflow = 1U << 13;
 
+inline constexpr std::uint32_t kPeriodAfterProbe = 12;  ///< TRCSYNCPR
+
 inline constexpr std::uint32_t kShotDone = 1U << 31;          ///< TRCSSCSRn.STATUS
 inline constexpr std::uint32_t kShotHasPeInputs = 1U << 3;    ///< TRCSSCSRn.PC
 inline constexpr std::uint32_t kBroadcastInside = 1U << 8;    ///< TRCBBCTLR.MODE

@@ -32,9 +32,15 @@ class DeviceTree {
 /// kNotFound: there is no such folder.
 Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root);
 
-/// ID registers from trcidr/ and mgmt/trcdevarch.  Where the copy lacks the latter, TRCIDR1 tells
-/// the version.  kNotFound, kIo, kParse: with the file.
+/// ID registers from trcidr/ and mgmt/.  Where a copy lacks mgmt/trcdevarch, TRCIDR1 tells the
+/// version; other registers beyond TRCIDR5 may be missing.  kNotFound, kIo, kParse: with the file.
 Result<IdRegisters> read_ids(DeviceTree& tree, std::string_view unit);
+
+/// What the files tell of the environment: cpu, ts_source, whether the unit is memory-mapped, and
+/// TRCSSCSRn.  Of single-shot controls `walk` visits all as capture_settings() does; otherwise the
+/// one that sshot_idx selects is known.  What cannot be read keeps its default.
+Environment read_environment(DeviceTree& tree, std::string_view unit, const IdRegisters& id,
+                             bool walk);
 
 /// The number in a file, hexadecimal unless `base` says otherwise.
 Result<std::uint64_t> read_number(DeviceTree& tree, std::string_view path, unsigned base = 16);

@@ -2,6 +2,7 @@
 // see the registers that result.  Fact sheet etm4x-programming.md sections 3 to 8 and 10.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,6 +22,8 @@ namespace waymark::etm4x {
 struct Configuration {
   static constexpr std::uint32_t kAutofdoHash = 0xA7C3DDDD;
   static constexpr unsigned kPresets = 9;
+  static constexpr std::array<std::uint32_t, kPresets> kPeriods = {2,   4,   8,    16,  64,
+                                                                   128, 512, 1024, 4096};
   static constexpr std::uint64_t kDefaultWindow = 5000;
   static constexpr std::uint64_t kDefaultPeriod = 10000;
 
@@ -95,6 +98,8 @@ struct Unit {
   unsigned trace_id();
   /// TRCCONFIGR as hardware holds it; 0 before the first enable.
   [[nodiscard]] std::uint32_t live_configr() const;
+  /// TRCPDCR: power is asked for while the unit is enabled.
+  [[nodiscard]] std::uint32_t live_pdcr() const;
 
   [[nodiscard]] bool quirk(Quirk q) const { return has(quirks, q); }
 

@@ -146,6 +146,13 @@ class Execution {
   static constexpr std::size_t kMaxCalls = 256;  // A power of two; older ones are forgotten.
   static constexpr std::uint32_t kMaxBlockCount = 1U << 16;
   static constexpr std::uint32_t kMaxSpins = 64;
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      const std::uint64_t mixed =
+          (place.address ^ static_cast<std::uint64_t>(place.isa) << 61) * 0x9E3779B97F4A7C15ULL;
+      return static_cast<std::size_t>(mixed ^ mixed >> 32);
+    }
+  };
   struct Interrupted {
     Place back;
     PeContext context;
@@ -172,7 +179,7 @@ class Execution {
   ExecutionOptions options_;
   Random random_;
   std::deque<CodeBlock> blocks_;
-  std::unordered_map<std::uint64_t, CodeBlock*> index_;
+  std::unordered_map<Place, CodeBlock*, PlaceHash> index_;
   std::array<CodeBlock*, kMaxCalls> calls_{};  // Who called: a ring.
   std::uint64_t depth_ = 0;
   std::size_t known_calls_ = 0;
