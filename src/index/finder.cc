@@ -240,7 +240,7 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
     if (*end) highest = std::max(highest.value_or(0), (*end)->last_timestamp);
   }
   if (place) return *place;
-  if (!highest) return fail(ErrorCode::kNotFound, "The trace has no timestamps.");
+  if (!highest) return fail(ErrorCode::kInvalidArgument, "The trace has no timestamps.");
   return fail(ErrorCode::kNotFound,
               fmt::format("No timestamp is {} or above; the last one is {}.", value, *highest));
 }

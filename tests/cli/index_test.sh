@@ -104,6 +104,20 @@ expect_err "not behind"
 run decode long --from soon
 expect_code 2
 expect_err "4MiB"
+run find long --event any --to soon
+expect_code 2
+expect_err "--to soon: expected"
+run decode long --to s:21
+expect_code 2
+expect_err "has 20 synchronisation points"
+mkdir timeless
+make_snapshot timeless source_data
+put_bytes timeless/trace.bin "${stream_start[@]}" f7 f7 f7
+for option in --from --to; do
+  run decode timeless "$option" t:5
+  expect_code 2
+  expect_err "has no timestamps"
+done
 run decode long --to t:99999 --format json
 run decode long --format json
 run find long

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "exit_code.h"
 
@@ -53,8 +52,10 @@ Result<TraceIndex> Window::resolve(index::Index& index, const inputs::Capture& c
   const std::vector<TraceId> ids = index::source_ids(capture);
   auto place = index::resolve(*scout, index, ids, *position, last);
   // Everything lies before a timestamp that never comes.
-  if (!place && last && place.error().code == ErrorCode::kNotFound && index.header().complete)
+  if (!place && last && position->kind == index::Position::Kind::kTimestamp &&
+      place.error().code == ErrorCode::kNotFound && index.header().complete) {
     return kNoIndex;
+  }
   return place;
 }
 
@@ -95,17 +96,23 @@ int Window::check(const inputs::Capture& capture) {
   return kOk;
 }
 
+int Window::parse(const inputs::Capture& capture) {
+  for (const bool last : {false, true}) {
+    const std::string& text = last ? options_.to : options_.from;
+    if (text.empty()) continue;
+    const auto position = index::parse_position(text);
+    if (!position) {
+      return complain(fmt::format("{} {}", last ? "--to" : "--from", position.error().detail),
+                      kUsage);
+    }
+    if (position->kind == index::Position::Kind::kOffset) (last ? to_ : from_) = position->value;
+  }
+  return check(capture);
+}
+
 int Window::open(inputs::Capture& capture) {
   if (!options_.given()) return kOk;
-  // What is wrong with the options is said before anything is read.
-  for (const auto& [option, text, into] :
-       {std::tuple{"--from", &options_.from, &from_}, std::tuple{"--to", &options_.to, &to_}}) {
-    if (text->empty()) continue;
-    const auto position = index::parse_position(*text);
-    if (!position) return complain(fmt::format("{} {}", option, position.error().detail), kUsage);
-    if (position->kind == index::Position::Kind::kOffset) *into = position->value;
-  }
-  if (const int code = check(capture); code != kOk) return code;
+  if (const int code = parse(capture); code != kOk) return code;
   capture_ = &capture;
   index_ = access_.get(capture, [&](index::Index& index) { return place(index, capture); });
   if (index_ == nullptr) return access_.code();
@@ -122,6 +129,8 @@ int Window::open(inputs::Capture& capture) {
 }
 
 index::Index* Window::look_up(const inputs::Capture& capture) {
+  if (options_.given()) code_ = parse(capture);
+  if (code_ != kOk) return nullptr;
   index_ = access_.get(capture);
   code_ = access_.code();
   if (index_ == nullptr || !options_.given()) return index_;

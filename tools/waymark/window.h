@@ -73,7 +73,8 @@ class Window {
   bool place(index::Index& index, const inputs::Capture& capture);
   Result<TraceIndex> resolve(index::Index& index, const inputs::Capture& capture,
                              const std::string& text, bool last);
-  /// What can be said of the options before anything is read, and when all is known.
+  /// What is wrong with the options is said before anything is read.
+  int parse(const inputs::Capture& capture);
   int check(const inputs::Capture& capture);
   int complain_of(const Error& error);
 

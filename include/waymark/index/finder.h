@@ -53,7 +53,7 @@ Result<Position> parse_position(std::string_view text);
 /// Where that is in the capture.  Of several sources' timestamps the first counts, or the last with
 /// `last`.  kNotFound: a timestamp or a synchronisation point behind the last one, whose number is
 /// in `detail`, or not known yet where the index is not complete; kInvalidArgument: kSync with more
-/// than one of `ids`; else as find().
+/// than one of `ids`, kTimestamp where there are no times; else as find().
 Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                            const Position& position, bool last = false);
 
