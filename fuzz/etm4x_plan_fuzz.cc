@@ -29,5 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(perf_line(*plan, id, {}));
   std::vector<std::string> missing;
   if (!contains_plan(plan_of(compiled->image, caps), *plan, missing)) std::abort();
+  // What is explained as a plan is accepted.
+  const auto back =
+      parse_plan(acceptable_plan_text(plan_of(compiled->image, caps), id, {}), nullptr, problems);
+  if (!back || !compile_plan(*back, id, {}, problems)) std::abort();
   return 0;
 }

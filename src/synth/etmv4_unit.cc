@@ -40,20 +40,27 @@ struct AtomHeader {
 struct AtomTable {
   std::array<AtomHeader, 25> runs{};      ///< By the number of E that lead, 24: or more.
   std::array<AtomHeader, 32> patterns{};  ///< By the oldest five, where fewer than three E lead.
+  std::array<AtomHeader, 25> all_e{};     ///< By their number, where nothing but E is there.
+  std::array<std::array<AtomHeader, 16>, 5> few{};  ///< By their number, less than five.
 };
 
 const AtomTable& atom_table() {
   static const AtomTable table = [] {
     AtomTable made;
-    const auto header = [](std::uint32_t atoms) {
-      const Packet packet = etmv4::longest_atom_packet(atoms, 24);
+    const auto header = [](std::uint32_t atoms, unsigned count) {
+      const Packet packet = etmv4::longest_atom_packet(atoms, count);
       std::vector<std::uint8_t> bytes;
       (void)etmv4::encode(packet, {}, bytes);
       return AtomHeader{bytes.at(0), packet.atom_count};
     };
     for (std::uint32_t leading = 0; leading <= 24; ++leading)
-      made.runs[leading] = header((1U << leading) - 1);
-    for (std::uint32_t atoms = 0; atoms < 32; ++atoms) made.patterns[atoms] = header(atoms);
+      made.runs[leading] = header((1U << leading) - 1, 24);
+    for (std::uint32_t atoms = 0; atoms < 32; ++atoms) made.patterns[atoms] = header(atoms, 24);
+    for (unsigned count = 1; count <= 24; ++count)
+      made.all_e[count] = header((1U << count) - 1, count);
+    for (unsigned count = 1; count < 5; ++count)
+      for (std::uint32_t atoms = 0; atoms < 1U << count; ++atoms)
+        made.few[count][atoms] = header(atoms, count);
     return made;
   }();
   return table;
@@ -138,14 +145,17 @@ void Etmv4Unit::put(PacketType type) {
 
 void Etmv4Unit::flush_atoms() {
   drain_atoms();
+  const AtomTable& table = atom_table();
   while (atom_count_ != 0) {
-    const Packet packet =
-        etmv4::longest_atom_packet(static_cast<std::uint32_t>(atoms_), atom_count_);
-    const unsigned count = packet.atom_count;
-    note(etmv4::encode(packet, config_, *out_));
-    atoms_ >>= count;
-    atom_count_ -= count;
-    added(count);
+    const auto leading = static_cast<unsigned>(std::countr_one(atoms_));
+    const AtomHeader header = leading >= atom_count_ ? table.all_e[atom_count_]
+                              : leading > 2          ? table.runs[leading]
+                              : atom_count_ >= 5     ? table.patterns[atoms_ & 0x1F]
+                                                     : table.few[atom_count_][atoms_ & 0xF];
+    out_->push_back(header.byte);
+    atoms_ >>= header.count;
+    atom_count_ -= header.count;
+    added(header.count);
   }
 }
 

@@ -25,6 +25,13 @@ std::uint64_t unzigzag(std::uint64_t value) {
   return value >> 1 ^ ((value & 1) != 0 ? ~std::uint64_t{0} : 0);
 }
 
+// Where there is room; returns its end.
+std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *out++ = static_cast<std::uint8_t>(value | 0x80);
+  *out++ = static_cast<std::uint8_t>(value);
+  return out;
+}
+
 std::string_view name_of(isa::Isa isa) {
   switch (isa) {
     case isa::Isa::kA32:
@@ -95,29 +102,31 @@ void TruthTotals::add(const TruthEvent& e) {
 }
 
 TruthWriter::TruthWriter(bool keep) : keep_(keep) {
-  if (keep_) bytes_.assign(kMagic.begin(), kMagic.end());
+  if (!keep_) return;
+  make_room();
+  for (const char c : kMagic) put(static_cast<std::uint8_t>(c));
 }
 
 void TruthWriter::varint(std::uint64_t value) {
-  while (value >= 0x80) {
-    bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
-    value >>= 7;
-  }
-  bytes_.push_back(static_cast<std::uint8_t>(value));
+  used_ = static_cast<std::size_t>(put_varint(bytes_.data() + used_, value) - bytes_.data());
 }
 
+// There is one for every block.
 void TruthWriter::put_range(std::uint64_t start, std::uint64_t end, std::uint32_t count, bool taken,
                             isa::Isa isa) {
+  make_room();
+  std::uint8_t* out = bytes_.data() + used_;
   if (isa != isa_) {
     isa_ = isa;
-    bytes_.push_back(static_cast<std::uint8_t>(kIsaTag | static_cast<unsigned>(isa)));
+    *out++ = static_cast<std::uint8_t>(kIsaTag | static_cast<unsigned>(isa));
   }
   const unsigned unit = unit_of(isa);
   const std::uint64_t size = (end - start) >> unit;
-  bytes_.push_back(static_cast<std::uint8_t>(std::min(size, kLongSize) | (taken ? kTakenBit : 0U)));
-  if (size >= kLongSize) varint(size);
-  varint(zigzag(start - expected_));
-  if (isa == isa::Isa::kT32) varint(count);
+  *out++ = static_cast<std::uint8_t>(std::min(size, kLongSize) | (taken ? kTakenBit : 0U));
+  if (size >= kLongSize) out = put_varint(out, size);
+  out = put_varint(out, zigzag(start - expected_));
+  if (isa == isa::Isa::kT32) out = put_varint(out, count);
+  used_ = static_cast<std::size_t>(out - bytes_.data());
   expected_ = end;
 }
 
@@ -128,7 +137,8 @@ void TruthWriter::add(const TruthEvent& e) {
     put_range(e.start, e.end, e.count, e.taken, e.isa);
     return;
   }
-  bytes_.push_back(static_cast<std::uint8_t>(kOtherTag | static_cast<unsigned>(e.kind)));
+  make_room();
+  put(static_cast<std::uint8_t>(kOtherTag | static_cast<unsigned>(e.kind)));
   switch (e.kind) {
     case EventKind::kHidden:
       put_range(e.start, e.end, e.count, e.taken, e.isa);
@@ -136,8 +146,8 @@ void TruthWriter::add(const TruthEvent& e) {
     case EventKind::kContext:
       varint(e.context.context_id);
       varint(e.context.vmid);
-      bytes_.push_back(static_cast<std::uint8_t>(e.context.el | (e.context.secure ? 0x10U : 0U) |
-                                                 (e.context.a64 ? 0x20U : 0U)));
+      put(static_cast<std::uint8_t>(e.context.el | (e.context.secure ? 0x10U : 0U) |
+                                    (e.context.a64 ? 0x20U : 0U)));
       return;
     case EventKind::kException:
       varint(e.number);

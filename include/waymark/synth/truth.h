@@ -2,6 +2,7 @@
 // instruction.  The file format is described in docs/synth.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -84,17 +85,27 @@ class TruthWriter {
 
   [[nodiscard]] const TruthTotals& totals() const { return totals_; }
   /// What was written and not taken yet.
-  [[nodiscard]] Bytes bytes() const { return bytes_; }
-  void clear() { bytes_.clear(); }
+  [[nodiscard]] Bytes bytes() const { return Bytes(bytes_).first(used_); }
+  void clear() { used_ = 0; }
 
  private:
+  // More than any event takes: tags and three numbers of ten bytes.
+  static constexpr std::size_t kMostOfEvent = 40;
+
   void put_range(std::uint64_t start, std::uint64_t end, std::uint32_t count, bool taken,
                  isa::Isa isa);
+  void make_room() {
+    if (bytes_.size() - used_ < kMostOfEvent) [[unlikely]]
+      bytes_.resize(std::max(2 * bytes_.size(), std::size_t{1} << 12));
+  }
+  // There is room.
+  void put(std::uint8_t byte) { bytes_[used_++] = byte; }
   void varint(std::uint64_t value);
 
   bool keep_;
   TruthTotals totals_;
-  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint8_t> bytes_;  // Longer than what was written: `used_`.
+  std::size_t used_ = 0;
   std::uint64_t expected_ = 0;
   isa::Isa isa_ = isa::Isa::kUnknown;
 };
