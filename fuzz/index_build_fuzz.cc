@@ -1,6 +1,6 @@
 // Any bytes as a capture: an index that is built block by block, or as the capture grows, is that
 // built at once; what it counts is found again, by both forms alike; and reading from any place
-// gives the packets that lie there.
+// gives what the packets mean that lie there.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,7 +11,6 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -75,22 +74,27 @@ inputs::Capture must_open(const std::string& path, std::uint8_t choice) {
   return std::move(*capture);
 }
 
-using Told = std::tuple<TraceIndex, TraceId, std::size_t>;  // Index, ID, bytes.
-
 class Teller final : public Observer {
  public:
   explicit Teller(TraceIndex from) : from_(from) {}
-  void on_packet(const PacketRef& packet) override {
-    if (packet.index >= from_)
-      told.emplace_back(packet.index, packet.trace_id, packet.bytes.size());
+  [[nodiscard]] bool wants_packets() const override { return false; }
+  [[nodiscard]] bool wants_landmarks() const override { return true; }
+  void on_landmark(const Landmark& landmark, TraceId id) override {
+    if (landmark.index < from_) return;
+    told.emplace_back(id, landmark);
+    // IDs that only damage told are remembered by who read the damage.
+    if (landmark.kind != LandmarkKind::kContext) return;
+    told.back().second.value = 0;
+    told.back().second.vmid = 0;
   }
-  std::vector<Told> told;
+  std::vector<std::pair<TraceId, Landmark>> told;
 
  private:
   TraceIndex from_;
 };
 
-std::vector<Told> packets(inputs::Capture& capture, TraceIndex from) {
+/// What packets mean, from a place on.
+std::vector<std::pair<TraceId, Landmark>> landmarks(inputs::Capture& capture, TraceIndex from) {
   Teller teller(from);
   capture.tree().set_observer(&teller);
   const auto drain = [&] {
@@ -101,6 +105,7 @@ std::vector<Told> packets(inputs::Capture& capture, TraceIndex from) {
   while (const auto block = capture.next_block()) {
     require(capture.tree().feed(block->index, block->bytes).has_value(), "a block is refused");
     drain();
+    if (capture.tree().failed()) break;
   }
   capture.tree().finish();
   drain();
@@ -175,7 +180,7 @@ void check(const File& file, Bytes bytes, std::uint8_t choice, std::uint64_t pla
   inputs::Capture from_start = must_open(file.path(), choice);
   inputs::Capture entered = must_open(file.path(), choice);
   index::enter(entered, *entry);
-  require(packets(from_start, place) == packets(entered, place), "packets differ behind a seek");
+  require(landmarks(from_start, place) == landmarks(entered, place), "a seek leads elsewhere");
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ class Builder final : public PassSink {
     Entry entry;
     if (first != 0) {
       auto found = seek(index_, ids, first * header_.granule,
-                        {.reach = ~std::uint64_t{0}, .skip_ended = false});
+                        {.reach = SeekOptions::kAny, .skip_ended = false});
       if (!found) return std::unexpected(found.error());
       entry = std::move(*found);
     }

@@ -144,7 +144,7 @@ class Finder final : private PassSink {
   /// one, or none where there is one, would be worse than time.  What was read is not read again.
   Result<void> pass(std::span<const TraceId> read, std::uint64_t begin, std::uint64_t end) {
     const auto entry = seek(index_, read, begin * index_.header().granule,
-                            {.reach = kAllBlocks,
+                            {.reach = SeekOptions::kAny,
                              .skip_ended = false,
                              .contexts = query_.kind == LandmarkKind::kContext,
                              .overflows = false});

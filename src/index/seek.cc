@@ -79,6 +79,8 @@ class Planner {
     const Stream* stream = index_.header().stream(id);
     const TraceIndex end = last.value_or(from);
     if (end < granule_ || stream == nullptr || stream->starts_in_sync) return 0;
+    // What is out of synchronisation comes in pieces that are counted from where it began.
+    if (options_.reach == SeekOptions::kAny) return 0;
     const auto data = find(id, end / granule_ - 1, Walk::kBackward, {});
     if (!data) return std::unexpected(data.error());
     return *data ? (*data)->number * granule_ : TraceIndex{0};

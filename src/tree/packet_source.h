@@ -41,7 +41,8 @@ struct PacketFault {
 ///   struct Landmarks;  what packets mean to an index, in the order of their kinds; made of Config
 ///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), of which the index is filled
 ///       in
-///     static bool passes(const Packet&);  may be there: a quick test that lets the commonest go
+///     static bool passes(const Packet&);  may be there: a quick test that lets the commonest go,
+///       none of which is a landmark, a sync point or reserved
 ///
 /// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
 /// left out; each needs Parser::parse():
@@ -515,9 +516,10 @@ class PacketSource final : public Source {
   /// Counts a packet, and reports it where nothing decodes.  True: it is for the decoder.
   bool count(const Packet& packet) {
     ++statistics_.packets;
+    if (!kChecksRegisters && !decoder_ && passes(packet)) return false;
     if (P::is_sync_point(packet)) ++statistics_.sync_points;
     if (!decoder_) {
-      if (shows_landmarks_ && !passes(packet)) mark(packet);
+      if (shows_landmarks_) mark(packet);
       report_fault(packet);
       if constexpr (kChecksRegisters) {
         if (!options_.reference_quirks) report_registers(registers_.check(packet), packet.index);

@@ -93,6 +93,28 @@ TEST(IndexBuild, an_interrupted_build_goes_on_to_the_same_index) {
   }
 }
 
+TEST(IndexBuild, without_synchronisation_pieces_make_the_same_index) {
+  for (const std::size_t sync_at : {std::size_t{0}, std::size_t{9001}}) {
+    const BenchOptions options{.sources = 1, .raw = true};
+    const TemporaryFolder folder;
+    std::vector<std::uint8_t> bytes(30'011, 0x41);
+    support::Random random(1);
+    std::uint64_t time = 0;
+    const std::vector<std::uint8_t> unit = unit_bytes(random, time);
+    if (sync_at != 0) std::ranges::copy(unit, bytes.begin() + static_cast<std::ptrdiff_t>(sync_at));
+    write_capture(folder, options, bytes);
+    const Contents whole = built_at_once(folder, Form::kFull);
+    const auto index = make_memory_index();
+    while (!index->header().complete) {
+      inputs::Capture capture = open_bench(folder, false);
+      BuildOptions piece = small(Form::kFull);
+      piece.stop = [](std::uint64_t) { return true; };
+      ASSERT_TRUE(build(capture, *index, piece));
+    }
+    expect_equal(contents_of(*index), whole, sync_at);
+  }
+}
+
 TEST(IndexBuild, the_index_of_a_growing_capture_is_extended) {
   for (const BenchOptions& options : kinds_of_capture()) {
     const TemporaryFolder folder;

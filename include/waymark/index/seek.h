@@ -28,6 +28,7 @@ struct SeekOptions {
   /// Most blocks to go back for what a synchronisation point does not restate: upper bits of the
   /// time, an overflow.  Beyond it stands in Entry::unknown.
   std::uint64_t reach = 256;
+  static constexpr std::uint64_t kAny = ~std::uint64_t{0};
   /// Sources without a byte at `from` or behind it are left out.
   bool skip_ended = true;
   /// Whether contexts and overflows of long ago count: for decoding, not for the packets' sake.
