@@ -233,6 +233,8 @@ class Counter {
     }
     group_[group_size_++] = place;
   }
+  /// An element that ends no flow.
+  void count_element(ElementKind kind) { ++kept_.others[static_cast<std::size_t>(kind)]; }
   /// A cycle count of what was logged.
   void count_cycles(std::uint64_t cycles);
 
