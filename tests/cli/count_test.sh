@@ -50,6 +50,13 @@ run count good --top 3 --all
 expect_code 2
 expect_one_sentence
 
+case=statistics_know_the_frames
+make_snapshot framed coresight
+put_frames framed/trace.bin 0x10 "${stream_start[@]}" f7 f7
+run count framed --stats
+expect_code 0
+expect_err 'frames: 28 bytes to sources'
+
 case=on_any_number_of_threads
 run count good --all --format json
 cp out alone
