@@ -308,51 +308,58 @@ void Counter::drop_nodes() {
 
 // ---- Elements -------------------------------------------------------------------------------
 
-// What came before is what came before the last time, nearly always: one compare tells.
-[[gnu::always_inline]] inline void Counter::observe_range(const Element& element) {
-  Node* node = last_range_ != nullptr ? last_range_->guess[last_taken_ ? 1 : 0] : nullptr;
-  if (node == nullptr || !is_same(*node, element)) [[unlikely]] {
-    select(element);
-    // An edge may be new too, and make room for itself; so it comes before the node is looked up.
-    if (open_branch_ != 0 || open_direct_ != nullptr) close_branch(element.start, element.isa);
-    node = range_node(element);
-  } else {
-    context_ = node->context;
-    if (open_direct_ != nullptr) {
-      open_direct_->target = std::min(open_direct_->target, element.start);
-      open_direct_ = nullptr;
+// What comes is what came there the last time, nearly always: one compare tells.  Which node that
+// would be hangs on nothing but the node before.
+void Counter::observe(std::span<const Element> elements) {
+  Node* last = last_range_;
+  bool taken = last_taken_;
+  for (const Element& element : elements) {
+    if (element.kind != ElementKind::kInstrRange) [[unlikely]] {
+      observe_other(element);
+      continue;
     }
-    if (open_branch_ != 0) close_branch(element.start, element.isa);
-  }
-  const bool executed = (element.flags & kElementExecuted) != 0;
-  ++node->times[executed ? 1 : 0];
-  last_range_ = node;
-  last_taken_ = executed;
-  if (executed && node->opens) {
-    if (node->range.last_type == isa::InstrType::kIndirectBranch) {
-      open_branch_ = node->place;
+    Node* node = last != nullptr ? last->guess[taken ? 1 : 0] : nullptr;
+    if (node == nullptr || !is_same(*node, element)) [[unlikely]] {
+      last_range_ = last;
+      last_taken_ = taken;
+      node = observe_anew(element);
     } else {
-      open_direct_ = node;
+      context_ = node->context;
+      if (open_direct_ != nullptr) {
+        open_direct_->target = std::min(open_direct_->target, element.start);
+        open_direct_ = nullptr;
+      }
+      if (open_branch_ != 0) close_branch(element.start, element.isa);
+    }
+    const bool executed = (element.flags & kElementExecuted) != 0;
+    ++node->times[executed ? 1 : 0];
+    last = node;
+    taken = executed;
+    if (executed && node->opens) {
+      if (node->range.last_type == isa::InstrType::kIndirectBranch) {
+        open_branch_ = node->place;
+      } else {
+        open_direct_ = node;
+      }
+    }
+    if ((element.flags & kElementHasCycleCount) == 0) {
+      log(node->place);
+    } else if (group_size_ == 0 && !group_lost_ && !head_open_) {
+      node->cycles += std::exchange(waiting_cycles_, 0) + element.cycle_count;
+    } else {
+      log(node->place);
+      count_cycles(element.cycle_count);
     }
   }
-  if ((element.flags & kElementHasCycleCount) == 0) {
-    log(node->place);
-  } else if (group_size_ == 0 && !group_lost_ && !head_open_ && shares_cycles_) {
-    node->cycles += std::exchange(waiting_cycles_, 0) + element.cycle_count;
-  } else {
-    log(node->place);
-    count_cycles(element.cycle_count);
-  }
+  last_range_ = last;
+  last_taken_ = taken;
 }
 
-void Counter::observe(std::span<const Element> elements) {
-  for (const Element& element : elements) {
-    if (element.kind == ElementKind::kInstrRange) [[likely]] {
-      observe_range(element);
-    } else {
-      observe_other(element);
-    }
-  }
+Node* Counter::observe_anew(const Element& element) {
+  select(element);
+  // The edge may make room for itself; so it comes before the node is looked up.
+  close_branch(element.start, element.isa);
+  return range_node(element);
 }
 
 std::span<Element> Counter::batch() {

@@ -16,7 +16,7 @@ class CycleShare {
   std::uint64_t next(std::uint64_t count) {
     passed_ += count;
     const std::uint64_t due =
-        passed_ == instructions_
+        passed_ >= instructions_
             ? cycles_
             : static_cast<std::uint64_t>(Wide{cycles_} * passed_ / instructions_);
     const std::uint64_t share = due - given_;

@@ -120,7 +120,7 @@ DecoderState Decoder::settled_state() const {
     state.held_index_ = 0;
     state.held_address_ = 0;
   }
-  if (queue_.empty()) state.last_looked_at_ = 0;
+  if (!run_open_) state.last_looked_at_ = 0;
   if (!range_expected_) state.range_expectation_ = 0;
   state.credit_ = refilled_credit();
   state.refilled_at_ = packet_index_;

@@ -89,10 +89,20 @@ class CountingWalk {
   bool on_packet(Packet& packet) {
     if (at_ != 0 && before_ == 0 && is_address(packet.type)) [[likely]] {
       host_.took(1);
+      cycles_first_ = has_cycles_;
       held_place_ = last_place_ = place_;
       last_index_ = packet.index;
       if (place_ == nullptr) held_index_ = packet.index;
       go_to(packet.address.value, packet.address.is);
+      return true;
+    }
+    if (kCycles && at_ != 0 && !has_cycles_ && is_cycle_count(packet)) {
+      host_.took(1);
+      has_cycles_ = true;
+      cycles_first_ = false;
+      cycles_ = packet.cycle_count;
+      last_place_ = place_;
+      last_index_ = cycles_index_ = place_ != nullptr ? parser_.index_of(place_) : packet.index;
       return true;
     }
     return slow_packet(packet);
@@ -134,6 +144,11 @@ class CountingWalk {
   static bool is_address(PacketType type) {
     return type == PacketType::kAddressShortIs0 || type == PacketType::kAddress32Is0 ||
            type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
+  }
+  static bool is_cycle_count(const Packet& packet) {
+    return (packet.type == PacketType::kCycleCountF1 || packet.type == PacketType::kCycleCountF2 ||
+            packet.type == PacketType::kCycleCountF3) &&
+           (!packet.has_commit || packet.commit == 0);
   }
   static bool is_atoms(PacketType type) {
     return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
@@ -210,7 +225,9 @@ class CountingWalk {
   // The place becomes the decoder's; what is open is closed by what is observed.
   void leave() {
     if (at_ == 0) return;
+    const bool address_behind = has_cycles_ && cycles_first_ && before_ != 0;
     if (before_ != 0) hold();
+    if (address_behind) decoder_.holding_ = false;
     if (is_exit(at_)) {
       const Node& branch = counter_.node(at_);
       counter_.open_branch(at_);
@@ -222,6 +239,26 @@ class CountingWalk {
       set_place(block.range.start, block.range.isa, block.it_in);
     }
     stop();
+    if (has_cycles_) give_cycles(address_behind);
+  }
+
+  // The cycle count that no atom came after waits in the decoder's queue, and so does an address
+  // behind it.
+  [[gnu::noinline]] void give_cycles(bool address_behind) {
+    has_cycles_ = false;
+    Packet packet;
+    packet.index = cycles_index_;
+    packet.type = PacketType::kCycleCountF1;
+    packet.cycle_count = cycles_;
+    decoder_.accept(packet);
+    host_.flush();
+    if (!address_behind) return;
+    packet.index = decoder_.held_index_;
+    packet.type = decoder_.held_is_ != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;
+    packet.address.value = decoder_.held_address_;
+    packet.address.is = decoder_.held_is_;
+    decoder_.accept(packet);
+    host_.flush();
   }
 
   // The address that no atom came after is back in the decoder.
@@ -268,6 +305,13 @@ class CountingWalk {
     std::uint64_t bits = atoms;
     std::uint32_t count = left;
     before_ = 0;
+    if constexpr (kCycles) {
+      if (has_cycles_) {
+        has_cycles_ = false;
+        counter_.count_element(ElementKind::kCycleCount);
+        counter_.count_cycles(cycles_);
+      }
+    }
     do {
       const std::uint64_t taken = bits & 1;
       // In this order: what depends on the step before is one load from a sum of two registers.
@@ -416,6 +460,7 @@ class CountingWalk {
       before_ = 0;
       set_place(address, isa, it);
       stop();
+      if (has_cycles_) give_cycles(false);
       return;
     }
     if (found == 0) {
@@ -463,6 +508,11 @@ class CountingWalk {
   const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ says it.
   TraceIndex held_index_ = 0;
   bool held_wait_ = false;  ///< What it changed of the decoder.
+  // A cycle count that no atom has come after.
+  bool has_cycles_ = false;
+  bool cycles_first_ = false;  ///< The address that no atom has come after came later.
+  std::uint32_t cycles_ = 0;
+  TraceIndex cycles_index_ = 0;
   // The last packet that was counted.
   const std::uint8_t* last_place_ = nullptr;  ///< nullptr: last_index_ says it.
   TraceIndex last_index_ = 0;

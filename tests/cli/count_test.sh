@@ -39,6 +39,34 @@ run count good --format json --edges --top 1
 json_lines >lines || complain 'no JSON'
 grep -q "'type': 'count_branch'.*'to': '0x80000'" lines || complain 'no branch'
 
+case=an_order_or_branches_show_some_without_a_number
+run count good --by times
+expect_code 0
+expect_out '0x0000000000080000-0x0000000000080008 A64 2'
+run count good --edges
+expect_code 0
+expect_out '0x0000000000080004'
+run count good --top 3 --all
+expect_code 2
+expect_one_sentence
+
+case=statistics_know_the_frames
+make_snapshot framed coresight
+put_frames framed/trace.bin 0x10 "${stream_start[@]}" f7 f7
+run count framed --stats
+expect_code 0
+expect_err 'frames: 28 bytes to sources'
+
+case=on_any_number_of_threads
+run count good --all --format json
+cp out alone
+run count good --all --format json -j 3
+expect_code 0
+cmp -s out alone || complain 'three threads count otherwise'
+run count good -j 0
+expect_code 2
+expect_one_sentence
+
 case=nothing_has_cycles
 run count good --top 3 --by cycles
 expect_code 0

@@ -24,6 +24,8 @@
 namespace waymark::cli {
 namespace {
 
+constexpr std::size_t kUsualTop = 20;
+
 struct CountOptions {
   InputOptions input;
   Format format = Format::kText;
@@ -33,6 +35,7 @@ struct CountOptions {
   bool all = false;
   bool edges = false;
   count::Order order = count::Order::kInstructions;
+  bool ordered = false;  ///< The order was said.
   unsigned threads = 0;  ///< 0: not said.
 };
 
@@ -137,6 +140,9 @@ int run(CountOptions options) {
   if (!output) return output.error();
   // Nothing else is in that form.
   if (options.format == Format::kCsv && options.top == 0) options.all = true;
+  // Who asks for an order or for branches wants to see some.
+  if ((options.edges || options.ordered) && options.top == 0 && !options.all)
+    options.top = kUsualTop;
 
   CountsOfAll by_source;
   int code = count_all(*capture, options.threads, by_source);
@@ -178,14 +184,17 @@ void add_count(CLI::App& app, int& exit_code) {
   add_input_options(*command, options->input);
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
-  command->add_option("--top", options->top, "The N blocks that count most, behind the totals")
+  command
+      ->add_option("--top", options->top,
+                   "The N blocks that count most, behind the totals (with --by or --edges: 20)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--all", options->all, "All blocks (csv: default)");
+  command->add_flag("--all", options->all, "All blocks (csv: default)")->excludes("--top");
   command
       ->add_option_function<std::string>(
           "--by",
           [options](const std::string& name) {
+            options->ordered = true;
             options->order = name == "times"    ? count::Order::kTimes
                              : name == "cycles" ? count::Order::kCycles
                              : name == "calls"  ? count::Order::kCalls

@@ -233,6 +233,8 @@ class Counter {
     }
     group_[group_size_++] = place;
   }
+  /// An element that ends no flow.
+  void count_element(ElementKind kind) { ++kept_.others[static_cast<std::size_t>(kind)]; }
   /// A cycle count of what was logged.
   void count_cycles(std::uint64_t cycles);
 
@@ -260,7 +262,7 @@ class Counter {
   }
   [[nodiscard]] bool is_selected(const Element& element) const;
   void replay(Stretch& stretch);
-  void observe_range(const Element& element);
+  Node* observe_anew(const Element& element);
   void observe_other(const Element& element);
   void tidy_group();
   void forget_group();

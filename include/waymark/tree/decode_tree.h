@@ -149,7 +149,7 @@ class DecodeTree {
   TraceId next_finishing_ = 0;
   Source* current_ = nullptr;  ///< Whose input next() works on.
   frames::Run raw_run_;
-  frames::StreamBuffer plain_;  ///< Frames in a row that current_ works on.
+  frames::StreamBuffer plain_;                 ///< Frames in a row that current_ works on.
   std::vector<frames::StreamBuffer> streams_;  ///< Of work(), by ID.
   std::uint64_t resets_ = 0;
   std::size_t segment_ = 0;
