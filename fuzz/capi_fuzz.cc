@@ -232,7 +232,7 @@ class Calls {
     } else if ((how & 0xF0) != 0) {
       list = "all";
     }
-    setenv(waymark::compat::kQuirksVariable.data(), list.c_str(), 1);
+    setenv(waymark::compat::kQuirksVariable, list.c_str(), 1);
   }
 
   void create_decoder(void* tree) {

@@ -37,13 +37,22 @@ const Rows* rows_for(const Config& config, const DecoderQuirks& quirks) {
   return &rows(config.cycle_accurate(), first);
 }
 
+// The element queue of the reference, with what it leaves behind, is one thing, and knows no data.
+DecoderQuirks with_whole_queue(const Config& config, DecoderQuirks quirks) {
+  if (config.data_trace()) quirks.cancels_lone_range_only = false;
+  if (quirks.cancels_lone_range_only) return quirks;
+  quirks.forgets_direct_interworking = false;
+  quirks.stale_context_isa = quirks.stale_ranges = quirks.empty_p_headers_count = false;
+  return quirks;
+}
+
 }  // namespace
 
 Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks)
     : config_(config),
-      quirks_(quirks),
+      quirks_(with_whole_queue(config, quirks)),
       instructions_(image, walk_options(config, quirks), config.trace_id()),
-      rows_(rows_for(config, quirks)),
+      rows_(rows_for(config, quirks_)),
       callbacks_(image.has_callbacks()),
       cycle_accurate_(config.cycle_accurate()),
       data_trace_(config.data_trace()),
@@ -138,7 +147,7 @@ Element* Decoder::put_straight(const Packet& packet, Element* out) {
   accept_in_decode(packet);
   Element* const end = straight_out_;
   straight_out_ = nullptr;
-  if (quirks_.stale_context_isa) slots_.send(static_cast<std::size_t>(end - out));
+  if (quirks_.cancels_lone_range_only) slots_.send(static_cast<std::size_t>(end - out));
   return end;
 }
 
@@ -417,7 +426,7 @@ void Decoder::exception_exit(const Packet& packet) {
 // ---- Elements -----------------------------------------------------------------------------------
 
 Element& Decoder::emit(ElementKind kind, TraceIndex index) {
-  if (quirks_.stale_context_isa) slots_.push();
+  if (quirks_.cancels_lone_range_only) slots_.push();
   Element& element = make();
   element.kind = kind;
   element.index = index;
@@ -435,9 +444,9 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
   Element& element = make();
   element.kind = ElementKind::kPeContext;
   element.index = index;
-  if (!quirks_.stale_context_isa) return element;
+  if (!quirks_.cancels_lone_range_only) return element;
   Slot& slot = slots_.push();
-  if (from_sync) {
+  if (from_sync || !quirks_.stale_context_isa) {
     slot.set_isa(isa_);
   } else {
     element.isa = slot.isa();

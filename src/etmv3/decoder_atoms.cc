@@ -36,7 +36,7 @@ Element* Decoder::write(Element* at, ElementKind kind, TraceIndex index) {
   *at = context_;
   at->kind = kind;
   at->index = index;
-  if (quirks_.stale_context_isa) slots_.push();
+  if (quirks_.cancels_lone_range_only) slots_.push();
   return at + 1;
 }
 
@@ -83,7 +83,7 @@ Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
 Element* Decoder::not_followed(TraceIndex index, Isa isa, Element* at) {
   const bool unsupported = instructions_.outcome() == flow::BlockEnd::kUnsupported;
   if (unsupported && quirks_.stale_ranges) return write_stale_range(index, at);
-  if (quirks_.stale_context_isa) {
+  if (quirks_.cancels_lone_range_only) {
     slots_.push().start = address_;
     slots_.drop(1);
   }
@@ -103,7 +103,7 @@ Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at)
   if (cycle_accurate_) {
     const std::uint64_t cycles = header.format == 1 ? 1U : header.cycle_count;
     write_words(at++, index, 0, 0, cycles << 32, words_.cycle_count);
-    if (quirks_.stale_context_isa) slots_.push();
+    if (quirks_.cancels_lone_range_only) slots_.push();
   } else if (quirks_.empty_p_headers_count) {
     at = write_stale_range(index, at);
   }
@@ -222,8 +222,8 @@ inline Element* Decoder::atoms(TraceIndex index, const PHeader& header, Element*
     return unknown_address(index, header, header.atom_count, at);
   if (header.atom_count == 0) return no_atoms(index, header, at);
   if (data_trace_) return atoms_with_address<false, true>(index, header, at);
-  return quirks_.stale_ranges ? atoms_with_address<true, false>(index, header, at)
-                              : atoms_with_address<false, false>(index, header, at);
+  return quirks_.cancels_lone_range_only ? atoms_with_address<true, false>(index, header, at)
+                                         : atoms_with_address<false, false>(index, header, at);
 }
 
 // What is held back moves to `out`, unless it stands there already.  False: there may be too little

@@ -21,7 +21,7 @@ void set_variable(const char* name, const char* value) {
 }
 // NOLINTEND(concurrency-mt-unsafe)
 
-void choose(const char* value) { set_variable(kQuirksVariable.data(), value); }
+void choose(const char* value) { set_variable(kQuirksVariable, value); }
 
 std::string listing_with(const QuirkRow& row, const std::string& quirks) {
   choose(quirks.c_str());

@@ -24,8 +24,8 @@ struct Claims {
 
 Claims& claims() {
   // Never destroyed: trees may outlive it otherwise.
-  static Claims* const all = new Claims;
-  return *all;
+  static auto* const kAll = new Claims;
+  return *kAll;
 }
 
 /// Ranges begin at an even address and end with an odd one.

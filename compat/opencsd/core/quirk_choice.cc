@@ -127,7 +127,7 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
 
 QuirkChoice QuirkChoice::of_environment(std::vector<std::string>& unknown) {
   // Who changes the environment meanwhile must see to it himself.
-  const char* const text = std::getenv(kQuirksVariable.data());  // NOLINT(concurrency-mt-unsafe)
+  const char* const text = std::getenv(kQuirksVariable);  // NOLINT(concurrency-mt-unsafe)
   return text == nullptr ? QuirkChoice() : parse(text, unknown);
 }
 

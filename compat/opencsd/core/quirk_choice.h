@@ -41,7 +41,7 @@ class QuirkChoice {
   std::array<std::uint64_t, kGroups> off_{};
 };
 
-inline constexpr std::string_view kQuirksVariable = "WAYMARK_OPENCSD_QUIRKS";
+inline constexpr const char* kQuirksVariable = "WAYMARK_OPENCSD_QUIRKS";
 
 /// "group.quirk" of each.
 std::vector<std::string> quirk_names();

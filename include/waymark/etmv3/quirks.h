@@ -86,6 +86,8 @@ struct DecoderQuirks {
   /// Only a range that is alone in the queue can still be cancelled, until the next packet; a
   /// cancel leaves the number of held elements, so that what follows is held in their place (9.3,
   /// 9.4).  Otherwise the last range is held until something shows that it was executed.
+  /// The three that follow, and empty_p_headers_count, are on with this one only, and none of them
+  /// where data is decoded.
   bool cancels_lone_range_only = false;
   /// A change of the instruction set by a direct branch is lost at the end of the packet (9.3).
   bool forgets_direct_interworking = false;

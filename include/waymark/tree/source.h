@@ -124,7 +124,7 @@ struct SourceOptions {
   /// With reference_quirks: those that stay off, by their row in the protocol's table (quirks.h).
   /// ETMv3 has two: the decoder's rows follow the parser's.
   std::uint64_t native_quirks = 0;
-  bool block_cache = true;        ///< False: every atom is walked anew.  For tests.
+  bool block_cache = true;  ///< False: every atom is walked anew.  For tests.
   /// The first byte begins a packet, and nothing in the stream says where another does (ITM, whose
   /// synchronisation packets are often off).
   bool starts_in_sync = false;
