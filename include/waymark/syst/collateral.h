@@ -126,7 +126,7 @@ class Collateral {
  public:
   explicit Collateral(const Quirks& quirks = {}) : quirks_(quirks) {}
   // Addresses of clients stay; those of copies would not.  What std::deque promises is promised.
-  Collateral(Collateral&&) = default;  // NOLINT(performance-noexcept-move-constructor)
+  Collateral(Collateral&&) = default;             // NOLINT(performance-noexcept-move-constructor)
   Collateral& operator=(Collateral&&) = default;  // NOLINT(performance-noexcept-move-constructor)
 
   /// XML takes some twenty times its size in memory while it is read.
