@@ -22,7 +22,7 @@ struct PrinterOptions {
 void write_csv_header(TextBuffer& out);
 
 /// A longer line is passed over.  The reference knows no bound but its memory.
-inline constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxLine = std::size_t{16} << 20;
 
 /// A line that begins so may be a message, and must be kept until it ends.  `known`: characters of
 /// it for which this has been true before.

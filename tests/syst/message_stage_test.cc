@@ -58,6 +58,18 @@ class Stage {
   Stage& text(std::uint16_t channel, std::uint64_t time) {
     return message(channel, "425041016100", time);
   }
+  Stage& write_port(std::uint32_t port, std::string_view bytes) {
+    for (const char byte : bytes) {
+      Element element;
+      element.kind = ElementKind::kItmTrace;
+      element.trace_id = kId;
+      element.number = port;
+      element.start = static_cast<std::uint8_t>(byte);
+      element.extra_value = 1;
+      give(element);
+    }
+    return *this;
+  }
   Stage& no_sync() {
     Element element;
     element.kind = ElementKind::kNoSync;
@@ -152,6 +164,19 @@ TEST(MessageStage, the_frequency_of_the_trace_counts_before_the_one_of_the_calle
   ASSERT_EQ(stage.shown.size(), 3U);
   EXPECT_THAT(stage.shown[0], HasSubstr("\"nanoseconds\":5000000,"));
   EXPECT_THAT(stage.shown[2], HasSubstr("\"nanoseconds\":2500000,"));
+}
+
+TEST(MessageStage, messages_of_an_itm_stand_behind_their_packets) {
+  Stage stage;
+  stage.write_port(3, "SYS-T RAW DATA: 425041016100\n")
+      .write_port(3, "SYS-T RAW DATA: 42504101")
+      .finish();
+  std::erase(stage.shown, "- packet");
+  EXPECT_THAT(stage.shown,
+              ElementsAre("- port 3  INFO    module 65:5  a", "- port 3  INFO    module 65:5  "));
+  stage.shown.clear();
+  stage.write_port(3, "x");
+  EXPECT_THAT(stage.shown, ElementsAre("- packet"));
 }
 
 TEST(MessageStage, the_end_of_the_trace_cuts_what_is_open) {

@@ -217,8 +217,10 @@ void add_decode(CLI::App& app, int& exit_code) {
                    "time: all sources in the order of their timestamps, with a time in each line")
       ->type_name("ORDER")
       ->check(CLI::IsMember({"time"}));
-  command->add_flag("--syst", options->syst,
-                    "STM: show SyS-T messages in place of their packets; see `waymark syst`");
+  command->add_flag(
+      "--syst", options->syst,
+      "Show SyS-T messages in place of their STM packets, and behind those of an ITM; "
+      "see `waymark syst`");
   add_collateral_options(*command, options->messages);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);

@@ -8,11 +8,11 @@ namespace waymark::cli {
 
 MessageStage::MessageStage(const syst::Collateral& collateral, std::uint64_t frequency,
                            bool as_json)
-    : interpreter_(collateral), as_json_(as_json) {
+    : interpreter_(collateral), ports_(*this), as_json_(as_json) {
   interpreter_.set_transport_frequency(frequency);
 }
 
-void MessageStage::add(const syst::Frame& frame) {
+void MessageStage::on_frame(const syst::Frame& frame) {
   const syst::Record record = interpreter_.interpret(frame);
   TextBuffer text;
   outputs::MessageWriter writer(text);
@@ -24,6 +24,10 @@ void MessageStage::add(const syst::Frame& frame) {
       text.put(':');
       text.dec(frame.channel);
       text.put("  ");
+    } else {
+      text.put("port ");
+      text.dec(frame.channel);
+      text.put("  ");
     }
     writer.sentence(record);
   }
@@ -32,7 +36,7 @@ void MessageStage::add(const syst::Frame& frame) {
   element.index = frame.index;
   element.trace_id = frame.trace_id;
   element.start = count_;
-  if (record.time) {
+  if (record.time && frame.has_master) {
     element.timestamp = *record.time;
     element.flags = kElementHasTimestamp;
     if (record.time_is_partial()) element.flags |= kElementTimeIsPartial;
@@ -60,8 +64,13 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
         (element.flags & kElementTimeIsPartial) == 0 && element.kind == ElementKind::kSwTrace) {
       times_[element.trace_id].now = element.timestamp;
     }
+    if (element.kind == ElementKind::kItmTrace) {
+      out_.push_back(element);
+      ports_.add(element);
+      continue;
+    }
     const std::uint64_t noise = channels_.statistics().noise;
-    for (const syst::Frame& frame : channels_.add(element)) add(frame);
+    for (const syst::Frame& frame : channels_.add(element)) on_frame(frame);
     interpreter_.set_transport_frequency(element.trace_id, channels_.frequency(element.trace_id));
     constexpr unsigned kOther = kSwMasterError | kSwGlobalError | kSwTrigger | kSwFrequency;
     const bool is_part = element.kind == ElementKind::kSwTrace &&
@@ -83,7 +92,8 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
 
 std::span<const Element> MessageStage::finish() {
   out_.clear();
-  for (const syst::Frame& frame : channels_.finish()) add(frame);
+  for (const syst::Frame& frame : channels_.finish()) on_frame(frame);
+  ports_.finish();
   return out_;
 }
 

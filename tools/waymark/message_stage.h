@@ -1,4 +1,5 @@
-// SyS-T messages among the elements of a decode: in place of the STM packets that carry them.
+// SyS-T messages among the elements of a decode: in place of the STM packets that carry them, and
+// behind the writes to the port of an ITM.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,14 @@
 #include "waymark/element/element.h"
 #include "waymark/syst/channels.h"
 #include "waymark/syst/interpreter.h"
+#include "waymark/syst/ports.h"
 
 namespace waymark::cli {
 
 /// Each message becomes an element of the kind kCustom with its time; its text is kept until it is
-/// written.  Packets that belong to no message pass.
-class MessageStage {
+/// written.  Packets that belong to no message pass, and so does all of an ITM, whose bytes are
+/// known for messages too late: these have the time of the packets around them.
+class MessageStage final : private syst::FrameSink {
  public:
   /// `collateral` must outlive it.  `frequency`: of the transport, in Hz, where the trace says
   /// none.
@@ -35,12 +38,13 @@ class MessageStage {
   void write(TextBuffer& out, const Element& element);
 
  private:
-  void add(const syst::Frame& frame);
+  void on_frame(const syst::Frame& frame) override;
   /// Messages end in another order than they begin, and the times of a source must not go back.
   void keep_order(Element& element);
 
   syst::Interpreter interpreter_;
   syst::ChannelAssembler channels_;
+  syst::PortReader ports_;
   bool as_json_;
   std::vector<Element> out_;
   std::unordered_map<std::uint64_t, std::string> texts_;

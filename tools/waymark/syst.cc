@@ -312,10 +312,10 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
                          messages.shown()),
              kOk);
   }
-  if (options.strict && messages.first_bad() && (code == kOk || code == kDamaged)) {
-    return complain(
-        fmt::format("--strict: the message at byte {} is damaged.", *messages.first_bad()),
-        kDamaged);
+  const std::optional<TraceIndex> first_bad = messages.first_bad();
+  if (options.strict && first_bad && (code == kOk || code == kDamaged)) {
+    return complain(fmt::format("--strict: the message at byte {} is damaged.", *first_bad),
+                    kDamaged);
   }
   if (code == kOk && messages.count() == 0) {
     return complain(is_stdin(options) ? fmt::format("Standard input: no SyS-T message was found. "
@@ -452,7 +452,7 @@ int run(const SystOptions& options) {
   const bool has_ids = is_trace && sends_from_several_ids(*capture);
   Messages messages(*collateral, *filter, *output, options,
                     {.time = true, .trace_id = has_ids, .place = is_trace});
-  if (transport->short_guid) messages.interpreter().set_short_client(*transport->short_guid);
+  if (const auto& guid = transport->short_guid) messages.interpreter().set_short_client(*guid);
   messages.interpreter().set_transport_frequency(transport->frequency);
   int code = kOk;
   if (from_stdin) {

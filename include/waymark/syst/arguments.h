@@ -293,7 +293,8 @@ class ArgumentPacker {
 
   template <class T>
   void add_integer(const Slot& slot, T number) {
-    // Signed values are extended by the conversion to 64 bits.
+    // Signed values are extended by the conversion to 64 bits, characters like any other.
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c)
     const auto wide = static_cast<std::uint64_t>(number);
     star_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(wide));
     switch (slot.kind) {

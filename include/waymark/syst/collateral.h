@@ -125,8 +125,9 @@ struct CollateralWarning {
 class Collateral {
  public:
   explicit Collateral(const Quirks& quirks = {}) : quirks_(quirks) {}
-  Collateral(Collateral&&) = default;  // Addresses of clients stay; those of copies would not.
-  Collateral& operator=(Collateral&&) = default;
+  // Addresses of clients stay; those of copies would not.  What std::deque promises is promised.
+  Collateral(Collateral&&) = default;             // NOLINT(performance-noexcept-move-constructor)
+  Collateral& operator=(Collateral&&) = default;  // NOLINT(performance-noexcept-move-constructor)
 
   /// XML takes some twenty times its size in memory while it is read.
   static constexpr std::size_t kMaxFileSize = std::size_t{64} << 20;
