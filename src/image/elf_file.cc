@@ -92,7 +92,8 @@ class ElfReader {
         const char* name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
         // Mapping symbols ($a, $t, $x, $d) name no place of the program.
         if (name == nullptr || *name == '\0' || *name == '$') continue;
-        file_.symbols_.push_back({symbol.st_value + bias_, symbol.st_size, name, type == STT_FUNC});
+        file_.symbols_.push_back(
+            {symbol.st_value + bias_, symbol.st_size, name, type == STT_FUNC, type == STT_NOTYPE});
       }
     }
   }

@@ -172,6 +172,7 @@ Result<void> Image::add_file(const std::string& path, FileRegion file_region, Sp
   region.name = path;
   region.bytes = *part;
   region.mapping = *std::move(mapping);
+  region.offset = file_region.offset;
   return state_->add(std::move(region));
 }
 
@@ -241,7 +242,8 @@ std::vector<RegionInfo> Image::regions() const {
   std::vector<RegionInfo> list;
   list.reserve(state_->map.in_order().size());
   for (const auto& region : state_->map.in_order())
-    list.push_back({region->kind, region->first, region->last, region->space, region->name});
+    list.push_back(
+        {region->kind, region->first, region->last, region->space, region->name, region->offset});
   return list;
 }
 

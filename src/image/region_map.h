@@ -19,6 +19,7 @@ struct Region {
   Bytes bytes;                                ///< Into `copy` or `mapping`: last - first + 1 bytes.
   std::vector<std::uint8_t> copy;             ///< Of a buffer.
   std::shared_ptr<const MappedFile> mapping;  ///< Of a file; shared by all its regions.
+  std::uint64_t offset = 0;                   ///< Of a file: where in it `bytes` begin.
   ReadCallback callback;
 };
 

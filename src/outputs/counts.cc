@@ -1,11 +1,17 @@
 #include "waymark/outputs/counts.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
+#include "quoted.h"
 #include "waymark/element/text.h"
+#include "waymark/outputs/csv.h"
+#include "waymark/outputs/json.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
@@ -13,6 +19,7 @@ namespace {
 
 using count::Branch;
 using count::Context;
+using count::FunctionRow;
 using count::Row;
 
 bool has(const Context& context, ElementFlag flag) { return (context.flags & flag) != 0; }
@@ -72,6 +79,16 @@ std::uint64_t whole_of(const count::Totals& totals, count::Order order) {
 
 std::string address_or_unknown(std::uint64_t address) {
   return address == kNoAddress ? std::string("unknown") : fmt::format("0x{:016x}", address);
+}
+
+/// A name of C++ as it is written there, or else as it is.
+std::string readable(const std::string& name) {
+  constexpr std::size_t kLongest = 4096;
+  if (!name.starts_with("_Z") || name.size() > kLongest) return name;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return text == nullptr ? name : std::string(text.get());
 }
 
 }  // namespace
@@ -135,6 +152,24 @@ void write_text(TextBuffer& out, std::span<const Branch> branches) {
   }
 }
 
+void write_text(TextBuffer& out, std::span<const FunctionRow> rows, std::uint64_t whole,
+                count::Order order) {
+  constexpr std::string_view kLine = "{:>7} {:>16} {:>14} {:>14} {:>16}  ";
+  out.put(fmt::format(fmt::runtime(kLine), "share", "instructions", "entered", "calls", "cycles"));
+  out.put("function\n");
+  for (const FunctionRow& row : rows) {
+    out.put(fmt::format(fmt::runtime(kLine),
+                        fmt::format("{:.2f}%", share(count::weight(row, order), whole)),
+                        row.instructions, row.entered, row.calls, row.cycles));
+    if (row.function == nullptr) {
+      out.put("(no name)");
+    } else {
+      write_shown(out, readable(row.function->name));
+    }
+    out.put('\n');
+  }
+}
+
 void write_json(TextBuffer& out, const count::Counts& counts, TraceId id) {
   const count::Totals totals = counts.totals();
   out.put(fmt::format(
@@ -184,6 +219,20 @@ void write_json(TextBuffer& out, std::span<const Branch> branches) {
   }
 }
 
+void write_json(TextBuffer& out, std::span<const FunctionRow> rows) {
+  for (const FunctionRow& row : rows) {
+    out.put(R"({"type":"count_function",)");
+    if (row.function != nullptr) {
+      out.put(R"("name":)");
+      write_json_string(out, row.function->name);
+      out.put(fmt::format(R"(,"start":"0x{:x}","last":"0x{:x}",)", row.function->start,
+                          row.function->last));
+    }
+    out.put(fmt::format("\"instructions\":{},\"entered\":{},\"calls\":{},\"cycles\":{}}}\n",
+                        row.instructions, row.entered, row.calls, row.cycles));
+  }
+}
+
 void write_csv(TextBuffer& out, std::span<const Row> rows) {
   out.put(
       fmt::format("{},start,end,count,times,instructions,last,subtype,conditional,taken,"
@@ -206,6 +255,19 @@ void write_csv(TextBuffer& out, std::span<const Branch> branches) {
     out.put(fmt::format(",0x{:x},{},{},{},{},{}\n", branch.from,
                         hex_if(branch.to != kNoAddress, branch.to), instruction_word(branch.type),
                         subtype_word(branch.subtype), branch.taken ? 1 : 0, branch.times));
+  }
+}
+
+void write_csv(TextBuffer& out, std::span<const FunctionRow> rows) {
+  out.put("name,start,last,instructions,entered,calls,cycles\n");
+  for (const FunctionRow& row : rows) {
+    if (row.function != nullptr) {
+      write_csv_field(out, row.function->name);
+      out.put(fmt::format(",0x{:x},0x{:x}", row.function->start, row.function->last));
+    } else {
+      out.put(",,");
+    }
+    out.put(fmt::format(",{},{},{},{}\n", row.instructions, row.entered, row.calls, row.cycles));
   }
 }
 

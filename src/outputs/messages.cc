@@ -121,37 +121,6 @@ void MessageWriter::payload(const Record& record) {
   }
 }
 
-// One line, whatever the target sent: control characters and what is no UTF-8 become escapes.
-void MessageWriter::put_shown(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-  std::size_t plain = 0;
-  while (true) {
-    plain += plain_length(text.substr(plain), false);
-    if (plain == text.size()) break;
-    const auto byte = static_cast<unsigned char>(text[plain]);
-    // So are the control characters U+0080 to U+009F, which terminals obey.
-    const bool is_control = byte == 0xC2 && plain + 1 < text.size() &&
-                            static_cast<unsigned char>(text[plain + 1]) < 0xA0;
-    const std::size_t length = byte < 0x80 || is_control ? 0 : utf8_length(text.substr(plain));
-    if (length != 0) {
-      plain += length;
-      continue;
-    }
-    out_.put(text.substr(0, plain));
-    if (byte == '\n') {
-      out_.put("\\n");
-    } else if (byte == '\t') {
-      out_.put('\t');
-    } else {
-      out_.put("\\x");
-      out_.hex(byte, 2);
-    }
-    text.remove_prefix(plain + 1);
-    plain = 0;
-  }
-  out_.put(text);
-}
-
 void MessageWriter::put_padded(std::size_t width) {
   const std::string_view text = scratch_.view();
   const std::size_t size = std::max(text.size(), width);
@@ -164,7 +133,7 @@ void MessageWriter::put_padded(std::size_t width) {
 void MessageWriter::put_type(const Record& record) {
   scratch_.clear();
   syst::write_type(scratch_, record.message, record.client);
-  put_shown(scratch_.view());
+  write_shown(out_, scratch_.view());
   out_.put(' ');
 }
 
@@ -187,19 +156,19 @@ void MessageWriter::sentence(const Record& record) {
   put_padded(kSeverityWidth);
   scratch_.clear();
   write_origin(scratch_, record);
-  put_shown(scratch_.view());
+  write_shown(out_, scratch_.view());
   if (!scratch_.empty()) out_.put("  ");
   out_.put(type_word(message));
   if (message.type == syst::Type::kRaw) {
     put_type(record);
   }
   payload(record);
-  put_shown(scratch_.view());
+  write_shown(out_, scratch_.view());
   scratch_.clear();
   syst::write_location(scratch_, message, record.client, record.entry);
   if (!scratch_.empty()) {
     out_.put("  [");
-    put_shown(scratch_.view());
+    write_shown(out_, scratch_.view());
     out_.put(']');
   }
   if (record.frame.end != FrameEnd::kWhole) {

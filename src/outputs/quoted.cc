@@ -72,4 +72,34 @@ void write_quoted(TextBuffer& out, std::string_view text) {
   out.put('"');
 }
 
+void write_shown(TextBuffer& out, std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  std::size_t plain = 0;
+  while (true) {
+    plain += plain_length(text.substr(plain), false);
+    if (plain == text.size()) break;
+    const auto byte = static_cast<unsigned char>(text[plain]);
+    // So are the control characters U+0080 to U+009F, which terminals obey.
+    const bool is_control = byte == 0xC2 && plain + 1 < text.size() &&
+                            static_cast<unsigned char>(text[plain + 1]) < 0xA0;
+    const std::size_t length = byte < 0x80 || is_control ? 0 : utf8_length(text.substr(plain));
+    if (length != 0) {
+      plain += length;
+      continue;
+    }
+    out.put(text.substr(0, plain));
+    if (byte == '\n') {
+      out.put("\\n");
+    } else if (byte == '\t') {
+      out.put('\t');
+    } else {
+      out.put("\\x");
+      out.hex(byte, 2);
+    }
+    text.remove_prefix(plain + 1);
+    plain = 0;
+  }
+  out.put(text);
+}
+
 }  // namespace waymark::outputs

@@ -18,4 +18,8 @@ std::size_t plain_length(std::string_view text, bool quotable);
 /// In double quotes, with \n, \r, \t, \", \\ and \xNN for what cannot be shown.
 void write_quoted(TextBuffer& out, std::string_view text);
 
+/// One line, without line ends behind: control characters but tabs, and what is no UTF-8, become
+/// \\n and \\xNN.
+void write_shown(TextBuffer& out, std::string_view text);
+
 }  // namespace waymark::outputs

@@ -39,6 +39,36 @@ run count good --format json --edges --top 1
 json_lines >lines || complain 'no JSON'
 grep -q "'type': 'count_branch'.*'to': '0x80000'" lines || complain 'no branch'
 
+case=functions
+sample=$(dirname "${BASH_SOURCE[0]}")/../../samples/quicksort
+run count "$sample" --functions
+expect_code 0
+grep -qE '^ 46\.54% +20899 +987 +986 +0  fibonacci$' out || complain 'no fibonacci'
+grep -q ' by_last_digit$' out || complain 'not all of them'
+run count "$sample" --functions --top 1 --by times --format csv
+expect_out 'name,start,last,instructions,entered,calls,cycles'
+expect_out 'fibonacci,0x400334,0x400397,20899,987,986,0'
+[ "$(wc -l <out)" -eq 2 ] || complain 'more than one function'
+run count "$sample" --functions --format json
+json_lines >lines || complain 'no JSON'
+grep -q "'type': 'count_function', 'name': 'quicksort', 'start': '0x400244'" lines || complain 'no JSON'
+
+case=functions_of_an_image_without_names
+run count good --functions
+expect_code 3
+expect_one_sentence
+expect_err '--symbols FILE'
+run count good --functions --symbols "$sample/quicksort.elf"
+expect_code 0
+expect_out '(no name)'
+run count good --functions --symbols "$sample/quicksort.elf@0xffffffffffc7fafc"
+expect_out '100.00%               10              0              0                0  run'
+run count good --functions --symbols nowhere.elf
+expect_code 3
+expect_one_sentence
+run count good --functions --edges
+expect_code 2
+
 case=an_order_or_branches_show_some_without_a_number
 run count good --by times
 expect_code 0

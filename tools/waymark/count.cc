@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "decode_parallel.h"
+#include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
@@ -16,6 +17,7 @@
 #include "progress.h"
 #include "run.h"
 #include "waymark/count/counter.h"
+#include "waymark/count/functions.h"
 #include "waymark/count/ranking.h"
 #include "waymark/outputs/counts.h"
 #include "waymark/parallel/counting.h"
@@ -34,6 +36,8 @@ struct CountOptions {
   std::size_t top = 0;
   bool all = false;
   bool edges = false;
+  bool functions = false;
+  std::vector<std::string> symbols;  ///< Programs: FILE or FILE@ADDRESS.
   count::Order order = count::Order::kInstructions;
   bool ordered = false;  ///< The order was said.
   unsigned threads = 0;  ///< 0: not said.
@@ -117,6 +121,36 @@ int count_all(inputs::Capture& capture, unsigned threads, CountsOfAll& all) {
   return code;
 }
 
+/// Those of the image, and of the programs that the user names, which count first.
+Result<image::Symbols> symbols_of(const inputs::Capture& capture, const CountOptions& options) {
+  image::Symbols symbols;
+  for (const std::string& argument : options.symbols) {
+    const auto file = open_elf_argument(argument);
+    if (!file) return std::unexpected(file.error());
+    symbols.add(*file);
+  }
+  symbols.add(capture.image());
+  if (symbols.functions().empty())
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: no function has a name: no file of the program image is an ELF "
+                            "file with symbols; name the program with --symbols FILE.",
+                            capture.trace().path()));
+  return symbols;
+}
+
+void write_functions(TextBuffer& out, const count::Counts& counts, const image::Symbols& symbols,
+                     const CountOptions& options) {
+  const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
+  const auto rows = count::top_functions(counts, symbols, options.order, most);
+  if (options.format == Format::kJson) return outputs::write_json(out, rows);
+  if (options.format == Format::kCsv) return outputs::write_csv(out, rows);
+  std::uint64_t whole = 0;
+  for (const count::FunctionRow& row : count::functions(counts, symbols))
+    whole += count::weight(row, options.order);
+  out.put('\n');
+  outputs::write_text(out, rows, whole, options.order);
+}
+
 void write_rows(TextBuffer& out, const count::Counts& counts, const CountOptions& options) {
   const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
   if (options.edges) {
@@ -136,12 +170,18 @@ void write_rows(TextBuffer& out, const count::Counts& counts, const CountOptions
 int run(CountOptions options) {
   auto capture = open_capture(options.input, {});
   if (!capture) return capture.error();
+  image::Symbols symbols;
+  if (options.functions) {
+    auto found = symbols_of(*capture, options);
+    if (!found) return complain(found.error().detail, kInput);
+    symbols = std::move(*found);
+  }
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   // Nothing else is in that form.
   if (options.format == Format::kCsv && options.top == 0) options.all = true;
-  // Who asks for an order or for branches wants to see some.
-  if ((options.edges || options.ordered) && options.top == 0 && !options.all)
+  // Who asks for an order, for branches or for functions wants to see some.
+  if ((options.edges || options.functions || options.ordered) && options.top == 0 && !options.all)
     options.top = kUsualTop;
 
   CountsOfAll by_source;
@@ -155,7 +195,11 @@ int run(CountOptions options) {
     by_source[i] = {};
   }
   if (options.format == Format::kText) outputs::write_text(out, all);
-  if (options.top != 0 || options.all) write_rows(out, all, options);
+  if (options.functions) {
+    write_functions(out, all, symbols, options);
+  } else if (options.top != 0 || options.all) {
+    write_rows(out, all, options);
+  }
   const count::Totals totals = all.totals();
   if (code == kOk && totals.ranges == 0 && all.pathless_instructions == 0) {
     code = complain(
@@ -186,7 +230,8 @@ void add_count(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command
       ->add_option("--top", options->top,
-                   "The N blocks that count most, behind the totals (with --by or --edges: 20)")
+                   "The N blocks that count most, behind the totals (with --by, --edges or "
+                   "--functions: 20)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command->add_flag("--all", options->all, "All blocks (csv: default)")->excludes("--top");
@@ -200,11 +245,24 @@ void add_count(CLI::App& app, int& exit_code) {
                              : name == "calls"  ? count::Order::kCalls
                                                 : count::Order::kInstructions;
           },
-          "What blocks are ordered by (default: instructions); those with none are left out")
+          "What blocks are ordered by (default: instructions); those with none are left out; of "
+          "functions, times is how often they were entered")
       ->type_name("WHAT")
       ->check(CLI::IsMember({"instructions", "times", "cycles", "calls"}));
-  command->add_flag("--edges", options->edges,
-                    "Branches and where they went in place of blocks, the most frequent first");
+  CLI::Option* const edges =
+      command->add_flag("--edges", options->edges,
+                        "Branches and where they went in place of blocks, the most frequent first");
+  command
+      ->add_flag("--functions", options->functions,
+                 "Functions in place of blocks, all contexts together: by the symbols of the ELF "
+                 "files of the program image")
+      ->excludes(edges);
+  command
+      ->add_option("--symbols", options->symbols,
+                   "A program for --functions, where the image is no ELF file; @ADDRESS: what its "
+                   "addresses are moved by; may be repeated")
+      ->type_name("FILE[@ADDRESS]")
+      ->needs("--functions");
   add_threads_option(*command, options->threads);
   command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
   command->footer(
@@ -215,6 +273,7 @@ void add_count(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  waymark count board/\n"
       "  waymark count board/ --top 20 --by times\n"
+      "  waymark count board/ --functions\n"
       "  waymark count board/ --edges --top 20\n"
       "  waymark count board/ --format csv -o blocks.csv");
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -25,6 +25,7 @@ struct ElfSymbol {
   std::uint64_t size = 0;
   std::string name{};
   bool function = false;
+  bool label = false;  ///< Neither a function nor an object: of an assembler, most often.
 };
 
 /// Plain data once it is open; may be read from any thread.

@@ -50,7 +50,8 @@ struct RegionInfo {
   std::uint64_t first;
   std::uint64_t last;
   SpaceMask space;
-  std::string name;  ///< The path of a file, otherwise what the caller gave.
+  std::string name;          ///< The path of a file, otherwise what the caller gave.
+  std::uint64_t offset = 0;  ///< Of a file: where in it `first` is.
 };
 
 /// The memory of one target.  Adding and removing is for one thread at a time and not while

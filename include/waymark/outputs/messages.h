@@ -36,7 +36,6 @@ class MessageWriter {
   void put_trace_id(const syst::Record& record);
   void put_time(const syst::Record& record);
   void put_place(const syst::Record& record);
-  void put_shown(std::string_view text);
   void put_type(const syst::Record& record);
   /// What is in scratch_, with blanks behind it.
   void put_padded(std::size_t width);

@@ -1,0 +1,43 @@
+// What the code at an address of target memory is called.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "waymark/image/elf_file.h"
+#include "waymark/image/image.h"
+
+namespace waymark::image {
+
+/// A function, or code behind a label.
+struct Function {
+  std::uint64_t start = 0;
+  std::uint64_t last = 0;  ///< Of its bytes; at least `start`.
+  std::string name{};      ///< As the linker knows it.
+  friend bool operator==(const Function&, const Function&) = default;
+};
+
+/// The functions of programs, by address.  Plain data once it is made; may be read from any thread.
+class Symbols {
+ public:
+  /// Those of `file`, as far as no function is known at their addresses yet.
+  void add(const ElfFile& file);
+
+  /// So of the ELF files of which regions of `image` show parts, at the addresses at which they
+  /// show them.  Other files, and what cannot be read, have none.
+  void add(const Image& image);
+
+  /// nullptr: none is known there.  The pointer lives until something is added.
+  [[nodiscard]] const Function* find(std::uint64_t address) const;
+
+  /// Ascending; none overlaps another.
+  [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
+
+ private:
+  void add(std::vector<Function> more);
+
+  std::vector<Function> functions_;
+};
+
+}  // namespace waymark::image

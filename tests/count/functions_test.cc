@@ -1,0 +1,101 @@
+// Counts by function: what belongs to which, what enters one.
+#include "waymark/count/functions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace waymark::count {
+namespace {
+
+const std::string kSample = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksort/quicksort.elf";
+
+class FunctionsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto file = image::ElfFile::open(kSample);
+    if (!file && file.error().code == ErrorCode::kUnsupported) GTEST_SKIP() << file.error().detail;
+    ASSERT_TRUE(file) << file.error().detail;
+    symbols.add(*file);
+    put = file->find("put")->address;
+    run = file->find("run")->address;
+  }
+  /// Two instructions; the second branches to `target`.
+  static Row row(std::uint64_t start, std::uint64_t times, std::uint64_t target, bool link) {
+    return {
+        .range = {.start = start,
+                  .end = start + 8,
+                  .count = 2,
+                  .isa = isa::Isa::kA64,
+                  .last_type = isa::InstrType::kBranch,
+                  .last_subtype = link ? isa::InstrSubtype::kBranchLink : isa::InstrSubtype::kNone,
+                  .last_size = 4},
+        .executed = times,
+        .target = target};
+  }
+  [[nodiscard]] const FunctionRow* of(const std::vector<FunctionRow>& rows,
+                                      std::string_view name) const {
+    const auto at = std::ranges::find_if(rows, [&](const FunctionRow& it) {
+      return it.function == nullptr ? name.empty() : it.function->name == name;
+    });
+    return at == rows.end() ? nullptr : &*at;
+  }
+
+  image::Symbols symbols;
+  std::uint64_t put = 0;
+  std::uint64_t run = 0;
+};
+
+TEST_F(FunctionsTest, blocks_belong_to_the_function_in_which_they_begin) {
+  Counts counts;
+  counts.rows = {row(put, 3, put + 16, false), row(put + 16, 2, run, true), row(run, 5, 0x10, true),
+                 row(0x10, 7, kNoAddress, false)};
+  counts.rows[0].cycles = 9;
+  counts.rows[2].context.context_id = 1;
+  const std::vector<FunctionRow> rows = functions(counts, symbols);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], (FunctionRow{.instructions = 14}));
+  const FunctionRow* const of_put = of(rows, "put");
+  ASSERT_NE(of_put, nullptr);
+  EXPECT_EQ(of_put->instructions, 10U);
+  EXPECT_EQ(of_put->calls, 2U);
+  EXPECT_EQ(of_put->cycles, 9U);
+  EXPECT_EQ(of_put->entered, 0U);
+  const FunctionRow* const of_run = of(rows, "run");
+  ASSERT_NE(of_run, nullptr);
+  EXPECT_EQ(of_run->instructions, 10U);
+  EXPECT_EQ(of_run->calls, 5U);
+  EXPECT_EQ(of_run->entered, 2U);
+}
+
+TEST_F(FunctionsTest, a_loop_to_the_beginning_enters_nothing_but_recursion_does) {
+  Counts counts;
+  counts.rows = {row(put + 16, 3, put, false), row(put + 24, 4, put, true)};
+  counts.edges = {{.from = run + 4,
+                   .to = put,
+                   .from_isa = isa::Isa::kA64,
+                   .subtype = isa::InstrSubtype::kNone,
+                   .times = 10}};
+  const std::vector<FunctionRow> rows = functions(counts, symbols);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].entered, 4U + 10U) << "what is indirect comes by edges";
+}
+
+TEST_F(FunctionsTest, the_most_come_first_and_those_without_weight_not_at_all) {
+  Counts counts;
+  counts.rows = {row(put, 3, kNoAddress, false), row(run, 5, put, true)};
+  const auto names = [&](Order order, std::size_t most) {
+    std::string text;
+    for (const FunctionRow& it : top_functions(counts, symbols, order, most))
+      text += it.function->name + " ";
+    return text;
+  };
+  EXPECT_EQ(names(Order::kInstructions, 9), "run put ");
+  EXPECT_EQ(names(Order::kInstructions, 1), "run ");
+  EXPECT_EQ(names(Order::kTimes, 9), "put ");
+  EXPECT_EQ(names(Order::kCalls, 9), "run ");
+  EXPECT_EQ(names(Order::kCycles, 9), "");
+}
+
+}  // namespace
+}  // namespace waymark::count
