@@ -74,6 +74,10 @@ run etm4 plan good.plan --root none --reg TRCIDR0=0x28000EA1 --reg TRCIDR2=0x488
   --reg TRCIDR3=0x0D7B0004 --reg TRCIDR4=0x11170004 --reg TRCIDR5=0x28C7081E
 expect_code 0
 expect_out 'TRCCCCTLR      0x00000010'
+expect_no_err
+run etm4 plan good.plan --root none --reg TRCIDR0=0x28000EA1 --reg TRCIDR2=0x488 --reg TRCIDR5=0x28C7081E
+expect_code 3
+expect_err 'note: without --reg for TRCIDR3, TRCIDR4: it counts as 0'
 
 case=estimate
 cat >estimate.plan <<'PLAN'

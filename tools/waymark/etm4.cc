@@ -95,6 +95,22 @@ void take_register(const GivenRegister& given, etm4x::IdRegisters& id,
   }
 }
 
+/// Of those that say what a unit has: TRCIDR1 has its version only.
+void tell_of_missing_registers(const UnitOptions& options) {
+  std::string missing;
+  for (const std::string_view name : {"TRCIDR0", "TRCIDR2", "TRCIDR3", "TRCIDR4", "TRCIDR5"}) {
+    const bool given = std::ranges::any_of(options.registers, [&](const std::string& text) {
+      return text.starts_with(name) && text.substr(name.size()).starts_with('=');
+    });
+    if (!given) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+  }
+  if (missing.empty()) return;
+  complain(fmt::format("note: without --reg for {}: it counts as 0, as if the unit had nothing of "
+                       "what it tells.",
+                       missing),
+           kOk);
+}
+
 Result<FoundUnit> find_unit(const UnitOptions& options, bool walk) {
   FoundUnit found;
   auto tree = etm4x::open_device_tree(options.root);
@@ -103,6 +119,7 @@ Result<FoundUnit> find_unit(const UnitOptions& options, bool walk) {
   if (described) {
     found.name = "etm0";
     found.environment.unknown_sscsr = 0xFF;
+    tell_of_missing_registers(options);
   } else if (!tree) {
     return std::unexpected(tree.error());
   } else if (units.empty()) {
