@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "quoted.h"
 #include "software_words.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
@@ -388,6 +389,7 @@ void HumanWriter::write_range(const Item& item) {
   if (element.kind == ElementKind::kInstrRangeNoPath) {
     out_.put(" on a path that was not traced, to ");
     write_address(out_, element.end);
+    write_function(element.start);
     return;
   }
   switch (element.last_type) {
@@ -422,6 +424,18 @@ void HumanWriter::write_range(const Item& item) {
     case isa::InstrType::kOther:
       break;
   }
+  write_function(element.start);
+}
+
+void HumanWriter::write_function(std::uint64_t address) {
+  if (symbols_ == nullptr) return;
+  const image::Function* const function = symbols_->find(address);
+  if (function == nullptr) return;
+  out_.put("  in ");
+  write_shown(out_, function->name);
+  if (address == function->start) return;
+  out_.put("+0x");
+  out_.hex(address - function->start);
 }
 
 void HumanWriter::write_context(const Element& element) {

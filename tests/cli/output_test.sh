@@ -35,6 +35,23 @@ case=packets_use_the_names_of_the_listing
 run packets good
 expect_out $'Idx:26; ID:10; [0xf7 ];\tI_ATOM_F1 : Atom format 1.; E'
 
+case=functions_are_named
+sample=$(dirname "${BASH_SOURCE[0]}")/../../samples/quicksort
+run decode "$sample" --functions
+expect_code 0
+expect_out '0x00000000004000f8      +3  insns  → branch 0x0000000000400504  in _start'
+expect_out '  in run+0x44'
+run decode "$sample" --functions --format json
+expect_code 2
+expect_one_sentence
+run decode good --functions
+expect_code 3
+expect_err '--symbols FILE'
+cp "$sample/quicksort.elf" program.elf
+run decode good --functions --symbols program.elf -o program.elf
+expect_code 2
+cmp -s program.elf "$sample/quicksort.elf" || complain 'the program is gone'
+
 case=output_file
 run decode good -o result.txt
 expect_code 0

@@ -26,6 +26,29 @@ TEST_F(Human, call_names_where_the_source_goes_on) {
             "        21  0x10  0xffff000000090000      +1  insn   not taken\n");
 }
 
+TEST_F(Human, functions_are_named_behind_their_ranges) {
+  const std::string sample = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksort/quicksort.elf";
+  const auto file = image::ElfFile::open(sample);
+  if (!file) GTEST_SKIP() << file.error().detail;
+  image::Symbols symbols;
+  symbols.add(*file);
+  writer_.name_functions(symbols);
+  Element range;
+  range.kind = ElementKind::kInstrRange;
+  range.flags = kElementExecuted;
+  range.count = 2;
+  for (const std::uint64_t start :
+       {file->find("put")->address, file->find("put")->address + 0x10, std::uint64_t{0x10}}) {
+    range.start = start;
+    range.end = start + 8;
+    add(range);
+  }
+  const std::string lines = text();
+  EXPECT_NE(lines.find("insns  in put\n"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("insns  in put+0x10\n"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("0x0000000000000010      +2  insns\n"), std::string::npos) << lines;
+}
+
 TEST_F(Human, target_comes_from_the_same_source) {
   add(call_element(0x8000, 0x8004, 0x10));
   add(range_element(0x9000, 0x9004, 0x11));

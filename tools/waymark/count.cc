@@ -9,13 +9,13 @@
 
 #include "commands.h"
 #include "decode_parallel.h"
-#include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "run.h"
+#include "symbol_options.h"
 #include "waymark/count/counter.h"
 #include "waymark/count/functions.h"
 #include "waymark/count/ranking.h"
@@ -36,8 +36,7 @@ struct CountOptions {
   std::size_t top = 0;
   bool all = false;
   bool edges = false;
-  bool functions = false;
-  std::vector<std::string> symbols;  ///< Programs: FILE or FILE@ADDRESS.
+  SymbolOptions symbols;
   count::Order order = count::Order::kInstructions;
   bool ordered = false;  ///< The order was said.
   unsigned threads = 0;  ///< 0: not said.
@@ -121,23 +120,6 @@ int count_all(inputs::Capture& capture, unsigned threads, CountsOfAll& all) {
   return code;
 }
 
-/// Those of the image, and of the programs that the user names, which count first.
-Result<image::Symbols> symbols_of(const inputs::Capture& capture, const CountOptions& options) {
-  image::Symbols symbols;
-  for (const std::string& argument : options.symbols) {
-    const auto file = open_elf_argument(argument);
-    if (!file) return std::unexpected(file.error());
-    symbols.add(*file);
-  }
-  symbols.add(capture.image());
-  if (symbols.functions().empty())
-    return fail(ErrorCode::kNotFound,
-                fmt::format("{}: no function has a name: no file of the program image is an ELF "
-                            "file with symbols; name the program with --symbols FILE.",
-                            capture.trace().path()));
-  return symbols;
-}
-
 void write_functions(TextBuffer& out, const count::Counts& counts, const image::Symbols& symbols,
                      const CountOptions& options) {
   const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
@@ -171,17 +153,20 @@ int run(CountOptions options) {
   auto capture = open_capture(options.input, {});
   if (!capture) return capture.error();
   image::Symbols symbols;
-  if (options.functions) {
-    auto found = symbols_of(*capture, options);
+  if (options.symbols.functions) {
+    auto found = load_symbols(*capture, options.symbols);
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);
   }
+  if (const auto safe = refuse_input(options.output, options.symbols.files); !safe)
+    return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   // Nothing else is in that form.
   if (options.format == Format::kCsv && options.top == 0) options.all = true;
   // Who asks for an order, for branches or for functions wants to see some.
-  if ((options.edges || options.functions || options.ordered) && options.top == 0 && !options.all)
+  if ((options.edges || options.symbols.functions || options.ordered) && options.top == 0 &&
+      !options.all)
     options.top = kUsualTop;
 
   CountsOfAll by_source;
@@ -195,7 +180,7 @@ int run(CountOptions options) {
     by_source[i] = {};
   }
   if (options.format == Format::kText) outputs::write_text(out, all);
-  if (options.functions) {
+  if (options.symbols.functions) {
     write_functions(out, all, symbols, options);
   } else if (options.top != 0 || options.all) {
     write_rows(out, all, options);
@@ -252,17 +237,10 @@ void add_count(CLI::App& app, int& exit_code) {
   CLI::Option* const edges =
       command->add_flag("--edges", options->edges,
                         "Branches and where they went in place of blocks, the most frequent first");
-  command
-      ->add_flag("--functions", options->functions,
-                 "Functions in place of blocks, all contexts together: by the symbols of the ELF "
-                 "files of the program image")
+  add_symbol_options(*command, options->symbols,
+                     "Functions in place of blocks, all contexts together: by the symbols of the "
+                     "ELF files of the program image")
       ->excludes(edges);
-  command
-      ->add_option("--symbols", options->symbols,
-                   "A program for --functions, where the image is no ELF file; @ADDRESS: what its "
-                   "addresses are moved by; may be repeated")
-      ->type_name("FILE[@ADDRESS]")
-      ->needs("--functions");
   add_threads_option(*command, options->threads);
   command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
   command->footer(

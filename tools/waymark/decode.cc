@@ -10,6 +10,7 @@
 #include "message_stage.h"
 #include "record_options.h"
 #include "run.h"
+#include "symbol_options.h"
 #include "syst_options.h"
 #include "waymark/merge/time_merge.h"
 #include "waymark/outputs/names.h"
@@ -116,6 +117,7 @@ struct DecodeOptions : RecordOptions {
   MessageOptions messages;
   unsigned threads = 0;  ///< 0: not said.
   WindowOptions window;
+  SymbolOptions symbols;
 };
 
 int finish(inputs::Capture& capture, Output& output, const DecodeOptions& options, int code,
@@ -142,6 +144,12 @@ int run(const DecodeOptions& options) {
         "--format csv` has columns of its own.",
         kUsage);
   }
+  if (options.symbols.functions && options.format != Format::kText) {
+    return complain(
+        "--functions: only text names functions here; `waymark count --functions` has other "
+        "formats.",
+        kUsage);
+  }
   const auto collateral = load_collateral(options.messages.collateral);
   if (!collateral) return collateral.error();
   const auto transport = transport_options(options.messages);
@@ -150,6 +158,15 @@ int run(const DecodeOptions& options) {
   auto capture = open_capture(options.input, source, true, window.known_id_bytes());
   if (!capture) return capture.error();
   if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
+    return complain(safe.error().detail, kUsage);
+  }
+  image::Symbols symbols;
+  if (options.symbols.functions) {
+    auto found = load_symbols(*capture, options.symbols);
+    if (!found) return complain(found.error().detail, kInput);
+    symbols = std::move(*found);
+  }
+  if (const auto safe = refuse_input(options.output, options.symbols.files); !safe) {
     return complain(safe.error().detail, kUsage);
   }
   auto output = open_output(options.output, *capture, options.input);
@@ -165,15 +182,17 @@ int run(const DecodeOptions& options) {
     messages.emplace(*collateral, transport->frequency, options.format == Format::kJson);
     if (transport->short_guid) messages->set_short_client(*transport->short_guid);
   }
+  const SinkOptions sink_options{.format = options.format,
+                                 .timed = timed,
+                                 .messages = messages ? &*messages : nullptr,
+                                 .symbols = options.symbols.functions ? &symbols : nullptr};
   // Times, messages, --strict and parts of the trace are looked at in one row.
   if (!timed && !messages && !options.strict && !options.window.given()) {
-    if (const auto done = decode_parallel(*capture, *output, options.format, options.threads)) {
+    if (const auto done = decode_parallel(*capture, *output, sink_options, options.threads)) {
       return finish(*capture, *output, options, done->code, done->executed);
     }
   }
-  const auto sink = make_sink(
-      {.format = options.format, .timed = timed, .messages = messages ? &*messages : nullptr},
-      output->text(), *capture);
+  const auto sink = make_sink(sink_options, output->text(), *capture);
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
   DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
@@ -222,12 +241,16 @@ void add_decode(CLI::App& app, int& exit_code) {
       "Show SyS-T messages in place of their STM packets, and behind those of an ITM; "
       "see `waymark syst`");
   add_collateral_options(*command, options->messages);
+  add_symbol_options(*command, options->symbols,
+                     "Name the function of each block, by the symbols of the ELF files of the "
+                     "program image");
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   command->footer(
       "Examples:\n"
       "  waymark decode board/                        every core, as text\n"
       "  waymark decode board/ --id 0x10 --format json -o core0.jsonl\n"
+      "  waymark decode board/ --functions            with the names of functions\n"
       "  waymark decode board/ --merge time           cores and software trace in one view\n"
       "  waymark decode board/ --from t:8123456 --to 0x40000\n"
       "  waymark decode etb.bin --protocol etmv4 --reg TRCCONFIGR=0xC1 --reg TRCIDR0=0x28000EA1 "

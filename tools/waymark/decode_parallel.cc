@@ -5,7 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include "decode_sink.h"
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
@@ -21,9 +20,8 @@ constexpr std::size_t kWorthThreads = std::size_t{2} << 20;
 /// The text of a stretch of the trace.
 class TextPiece final : public parallel::Piece {
  public:
-  TextPiece(const inputs::Capture& capture, Format format, TextBuffer text)
-      : text_(std::move(text)),
-        sink_(make_sink({.format = format, .header = false}, text_, capture)) {}
+  TextPiece(const inputs::Capture& capture, const SinkOptions& sink, TextBuffer text)
+      : text_(std::move(text)), sink_(make_sink(sink, text_, capture)) {}
 
   void on_elements(std::span<const Element> elements) override {
     if (!ended_) {
@@ -62,11 +60,13 @@ class TextPiece final : public parallel::Piece {
 
 class Writer final : public parallel::Consumer {
  public:
-  Writer(inputs::Capture& capture, Output& output, Format format)
-      : capture_(capture), output_(output), format_(format), progress_(capture.trace().size()) {}
+  Writer(inputs::Capture& capture, Output& output, const SinkOptions& sink)
+      : capture_(capture), output_(output), sink_(sink), progress_(capture.trace().size()) {
+    sink_.header = false;
+  }
 
   std::unique_ptr<parallel::Piece> begin() override {
-    return std::make_unique<TextPiece>(capture_, format_, buffer());
+    return std::make_unique<TextPiece>(capture_, sink_, buffer());
   }
 
   bool take(std::unique_ptr<parallel::Piece> piece) override {
@@ -103,7 +103,7 @@ class Writer final : public parallel::Consumer {
 
   inputs::Capture& capture_;
   Output& output_;
-  const Format format_;
+  SinkOptions sink_;
   Progress progress_;
   int code_ = kOk;
   bool executed_ = false;
@@ -135,14 +135,14 @@ bool says_something(std::span<const Element> elements) {
 }
 
 std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output& output,
-                                               Format format, unsigned threads) {
+                                               const SinkOptions& sink, unsigned threads) {
   threads = threads_for(capture, threads);
   if (threads <= 1) return std::nullopt;
   const auto whole = capture.rest();
   if (!whole) return std::nullopt;
   // Its header stands once, before the pieces.
-  make_sink({.format = format}, output.text(), capture);
-  Writer writer(capture, output, format);
+  make_sink(sink, output.text(), capture);
+  Writer writer(capture, output, sink);
   parallel::ParallelDecoder decoder(capture.tree(), {.threads = threads});
   if (const auto done = decoder.decode(whole->index, whole->bytes, writer); !done)
     return ParallelOutcome{complain(done.error().detail, kDamaged), true};

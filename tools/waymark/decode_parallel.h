@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "format.h"
+#include "decode_sink.h"
 #include "output.h"
 #include "waymark/inputs/capture.h"
 
@@ -27,7 +27,8 @@ struct ParallelOutcome {
 
 /// Decodes the whole capture with several threads; the text is that of one thread.  Nothing where
 /// one thread does it: `threads` is 1, or 0 and the trace is short, or sources cannot be cut.
+/// `sink`: of its members, `format` and `symbols`.
 std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output& output,
-                                               Format format, unsigned threads);
+                                               const SinkOptions& sink, unsigned threads);
 
 }  // namespace waymark::cli

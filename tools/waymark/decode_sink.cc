@@ -14,6 +14,7 @@ class TextSink final : public Sink {
   TextSink(const SinkOptions& options, TextBuffer& out, const inputs::Capture& capture)
       : writer_(out) {
     if (options.timed) writer_.show_times();
+    if (options.symbols != nullptr) writer_.name_functions(*options.symbols);
     if (options.messages != nullptr) {
       writer_.write_custom_with(
           [messages = options.messages](TextBuffer& text, const Element& element) {

@@ -6,6 +6,7 @@
 
 #include "format.h"
 #include "message_stage.h"
+#include "waymark/image/symbols.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/merge/timeline.h"
 
@@ -28,9 +29,10 @@ class Sink {
 
 struct SinkOptions {
   Format format = Format::kText;
-  bool header = true;                ///< Where the format has one.
-  bool timed = false;                ///< All comes as TimedRecord.
-  MessageStage* messages = nullptr;  ///< Writes kCustom elements.
+  bool header = true;                       ///< Where the format has one.
+  bool timed = false;                       ///< All comes as TimedRecord.
+  MessageStage* messages = nullptr;         ///< Writes kCustom elements.
+  const image::Symbols* symbols = nullptr;  ///< Names functions, in text.
 };
 
 /// Writes whole lines to `out`; both must outlive the sink.

@@ -13,6 +13,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
+#include "waymark/image/symbols.h"
 #include "waymark/merge/timeline.h"
 
 namespace waymark::outputs {
@@ -38,6 +39,9 @@ class HumanWriter {
   /// Writes what a kCustom element stands for, without newline.
   using CustomWriter = std::function<void(TextBuffer& out, const Element& element)>;
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
+
+  /// Names the function of each range behind it.  `symbols` must outlive the writer.
+  void name_functions(const image::Symbols& symbols) { symbols_ = &symbols; }
 
   /// The line that names the columns.
   void header();
@@ -88,6 +92,7 @@ class HumanWriter {
   void write_time(const Item& item);
   void write(const Item& item);
   void write_range(const Item& item);
+  void write_function(std::uint64_t address);
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);
@@ -96,6 +101,7 @@ class HumanWriter {
 
   TextBuffer& out_;
   CustomWriter custom_;
+  const image::Symbols* symbols_ = nullptr;
   bool shows_times_ = false;
   struct Exceptions {
     ExceptionNamer namer = nullptr;

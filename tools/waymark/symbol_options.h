@@ -1,0 +1,25 @@
+// Names of functions: --functions and --symbols.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "waymark/image/symbols.h"
+#include "waymark/inputs/capture.h"
+
+namespace waymark::cli {
+
+struct SymbolOptions {
+  bool functions = false;
+  std::vector<std::string> files;  ///< FILE or FILE@ADDRESS.
+};
+
+/// `what` is what --functions does.
+CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options, const std::string& what);
+
+/// Of the files that the user names, which come first, and of the capture's image.  kNotFound:
+/// there are none; else as open_elf_argument().
+Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options);
+
+}  // namespace waymark::cli
