@@ -149,9 +149,11 @@ void check_builds(const File& file, Bytes bytes, std::uint8_t choice, index::Ind
 
   const auto grown = index::make_memory_index();
   options.stop = {};
+  // Not in place of the file that other captures show.
+  const File growing;
   for (const std::size_t size : {bytes.size() / 3, bytes.size() * 2 / 3, bytes.size()}) {
-    if (size == 0 || !file.write(bytes.first(size))) continue;
-    auto capture = open(file.path(), choice);
+    if (size == 0 || !growing.write(bytes.first(size))) continue;
+    auto capture = open(growing.path(), choice);
     if (!capture) continue;
     const auto built = index::build(*capture, *grown, options);
     // Whether raw ITM begins in sync is found out from its bytes.
