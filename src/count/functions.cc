@@ -51,9 +51,7 @@ std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& s
   return all;
 }
 
-std::vector<FunctionRow> top_functions(const Counts& counts, const image::Symbols& symbols,
-                                       Order order, std::size_t most) {
-  std::vector<FunctionRow> rows = functions(counts, symbols);
+std::vector<FunctionRow> top(std::vector<FunctionRow> rows, Order order, std::size_t most) {
   std::erase_if(rows, [&](const FunctionRow& row) { return weight(row, order) == 0; });
   std::ranges::stable_sort(rows, std::ranges::greater(),
                            [&](const FunctionRow& row) { return weight(row, order); });

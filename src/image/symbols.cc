@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 
@@ -16,96 +17,138 @@ struct Part {
   std::uint64_t shift = 0;
 };
 
-struct Candidate {
-  std::uint64_t start = 0;
-  const ElfSymbol* symbol = nullptr;
-};
-
-/// The best name of each place; ascending.
-std::vector<Candidate> candidates_in(const ElfFile& file, const Part& part) {
-  std::vector<Candidate> found;
-  for (const ElfSymbol& symbol : file.symbols()) {
-    if (!symbol.function && !symbol.label) continue;
-    // Bit 0 tells T32 functions.
-    const bool thumb = file.machine() == ElfFile::kArm && symbol.function;
-    const std::uint64_t start = thumb ? symbol.address & ~std::uint64_t{1} : symbol.address;
-    if (start >= part.first && start <= part.last) found.push_back({start, &symbol});
-  }
-  std::ranges::stable_sort(found, {}, [](const Candidate& it) {
-    return std::tuple(it.start, !it.symbol->function, it.symbol->size == 0);
-  });
-  const auto same = std::ranges::unique(found, {}, &Candidate::start);
-  found.erase(same.begin(), same.end());
-  return found;
-}
-
-/// A function ends where its size says, or else at the next one, or with the part; a label within a
-/// function names no other one.
-std::vector<Function> functions_in(const ElfFile& file, const Part& part) {
-  std::vector<Candidate> found = candidates_in(file, part);
-  const auto last_by_size = [&](const Candidate& it) {
-    return std::min(part.last, it.start + std::min(it.symbol->size - 1, part.last - it.start));
-  };
-  std::optional<std::uint64_t> covered;
-  std::erase_if(found, [&](const Candidate& it) {
-    if (it.symbol->label && covered && it.start <= *covered) return true;
-    if (it.symbol->size != 0) covered = std::max(covered.value_or(0), last_by_size(it));
-    return false;
-  });
-  std::vector<Function> functions;
-  functions.reserve(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    std::uint64_t last = i + 1 < found.size() ? found[i + 1].start - 1 : part.last;
-    if (found[i].symbol->size != 0) last = std::min(last, last_by_size(found[i]));
-    functions.push_back({found[i].start + part.shift, last + part.shift, found[i].symbol->name});
-  }
-  return functions;
-}
-
 /// What of the segment a region shows; nothing: none of it.
 std::optional<Part> part_of(const ElfSegment& segment, const RegionInfo& region) {
-  const std::uint64_t size = region.last - region.first;  // Less one.
+  if (!segment.executable || segment.size == 0) return std::nullopt;
   const std::uint64_t first = std::max(segment.offset, region.offset);
-  const std::uint64_t last = std::min(segment.offset + (segment.size - 1), region.offset + size);
-  if (!segment.executable || segment.size == 0 || first > last) return std::nullopt;
+  const std::uint64_t last =
+      std::min(segment.offset + (segment.size - 1), region.offset + (region.last - region.first));
+  if (first > last) return std::nullopt;
   const std::uint64_t linked = segment.address + (first - segment.offset);
   return Part{.first = linked,
               .last = linked + (last - first),
               .shift = region.first + (first - region.offset) - linked};
 }
 
+/// The names of places in a program, the best of each; ascending.
+class Names {
+ public:
+  explicit Names(const ElfFile& file) {
+    for (const ElfSymbol& symbol : file.symbols()) {
+      if (!symbol.function && !symbol.label) continue;
+      // Bit 0 tells T32 functions.
+      const bool thumb = file.machine() == ElfFile::kArm && symbol.function;
+      places_.push_back(
+          {thumb ? symbol.address & ~std::uint64_t{1} : symbol.address, symbol.size, &symbol});
+    }
+    std::ranges::sort(places_, {}, [](const Place& it) {
+      return std::tuple(it.start, !it.symbol->function, it.size == 0, it.symbol);
+    });
+    const auto same = std::ranges::unique(places_, {}, &Place::start);
+    places_.erase(same.begin(), same.end());
+  }
+
+  /// At most `most`.  A function ends where its size says, or else at the next one, or with the
+  /// part; a label within a function names no other one.
+  [[nodiscard]] std::vector<Function> in(const Part& part, std::size_t most) const {
+    std::vector<Function> functions;
+    std::optional<std::uint64_t> covered;  ///< The last byte of what has a size.
+    bool open = false;                     ///< The last one has none.
+    for (auto at = std::ranges::lower_bound(places_, part.first, {}, &Place::start);
+         at != places_.end() && at->start <= part.last; ++at) {
+      if (at->symbol->label && covered && at->start <= *covered) continue;
+      if (!functions.empty()) {
+        std::uint64_t& last = functions.back().last;
+        const std::uint64_t before = at->start + part.shift - 1;
+        last = open ? before : std::min(last, before);
+      }
+      if (functions.size() == most) return functions;
+      open = at->size == 0;
+      const std::uint64_t room = part.last - at->start;
+      const std::uint64_t last = at->start + (open ? room : std::min(at->size - 1, room));
+      if (!open) covered = std::max(covered.value_or(0), last);
+      functions.push_back({at->start + part.shift, last + part.shift, at->symbol->name});
+    }
+    return functions;
+  }
+
+ private:
+  struct Place {
+    std::uint64_t start = 0;
+    std::uint64_t size = 0;
+    const ElfSymbol* symbol = nullptr;
+  };
+  std::vector<Place> places_;
+};
+
+/// By their last byte.
+using ByLast = std::map<std::uint64_t, Function>;
+
+void add_to(ByLast& all, std::vector<Function> more, std::size_t most) {
+  for (Function& function : more) {
+    if (all.size() >= most) return;
+    if (function.last < function.start) continue;
+    const auto next = all.lower_bound(function.start);
+    if (next != all.end() && next->second.start <= function.last) continue;
+    all.emplace_hint(next, function.last, std::move(function));
+  }
+}
+
+ByLast by_last(std::vector<Function>&& functions) {
+  ByLast all;
+  for (Function& function : functions)
+    all.emplace_hint(all.end(), function.last, std::move(function));
+  return all;
+}
+
+std::vector<Function> in_order(ByLast&& all) {
+  std::vector<Function> functions;
+  functions.reserve(all.size());
+  for (auto& [last, function] : all) functions.push_back(std::move(function));
+  return functions;
+}
+
 }  // namespace
 
-void Symbols::add(const Image& image) {
-  std::map<std::string, std::optional<ElfFile>> files;
-  for (const RegionInfo& region : image.regions()) {
-    if (region.kind != RegionKind::kFile) continue;
-    const auto [at, is_new] = files.try_emplace(region.name);
-    if (is_new) {
-      if (auto file = ElfFile::open(region.name)) at->second = std::move(*file);
-    }
-    if (!at->second) continue;
-    for (const ElfSegment& segment : at->second->segments())
-      if (const auto part = part_of(segment, region)) add(functions_in(*at->second, *part));
-  }
+void Symbols::add(std::vector<Function> functions) {
+  ByLast all = by_last(std::move(functions_));
+  add_to(all, std::move(functions), most_);
+  functions_ = in_order(std::move(all));
 }
 
 void Symbols::add(const ElfFile& file) {
+  const Names names(file);
+  ByLast all = by_last(std::move(functions_));
   for (const ElfSegment& segment : file.segments()) {
     if (!segment.executable || segment.size == 0) continue;
-    add(functions_in(file,
-                     {.first = segment.address, .last = segment.address + (segment.size - 1)}));
+    const Part part{.first = segment.address, .last = segment.address + (segment.size - 1)};
+    add_to(all, names.in(part, most_), most_);
   }
+  functions_ = in_order(std::move(all));
 }
 
-void Symbols::add(std::vector<Function> more) {
-  std::erase_if(more, [&](const Function& function) {
-    const auto next = std::ranges::lower_bound(functions_, function.start, {}, &Function::last);
-    return next != functions_.end() && next->start <= function.last;
-  });
-  functions_.insert(functions_.end(), std::make_move_iterator(more.begin()),
-                    std::make_move_iterator(more.end()));
-  std::ranges::sort(functions_, {}, &Function::start);
+void Symbols::add(const Image& image) {
+  struct Program {
+    explicit Program(ElfFile&& opened) : file(std::move(opened)), names(file) {}
+    ElfFile file;
+    Names names;
+  };
+  std::map<std::string, std::unique_ptr<const Program>> programs;
+  ByLast all = by_last(std::move(functions_));
+  for (const RegionInfo& region : image.regions()) {
+    if (region.kind != RegionKind::kFile || all.size() >= most_) continue;
+    const auto [at, is_new] = programs.try_emplace(region.name);
+    if (is_new) {
+      if (auto file = ElfFile::open(region.name))
+        at->second = std::make_unique<const Program>(std::move(*file));
+    }
+    if (at->second == nullptr) continue;
+    for (const ElfSegment& segment : at->second->file.segments()) {
+      if (const auto part = part_of(segment, region))
+        add_to(all, at->second->names.in(*part, most_ - all.size()), most_);
+    }
+  }
+  functions_ = in_order(std::move(all));
 }
 
 const Function* Symbols::find(std::uint64_t address) const {

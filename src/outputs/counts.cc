@@ -1,11 +1,8 @@
 #include "waymark/outputs/counts.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string>
 
 #include "quoted.h"
@@ -81,16 +78,6 @@ std::string address_or_unknown(std::uint64_t address) {
   return address == kNoAddress ? std::string("unknown") : fmt::format("0x{:016x}", address);
 }
 
-/// A name of C++ as it is written there, or else as it is.
-std::string readable(const std::string& name) {
-  constexpr std::size_t kLongest = 4096;
-  if (!name.starts_with("_Z") || name.size() > kLongest) return name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return text == nullptr ? name : std::string(text.get());
-}
-
 }  // namespace
 
 void write_text(TextBuffer& out, const count::Counts& counts) {
@@ -164,7 +151,7 @@ void write_text(TextBuffer& out, std::span<const FunctionRow> rows, std::uint64_
     if (row.function == nullptr) {
       out.put("(no name)");
     } else {
-      write_shown(out, readable(row.function->name));
+      write_shown(out, readable_name(row.function->name));
     }
     out.put('\n');
   }

@@ -6,6 +6,7 @@
 #include "software_words.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
+#include "waymark/image/symbols.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
@@ -389,7 +390,7 @@ void HumanWriter::write_range(const Item& item) {
   if (element.kind == ElementKind::kInstrRangeNoPath) {
     out_.put(" on a path that was not traced, to ");
     write_address(out_, element.end);
-    write_function(element.start);
+    if (symbols_ != nullptr) write_function(element.start);
     return;
   }
   switch (element.last_type) {
@@ -424,15 +425,18 @@ void HumanWriter::write_range(const Item& item) {
     case isa::InstrType::kOther:
       break;
   }
-  write_function(element.start);
+  if (symbols_ != nullptr) write_function(element.start);
 }
 
 void HumanWriter::write_function(std::uint64_t address) {
-  if (symbols_ == nullptr) return;
   const image::Function* const function = symbols_->find(address);
   if (function == nullptr) return;
+  if (function != function_) {
+    function_ = function;
+    function_name_ = readable_name(function->name);
+  }
   out_.put("  in ");
-  write_shown(out_, function->name);
+  write_shown(out_, function_name_);
   if (address == function->start) return;
   out_.put("+0x");
   out_.hex(address - function->start);

@@ -1,6 +1,10 @@
 #include "waymark/outputs/names.h"
 
+#include <cxxabi.h>
+
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <span>
 
 #include "itm_words.h"
@@ -127,5 +131,14 @@ std::string_view message_text(const Diagnostic& record) {
 }
 
 std::string_view stage_word(Stage stage) { return word(kStages, static_cast<std::size_t>(stage)); }
+
+std::string readable_name(const std::string& name) {
+  constexpr std::size_t kLongest = 4096;
+  if (!name.starts_with("_Z") || name.size() > kLongest) return name;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return text == nullptr ? name : std::string(text.get());
+}
 
 }  // namespace waymark::outputs

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 namespace waymark::image {
 namespace {
@@ -17,16 +18,7 @@ std::string name_at(const Symbols& symbols, std::uint64_t address) {
   return function == nullptr ? "-" : function->name;
 }
 
-class SymbolsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    auto file = ElfFile::open(kSample);
-    if (!file && file.error().code == ErrorCode::kUnsupported) GTEST_SKIP() << file.error().detail;
-    ASSERT_TRUE(file) << file.error().detail;
-  }
-};
-
-TEST_F(SymbolsTest, a_function_reaches_from_its_first_byte_to_its_last) {
+TEST(Symbols, a_function_reaches_from_its_first_byte_to_its_last) {
   const auto file = ElfFile::open(kSample);
   ASSERT_TRUE(file);
   const ElfSymbol* const quicksort = file->find("quicksort");
@@ -45,7 +37,7 @@ TEST_F(SymbolsTest, a_function_reaches_from_its_first_byte_to_its_last) {
   EXPECT_TRUE(std::ranges::is_sorted(symbols.functions(), {}, &Function::start));
 }
 
-TEST_F(SymbolsTest, the_first_that_is_added_keeps_its_addresses) {
+TEST(Symbols, the_first_that_is_added_keeps_its_addresses) {
   const auto file = ElfFile::open(kSample);
   ASSERT_TRUE(file);
   Symbols symbols;
@@ -61,7 +53,7 @@ TEST_F(SymbolsTest, the_first_that_is_added_keeps_its_addresses) {
 }
 
 // The text of the sample lies at 0x4000f0, and at 0xf0 in its file.
-TEST_F(SymbolsTest, functions_lie_where_the_image_shows_them) {
+TEST(Symbols, functions_lie_where_the_image_shows_them) {
   const auto file = ElfFile::open(kSample);
   ASSERT_TRUE(file);
   const std::uint64_t put = file->find("put")->address - 0x40'0000;
@@ -78,7 +70,68 @@ TEST_F(SymbolsTest, functions_lie_where_the_image_shows_them) {
                 {.start = 0x8000'0000 + put, .last = 0x8000'000F + put, .name = "put"}}));
 }
 
-TEST_F(SymbolsTest, files_that_are_no_programs_have_none) {
+TEST(Symbols, no_more_are_kept_than_asked) {
+  const auto file = ElfFile::open(kSample);
+  ASSERT_TRUE(file);
+  Symbols all;
+  all.add(*file);
+  Symbols few(3);
+  few.add(*file);
+  EXPECT_EQ(few.functions(), std::vector(all.functions().begin(), all.functions().begin() + 3));
+  Image image;
+  ASSERT_TRUE(image.add_file(kSample, {.address = 0x8000'0000}));
+  few.add(image);
+  EXPECT_EQ(few.functions().size(), 3U);
+  few = Symbols(3);
+  few.add(image);
+  EXPECT_EQ(few.functions().size(), 3U);
+}
+
+TEST(Symbols, others_can_add_theirs_and_nonsense_is_left_out) {
+  Symbols symbols;
+  symbols.add({{.start = 0x100, .last = 0x10F, .name = "first"},
+               {.start = 0x10F, .last = 0x200, .name = "overlaps it"},
+               {.start = 0x400, .last = 0x3FF, .name = "ends before it starts"},
+               {.start = ~std::uint64_t{0} - 1, .last = ~std::uint64_t{0}, .name = "at the end"},
+               {.start = 0x110, .last = 0x110, .name = "one byte"}});
+  EXPECT_EQ(symbols.functions().size(), 3U);
+  EXPECT_EQ(name_at(symbols, 0x10F), "first");
+  EXPECT_EQ(name_at(symbols, 0x110), "one byte");
+  EXPECT_EQ(name_at(symbols, 0x111), "-");
+  EXPECT_EQ(name_at(symbols, ~std::uint64_t{0}), "at the end");
+}
+
+// Segments and symbols may then lie anywhere, also across the end of the address space.
+TEST(Symbols, a_damaged_program_gives_functions_in_order_or_none) {
+  std::ifstream in(kSample, std::ios::binary);
+  const std::string good((std::istreambuf_iterator<char>(in)), {});
+  const std::string path = testing::TempDir() + "waymark_symbols_damaged.elf";
+  std::size_t opened = 0;
+  for (std::size_t at = 4; at < good.size(); at += at < 240 ? 1 : 97) {
+    std::string bytes = good;
+    bytes[at] = '\xff';
+    std::ofstream(path, std::ios::binary) << bytes;
+    Image image;
+    ASSERT_TRUE(image.add_file(path, {.address = 0xFFFF'FFFF'FFF0'0000}));
+    const auto file = ElfFile::open(path);
+    opened += file ? 1U : 0U;
+    Symbols symbols;
+    if (file) symbols.add(*file);
+    symbols.add(image);
+    const std::vector<Function>& functions = symbols.functions();
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      ASSERT_LE(functions[i].start, functions[i].last) << at;
+      if (i != 0) {
+        ASSERT_LT(functions[i - 1].last, functions[i].start) << at;
+      }
+      ASSERT_EQ(symbols.find(functions[i].last), &functions[i]) << at;
+    }
+  }
+  EXPECT_GT(opened, 50U);
+  std::filesystem::remove(path);
+}
+
+TEST(Symbols, files_that_are_no_programs_have_none) {
   const std::string path = testing::TempDir() + "waymark_symbols_test.bin";
   std::ofstream(path, std::ios::binary) << std::string(64, '\0');
   Image image;

@@ -123,12 +123,12 @@ int count_all(inputs::Capture& capture, unsigned threads, CountsOfAll& all) {
 void write_functions(TextBuffer& out, const count::Counts& counts, const image::Symbols& symbols,
                      const CountOptions& options) {
   const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
-  const auto rows = count::top_functions(counts, symbols, options.order, most);
+  std::vector<count::FunctionRow> rows = count::functions(counts, symbols);
+  std::uint64_t whole = 0;
+  for (const count::FunctionRow& row : rows) whole += count::weight(row, options.order);
+  rows = count::top(std::move(rows), options.order, most);
   if (options.format == Format::kJson) return outputs::write_json(out, rows);
   if (options.format == Format::kCsv) return outputs::write_csv(out, rows);
-  std::uint64_t whole = 0;
-  for (const count::FunctionRow& row : count::functions(counts, symbols))
-    whole += count::weight(row, options.order);
   out.put('\n');
   outputs::write_text(out, rows, whole, options.order);
 }

@@ -29,7 +29,6 @@ std::uint64_t weight(const FunctionRow& row, Order order);
 std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols);
 
 /// The `most` of them with the greatest weight, greatest first; those without any are left out.
-std::vector<FunctionRow> top_functions(const Counts& counts, const image::Symbols& symbols,
-                                       Order order, std::size_t most);
+std::vector<FunctionRow> top(std::vector<FunctionRow> rows, Order order, std::size_t most);
 
 }  // namespace waymark::count

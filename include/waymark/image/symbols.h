@@ -1,6 +1,7 @@
 // What the code at an address of target memory is called.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,13 +19,21 @@ struct Function {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
-/// The functions of programs, by address.  Plain data once it is made; may be read from any thread.
+/// The functions of programs, by address.  What is added has names where none are known yet: of
+/// functions that share an address the first counts.  Plain data once it is made; may be read from
+/// any thread.
 class Symbols {
  public:
-  /// Those of `file`, as far as no function is known at their addresses yet.
+  /// More than `most` functions are not kept: an image may show one program many times.
+  static constexpr std::size_t kMost = std::size_t{1} << 22;
+  explicit Symbols(std::size_t most = kMost) : most_(most) {}
+
+  /// Those that somebody else knows, such as a JIT.  One that ends before it starts is none.
+  void add(std::vector<Function> functions);
+
   void add(const ElfFile& file);
 
-  /// So of the ELF files of which regions of `image` show parts, at the addresses at which they
+  /// Those of the ELF files of which regions of `image` show parts, at the addresses at which they
   /// show them.  Other files, and what cannot be read, have none.
   void add(const Image& image);
 
@@ -35,8 +44,7 @@ class Symbols {
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
 
  private:
-  void add(std::vector<Function> more);
-
+  std::size_t most_;
   std::vector<Function> functions_;
 };
 

@@ -13,8 +13,12 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
-#include "waymark/image/symbols.h"
 #include "waymark/merge/timeline.h"
+
+namespace waymark::image {
+struct Function;
+class Symbols;
+}  // namespace waymark::image
 
 namespace waymark::outputs {
 
@@ -102,6 +106,9 @@ class HumanWriter {
   TextBuffer& out_;
   CustomWriter custom_;
   const image::Symbols* symbols_ = nullptr;
+  // The last function that was named, and how.
+  const image::Function* function_ = nullptr;
+  std::string function_name_;
   bool shows_times_ = false;
   struct Exceptions {
     ExceptionNamer namer = nullptr;

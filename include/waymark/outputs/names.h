@@ -2,6 +2,7 @@
 // docs/output-formats.md.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "waymark/base/diagnostic.h"
@@ -36,5 +37,8 @@ std::string_view stage_word(Stage stage);
 
 /// The message of a damage record on one line: without the line end that the listing's has.
 std::string_view message_text(const Diagnostic& record);
+
+/// A name that a linker knows: of C++ as it is written there, or else as it is.
+std::string readable_name(const std::string& name);
 
 }  // namespace waymark::outputs
