@@ -16,20 +16,19 @@ const std::string kSample = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksor
 
 class ElfFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto file = ElfFile::open(kSample);
-    if (!file && file.error().code == ErrorCode::kUnsupported) GTEST_SKIP() << file.error().detail;
-    ASSERT_TRUE(file) << file.error().detail;
-  }
-  /// The sample, changed, in a file of its own.
-  static std::string changed(const std::function<void(std::string&)>& change) {
+  void TearDown() override { std::filesystem::remove(path_); }
+  /// The sample, changed, in a file of this test's own.
+  std::string changed(const std::function<void(std::string&)>& change) {
     std::ifstream in(kSample, std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), {});
     change(bytes);
-    const std::string path = testing::TempDir() + "waymark_elf_file_test.elf";
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
+    std::ofstream(path_, std::ios::binary) << bytes;
+    return path_;
   }
+
+ private:
+  const std::string path_ = testing::TempDir() + "waymark_elf_" +
+                            testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(ElfFileTest, parts_and_symbols_are_told) {
@@ -86,7 +85,6 @@ TEST_F(ElfFileTest, damage_anywhere_in_the_headers_is_survived) {
         ASSERT_EQ(file->contents(segment).size(), segment.size) << at;
     }
   }
-  std::filesystem::remove(testing::TempDir() + "waymark_elf_file_test.elf");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST_F(Human, functions_are_named_behind_their_ranges) {
   EXPECT_NE(lines.find("insns  in put\n"), std::string::npos) << lines;
   EXPECT_NE(lines.find("insns  in put+0x10\n"), std::string::npos) << lines;
   EXPECT_NE(lines.find("insns  in app::run(int)\n"), std::string::npos) << lines;
-  EXPECT_NE(lines.find("insns  in \\x1B[2J\n"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("insns  in \\x1b[2J\n"), std::string::npos) << lines;
   EXPECT_NE(lines.find("0x0000000000000010      +2  insns\n"), std::string::npos) << lines;
 }
 
