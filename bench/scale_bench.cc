@@ -1,4 +1,4 @@
-// Large captures: threads, frames, and how time grows with size.
+// Large captures: threads, frames, counting, and how time grows with size.
 //
 //   scale_bench SNAPSHOT [THREADS [REPETITIONS]]
 //
@@ -10,9 +10,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "waymark/count/counter.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/parallel/parallel_decoder.h"
@@ -82,6 +84,16 @@ class Bench {
     fmt::print("{:34}{:.2f} ns an element, {} elements, {:.0f} M instructions/s\n", "",
                one * 1e9 / static_cast<double>(alone.elements), alone.elements,
                static_cast<double>(alone.instructions) / one / 1e6);
+    std::uint64_t counted = 0;
+    const double counting = best([&] { counted = count(); });
+    row("counting, 1 thread", counting);
+    fmt::print("{:34}{:.2f} ns an element, {:.0f} M instructions/s, {:.2f} times the elements\n",
+               "", counting * 1e9 / static_cast<double>(alone.elements),
+               static_cast<double>(counted) / counting / 1e6, one / counting);
+    if (counted != alone.instructions) {
+      fmt::print(stderr, "scale_bench: counting gave {} instructions.\n", counted);
+      return 1;
+    }
     for (unsigned threads = 2; threads <= threads_; ++threads) {
       Totals together;
       parallel::Statistics how;
@@ -157,6 +169,25 @@ class Bench {
     capture.tree().finish();
     drain();
     return totals;
+  }
+
+  /// Instructions.
+  std::uint64_t count() const {
+    auto capture = open(path_);
+    std::map<Source*, count::Counter> counters;
+    const SourceWork work = [&](Source& source) { source.count(counters[&source]); };
+    while (const auto block = capture.next_block()) {
+      for (std::size_t at = 0; at < block->bytes.size(); at += kBlock) {
+        const Bytes bytes = block->bytes.subspan(at, std::min(kBlock, block->bytes.size() - at));
+        if (!capture.tree().feed(block->index + at, bytes)) break;
+        capture.tree().work(work);
+      }
+    }
+    capture.tree().finish();
+    capture.tree().work(work);
+    std::uint64_t instructions = 0;
+    for (auto& [source, counter] : counters) instructions += counter.take().totals().instructions;
+    return instructions;
   }
 
   std::pair<Totals, parallel::Statistics> in_parallel(unsigned threads) const {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/etmv3_bench.h"
+#include "waymark/etmv3/source.h"
 
 namespace waymark::etmv3 {
 namespace {
@@ -178,6 +179,29 @@ TEST_F(Etmv3Quirks, contexts_show_a_stale_instruction_set) {
   EXPECT_NE(raw_elements(joined({async(), thumb, {0x6E, 0x78, 0x56}}))
                 .find("PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x5678; )"),
             std::string::npos);
+}
+
+// A range and an exception return are held while the next header adds seven ranges: the queue of
+// eight grows, and what is stale behind it is new.
+TEST_F(Etmv3Quirks, the_queue_grows_where_atoms_come_in_a_row_too) {
+  config.etmcr = 0x8000;
+  program({0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00,
+           0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00});
+  const std::vector<std::uint8_t> thumb = {0x08, 0x05, 0x00, 0x21, 0x01, 0x10, 0x00, 0x00};
+  const std::vector<std::uint8_t> bytes =
+      joined({async(), thumb, {0x90, 0x90, 0x84, 0x76, 0x9C, 0x6E, 0x78, 0x56}});
+  const std::string text = raw_elements(bytes);
+  EXPECT_NE(text.find("PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x5678; )"), std::string::npos)
+      << text;
+  auto source = make_source(config, &image, {.reference_quirks = true});
+  ASSERT_TRUE(source) << source.error().detail;
+  std::vector<Element> elements;
+  support::feed(**source, 0, bytes, 0, 1024, elements);
+  std::string in_a_row;
+  for (const Element& element : elements)
+    in_a_row += std::to_string(element.index) + " " + support::text_of(element);
+  EXPECT_NE(in_a_row.find("PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x5678; )"), std::string::npos)
+      << in_a_row;
 }
 
 TEST_F(Etmv3Quirks, code_that_cannot_be_followed_gives_stale_ranges) {

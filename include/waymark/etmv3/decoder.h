@@ -306,7 +306,10 @@ class Decoder : private DecoderState {
   // While run() is called, what is held back stands in the caller's span instead.
   Element* tail_ = nullptr;
   std::size_t tail_count_ = 0;
-  std::size_t pended_ = 0;  ///< Quirk cancels_lone_range_only: how many at the end are held.
+  // Quirk cancels_lone_range_only: how many at the end are held.  Two are a range and the exception
+  // return behind it.
+  static constexpr std::size_t kMostPended = 2;
+  std::size_t pended_ = 0;
   Slots slots_;
 
   Transfers transfers_;
