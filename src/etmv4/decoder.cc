@@ -44,8 +44,9 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
       atoms_can_fail_(checks_ || return_stack_on_ || (flags & kA64OpcodeCheck) != 0),
       follows_(!config.load_store_p0()),
       callbacks_(image.has_callbacks()) {
-  straight_ = follows_ && config.max_speculation() == 0 && !checks_ &&
-              (flags & kA64OpcodeCheck) == 0 && !(return_stack_on_ && quirks.error_loses_elements);
+  straight_ =
+      follows_ && config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0;
+  can_lose_elements_ = return_stack_on_ && quirks.error_loses_elements;
   context_.trace_id = config.trace_id();
   context_.isa = isa_;
   select_memory();

@@ -1,5 +1,6 @@
 // Atoms to ranges, and where execution is.
 #include <algorithm>
+#include <utility>
 
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
@@ -115,7 +116,10 @@ Element* Decoder::resume(Element* out, Element* end) {
   bool taken = from_taken_;
   while (left != 0) {
     if (pop_pending_) {
-      if (return_stack_.size() == 0) break;
+      if (return_stack_.size() == 0) {
+        if (can_lose_elements_) out = run_out_;
+        break;
+      }
       pop_return_stack();
       block = block_;
       from = from_;
@@ -205,6 +209,18 @@ Element* Decoder::resume(Element* out, Element* end) {
     queue_atoms(index, atoms, left);
     request_excess();
   }
+  return out;
+}
+
+// What is lost must not be in the client's hands: the whole packet finds room in this span, or it
+// goes through the queue.
+Element* Decoder::run_or_lose(Element* out, Element* end) {
+  constexpr std::uint32_t kPerAtom = 2;  // A range, and a return from an exception.
+  run_out_ = out;
+  if (static_cast<std::size_t>(end - out) > std::size_t{kPerAtom} * run_left_) [[likely]]
+    return resume(out, end);
+  queue_atoms(packet_index_, run_atoms_, std::exchange(run_left_, 0));
+  request_excess();
   return out;
 }
 

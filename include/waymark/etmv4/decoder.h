@@ -200,6 +200,7 @@ class Decoder : private DecoderState {
     packet_index_ = index;
     run_atoms_ = atoms.atoms;
     run_left_ = atoms.atom_count;
+    if (can_lose_elements_) return run_or_lose(out, end);
     return resume(out, end);
   }
 
@@ -258,12 +259,14 @@ class Decoder : private DecoderState {
 
   /// What comes of atoms does not depend on what other packets make of them later: they can be
   /// counted at once.
-  [[nodiscard]] bool counts_straight() const { return straight_; }
+  [[nodiscard]] bool counts_straight() const { return straight_ && !can_lose_elements_; }
   [[nodiscard]] const Config& config() const { return config_; }
 
  private:
   template <class Host, bool kCycles, bool kReturns>
   friend class CountingWalk;
+
+  Element* run_or_lose(Element* out, Element* end);
 
   /// Instructions walked without regard to waypoints.
   struct Stretch {
@@ -353,6 +356,10 @@ class Decoder : private DecoderState {
   bool follows_;
   bool callbacks_ = false;
   bool straight_ = false;  ///< No speculation, no checks: atoms need no queue.
+  /// Quirk error_loses_elements: a packet of atoms can find the return stack empty, and then what
+  /// it has made, from run_out_ on, is lost.
+  bool can_lose_elements_ = false;
+  Element* run_out_ = nullptr;
 
   flow::BlockPointer block_;  ///< At address_, if known.
   flow::BlockPointer from_;   ///< The block before, for its links.
