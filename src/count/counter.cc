@@ -449,9 +449,9 @@ void Counter::set_shares_cycles(bool share) {
 
 // Without exits, and places where execution was not known, which were logged with the ranges.
 void Counter::tidy_group() {
-  const auto end = std::remove_if(group_.get(), group_.get() + group_size_, [](Place place) {
-    return (place & kExitBit) != 0 || number_of(place) < kFirstNode;
-  });
+  const Place* const end = std::remove_if(
+      group_.get(), group_.get() + group_size_,
+      [](Place place) { return (place & kExitBit) != 0 || number_of(place) < kFirstNode; });
   group_size_ = static_cast<std::size_t>(end - group_.get());
   if (group_size_ > kMaxGroup) group_lost_ = true;
 }

@@ -77,6 +77,19 @@ namespace {
 
 std::string_view yes_no(bool value) { return value ? "yes" : "no"; }
 
+std::string timestamps_text(unsigned size) {
+  switch (size) {
+    case 0:
+      return "no";
+    case 6:
+      return "48 bits";
+    case 8:
+      return "64 bits";
+    default:
+      return fmt::format("unknown size {}", size);
+  }
+}
+
 std::string bytes_text(unsigned bytes) {
   return bytes == 0 ? "no" : fmt::format("{} bits", bytes * 8);
 }
@@ -109,10 +122,7 @@ std::string capability_text(const IdRegisters& id, const Capabilities& caps) {
   line("cycle counting",
        caps.trccci ? fmt::format("{} bits, threshold at least {}", caps.ccsize + 12, caps.ccitmin)
                    : "no");
-  line("timestamps", caps.ts_size == 0   ? "no"
-                     : caps.ts_size == 6 ? "48 bits"
-                     : caps.ts_size == 8 ? "64 bits"
-                                         : fmt::format("unknown size {}", caps.ts_size));
+  line("timestamps", timestamps_text(caps.ts_size));
   line("return stack", yes_no(caps.retstack));
   line("branch broadcast", yes_no(caps.trcbb));
   line("conditional trace", yes_no(caps.trccond));

@@ -33,12 +33,12 @@ Candidate candidate_of(const Plan& plan) {
   option(&PerfRequest::branch_broadcast, "branch_broadcast",
          plan.broadcast == BroadcastKind::kEverywhere);
   if (plan.strobe && plan.strobe->window == Configuration::kDefaultWindow) {
-    constexpr auto& kPeriods = Configuration::kPeriods;
-    const auto at = std::ranges::find(kPeriods, plan.strobe->period);
+    constexpr const auto& kPeriods = Configuration::kPeriods;
+    const auto* const at = std::ranges::find(kPeriods, plan.strobe->period);
     if (at != kPeriods.end()) {
       c.request.configid = Configuration::kAutofdoHash;
       c.request.preset = static_cast<std::uint32_t>(at - kPeriods.begin()) + 1;
-      c.options.push_back("autofdo");
+      c.options.emplace_back("autofdo");
       c.options.push_back(fmt::format("preset={}", c.request.preset));
     }
   }

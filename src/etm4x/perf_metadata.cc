@@ -36,7 +36,7 @@ class Words {
   [[nodiscard]] std::size_t left() const { return bytes_.size() / 8; }
   std::uint64_t next() {
     if (left() == 0) return 0;
-    const std::uint64_t value = load_le<std::uint64_t>(bytes_.data());
+    const auto value = load_le<std::uint64_t>(bytes_.data());
     bytes_ = bytes_.subspan(8);
     return value;
   }

@@ -71,6 +71,7 @@ class FileTree final : public DeviceTree {
     closedir(folder);
     std::ranges::sort(found);
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (auto& [number, name] : found) names.push_back(std::move(name));
     return names;
   }

@@ -7,6 +7,9 @@
 namespace waymark::index {
 namespace {
 
+// An expected that holds an optional is tested for both before it is used, which the check does not
+// follow.
+// NOLINTBEGIN(bugprone-unchecked-optional-access)
 class Planner {
  public:
   Planner(Index& index, const SeekOptions& options)
@@ -180,6 +183,7 @@ class Planner {
   SeekOptions options_;
   std::uint64_t granule_;
 };
+// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace
 

@@ -479,9 +479,13 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
   if (forward && number >= header_.blocks()) return std::nullopt;
   number = std::min(number, header_.blocks() - 1);
   const std::size_t kind = want.kind ? static_cast<std::size_t>(*want.kind) + 1 : 0;
-  Statement* const statement = want.timestamp_at_least ? &find_times_[forward ? 1 : 0]
-                               : want.lasting_context  ? &find_contexts_[forward ? 1 : 0]
-                                                       : &finds_[kind * 2 + (forward ? 1 : 0)];
+  const std::size_t way = forward ? 1 : 0;
+  Statement* statement = &finds_[kind * 2 + way];
+  if (want.timestamp_at_least) {
+    statement = &find_times_[way];
+  } else if (want.lasting_context) {
+    statement = &find_contexts_[way];
+  }
   if (!again(*statement)) {
     std::string what;
     if (want.timestamp_at_least) {
@@ -647,10 +651,6 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
   return {};
 }
 
-}  // namespace
-
-bool stores_available() { return true; }
-
 /// Whether what stands at `path` may be thrown away: an index, or what is left of one.
 bool is_expendable(const std::string& path) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
@@ -664,6 +664,10 @@ bool is_expendable(const std::string& path) {
   if (text.substr(0, kMagic.size()) != kMagic.substr(0, size)) return false;
   return size < head.size() || text.substr(kApplicationIdAt) == kApplication;
 }
+
+}  // namespace
+
+bool stores_available() { return true; }
 
 Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options) {
   const bool building = options.mode == StoreMode::kBuild;

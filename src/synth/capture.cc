@@ -8,6 +8,17 @@
 namespace waymark::synth {
 namespace {
 
+std::string_view format_name(CaptureFraming framing) {
+  switch (framing) {
+    case CaptureFraming::kNone:
+      return "source_data";
+    case CaptureFraming::kFsync:
+      return "dstream_coresight";
+    default:
+      return "coresight";
+  }
+}
+
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 std::uint64_t wait(std::uint64_t mean, Random& random) {
@@ -186,10 +197,7 @@ inputs::Snapshot CaptureMaker::snapshot(const Program* program,
   snapshot.buffers.push_back({.section = "buffer0",
                               .name = "ETB_0",
                               .file = trace_file,
-                              .format = options_.framing == CaptureFraming::kNone ? "source_data"
-                                        : options_.framing == CaptureFraming::kFsync
-                                            ? "dstream_coresight"
-                                            : "coresight"});
+                              .format = std::string(format_name(options_.framing))});
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const TraceUnit& unit = *units_[i];
     inputs::Device device{.file = device_name(i) + ".ini",

@@ -32,6 +32,22 @@ Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id,
   return {};
 }
 
+/// Of those that say what a unit has: TRCIDR1 has its version only.
+void tell_of_missing_registers(const UnitOptions& options) {
+  std::string missing;
+  for (const std::string_view name : {"TRCIDR0", "TRCIDR2", "TRCIDR3", "TRCIDR4", "TRCIDR5"}) {
+    const bool given = std::ranges::any_of(options.registers, [&](const std::string& text) {
+      return text.starts_with(name) && text.substr(name.size()).starts_with('=');
+    });
+    if (!given) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+  }
+  if (missing.empty()) return;
+  complain(fmt::format("note: without --reg for {}: it counts as 0, as if the unit had nothing of "
+                       "what it tells.",
+                       missing),
+           kOk);
+}
+
 }  // namespace
 
 void add_etm4(CLI::App& app, int& exit_code) {
@@ -93,22 +109,6 @@ void take_register(const GivenRegister& given, etm4x::IdRegisters& id,
   } else {
     id.devarch = given.value;
   }
-}
-
-/// Of those that say what a unit has: TRCIDR1 has its version only.
-void tell_of_missing_registers(const UnitOptions& options) {
-  std::string missing;
-  for (const std::string_view name : {"TRCIDR0", "TRCIDR2", "TRCIDR3", "TRCIDR4", "TRCIDR5"}) {
-    const bool given = std::ranges::any_of(options.registers, [&](const std::string& text) {
-      return text.starts_with(name) && text.substr(name.size()).starts_with('=');
-    });
-    if (!given) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
-  }
-  if (missing.empty()) return;
-  complain(fmt::format("note: without --reg for {}: it counts as 0, as if the unit had nothing of "
-                       "what it tells.",
-                       missing),
-           kOk);
 }
 
 Result<FoundUnit> find_unit(const UnitOptions& options, bool walk) {

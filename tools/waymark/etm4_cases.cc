@@ -32,7 +32,7 @@ Result<std::uint64_t> number_of(const Json& value, std::string_view name) {
     const auto& text = value.get_ref<const std::string&>();
     if (const auto number = inputs::ini_number(text); number && !text.empty()) return *number;
   }
-  return bad(fmt::format("\"{}\" is {}, not a number such as 12 or \"0xC\"", name, value.dump()));
+  return bad(fmt::format(R"("{}" is {}, not a number such as 12 or "0xC")", name, value.dump()));
 }
 
 Result<std::uint64_t> member_number(const Json& object, std::string_view name,
@@ -79,10 +79,10 @@ Result<Environment> environment_of(const Json& env) {
     if (*access == "sysreg") {
       where.access = etm4x::RegisterAccess::kSystemRegisters;
     } else if (*access != "mmio") {
-      return bad(fmt::format("\"access\" is {}, not \"mmio\" or \"sysreg\"", access->dump()));
+      return bad(fmt::format(R"("access" is {}, not "mmio" or "sysreg")", access->dump()));
     }
   }
-  const std::pair<std::string_view, bool Environment::*> kFlags[] = {
+  static constexpr std::pair<std::string_view, bool Environment::*> kFlags[] = {
       {"vhe", &Environment::kernel_at_el2},
       {"init_pid_ns", &Environment::init_pid_namespace},
       {"sink_active", &Environment::sink_active},
@@ -113,7 +113,7 @@ Result<PerfRequest> perf_of(const Json& perf) {
   if (!perf.is_object()) return bad("\"perf\" is no object");
   const auto options = member_object(perf, "options");
   if (!options) return std::unexpected(options.error());
-  const std::pair<std::string_view, bool PerfRequest::*> kFlags[] = {
+  static constexpr std::pair<std::string_view, bool PerfRequest::*> kFlags[] = {
       {"branch_broadcast", &PerfRequest::branch_broadcast},
       {"cycacc", &PerfRequest::cycacc},
       {"contextid", &PerfRequest::contextid},
@@ -121,7 +121,7 @@ Result<PerfRequest> perf_of(const Json& perf) {
       {"contextid2", &PerfRequest::contextid2},
       {"timestamp", &PerfRequest::timestamp},
       {"retstack", &PerfRequest::retstack}};
-  const std::pair<std::string_view, std::uint32_t PerfRequest::*> kNumbers[] = {
+  static constexpr std::pair<std::string_view, std::uint32_t PerfRequest::*> kNumbers[] = {
       {"preset", &PerfRequest::preset},
       {"configid", &PerfRequest::configid},
       {"cc_threshold", &PerfRequest::cc_threshold}};
@@ -141,7 +141,7 @@ Result<PerfRequest> perf_of(const Json& perf) {
     }
     if (!known) return bad(fmt::format("the PMU has no option \"{}\"", name));
   }
-  const std::pair<std::string_view, bool PerfRequest::*> kEvent[] = {
+  static constexpr std::pair<std::string_view, bool PerfRequest::*> kEvent[] = {
       {"exclude_kernel", &PerfRequest::exclude_kernel},
       {"exclude_user", &PerfRequest::exclude_user},
       {"ssstatus", &PerfRequest::start_stop_started}};

@@ -63,7 +63,11 @@ void check(const Etm4Case& run, Tally& tally, TextBuffer& out) {
   }
   tally.steps += run.steps.size();
   tally.compared += compared;
-  ++(compared == 0 ? tally.unchecked : passed ? tally.passed : tally.failed);
+  if (compared == 0) {
+    ++tally.unchecked;
+  } else {
+    ++(passed ? tally.passed : tally.failed);
+  }
 }
 
 void print(const Tally& tally, TextBuffer& out) {

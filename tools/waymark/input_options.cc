@@ -50,7 +50,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
                   "Only this trace ID, decimal or 0x hexadecimal; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
-  const auto raw = "For raw trace, or to overrule a snapshot";
+  const std::string raw = "For raw trace, or to overrule a snapshot";
   command.add_option("--protocol", options.protocol, "etmv4, ete, ptm, etmv3, stm, itm, etmv4d")
       ->type_name("NAME")
       ->group(raw);

@@ -77,8 +77,8 @@ class TraceUnit {
   [[nodiscard]] const Result<void>& status() const { return status_; }
 
  protected:
-  TraceUnit(const UnitOptions& options, std::string core, bool keep_truth)
-      : options_(options), core_(std::move(core)), truth_(keep_truth) {}
+  TraceUnit(UnitOptions options, std::string core, bool keep_truth)
+      : options_(std::move(options)), core_(std::move(core)), truth_(keep_truth) {}
 
   void note(const Result<void>& result) {
     if (!result && status_) [[unlikely]]
