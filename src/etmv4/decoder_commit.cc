@@ -47,12 +47,17 @@ void Decoder::resolve() {
 void Decoder::close_run() {
   run_open_ = false;
   staging_ = false;
+  if (commit_request_ == 0) settling_ = false;
   staged_ready_ = staged_.size();
 }
 
 void Decoder::commit() {
   while (commit_request_ != 0) {
     if (queue_.empty()) {
+      if (settling_) {
+        commit_request_ = 0;
+        return;
+      }
       fail_commit(Fault::kCommitOverrun, last_looked_at_, "Not enough elements to commit",
                   UnsyncReason::kBadPacket);
       return;

@@ -52,6 +52,8 @@ class CountingWalk {
     host_.took(headers.size());
     if (headers.empty()) return true;
     last_place_ = &headers.back();
+    if (has_time_) [[unlikely]]
+      count_time();
     std::uint32_t used = 0;
     if (at_ != 0) [[likely]] {
       const std::uint64_t all = load_le<std::uint64_t>(headers.data());
@@ -103,6 +105,14 @@ class CountingWalk {
       cycles_ = packet.cycle_count;
       last_place_ = place_;
       last_index_ = cycles_index_ = place_ != nullptr ? parser_.index_of(place_) : packet.index;
+      return true;
+    }
+    if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !has_time_ && !markers_) {
+      host_.took(1);
+      has_time_ = true;
+      time_ = packet.timestamp;
+      last_place_ = place_;
+      last_index_ = time_index_ = place_ != nullptr ? parser_.index_of(place_) : packet.index;
       return true;
     }
     return slow_packet(packet);
@@ -175,6 +185,7 @@ class CountingWalk {
         host_.took(1);
         last_place_ = place_;
         last_index_ = packet.index;
+        if (has_time_) count_time();
         if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
         return !decoder_.failed();
       }
@@ -204,6 +215,7 @@ class CountingWalk {
   // Before atoms.  Live where they may go straight, and a context is known.
   void enter() {
     Decoder& d = decoder_;
+    if (d.settle()) host_.flush();
     last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);
@@ -240,6 +252,24 @@ class CountingWalk {
     }
     stop();
     if (has_cycles_) give_cycles(address_behind);
+    if (has_time_) give_time();
+  }
+
+  // Atoms have come behind the timestamp.
+  void count_time() {
+    has_time_ = false;
+    counter_.count_element(ElementKind::kTimestamp);
+  }
+
+  // None has: it waits in the decoder's queue.
+  [[gnu::noinline]] void give_time() {
+    has_time_ = false;
+    Packet packet;
+    packet.index = time_index_;
+    packet.type = PacketType::kTimestamp;
+    packet.timestamp = time_;
+    decoder_.accept(packet);
+    host_.flush();
   }
 
   // The cycle count that no atom came after waits in the decoder's queue, and so does an address
@@ -461,6 +491,7 @@ class CountingWalk {
       set_place(address, isa, it);
       stop();
       if (has_cycles_) give_cycles(false);
+      if (has_time_) give_time();
       return;
     }
     if (found == 0) {
@@ -496,6 +527,8 @@ class CountingWalk {
   Counter& counter_;
   Host& host_;
   const bool refuse_exception_returns_ = decoder_.config_.major_version() >= 5;
+  /// A timestamp may name no place, and give no element then.
+  const bool markers_ = decoder_.config_.timestamp_markers();
   std::uint8_t* steps_;
   std::uint32_t budget_;                 ///< See Counter::budget.
   bool resolved_ = false;                ///< More was done than to follow links.
@@ -513,6 +546,10 @@ class CountingWalk {
   bool cycles_first_ = false;  ///< The address that no atom has come after came later.
   std::uint32_t cycles_ = 0;
   TraceIndex cycles_index_ = 0;
+  // A timestamp that no atom has come after.
+  bool has_time_ = false;
+  std::uint64_t time_ = 0;
+  TraceIndex time_index_ = 0;
   // The last packet that was counted.
   const std::uint8_t* last_place_ = nullptr;  ///< nullptr: last_index_ says it.
   TraceIndex last_index_ = 0;

@@ -48,7 +48,7 @@ struct PacketFault {
 /// left out; each needs Parser::parse():
 ///   counting   Decoder::counts_straight(), and the static template
 ///              void count(Parser&, Decoder&, count::Counter&, Host&);  see CountingHost
-///   atoms      straight(), run(), running(), resume() and copy_atoms()
+///   atoms      straight(), run(), running(), resume() and copy_atoms(); perhaps settle()
 ///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
 ///              straight there, what else there is to do makes the decoder busy()
 /// `P` may also have
@@ -382,12 +382,22 @@ class PacketSource final : public Source {
         if constexpr (kMarked) mark();
         return at != end && !decoder.busy();
       }
+      if constexpr (requires { decoder.settle(); }) {
+        if (decoder.settle()) {
+          at += decoder.drain({at, end});
+          if (!decoder.busy() && at != end && decoder.straight()) {
+            at = decoder.run(index, atoms, at, end);
+            if constexpr (kMarked) mark();
+            return at != end && !decoder.busy();
+          }
+        }
+      }
       Packet packet;
       packet.index = index;
       copy_atoms(atoms, packet);
       decoder.accept(packet);
       if constexpr (kMarked) mark();
-      return !decoder.busy();
+      return at != end && !decoder.busy();
     }
 
     std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,

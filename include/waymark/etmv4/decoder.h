@@ -194,6 +194,17 @@ class Decoder : private DecoderState {
     return straight_ && state_ == State::kDecode && queue_.empty();
   }
 
+  /// Before atoms, where straight() says no: whether nothing waits in the queue but what any atom
+  /// settles, such as a context.  The decoder is then busy() with that; straight() may say yes when
+  /// it is drained.
+  bool settle() {
+    if (!straight_ || state_ != State::kDecode || depth_ != 0 || busy_ || queue_.empty())
+      return false;
+    commit_request_ = 1;
+    settling_ = busy_ = true;
+    return true;
+  }
+
   /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came
   /// first the decoder is running(); what is not simple makes it busy().
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
@@ -360,6 +371,7 @@ class Decoder : private DecoderState {
   /// it has made, from run_out_ on, is lost.
   bool can_lose_elements_ = false;
   Element* run_out_ = nullptr;
+  bool settling_ = false;  ///< The present commit ends with the queue, which has no P0 element.
 
   flow::BlockPointer block_;  ///< At address_, if known.
   flow::BlockPointer from_;   ///< The block before, for its links.
