@@ -196,9 +196,11 @@ class Decoder : private DecoderState {
 
   /// Before atoms, where straight() says no: whether nothing waits in the queue but what any atom
   /// settles, such as a context.  The decoder is then busy() with that; straight() may say yes when
-  /// it is drained.
+  /// it is drained.  No, where the client must see a context before memory is read under it, or the
+  /// atoms could lose what is settled.
   bool settle() {
-    if (!straight_ || state_ != State::kDecode || depth_ != 0 || busy_ || queue_.empty())
+    if (!straight_ || state_ != State::kDecode || depth_ != 0 || busy_ || queue_.empty() ||
+        callbacks_ || quirks_.error_loses_elements)
       return false;
     commit_request_ = 1;
     settling_ = busy_ = true;
