@@ -104,7 +104,7 @@ class CountingWalk {
       cycles_first_ = false;
       cycles_ = packet.cycle_count;
       last_place_ = place_;
-      last_index_ = cycles_index_ = place_ != nullptr ? parser_.index_of(place_) : packet.index;
+      last_index_ = cycles_index_ = index_of(packet);
       return true;
     }
     if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !has_time_ && !markers_) {
@@ -112,7 +112,7 @@ class CountingWalk {
       has_time_ = true;
       time_ = packet.timestamp;
       last_place_ = place_;
-      last_index_ = time_index_ = place_ != nullptr ? parser_.index_of(place_) : packet.index;
+      last_index_ = time_index_ = index_of(packet);
       return true;
     }
     return slow_packet(packet);
@@ -151,6 +151,9 @@ class CountingWalk {
     return atoms;
   }
 
+  [[nodiscard]] TraceIndex index_of(const Packet& packet) const {
+    return place_ != nullptr ? parser_.index_of(place_) : packet.index;
+  }
   static bool is_address(PacketType type) {
     return type == PacketType::kAddressShortIs0 || type == PacketType::kAddress32Is0 ||
            type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
@@ -180,7 +183,7 @@ class CountingWalk {
       // At the end of a block atoms come one by one.
       std::uint64_t bits = packet.atoms;
       std::uint32_t count = packet.atom_count;
-      if (at_ == 0) enter();
+      if (at_ == 0) enter([&] { return index_of(packet); });
       if (at_ != 0) {
         host_.took(1);
         last_place_ = place_;
@@ -191,7 +194,7 @@ class CountingWalk {
       }
     }
     leave();
-    if (place_ != nullptr) packet.index = parser_.index_of(place_);
+    packet.index = index_of(packet);
     if (host_.takes(packet)) decoder_.accept(packet);
     host_.flush();
     return !decoder_.failed();
@@ -206,16 +209,20 @@ class CountingWalk {
       std::uint64_t bits = packet.atoms >> passed;
       std::uint32_t count = packet.atom_count - passed;
       if (count == 0) continue;
-      if (at_ == 0) enter();
+      if (at_ == 0) enter([&] { return parser_.index_of(&header); });
       if (at_ == 0 || !follow(bits, count)) slow_atoms(parser_.index_of(&header), bits, count);
     }
     return !decoder_.failed();
   }
 
   // Before atoms.  Live where they may go straight, and a context is known.
-  void enter() {
+  template <class IndexOf>
+  void enter(IndexOf&& index_of) {
     Decoder& d = decoder_;
-    if (d.settle()) host_.flush();
+    if (d.can_settle()) {
+      d.settle(index_of());
+      host_.flush();
+    }
     last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);

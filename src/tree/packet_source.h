@@ -48,8 +48,9 @@ struct PacketFault {
 /// left out; each needs Parser::parse():
 ///   counting   Decoder::counts_straight(), and the static template
 ///              void count(Parser&, Decoder&, count::Counter&, Host&);  see CountingHost
-///   atoms      straight(), run(), running(), resume() and copy_atoms(); perhaps settle()
-///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit go
+///   atoms      straight(), run(), running(), resume() and copy_atoms(); perhaps can_settle() and
+///   settle() packets    Element* put(const Packet&, Element* out, Element* end);  the elements
+///   that fit go
 ///              straight there, what else there is to do makes the decoder busy()
 /// `P` may also have
 ///   static constexpr bool kMarksFrames = true;  mark_frames() is for it: each packet of its parser
@@ -382,8 +383,9 @@ class PacketSource final : public Source {
         if constexpr (kMarked) mark();
         return at != end && !decoder.busy();
       }
-      if constexpr (requires { decoder.settle(); }) {
-        if (decoder.settle()) {
+      if constexpr (requires { decoder.can_settle(); }) {
+        if (decoder.can_settle()) {
+          decoder.settle(index);
           at += decoder.drain({at, end});
           if (!decoder.busy() && at != end && decoder.straight()) {
             at = decoder.run(index, atoms, at, end);

@@ -195,16 +195,18 @@ class Decoder : private DecoderState {
   }
 
   /// Before atoms, where straight() says no: whether nothing waits in the queue but what any atom
-  /// settles, such as a context.  The decoder is then busy() with that; straight() may say yes when
-  /// it is drained.  No, where the client must see a context before memory is read under it, or the
-  /// atoms could lose what is settled.
-  bool settle() {
-    if (!straight_ || state_ != State::kDecode || depth_ != 0 || busy_ || queue_.empty() ||
-        callbacks_ || quirks_.error_loses_elements)
-      return false;
+  /// settles, such as a context.  No, where the client must see a context before memory is read
+  /// under it, or the atoms could lose what is settled.
+  [[nodiscard]] bool can_settle() const {
+    return straight_ && state_ == State::kDecode && depth_ == 0 && !busy_ && !queue_.empty() &&
+           !callbacks_ && !quirks_.error_loses_elements;
+  }
+  /// Settles it for the atoms at `index`: busy() with that; straight() may say yes when it is
+  /// drained.
+  void settle(TraceIndex index) {
+    packet_index_ = index;
     commit_request_ = 1;
     settling_ = busy_ = true;
-    return true;
   }
 
   /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came
