@@ -198,8 +198,8 @@ class Decoder : private DecoderState {
   /// settles, such as a context.  No, where the client must see a context before memory is read
   /// under it, or the atoms could lose what is settled.
   [[nodiscard]] bool can_settle() const {
-    return straight_ && state_ == State::kDecode && depth_ == 0 && !busy_ && !queue_.empty() &&
-           !callbacks_ && !quirks_.error_loses_elements;
+    return straight_ && state_ == State::kDecode && depth_ == 0 && !address_pending_ && !busy_ &&
+           !queue_.empty() && !callbacks_ && !quirks_.error_loses_elements;
   }
   /// Settles it for the atoms at `index`: busy() with that; straight() may say yes when it is
   /// drained.
