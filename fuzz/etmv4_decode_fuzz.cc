@@ -2,14 +2,11 @@
 // shows it come from a seed in the first bytes of the input, the stream from the rest.  Invariants:
 // enums and ranges are valid, the size of spans and chunks and the block cache make no difference,
 // nor does an observer, and the output is bounded by the input.
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "support/counting.h"
-#include "support/decoded.h"
+#include "decode_target.h"
 #include "support/etmv4_stream.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/source.h"
@@ -17,21 +14,9 @@
 namespace {
 
 using namespace waymark;
+using fuzz::require;
 using support::Program;
-
-void require(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
-
-struct Plan {
-  etmv4::Config config;
-  SourceOptions options;
-  std::unique_ptr<image::Image> image;
-  std::size_t chunk = 0;
-  std::vector<std::uint8_t> before;  ///< Valid stream that comes before the input.
-};
+using Plan = fuzz::DecodePlan<etmv4::Config>;
 
 Plan plan_of(Bytes settings) {
   support::Random bytes(settings);
@@ -53,63 +38,31 @@ Plan plan_of(Bytes settings) {
   return plan;
 }
 
-support::Decoded decode(const Plan& plan, const SourceOptions& options, Bytes stream,
-                        std::size_t chunk, std::size_t span, bool watch) {
-  auto made = etmv4::make_source(plan.config, plan.image.get(), options);
-  require(made.has_value(), "the configuration was refused");
-  Source& source = **made;
-  support::Decoded decoded;
-  if (watch) {
-    decoded.source = &source;
-    source.set_observer(&decoded, 1);
+struct Target {
+  using Config = etmv4::Config;
+  /// At most 24 atoms a byte, each of which makes two elements; queued ones count once.
+  static constexpr std::size_t kMostElements = 64;
+  static constexpr bool kTimestampsRepeatCycles = true;
+  static bool has_cycles(const Config& config) { return config.cycle_count_enabled(); }
+  static bool chunks_matter(const Plan& /*plan*/) { return false; }
+  static auto make_source(const Config& config, const image::Image* image,
+                          const SourceOptions& options) {
+    return etmv4::make_source(config, image, options);
   }
-  support::feed(source, 0, stream, chunk, span, decoded.elements);
-  source.finish();
-  support::take(source, span, decoded.elements);
-  decoded.source = nullptr;
-  return decoded;
-}
-
-void check(const Element& element, std::size_t stream_size, TraceId id) {
-  require(static_cast<std::size_t>(element.kind) < kElementKindCount, "an unknown kind");
-  require(element.kind != ElementKind::kUnknown, "an element without a kind");
-  require(element.trace_id == id, "an element of another source");
-  require(element.index <= stream_size, "an index past the end");
-  require(static_cast<unsigned>(element.isa) <= static_cast<unsigned>(isa::Isa::kUnknown),
-          "an unknown instruction set");
-  require(element.last_type <= isa::InstrType::kTstart, "an unknown instruction type");
-  require(element.last_subtype <= isa::InstrSubtype::kV7ImpliedReturn, "an unknown subtype");
-  require(element.security <= Security::kRealm, "an unknown world");
-  if (element.kind != ElementKind::kInstrRange) return;
-  require(element.start < element.end,
-          "a range without an instruction: " + support::text_of(element));
-  const std::uint64_t size = element.end - element.start;
-  // A source address may be as far from the one before, and as unaligned, as the trace likes.
-  const std::uint64_t least = size / 4;
-  const bool counted =
-      least > 0xFFFF'FFFFU || (element.count >= least && 2 * std::uint64_t{element.count} <= size);
-  require(counted, "a range whose count is impossible: " + support::text_of(element));
-  require(element.last_size == 2 || element.last_size == 4, "an instruction of impossible size");
-}
-
-/// Without cycle counting there are no cycle counts but in a damaged trace.
-count::Counts comparable(count::Counts counts, const etmv4::Config& config) {
-  if (config.cycle_count_enabled()) return counts;
-  for (count::Row& row : counts.rows) row.cycles = 0;
-  counts.other_cycles = 0;
-  return counts;
-}
-
-count::Counts count_all(const Plan& plan, Bytes stream, std::size_t chunk) {
-  auto made = etmv4::make_source(plan.config, plan.image.get(), plan.options);
-  require(made.has_value(), "the configuration was refused");
-  Source& source = **made;
-  count::Counter counter;
-  support::feed_each(source, 0, stream, chunk, [&] { source.count(counter); });
-  source.finish();
-  source.count(counter);
-  return counter.take();
-}
+  static void check(const Element& element, const Plan& /*plan*/) {
+    require(element.kind != ElementKind::kUnknown, "an element without a kind");
+    if (element.kind != ElementKind::kInstrRange) return;
+    require(element.start < element.end,
+            "a range without an instruction: " + support::text_of(element));
+    const std::uint64_t size = element.end - element.start;
+    // A source address may be as far from the one before, and as unaligned, as the trace likes.
+    const std::uint64_t least = size / 4;
+    const bool counted = least > 0xFFFF'FFFFU ||
+                         (element.count >= least && 2 * std::uint64_t{element.count} <= size);
+    require(counted, "a range whose count is impossible: " + support::text_of(element));
+    require(element.last_size == 2 || element.last_size == 4, "an instruction of impossible size");
+  }
+};
 
 }  // namespace
 
@@ -117,33 +70,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kSettings = 9;
   if (size < kSettings || size > 4096 + kSettings) return 0;
   const Plan plan = plan_of(Bytes(data, kSettings));
-  std::vector<std::uint8_t> stream = plan.before;
-  stream.insert(stream.end(), data + kSettings, data + size);
-  const support::Decoded whole = decode(plan, plan.options, stream, 0, 1024, true);
-  // At most 24 atoms a byte, each of which makes two elements; queued ones count once.
-  require(whole.elements.size() <= 64 * (stream.size() + 1) + 8, "more elements than input");
-  for (const Element& element : whole.elements)
-    check(element, stream.size(), plan.config.trace_id());
-
-  const auto equal = [&](const support::Decoded& other, const char* what) {
-    const std::string text = difference(whole, other);
-    require(text.empty(), std::string(what) + " makes a difference: " + text);
-  };
-  equal(decode(plan, plan.options, stream, 0, 1, true), "the size of spans");
-  equal(decode(plan, plan.options, stream, plan.chunk, 7, true), "the size of chunks");
-  SourceOptions uncached = plan.options;
-  uncached.block_cache = false;
-  equal(decode(plan, uncached, stream, 0, 1024, true), "the block cache");
-  const support::Decoded alone = decode(plan, plan.options, stream, 0, 1024, false);
-  const std::string text = support::difference(whole.elements, alone.elements);
-  require(text.empty(), "an observer makes a difference: " + text);
-  support::PlainCounter plain(true);
-  plain.add(whole.elements);
-  for (const std::size_t size_of_chunk : {std::size_t{0}, plan.chunk}) {
-    const std::string counted =
-        support::difference(comparable(plain.counts(), plan.config),
-                            comparable(count_all(plan, stream, size_of_chunk), plan.config));
-    require(counted.empty(), "counts are not those of the elements: " + counted);
-  }
+  fuzz::DecodeTarget<Target>(plan).run(Bytes(data, size).subspan(kSettings));
   return 0;
 }

@@ -2,6 +2,8 @@
 // known place, goes the way of decoding, and its elements are observed.
 #pragma once
 
+#include <utility>
+
 #include "waymark/count/counter.h"
 #include "waymark/ptm/decoder.h"
 
@@ -107,7 +109,7 @@ class CountingWalk {
     at_ = find(d.address_, d.isa_);
     if (at_ == 0) return false;
     index_ = d.packet_index_;
-    counter_.close_branch(d.address_, d.isa_);
+    way_ = counter_.close_branch(d.address_, d.isa_);
     return true;
   }
 
@@ -156,7 +158,9 @@ class CountingWalk {
   // False: the place is the decoder's, and what is left of the atoms is for it, too.
   bool follow(std::uint32_t& atoms, std::uint32_t& left) {
     spend();
-    way_ = nullptr;
+    // Where not even the first atom can be followed, nothing has come after the address still.
+    Way* const way = std::exchange(way_, nullptr);
+    const std::uint32_t all = left;
     std::uint8_t* const steps = steps_;
     Place at = at_;
     do {
@@ -165,6 +169,7 @@ class CountingWalk {
       const Place next = step[0];
       if (next == 0) [[unlikely]] {
         at_ = at;
+        if (left == all) way_ = way;
         const Taken done = resolve(taken != 0);
         if (done != Taken::kDone) {
           if (done == Taken::kStuckBehind) {
@@ -173,6 +178,7 @@ class CountingWalk {
           }
           return false;
         }
+        way_ = nullptr;
         at = at_;
       } else {
         ++step[2];
@@ -240,7 +246,6 @@ class CountingWalk {
     const flow::ReturnStack::Entry& top = *decoder_.return_stack_.pop();
     if (const Place to = way_to(from, top.address, top.isa)) {
       at_ = to;
-      way_ = nullptr;
       return true;
     }
     counter_.open_branch(from);
@@ -309,7 +314,7 @@ class CountingWalk {
   Place at_ = 0;          ///< 0: not live.
   Place last_ = 0;        ///< What was executed last; 0: the decoder knows it.
   TraceIndex index_ = 0;  ///< Of the last packet.
-  Way* way_ = nullptr;    ///< Counted for an address that nothing has come after.
+  Way* way_ = nullptr;    ///< Counted for an address that nothing has come after; may be none.
 };
 
 }  // namespace waymark::ptm

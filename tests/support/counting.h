@@ -111,11 +111,14 @@ class PlainCounter {
     if (group_.empty()) return;
     std::uint64_t all = 0;
     for (const RowKey& key : group_) all += key.second.count;
-    std::uint64_t before = 0;
+    std::uint64_t passed = 0;
+    std::uint64_t given = 0;
     for (const RowKey& key : group_) {
-      const std::uint64_t after = before + key.second.count;
-      rows_[key].cycles += waiting_ * after / all - waiting_ * before / all;
-      before = after;
+      passed += key.second.count;
+      // All, too, where no range has an instruction: quirks make such ranges.
+      const std::uint64_t due = passed == all ? waiting_ : waiting_ * passed / all;
+      rows_[key].cycles += due - given;
+      given = due;
     }
     waiting_ = 0;
     group_.clear();

@@ -1,0 +1,128 @@
+// What the targets that decode instruction trace have in common: the same elements come whatever
+// the size of spans and chunks, with and without block cache and observer; and counting gives what
+// the elements add up to.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/counting.h"
+#include "support/decoded.h"
+#include "waymark/count/counter.h"
+#include "waymark/image/image.h"
+
+namespace waymark::fuzz {
+
+inline void require(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "%s\n", what.c_str());
+  std::abort();
+}
+
+/// What the first bytes of an input decide.
+template <class Config>
+struct DecodePlan {
+  Config config;
+  SourceOptions options;
+  std::unique_ptr<image::Image> image;
+  std::size_t chunk = 0;
+  std::vector<std::uint8_t> before;  ///< Valid stream that comes before the rest of the input.
+};
+
+/// Of an element of any kind.
+inline void check_fields(const Element& element, std::size_t stream_size, TraceId id) {
+  require(static_cast<std::size_t>(element.kind) < kElementKindCount, "an unknown kind");
+  require(element.trace_id == id, "an element of another source");
+  require(element.index <= stream_size, "an index past the end");
+  require(static_cast<unsigned>(element.isa) <= static_cast<unsigned>(isa::Isa::kUnknown),
+          "an unknown instruction set");
+  require(element.last_type <= isa::InstrType::kTstart, "an unknown instruction type");
+  require(element.last_subtype <= isa::InstrSubtype::kV7ImpliedReturn, "an unknown subtype");
+  require(element.security <= Security::kRealm, "an unknown world");
+}
+
+/// `P` has
+///   using Config
+///   static make_source(const Config&, const image::Image*, const SourceOptions&)
+///   static constexpr std::size_t kMostElements;  for each byte
+///   static constexpr bool kTimestampsRepeatCycles;
+///   static bool has_cycles(const Config&)
+///   static bool chunks_matter(const Plan&);  to packets and records, not to elements
+///   static void check(const Element&, const Plan&)
+template <class P>
+class DecodeTarget {
+ public:
+  using Config = typename P::Config;
+  using Plan = DecodePlan<Config>;
+
+  explicit DecodeTarget(const Plan& plan) : plan_(plan) {}
+
+  void run(Bytes input) const {
+    std::vector<std::uint8_t> stream = plan_.before;
+    stream.insert(stream.end(), input.begin(), input.end());
+    const support::Decoded whole = decode(plan_.options, stream, 0, 1024, true);
+    require(whole.elements.size() <= P::kMostElements * (stream.size() + 1) + 8,
+            "more elements than input");
+    for (const Element& element : whole.elements) {
+      check_fields(element, stream.size(), plan_.config.trace_id());
+      P::check(element, plan_);
+    }
+    const auto equal = [](const std::string& difference, const char* what) {
+      require(difference.empty(), std::string(what) + " makes a difference: " + difference);
+    };
+    equal(difference(whole, decode(plan_.options, stream, 0, 1, true)), "the size of spans");
+    const support::Decoded cut = decode(plan_.options, stream, plan_.chunk, 7, true);
+    equal(P::chunks_matter(plan_) ? support::difference(whole.elements, cut.elements)
+                                  : difference(whole, cut),
+          "the size of chunks");
+    SourceOptions uncached = plan_.options;
+    uncached.block_cache = false;
+    equal(difference(whole, decode(uncached, stream, 0, 1024, true)), "the block cache");
+    const support::Decoded alone = decode(plan_.options, stream, 0, 1024, false);
+    equal(support::difference(whole.elements, alone.elements), "an observer");
+    check_counts(whole.elements, stream);
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Source> source(const SourceOptions& options) const {
+    auto made = P::make_source(plan_.config, plan_.image.get(), options);
+    require(made.has_value(), "the configuration was refused");
+    return std::move(*made);
+  }
+
+  [[nodiscard]] support::Decoded decode(const SourceOptions& options, Bytes stream,
+                                        std::size_t chunk, std::size_t span, bool watch) const {
+    const auto from = source(options);
+    support::Decoded decoded;
+    if (watch) {
+      decoded.source = from.get();
+      from->set_observer(&decoded, 1);
+    }
+    support::feed(*from, 0, stream, chunk, span, decoded.elements);
+    from->finish();
+    support::take(*from, span, decoded.elements);
+    decoded.source = nullptr;
+    return decoded;
+  }
+
+  void check_counts(std::span<const Element> elements, Bytes stream) const {
+    support::PlainCounter plain(P::kTimestampsRepeatCycles, P::has_cycles(plan_.config));
+    plain.add(elements);
+    for (const std::size_t chunk : {std::size_t{0}, plan_.chunk}) {
+      const auto from = source(plan_.options);
+      count::Counter counter;
+      support::feed_each(*from, 0, stream, chunk, [&] { from->count(counter); });
+      from->finish();
+      from->count(counter);
+      const std::string text = support::difference(plain.counts(), counter.take());
+      require(text.empty(), "counts are not those of the elements: " + text);
+    }
+  }
+
+  const Plan& plan_;
+};
+
+}  // namespace waymark::fuzz
