@@ -1,6 +1,7 @@
 // What must hold for any stream, tried on random ones.
 #include <gtest/gtest.h>
 
+#include "support/counting.h"
 #include "support/decoded.h"
 #include "support/etmv3_stream.h"
 #include "waymark/etmv3/source.h"
@@ -80,6 +81,24 @@ TEST_P(Etmv3Stream, gives_the_same_in_any_chunks) {
     for (const std::size_t chunk : {1U, 2U, 3U, 7U, 16U, 4096U}) {
       const Decoded cut = decode(one.source(), one.bytes, chunk, 1024, Watch::kPackets);
       if (auto text = difference(whole, cut); !text.empty())
+        return "chunks of " + std::to_string(chunk) + ", " + text;
+    }
+    return std::string();
+  });
+}
+
+TEST_P(Etmv3Stream, counts_what_its_elements_tell) {
+  for_each_case([](const Case& one) {
+    const Decoded whole = decode(one.source(), one.bytes, 0, 1024, Watch::kNothing);
+    support::PlainCounter plain(false, one.config.cycle_accurate());
+    plain.add(whole.elements);
+    for (const std::size_t chunk : {0U, 7U, 64U}) {
+      const auto source = one.source();
+      count::Counter counter;
+      support::feed_each(*source, kStart, one.bytes, chunk, [&] { source->count(counter); });
+      source->finish();
+      source->count(counter);
+      if (auto text = support::difference(plain.counts(), counter.take()); !text.empty())
         return "chunks of " + std::to_string(chunk) + ", " + text;
     }
     return std::string();
