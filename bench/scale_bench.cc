@@ -136,7 +136,7 @@ class Bench {
     };
     const double copying = best([&] {
       blocks([&](std::size_t /*at*/, Bytes block) {
-        std::copy(block.begin(), block.end(), copy.begin());
+        std::ranges::copy(block, copy.begin());
         asm volatile("" : : "r"(copy.data()) : "memory");
       });
     });

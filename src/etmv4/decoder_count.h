@@ -56,7 +56,7 @@ class CountingWalk {
       count_time();
     std::uint32_t used = 0;
     if (at_ != 0) [[likely]] {
-      const std::uint64_t all = load_le<std::uint64_t>(headers.data());
+      const auto all = load_le<std::uint64_t>(headers.data());
       const std::uint64_t row =
           headers.size() == 8 ? all : all & ((1ULL << 8 * headers.size()) - 1);
       const Place from = at_;

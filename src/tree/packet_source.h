@@ -171,7 +171,7 @@ class PacketSource final : public Source {
     auto copy = std::make_unique<PacketSource>(*this);
     copy->marks_ = nullptr;
     if constexpr (requires(Decoder& decoder) { decoder.take_place(decoder); }) {
-      if (decoder_) copy->decoder_->take_place(*decoder_);
+      if (decoder_) copy->decoder().take_place(*decoder_);
     }
     return copy;
   }

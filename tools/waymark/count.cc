@@ -225,10 +225,10 @@ void add_count(CLI::App& app, int& exit_code) {
           "--by",
           [options](const std::string& name) {
             options->ordered = true;
-            options->order = name == "times"    ? count::Order::kTimes
-                             : name == "cycles" ? count::Order::kCycles
-                             : name == "calls"  ? count::Order::kCalls
-                                                : count::Order::kInstructions;
+            options->order = count::Order::kInstructions;
+            if (name == "times") options->order = count::Order::kTimes;
+            if (name == "cycles") options->order = count::Order::kCycles;
+            if (name == "calls") options->order = count::Order::kCalls;
           },
           "What blocks are ordered by (default: instructions); those with none are left out; of "
           "functions, times is how often they were entered")

@@ -12,7 +12,9 @@ enum class Format { kText, kJson, kCsv };
 /// `csv`: whether the command has that form.
 inline void add_format_option(CLI::App& command, Format& format, bool csv) {
   const auto read = [&format](const std::string& name) {
-    format = name == "json" ? Format::kJson : name == "csv" ? Format::kCsv : Format::kText;
+    format = Format::kText;
+    if (name == "json") format = Format::kJson;
+    if (name == "csv") format = Format::kCsv;
   };
   std::vector<std::string> names = {"text", "json"};
   if (csv) names.emplace_back("csv");
