@@ -247,16 +247,17 @@ Node* Counter::range_node(const Element& element) {
   return node;
 }
 
-Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
+Way* Counter::add_way(Place from, WayKey key, Place to) {
   if (way_count_ == kMaxWays) {
     // Nodes stay, so only the ways are turned into edges.
     harvest();
     std::ranges::fill(ways_, Way{});
     way_count_ = 0;
   }
-  const auto free_slot = [this](Place of, std::uint64_t of_key) {
-    std::size_t i = way_hash(of, of_key) & way_mask_;
-    while (ways_[i].from != 0) i = (i + 1) & way_mask_;
+  const Place marked = from | key.mark;
+  const auto free_slot = [this](Place marked_from, std::uint64_t address) {
+    std::size_t i = way_hash(marked_from, address) & way_mask_;
+    while (ways_[i].marked_from != 0) i = (i + 1) & way_mask_;
     return i;
   };
   if ((way_count_ + 1) * 2 > ways_.size()) {
@@ -264,10 +265,10 @@ Way* Counter::add_way(Place from, std::uint64_t key, Place to) {
     ways_.assign(old.size() * 2, {});
     way_mask_ = ways_.size() - 1;
     for (const Way& moved : old)
-      if (moved.from != 0) ways_[free_slot(moved.from, moved.key)] = moved;
+      if (moved.marked_from != 0) ways_[free_slot(moved.marked_from, moved.address)] = moved;
   }
-  Way& way = ways_[free_slot(from, key)];
-  way = {.key = key, .from = from, .to = to, .times = 0};
+  Way& way = ways_[free_slot(marked, key.address)];
+  way = {.address = key.address, .marked_from = marked, .to = to, .times = 0};
   ++way_count_;
   return &way;
 }
@@ -378,7 +379,7 @@ Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
   }
   if (open_branch_ == 0) return nullptr;
   const Place from = open_branch_;
-  const std::uint64_t key = way_key(address, isa);
+  const WayKey key = way_key(address, isa);
   open_branch_ = 0;
   Way* found = way(from, key);
   if (found == nullptr) found = add_way(from, key, 0);
@@ -579,17 +580,17 @@ void Counter::harvest() {
     node.cycles = 0;
   }
   for (Way& way : ways_) {
-    if (way.from == 0 || way.times == 0) continue;
-    if (way.from == kBefore) {
-      part_.first = way.key;
+    if (way.marked_from == 0 || way.times == 0) continue;
+    if (way.from() == kBefore) {
+      part_.first = way.address;
       way.times = 0;
       continue;
     }
-    const Node& from = node(way.from);
+    const Node& from = node(way.from());
     if (!leads_on(from.range)) continue;
     counts.edges.push_back({.context = contexts_[from.context],
                             .from = from.range.last_address(),
-                            .to = way.key & ~std::uint64_t{1},
+                            .to = way.address,
                             .from_isa = from.range.isa,
                             .subtype = from.range.last_subtype,
                             .times = way.times});

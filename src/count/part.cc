@@ -21,16 +21,15 @@ void Stitcher::add(Part part) {
       const Range& from = branch_->range;
       more.edges.push_back({.context = branch_->context,
                             .from = from.last_address(),
-                            .to = *part.first & ~std::uint64_t{1},
+                            .to = *part.first,
                             .from_isa = from.isa,
                             .subtype = from.last_subtype,
                             .times = 1});
     }
     if (direct_) {
       Counts target;
-      target.rows.push_back({.context = direct_->context,
-                             .range = direct_->range,
-                             .target = *part.first & ~std::uint64_t{1}});
+      target.rows.push_back(
+          {.context = direct_->context, .range = direct_->range, .target = *part.first});
       more.add(target);
     }
   }

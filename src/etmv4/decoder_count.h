@@ -302,7 +302,7 @@ class CountingWalk {
   void hold() {
     if (way_ != nullptr) {
       --way_->times;
-      counter_.open_branch(way_->from);
+      counter_.open_branch(way_->from());
     }
     at_ = before_;
     before_ = 0;
@@ -428,7 +428,7 @@ class CountingWalk {
       return false;
     }
     const flow::ReturnStack::Entry& top = *d.return_stack_.pop();
-    const std::uint64_t key = Counter::way_key(top.address, top.isa);
+    const count::WayKey key = Counter::way_key(top.address, top.isa);
     const std::uint8_t it = is_exit(from) ? std::uint8_t{0} : d.it_;
     const std::uint64_t generation = counter_.generation();
     Place found = is_exit(from) ? counter_.target(key) : 0;
@@ -464,7 +464,7 @@ class CountingWalk {
     const isa::Isa isa = isa_of(d.is_64bit_, is);
     if (is_exit(at_)) [[likely]] {
       // Where it goes does not depend on where it was: the next atoms need not wait for these.
-      const std::uint64_t key = Counter::way_key(address, isa);
+      const count::WayKey key = Counter::way_key(address, isa);
       Place to = counter_.target(key);
       Way* const way = counter_.way(at_, key);
       if (way != nullptr) [[likely]] {
@@ -507,7 +507,7 @@ class CountingWalk {
     }
     at_ = found;
     if (is_exit(from)) {
-      const std::uint64_t key = Counter::way_key(address, isa);
+      const count::WayKey key = Counter::way_key(address, isa);
       counter_.remember_target(key, found);
       way_ = counter_.way(from, key);
       if (way_ == nullptr) way_ = counter_.add_way(from, key, found);

@@ -118,7 +118,7 @@ class CountingWalk {
     if (at_ == 0) return;
     if (way_ != nullptr) {
       --way_->times;
-      counter_.open_branch(way_->from);
+      counter_.open_branch(way_->from());
     }
     if (is_exit(at_)) {
       counter_.open_branch(at_);
@@ -282,7 +282,7 @@ class CountingWalk {
   // Counts the way; nothing if nobody can follow it.  Nothing depends on where it was: what comes
   // next need not wait for this.
   Place way_to(Place exit, std::uint64_t address, isa::Isa isa) {
-    const std::uint64_t key = Counter::way_key(address, isa);
+    const count::WayKey key = Counter::way_key(address, isa);
     const Place to = counter_.target(key);
     way_ = counter_.way(exit, key);
     if (to != 0 && way_ != nullptr) [[likely]] {
@@ -297,7 +297,7 @@ class CountingWalk {
     const Place found = find(address, isa);
     way_ = nullptr;
     if (found == 0) return 0;
-    const std::uint64_t key = Counter::way_key(address, isa);
+    const count::WayKey key = Counter::way_key(address, isa);
     counter_.remember_target(key, found);
     if (generation != counter_.generation()) return found;  // Where it came from is gone.
     way_ = counter_.way(exit, key);

@@ -65,12 +65,21 @@ struct Stretch {
   std::uint32_t seen = 0;  ///< `times` when another last wanted this entry.
 };
 
+/// Where an indirect branch goes.
+struct WayKey {
+  std::uint64_t address = 0;
+  std::uint32_t mark = 0;  ///< kT32 or none; no place has that bit.
+  static constexpr std::uint32_t kT32 = std::uint32_t{1} << 31;
+};
+
 /// How often an indirect branch went where.
 struct Way {
-  std::uint64_t key = 0;  ///< The address; bit 0: T32.
-  Place from = 0;         ///< Of the exit, or of the node.
+  std::uint64_t address = 0;
+  Place marked_from = 0;  ///< Of the exit, or of the node; with WayKey::mark.
   Place to = 0;           ///< The block there; 0: whoever counted did not ask.
   std::uint32_t times = 0;
+
+  [[nodiscard]] Place from() const { return marked_from & ~WayKey::kT32; }
 };
 
 /// The counts of one source.  They are those of the elements that the source would have given,
@@ -192,30 +201,33 @@ class Counter {
     at = {.row = row, .from = from, .to = to, .times = 0, .seen = 0};
   }
 
-  static std::uint64_t way_key(std::uint64_t address, isa::Isa isa) {
-    return address | (isa == isa::Isa::kT32 ? 1 : 0);
+  static WayKey way_key(std::uint64_t address, isa::Isa isa) {
+    return {address, isa == isa::Isa::kT32 ? WayKey::kT32 : 0};
   }
 
   /// The block at the address of a key, if an indirect branch went there lately; otherwise 0.
-  [[nodiscard]] Place target(std::uint64_t key) const {
+  [[nodiscard]] Place target(WayKey key) const {
     const Target& found = targets_[target_hash(key)];
-    return found.key == key && found.context == context_ ? found.place : 0;
+    const bool same = found.address == key.address && found.marked_context == (context_ | key.mark);
+    return same ? found.place : 0;
   }
-  void remember_target(std::uint64_t key, Place place) {
-    targets_[target_hash(key)] = {.key = key, .place = place, .context = context_};
+  void remember_target(WayKey key, Place place) {
+    targets_[target_hash(key)] = {
+        .address = key.address, .place = place, .marked_context = context_ | key.mark};
   }
 
   /// The way from an exit to an address; nullptr: it is new.
-  [[nodiscard]] Way* way(Place from, std::uint64_t key) {
-    for (std::size_t i = way_hash(from, key) & way_mask_;; i = (i + 1) & way_mask_) {
+  [[nodiscard]] Way* way(Place from, WayKey key) {
+    const Place marked = from | key.mark;
+    for (std::size_t i = way_hash(marked, key.address) & way_mask_;; i = (i + 1) & way_mask_) {
       Way& way = ways_[i];
-      if (way.from == from && way.key == key) [[likely]]
+      if (way.marked_from == marked && way.address == key.address) [[likely]]
         return &way;
-      if (way.from == 0) return nullptr;
+      if (way.marked_from == 0) return nullptr;
     }
   }
   /// Adds it; valid until the next.
-  Way* add_way(Place from, std::uint64_t key, Place to);
+  Way* add_way(Place from, WayKey key, Place to);
 
   /// A range begins there, after what was observed: counts the edge that leads to it, if there is
   /// one, and returns it.
@@ -246,19 +258,19 @@ class Counter {
   static constexpr std::size_t kTargetBits = 12;
   static constexpr std::size_t kStretchBits = 13;
   struct Target {
-    std::uint64_t key = kNoAddress;
+    std::uint64_t address = kNoAddress;
     Place place = 0;
-    std::uint32_t context = 0;
+    std::uint32_t marked_context = 0;
   };
   struct Free {
     void operator()(Step* steps) const;
   };
-  static std::size_t way_hash(Place from, std::uint64_t key) {
-    return static_cast<std::size_t>((key ^ (std::uint64_t{from} << 28)) * 0x9E3779B97F4A7C15ULL >>
-                                    40);
+  static std::size_t way_hash(Place from, std::uint64_t address) {
+    return static_cast<std::size_t>(
+        (address ^ (std::uint64_t{from} << 28)) * 0x9E3779B97F4A7C15ULL >> 40);
   }
-  static std::size_t target_hash(std::uint64_t key) {
-    return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
+  static std::size_t target_hash(WayKey key) {
+    return static_cast<std::size_t>(key.address * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
   }
   [[nodiscard]] bool is_selected(const Element& element) const;
   void replay(Stretch& stretch);

@@ -23,7 +23,7 @@ struct Part {
   // -- Its begin. --
   /// Nothing has come that ends or closes a branch before it.
   bool reaches_through = true;
-  /// Where the first range begins, if nothing ends the flow before it; bit 0: T32.
+  /// Where the first range begins, if nothing ends the flow before it.
   std::optional<std::uint64_t> first{};
 
   /// What becomes of the ranges that wait for a cycle count, with those before the part.
