@@ -125,7 +125,8 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       continue;
     }
     // Branches, ends of lines, more than two atoms, and what is no P-header.
-    if (header.atom_count == 0 || lost || (kQuirks && kMostPended + header.atom_count > slots_.size()) ||
+    if (header.atom_count == 0 || lost ||
+        (kQuirks && kMostPended + header.atom_count > slots_.size()) ||
         header.outputs > out_end - at)
       break;
     const TraceIndex where = index(position);
