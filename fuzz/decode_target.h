@@ -112,12 +112,8 @@ class DecodeTarget {
     support::PlainCounter plain(P::kTimestampsRepeatCycles, P::has_cycles(plan_.config));
     plain.add(elements);
     for (const std::size_t chunk : {std::size_t{0}, plan_.chunk}) {
-      const auto from = source(plan_.options);
-      count::Counter counter;
-      support::feed_each(*from, 0, stream, chunk, [&] { from->count(counter); });
-      from->finish();
-      from->count(counter);
-      const std::string text = support::difference(plain.counts(), counter.take());
+      const std::string text =
+          support::counting_difference(plain, *source(plan_.options), 0, stream, chunk);
       require(text.empty(), "counts are not those of the elements: " + text);
     }
   }

@@ -262,6 +262,11 @@ class CountingWalk {
     if (has_time_) give_time();
   }
 
+  void give(const Packet& packet) {
+    decoder_.accept(packet);
+    host_.flush();
+  }
+
   // Atoms have come behind the timestamp.
   void count_time() {
     has_time_ = false;
@@ -275,8 +280,7 @@ class CountingWalk {
     packet.index = time_index_;
     packet.type = PacketType::kTimestamp;
     packet.timestamp = time_;
-    decoder_.accept(packet);
-    host_.flush();
+    give(packet);
   }
 
   // The cycle count that no atom came after waits in the decoder's queue, and so does an address
@@ -287,15 +291,13 @@ class CountingWalk {
     packet.index = cycles_index_;
     packet.type = PacketType::kCycleCountF1;
     packet.cycle_count = cycles_;
-    decoder_.accept(packet);
-    host_.flush();
+    give(packet);
     if (!address_behind) return;
     packet.index = decoder_.held_index_;
     packet.type = decoder_.held_is_ != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;
     packet.address.value = decoder_.held_address_;
     packet.address.is = decoder_.held_is_;
-    decoder_.accept(packet);
-    host_.flush();
+    give(packet);
   }
 
   // The address that no atom came after is back in the decoder.
@@ -525,8 +527,7 @@ class CountingWalk {
     packet.type = PacketType::kAtomF6;
     packet.atoms = static_cast<std::uint32_t>(atoms);
     packet.atom_count = static_cast<std::uint8_t>(count);
-    decoder_.accept(packet);
-    host_.flush();
+    give(packet);
   }
 
   Parser& parser_;

@@ -189,6 +189,18 @@ BufferFormat buffer_format(std::string_view format) {
   return BufferFormat::kMemoryAligned;
 }
 
+std::string_view buffer_format_name(BufferFormat format) {
+  switch (format) {
+    case BufferFormat::kSingleSource:
+      return "source_data";
+    case BufferFormat::kFsyncFrames:
+      return "dstream_coresight";
+    case BufferFormat::kMemoryAligned:
+      break;
+  }
+  return "coresight";
+}
+
 const Device* Snapshot::find_device(std::string_view name) const {
   const auto at = std::ranges::lower_bound(devices, name, {}, &Device::name);
   return at != devices.end() && at->name == name ? &*at : nullptr;

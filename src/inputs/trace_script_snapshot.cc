@@ -7,18 +7,18 @@
 namespace waymark::inputs {
 namespace {
 
-std::string format_word(ScriptFormat format) {
+BufferFormat format_of(ScriptFormat format) {
   switch (format) {
     case ScriptFormat::kRaw:
-      return "source_data";
+      return BufferFormat::kSingleSource;
     case ScriptFormat::kFsync:
     case ScriptFormat::kDstream:
-      return "dstream_coresight";
+      return BufferFormat::kFsyncFrames;
     case ScriptFormat::kFrames:
     case ScriptFormat::kHsync:
       break;
   }
-  return "coresight";
+  return BufferFormat::kMemoryAligned;
 }
 
 Result<MappedFile> open_image(const ScriptImage& image, const std::string& directory) {
@@ -72,7 +72,7 @@ Result<ScriptSnapshot> to_snapshot(const TraceScript& script, const std::string&
     TraceBuffer entry;
     entry.name = buffer.name;
     entry.file = fmt::format("buffer_{}.bin", i);
-    entry.format = format_word(buffer.format);
+    entry.format = std::string(buffer_format_name(format_of(buffer.format)));
     made.files.push_back({entry.file, buffer.bytes});
     made.snapshot.buffers.push_back(std::move(entry));
     // A source belongs to one buffer only: every session has devices of its own.

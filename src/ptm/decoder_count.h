@@ -39,6 +39,8 @@ class CountingWalk {
     if (at_ != 0 || enter()) [[likely]] {
       index_ = index;
       const bool done = follow(atoms, left);
+      // Not before: counts that are harvested cannot be taken back.
+      spend();
       if constexpr (kCycles) {
         if (left == 0 && packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
       }
@@ -157,7 +159,6 @@ class CountingWalk {
 
   // False: the place is the decoder's, and what is left of the atoms is for it, too.
   bool follow(std::uint32_t& atoms, std::uint32_t& left) {
-    spend();
     // Where not even the first atom can be followed, nothing has come after the address still.
     Way* const way = std::exchange(way_, nullptr);
     const std::uint32_t all = left;

@@ -8,15 +8,16 @@
 namespace waymark::synth {
 namespace {
 
-std::string_view format_name(CaptureFraming framing) {
+inputs::BufferFormat format_of(CaptureFraming framing) {
   switch (framing) {
     case CaptureFraming::kNone:
-      return "source_data";
+      return inputs::BufferFormat::kSingleSource;
     case CaptureFraming::kFsync:
-      return "dstream_coresight";
-    default:
-      return "coresight";
+      return inputs::BufferFormat::kFsyncFrames;
+    case CaptureFraming::kMemoryAligned:
+      break;
   }
+  return inputs::BufferFormat::kMemoryAligned;
 }
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
@@ -194,10 +195,11 @@ inputs::Snapshot CaptureMaker::snapshot(const Program* program,
                                         const std::string& trace_file) const {
   inputs::Snapshot snapshot;
   snapshot.description = fmt::format("Made by waymark synth, seed {}", options_.seed);
-  snapshot.buffers.push_back({.section = "buffer0",
-                              .name = "ETB_0",
-                              .file = trace_file,
-                              .format = std::string(format_name(options_.framing))});
+  snapshot.buffers.push_back(
+      {.section = "buffer0",
+       .name = "ETB_0",
+       .file = trace_file,
+       .format = std::string(inputs::buffer_format_name(format_of(options_.framing)))});
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const TraceUnit& unit = *units_[i];
     inputs::Device device{.file = device_name(i) + ".ini",

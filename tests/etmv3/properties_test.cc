@@ -93,12 +93,8 @@ TEST_P(Etmv3Stream, counts_what_its_elements_tell) {
     support::PlainCounter plain(false, one.config.cycle_accurate());
     plain.add(whole.elements);
     for (const std::size_t chunk : {0U, 7U, 64U}) {
-      const auto source = one.source();
-      count::Counter counter;
-      support::feed_each(*source, kStart, one.bytes, chunk, [&] { source->count(counter); });
-      source->finish();
-      source->count(counter);
-      if (auto text = support::difference(plain.counts(), counter.take()); !text.empty())
+      if (auto text = support::counting_difference(plain, *one.source(), kStart, one.bytes, chunk);
+          !text.empty())
         return "chunks of " + std::to_string(chunk) + ", " + text;
     }
     return std::string();

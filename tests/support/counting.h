@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "support/decoded.h"
 #include "waymark/count/counter.h"
 #include "waymark/element/element.h"
 
@@ -171,6 +172,17 @@ inline std::string difference(count::Counts a, count::Counts b) {
   return fmt::format("other cycles {} and {}, pathless {} and {}, or other elements",
                      a.other_cycles, b.other_cycles, a.pathless_instructions,
                      b.pathless_instructions);
+}
+
+/// Where counting a stream, which comes in such chunks, gives something else than its elements add
+/// up to; empty: nowhere.
+inline std::string counting_difference(const PlainCounter& plain, Source& source, TraceIndex start,
+                                       Bytes bytes, std::size_t chunk) {
+  count::Counter counter;
+  feed_each(source, start, bytes, chunk, [&] { source.count(counter); });
+  source.finish();
+  source.count(counter);
+  return difference(plain.counts(), counter.take());
 }
 
 }  // namespace waymark::support

@@ -98,6 +98,8 @@ enum class BufferFormat : std::uint8_t {
   kMemoryAligned,  ///< `coresight` and everything else.
 };
 BufferFormat buffer_format(std::string_view format);
+/// As it is written.
+std::string_view buffer_format_name(BufferFormat format);
 
 struct TraceBuffer {
   std::string section{};

@@ -45,7 +45,10 @@ class HumanWriter {
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
   /// Names the function of each range behind it.  `symbols` must outlive the writer.
-  void name_functions(const image::Symbols& symbols) { symbols_ = &symbols; }
+  void name_functions(const image::Symbols& symbols) {
+    symbols_ = &symbols;
+    function_ = nullptr;
+  }
 
   /// The line that names the columns.
   void header();
