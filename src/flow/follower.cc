@@ -24,11 +24,17 @@ constexpr std::size_t kMostKeptTable = kKeptSlabs * kSlab * 4;
 // Most instructions of a block that is read through callbacks, which need have no end.
 constexpr std::uint32_t kMaxCallbackBlock = std::uint32_t{1} << 24;
 
-std::size_t hash(std::uint64_t address, isa::Isa isa, std::uint8_t it, std::uint32_t view) {
+// A slot of the table: the number of a block from 1 on, and above it the upper bits of its hash, so
+// that hardly a block is looked at in vain.
+constexpr unsigned kNumberBits = 20;
+constexpr std::uint32_t kNumberMask = (std::uint32_t{1} << kNumberBits) - 1;
+static_assert(kMaxBlocks <= kNumberMask);
+
+std::uint32_t hash(std::uint64_t address, isa::Isa isa, std::uint8_t it, std::uint32_t view) {
   std::uint64_t h = (address >> 1) ^ (std::uint64_t{view} << 40) ^
                     (static_cast<std::uint64_t>(isa) << 57) ^ (std::uint64_t{it} << 60);
   h *= 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::size_t>(h >> 32);
+  return static_cast<std::uint32_t>(h >> 32);
 }
 
 BlockEnd end_of(isa::Outcome outcome) {
@@ -78,7 +84,7 @@ void Follower::flush() {
   used_ = 0;
   // The same code comes again as a rule: what it took is left as it is.
   const bool keeps_table = !table_.empty() && table_.size() <= kMostKeptTable;
-  table_.assign(keeps_table ? table_.size() : kFirstTable, nullptr);
+  table_.assign(keeps_table ? table_.size() : kFirstTable, 0);
   windows_.resize(callbacks_ ? kWindows : 1);
   for (Window& window : windows_) window.size = 0;
   checkpoints_.clear();
@@ -106,42 +112,45 @@ void Follower::invalidate_callbacks() {
   if (callbacks_) flush();
 }
 
+Block& Follower::kept(std::size_t number) const { return slabs_[number / kSlab][number % kSlab]; }
+
+// Of a block that is still good.
+bool Follower::is_cached(const Block& block) const {
+  return used_ == slabs_.size() * kSlab || &block != &kept(used_);
+}
+
 Block* Follower::find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const {
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t i = hash(address, isa, it_remaining, view_) & mask;; i = (i + 1) & mask) {
-    Block* block = table_[i];
-    if (block == nullptr) return nullptr;
-    if (block->start == address && block->isa == isa && block->it_in == it_remaining &&
-        block->view == view_)
-      return block;
+  const std::uint32_t wanted = hash(address, isa, it_remaining, view_);
+  for (std::size_t i = wanted & mask;; i = (i + 1) & mask) {
+    const std::uint32_t slot = table_[i];
+    if (slot == 0) return nullptr;
+    if (((slot ^ wanted) & ~kNumberMask) != 0) continue;
+    Block& block = kept((slot & kNumberMask) - 1);
+    if (block.start == address && block.isa == isa && block.it_in == it_remaining &&
+        block.view == view_)
+      return &block;
   }
 }
 
-void Follower::insert(Block* block) {
+void Follower::insert(std::size_t number) {
+  const Block& block = kept(number);
   const std::size_t mask = table_.size() - 1;
-  std::size_t i = hash(block->start, block->isa, block->it_in, block->view) & mask;
-  while (table_[i] != nullptr) i = (i + 1) & mask;
-  table_[i] = block;
+  const std::uint32_t at = hash(block.start, block.isa, block.it_in, block.view);
+  std::size_t i = at & mask;
+  while (table_[i] != 0) i = (i + 1) & mask;
+  table_[i] = (at & ~kNumberMask) | static_cast<std::uint32_t>(number + 1);
 }
 
 void Follower::grow() {
-  table_.assign(table_.size() * 2, nullptr);
-  for (std::size_t i = 0; i < used_; ++i) insert(&slabs_[i / kSlab][i % kSlab]);
+  table_.assign(table_.size() * 2, 0);
+  for (std::size_t i = 0; i < used_; ++i) insert(i);
 }
 
 const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) {
   if (cache_enabled_) {
     if (const Block* found = find(address, isa, it_remaining)) return *found;
   }
-  scratch_ = Block{};
-  scratch_.start = scratch_.end = address;
-  scratch_.isa = isa;
-  scratch_.it_in = scratch_.it_out = it_remaining;
-  scratch_.view = view_;
-  walk(scratch_);
-  // What a callback could not read now it may read later, when its owner knows more.
-  const bool keep = cache_enabled_ && !(callbacks_ && scratch_.ended == BlockEnd::kNotAccessible);
-  if (!keep) return scratch_;
   if (used_ == kMaxBlocks) {
     const std::uint32_t view = view_;
     auto views = std::move(views_);
@@ -152,25 +161,33 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
     next_view_ = next_view;
   }
   if (used_ == slabs_.size() * kSlab) slabs_.push_back(std::make_unique<Block[]>(kSlab));
-  Block& kept = slabs_[used_ / kSlab][used_ % kSlab];
-  kept = scratch_;
-  ++used_;
-  if (used_ * 2 > table_.size()) {
+  // It is none of the cache's until it is counted.
+  Block& block = kept(used_);
+  block = Block{.start = address,
+                .end = address,
+                .view = view_,
+                .isa = isa,
+                .it_in = it_remaining,
+                .it_out = it_remaining};
+  walk(block);
+  // What a callback could not read now it may read later, when its owner knows more.
+  if (!cache_enabled_ || (callbacks_ && block.ended == BlockEnd::kNotAccessible)) return block;
+  if (++used_ * 2 > table_.size()) {
     grow();
   } else {
-    insert(&kept);
+    insert(used_ - 1);
   }
-  return kept;
+  return block;
 }
 
 const Block& Follower::link(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
                             std::uint8_t it_remaining) {
   const std::uint64_t flushes = statistics_.flushes;
-  // A block outside the cache (scratch_) is overwritten by the look-up and must not be linked.
-  const bool linkable = &from != &scratch_ && from.view == view_;
+  // A block outside the cache is overwritten by the look-up and must not be linked.
+  const bool linkable = is_cached(from) && from.view == view_;
   auto* origin = const_cast<Block*>(&from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   const Block& next = block(address, isa, it_remaining);
-  if (linkable && flushes == statistics_.flushes && &next != &scratch_)
+  if (linkable && flushes == statistics_.flushes && is_cached(next))
     origin->next[taken ? 1 : 0] = &next;
   return next;
 }

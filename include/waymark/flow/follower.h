@@ -154,7 +154,9 @@ class Follower {
   void walk(Block& block);
   Bytes read(std::uint64_t address);
   Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const;
-  void insert(Block* block);
+  Block& kept(std::size_t number) const;
+  bool is_cached(const Block& block) const;
+  void insert(std::size_t number);
   void grow();
 
   const image::Image* image_;
@@ -170,10 +172,9 @@ class Follower {
   CacheStatistics statistics_;
 
   std::unordered_map<std::uint64_t, std::uint32_t> views_;
-  std::vector<Block*> table_;  ///< Open addressing; size a power of two.
+  std::vector<std::uint32_t> table_;  ///< Open addressing; size a power of two; 0: empty.
   std::vector<std::unique_ptr<Block[]>> slabs_;
-  std::size_t used_ = 0;
-  Block scratch_;
+  std::size_t used_ = 0;  ///< Blocks; the one behind them is written by look-ups that keep nothing.
   // What a callback gave last, by address: neighbouring blocks come from one answer.  As old as the
   // blocks at most.
   static constexpr std::size_t kWindowBytes = 256;
