@@ -265,6 +265,7 @@ template <unsigned kIs>
   address.valid_bits = std::max(base_.valid_bits, address.update_bits);
   address.is = kIs;
   packet.begin(static_cast<PacketType>(at[0]), 2 + second);
+  packet.match_index = 0;
   packet.address = address;
   push(address);
   return 2 + second;
@@ -282,6 +283,7 @@ inline unsigned Parser::read_address32(const std::uint8_t* at, Packet& packet) {
   address.size_bits = keeps_upper_half ? 64 : 32;
   address.is = 0;
   packet.begin(PacketType::kAddress32Is0, kAddress32Size);
+  packet.match_index = 0;
   packet.address = address;
   push(address);
   return kAddress32Size;
@@ -317,6 +319,7 @@ bool Parser::parse_in_sync(Visitor& visitor) {
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
   std::size_t position = position_;
+  Packet packet;
   while (position < size) {
     while (position >= run_end_) next_run();
     const frames::Indexer index(runs_[run_]);
@@ -331,10 +334,9 @@ bool Parser::parse_in_sync(Visitor& visitor) {
         ++position;
         continue;
       }
-      // The commonest addresses.  The packet never leaves the loop: what the visitor does not look
-      // at is never written.
+      // The commonest addresses.  They write the same fields; what the visitor does not look at
+      // need not be written at all.
       if (*at >= 0x90 && *at <= 0x9A && size - position >= kAddress32Size) {
-        Packet packet;
         unsigned length = 0;
         if (*at == 0x95) {
           length = read_short_address<0>(at, packet);
@@ -377,10 +379,10 @@ bool Parser::parse_rows(Visitor& visitor) {
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
   std::size_t position = position_;
+  Packet packet;
   while (position < size) {
     if (size - position >= kReach) [[likely]] {
       const std::uint8_t* const at = data + position;
-      Packet packet;
       unsigned length = 0;
       std::uint64_t row = 0;
       bool common = true;
