@@ -182,7 +182,11 @@ TEST_P(Stream, counts_what_its_elements_tell) {
       Decoded seen;
       source->set_observer(&seen, 0x33);
       count::Counter counter;
-      support::feed_each(*source, kStart, one.bytes, chunk, [&] { source->count(counter); });
+      auto turn = static_cast<std::uint32_t>(one.bytes.size());
+      support::feed_each(*source, kStart, one.bytes, chunk, [&] {
+        support::harvest_soon(counter, turn++);
+        source->count(counter);
+      });
       source->finish();
       source->count(counter);
       if (auto text = support::difference(comparable(plain.counts(), one.config),
@@ -212,7 +216,9 @@ TEST_P(Stream, counts_what_repeats) {
         const auto source = one.source();
         count::Counter counter;
         count::Counts counts;
+        std::uint32_t turn = 0;
         support::feed_each(*source, kStart, bytes, bytes.size() / 4 + 1, [&] {
+          support::harvest_soon(counter, turn++);
           source->count(counter);
           counts.add(counter.take());
         });
