@@ -2,17 +2,18 @@
 // decoder to stand beside.
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
+#include <memory>
 #include <random>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "waymark/base/text_buffer.h"
-#include "waymark/element/text.h"
+#include "bench/source_rows.h"
 #include "waymark/itm/encoder.h"
 #include "waymark/itm/parser.h"
 #include "waymark/itm/source.h"
 #include "waymark/outputs/human.h"
-#include "waymark/outputs/packet_text.h"
 
 namespace {
 
@@ -21,7 +22,6 @@ using itm::Packet;
 using itm::PacketType;
 
 constexpr std::size_t kCaptureSize = 4 << 20;
-constexpr std::size_t kBlock = 256 << 10;
 
 void add(std::vector<std::uint8_t>& out, PacketType type, std::uint8_t source, std::uint64_t value,
          std::uint8_t size) {
@@ -72,35 +72,9 @@ std::vector<std::uint8_t> capture(benchmark::State& state) {
   return state.range(0) == 0 ? firmware() : words();
 }
 
-void finish(benchmark::State& state, std::size_t bytes, std::uint64_t items) {
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
-  state.SetItemsProcessed(static_cast<std::int64_t>(items));
-  state.counters["ns"] = benchmark::Counter(
-      static_cast<double>(items) / 1e9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-}
-
-template <class Take>
-void blocks(Bytes bytes, Take take) {
-  for (std::size_t at = 0; at < bytes.size(); at += kBlock)
-    take(at, bytes.subspan(at, std::min(kBlock, bytes.size() - at)));
-}
-
 void packets(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::vector<Packet> out(1024);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    itm::Parser parser(itm::Config{});
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      parser.feed({block, {&run, 1}});
-      while (const std::size_t taken = parser.next(std::span(out))) {
-        count += taken;
-        benchmark::DoNotOptimize(out.data());
-      }
-    });
-  }
-  finish(state, bytes.size(), count);
+  bench::batches<Packet>(state, capture(state),
+                         [] { return std::make_unique<itm::Parser>(itm::Config{}); });
 }
 BENCHMARK(packets)->DenseRange(0, 1);
 
@@ -110,91 +84,35 @@ void one_packet_at_a_time(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) {
     itm::Parser parser(itm::Config{});
     Packet packet;
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      parser.feed({block, {&run, 1}});
+    bench::feed_blocks(parser, bytes, [&] {
       while (parser.next(packet)) {
         ++count;
         benchmark::DoNotOptimize(packet);
       }
     });
   }
-  finish(state, bytes.size(), count);
+  bench::finish(state, bytes.size(), count);
 }
 BENCHMARK(one_packet_at_a_time)->DenseRange(0, 1);
 
-void elements(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::vector<Element> out(1024);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const auto source = *itm::make_source({}, {});
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      source->feed({block, {&run, 1}});
-      while (const std::size_t taken = source->next(out)) {
-        count += taken;
-        benchmark::DoNotOptimize(out.data());
-      }
-    });
-  }
-  finish(state, bytes.size(), count);
-}
+std::unique_ptr<Source> make() { return *itm::make_source({}, {}); }
+
+void elements(benchmark::State& state) { bench::batches<Element>(state, capture(state), make); }
 BENCHMARK(elements)->DenseRange(0, 1);
 
-class Lister final : public Observer {
- public:
-  explicit Lister(const Source& source) : source_(source) {}
-  void on_packet(const PacketRef& packet) override {
-    outputs::write_packet_line(text, packet, source_);
-    ++count;
-    if (text.size() > (1 << 20)) text.clear();
-  }
-  TextBuffer text;
-  std::uint64_t count = 0;
-
- private:
-  const Source& source_;
-};
-
 void packet_lines(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const auto source = *itm::make_source({}, {.decode = false});
-    Lister lister(*source);
-    source->set_observer(&lister, 0);
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      source->feed({block, {&run, 1}});
-      source->next({});
-    });
-    count += lister.count;
-  }
-  finish(state, bytes.size(), count);
+  bench::packet_lines(state, capture(state),
+                      [] { return *itm::make_source({}, {.decode = false}); });
 }
 BENCHMARK(packet_lines)->DenseRange(0, 1);
 
 void lines_for_people(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::vector<Element> out(1024);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const auto source = *itm::make_source({}, {});
-    TextBuffer text;
-    outputs::HumanWriter writer(text);
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      source->feed({block, {&run, 1}});
-      while (const std::size_t taken = source->next(out)) {
-        count += taken;
-        writer.add(std::span(out).first(taken));
-        if (text.size() > (1 << 20)) text.clear();
-      }
-    });
-    writer.finish();
-  }
-  finish(state, bytes.size(), count);
+  TextBuffer text;
+  outputs::HumanWriter writer(text);
+  bench::batches<Element>(state, capture(state), make, [&](std::span<const Element> elements) {
+    writer.add(elements);
+    if (text.size() > bench::kMostText) text.clear();
+  });
 }
 BENCHMARK(lines_for_people)->DenseRange(0, 1);
 

@@ -4,13 +4,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "waymark/base/text_buffer.h"
+#include "bench/source_rows.h"
 #include "waymark/frames/splitter.h"
-#include "waymark/outputs/packet_text.h"
 #include "waymark/stm/encoder.h"
 #include "waymark/stm/fields.h"
 #include "waymark/stm/parser.h"
@@ -26,7 +27,6 @@ using namespace waymark;
 using stm::Packet;
 
 constexpr std::size_t kCaptureSize = 4 << 20;
-constexpr std::size_t kBlock = 256 << 10;
 
 class Writer {
  public:
@@ -103,19 +103,6 @@ std::vector<std::uint8_t> capture(benchmark::State& state) {
   return bytes;
 }
 
-void finish(benchmark::State& state, std::size_t bytes, std::uint64_t items) {
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
-  state.SetItemsProcessed(static_cast<std::int64_t>(items));
-  state.counters["ns"] = benchmark::Counter(
-      static_cast<double>(items) / 1e9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-}
-
-template <class Take>
-void blocks(Bytes bytes, Take take) {
-  for (std::size_t at = 0; at < bytes.size(); at += kBlock)
-    take(at, bytes.subspan(at, std::min(kBlock, bytes.size() - at)));
-}
-
 void packets(benchmark::State& state) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
@@ -129,84 +116,26 @@ void packets(benchmark::State& state) {
   };
   for ([[maybe_unused]] auto _ : state) {
     stm::Parser parser(stm::Config{});
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      parser.feed({block, {&run, 1}});
-      parser.parse(Visitor{count});
-    });
+    bench::feed_blocks(parser, bytes, [&] { parser.parse(Visitor{count}); });
   }
-  finish(state, bytes.size(), count);
+  bench::finish(state, bytes.size(), count);
 }
 BENCHMARK(packets)->DenseRange(0, 2);
 
 void packet_batches(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::vector<Packet> out(1024);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    stm::Parser parser(stm::Config{});
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      parser.feed({block, {&run, 1}});
-      while (const std::size_t taken = parser.next(std::span(out))) {
-        count += taken;
-        benchmark::DoNotOptimize(out.data());
-      }
-    });
-  }
-  finish(state, bytes.size(), count);
+  bench::batches<Packet>(state, capture(state),
+                         [] { return std::make_unique<stm::Parser>(stm::Config{}); });
 }
 BENCHMARK(packet_batches)->DenseRange(0, 2);
 
 void elements(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::vector<Element> out(1024);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const auto source = *stm::make_source({}, {});
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      source->feed({block, {&run, 1}});
-      while (const std::size_t taken = source->next(out)) {
-        count += taken;
-        benchmark::DoNotOptimize(out.data());
-      }
-    });
-  }
-  finish(state, bytes.size(), count);
+  bench::batches<Element>(state, capture(state), [] { return *stm::make_source({}, {}); });
 }
 BENCHMARK(elements)->DenseRange(0, 2);
 
-class Lister final : public Observer {
- public:
-  explicit Lister(const Source& source) : source_(source) {}
-  void on_packet(const PacketRef& packet) override {
-    outputs::write_packet_line(text, packet, source_);
-    ++count;
-    if (text.size() > (1 << 20)) text.clear();
-  }
-  TextBuffer text;
-  std::uint64_t count = 0;
-
- private:
-  const Source& source_;
-};
-
 void packet_lines(benchmark::State& state) {
-  const auto bytes = capture(state);
-  std::uint64_t count = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const auto source = *stm::make_source({}, {.decode = false});
-    Lister lister(*source);
-    source->set_observer(&lister, 0);
-    blocks(bytes, [&](std::size_t at, Bytes block) {
-      const frames::Run run{0, at};
-      source->feed({block, {&run, 1}});
-      source->next({});
-    });
-    count += lister.count;
-  }
-  finish(state, bytes.size(), count);
+  bench::packet_lines(state, capture(state),
+                      [] { return *stm::make_source({}, {.decode = false}); });
 }
 BENCHMARK(packet_lines)->DenseRange(0, 2);
 
@@ -245,14 +174,14 @@ void reference(benchmark::State& state, bool decode) {
                                      reinterpret_cast<void*>(count_packet),
                                      &count);  // NOLINT: the API's type
     }
-    blocks(bytes, [&](std::size_t at, Bytes block) {
+    bench::blocks(bytes, [&](std::size_t at, Bytes block) {
       std::uint32_t used = 0;
       ocsd_dt_process_data(tree, OCSD_OP_DATA, static_cast<ocsd_trc_index_t>(at),
                            static_cast<std::uint32_t>(block.size()), block.data(), &used);
     });
     ocsd_destroy_dcd_tree(tree);
   }
-  finish(state, bytes.size(), count);
+  bench::finish(state, bytes.size(), count);
 }
 
 void reference_packets(benchmark::State& state) { reference(state, false); }
