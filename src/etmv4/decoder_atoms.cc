@@ -1,6 +1,5 @@
 // Atoms to ranges, and where execution is.
 #include <algorithm>
-#include <utility>
 
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
@@ -103,10 +102,8 @@ bool Decoder::commit_atoms(Entry& entry) {
 
 // The loop that decoding is about.  Everything that is not a waypoint in readable memory at a known
 // place goes the long way, through the queue.
-Element* Decoder::resume(Element* out, Element* end) {
+Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
   const TraceIndex index = packet_index_;
-  std::uint32_t atoms = run_atoms_;
-  std::uint32_t left = run_left_;
   if (holding_) {
     holding_ = false;
     apply_address(held_address_, held_is_);
@@ -114,20 +111,24 @@ Element* Decoder::resume(Element* out, Element* end) {
   const Block* block = block_;
   const Block* from = from_;
   bool taken = from_taken_;
+  bool unsure = pop_pending_ || need_address_ || need_context_;
   while (left != 0) {
-    if (pop_pending_) {
-      if (return_stack_.size() == 0) {
-        if (can_lose_elements_) out = run_out_;
+    if (unsure) [[unlikely]] {
+      if (pop_pending_) {
+        if (return_stack_.size() == 0) {
+          if (can_lose_elements_) out = run_out_;
+          break;
+        }
+        pop_return_stack();
+        block = block_;
+        from = from_;
+      }
+      if (need_address_ || need_context_) {
+        // Swallowed: nothing says where these were.
+        left = 0;
         break;
       }
-      pop_return_stack();
-      block = block_;
-      from = from_;
-    }
-    if (need_address_ || need_context_) [[unlikely]] {
-      // Swallowed: nothing says where these were.
-      left = 0;
-      break;
+      unsure = false;
     }
     if (out == end) break;
     if (block == nullptr) {
@@ -161,6 +162,7 @@ Element* Decoder::resume(Element* out, Element* end) {
       it_ = 0;
       need_address_ = true;
       pop_pending_ = return_stack_on_;
+      unsure = true;
       block = nullptr;
       if (from->subtype == isa::InstrSubtype::kV8ExceptionReturn && config_.major_version() >= 5) {
         block_ = nullptr;
@@ -214,12 +216,12 @@ Element* Decoder::resume(Element* out, Element* end) {
 
 // What is lost must not be in the client's hands: the whole packet finds room in this span, or it
 // goes through the queue.
-Element* Decoder::run_or_lose(Element* out, Element* end) {
+Element* Decoder::run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
   constexpr std::uint32_t kPerAtom = 2;  // A range, and a return from an exception.
   run_out_ = out;
-  if (static_cast<std::size_t>(end - out) > std::size_t{kPerAtom} * run_left_) [[likely]]
-    return resume(out, end);
-  queue_atoms(packet_index_, run_atoms_, std::exchange(run_left_, 0));
+  if (static_cast<std::size_t>(end - out) > std::size_t{kPerAtom} * left) [[likely]]
+    return follow(out, end, atoms, left);
+  queue_atoms(packet_index_, atoms, left);
   request_excess();
   return out;
 }

@@ -123,7 +123,7 @@ struct DecoderState {
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   Queue queue_;
 
-  // The atom packet that run() is at; its index is packet_index_.
+  // What is left of the atom packet that ran out of room; its index is packet_index_.
   std::uint32_t run_atoms_ = 0;
   std::uint32_t run_left_ = 0;
 
@@ -213,10 +213,8 @@ class Decoder : private DecoderState {
   /// first the decoder is running(); what is not simple makes it busy().
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
     packet_index_ = index;
-    run_atoms_ = atoms.atoms;
-    run_left_ = atoms.atom_count;
-    if (can_lose_elements_) return run_or_lose(out, end);
-    return resume(out, end);
+    if (can_lose_elements_) return run_or_lose(out, end, atoms.atoms, atoms.atom_count);
+    return follow(out, end, atoms.atoms, atoms.atom_count);
   }
 
   /// After a copy, which has no blocks: where `original` is.
@@ -229,7 +227,7 @@ class Decoder : private DecoderState {
 
   /// run() ran out of room: resume() comes before anything else.
   [[nodiscard]] bool running() const { return run_left_ != 0; }
-  Element* resume(Element* out, Element* end);
+  Element* resume(Element* out, Element* end) { return follow(out, end, run_atoms_, run_left_); }
 
   /// No more packets: what is held back comes out of drain(), then the end-of-trace element.
   void end_of_trace();
@@ -281,7 +279,8 @@ class Decoder : private DecoderState {
   template <class Host, bool kCycles, bool kReturns>
   friend class CountingWalk;
 
-  Element* run_or_lose(Element* out, Element* end);
+  Element* follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
+  Element* run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
 
   /// Instructions walked without regard to waypoints.
   struct Stretch {
