@@ -3,12 +3,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "../element/words.h"
 #include "share.h"
 
 namespace waymark::count {
@@ -47,31 +47,15 @@ Range range_of(const Element& element) {
 }
 
 // A range, and the context that it is in, as words.
-static_assert(std::endian::native == std::endian::little);
-static_assert(offsetof(Element, vmid) == offsetof(Element, context_id) + 4 &&
-              offsetof(Element, trace_id) == offsetof(Element, kind) + 1 &&
-              offsetof(Element, flags) == offsetof(Element, kind) + 2 &&
-              offsetof(Element, isa) == offsetof(Element, kind) + 4 &&
-              offsetof(Element, last_size) == offsetof(Element, kind) + 7 &&
-              offsetof(Element, exception_level) == offsetof(Element, kind) + 8 &&
-              offsetof(Element, security) == offsetof(Element, kind) + 9 &&
-              sizeof(Element::security) == 1);
-constexpr unsigned kFlagsShift = 16;
 constexpr std::uint64_t kKindMask =
     ~(std::uint64_t{0xFFFF} << kFlagsShift) | std::uint64_t{kContextFlags | kElementConditional}
                                                   << kFlagsShift;
 constexpr std::uint64_t kRestMask = 0xFFFF;
 
-inline std::uint64_t word_at(const Element& element, std::size_t offset) {
-  std::uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
-  return word;
-}
-
 ElementWords words_of(const Element& element) {
-  return {.ids = word_at(element, offsetof(Element, context_id)),
-          .kind = word_at(element, offsetof(Element, kind)) & kKindMask,
-          .rest = word_at(element, offsetof(Element, exception_level)) & kRestMask};
+  return {.ids = word_of(element, offsetof(Element, context_id)),
+          .kind = word_of(element, offsetof(Element, kind)) & kKindMask,
+          .rest = word_of(element, offsetof(Element, exception_level)) & kRestMask};
 }
 
 /// The element is one of this range in this context.
@@ -79,9 +63,9 @@ inline bool is_same(const Node& node, const Element& element) {
   const Range& range = node.range;
   return ((range.start ^ element.start) | (range.end ^ element.end) |
           (range.count ^ element.count) |
-          (node.words.ids ^ word_at(element, offsetof(Element, context_id))) |
-          ((node.words.kind ^ word_at(element, offsetof(Element, kind))) & kKindMask) |
-          ((node.words.rest ^ word_at(element, offsetof(Element, exception_level))) & kRestMask)) ==
+          (node.words.ids ^ word_of(element, offsetof(Element, context_id))) |
+          ((node.words.kind ^ word_of(element, offsetof(Element, kind))) & kKindMask) |
+          ((node.words.rest ^ word_of(element, offsetof(Element, exception_level))) & kRestMask)) ==
          0;
 }
 

@@ -47,6 +47,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   straight_ =
       follows_ && config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0;
   can_lose_elements_ = return_stack_on_ && quirks.error_loses_elements;
+  context_.kind = ElementKind::kInstrRange;
   context_.trace_id = config.trace_id();
   context_.isa = isa_;
   select_memory();

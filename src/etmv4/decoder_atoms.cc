@@ -1,6 +1,9 @@
 // Atoms to ranges, and where execution is.
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
+#include "../element/words.h"
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
 
@@ -100,6 +103,26 @@ bool Decoder::commit_atoms(Entry& entry) {
   return true;
 }
 
+inline void Decoder::write_range(Element* to, TraceIndex index, const Block& block,
+                                 bool taken) const {
+  static_assert(kElementExecuted == 1 << 0 && kElementConditional == 1 << 1);
+  const std::uint32_t flags = std::uint32_t{taken} | std::uint32_t{block.conditional} << 1;
+  std::uint32_t instruction;
+  std::memcpy(&instruction, &block.isa, sizeof instruction);
+  const std::uint64_t described = word_of(context_, offsetof(Element, kind)) & 0xFFFF'FFFF;
+  set_word(to, offsetof(Element, index), index);
+  set_word(to, offsetof(Element, start), block.start);
+  set_word(to, offsetof(Element, end), block.end);
+  set_word(to, offsetof(Element, timestamp), 0);
+  set_word(to, offsetof(Element, count), block.count);
+  set_word(to, offsetof(Element, context_id), word_of(context_, offsetof(Element, context_id)));
+  set_word(to, offsetof(Element, kind),
+           described | std::uint64_t{flags} << kFlagsShift |
+               std::uint64_t{instruction} << kInstructionShift);
+  set_word(to, offsetof(Element, exception_level),
+           word_of(context_, offsetof(Element, exception_level)));
+}
+
 // The loop that decoding is about.  Everything that is not a waypoint in readable memory at a known
 // place goes the long way, through the queue.
 Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
@@ -140,18 +163,7 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
     taken = (atoms & 1) != 0;
     atoms >>= 1;
     --left;
-    *out = context_;
-    out->index = index;
-    out->start = block->start;
-    out->end = block->end;
-    out->count = block->count;
-    out->kind = ElementKind::kInstrRange;
-    out->flags = static_cast<std::uint16_t>(context_.flags | (taken ? kElementExecuted : 0) |
-                                            (block->conditional ? kElementConditional : 0));
-    out->isa = block->isa;
-    out->last_type = block->type;
-    out->last_subtype = block->subtype;
-    out->last_size = block->last_size;
+    write_range(out, index, *block, taken);
     ++out;
     from = block;
     const Block* next = block->next[taken ? 1 : 0];

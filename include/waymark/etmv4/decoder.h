@@ -164,7 +164,7 @@ struct DecoderState {
   bool range_expected_ = false;
   std::uint64_t range_expectation_ = 0;
 
-  Element context_;  ///< Context fields of every element.
+  Element context_;  ///< Context fields of every element; its kind is that of ranges.
 
   // What is left of the work that packets may cause beyond their own size: instructions walked past
   // the block cache, entries looked through.  Every byte of trace adds to it, so that the time to
@@ -337,6 +337,7 @@ class Decoder : private DecoderState {
 
   // -- Elements --
   Element& emit(ElementKind kind, TraceIndex index);
+  void write_range(Element* to, TraceIndex index, const flow::Block& block, bool taken) const;
   void emit_range(const flow::Block& block, TraceIndex index, bool executed);
   void emit_walk(TraceIndex index, std::uint64_t start, std::uint64_t end, std::uint32_t count,
                  const isa::Instruction& last, isa::Isa isa, bool executed);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -49,6 +50,9 @@ struct alignas(64) Block {
   [[nodiscard]] bool is_indirect_branch() const { return type == isa::InstrType::kIndirectBranch; }
 };
 static_assert(sizeof(Block) == 64);
+static_assert(offsetof(Block, type) == offsetof(Block, isa) + 1 &&
+              offsetof(Block, subtype) == offsetof(Block, isa) + 2 &&
+              offsetof(Block, last_size) == offsetof(Block, isa) + 3);
 
 /// Points into the cache of its owner's follower.  A copy of the owner gets an empty cache, and so
 /// a copy of this points nowhere; assignment is within one owner.

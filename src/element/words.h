@@ -1,0 +1,39 @@
+// Element as the words that it is in memory: eight stores make one, and six compares tell two
+// ranges apart.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "waymark/element/element.h"
+
+namespace waymark {
+
+static_assert(std::endian::native == std::endian::little);
+static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
+              offsetof(Element, timestamp) == 24 && offsetof(Element, count) == 32 &&
+              offsetof(Element, cycle_count) == 36 && offsetof(Element, context_id) == 40 &&
+              offsetof(Element, vmid) == 44 && offsetof(Element, kind) == 48 &&
+              offsetof(Element, trace_id) == 49 && offsetof(Element, flags) == 50 &&
+              offsetof(Element, isa) == 52 && offsetof(Element, last_type) == 53 &&
+              offsetof(Element, last_subtype) == 54 && offsetof(Element, last_size) == 55 &&
+              offsetof(Element, exception_level) == 56 && offsetof(Element, security) == 57 &&
+              sizeof(Element::security) == 1 && sizeof(Element) == 64);
+
+/// In the word of Element::kind: of Element::flags, and of Element::isa with what follows it.
+inline constexpr unsigned kFlagsShift = 16;
+inline constexpr unsigned kInstructionShift = 32;
+
+inline std::uint64_t word_of(const Element& element, std::size_t offset) {
+  std::uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
+  return word;
+}
+
+inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
+  std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
+}
+
+}  // namespace waymark
