@@ -124,9 +124,10 @@ struct Digest {
     const bool atoms = packet.type >= PacketType::kAtomF6 && packet.type < PacketType::kAsync;
     const bool address =
         packet.type >= PacketType::kAddressMatch && packet.type <= PacketType::kAddress64Is1;
-    packets.emplace_back(packet.type, atoms     ? packet.atoms
-                                      : address ? packet.address.value
-                                                : packet.length);
+    std::uint64_t told = packet.length;
+    if (atoms) told = packet.atoms;
+    if (address) told = packet.address.value;
+    packets.emplace_back(packet.type, told);
     return true;
   }
 };
