@@ -151,15 +151,6 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   if (cache_enabled_) {
     if (const Block* found = find(address, isa, it_remaining)) return *found;
   }
-  if (used_ == kMaxBlocks) {
-    const std::uint32_t view = view_;
-    auto views = std::move(views_);
-    const std::uint32_t next_view = next_view_;
-    flush();
-    view_ = view;
-    views_ = std::move(views);
-    next_view_ = next_view;
-  }
   if (used_ == slabs_.size() * kSlab) slabs_.push_back(std::make_unique<Block[]>(kSlab));
   // It is none of the cache's until it is counted.
   Block& block = kept(used_);
@@ -172,11 +163,29 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   walk(block);
   // What a callback could not read now it may read later, when its owner knows more.
   if (!cache_enabled_ || (callbacks_ && block.ended == BlockEnd::kNotAccessible)) return block;
+  if (used_ == kMaxBlocks) [[unlikely]]
+    return begin_anew(block);
   if (++used_ * 2 > table_.size()) {
     grow();
   } else {
     insert(used_ - 1);
   }
+  return block;
+}
+
+// The views stay: the block is of the present one.
+const Block& Follower::begin_anew(const Block& first) {
+  const Block kept_first = first;
+  const std::uint32_t view = view_;
+  auto views = std::move(views_);
+  const std::uint32_t next_view = next_view_;
+  flush();
+  view_ = view;
+  views_ = std::move(views);
+  next_view_ = next_view;
+  Block& block = kept(used_++);
+  block = kept_first;
+  insert(used_ - 1);
   return block;
 }
 

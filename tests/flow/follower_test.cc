@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace waymark::flow {
 namespace {
@@ -252,6 +253,43 @@ TEST_F(FollowerTest, neighbours_come_from_one_answer_of_a_callback) {
   follower.flush();
   follower.block(0x1014, isa::Isa::kA64, 0);
   EXPECT_EQ(calls, 3U);
+}
+
+TEST_F(FollowerTest, a_full_cache_begins_anew_with_the_next_block_that_it_keeps) {
+  constexpr std::uint64_t kStart = 0x10000;
+  constexpr std::uint64_t kBlocks = std::uint64_t{1} << 19;
+  constexpr std::uint64_t kEnd = kStart + 4 * kBlocks;
+  std::array<std::uint8_t, 256> returns{};
+  for (std::size_t at = 0; at < returns.size(); at += 4)
+    std::ranges::copy(code({kRet}), returns.begin() + static_cast<std::ptrdiff_t>(at));
+  ASSERT_TRUE(image_.add_callback(
+      0, 0xFFFFFFFF, image::kSpaceAny,
+      [&](std::uint64_t address, image::SpaceMask, TraceId, std::span<std::uint8_t> out) {
+        if (address > kEnd) return std::size_t{0};
+        const std::size_t size = std::min(returns.size(), out.size());
+        std::copy_n(returns.begin(), size, out.begin());
+        return size;
+      }));
+  Follower follower(image_, kOptions, 1);
+  const Block* last = nullptr;
+  for (std::uint64_t address = kStart; address != kEnd; address += 4)
+    last = &follower.block(address, isa::Isa::kA64, 0);
+  ASSERT_NE(last, nullptr);
+  const std::uint64_t flushes = follower.statistics().flushes;
+  // What is not kept takes nothing from the others, the block that it comes from among them.
+  const Block& missing = follower.successor(*last, true, kEnd + 4096, isa::Isa::kA64, 0);
+  EXPECT_EQ(missing.ended, BlockEnd::kNotAccessible);
+  EXPECT_EQ(follower.statistics().flushes, flushes);
+  EXPECT_EQ(last->start, kEnd - 4);
+  EXPECT_EQ(last->next[1], nullptr);
+  EXPECT_EQ(&follower.block(kEnd - 4, isa::Isa::kA64, 0), last);
+  const Block& next = follower.successor(*last, true, kEnd, isa::Isa::kA64, 0);
+  EXPECT_EQ(follower.statistics().flushes, flushes + 1);
+  EXPECT_EQ(next.start, kEnd);
+  EXPECT_EQ(next.end, kEnd + 4);
+  EXPECT_EQ(next.ended, BlockEnd::kWaypoint);
+  EXPECT_EQ(&follower.block(kEnd, isa::Isa::kA64, 0), &next);
+  EXPECT_EQ(follower.block(kStart, isa::Isa::kA64, 0).start, kStart);
 }
 
 }  // namespace
