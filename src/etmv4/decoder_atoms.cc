@@ -1,9 +1,6 @@
 // Atoms to ranges, and where execution is.
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
 
-#include "../element/words.h"
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
 
@@ -101,26 +98,6 @@ bool Decoder::commit_atoms(Entry& entry) {
   }
   settle();
   return true;
-}
-
-inline void Decoder::write_range(Element* to, TraceIndex index, const Block& block,
-                                 bool taken) const {
-  static_assert(kElementExecuted == 1 << 0 && kElementConditional == 1 << 1);
-  const std::uint32_t flags = std::uint32_t{taken} | std::uint32_t{block.conditional} << 1;
-  std::uint32_t instruction;
-  std::memcpy(&instruction, &block.isa, sizeof instruction);
-  const std::uint64_t described = word_of(context_, offsetof(Element, kind)) & 0xFFFF'FFFF;
-  set_word(to, offsetof(Element, index), index);
-  set_word(to, offsetof(Element, start), block.start);
-  set_word(to, offsetof(Element, end), block.end);
-  set_word(to, offsetof(Element, timestamp), 0);
-  set_word(to, offsetof(Element, count), block.count);
-  set_word(to, offsetof(Element, context_id), word_of(context_, offsetof(Element, context_id)));
-  set_word(to, offsetof(Element, kind),
-           described | std::uint64_t{flags} << kFlagsShift |
-               std::uint64_t{instruction} << kInstructionShift);
-  set_word(to, offsetof(Element, exception_level),
-           word_of(context_, offsetof(Element, exception_level)));
 }
 
 // The loop that decoding is about.  Everything that is not a waypoint in readable memory at a known

@@ -1,6 +1,10 @@
 // What several of the decoder's files use.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
+#include "../element/words.h"
 #include "waymark/etmv4/decoder.h"
 
 namespace waymark::etmv4 {
@@ -36,17 +40,29 @@ inline Element& Decoder::emit(ElementKind kind, TraceIndex index) {
   return *slot;
 }
 
+// All of `*to`.
+inline void Decoder::write_range(Element* to, TraceIndex index, const flow::Block& block,
+                                 bool taken) const {
+  static_assert(kElementExecuted == 1 << 0 && kElementConditional == 1 << 1);
+  const std::uint32_t flags = std::uint32_t{taken} | std::uint32_t{block.conditional} << 1;
+  std::uint32_t instruction;
+  std::memcpy(&instruction, &block.isa, sizeof instruction);
+  const std::uint64_t described = word_of(context_, offsetof(Element, kind)) & 0xFFFF'FFFF;
+  set_word(to, offsetof(Element, index), index);
+  set_word(to, offsetof(Element, start), block.start);
+  set_word(to, offsetof(Element, end), block.end);
+  set_word(to, offsetof(Element, timestamp), 0);
+  set_word(to, offsetof(Element, count), block.count);
+  set_word(to, offsetof(Element, context_id), word_of(context_, offsetof(Element, context_id)));
+  set_word(to, offsetof(Element, kind),
+           described | std::uint64_t{flags} << kFlagsShift |
+               std::uint64_t{instruction} << kInstructionShift);
+  set_word(to, offsetof(Element, exception_level),
+           word_of(context_, offsetof(Element, exception_level)));
+}
+
 inline void Decoder::emit_range(const flow::Block& block, TraceIndex index, bool executed) {
-  Element& range = emit(ElementKind::kInstrRange, index);
-  range.start = block.start;
-  range.end = block.end;
-  range.count = block.count;
-  range.isa = block.isa;
-  range.last_type = block.type;
-  range.last_subtype = block.subtype;
-  range.last_size = block.last_size;
-  range.flags = static_cast<std::uint16_t>(range.flags | (executed ? kElementExecuted : 0) |
-                                           (block.conditional ? kElementConditional : 0));
+  write_range(&emit(ElementKind::kInstrRange, index), index, block, executed);
 }
 
 }  // namespace waymark::etmv4
