@@ -1,0 +1,171 @@
+"""Fixtures of the tests of the programs.
+
+    python3 -m pytest tests/cli            all, after `scripts/build dev`
+    python3 -m pytest -n auto tests/cli    the same on all cores
+
+A test works in a folder of its own (`tmp_path`), where `run` runs the program, so that it can name
+its files without a path.  Captures that several tests read are made once per session; a test that
+changes one takes a `copy`.  WAYMARK, LISTER, ... in the environment name other programs than those of
+build/dev; nothing here asserts on a time.
+"""
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from support import hostile, snapshots, trace_bytes
+from support.programs import Runner
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def program(variable, name):
+    path = Path(os.environ.get(variable) or ROOT / 'build/dev/bin' / name)
+    if not path.is_file():
+        pytest.exit(f'{path} is missing: build it, or name another program with {variable}=PATH.', 2)
+    return path
+
+
+@pytest.fixture(scope='session')
+def repository():
+    return ROOT
+
+
+@pytest.fixture(scope='session')
+def home(tmp_path_factory):
+    """HOME of every program: caches and settings of the user are not read or written."""
+    return tmp_path_factory.mktemp('home')
+
+
+@pytest.fixture
+def run(tmp_path, home):
+    """run(ARGUMENT...) runs waymark in tmp_path; see support.programs.Runner."""
+    return Runner(program('WAYMARK', 'waymark'), tmp_path, home)
+
+
+@pytest.fixture
+def lister(tmp_path, home):
+    """lister(ARGUMENT...) runs trc_pkt_lister."""
+    return Runner(program('LISTER', 'trc_pkt_lister'), tmp_path, home)
+
+
+@pytest.fixture
+def systprint(tmp_path, home):
+    """systprint(ARGUMENT...) runs systprint."""
+    return Runner(program('SYSTPRINT', 'systprint'), tmp_path, home)
+
+
+@pytest.fixture
+def other(tmp_path, home):
+    """other(PROGRAM, ARGUMENT...) runs any other program, with the same checks."""
+    return lambda name, *args, **options: Runner(name, tmp_path, home)(*args, **options)
+
+
+@pytest.fixture(scope='session')
+def sanitized():
+    """Whether the programs are built with a sanitizer: limits of memory do not work there."""
+    content = program('WAYMARK', 'waymark').read_bytes()
+    return b'__asan_init' in content or b'__tsan_init' in content
+
+
+@pytest.fixture
+def full_device():
+    """A file that takes no byte: stdout=full_device or stderr=full_device."""
+    with open('/dev/full', 'wb', buffering=0) as device:
+        yield device
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """copy(CAPTURE, NAME): a copy in tmp_path that the test may change."""
+    def make(capture, name):
+        target = tmp_path / name
+        if capture.is_dir():
+            shutil.copytree(capture, target)
+        else:
+            shutil.copyfile(capture, target)
+        return target
+    return make
+
+
+@pytest.fixture(scope='session')
+def made(tmp_path_factory, home):
+    """made(NAME, MAKER): what MAKER(path) writes, once per session; the path."""
+    folder = tmp_path_factory.mktemp('captures')
+    paths = {}
+
+    def get(name, maker):
+        if name not in paths:
+            paths[name] = folder / name
+            maker(paths[name])
+        return paths[name]
+    return get
+
+
+@pytest.fixture(scope='session')
+def good(made):
+    """A snapshot of one ETMv4 without frames, ID 0x10: five ranges of two instructions."""
+    return made('good', snapshots.make_good)
+
+
+@pytest.fixture(scope='session')
+def quicksort(made):
+    """The sample of the repository: its snapshot with quicksort.elf."""
+    return made('quicksort', lambda path: shutil.copytree(ROOT / 'samples/quicksort', path))
+
+
+@pytest.fixture(scope='session')
+def synth(made, home):
+    """synth(OPTION...): a capture of `waymark synth`, made once for the same options."""
+    def get(*options):
+        def maker(path):
+            Runner(program('WAYMARK', 'waymark'), path.parent, home)('synth', '-o', path, *options)
+        words = '_'.join(str(option).strip('-') for option in options)
+        return made('synth_' + ''.join(c if c.isalnum() else '_' for c in words), maker)
+    return get
+
+
+PROTOCOLS = ('etmv4', 'ete', 'ptm', 'etmv3', 'stm', 'itm')
+
+
+@pytest.fixture(scope='session', params=PROTOCOLS)
+def synthetic(request, synth):
+    """One small capture of each protocol in turn, with its ground truth."""
+    return synth('--protocol', request.param, '--isa', 'A32', '--size', 20000, '--timestamps', 100)
+
+
+@pytest.fixture(scope='session')
+def assembled(made, home):
+    """assembled(NAME, SCRIPT): the snapshot that `waymark assemble` makes of a script."""
+    def get(name, script):
+        def maker(path):
+            source = path.with_suffix('.trace')
+            source.write_text(script)
+            Runner(program('WAYMARK', 'waymark'), path.parent, home)('assemble', source, '-o', path)
+        return made(name, maker)
+    return get
+
+
+@pytest.fixture(scope='session')
+def itm_file(made):
+    """Raw ITM: "Hi\\n" on port 0 and exceptions, eight times, with local timestamps."""
+    return made('itm.bin', lambda path: path.write_bytes(trace_bytes.ITM_TRACE))
+
+
+@pytest.fixture(scope='session')
+def stm_file(made):
+    """Raw STM: a frequency, and 0x2134 on channel 0 of master 0x40."""
+    return made('stm.bin', lambda path: path.write_bytes(trace_bytes.STM_TRACE))
+
+
+@pytest.fixture(scope='session')
+def frames_file(made):
+    """Raw frames of an ETMv4 with ID 0x10; it needs trace_bytes.ETMV4_REGISTERS."""
+    trace = trace_bytes.ETMV4_START + trace_bytes.ATOM_E * 2
+    return made('frames.bin', lambda path: path.write_bytes(trace_bytes.framed(0x10, trace)))
+
+
+@pytest.fixture(scope='session')
+def hostile_capture(tmp_path_factory):
+    """A support.hostile.HostileCapture: everything in it that has a name has a hostile one."""
+    return hostile.make_capture(tmp_path_factory.mktemp('captures') / 'hostile')

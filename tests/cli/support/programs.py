@@ -1,0 +1,259 @@
+"""Runs a program and checks what must hold for every run."""
+import errno
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass
+
+# A limit against hangs only: no test depends on how fast the machine is.
+HANG_SECONDS = 600
+
+# What a crash or a sanitizer leaves on standard error.
+CRASH = re.compile(rb'terminate called|Sanitizer|runtime error:|Assertion .* failed|std::\w+ *what\(\)')
+CONTROL = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]')
+
+
+def excerpt(data):
+    text = data[:3000].decode(errors='backslashreplace')
+    return text + ('...' if len(data) > 3000 else '')
+
+
+@dataclass
+class Result:
+    """What a run left.  The checks return the result, so that they can be chained."""
+    command: list
+    code: int
+    out_bytes: bytes
+    err_bytes: bytes
+
+    @property
+    def out(self):
+        return self.out_bytes.decode(errors='surrogateescape')
+
+    @property
+    def err(self):
+        return self.err_bytes.decode(errors='surrogateescape')
+
+    @property
+    def lines(self):
+        return self.out.splitlines()
+
+    def json(self):
+        """One JSON value: the whole output."""
+        return json.loads(self.out_bytes.decode())
+
+    def json_lines(self):
+        """One JSON value per line."""
+        return [json.loads(line) for line in self.out_bytes.decode().splitlines()]
+
+    def fail(self, reason):
+        raise AssertionError(f'{reason}\n--- command\n{" ".join(self.command)}\n--- status {self.code}'
+                             f'\n--- standard output\n{excerpt(self.out_bytes)}'
+                             f'\n--- standard error\n{excerpt(self.err_bytes)}')
+
+    def has(self, *texts):
+        """Standard output contains each text."""
+        for text in texts:
+            if text not in self.out:
+                self.fail(f'standard output lacks {text!r}')
+        return self
+
+    def lacks(self, *texts):
+        """Standard output contains none of the texts."""
+        for text in texts:
+            if text in self.out:
+                self.fail(f'standard output contains {text!r}')
+        return self
+
+    def matches(self, *patterns):
+        """Each pattern is found in standard output; ^ and $ match at every line."""
+        for pattern in patterns:
+            if not re.search(pattern, self.out, re.MULTILINE):
+                self.fail(f'standard output does not match {pattern!r}')
+        return self
+
+    def says(self, *texts):
+        """Standard error contains each text."""
+        for text in texts:
+            if text not in self.err:
+                self.fail(f'standard error lacks {text!r}')
+        return self
+
+    def never_says(self, *texts):
+        """Standard error contains none of the texts."""
+        for text in texts:
+            if text in self.err:
+                self.fail(f'standard error contains {text!r}')
+        return self
+
+    def one_sentence(self, *texts):
+        """Standard error is exactly one line, which contains each text."""
+        if self.err.count('\n') != 1:
+            self.fail('standard error is not one line')
+        return self.says(*texts)
+
+    def quiet(self):
+        """Nothing on standard error."""
+        if self.err_bytes:
+            self.fail('standard error is not empty')
+        return self
+
+    def empty(self):
+        """Nothing on standard output."""
+        if self.out_bytes:
+            self.fail('standard output is not empty')
+        return self
+
+    def whole_lines(self):
+        """The last line of standard output is whole."""
+        if self.out_bytes and not self.out_bytes.endswith(b'\n'):
+            self.fail('the last line of standard output is not whole')
+        return self
+
+
+class Runner:
+    """Runs programs in a folder of their own, with an environment that does not vary.
+
+    Arguments are converted to strings.  `expect` is an exit status, several of them, or None for any
+    (a signal fails all the same, except where it is expected as a negative status).
+    """
+
+    def __init__(self, program, folder, home):
+        self.program = program
+        self.folder = folder
+        self.home = home
+
+    def environment(self, changes):
+        """The caller's environment, less what would change the output."""
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ('NO_COLOR', 'CLICOLOR_FORCE', 'COLUMNS', 'PAGER', 'LANGUAGE')
+                       and not name.startswith(('LC_', 'PYTEST_'))}
+        environment.update(HOME=str(self.home), XDG_CACHE_HOME=str(self.home / '.cache'),
+                           LC_ALL='C.UTF-8', TERM='xterm')
+        for name, value in (changes or {}).items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = str(value)
+        return environment
+
+    def start(self, *args, env=None, cwd=None, closed=(), sigpipe='default', **pipes):
+        """Starts the program: a subprocess.Popen.
+
+        `closed`: descriptors (0, 1, 2) that the program finds closed.  `sigpipe`: 'default' as in a
+        shell, or 'ignored' as below many services.
+        """
+        command = [str(self.program), *map(str, args)]
+
+        def close_descriptors():
+            for descriptor in closed:
+                os.close(descriptor)
+
+        return command, subprocess.Popen(
+            command, cwd=cwd or self.folder, env=self.environment(env),
+            restore_signals=sigpipe == 'default',
+            preexec_fn=close_descriptors if closed else None, **pipes)
+
+    def __call__(self, *args, stdin=b'', expect=0, stdout=None, stderr=None, crash_check=True,
+                 timeout=HANG_SECONDS, **options):
+        """Runs to the end.  `stdin`: bytes or text that the program can read, or an open file."""
+        pipes = {'stdout': stdout or subprocess.PIPE, 'stderr': stderr or subprocess.PIPE}
+        if isinstance(stdin, str):
+            stdin = stdin.encode()
+        given = stdin if isinstance(stdin, bytes) else None
+        if given is None:
+            pipes['stdin'] = stdin
+        else:
+            pipes['stdin'] = subprocess.PIPE if given else subprocess.DEVNULL
+        command, process = self.start(*args, **options, **pipes)
+        try:
+            out, err = process.communicate(given or None, timeout=timeout)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        return check(Result(command, process.returncode, out or b'', err or b''), expect, crash_check)
+
+    def and_leave(self, *args, lines=1, stream='stdout', expect=(0, 141, -signal.SIGPIPE), **options):
+        """A reader that leaves: it reads `lines` lines of `stream`, and closes the pipe."""
+        read_end, write_end = os.pipe()
+        other = 'stderr' if stream == 'stdout' else 'stdout'
+        kept = bytearray()
+        with open(read_end, 'rb', buffering=0) as reader:
+            command, process = self.start(*args, **options, stdin=subprocess.DEVNULL,
+                                          **{stream: write_end, other: subprocess.PIPE})
+            os.close(write_end)
+            while kept.count(b'\n') < lines:
+                piece = reader.read(1)
+                if not piece:
+                    break
+                kept += piece
+        rest = process.communicate(timeout=HANG_SECONDS)[1 if stream == 'stdout' else 0]
+        out, err = (bytes(kept), rest) if stream == 'stdout' else (rest, bytes(kept))
+        return check(Result(command, process.returncode, out, err), expect)
+
+    def interrupted(self, *args, after=1, expect=130, number=signal.SIGINT, **options):
+        """A signal while the pipe of standard output is full and nobody reads.
+
+        The signal is sent after `after` bytes have arrived in the pipe; then the rest is read.
+        """
+        # A process group of its own, and interrupts not ignored, as below a terminal.
+        command, process = self.start(*args, **options, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      start_new_session=True)
+        first = os.read(process.stdout.fileno(), after)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=HANG_SECONDS)
+        return check(Result(command, process.returncode, first + out, err), expect)
+
+    def in_terminal(self, *args, on=('stdout', 'stderr'), expect=0, columns=80, **options):
+        """With a terminal as standard output, standard error, or both (then both are in `out`)."""
+        import fcntl
+        import struct
+        import termios
+        parent, terminal = pty.openpty()
+        attributes = termios.tcgetattr(terminal)
+        attributes[1] &= ~termios.OPOST  # line ends as the program wrote them
+        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 25, columns, 0, 0))
+        pipes = {name: terminal if name in on else subprocess.PIPE for name in ('stdout', 'stderr')}
+        command, process = self.start(*args, **options, stdin=subprocess.DEVNULL, **pipes)
+        os.close(terminal)
+        shown = bytearray()
+
+        def read_terminal():
+            try:
+                while piece := os.read(parent, 65536):
+                    shown.extend(piece)
+            except OSError as error:  # the program has closed its terminal
+                if error.errno != errno.EIO:
+                    raise
+
+        reader = threading.Thread(target=read_terminal)
+        reader.start()
+        out, err = process.communicate(timeout=HANG_SECONDS)
+        reader.join()
+        os.close(parent)
+        if 'stdout' in on:
+            result = Result(command, process.returncode, bytes(shown), err or b'')
+        else:
+            result = Result(command, process.returncode, out or b'', bytes(shown))
+        return check(result, expect, control_check='stderr' not in on)
+
+
+def check(result, expect, crash_check=True, control_check=True):
+    """The exit status, and what no run may leave on standard error."""
+    expected = (expect,) if isinstance(expect, int) else expect
+    if crash_check and CRASH.search(result.err_bytes):
+        result.fail('the program crashed')
+    if control_check and (found := CONTROL.search(result.err_bytes)):
+        result.fail(f'a control character on standard error, byte {found.start()}')
+    if expected is None and result.code < 0:
+        result.fail(f'ended by signal {-result.code}')
+    if expected is not None and result.code not in expected:
+        result.fail(f'exit status {result.code}, expected {expect}')
+    return result
