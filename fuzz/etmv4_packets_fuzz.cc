@@ -61,7 +61,7 @@ void take(const Parser& parser, const Packet& packet, const Config& config, Pars
   require(
       packet.atom_count == 24 || packet.atoms >> packet.atom_count == 0 || packet.atom_count == 0,
       "more atoms than counted");
-  // Equal at the zeros dropped before an async; sheet section 2.2.
+  // Equal at the zeros dropped before an async; etmv4-ete.md 2.2.
   require(into.indexes.empty() || packet.index >= into.indexes.back(), "indexes go back");
   TextBuffer text;
   write_packet(text, packet, config);

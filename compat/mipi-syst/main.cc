@@ -1,4 +1,4 @@
-// systprint: the reference printer's command line.  Fact sheet mipi-syst.md section 7.
+// systprint: the reference printer's command line.  See mipi-syst.md 7.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

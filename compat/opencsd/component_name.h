@@ -1,5 +1,5 @@
 // The names under which the reference's components register themselves; trc-pkt-lister.md
-// section 8.
+// 8.
 #pragma once
 
 #include <string_view>

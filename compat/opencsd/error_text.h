@@ -1,5 +1,5 @@
-// Error codes of the reference's interface and their printed texts (version 1.8.0); fact sheet
-// opencsd-c-api.md section 5.
+// Error codes of the reference's interface and their printed texts (version 1.8.0); see
+// opencsd-c-api.md 5.
 #pragma once
 
 #include <cstdint>

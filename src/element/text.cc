@@ -84,7 +84,7 @@ char* write_line_head(char* at, const Element& element) {
   return write_text(at, "; ");
 }
 
-/// Sheet trc-pkt-lister.md section 3: the sets with a name of their own, else the single names.
+/// See trc-pkt-lister.md 3: the sets with a name of their own, else the single names.
 void write_space(TextBuffer& out, std::uint8_t space) {
   constexpr std::array<std::string_view, 8> kSingle = {"EL1S", "EL1N", "EL2N", "EL3",
                                                        "EL2S", "EL1R", "EL2R", "Root"};
@@ -152,7 +152,7 @@ void write_exception(TextBuffer& out, const Element& element) {
   out.put(") ");
 }
 
-/// Sheet stm-itm.md section 7.  What the reference does not know has widths of its own.
+/// See stm-itm.md 7.  What the reference does not know has widths of its own.
 void write_software_trace(TextBuffer& out, const Element& element) {
   const unsigned flags = element.extra;
   const auto kind = static_cast<SwTraceKind>(element.reason);
@@ -203,7 +203,7 @@ void write_software_trace(TextBuffer& out, const Element& element) {
   if (kind == SwTraceKind::kChannelError) out.put("{Channel Error.}");
 }
 
-/// Sheet stm-itm.md section 14.
+/// See stm-itm.md 14.
 void write_itm_trace(TextBuffer& out, const Element& element) {
   if ((element.extra & kItmOverflow) != 0) out.put("ITM_OVERFLOW; ");
   const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);

@@ -9,7 +9,7 @@
 namespace waymark::etm4x {
 namespace {
 
-// What perf writes where AUX_OUTPUT_HW_ID records tell the ID; sheet section 12.
+// What perf writes where AUX_OUTPUT_HW_ID records tell the ID; etm4x-programming.md 12.
 bool unused_trace_id(std::uint64_t value) { return bit<31>(static_cast<std::uint32_t>(value)); }
 
 class Explainer {

@@ -1,4 +1,4 @@
-// A perf start.  Fact sheet etm4x-programming.md section 10.
+// A perf start.  See etm4x-programming.md 10.
 #include <algorithm>
 #include <array>
 

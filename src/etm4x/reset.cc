@@ -1,4 +1,4 @@
-// The file `reset`.  Fact sheet etm4x-programming.md section 7.
+// The file `reset`.  See etm4x-programming.md 7.
 #include "waymark/etm4x/files.h"
 #include "waymark/etm4x/mode.h"
 

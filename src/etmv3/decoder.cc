@@ -11,7 +11,7 @@ isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
   return {.arch = config.core.arch, .reference_deviations = quirks.isa_deviations};
 }
 
-// What ends the decode in the reference, in its words; sheet section 9.2.
+// What ends the decode in the reference, in its words; etmv3.md 9.2.
 std::string_view fatal_message(PacketType type) {
   switch (type) {
     case PacketType::kBadSequence:
@@ -113,7 +113,7 @@ bool Decoder::same_state(const Decoder& other) const {
          registers_.same_state(other.registers_);
 }
 
-// ---- Packets; sheet sections 9.1, 9.2 and 9.4 ---------------------------------------------------
+// ---- Packets; etmv3.md 9.1, 9.2 and 9.4 ---------------------------------------------------------
 
 void Decoder::accept(const Packet& packet) {
   if (failed_) return;

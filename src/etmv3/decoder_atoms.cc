@@ -1,4 +1,4 @@
-// P-headers: one instruction for each atom.  Fact sheet etmv3.md section 9.3.
+// P-headers: one instruction for each atom.  See etmv3.md 9.3.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Data packets to elements.  Fact sheet etmv3.md sections 7 and 10.
+// Data packets to elements.  See etmv3.md 7 and 10.
 #include "waymark/etmv3/decoder.h"
 
 namespace waymark::etmv3 {

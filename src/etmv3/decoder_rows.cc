@@ -1,4 +1,4 @@
-// The loop that decoding is about: P-headers in a row.  Fact sheet etmv3.md section 9.3.
+// The loop that decoding is about: P-headers in a row.  See etmv3.md 9.3.
 #include <algorithm>
 #include <bit>
 #include <cstring>

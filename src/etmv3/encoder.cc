@@ -28,7 +28,7 @@ std::unexpected<Error> invalid(std::string detail) {
   return fail(ErrorCode::kInvalidArgument, std::move(detail));
 }
 
-// -- Branch addresses; sheet sections 5.1 and 5.2. ------------------------------------------------
+// -- Branch addresses; etmv3.md 5.1 and 5.2. ------------------------------------------------------
 
 /// The low bits that `count` bytes carry in front of the shift.
 unsigned carried_bits(unsigned count, bool alternative) {
@@ -121,7 +121,7 @@ void put_cycles(Out& out, std::uint32_t count) {
   put(out, count & 0x7F);
 }
 
-// -- I-sync; sheet section 6.1. -------------------------------------------------------------------
+// -- I-sync; etmv3.md 6.1. ------------------------------------------------------------------------
 
 Result<void> encode_isync(Out& out, const Packet& packet, const Config& config) {
   const bool counted = packet.type == PacketType::kISyncCycle;
@@ -142,7 +142,7 @@ Result<void> encode_isync(Out& out, const Packet& packet, const Config& config) 
   return put_address(out, packet.address, isa, config.alternative_branches(), false);
 }
 
-// -- P-headers; sheet section 4. ------------------------------------------------------------------
+// -- P-headers; etmv3.md 4. -----------------------------------------------------------------------
 
 Result<void> encode_p_header(Out& out, const Packet& packet, const Config& config) {
   const std::array<PHeader, 256>& headers = p_headers(config.cycle_accurate(), false);
@@ -159,7 +159,7 @@ Result<void> encode_p_header(Out& out, const Packet& packet, const Config& confi
   return invalid("No P-header of this mode has these atoms and cycles.");
 }
 
-// -- Data; sheet section 7. -----------------------------------------------------------------------
+// -- Data; etmv3.md 7. ----------------------------------------------------------------------------
 
 void put_data_address(Out& out, const Transfer& transfer) {
   const unsigned bits = transfer.address.update_bits == 0 ? 32 : transfer.address.update_bits;

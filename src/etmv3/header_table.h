@@ -1,4 +1,4 @@
-// The header bytes of ETMv3 as data.  Fact sheet etmv3.md section 3.
+// The header bytes of ETMv3 as data.  See etmv3.md 3.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ consteval std::array<HeaderEntry, 256> make_header_table() {
 
 inline constexpr std::array<HeaderEntry, 256> kHeaders = make_header_table();
 
-/// The deprecated exception numbers as those of v7-A and v7-R; sheet section 5.2.
+/// The deprecated exception numbers as those of v7-A and v7-R; etmv3.md 5.2.
 inline constexpr std::array<std::uint8_t, 8> kDeprecatedExceptions = {8, 14, 6, 7, 5, 15, 4, 1};
 
 constexpr bool legal(Gate gate, const Config& config) {

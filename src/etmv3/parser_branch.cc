@@ -1,4 +1,4 @@
-// Branch and I-sync packets.  Fact sheet etmv3.md sections 5 and 6.1.
+// Branch and I-sync packets.  See etmv3.md 5 and 6.1.
 #include <algorithm>
 
 #include "header_table.h"
@@ -14,7 +14,7 @@ constexpr std::size_t kIncomplete = 0;
 constexpr std::size_t kAddressBytes = 5;    ///< Most of one address.
 constexpr std::size_t kExceptionBytes = 3;  ///< Most of the exception information.
 
-/// The low bits of an address in up to four bytes; sheet section 5.1.
+/// The low bits of an address in up to four bytes; etmv3.md 5.1.
 struct LowBits {
   std::uint32_t value = 0;
   unsigned count = 0;

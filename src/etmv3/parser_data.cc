@@ -1,4 +1,4 @@
-// Data trace packets.  Fact sheet etmv3.md section 7.
+// Data trace packets.  See etmv3.md 7.
 #include <algorithm>
 
 #include "waymark/base/cursor.h"
@@ -84,7 +84,7 @@ std::size_t Parser::read_transfer(const std::uint8_t* at, std::size_t available,
   return length;
 }
 
-// Quirks broken_data_packets and value_not_traced_has_address; sheet sections 7.2 and 7.5.
+// Quirks broken_data_packets and value_not_traced_has_address; etmv3.md 7.2 and 7.5.
 std::size_t Parser::read_broken_transfer(const std::uint8_t* at, std::size_t available,
                                          Packet& packet) {
   const std::uint8_t header = at[0];

@@ -15,7 +15,7 @@ std::string_view RegisterCheck::tell(Doubt what, std::string_view sentence) {
 }
 
 // In cycle-accurate trace every I-sync that is not periodic has a cycle count, or a packet with one
-// before it, but where the overflow took it; sheet section 6.1.
+// before it, but where the overflow took it; etmv3.md 6.1.
 std::string_view RegisterCheck::check_sync(const Packet& packet) {
   const bool counted = cycles_seen_ || packet.type == PacketType::kISyncCycle;
   const bool follows = follows_sync_;

@@ -1,4 +1,4 @@
-// Unsynchronised input: what comes before an A-sync.  Fact sheet etmv3.md section 8.
+// Unsynchronised input: what comes before an A-sync.  See etmv3.md 8.
 #include <algorithm>
 
 #include "waymark/etmv3/parser.h"

@@ -19,7 +19,7 @@ struct SourceConfig : Config {
   ParserQuirks quirks;
 };
 
-// The reference's words for an error in a packet; sheet section 8.
+// The reference's words for an error in a packet; etmv3.md 8.
 std::string_view error_text(const Packet& packet) {
   const HeaderEntry& header = kHeaders[packet.header];
   switch (packet.type) {

@@ -74,7 +74,7 @@ void Decoder::reset() {
   packet_index_ = 0;
 }
 
-// What every loss of synchronisation forgets; sheet section 5.1, columns "error resync" and
+// What every loss of synchronisation forgets; etmv4-ete.md 5.1, columns "error resync" and
 // "RESET".
 void Decoder::clear_state() {
   run_left_ = 0;

@@ -255,7 +255,7 @@ bool Decoder::look_through(std::size_t entries) {
   return true;
 }
 
-// From the newest end; sheet section 4.4, "Cancel".
+// From the newest end; etmv4-ete.md 4.4, "Cancel".
 void Decoder::cancel() {
   std::uint32_t left = cancel_request_;
   cancel_request_ = 0;
@@ -310,7 +310,7 @@ void Decoder::cancel() {
   if (left == 0) (void)look_through(passed);
 }
 
-// From the newest end; sheet section 4.4, "Mispredict".
+// From the newest end; etmv4-ete.md 4.4, "Mispredict".
 void Decoder::mispredict() {
   mispredict_request_ = false;
   std::size_t i = queue_.size();

@@ -28,7 +28,7 @@ constexpr AtomPattern kFormat5[] = {
 constexpr unsigned kMinLeading = 3;
 constexpr unsigned kMaxLeading = 23;
 
-// Bits of PLCTL; sheet section 2.3.
+// Bits of PLCTL; etmv4-ete.md 2.3.
 enum Section : std::uint8_t { kInfo = 1, kKey = 2, kSpec = 4, kThreshold = 8, kWindow = 16 };
 
 // The reserved second byte of ETE exceptions that need none, as hardware writes it.
@@ -144,7 +144,7 @@ void write_long(Writer& writer, const Address& address, unsigned low, unsigned b
   writer.little(value >> 16, bytes - 2);
 }
 
-/// INFO, VMID and context ID; sheet section 2.8.
+/// INFO, VMID and context ID; etmv4-ete.md 2.8.
 void write_context(Writer& writer, const Context& context, const Config& config) {
   const unsigned vmid_bytes = context.updated_vmid ? config.vmid_bytes() : 0;
   const unsigned cid_bytes = context.updated_context_id ? config.context_id_bytes() : 0;

@@ -1,4 +1,4 @@
-// The header bytes of ETMv4 and ETE as data.  Fact sheet etmv4-ete.md section 2.1.
+// The header bytes of ETMv4 and ETE as data.  See etmv4-ete.md 2.1.
 #pragma once
 
 #include <array>

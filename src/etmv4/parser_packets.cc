@@ -362,7 +362,7 @@ std::size_t Parser::read_context(const std::uint8_t* at, std::size_t available, 
   const std::uint8_t info = at[offset];
   const unsigned vmid_bytes = bit<6>(info) ? config_.vmid_bytes() : 0;
   const unsigned cid_bytes = bit<7>(info) ? config_.context_id_bytes() : 0;
-  // Quirk of the sheet, section 2.8: a context packet (not address and context) that announces
+  // Quirk of etmv4-ete.md 2.8: a context packet (not address and context) that announces
   // fields of size zero eats one byte more.
   const bool extra =
       packet.type == PacketType::kContext && (info & 0xC0) != 0 && vmid_bytes + cid_bytes == 0;

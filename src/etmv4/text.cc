@@ -9,7 +9,7 @@
 namespace waymark::etmv4 {
 namespace {
 
-/// What follows the description of a packet; sheet section 3.3.
+/// What follows the description of a packet; etmv4-ete.md 3.3.
 enum class Tail : std::uint8_t {
   kNone,
   kAtoms,
@@ -159,7 +159,7 @@ void write_atom_packet(TextBuffer& out, std::string_view text, const Packet& pac
   out.advance(static_cast<std::size_t>(at - begin));
 }
 
-/// "0x???02EBC (16:0) ~[0x2EBC]"; sheet section 3.2.  After a reset the register keeps bits above
+/// "0x???02EBC (16:0) ~[0x2EBC]"; etmv4-ete.md 3.2.  After a reset the register keeps bits above
 /// those that count as known: up to 32 bits of them are written behind the '?' digits.
 void write_address(TextBuffer& out, const Address& address, unsigned update_bits) {
   const unsigned valid = std::min<unsigned>(address.valid_bits, 64);

@@ -1,4 +1,4 @@
-// What each header byte begins; fact sheet etmv4-data.md section 2.
+// What each header byte begins; see etmv4-data.md 2.
 #pragma once
 
 #include <array>

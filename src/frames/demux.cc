@@ -274,7 +274,8 @@ Step Demux::advance() {
   return options_.memory_aligned ? advance_aligned() : advance_pairs();
 }
 
-// The pairs of sheet 4.3, one at a time where a sync, a cut or damage is near, else by the frame.
+// The pairs of frames.md 4.3, one at a time where a sync, a cut or damage is near, else by the
+// frame.
 Step Demux::advance_pairs() {
   for (;;) {
     if (have_ == 0 && !half_ && !carrying_ && !discarding_) {

@@ -1,4 +1,4 @@
-// Taking one 16-byte frame apart, in 64-bit words.  Sheet frames.md sections 1 and 1.2.
+// Taking one 16-byte frame apart, in 64-bit words.  See frames.md 1 and 1.2.
 #pragma once
 
 #include <array>

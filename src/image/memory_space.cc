@@ -1,5 +1,5 @@
-// The names of memory spaces.  Fact sheets trc-pkt-lister.md, section 3 (as printed), and
-// snapshot-format.md, section 7 (as read).
+// The names of memory spaces.  See trc-pkt-lister.md 3 (as printed), and
+// snapshot-format.md 7 (as read).
 #include <fmt/format.h>
 
 #include <algorithm>

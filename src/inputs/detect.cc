@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using frames::kFrameSize;
 
-constexpr std::size_t kAsyncZeros = 11;  // Then 0x80; sheet etmv4-ete.md section 2.2.
+constexpr std::size_t kAsyncZeros = 11;  // Then 0x80; etmv4-ete.md 2.2.
 
 // Real captures of up to six sources have at most one ID byte a frame, no reserved IDs and at least
 // one ID byte every eight frames; unframed streams and other files have 20 and more different IDs.
@@ -84,7 +84,7 @@ AsyncFacts async_facts(Bytes content) {
 }
 
 // Alignment synchronisations of PTM, with a likely I-sync packet close behind, as hardware sends
-// it; sheet ptm.md sections 6.1 and 11.  That of ETMv3 looks the same but has its information byte
+// it; ptm.md 6.1 and 11.  That of ETMv3 looks the same but has its information byte
 // before the address.
 AsyncFacts ptm_async_facts(Bytes content) {
   constexpr std::size_t kMinZeros = 5;
@@ -147,7 +147,7 @@ FrameFacts frame_facts(Bytes content) {
       const auto id = static_cast<TraceId>(frame[i] >> 1);
       ++facts.id_bytes;
       ++count[id];
-      // 0x7B and 0x7D mark flushes and triggers, 0 is padding (sheet frames.md section 1.1).
+      // 0x7B and 0x7D mark flushes and triggers, 0 is padding (frames.md 1.1).
       if (id != 0 && id != 0x7B && id != 0x7D && !is_source_id(id)) ++facts.reserved;
     }
   }

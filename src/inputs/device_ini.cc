@@ -1,4 +1,4 @@
-// Device ini files; sheet section 3.
+// Device ini files; snapshot-format.md 3.
 #include <fmt/core.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// Whether the files that a snapshot names can do what is asked of them; sheet section 3, "Dump
+// Whether the files that a snapshot names can do what is asked of them; snapshot-format.md 3, "Dump
 // semantics".
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// snapshot.ini; sheet section 2.
+// snapshot.ini; snapshot-format.md 2.
 #include <fmt/core.h>
 
 #include "ini_parser.h"

@@ -1,4 +1,4 @@
-// trace.ini, and where its names lead; sheet section 6.
+// trace.ini, and where its names lead; snapshot-format.md 6.
 #include <fmt/core.h>
 
 #include <algorithm>

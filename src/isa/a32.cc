@@ -1,4 +1,4 @@
-// A32.  Fact sheet isa-waypoints.md, section 4.  Forms of data processing that no core defines
+// A32.  See isa-waypoints.md 4.  Forms of data processing that no core defines
 // count as branches if their bits [15:12] are 15.
 #include "opcode_table.h"
 #include "waymark/base/bits.h"

@@ -1,4 +1,4 @@
-// A64.  Fact sheet isa-waypoints.md, section 3, deviations included.
+// A64.  See isa-waypoints.md 3, deviations included.
 #include "opcode_table.h"
 #include "waymark/base/bits.h"
 

@@ -1,4 +1,4 @@
-// Which architecture a core has, by its name.  Fact sheet isa-waypoints.md, section 2.1.
+// Which architecture a core has, by its name.  See isa-waypoints.md 2.1.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Tables of opcode patterns, and their search.  First match wins, as in the fact sheet.
+// Tables of opcode patterns, and their search.  First match wins, as in
+// isa-waypoints.md 3 to 5.
 #pragma once
 
 #include <algorithm>

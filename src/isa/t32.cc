@@ -1,4 +1,4 @@
-// T32.  Fact sheet isa-waypoints.md, section 5.  Masks are over a word with
+// T32.  See isa-waypoints.md 5.  Masks are over a word with
 // the first halfword on top; those of 16-bit instructions have zero low halves.
 #include "opcode_table.h"
 #include "waymark/base/bits.h"

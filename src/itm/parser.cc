@@ -9,7 +9,7 @@ constexpr std::size_t kIncomplete = 0;
 // Unsynchronised bytes come out in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
 
-/// What a header byte begins; sheet section 11, in the order of the reference's tests.
+/// What a header byte begins; stm-itm.md 11, in the order of the reference's tests.
 constexpr PacketType type_of(std::uint8_t header) {
   if ((header & 3) != 0) return (header & 4) != 0 ? PacketType::kHardware : PacketType::kSoftware;
   if ((header & 0x0F) == 0) {

@@ -1,4 +1,4 @@
-// The part of the decoder that follows the program: sheet ptm.md sections 9.2 to 9.5 and 9.7.
+// The part of the decoder that follows the program: ptm.md 9.2 to 9.5 and 9.7.
 #include <cstddef>
 #include <cstring>
 
@@ -130,7 +130,7 @@ Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, E
   return end_output();
 }
 
-// The loop that decoding is about; sheet section 9.2.
+// The loop that decoding is about; ptm.md 9.2.
 template <Decoder::Cause kCause>
 [[gnu::always_inline]] inline void Decoder::follow_as(TraceIndex index, std::uint32_t atoms,
                                                       unsigned count, Cycles cycles) {

@@ -44,7 +44,7 @@ class Writer {
   std::size_t size_ = 0;
 };
 
-/// The value in the Thumb view, from bit 1 on; sheet section 5.2.
+/// The value in the Thumb view, from bit 1 on; ptm.md 5.2.
 std::uint64_t thumb_view(const Packet& packet) {
   const std::uint64_t value = packet.address.value;
   if (packet.isa == Isa::kA32) return value >> 1;

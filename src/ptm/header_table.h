@@ -1,4 +1,4 @@
-// The header bytes of PTM as data.  Fact sheet ptm.md section 3.
+// The header bytes of PTM as data.  See ptm.md 3.
 #pragma once
 
 #include <array>

@@ -160,7 +160,7 @@ void Parser::lose_sync() {
   first_chunk_given_ = true;
 }
 
-// ---- The unsynchronised search; sheet section 7 -------------------------------------------------
+// ---- The unsynchronised search; ptm.md 7 --------------------------------------------------------
 
 void Parser::give_chunk(Packet& packet, std::size_t size) {
   std::copy_n(unsynced_.begin(), size, held_.begin());

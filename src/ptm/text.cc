@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 7> kIsas = {"ARM(32)", "Thumb2",  "AArch6
 constexpr std::array<std::string_view, 4> kReasons = {"Periodic", "Trace Enable",
                                                       "Restart Overflow", "Debug Exit"};
 
-// '?' for every digit of which nothing is known, then the others.  Sheet etmv3.md section 5.5.
+// '?' for every digit of which nothing is known, then the others.  See etmv3.md 5.5.
 void write_address(TextBuffer& out, const Address& address) {
   out.put("Addr=0x");
   const unsigned digits = (address.valid_bits + 3U) / 4;

@@ -1,5 +1,5 @@
-// The opcodes of STPv2, declared once for the parser and the encoder.  Fact sheet stm-itm.md
-// section 2; the payload of USER agrees in public decoders, but no capture shows it.
+// The opcodes of STPv2, declared once for the parser and the encoder.  See stm-itm.md
+// 2; the payload of USER agrees in public decoders, but no capture shows it.
 #pragma once
 
 #include <array>

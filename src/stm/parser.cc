@@ -458,7 +458,7 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
   return read_timestamp(bytes, at + timestamp_at, packet);
 }
 
-/// The timestamp field of a packet that is whole; sheet section 3.
+/// The timestamp field of a packet that is whole; stm-itm.md 3.
 unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   if (encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
     return bad(packet, PacketType::kBadSequence, Defect::kTimestampEncoding, packet.nibbles);

@@ -1,4 +1,4 @@
-// The unsynchronised parser: where the next ASYNC is.  Fact sheet stm-itm.md section 5.1.
+// The unsynchronised parser: where the next ASYNC is.  See stm-itm.md 5.1.
 #include <algorithm>
 #include <cstring>
 

@@ -107,7 +107,7 @@ void Etmv3Unit::synchronise(etmv3::SyncReason reason) {
   packet.context.context_id = now_.context_id;
   const bool begins = reason != etmv3::SyncReason::kPeriodic;
   // Cycle-accurate trace begins with the cycles since it ended, here or in a packet of their own;
-  // sheet section 6.1.
+  // etmv3.md 6.1.
   if (begins && options_.cycle_counts) {
     packet.type = PacketType::kISyncCycle;
     packet.cycle_count = random_.between(1, 100'000);

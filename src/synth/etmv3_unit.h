@@ -20,7 +20,7 @@ struct Etmv3Protocol {
   }
 };
 
-/// ETMv3.5 without data trace: an atom for each instruction.  Fact sheet etmv3.md, seen from the
+/// ETMv3.5 without data trace: an atom for each instruction.  See etmv3.md, seen from the
 /// other side.
 class Etmv3Unit final : public PftUnit<Etmv3Unit, Etmv3Protocol> {
  public:

@@ -204,7 +204,7 @@ void Etmv4Unit::context_fields(Packet& packet) {
   full_context_ = false;
 }
 
-// As short as the history and the context that the reader has allow; sheet section 2.7.
+// As short as the history and the context that the reader has allow; etmv4-ete.md 2.7.
 void Etmv4Unit::address(Place to, bool with_context) {
   const bool is1 = to.isa == Isa::kT32;
   Packet packet;

@@ -6,7 +6,7 @@
 
 namespace waymark::synth {
 
-/// ETMv4 and ETE.  Fact sheet etmv4-ete.md sections 2 and 4, seen from the other side.
+/// ETMv4 and ETE.  See etmv4-ete.md 2 and 4, seen from the other side.
 class Etmv4Unit : public CoreUnit {
  public:
   Etmv4Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,

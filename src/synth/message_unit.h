@@ -9,7 +9,7 @@
 
 namespace waymark::synth {
 
-/// Software that writes messages, and how a unit traces them.  Fact sheet stm-itm.md.
+/// Software that writes messages, and how a unit traces them.  See stm-itm.md.
 class MessageUnit : public TraceUnit {
  public:
   void run(std::vector<std::uint8_t>& out, std::size_t bytes) override;

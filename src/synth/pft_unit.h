@@ -9,7 +9,7 @@
 
 namespace waymark::synth {
 
-/// Sheets etmv3.md section 5.4 and ptm.md: both number exceptions alike.
+/// See etmv3.md 5.4 and ptm.md: both number exceptions alike.
 [[nodiscard]] std::uint16_t pft_exception_number(ExceptionCause cause);
 
 /// `Unit` is the class that derives; it has what is done for a block and how atoms are sent:

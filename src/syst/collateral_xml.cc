@@ -1,4 +1,4 @@
-// The XML of collateral, by pugixml.  Fact sheet mipi-syst.md section 8.
+// The XML of collateral, by pugixml.  See mipi-syst.md 8.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Operations, answers and counts of bytes; sheets opencsd-c-api.md section 3, frames.md section 8.
+// Operations, answers and counts of bytes; opencsd-c-api.md 3, frames.md 8.
 #include "capi_fixture.h"
 
 namespace waymark::compat {

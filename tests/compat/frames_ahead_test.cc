@@ -1,5 +1,5 @@
 // Frames that are decoded many at once: what the client sees is what it would see frame by frame.
-// Sheet frames.md section 8.
+// See frames.md 8.
 #include <algorithm>
 
 #include "capi_fixture.h"

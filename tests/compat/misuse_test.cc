@@ -1,4 +1,4 @@
-// Error codes of trees, decoders and memory; sheet opencsd-c-api.md section 3.
+// Error codes of trees, decoders and memory; opencsd-c-api.md 3.
 #include <unistd.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The log, texts, packets and custom decoders; sheet opencsd-c-api.md sections 3 to 5.
+// The log, texts, packets and custom decoders; opencsd-c-api.md 3 to 5.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -46,7 +46,7 @@ struct StoreCase {
 
 void PrintTo(const StoreCase& c, std::ostream* out) { *out << c.file << " <- " << c.bytes; }
 
-// Rows in the order of sheet section 4.  Successes first, then each error.
+// Rows in the order of etm4x-programming.md 4.  Successes first, then each error.
 const std::vector<StoreCase> kStoreCases = {
     {On::kFull, {}, "mode", "ffffffffffffffff", "ok", "0xcfffffff"},
     {On::kMiddle, {}, "mode", "zz", "-EINVAL", "0x8000000"},

@@ -1,5 +1,5 @@
 // An A-sync behind a packet of which the end was lost: its first zeros, or all, were taken for that
-// packet's.  Fact sheet etmv3.md section 6.2.
+// packet's.  See etmv3.md 6.2.
 #include <gtest/gtest.h>
 
 #include "support/etmv3_bench.h"

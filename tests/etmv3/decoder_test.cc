@@ -119,7 +119,7 @@ TEST_F(Etmv3Decoder, contexts_show_the_present_instruction_set) {
             "17 PE_CONTEXT((ISA=T32) EL2N; 32-bit; VMID=0x7; CTXTID=0x5678; )\n");
 }
 
-// ---- Exceptions; sheet section 9.4 --------------------------------------------------------------
+// ---- Exceptions; etmv3.md 9.4 -------------------------------------------------------------------
 
 TEST_F(Etmv3Decoder, an_exception_without_cancel_keeps_the_range) {
   EXPECT_EQ(elements({0x84, 0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x1D}),
@@ -215,7 +215,7 @@ TEST_F(Etmv3Decoder, registers_that_the_bytes_deny_are_named_once) {
   EXPECT_NE(elements({0x6E}).find("ETMCR[15:14]"), std::string::npos);
 }
 
-// ---- Timestamps; sheet sections 6.5 and 11 ------------------------------------------------------
+// ---- Timestamps; etmv3.md 6.5 and 11 ------------------------------------------------------------
 
 /// The timestamps of a stream: those with unknown upper bits in brackets.
 std::string times(const Config& config, const std::vector<std::uint8_t>& bytes,

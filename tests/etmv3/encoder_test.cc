@@ -33,7 +33,7 @@ class Etmv3Encoder : public testing::Test {
   }
 };
 
-// Bytes of the sheet, section 5.5.
+// Bytes of etmv3.md 5.5.
 TEST_F(Etmv3Encoder, branches) {
   EXPECT_EQ(bytes(branch(0xC004F6AA, isa::Isa::kT32, 7)), (Out{0x2B}));
   EXPECT_EQ(bytes(branch(0xC004F680, isa::Isa::kT32, 14)), (Out{0x81, 0x6D}));

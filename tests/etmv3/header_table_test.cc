@@ -7,7 +7,7 @@ namespace {
 
 PacketType type_of(unsigned byte) { return kHeaders[byte].type; }
 
-// The tests of sheet section 3, in its order and with its masks.
+// The tests of etmv3.md 3, in its order and with its masks.
 PacketType by_masks(unsigned b) {
   if ((b & 1) != 0) return PacketType::kBranchAddress;
   if ((b & 0x81) == 0x80) return PacketType::kPHeader;

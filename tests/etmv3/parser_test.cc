@@ -25,7 +25,7 @@ class Etmv3Parser : public testing::Test, protected support::Etmv3Bench {
   }
 };
 
-// ---- Branches; sheet section 5.5 ----------------------------------------------------------------
+// ---- Branches; etmv3.md 5.5 ---------------------------------------------------------------------
 
 TEST_F(Etmv3Parser, short_branches_keep_the_upper_bits) {
   const auto at = thumb(0xC004F6AC);
@@ -96,7 +96,7 @@ TEST_F(Etmv3Parser, unknown_digits_are_question_marks) {
             "BRANCH_ADDRESS : Branch address.; Addr=0x??????40 (7:0) ~[0x40]; \n");
 }
 
-// ---- I-sync; sheet section 6.1 ------------------------------------------------------------------
+// ---- I-sync; etmv3.md 6.1 -----------------------------------------------------------------------
 
 TEST_F(Etmv3Parser, isync_of_a_capture) {
   EXPECT_EQ(after_async({0x08, 0x01, 0x5D, 0x11, 0x02, 0xC0}),
@@ -151,7 +151,7 @@ TEST_F(Etmv3Parser, thumbee_of_an_isync_holds_for_later_branches) {
             "BRANCH_ADDRESS : Branch address.; Addr=0x80204082 ~[0x80204082]; \n");
 }
 
-// ---- The other packets; sheet sections 6 and 7 --------------------------------------------------
+// ---- The other packets; etmv3.md 6 and 7 --------------------------------------------------------
 
 TEST_F(Etmv3Parser, timestamps_replace_low_bits) {
   EXPECT_EQ(
@@ -234,7 +234,7 @@ TEST_F(Etmv3Parser, reserved_headers) {
   EXPECT_EQ(after_async({0x92}), "I_RESERVED : Reserved Packet Header\n");
 }
 
-// ---- Synchronisation; sheet sections 6.2 and 8 --------------------------------------------------
+// ---- Synchronisation; etmv3.md 6.2 and 8 --------------------------------------------------------
 
 TEST_F(Etmv3Parser, any_number_of_zeros_from_five_on_makes_an_async) {
   EXPECT_EQ(packets({0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x0C}),

@@ -32,7 +32,7 @@ class Etmv4Decoder : public testing::Test, protected support::DecoderBench {
   void return_stack() { config.trcconfigr |= 1U << 12; }
 };
 
-// ---- Synchronisation; sheet 4.2 -------------------------------------------------------------
+// ---- Synchronisation; etmv4-ete.md 4.2 ------------------------------------------------------
 
 TEST_F(Etmv4Decoder, says_at_the_first_packet_that_it_is_not_synchronised) {
   EXPECT_EQ(run_raw(std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}),
@@ -86,7 +86,7 @@ TEST_F(Etmv4Decoder, a_trace_info_can_start_inside_a_transaction) {
   EXPECT_EQ(run_raw(bytes), "0 NO_SYNC( [init-decoder])\n12 MEMTRANS(Init)\n");
 }
 
-// ---- Atoms; sheet 4.6 -----------------------------------------------------------------------
+// ---- Atoms; etmv4-ete.md 4.6 ----------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, e_takes_a_direct_branch) {
   EXPECT_EQ(run({0xDB}), "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n");
@@ -188,7 +188,7 @@ TEST_F(Etmv4Decoder, context_and_vmid_stick_once_seen) {
             "36 1000-1008 x2 N BR\n");
 }
 
-// ---- Range limit, opcode check; sheet 4.1, 4.6 ------------------------------------------------
+// ---- Range limit, opcode check; etmv4-ete.md 4.1, 4.6 -----------------------------------------
 
 TEST_F(Etmv4Decoder, a_range_over_the_limit_is_an_error_of_the_atom) {
   range_limit = 1;
@@ -236,7 +236,7 @@ TEST_F(Etmv4Decoder, endless_memory_ends_in_an_error) {
   }
 }
 
-// ---- Speculation; sheet 4.3, 4.4 --------------------------------------------------------------
+// ---- Speculation; etmv4-ete.md 4.3, 4.4 -------------------------------------------------------
 
 TEST_F(Etmv4Decoder, atoms_wait_for_their_commit) {
   speculate(4);
@@ -329,7 +329,7 @@ TEST_F(Etmv4Decoder, a_cycle_count_commits_what_its_packet_says) {
             "24 1000-1008 x2 N BR\n25 CYCLE_COUNT( [CC=0]; )\n26 1008-100c x1 E BR link\n");
 }
 
-// ---- Discard and overflow; sheet 4.12 ---------------------------------------------------------
+// ---- Discard and overflow; etmv4-ete.md 4.12 --------------------------------------------------
 
 TEST_F(Etmv4Decoder, discard_gives_what_survives_and_loses_atoms) {
   speculate(8);
@@ -359,7 +359,7 @@ TEST_F(Etmv4Decoder, instrumentation_survives_a_discard_but_for_the_quirk) {
             "34 NO_SYNC( [discard])\n");
 }
 
-// ---- Exceptions; sheet 4.6b -------------------------------------------------------------------
+// ---- Exceptions; etmv4-ete.md 4.6b ------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, an_exception_ends_a_range_at_its_return_address) {
   EXPECT_EQ(run({0x06, 0x05, 0x95, 0x01}), "24 1000-1004 x1 E\n24 exception 2 returns to 1004\n");
@@ -441,7 +441,7 @@ TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_but_for_the_quir
             "24 1000-1008 x2 N BR\nwarning: Unknown packet type.\n28 NO_SYNC( [bad-packet])\n");
 }
 
-// ---- Return stack; sheet 4.8 ------------------------------------------------------------------
+// ---- Return stack; etmv4-ete.md 4.8 -----------------------------------------------------------
 
 TEST_F(Etmv4Decoder, a_return_pops_the_address_that_the_call_pushed) {
   return_stack();
@@ -509,7 +509,7 @@ TEST_F(Etmv4Decoder, without_the_return_stack_a_return_waits_for_its_address) {
             "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n");
 }
 
-// ---- Q elements; sheet 4.7b -------------------------------------------------------------------
+// ---- Q elements; etmv4-ete.md 4.7b ------------------------------------------------------------
 
 class Etmv4DecoderQ : public Etmv4Decoder {
  protected:
@@ -554,7 +554,7 @@ TEST_F(Etmv4DecoderQ, quirk_it_deletes_the_next_entry) {
             "24 1000-1008 x2 E BR\n28 1000-1008 x2 N BR\n");
 }
 
-// ---- Source addresses; sheet 4.7 --------------------------------------------------------------
+// ---- Source addresses; etmv4-ete.md 4.7 -------------------------------------------------------
 
 class EteDecoder : public Etmv4Decoder {
  protected:
@@ -604,7 +604,7 @@ TEST_F(EteDecoder, a_source_address_with_link_pushes_for_the_return_stack) {
             "24 1000-100c x3 E BR link\n26 1018-1020 x2 E iBR ret\n27 100c-1010 x1 E iBR ret\n");
 }
 
-// ---- Transactions, timestamps and the rest; sheet 4.10 ----------------------------------------
+// ---- Transactions, timestamps and the rest; etmv4-ete.md 4.10 ---------------------------------
 
 TEST_F(EteDecoder, transactions_start_commit_and_fail) {
   EXPECT_EQ(run({0x0A, 0x0B, 0x06, 0x31, 0x70, 0xF6}),
@@ -632,7 +632,7 @@ TEST_F(Etmv4Decoder, a_timestamp_has_a_count_where_cycles_are_counted) {
             "26 TIMESTAMP( [ TS=0x000000000006];  [CC=7]; )\n29 1000-1008 x2 N BR\n");
 }
 
-// ---- Consistency checks; sheet 4.9 ------------------------------------------------------------
+// ---- Consistency checks; etmv4-ete.md 4.9 -----------------------------------------------------
 
 TEST_F(Etmv4Decoder, n_on_an_unconditional_direct_branch_is_a_bad_image) {
   EXPECT_EQ(run({0xD8}), "24 1000-1008 x2 N BR\n24 1008-100c x1 N BR link\n");
@@ -671,7 +671,7 @@ TEST_F(Etmv4Decoder, a_range_after_n_must_go_on_where_that_ended) {
             "24 1000-1008 x2 N BR\n25 TRACE_ON( [begin or filter])\n28 1018-1020 x2 E iBR ret\n");
 }
 
-// ---- Errors; sheet 4.11 -----------------------------------------------------------------------
+// ---- Errors; etmv4-ete.md 4.11 ----------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_at_the_next) {
   EXPECT_EQ(run({0x08, 0xF7}), "warning: Reserved packet header\n25 NO_SYNC( [bad-packet])\n");
@@ -697,7 +697,7 @@ TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
             "error: Data trace related, unsupported packet type.\n25 NO_SYNC( [bad-packet])\n");
 }
 
-// ---- End of trace; sheet 4.13 -----------------------------------------------------------------
+// ---- End of trace; etmv4-ete.md 4.13 ----------------------------------------------------------
 
 TEST_F(Etmv4Decoder, the_end_gives_what_no_atom_is_before) {
   EXPECT_EQ(run({0xF6, 0x73, 0x02, 0x05}, true),
@@ -725,7 +725,7 @@ TEST_F(Etmv4Decoder, the_end_after_an_overflow_says_so) {
   EXPECT_EQ(run({0x00, 0x05}, true), "24 NO_SYNC( [overflow])\n24 EO_TRACE( [overflow])\n");
 }
 
-// ---- Reset; sheet 5.1 ---------------------------------------------------------------------------
+// ---- Reset; etmv4-ete.md 5.1 --------------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, reset_asks_for_a_new_sync_point_and_keeps_sticky_ids) {
   Decoder decoder(config, image, 0, {});

@@ -1,4 +1,4 @@
-// The header map of the sheet, section 2.1, against what the parser makes of each byte.
+// The header map of etmv4-ete.md 2.1, against what the parser makes of each byte.
 #include <gtest/gtest.h>
 
 #include "waymark/etmv4/parser.h"

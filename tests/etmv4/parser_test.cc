@@ -24,7 +24,7 @@ class Etmv4Parser : public testing::Test, protected support::ParserBench {
   }
 };
 
-// ---- The unsynchronised search; sheet 2.2 -----------------------------------------------------
+// ---- The unsynchronised search; etmv4-ete.md 2.2 ----------------------------------------------
 
 TEST_F(Etmv4Parser, eight_bytes_without_a_zero_are_a_chunk_at_the_next_byte) {
   EXPECT_EQ(search({1, 2, 3, 4, 5, 6, 7, 8, 9}),
@@ -239,7 +239,7 @@ TEST_F(Etmv4Parser, a_field_without_end_is_a_bad_sequence_of_bounded_length) {
   EXPECT_EQ(packet.length, Parser::kMaxPacketBytes);
 }
 
-// ---- Trace info; sheet 2.3 ----------------------------------------------------------------------
+// ---- Trace info; etmv4-ete.md 2.3 ---------------------------------------------------------------
 
 TEST_F(Etmv4Parser, trace_info_with_all_sections_and_two_control_bytes) {
   EXPECT_EQ(after_async({0x01, 0x9F, 0x00, 0x01, 0x05, 0x02, 0x16, 0x07}),
@@ -286,7 +286,7 @@ TEST_F(Etmv4Parser, a_trace_info_without_threshold_counts_from_zero_and_shows_th
             "I_CCNT_F3 : Cycle Count format 3.; Count=0x2\n");
 }
 
-// ---- Timestamps; sheet 2.4 ----------------------------------------------------------------------
+// ---- Timestamps; etmv4-ete.md 2.4 ---------------------------------------------------------------
 
 TEST_F(Etmv4Parser, timestamps_of_the_captures) {
   EXPECT_EQ(after_info({0x02, 0xC0, 0xA1, 0xC5, 0x97, 0x80, 0x80, 0x00}),
@@ -316,7 +316,7 @@ TEST_F(Etmv4Parser, the_count_of_a_timestamp_is_cut_to_three_bytes_and_to_the_co
             "I_TIMESTAMP : Timestamp.; Updated val = 0x5; CC=0xfffff\n");
 }
 
-// ---- Exceptions; sheet 2.5 ----------------------------------------------------------------------
+// ---- Exceptions; etmv4-ete.md 2.5 ---------------------------------------------------------------
 
 TEST_F(Etmv4Parser, exceptions_name_their_kind_and_their_address) {
   EXPECT_EQ(after_async({0x06, 0x05, 0x06, 0x5C, 0x06, 0x03}),
@@ -352,7 +352,7 @@ TEST_F(Etmv4Parser, a_pe_reset_pushes_address_zero) {
             "I_ADDR_MATCH : Exact Address Match., [2]; Addr=0x0000000100010004; \n");
 }
 
-// ---- Counts, commit, cancel; sheet 2.6
+// ---- Counts, commit, cancel; etmv4-ete.md 2.6
 // ------------------------------------------------------------
 
 TEST_F(Etmv4Parser, cycle_counts_with_commit) {
@@ -406,7 +406,7 @@ TEST_F(Etmv4Parser, commits_cancels_and_mispredicts) {
             "I_CANCEL_F3 : Cancel Format 3.; Atom: E, Cancel(5), Mispredict\n");
 }
 
-// ---- Addresses; sheet 2.7
+// ---- Addresses; etmv4-ete.md 2.7
 // -------------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, before_a_trace_info_unknown_digits_are_question_marks) {
@@ -458,7 +458,7 @@ TEST_F(Etmv4Parser, source_addresses_share_the_history) {
             "I_SCR_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0.; Addr=0x0000000000000004; \n");
 }
 
-// ---- Context; sheet 2.8
+// ---- Context; etmv4-ete.md 2.8
 // ---------------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, contexts_of_the_captures) {
@@ -497,7 +497,7 @@ TEST_F(Etmv4Parser, a_context_that_announces_fields_of_size_zero_eats_a_byte) {
             "Addr=0x0000000000000004; Ctxt: AArch64,EL1, NS; \nI_TRACE_ON : Trace On.\n");
 }
 
-// ---- Q; sheet 2.9
+// ---- Q; etmv4-ete.md 2.9
 // -----------------------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, q_packets_of_every_type) {
@@ -511,7 +511,7 @@ TEST_F(Etmv4Parser, q_packets_of_every_type) {
             "I_Q : Q Packet.; Count(Unknown)\n");
 }
 
-// ---- Headers by configuration; sheet 2.1, 2.12
+// ---- Headers by configuration; etmv4-ete.md 2.1, 2.12
 // --------------------------------------------------------
 
 TEST_F(Etmv4Parser, headers_of_later_versions_are_reserved_before) {
@@ -583,7 +583,7 @@ TEST_F(Etmv4Parser, q_needs_its_support) {
   EXPECT_EQ(type_of(0xA3), PacketType::kReserved);
 }
 
-// ---- Reset; sheet 5.1
+// ---- Reset; etmv4-ete.md 5.1
 // -----------------------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, reset_forgets_the_unfinished_packet_and_synchronisation) {

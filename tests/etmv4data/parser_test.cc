@@ -137,7 +137,7 @@ TEST(Etmv4DataParser, reads_layouts_that_the_user_supplies) {
                 "25 [80 12] D_UNKNOWN : Packets of unknown layout.[D_P1_F2]; 2 bytes\n");
 }
 
-// Every header of the sheet's tables, by name.
+// Every header of the tables in etmv4-data.md 2, by name.
 TEST(Etmv4DataParser, classifies_every_header) {
   const auto type_of = [](std::uint8_t header) {
     const std::string text = packets(kAsync + Data{header, 0x55});

@@ -35,7 +35,7 @@ std::vector<std::string> unpacked(const std::vector<std::uint8_t>& bytes, TraceI
   return result;
 }
 
-// Straight from the table of sheet section 1.2, byte by byte.
+// Straight from the table of frames.md 1.2, byte by byte.
 Frame unpack_by_the_table(const std::uint8_t* bytes, TraceIndex index, TraceId& id) {
   Frame frame;
   frame.count = 1;

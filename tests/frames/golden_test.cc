@@ -119,7 +119,7 @@ TEST(DstreamGolden, raw_listing_equals_the_reference) {
   EXPECT_EQ(demux.held(), 12U);
 }
 
-// The counts that the reference gives for this capture (sheet section 5).
+// The counts that the reference gives for this capture (frames.md 5).
 TEST(DstreamGolden, statistics_equal_the_reference) {
   const auto file = read_file(shared_folder() + "/data/snapshots/a55-test-tpiu/DSTREAM_0.bin");
   if (file.empty()) GTEST_SKIP() << "no captures: " << shared_folder();

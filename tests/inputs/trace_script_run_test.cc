@@ -25,7 +25,7 @@ std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Packet, element and operation lines as the listing has them; sheet trc-pkt-lister.md section 2.
+/// Packet, element and operation lines as the listing has them; trc-pkt-lister.md 2.
 class Listing final : public Observer {
  public:
   Listing(DecodeTree& tree, ListingMode mode) : tree_(tree), mode_(mode) {}

@@ -14,8 +14,8 @@ using enum InstrSubtype;
 
 inline constexpr std::uint64_t kPc = 0x10000;
 
-/// Everything on and the highest level, so that nothing is hidden; with the deviations of the
-/// sheet.
+/// Everything on and the highest level, so that nothing is hidden; with the deviations that
+/// isa-waypoints.md 3 to 5 list.
 inline constexpr Options kAll{.arch = Arch::kAA64,
                               .dsb_dmb_waypoints = true,
                               .wfi_wfe_waypoints = true,

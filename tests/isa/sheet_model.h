@@ -1,5 +1,5 @@
-// A second reading of fact sheet isa-waypoints.md, sections 3 to 5: plain conditions in the order
-// of the sheet, with no table, no index and no reordering.  Slow; the classifier must agree.
+// A second reading of fact isa-waypoints.md 3 to 5: plain conditions in the order
+// of the document, with no table, no index and no reordering.  Slow; the classifier must agree.
 #pragma once
 
 #include "waymark/isa/instruction.h"

@@ -78,7 +78,7 @@ TEST(ItmDecoder, numbers_ports_by_page) {
             "17 ITMTRACE(ITM_SWIT (ch: 0x1f; Data: 0x03) )\n");
 }
 
-// The sheet's section 14.
+// The stm-itm.md 14.
 TEST(ItmDecoder, puts_global_timestamps_together) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x94, 0xD6, 0xE8, 0xC8, 0x07, 0xB4, 0x93, 0x98, 0xA0,
                                              0xA0, 0x80, 0x00, 0x94, 0x7A}),
@@ -147,7 +147,7 @@ TEST(ItmDecoder, pairs_nothing_across_times_overflows_and_later_accesses) {
   EXPECT_EQ(elements.back().end >> 32, 0x2014U);
 }
 
-// Armv8-M: live-sources.md section 8.
+// Armv8-M: live-sources.md 8.
 TEST(ItmDecoder, completes_fragments_by_the_register_of_the_comparator) {
   ItmBench bench;
   const std::vector<std::uint8_t> bytes = {0,    0,    0,    0,    0,    0x80, 0x46, 0x34,

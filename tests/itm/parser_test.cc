@@ -23,7 +23,7 @@ std::string bytes_before_text(std::string text) {
   return out;
 }
 
-// The bytes of the sheet's section 12.1 and of its capture.
+// The bytes of stm-itm.md 12.1 and of its capture.
 const std::vector<std::uint8_t> kSearch = {0xF0, 0x00, 0x00, 0x34, 0x00, 0x12, 0x33, 0x44,
                                            0x12, 0x43, 0x55, 0x66, 0x22, 0x77, 0x88, 0x99,
                                            0x00, 0x00, 0x00, 0x00, 0x00, 0x80};

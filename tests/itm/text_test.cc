@@ -1,4 +1,4 @@
-// The wording of each packet, from the examples of the sheet's sections 13 and 14.
+// The wording of each packet, from the examples of stm-itm.md 13 and 14.
 #include "waymark/itm/text.h"
 
 #include <gtest/gtest.h>

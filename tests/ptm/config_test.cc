@@ -5,7 +5,7 @@
 namespace waymark::ptm {
 namespace {
 
-// The registers of the captures in sheet section 12.
+// The registers of the captures in ptm.md 12.
 TEST(PtmConfig, cortex_a15_with_return_stack) {
   const Config config{.etmidr = 0x411CF312,
                       .etmcr = 0x20000400,

@@ -30,7 +30,7 @@ class PtmDecoder : public testing::Test, protected support::PtmBench {
   void return_stack() { config.etmcr |= kReturnStackOn; }
 };
 
-// ---- Synchronisation; sheet sections 8 and 9.1 --------------------------------------------------
+// ---- Synchronisation; ptm.md 8 and 9.1 ----------------------------------------------------------
 
 TEST_F(PtmDecoder, the_first_isync_is_trace_on_even_if_periodic) {
   const std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 0, 0x80, 0x84, 0x08, 0, 0x10, 0, 0, 0x01};
@@ -79,7 +79,7 @@ TEST_F(PtmDecoder, hyp_mode_is_el2) {
             "12 TRACE_ON( [begin or filter])\n12 PE_CONTEXT((ISA=A32) EL2N; 32-bit; )\n");
 }
 
-// ---- Atoms; sheet sections 9.2 and 9.3 ----------------------------------------------------------
+// ---- Atoms; ptm.md 9.2 and 9.3 ------------------------------------------------------------------
 
 TEST_F(PtmDecoder, atoms_walk_from_waypoint_to_waypoint) {
   calls();
@@ -213,7 +213,7 @@ TEST_F(PtmDecoder, code_that_no_classifier_knows_is_passed_over) {
             "warning at 17: Warning: unsupported instruction set processing atom packet.\n");
 }
 
-// ---- Branches; sheet section 9.4 ----------------------------------------------------------------
+// ---- Branches; ptm.md 9.4 -----------------------------------------------------------------------
 
 TEST_F(PtmDecoder, a_branch_implies_an_executed_waypoint) {
   calls();
@@ -263,7 +263,7 @@ TEST_F(PtmDecoder, exception_number_zero_is_a_branch_with_a_change_of_state) {
   EXPECT_EQ(run({0x87, 0x50, 0x01}), "12 EXCEPTION(pref ret addr:0x1000; excep num (0x00) )\n");
 }
 
-// ---- Waypoint updates; sheet section 9.5 --------------------------------------------------------
+// ---- Waypoint updates; ptm.md 9.5 ---------------------------------------------------------------
 
 TEST_F(PtmDecoder, a_waypoint_update_walks_to_its_address) {
   program({kNop, kNop, kNop, kNop, kNop, kNop});
@@ -312,7 +312,7 @@ TEST_F(PtmDecoder, a_waypoint_update_into_unreadable_memory) {
             "12 1000-1004 x1 E\n12 ADDR_NACC( 0x1004; Memspace [0x19:Any S] )\n");
 }
 
-// ---- The rest; sheet section 9.6 ----------------------------------------------------------------
+// ---- The rest; ptm.md 9.6 -----------------------------------------------------------------------
 
 TEST_F(PtmDecoder, triggers_and_exception_returns_are_elements) {
   EXPECT_EQ(run({0x0C, 0x76, 0x66}), "12 EVENT( Trigger; )\n13 EXCEPTION_RET()\n");

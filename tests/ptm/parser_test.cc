@@ -9,7 +9,7 @@ namespace {
 
 class PtmParser : public testing::Test, protected support::PtmBench {};
 
-// ---- The unsynchronised search; sheet section 7 -------------------------------------------------
+// ---- The unsynchronised search; ptm.md 7 --------------------------------------------------------
 
 TEST_F(PtmParser, five_zeros_and_0x80_synchronise) {
   EXPECT_EQ(search({0, 0, 0, 0, 0, 0x80}), "0 [00 00 00 00 00 80] ASYNC\n");

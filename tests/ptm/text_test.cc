@@ -1,4 +1,4 @@
-// The worked examples of the sheet.
+// The worked examples of ptm.md 5.6.
 #include "waymark/ptm/text.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ std::optional<NibbleOrder> order_of(std::string_view stream) {
   return detect_nibble_order(support::nibbles(stream));
 }
 
-// Sheet mipi-syst.md section 4: the simulator's 60 MHz, and a CoreSight clock.
+// See mipi-syst.md 4: the simulator's 60 MHz, and a CoreSight clock.
 TEST(StmNibbleOrder, a_round_frequency_decides) {
   EXPECT_EQ(order_of(kStart + "F0800783930"), NibbleOrder::kLeastFirst);
   EXPECT_EQ(order_of(kStart + "F0803938700"), NibbleOrder::kMostFirst);
@@ -55,7 +55,7 @@ TEST(StmNibbleOrder, timestamps_that_go_back_decide) {
 TEST(StmNibbleOrder, fields_from_the_least_significant_nibble_on) {
   StmBench bench;
   bench.config.order = NibbleOrder::kLeastFirst;
-  // The example of sheet mipi-syst.md section 4, its timestamp 0x2328 in 16 nibbles.
+  // The example of mipi-syst.md 4, its timestamp 0x2328 in 16 nibbles.
   EXPECT_EQ(bench.after_version("F10800 A17654321 E8232000000000000 F31200"),
             "M16:Set current master; Master=0x0080\n"
             "D32MTS:32 bit data + marker + timestamp; Data=0x12345671; TS=0x0000000000002328 "

@@ -68,7 +68,7 @@ TEST(StmEncoder, async_and_version) {
   EXPECT_EQ(encoded({of("async"), version}), support::nibbles("FFFFFFFFFFFFFFFFFFFFF0 F003"));
 }
 
-// The bytes of sheet mipi-syst.md section 4: the simulator's order.
+// The bytes of mipi-syst.md 4: the simulator's order.
 TEST(StmEncoder, least_significant_nibble_first) {
   Packet data = of("d32mts");
   data.payload = 0x12345671;

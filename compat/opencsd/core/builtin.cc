@@ -101,7 +101,7 @@ const char* variable(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
 }
 
-/// Sheet etmv4-ete.md 4.1.
+/// See etmv4-ete.md 4.1.
 std::uint32_t range_limit() {
   const char* const text = variable("OPENCSD_INSTR_RANGE_LIMIT");
   if (text == nullptr) return 0;

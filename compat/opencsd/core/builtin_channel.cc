@@ -429,7 +429,7 @@ void BuiltinChannel::to_monitor(Operation operation) {
 }
 
 void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
-  // The packet processor under a full decoder has no logger (sheet frames.md section 8).
+  // The packet processor under a full decoder has no logger (frames.md 8).
   const bool packets = record.stage == Stage::kPackets;
   if (!(packets && decode_))
     Logger::instance().error(packets ? packet_component_ : element_component_,
@@ -438,7 +438,7 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
                              record.message);
   const bool etm4 = protocol() == Protocol::kEtmV4 || protocol() == Protocol::kEte;
   if (packets || !etm4) return;
-  // Sheet etmv4-ete.md 4.11: what the answer to bad packets is.
+  // See etmv4-ete.md 4.11: what the answer to bad packets is.
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
     const bool error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
     response_ = worse(response_, error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);

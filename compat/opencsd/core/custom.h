@@ -1,5 +1,5 @@
-// Custom decoders: the register of the process, and a channel with one of them.  Fact sheet
-// opencsd-c-api.md section 4.
+// Custom decoders: the register of the process, and a channel with one of them.  See
+// opencsd-c-api.md 4.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Elements as the reference's structure, and back.  Fact sheet opencsd-c-api.md sections 7 and 8.
+// Elements as the reference's structure, and back.  See opencsd-c-api.md 7 and 8.
 #pragma once
 
 #include <bit>

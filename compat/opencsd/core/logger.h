@@ -1,5 +1,5 @@
-// The log of the whole process: error records, messages, and what printers print.  Fact sheet
-// opencsd-c-api.md sections 3 and 5.
+// The log of the whole process: error records, messages, and what printers print.  See
+// opencsd-c-api.md 3 and 5.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The memory accessors of a tree, with the reference's rules over waymark's image.  Fact sheet
-// opencsd-c-api.md section 3.
+// The memory accessors of a tree, with the reference's rules over waymark's image.  See
+// opencsd-c-api.md 3.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packets as the reference's structures, and back.  Fact sheet opencsd-c-api.md section 8.
+// Packets as the reference's structures, and back.  See opencsd-c-api.md 8.
 #pragma once
 
 #include "opencsd/c_api/ocsd_c_api_types.h"

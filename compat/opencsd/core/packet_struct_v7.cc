@@ -6,7 +6,7 @@
 namespace waymark::compat {
 namespace {
 
-// By the number in the packet; sheets etmv3.md 5.4 and ptm.md 5.4.
+// By the number in the packet; etmv3.md 5.4 and ptm.md 5.4.
 constexpr ocsd_armv7_exception kExceptions[16] = {
     Excp_NoException,   Excp_DebugHalt, Excp_SMC,   Excp_Hyp,   Excp_AsyncDAbort, Excp_Jazelle,
     Excp_Reserved,      Excp_Reserved,  Excp_Reset, Excp_Undef, Excp_SVC,         Excp_PrefAbort,

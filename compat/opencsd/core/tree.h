@@ -1,5 +1,5 @@
-// A decode tree as the reference's interface has it: operations, answers, counts of bytes.  Fact
-// sheets opencsd-c-api.md section 3 and frames.md section 4.
+// A decode tree as the reference's interface has it: operations, answers, counts of bytes.  See
+// opencsd-c-api.md 3 and frames.md 4.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The decode tree of the C++ interface.  Fact sheets opencsd-cpp-api.md section 2 and
-// opencsd-c-api.md section 3.
+// The decode tree of the C++ interface.  See opencsd-cpp-api.md 2 and
+// opencsd-c-api.md 3.
 #include <algorithm>
 #include <atomic>
 #include <memory>

@@ -237,13 +237,13 @@ void Engine::on_diagnostic(const Diagnostic& record) {
                         static_cast<ocsd_err_t>(error_number(record.fault)), narrow(record.index),
                         record.trace_id == kNoTraceId ? OCSD_BAD_CS_SRC_ID : record.trace_id,
                         std::string(record.message));
-  // The packet processor under a full decoder has no logger (sheet frames.md section 8).
+  // The packet processor under a full decoder has no logger (frames.md 8).
   if (packets) {
     if (decoder_ == nullptr) log(error);
     return;
   }
   if (decoder_ != nullptr) decoder_->log(error);
-  // Sheet etmv4-ete.md 4.11: what the answer to bad packets is.
+  // See etmv4-ete.md 4.11: what the answer to bad packets is.
   const Protocol protocol = built_->source->protocol();
   if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) return;
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {

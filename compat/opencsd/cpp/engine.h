@@ -1,5 +1,5 @@
 // What stands behind the library's own packet processors and decoders: a waymark::Source, driven as
-// the data path wants it.  Fact sheets frames.md section 8, perf-cs-etm.md section 7.
+// the data path wants it.  See frames.md 8, perf-cs-etm.md 7.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Errors, loggers and the version.  Fact sheets opencsd-cpp-api.md section 2, opencsd-c-api.md
-// section 5.
+// Errors, loggers and the version.  See opencsd-cpp-api.md 2, opencsd-c-api.md
+// 5.
 #include <cstdio>
 #include <iostream>
 #include <memory>

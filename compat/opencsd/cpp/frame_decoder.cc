@@ -1,5 +1,5 @@
-// The frame deformatter as a component, over waymark::frames::Demux.  Fact sheet frames.md
-// sections 3 to 6.
+// The frame deformatter as a component, over waymark::frames::Demux.  See frames.md
+// 3 to 6.
 #include <algorithm>
 #include <array>
 #include <optional>

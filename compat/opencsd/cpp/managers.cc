@@ -83,7 +83,7 @@ class BuiltinManager final : public IDecoderMngr {
   }
 
   ocsd_err_t attachErrorLogger(TraceComponent* pComponent, ITraceErrorLog* pIErrorLog) override {
-    // Of a full decoder, the processor has no logger (sheet frames.md section 8).
+    // Of a full decoder, the processor has no logger (frames.md 8).
     if (pComponent == nullptr) return OCSD_ERR_INVALID_PARAM_VAL;
     return pComponent->getErrorLogAttachPt()->replace_first(pIErrorLog);
   }

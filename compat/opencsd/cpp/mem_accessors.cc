@@ -1,5 +1,5 @@
-// Memory accessors: base, buffer, callback and their factory.  Fact sheet opencsd-c-api.md
-// section 3.
+// Memory accessors: base, buffer, callback and their factory.  See opencsd-c-api.md
+// 3.
 #include <algorithm>
 #include <cstring>
 #include <memory>

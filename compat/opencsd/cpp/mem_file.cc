@@ -1,4 +1,4 @@
-// File accessors: mapped, shared by path.  Fact sheet opencsd-c-api.md section 3.
+// File accessors: mapped, shared by path.  See opencsd-c-api.md 3.
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -1,4 +1,4 @@
-// The map of accessors and its cache.  Fact sheet opencsd-c-api.md section 3, "Memory mapper".
+// The map of accessors and its cache.  See opencsd-c-api.md 3, "Memory mapper".
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Printers of elements and frames, and the factory of all printers.  Fact sheet trc-pkt-lister.md.
+// Printers of elements and frames, and the factory of all printers.  See trc-pkt-lister.md.
 #include <algorithm>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// One run of trc_pkt_lister after its options are read; fact sheet trc-pkt-lister.md.
+// One run of trc_pkt_lister after its options are read; see trc-pkt-lister.md.
 #pragma once
 
 #include "log.h"

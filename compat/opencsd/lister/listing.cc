@@ -78,7 +78,7 @@ void Listing::write_flushes() {
 
 void Listing::on_diagnostic(const Diagnostic& record) {
   // The reference gives the deformatter's errors to a logger that the lister never sees, and the
-  // packet processor under a full decoder has no logger (sheet frames.md section 8).
+  // packet processor under a full decoder has no logger (frames.md 8).
   if (record.stage == Stage::kFrames) return;
   if (record.stage == Stage::kPackets && options_.decode) return;
   const TraceId id =

@@ -1,5 +1,5 @@
-// The lines of the listing: packets, elements, frames, errors, operations.  Fact sheets
-// trc-pkt-lister.md sections 2 and 4, etmv4-ete.md 4.11.
+// The lines of the listing: packets, elements, frames, errors, operations.  See
+// trc-pkt-lister.md 2 and 4, etmv4-ete.md 4.11.
 #pragma once
 
 #include <array>

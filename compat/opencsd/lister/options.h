@@ -1,4 +1,4 @@
-// The command line of trc_pkt_lister; fact sheet trc-pkt-lister.md section 1.
+// The command line of trc_pkt_lister; see trc-pkt-lister.md 1.
 #pragma once
 
 #include <cstdint>

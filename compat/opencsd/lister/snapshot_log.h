@@ -1,4 +1,4 @@
-// What -ss_verbose says of the reading of a snapshot; sheet snapshot-format.md section 8.
+// What -ss_verbose says of the reading of a snapshot; snapshot-format.md 8.
 #pragma once
 
 #include <span>

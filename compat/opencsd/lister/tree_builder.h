@@ -1,5 +1,5 @@
-// From a snapshot to a decode tree, with the log lines of the reference's snapshot library; fact
-// sheets snapshot-format.md and trc-pkt-lister.md section 3.
+// From a snapshot to a decode tree, with the log lines of the reference's snapshot library; see
+// snapshot-format.md and trc-pkt-lister.md 3.
 #pragma once
 
 #include <memory>

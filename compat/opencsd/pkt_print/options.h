@@ -1,4 +1,4 @@
-// The command line of c_api_pkt_print_test; fact sheet trc-pkt-lister.md section 8.
+// The command line of c_api_pkt_print_test; see trc-pkt-lister.md 8.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What a hardware source packet of the ITM says: the events of the DWT (and, in Armv8.1-M, of the
-// PMU).  Fact sheets stm-itm.md section 11.1, live-sources.md section 8.
+// PMU).  See stm-itm.md 11.1, live-sources.md 8.
 #pragma once
 
 #include <cstdint>

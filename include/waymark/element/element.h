@@ -1,5 +1,5 @@
 // The generic trace element: what a decoder of any protocol delivers.  Field meanings follow the
-// guide to generic elements; fact sheets opencsd-c-api.md (generic element), etmv4-ete.md 3.8.
+// guide to generic elements; see opencsd-c-api.md (generic element), etmv4-ete.md 3.8.
 #pragma once
 
 #include <cstdint>

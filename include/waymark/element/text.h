@@ -1,4 +1,4 @@
-// The listing's text of an element; fact sheet trc-pkt-lister.md section 5.
+// The listing's text of an element; see trc-pkt-lister.md 5.
 #pragma once
 
 #include "waymark/base/text_buffer.h"

@@ -1,5 +1,5 @@
 // What a trace unit can do, read from its ID registers, and where it stands.
-// Fact sheet etm4x-programming.md section 2.
+// See etm4x-programming.md 2.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Every file of the driver as a row: the reference document as a table.
-// Fact sheet etm4x-programming.md section 4.
+// See etm4x-programming.md 4.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ const FileRow* find_file(std::string_view name);
 /// The text of addr_cmp_view for one comparator.
 std::string comparator_view(const Unit& unit, unsigned index);
 
-/// What `reset` does; sheet section 7.
+/// What `reset` does; etm4x-programming.md 7.
 void reset_unit(Unit& unit, bool clear_mode);
 
 }  // namespace waymark::etm4x

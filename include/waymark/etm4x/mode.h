@@ -1,4 +1,4 @@
-// The bits of the file `mode`.  Fact sheet etm4x-programming.md section 6.
+// The bits of the file `mode`.  See etm4x-programming.md 6.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a write or read of a driver file answers.  Fact sheet etm4x-programming.md section 1.
+// What a write or read of a driver file answers.  See etm4x-programming.md 1.
 #pragma once
 
 #include <cstdint>

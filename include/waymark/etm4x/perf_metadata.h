@@ -1,4 +1,4 @@
-// The registers of trace units that a perf.data file carries.  Fact sheet perf-cs-etm.md section 3.
+// The registers of trace units that a perf.data file carries.  See perf-cs-etm.md 3.
 #pragma once
 
 #include <cstdint>

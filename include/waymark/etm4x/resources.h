@@ -1,5 +1,5 @@
 // What the logic of a trace unit does while a core runs: comparators, selectors, counters,
-// sequencer, start/stop logic, ViewInst.  Fact sheet etm4x-programming.md section 9.
+// sequencer, start/stop logic, ViewInst.  See etm4x-programming.md 9.
 #pragma once
 
 #include <array>

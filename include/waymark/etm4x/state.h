@@ -1,5 +1,5 @@
 // The driver's copy of the registers: what sysfs writes change, and what the next enable puts into
-// the unit.  Fact sheet etm4x-programming.md sections 3 and 5.
+// the unit.  See etm4x-programming.md 3 and 5.
 #pragma once
 
 #include <array>

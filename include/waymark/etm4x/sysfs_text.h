@@ -1,5 +1,5 @@
 // The kernel's parsers of what is written to a file, and what its files print.
-// Fact sheet etm4x-programming.md section 1.
+// See etm4x-programming.md 1.
 #pragma once
 
 #include <array>

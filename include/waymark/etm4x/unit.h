@@ -1,5 +1,5 @@
 // The model: a trace unit as the Linux driver shows it.  Write its files, read them, enable it, and
-// see the registers that result.  Fact sheet etm4x-programming.md sections 3 to 8 and 10.
+// see the registers that result.  See etm4x-programming.md 3 to 8 and 10.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@
 
 namespace waymark::etm4x {
 
-/// The built-in feature `strobing` and the configuration `autofdo` that loads it; sheet section 14.
+/// The built-in feature `strobing` and the configuration `autofdo` that loads it;
+/// etm4x-programming.md 14.
 struct Configuration {
   static constexpr std::uint32_t kAutofdoHash = 0xA7C3DDDD;
   static constexpr unsigned kPresets = 9;
@@ -65,7 +66,7 @@ struct PerfRequest {
 
 /// Plain data with the driver's verbs.  Not thread safe.
 struct Unit {
-  /// The state after probe, sheet section 3.
+  /// The state after probe, etm4x-programming.md 3.
   explicit Unit(const IdRegisters& id, const Environment& environment = {},
                 Quirks quirks = kAllQuirks);
 
@@ -91,7 +92,8 @@ struct Unit {
   /// One perf start.  A session before it ends.
   std::expected<RegisterImage, Refusal> perf_start(const PerfRequest& request);
 
-  /// EXCL of sheet section 3: levels that the mode bits exclude, [3:0] secure, [6:4] non-secure.
+  /// EXCL of etm4x-programming.md 3: levels that the mode bits exclude, [3:0] secure, [6:4]
+  /// non-secure.
   [[nodiscard]] std::uint32_t excluded_levels() const;
 
   /// The value that mgmt/trctraceid shows; taken from then on.

@@ -1,5 +1,5 @@
 // The registers of an ETMv3 trace unit and what decoding needs of them.
-// Fact sheet etmv3.md section 1.
+// See etmv3.md 1.
 #pragma once
 
 #include <cstdint>

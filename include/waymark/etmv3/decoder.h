@@ -1,5 +1,5 @@
 // Packets to elements: an instruction for each atom, and the data that it moved.
-// Fact sheet etmv3.md sections 9 and 10.
+// See etmv3.md 9 and 10.
 #pragma once
 
 #include <array>

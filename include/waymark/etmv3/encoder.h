@@ -1,4 +1,4 @@
-// Packets to bytes: the parser's mirror.  Fact sheet etmv3.md sections 3 to 7.
+// Packets to bytes: the parser's mirror.  See etmv3.md 3 to 7.
 #pragma once
 
 #include <cstdint>

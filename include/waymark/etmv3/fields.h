@@ -1,4 +1,4 @@
-// The named fields of every packet type.  Fact sheet etmv3.md sections 3 to 7.
+// The named fields of every packet type.  See etmv3.md 3 to 7.
 #pragma once
 
 #include <span>

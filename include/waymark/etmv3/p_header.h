@@ -1,5 +1,5 @@
 // The commonest packets in a form of their own: P-headers, one byte each, with up to sixteen atoms,
-// and short branches.  Fact sheet etmv3.md sections 4 and 5.
+// and short branches.  See etmv3.md 4 and 5.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// ETMv3 packets as values.  Fact sheet etmv3.md section 2.
+// ETMv3 packets as values.  See etmv3.md 2.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 26;
 
-/// Low bits of an instruction's address that branch packets leave out; sheet section 5.1.
+/// Low bits of an instruction's address that branch packets leave out; etmv3.md 5.1.
 constexpr unsigned address_shift(isa::Isa isa) {
   switch (isa) {
     case isa::Isa::kT32:
@@ -79,7 +79,7 @@ struct Context {
   friend bool operator==(const Context&, const Context&) = default;
 };
 
-/// The exception information bytes of a branch packet; sheet section 5.4.
+/// The exception information bytes of a branch packet; etmv3.md 5.4.
 struct Exception {
   std::uint16_t number = 0;  ///< Of v7-A and v7-R: 4 bits.  Of v7-M: 9 bits.
   std::uint8_t resume = 0;   ///< v7-M: where an interrupted LDM or STM goes on.

@@ -1,4 +1,4 @@
-// Bytes to packets.  Fact sheet etmv3.md sections 3 to 8.
+// Bytes to packets.  See etmv3.md 3 to 8.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using frames::ParserStatistics;
 
 /// What a parser keeps from one block to the next, but for what quirks alone need.
 struct ParserState {
-  /// The registers that packets update; sheet section 11.
+  /// The registers that packets update; etmv3.md 11.
   struct State {
     Address address;
     isa::Isa isa = isa::Isa::kUnknown;

@@ -1,5 +1,5 @@
 // Where the reference departs from the architecture, one named flag each.  All are off in native
-// use and on in the compatible programs.  Fact sheet etmv3.md, the sections named.
+// use and on in the compatible programs.  See etmv3.md, the sections named.
 #pragma once
 
 #include "waymark/base/named_quirk.h"

@@ -1,5 +1,5 @@
 // P-headers as the decoder's loop wants them: what each does to the elements, without a branch.
-// Fact sheet etmv3.md sections 4 and 9.3.
+// See etmv3.md 4 and 9.3.
 #pragma once
 
 #include <array>

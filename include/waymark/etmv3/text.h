@@ -1,4 +1,4 @@
-// The listing's wording of ETMv3 packets.  Fact sheet etmv3.md, with each packet.
+// The listing's wording of ETMv3 packets.  See etmv3.md, with each packet.
 #pragma once
 
 #include "waymark/base/text_buffer.h"

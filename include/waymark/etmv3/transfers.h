@@ -1,5 +1,5 @@
 // Which instruction a data packet belongs to, and what its address is.
-// Fact sheet etmv3.md sections 7.1, 7.8 and 10.
+// See etmv3.md 7.1, 7.8 and 10.
 #pragma once
 
 #include <array>

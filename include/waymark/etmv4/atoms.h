@@ -1,5 +1,5 @@
 // Atom packets: one header byte each, the same for every configuration.
-// Fact sheet etmv4-ete.md section 2.10.
+// See etmv4-ete.md 2.10.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The registers of an ETMv4 or ETE trace unit and what decoding needs of them.
-// Fact sheet etmv4-ete.md section 1.
+// See etmv4-ete.md 1.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Packets to elements: speculation, return stack, exceptions, Q elements, transactions.
-// Fact sheet etmv4-ete.md section 4.
+// See etmv4-ete.md 4.
 #pragma once
 
 #include <algorithm>
@@ -247,7 +247,7 @@ class Decoder : private DecoderState {
   /// A fatal error: nothing more comes before reset().
   [[nodiscard]] bool failed() const { return failed_; }
 
-  /// The reference's RESET operation; sheet section 5.1.
+  /// The reference's RESET operation; etmv4-ete.md 5.1.
   void reset();
 
   /// Bytes are missing before the next packet: it waits for synchronisation without a word, and

@@ -1,4 +1,4 @@
-// Packets to bytes: the parser's mirror.  Fact sheet etmv4-ete.md section 2.
+// Packets to bytes: the parser's mirror.  See etmv4-ete.md 2.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The named fields of every packet type.  Fact sheet etmv4-ete.md section 2.
+// The named fields of every packet type.  See etmv4-ete.md 2.
 #pragma once
 
 #include <span>

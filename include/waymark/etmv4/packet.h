@@ -1,4 +1,4 @@
-// ETMv4 and ETE packets as values.  Fact sheet etmv4-ete.md section 2.
+// ETMv4 and ETE packets as values.  See etmv4-ete.md 2.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace waymark::etmv4 {
 
-/// The value of a type is its base header byte where it has one; sheet section 2.1.
+/// The value of a type is its base header byte where it has one; etmv4-ete.md 2.1.
 enum class PacketType : std::uint16_t {
   kTraceInfo = 0x01,
   kTimestamp = 0x02,

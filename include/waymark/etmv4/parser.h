@@ -1,4 +1,4 @@
-// Bytes to packets.  Fact sheet etmv4-ete.md section 2.
+// Bytes to packets.  See etmv4-ete.md 2.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ enum class Layout : std::uint8_t {
 
 /// What a parser keeps from one block to the next.  Sheet section 5.1.
 struct ParserState {
-  /// The unsynchronised search; sheet section 2.2.
+  /// The unsynchronised search; etmv4-ete.md 2.2.
   enum class Search : std::uint8_t { kPlain, kExtension, kAsync };
   enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
 
@@ -126,7 +126,7 @@ class Parser : private ParserState, frames::BlockReader {
   /// At the end of the trace: the unfinished packet, as kIncompleteEot.  False: none.
   bool finish(Packet& packet);
 
-  /// Unsynchronised again, as the reference's RESET operation leaves it (sheet section 5.1).
+  /// Unsynchronised again, as the reference's RESET operation leaves it (etmv4-ete.md 5.1).
   void reset();
 
   /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point

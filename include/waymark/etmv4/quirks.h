@@ -1,5 +1,5 @@
 // Where the reference decoder departs from the architecture, one named flag each.  All are off in
-// native use and on in the compatible programs.  Fact sheet etmv4-ete.md section 7.
+// native use and on in the compatible programs.  See etmv4-ete.md 7.
 #pragma once
 
 #include "waymark/base/named_quirk.h"

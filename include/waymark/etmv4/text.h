@@ -1,4 +1,4 @@
-// The listing's wording of ETMv4 and ETE packets.  Fact sheet etmv4-ete.md section 3.
+// The listing's wording of ETMv4 and ETE packets.  See etmv4-ete.md 3.
 #pragma once
 
 #include "waymark/base/text_buffer.h"

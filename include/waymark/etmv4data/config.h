@@ -1,4 +1,4 @@
-// What decoding an ETMv4 data stream needs to know.  Fact sheet etmv4-data.md section 1.
+// What decoding an ETMv4 data stream needs to know.  See etmv4-data.md 1.
 #pragma once
 
 #include "waymark/base/types.h"

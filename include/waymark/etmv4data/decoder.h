@@ -1,5 +1,5 @@
-// Data stream packets to elements: what is certain, and how much is not.  Fact sheet etmv4-data.md
-// section 4.
+// Data stream packets to elements: what is certain, and how much is not.  See etmv4-data.md
+// 4.
 #pragma once
 
 #include <array>

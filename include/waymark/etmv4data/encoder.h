@@ -1,4 +1,4 @@
-// Packets to bytes, for tests and trace scripts.  Fact sheet etmv4-data.md section 2.
+// Packets to bytes, for tests and trace scripts.  See etmv4-data.md 2.
 #pragma once
 
 #include <cstdint>

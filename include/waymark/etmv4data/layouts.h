@@ -1,5 +1,5 @@
 // The lengths of data packets, for those who have the architecture manual.  No public source states
-// them, so none is built in; fact sheet etmv4-data.md sections 4 and 6.4.
+// them, so none is built in; see etmv4-data.md 4 and 6.4.
 #pragma once
 
 #include <array>

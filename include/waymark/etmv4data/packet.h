@@ -1,4 +1,4 @@
-// Packets of the ETMv4 data stream as values.  Fact sheet etmv4-data.md sections 2 and 4.
+// Packets of the ETMv4 data stream as values.  See etmv4-data.md 2 and 4.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace waymark::etmv4data {
 
-/// Values of the sheet's section 2: the base header byte, or 0x100 and the second byte of an
+/// Values of etmv4-data.md 2: the base header byte, or 0x100 and the second byte of an
 /// extension.
 enum class PacketType : std::uint16_t {
   kUnnumberedMarker = 0x01,

@@ -1,4 +1,4 @@
-// Bytes of the data stream to packets.  Fact sheet etmv4-data.md sections 2 and 4.
+// Bytes of the data stream to packets.  See etmv4-data.md 2 and 4.
 #pragma once
 
 #include <array>

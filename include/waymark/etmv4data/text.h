@@ -1,5 +1,5 @@
 // The wording of data stream packets.  The reference has none; ours follows its style for the
-// instruction stream.  Fact sheet etmv4-data.md section 2.
+// instruction stream.  See etmv4-data.md 2.
 #pragma once
 
 #include <optional>

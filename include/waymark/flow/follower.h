@@ -1,5 +1,5 @@
 // From an address to the next waypoint, decided once and remembered: the block cache.
-// Design section 4; fact sheets etmv4-ete.md 4.6 and isa-waypoints.md 6.
+// Design section 4; see etmv4-ete.md 4.6 and isa-waypoints.md 6.
 #pragma once
 
 #include <array>

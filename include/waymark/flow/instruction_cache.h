@@ -1,5 +1,5 @@
 // Single instructions, decided once and remembered: for protocols that trace each of them.
-// Design section 4; fact sheet etmv3.md sections 9.3 and 12.
+// Design section 4; see etmv3.md 9.3 and 12.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The trace unit's return stack as the decoder mirrors it.  Fact sheet isa-waypoints.md section 6.
+// The trace unit's return stack as the decoder mirrors it.  See isa-waypoints.md 6.
 #pragma once
 
 #include <array>

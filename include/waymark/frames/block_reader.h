@@ -10,7 +10,7 @@
 
 namespace waymark::frames {
 
-/// Counts of one source; sheet frames.md section 5.
+/// Counts of one source; frames.md 5.
 struct ParserStatistics {
   std::uint64_t total_bytes = 0;
   std::uint64_t unsynced_bytes = 0;

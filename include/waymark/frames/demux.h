@@ -1,5 +1,5 @@
 // The CoreSight frame deformatter: 16-byte frames in, one byte stream per trace ID out.
-// Fact sheet frames.md.
+// See frames.md.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline bool is_fsync(const std::uint8_t* at) {
   return std::memcmp(at, kFsyncBytes.data(), kFsyncBytes.size()) == 0;
 }
 
-/// How the capture was formatted; sheet section 3.
+/// How the capture was formatted; frames.md 3.
 struct Options {
   bool has_fsyncs = false;         ///< TPIU continuous mode: FF FF FF 7F between frames.
   bool has_hsyncs = false;         ///< FF 7F may appear at even offsets.
@@ -70,7 +70,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 3> kQuirks{{
 constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
 
 /// Consecutive bytes of one ID within one frame; at most 15.  `id` is kNoTraceId before the first
-/// ID byte of the stream.  Byte i of `bytes` counts as `index + i` (sheet section 1.2).
+/// ID byte of the stream.  Byte i of `bytes` counts as `index + i` (frames.md 1.2).
 struct Segment {
   TraceIndex index = 0;
   TraceId id = kNoTraceId;
@@ -92,7 +92,7 @@ struct Frame {
 /// and the ID bytes.
 unsigned unpack(const std::uint8_t* frame, TraceIndex index, TraceId& current_id, Frame& out);
 
-/// Counts of every byte of completed frames; sheet section 5.  Demux counts frame_bytes only: which
+/// Counts of every byte of completed frames; frames.md 5.  Demux counts frame_bytes only: which
 /// ID has a decoder is known to the driver alone, so the driver adds the size of each segment to
 /// one of the others, with count().
 struct Statistics {
@@ -128,7 +128,7 @@ struct Statistics {
 
 enum class RawKind : std::uint8_t { kPacked, kHsync, kFsync, kIdData };
 
-/// Sees the frames as they are taken apart; sheet section 6.  Demux sends kPacked and kFsync.
+/// Sees the frames as they are taken apart; frames.md 6.  Demux sends kPacked and kFsync.
 /// kIdData is for the driver to send, before it delivers the segment: only the driver knows the
 /// order of the two and which IDs are filtered.
 class RawMonitor {
@@ -160,8 +160,8 @@ class Demux {
   /// Gives the next block; the one before must be used up or withdrawn.  `index` is the offset of
   /// its first byte and must continue the last block (the first block after a reset may start
   /// anywhere).  `block` must live until it is used up.  kInvalidArgument: size, index, a block
-  /// still in use, or after an error; nothing is consumed then, and error() has the wording of the
-  /// sheet (4.1): an empty message for a wrong index.
+  /// still in use, or after an error; nothing is consumed then, and error() has the wording of
+  /// frames.md 4.1: an empty message for a wrong index.
   Result<void> feed(TraceIndex index, Bytes block);
 
   /// After kError it returns kNeedInput until reset() or resync().
@@ -181,7 +181,8 @@ class Demux {
   void give_back_frames(std::size_t count);
 
   /// What kError or kSkipped, or a refused feed(), is about.  For kError the index is that of the
-  /// failing pass (sheet 4.3); for kSkipped that of the first byte lost, and `lost` counts them.
+  /// failing pass (frames.md 4.3); for kSkipped that of the first byte lost, and `lost` counts
+  /// them.
   [[nodiscard]] const Diagnostic& error() const { return error_; }
 
   /// Bytes of the present block that completed frames, syncs and skips have used.  Once the block

@@ -1,4 +1,4 @@
-// The record framing of a DSTREAM capture around its TPIU stream.  Sheet frames.md section 7.
+// The record framing of a DSTREAM capture around its TPIU stream.  See frames.md 7.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The frame formatter: (ID, bytes) writes in, CoreSight frames out.  For the assembler of trace
-// scripts, synthetic captures and round-trip tests.  Sheet frames.md sections 1 and 2.
+// scripts, synthetic captures and round-trip tests.  See frames.md 1 and 2.
 #pragma once
 
 #include <array>

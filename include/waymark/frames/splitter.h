@@ -54,7 +54,7 @@ class StreamSplitter {
   /// The demultiplexer starts anew; streams and counts stay.
   void reset() { demux_.reset(); }
 
-  /// Counts since the construction; sheet section 5.  `attached`: the IDs that have a decoder.
+  /// Counts since the construction; frames.md 5.  `attached`: the IDs that have a decoder.
   [[nodiscard]] Statistics statistics(const IdSet& attached) const;
 
  private:

@@ -1,5 +1,5 @@
-// The listing's words for raw frames and demultiplexer statistics, exact to the letter.  Sheet
-// frames.md sections 5, 6 and 7.
+// The listing's words for raw frames and demultiplexer statistics, exact to the letter.  See
+// frames.md 5, 6 and 7.
 #pragma once
 
 #include "waymark/base/text_buffer.h"

@@ -1,6 +1,6 @@
 // Target memory: what the program counter points into.  Buffers, files, callbacks; each region is
-// visible in a set of memory spaces.  Fact sheets snapshot-format.md section 7, opencsd-c-api.md
-// section 3 ("Memory mapper"), etmv4-ete.md section 4.5.
+// visible in a set of memory spaces.  See snapshot-format.md 7, opencsd-c-api.md
+// 3 ("Memory mapper"), etmv4-ete.md 4.5.
 #pragma once
 
 #include <cstdint>
@@ -113,7 +113,7 @@ class Image {
   std::unique_ptr<State> state_;
 };
 
-/// The name of a space set as listings print it ("EL1N", "Any S"); sheet trc-pkt-lister.md 3.
+/// The name of a space set as listings print it ("EL1N", "Any S"); trc-pkt-lister.md 3.
 std::string space_name(SpaceMask space);
 
 /// The value of a snapshot's `space=`; kNotFound for a name that is not known.

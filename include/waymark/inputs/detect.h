@@ -1,5 +1,5 @@
-// What kind of input a path is, told from its first bytes.  Fact sheets snapshot-format.md,
-// frames.md sections 1 and 2, etmv4-ete.md, perf-cs-etm.md.
+// What kind of input a path is, told from its first bytes.  See snapshot-format.md,
+// frames.md 1 and 2, etmv4-ete.md, perf-cs-etm.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The ini dialect of Arm trace snapshots; fact sheet snapshot-format.md section 1.
+// The ini dialect of Arm trace snapshots; see snapshot-format.md 1.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a device type means: protocol, registers, factory.  One row per protocol.  Fact sheet
-// snapshot-format.md section 4.
+// What a device type means: protocol, registers, factory.  One row per protocol.  See
+// snapshot-format.md 4.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct ProtocolRow {
   Protocol protocol = Protocol::kEtmV4;
   bool needs_core = false;  ///< It traces a PE, whose architecture decoding needs.
   std::span<const RegisterRule> registers;
-  /// Registers that are not there have the defaults of the sheet.
+  /// Registers that are not there have the defaults of snapshot-format.md 4.
   Result<std::unique_ptr<Source>> (*make)(const RegisterReader& registers, isa::Core core,
                                           const image::Image* image,
                                           const SourceOptions& options) = nullptr;

@@ -1,5 +1,5 @@
 // Arm trace snapshots: a folder with ini files, captured trace and memory dumps.
-// Fact sheet snapshot-format.md.
+// See snapshot-format.md.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ struct TraceSource {
   friend bool operator==(const TraceSource&, const TraceSource&) = default;
 };
 
-/// How the bytes of a buffer are wrapped; sheet section 6.
+/// How the bytes of a buffer are wrapped; snapshot-format.md 6.
 enum class BufferFormat : std::uint8_t {
   kSingleSource,   ///< `source_data`: the stream of the first source, no frames.
   kFsyncFrames,    ///< `dstream_coresight`

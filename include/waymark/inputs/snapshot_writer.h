@@ -1,4 +1,4 @@
-// Writes snapshots that read_snapshot() reads back.  Fact sheet snapshot-format.md.
+// Writes snapshots that read_snapshot() reads back.  See snapshot-format.md.
 #pragma once
 
 #include <span>

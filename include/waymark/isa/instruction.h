@@ -1,5 +1,5 @@
 // What the trace needs to know of an instruction: is it a waypoint, of which kind, where does it
-// go.  Fact sheet isa-waypoints.md.
+// go.  See isa-waypoints.md.
 #pragma once
 
 #include <cstdint>
@@ -57,10 +57,10 @@ struct Core {
 };
 
 /// The architecture and profile of a core by its name ("Cortex-A53", "ARMv8.2-A", "ARM-aa64");
-/// sheet section 2.1.  kNotFound for a name that is not known.
+/// isa-waypoints.md 2.1.  kNotFound for a name that is not known.
 Result<Core> core_by_name(std::string_view name);
 
-/// What a protocol counts as a waypoint; sheet section 1.
+/// What a protocol counts as a waypoint; isa-waypoints.md 1.
 struct Options {
   Arch arch = Arch::kV7;
   bool dsb_dmb_waypoints = false;

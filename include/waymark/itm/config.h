@@ -1,4 +1,4 @@
-// The register of an ITM and what decoding needs of it.  Fact sheet stm-itm.md section 15.
+// The register of an ITM and what decoding needs of it.  See stm-itm.md 15.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Packets to elements: stimulus pages, local and global time, and the pairs of data trace.
-// Fact sheet stm-itm.md section 14.
+// See stm-itm.md 14.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Packets to bytes: the parser's mirror.  Fact sheet stm-itm.md section 11.
+// Packets to bytes: the parser's mirror.  See stm-itm.md 11.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The named fields of every packet type.  Fact sheet stm-itm.md section 12.
+// The named fields of every packet type.  See stm-itm.md 12.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// ITM and DWT packets as values.  Fact sheet stm-itm.md sections 11 and 12.
+// ITM and DWT packets as values.  See stm-itm.md 11 and 12.
 #pragma once
 
 #include <cstdint>

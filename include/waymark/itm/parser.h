@@ -1,4 +1,4 @@
-// Bytes to packets.  Fact sheet stm-itm.md sections 11 and 12.
+// Bytes to packets.  See stm-itm.md 11 and 12.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Where the reference's packet processor and decoder depart from the architecture, one named flag
-// each.  All are off in native use and on in the compatible programs.  Fact sheet stm-itm.md
-// sections 12 and 14.
+// each.  All are off in native use and on in the compatible programs.  See stm-itm.md
+// 12 and 14.
 #pragma once
 
 #include "waymark/base/named_quirk.h"

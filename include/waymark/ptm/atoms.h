@@ -1,4 +1,4 @@
-// Atom packets.  Fact sheet ptm.md section 4.
+// Atom packets.  See ptm.md 4.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The registers of a PTM (PFT 1.0 and 1.1) and what decoding needs of them.  Fact sheet ptm.md
-// section 1.
+// The registers of a PTM (PFT 1.0 and 1.1) and what decoding needs of them.  See ptm.md
+// 1.
 #pragma once
 
 #include <cstdint>

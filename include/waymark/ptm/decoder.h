@@ -1,4 +1,4 @@
-// Packets to elements.  Fact sheet ptm.md sections 8 and 9.
+// Packets to elements.  See ptm.md 8 and 9.
 #pragma once
 
 #include <array>
@@ -91,7 +91,7 @@ class Decoder : private DecoderState {
   /// A fatal error: nothing more comes before reset().
   [[nodiscard]] bool failed() const { return failed_; }
 
-  /// Waits for synchronisation again; sheet section 8.
+  /// Waits for synchronisation again; ptm.md 8.
   void reset();
 
   /// Bytes are missing before the next packet: it waits for synchronisation without a word, and

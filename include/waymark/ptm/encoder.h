@@ -1,4 +1,4 @@
-// Packets to bytes: the parser's mirror.  Fact sheet ptm.md sections 3 to 6.
+// Packets to bytes: the parser's mirror.  See ptm.md 3 to 6.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The named fields of every packet type.  Fact sheet ptm.md sections 4 to 6.
+// The named fields of every packet type.  See ptm.md 4 to 6.
 #pragma once
 
 #include <span>

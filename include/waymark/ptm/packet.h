@@ -1,4 +1,4 @@
-// PTM packets as values.  Fact sheet ptm.md sections 2 to 6.
+// PTM packets as values.  See ptm.md 2 to 6.
 #pragma once
 
 #include <cstdint>

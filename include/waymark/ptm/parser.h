@@ -1,4 +1,4 @@
-// Bytes to packets.  Fact sheet ptm.md sections 3 to 7.
+// Bytes to packets.  See ptm.md 3 to 7.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace waymark::ptm {
 
 using frames::ParserStatistics;
 
-/// What a parser keeps from one block to the next; sheet section 2.
+/// What a parser keeps from one block to the next; ptm.md 2.
 struct ParserState {
   /// No packet is longer, nor a chunk of unsynchronised bytes.
   static constexpr std::size_t kMaxPacketBytes = 32;
@@ -40,10 +40,10 @@ struct ParserState {
   bool first_chunk_given_before_ = false;  ///< The jump.
   std::uint8_t doubtful_bytes_ = 0;        ///< So many more are looked at for cycle counts.
 
-  // Registers that packets update; sheet section 2.
+  // Registers that packets update; ptm.md 2.
   Address address_;
   isa::Isa isa_ = isa::Isa::kUnknown;
-  bool alt_isa_ = false;  ///< The variable of sheet section 5.3.
+  bool alt_isa_ = false;  ///< The variable of ptm.md 5.3.
   Context context_;
   std::uint64_t timestamp_ = 0;
   // How often each doubt arose since the last A-sync, and which were told.

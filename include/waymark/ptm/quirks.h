@@ -1,5 +1,5 @@
 // Where the reference decoder departs from the architecture, one named flag each.  All are off in
-// native use and on in the compatible programs.  Fact sheet ptm.md.
+// native use and on in the compatible programs.  See ptm.md.
 #pragma once
 
 #include "waymark/base/named_quirk.h"

@@ -1,4 +1,4 @@
-// The listing's wording of PTM packets.  Fact sheet ptm.md sections 4 to 6.
+// The listing's wording of PTM packets.  See ptm.md 4 to 6.
 #pragma once
 
 #include <string_view>

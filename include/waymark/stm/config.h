@@ -1,4 +1,4 @@
-// The registers of an STM and how its stream is to be read.  Fact sheet stm-itm.md sections 1, 8.
+// The registers of an STM and how its stream is to be read.  See stm-itm.md 1, 8.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packets to elements.  Fact sheet stm-itm.md section 7.
+// Packets to elements.  See stm-itm.md 7.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace waymark::stm {
 
-/// What a decoder keeps from one packet to the next; sheet section 9.
+/// What a decoder keeps from one packet to the next; stm-itm.md 9.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
   /// More than any packet can tell: of sums of differences none tells the whole.

@@ -1,4 +1,4 @@
-// Packets to nibbles: the parser's mirror.  Fact sheet stm-itm.md sections 1 to 4.
+// Packets to nibbles: the parser's mirror.  See stm-itm.md 1 to 4.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The named fields of every packet.  Fact sheet stm-itm.md sections 2 to 4.
+// The named fields of every packet.  See stm-itm.md 2 to 4.
 #pragma once
 
 #include <span>

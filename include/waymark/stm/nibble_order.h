@@ -1,5 +1,5 @@
-// Which nibble comes first in fields of several nibbles: no packet below STPv2.2 says so.  Fact
-// sheets stm-itm.md section 1, mipi-syst.md section 4 ("nibble order trap").
+// Which nibble comes first in fields of several nibbles: no packet below STPv2.2 says so.  See
+// stm-itm.md 1, mipi-syst.md 4 ("nibble order trap").
 #pragma once
 
 #include <cstdint>

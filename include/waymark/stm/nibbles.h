@@ -1,5 +1,5 @@
 // Many nibbles at a time: unaligned loads of a stream that carries the low nibble of a byte first.
-// Fact sheet stm-itm.md section 1.
+// See stm-itm.md 1.
 #pragma once
 
 #include <bit>

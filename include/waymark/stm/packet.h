@@ -1,4 +1,4 @@
-// STPv2 packets as values.  Fact sheet stm-itm.md sections 2 to 5.
+// STPv2 packets as values.  See stm-itm.md 2 to 5.
 #pragma once
 
 #include <cstdint>

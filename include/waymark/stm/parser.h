@@ -1,4 +1,4 @@
-// Nibbles to packets.  Fact sheet stm-itm.md sections 1 to 5.
+// Nibbles to packets.  See stm-itm.md 1 to 5.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct HeaderTables;
 
 using frames::ParserStatistics;
 
-/// What a parser keeps from one block to the next; sheet section 9.  Without what only
+/// What a parser keeps from one block to the next; stm-itm.md 9.  Without what only
 /// Quirks::unsynced_by_block needs.
 struct ParserState {
   /// Unsynchronised bytes come out in packets of this many.
@@ -146,7 +146,7 @@ class Parser : private ParserState, frames::BlockReader {
   static constexpr std::size_t kReadAhead = 32;
   static constexpr unsigned kAsyncFs = kAsyncNibbles - 1;
 
-  /// By the length nibble of a timestamp; sheet section 3.
+  /// By the length nibble of a timestamp; stm-itm.md 3.
   static constexpr std::array<std::uint8_t, 16> kTimestampNibbles = {0, 1, 2,  3,  4,  5,  6,  7,
                                                                      8, 9, 10, 11, 12, 14, 16, 0};
   static constexpr unsigned kBadTimestampLength = 15;

@@ -1,5 +1,5 @@
 // Where the reference departs from STPv2, or shows what it should not, one named flag each.  All
-// are off in native use and on in the compatible programs.  Fact sheet stm-itm.md section 5.
+// are off in native use and on in the compatible programs.  See stm-itm.md 5.
 #pragma once
 
 #include "waymark/base/named_quirk.h"

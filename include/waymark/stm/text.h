@@ -1,4 +1,4 @@
-// The listing's wording of STM packets.  Fact sheet stm-itm.md section 6.
+// The listing's wording of STM packets.  See stm-itm.md 6.
 #pragma once
 
 #include <string_view>

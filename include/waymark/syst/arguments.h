@@ -1,6 +1,6 @@
 // How the arguments of a printf are packed into a message: by the conversions of its format, as the
 // sender's printf takes them, not by the types that C++ gives them.  Part of instrument.h: header
-// only, C++20, without any other header of Waymark.  Fact sheet mipi-syst.md section 3.
+// only, C++20, without any other header of Waymark.  See mipi-syst.md 3.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Messages out of the channels of an STM or another STP source.  Fact sheet mipi-syst.md section 4.
+// Messages out of the channels of an STM or another STP source.  See mipi-syst.md 4.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// From the clocks of message sources to that of the transport.  Fact sheet mipi-syst.md section 5.
+// From the clocks of message sources to that of the transport.  See mipi-syst.md 5.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Collateral: what turns the numbers in messages into text.  Fact sheet mipi-syst.md section 8.
+// Collateral: what turns the numbers in messages into text.  See mipi-syst.md 8.
 #pragma once
 
 #include <cstdint>

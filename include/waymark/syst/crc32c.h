@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of SyS-T messages.  Fact sheet mipi-syst.md section 1.5.
+// CRC-32C (Castagnoli), the checksum of SyS-T messages.  See mipi-syst.md 1.5.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A message as its transport delivers it, not yet parsed.  Fact sheet mipi-syst.md sections 4, 12.
+// A message as its transport delivers it, not yet parsed.  See mipi-syst.md 4, 12.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The identity of a SyS-T client.  Fact sheet mipi-syst.md section 1.2.
+// The identity of a SyS-T client.  See mipi-syst.md 1.2.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Frames to records: parsed, with the client that they belong to and the time at which they were
-// made.  Fact sheet mipi-syst.md sections 5 to 8.
+// made.  See mipi-syst.md 5 to 8.
 #pragma once
 
 #include <cstdint>

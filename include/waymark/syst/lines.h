@@ -1,4 +1,4 @@
-// Messages out of console text.  Fact sheet mipi-syst.md sections 7.1 and 12.
+// Messages out of console text.  See mipi-syst.md 7.1 and 12.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// SyS-T messages as values.  Fact sheet mipi-syst.md sections 1 and 2.
+// SyS-T messages as values.  See mipi-syst.md 1 and 2.
 #pragma once
 
 #include <cstdint>

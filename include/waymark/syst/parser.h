@@ -1,4 +1,4 @@
-// Bytes to messages.  Fact sheet mipi-syst.md sections 1, 2 and 6.
+// Bytes to messages.  See mipi-syst.md 1, 2 and 6.
 #pragma once
 
 #include <cstdint>

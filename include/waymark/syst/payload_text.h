@@ -1,4 +1,4 @@
-// What a message says, as text.  Fact sheet mipi-syst.md sections 6 and 7.
+// What a message says, as text.  See mipi-syst.md 6 and 7.
 #pragma once
 
 #include "waymark/base/text_buffer.h"

@@ -1,4 +1,4 @@
-// printf formats with arguments from a message.  Fact sheet mipi-syst.md section 3.
+// printf formats with arguments from a message.  See mipi-syst.md 3.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Where the reference printer departs from SyS-T, one named flag each.  All are off in native use
-// and on in systprint.  Fact sheet mipi-syst.md; the vectors that show them are named.
+// and on in systprint.  See mipi-syst.md; the vectors that show them are named.
 #pragma once
 
 namespace waymark::syst {

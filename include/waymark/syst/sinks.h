@@ -1,5 +1,5 @@
 // Where instrument.h sends its messages: text lines, plain bytes, STP, and the stimulus ports of a
-// CoreSight STM.  Header only, C++20.  Fact sheet mipi-syst.md sections 4 and 7.1.
+// CoreSight STM.  Header only, C++20.  See mipi-syst.md 4 and 7.1.
 #pragma once
 
 #include <array>

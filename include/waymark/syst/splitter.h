@@ -1,5 +1,5 @@
-// Messages out of plain bytes: files, serial lines, ring buffers.  Fact sheet mipi-syst.md
-// sections 1 and 12.
+// Messages out of plain bytes: files, serial lines, ring buffers.  See mipi-syst.md
+// 1 and 12.
 #pragma once
 
 #include <algorithm>

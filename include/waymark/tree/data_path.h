@@ -1,5 +1,5 @@
 // The push driver: give bytes, get elements one by one, and say when to wait.
-// Fact sheet frames.md section 8.
+// See frames.md 8.
 #pragma once
 
 #include <cstdint>

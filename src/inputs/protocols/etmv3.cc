@@ -11,7 +11,7 @@
 namespace waymark::inputs {
 namespace {
 
-// -- Registers; sheet snapshot-format.md section 4. -----------------------------------------------
+// -- Registers; snapshot-format.md 4. -------------------------------------------------------------
 
 constexpr RegisterRule kRegisters[] = {
     {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};

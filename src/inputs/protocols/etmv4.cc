@@ -11,7 +11,7 @@
 namespace waymark::inputs {
 namespace {
 
-// -- Registers; sheet snapshot-format.md section 4. -----------------------------------------------
+// -- Registers; snapshot-format.md 4. -------------------------------------------------------------
 
 etmv4::Config read_common(const RegisterReader& registers, isa::Core core) {
   etmv4::Config config;

@@ -11,7 +11,7 @@
 namespace waymark::inputs {
 namespace {
 
-// -- Registers; sheet snapshot-format.md section 4. -----------------------------------------------
+// -- Registers; snapshot-format.md 4. -------------------------------------------------------------
 
 ptm::Config read_config(const RegisterReader& registers, isa::Core core) {
   ptm::Config config;
