@@ -26,6 +26,11 @@ def program(variable, name):
     return path
 
 
+def pytest_make_parametrize_id(val):
+    """A command line as it is typed."""
+    return ' '.join(map(str, val))[:60] if isinstance(val, (list, tuple)) else None
+
+
 @pytest.fixture(scope='session')
 def repository():
     return ROOT

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import threading
@@ -141,22 +142,25 @@ class Runner:
                 environment[name] = str(value)
         return environment
 
-    def start(self, *args, env=None, cwd=None, closed=(), sigpipe='default', **pipes):
-        """Starts the program: a subprocess.Popen.
+    def start(self, *args, env=None, cwd=None, closed=(), limits=None, sigpipe='default', **pipes):
+        """Starts the program: the command, and a subprocess.Popen.
 
-        `closed`: descriptors (0, 1, 2) that the program finds closed.  `sigpipe`: 'default' as in a
-        shell, or 'ignored' as below many services.
+        `closed`: descriptors (0, 1, 2) that the program finds closed.  `limits`: of its resources,
+        {resource.RLIMIT_...: value}.  `sigpipe`: 'default' as in a shell, or 'ignored' as under many
+        services.
         """
         command = [str(self.program), *map(str, args)]
 
-        def close_descriptors():
+        def prepare():
+            for kind, value in (limits or {}).items():
+                resource.setrlimit(kind, (value, value))
             for descriptor in closed:
                 os.close(descriptor)
 
         return command, subprocess.Popen(
             command, cwd=cwd or self.folder, env=self.environment(env),
             restore_signals=sigpipe == 'default',
-            preexec_fn=close_descriptors if closed else None, **pipes)
+            preexec_fn=prepare if closed or limits else None, **pipes)
 
     def __call__(self, *args, stdin=b'', expect=0, stdout=None, stderr=None, crash_check=True,
                  timeout=HANG_SECONDS, **options):
@@ -201,7 +205,7 @@ class Runner:
 
         The signal is sent after `after` bytes have arrived in the pipe; then the rest is read.
         """
-        # A process group of its own, and interrupts not ignored, as below a terminal.
+        # A process group of its own, and interrupts not ignored, as under a terminal.
         command, process = self.start(*args, **options, stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                       start_new_session=True)

@@ -1,0 +1,117 @@
+"""waymark count: totals, blocks, branches, functions, and what is wrong."""
+import csv
+
+import pytest
+from support.snapshots import make_good, make_snapshot
+from support.trace_bytes import ATOM_E, ETMV4_START, framed
+
+
+def json_of_type(result, kind):
+    return [row for row in result.json_lines() if row['type'] == kind]
+
+
+def rows(result):
+    return list(csv.DictReader(result.lines))
+
+
+def test_totals(run, good):
+    run('count', good).quiet().matches('^instructions +10$', '^branches taken +5$').has('1 trace_on')
+
+
+def test_blocks(run, good):
+    run('count', good, '--top', 5).has('0x0000000000080000-0x0000000000080008 A64 2', '100.00%')
+
+
+def test_blocks_as_csv(run, good):
+    row, = rows(run('count', good, '--format', 'csv'))
+    expected = {'id': '16', 'isa': 'A64', 'el': '1', 'security': 'non_secure', 'bits': '64', 'context_id': '',
+                'vmid': '', 'start': '0x80000', 'end': '0x80008', 'count': '2', 'times': '5',
+                'instructions': '10', 'last': 'branch'}
+    assert {name: row[name] for name in expected} == expected
+    assert list(row)[:13] == list(expected)
+
+
+def test_branches_as_csv(run, good):
+    run('count', good, '--format', 'csv', '--edges').has(
+        '16,A64,1,non_secure,64,,,0x80004,0x80000,branch,,1,5')
+
+
+def test_json(run, good):
+    result = run('count', good, '--format', 'json', '--all')
+    total, = json_of_type(result, 'count')
+    assert (total['id'], total['instructions']) == (16, 10)
+    block, = json_of_type(result, 'count_block')
+    assert block['times'] == 5
+    branch, = json_of_type(run('count', good, '--format', 'json', '--edges', '--top', 1), 'count_branch')
+    assert branch['to'] == '0x80000'
+
+
+def test_functions(run, quicksort):
+    run('count', quicksort, '--functions').matches(
+        r'^ 46\.54% +20899 +987 +986 +0  fibonacci$', ' by_last_digit$')
+    row, = rows(run('count', quicksort, '--functions', '--top', 1, '--by', 'times', '--format', 'csv'))
+    assert list(row.values())[:7] == ['fibonacci', '0x400334', '0x400397', '20899', '987', '986', '0']
+    functions = json_of_type(run('count', quicksort, '--functions', '--format', 'json'), 'count_function')
+    assert {function['name']: function['start'] for function in functions}['quicksort'] == '0x400244'
+
+
+def test_functions_of_an_image_without_names(run, good, quicksort):
+    program = quicksort / 'quicksort.elf'
+    run('count', good, '--functions', expect=3).one_sentence('--symbols FILE')
+    run('count', good, '--functions', '--symbols', program).has('(no name)')
+    # Moved so that `run` begins at 0x80000.
+    run('count', good, '--functions', '--symbols', f'{program}@0xffffffffffc7fafc').matches(
+        r'^ *100\.00% +10 +0 +0 +0  run$')
+    run('count', good, '--functions', '--symbols', 'nowhere.elf', expect=3).one_sentence('nowhere.elf')
+    run('count', good, '--functions', '--edges', expect=2).one_sentence('--edges')
+
+
+@pytest.mark.parametrize('option, text', [
+    (['--by', 'times'], '0x0000000000080000-0x0000000000080008 A64 2'),
+    (['--edges'], '0x0000000000080004'),
+])
+def test_an_order_or_branches_show_some_without_a_number(run, good, option, text):
+    run('count', good, *option).has(text)
+
+
+@pytest.mark.parametrize('options', [['--top', 3, '--all'], ['-j', 0], ['--top', 0], ['--by', 'size']])
+def test_options_that_make_no_sense(run, good, options):
+    run('count', good, *options, expect=2).one_sentence()
+
+
+def test_statistics_include_the_frames(run, tmp_path):
+    make_snapshot(tmp_path / 'framed', framed(0x10, ETMV4_START + ATOM_E * 2), 'coresight')
+    run('count', 'framed', '--stats').says('28 bytes to sources')
+
+
+def test_any_number_of_threads_counts_the_same(run, good):
+    options = ('--all', '--format', 'json')
+    assert run('count', good, *options).out == run('count', good, *options, '-j', 3).out
+
+
+def test_an_order_by_cycles_that_were_not_traced(run, good):
+    run('count', good, '--top', 3, '--by', 'cycles')
+
+
+def test_output_file(run, good, tmp_path):
+    run('count', good, '-o', 'result.txt', '--stats').empty().says('31 bytes')
+    assert 'instructions' in (tmp_path / 'result.txt').read_text()
+
+
+def test_no_image(run, tmp_path):
+    (make_good(tmp_path / 'bare') / 'program.bin').unlink()
+    run('count', 'bare', expect=1).says('no instruction could be counted')
+
+
+def test_no_synchronisation(run, tmp_path):
+    make_snapshot(tmp_path / 'noise', ATOM_E * 4)
+    run('count', 'noise', expect=1).says('no synchronisation point')
+
+
+@pytest.mark.parametrize('capture', ['good', 'quicksort'])
+def test_as_many_instructions_as_decode_shows(run, request, capture):
+    path = request.getfixturevalue(capture)
+    shown = sum(row['instructions'] for row in run('decode', path, '--format', 'json').json_lines()
+                if row.get('kind') == 'range')
+    total, = json_of_type(run('count', path, '--format', 'json'), 'count')
+    assert shown == total['instructions'] > 0

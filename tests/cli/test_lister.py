@@ -1,0 +1,166 @@
+"""trc_pkt_lister beyond what the recorded listings show: options, log destinations, broken inputs.
+
+Its texts are those of the reference, and stay as they are.
+"""
+import resource
+
+import pytest
+from support.snapshots import append, edit, make_good, make_snapshot
+from support.trace_bytes import ATOM_E, ETMV4_START
+
+
+@pytest.fixture
+def listing(lister, tmp_path):
+    """listing(OPTION...): lists the folder `good` of tmp_path, or the one that --ss_dir names."""
+    make_good(tmp_path / 'good')
+
+    def run(*options, capture='good', **more):
+        return lister('-logstdout', '-no_time_print', '-ss_dir', capture, *options, **more)
+    return run
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    make_snapshot(tmp_path / 'damaged', ETMV4_START + ATOM_E + b'\x23' + ATOM_E)
+    return 'damaged'
+
+
+@pytest.fixture
+def quiet_lister(lister, tmp_path):
+    """The lister with its log in its default places."""
+    make_good(tmp_path / 'good')
+    return lister
+
+
+def test_packets_and_elements(listing, lister):
+    result = listing('-decode').quiet().has(
+        'Using ETB_0 as trace source',
+        'Trace Packet Lister : Protocol printer ETMV4I on Trace ID 0x0',
+        'Gen_Info : FileAcc; Range::0x80000:80007; Mem Space::Any',
+        'Filename=good/program.bin',
+        'Idx:26; ID:0; [0xf7 ];\tI_ATOM_F1 : Atom format 1.; E',
+        'Idx:26; ID:10; OCSD_GEN_TRC_ELEM_INSTR_RANGE(exec range=0x80000:[0x80008] num_i(2) last_sz(4) '
+        '(ISA=A64) E BR  )',
+        'ID:0\tEND OF TRACE DATA',
+        'Trace Packet Lister : Trace buffer done, processed 31 bytes.')
+    assert result.lines[:8] == [
+        'Trace Packet Lister: CS Decode library testing', '-----------------------------------------------', '',
+        '** Library Version : 1.8.0', '', 'Test Command Line:-',
+        f'{lister.program}   -logstdout  -no_time_print  -ss_dir  good  -decode  ', '']
+
+
+def test_the_default_log_is_standard_output_and_a_file(quiet_lister, tmp_path):
+    first = quiet_lister('-ss_dir', 'good')
+    log = tmp_path / 'trc_pkt_lister.ppl'
+    assert log.read_bytes() == first.out_bytes
+    second = quiet_lister('-ss_dir', 'good')
+    assert log.read_bytes() == first.out_bytes + second.out_bytes, 'it appends'
+
+
+@pytest.mark.parametrize('args, status, text', [
+    (['-ss_dir'], 255, 'Trace Packet Lister : Error: Missing directory string on -ss_dir option'),
+    (['-logfilename'], 254, 'Bad logger command line options'),
+    (['-ss_dir', 'good', '-id', '0x70'], 255, 'Trace Packet Lister : Error: invalid ID number 0x70 on -id option'),
+    (['-help'], 255, '-decode_only'),
+])
+def test_arguments_that_end_the_run(quiet_lister, args, status, text):
+    quiet_lister(*args, expect=status).has(text)
+
+
+@pytest.mark.parametrize('options, texts', [
+    (['-frobnicate'], ['Trace Packet Lister : Warning: Ignored unknown option -frobnicate.', 'Trace buffer done']),
+    (['-src_name', 'ETB_7'], ['Trace Packet Lister : Trace source name ETB_7 not found', 'Valid source names are:-']),
+    ([], ['ss2_dcdtree : Warning: Default set for register. Missing TRCIDR8']),
+    (['-decode', '-stats'], ['Decode stats ID 0x0', 'Total Bytes: 31; Unsynced Bytes: 0']),
+    (['-decode', '-profile'], ['Generic Packets processed:-', 'OCSD_GEN_TRC_ELEM_INSTR_RANGE : 5']),
+])
+def test_options(listing, options, texts):
+    listing(*options).has(*texts)
+
+
+def test_a_profile_prints_nothing_else(listing):
+    assert not [line for line in listing('-decode', '-profile').lines if line.startswith('Idx')]
+
+
+def test_a_snapshot_that_does_not_exist(listing):
+    listing(capture='nowhere').has('Trace Packet Lister : Snapshot pathnowhere not found')
+
+
+def test_verbose_reading_of_the_snapshot(listing, tmp_path):
+    append(make_good(tmp_path / 'verbose') / 'etm.ini', '[extra]\nanything\n')
+    result = listing('-ss_verbose', capture='verbose')
+    assert [line for line in result.lines if line.startswith('snapshot_')] == [
+        'snapshot_parser : Start of snapshot section',
+        'snapshot_parser : Start of device_list section',
+        'snapshot_parser : Start of trace section',
+        'snapshot_reader : Parsed snapshot.ini.',
+        'snapshot_reader : Found 2 devices.',
+        'snapshot_reader : Device 1: Ini file = cpu.ini; Name = UNKNOWN',
+        'snapshot_parser : Start of device section',
+        'snapshot_parser : Start of dump section',
+        'snapshot_reader : Device 2: Ini file = etm.ini; Name = UNKNOWN',
+        'snapshot_parser : Start of device section',
+        'snapshot_parser : Start of regs section',
+        'snapshot_parser : Unknown section ignored: extra',
+        'snapshot_reader : Trace Metadata ini file found : trace.ini',
+        'snapshot_parser : Start of trace_buffers section',
+        'snapshot_parser : Start of buffer0 section',
+        'snapshot_parser : Start of source_buffers section',
+        'snapshot_parser : Start of core_trace_sources section',
+        'snapshot_reader : Done.']
+    assert not [line for line in listing(capture='verbose').lines if line.startswith('snapshot_')]
+
+
+def test_a_log_that_may_not_grow(quiet_lister, tmp_path):
+    (tmp_path / 'limited.ppl').write_bytes(bytes(1000))
+    quiet_lister('-ss_dir', 'good', '-decode', '-logfilename', 'limited.ppl', expect=1,
+                 limits={resource.RLIMIT_FSIZE: 1024}).says('cannot write the listing')
+
+
+def test_a_log_on_a_full_disk(quiet_lister):
+    quiet_lister('-ss_dir', 'good', '-logfilename', '/dev/full', expect=1).says('cannot write the listing')
+
+
+def test_a_missing_register(listing, tmp_path):
+    edit(make_good(tmp_path / 'register') / 'etm.ini', ('TRCIDR0=0x28000EA1\n', ''))
+    listing(capture='register').has('ss2_dcdtree : Error:Missing TRCIDR0',
+                                    'Failed to create decoder for source ETM_0.')
+
+
+def test_a_missing_trace_file(listing, tmp_path):
+    (make_good(tmp_path / 'untraced') / 'trace.bin').unlink()
+    listing(capture='untraced').has('Trace Packet Lister : Error : Unable to open trace buffer.')
+
+
+def test_raw_data_read_as_frames(listing, tmp_path):
+    make_snapshot(tmp_path / 'unframed', ETMV4_START + ATOM_E * 3, 'coresight')
+    listing('-decode', capture='unframed').has('Trace Packet Lister : Data Path fatal error', 'processed 0 bytes')
+
+
+@pytest.mark.parametrize('options, texts', [
+    (['-decode'], ['DCD_ETMV4 : 0x0019 (OCSD_ERR_BAD_DECODE_PKT) [Reserved or unknown packet in decoder.]; '
+                   'TrcIdx=27; CS ID=10; Unknown packet type.']),
+    ([], ['PKTP_ETMV4I : 0x0014 (OCSD_ERR_INVALID_PCKT_HDR) [Invalid packet header]; TrcIdx=27; CS ID=10; '
+          'Idx:27; ID:0;']),
+    (['-decode', '-halt_err'], ['Trace Packet Lister : Data Path fatal error', 'processed 28 bytes']),
+], ids=['decoding', 'packets_only', 'halt_on_error'])
+def test_a_bad_packet(listing, damaged, options, texts):
+    listing(*options, capture=damaged).has(*texts)
+
+
+def test_an_unsupported_configuration(listing, tmp_path):
+    edit(make_good(tmp_path / 'loads') / 'etm.ini', ('TRCCONFIGR=0x1', 'TRCCONFIGR=0x7'))
+    listing('-decode', capture='loads').has(
+        'I_ASYNC',
+        'DCD_ETMV4 : 0x0003 (OCSD_ERR_NOT_INIT) [Component not initialised.]; No decoder configuration information',
+        'Trace Packet Lister : Data Path fatal error')
+
+
+def test_a_limit_of_ranges_from_the_environment(listing):
+    listing('-decode', env={'OPENCSD_INSTR_RANGE_LIMIT': 1}).has('OCSD_ERR_I_RANGE_LIMIT_OVERRUN')
+
+
+def test_waits_change_nothing_when_decoding(listing):
+    def lines(*options):
+        return [line for line in listing('-decode', *options).lines if 'ss_dir' not in line]
+    assert lines() == lines('-test_waits', '3')

@@ -1,0 +1,65 @@
+"""Synthetic captures: made, read by every reader, compared with their ground truth."""
+import re
+
+import pytest
+from conftest import PROTOCOLS
+
+SMALL = ('--isa', 'A32', '--size', 100000, '--timestamps', 100)
+
+
+@pytest.fixture(scope='module', params=PROTOCOLS)
+def capture(request, synth):
+    return synth('--protocol', request.param, *SMALL)
+
+
+def test_it_decodes_as_it_happened(run, capture):
+    run('synth', '--check', capture).has('as it happened')
+    run('decode', capture, '--strict')
+
+
+def test_the_lister_reads_it(lister, synthetic):
+    log = lister('-ss_dir', synthetic, '-decode', '-logstdout').out
+    assert not re.search('OCSD_ERR|BAD_SEQUENCE|RESERVED', log)
+    assert 'ID:10' in log
+
+
+def test_making_one_is_silent_on_standard_error(run):
+    run('synth', '-o', 'x', '--size', 1000).quiet()
+
+
+def test_several_sources_with_everything_on(run):
+    run('synth', '-o', 'many', '--protocol', 'etmv4,ete', '--cores', 2, '--size', '1M', '--return-stack',
+        '--cycle-counts', '--timestamps', 50, '--events', 100, '--context-ids', 3, '--vmids', 2,
+        '--speculation', 16, '--overflows', 3000, '--discards', 3000, '--filter', 1000, '--q', 500,
+        '--exceptions', 200, '--framing', 'fsync').has('4 sources')
+    run('synth', '--check', 'many')
+
+
+def test_the_same_seed_gives_the_same_bytes(run, synth, tmp_path):
+    first = (synth('--protocol', 'etmv4', *SMALL) / 'trace.bin').read_bytes()
+    run('synth', '-o', 'again', '--protocol', 'etmv4', *SMALL)
+    assert (tmp_path / 'again/trace.bin').read_bytes() == first
+    run('synth', '-o', 'another', '--protocol', 'etmv4', *SMALL, '--seed', 2)
+    assert (tmp_path / 'another/trace.bin').read_bytes() != first
+
+
+def test_damage_is_a_difference(run):
+    run('synth', '-o', 'harmed', '--size', 100000, '--damage', 1000, '--drop', 10000, '--cut')
+    run('synth', '--check', 'harmed', expect=1)
+
+
+@pytest.mark.parametrize('options, status, said', [
+    ([], 2, '--output DIR'),
+    (['-o', 'x', '--protocol', 'ptm'], 2, 'A64'),
+    (['-o', 'x', '--protocol', 'nonsense'], 2, 'nonsense'),
+    (['-o', 'x', '--framing', 'none', '--cores', '2'], 2, ''),
+    (['-o', 'x', '--elf', 'missing.elf'], 3, 'missing.elf'),
+    (['-o', 'x', '--graph', 'wrong.graph'], 3, 'wrong.graph: line 2'),
+    (['--check', 'none'], 3, 'none'),
+    (['-o', 'taken/loop'], 4, 'taken'),
+])
+def test_bad_options(run, tmp_path, options, status, said):
+    (tmp_path / 'wrong.graph').write_text('function f\n jump\nend\n')
+    (tmp_path / 'taken').write_text('a file')
+    run('synth', *options, expect=status).one_sentence(said)
+    assert not (tmp_path / 'x').exists()
