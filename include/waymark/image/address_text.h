@@ -1,0 +1,56 @@
+// Addresses and ranges of addresses as users write them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "waymark/base/result.h"
+#include "waymark/image/symbols.h"
+
+namespace waymark::image {
+
+/// At least one byte.  Both ends are included, so that a range can reach the top of memory.
+struct AddressRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+
+  [[nodiscard]] bool contains(std::uint64_t address) const {
+    return address >= first && address <= last;
+  }
+  /// Whether the bytes from `start` to before `end` touch the range.
+  [[nodiscard]] bool touches(std::uint64_t start, std::uint64_t end) const {
+    return start < end && start <= last && end - 1 >= first;
+  }
+};
+
+/// The bytes that a name stands for.  kNotFound: it is not known; any other error is about a name
+/// that is known, and ends the reading.
+using NameLookup = std::function<Result<AddressRange>(std::string_view name)>;
+
+/// Looks among the functions of `symbols`, which must outlive the lookup.  kConflict: several
+/// functions have the name.
+NameLookup function_lookup(const Symbols& symbols);
+
+/// Reads a range of addresses.  N is a number, decimal or hexadecimal after 0x; P is N, NAME or
+/// NAME+N:
+///
+///   P         one byte; of a NAME alone, all of what it stands for
+///   P..P      from the first address up to, not including, the second
+///   N+N       from an address, so many bytes
+///   NAME+N+N  the same
+///
+/// A text that is a known name as a whole is that name.  Without `names` there are no names.
+/// kInvalidArgument: none of these forms, an empty range, or beyond the top of memory; kNotFound:
+/// an unknown name; else as the lookup.  `detail` quotes the text.
+Result<AddressRange> parse_address_range(std::string_view text, const NameLookup& names = {});
+
+/// Reads one address: N, NAME or NAME+N.  Errors as those of parse_address_range().
+Result<std::uint64_t> parse_address(std::string_view text, const NameLookup& names = {});
+
+/// "0x1000..0x1010", as parse_address_range() reads it; of one byte, "0x1000".
+std::string address_range_text(const AddressRange& range);
+
+}  // namespace waymark::image
