@@ -239,13 +239,16 @@ Detection detect_trace(Bytes content) {
     return {InputKind::kEtmv4Stream,
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
+  const ItmFacts itm = itm_facts(content);
+  // Before PTM, for which a payload byte 0x08 after the synchronisation may pass as an I-sync, and
+  // before frames, which packets of one port resemble.
+  if (itm.clean()) return {InputKind::kItmStream, itm_sentence(itm)};
   const AsyncFacts ptm = ptm_async_facts(content);
-  if (ptm.first == std::size_t{0} && ptm.plausible())
+  if (ptm.first == std::size_t{0} && ptm.plausible() && !itm.plausible())
     return {InputKind::kPtmStream, "It starts with the alignment synchronisation of a PTM stream."};
   if (std::optional<Detection> syncs = detect_syncs(content)) return *std::move(syncs);
   const StmFacts stm = stm_facts(content);
   if (stm.plausible()) return {InputKind::kStmStream, stm_sentence(stm)};
-  const ItmFacts itm = itm_facts(content);
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
   // Frames of one byte would name one source in each of their ID bytes; no hardware does that.
   if (std::ranges::adjacent_find(content, std::not_equal_to{}) == content.end()) {

@@ -72,6 +72,8 @@ bool ItmFacts::certain() const {
          read * 4 >= size && !one_value;
 }
 
+bool ItmFacts::clean() const { return sync && bad == 0 && odd_syncs == 0 && plausible(); }
+
 bool ItmFacts::plausible() const {
   if (packets < kMinPackets || bad * 50 > packets || one_value || data * 8 < packets) return false;
   if (odd_syncs * 50 > packets) return false;

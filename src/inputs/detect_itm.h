@@ -27,6 +27,9 @@ struct ItmFacts {
 
   /// Too good to be anything else.
   [[nodiscard]] bool certain() const;
+  /// Synchronised, and without one bad packet from there on.  A PTM or ETMv3 stream begins with the
+  /// same synchronisation, but a few of its bytes already make a bad ITM packet.
+  [[nodiscard]] bool clean() const;
   /// Good enough if it is nothing else.
   [[nodiscard]] bool plausible() const;
 };

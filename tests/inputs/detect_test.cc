@@ -5,7 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <vector>
+
+#include "waymark/itm/encoder.h"
+#include "waymark/ptm/encoder.h"
 
 namespace waymark::inputs {
 namespace {
@@ -200,6 +204,114 @@ TEST(Detect, itm_stream_from_a_synchronisation_on) {
   append(data, swo(8));
   EXPECT_EQ(kind_of(data), InputKind::kItmStream);
   EXPECT_THAT(detect(Bytes(data)).why, HasSubstr("Offset 40"));
+}
+
+// What a short SWO capture holds: one synchronisation, then `packets` packets.
+enum class Swo : std::uint8_t { kText, kTextWithTime, kSamples, kDataTrace, kWords };
+constexpr Swo kSwoKinds[] = {Swo::kText, Swo::kTextWithTime, Swo::kSamples, Swo::kDataTrace,
+                             Swo::kWords};
+
+class SwoWriter {
+ public:
+  explicit SwoWriter(unsigned seed) : random_(seed) { put({.type = itm::PacketType::kAsync}); }
+
+  const Data& write(Swo kind, int packets) {
+    for (int i = 0; i < packets; ++i) packet(kind);
+    return data_;
+  }
+
+ private:
+  void packet(Swo kind) {
+    switch (kind) {
+      case Swo::kText:
+        return software(0, 1, ' ' + pick(94));
+      case Swo::kTextWithTime:
+        return pick(2) == 0 ? local_time() : software(0, 1, ' ' + pick(94));
+      case Swo::kSamples:
+        return pick(4) == 0 ? local_time() : hardware(2, 4, 0x08000000 + 2 * pick(0x8000));
+      case Swo::kDataTrace:
+        // A PC and a value for each access, as comparator 0 makes them.
+        if (pick(3) == 0) return local_time();
+        return pick(2) == 0 ? hardware(8, 4, 0x08000000 + 2 * pick(0x8000))
+                            : hardware(17, 4, pick(1000));
+      case Swo::kWords:
+        return software(static_cast<std::uint8_t>(pick(4)), 4, random_());
+    }
+  }
+  std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+  void local_time() {
+    put({.value = 1000 + pick(5000), .type = itm::PacketType::kLocalTimestamp, .size = 2});
+  }
+  void software(std::uint8_t port, std::uint8_t size, std::uint64_t value) {
+    put({.value = value, .type = itm::PacketType::kSoftware, .source = port, .size = size});
+  }
+  void hardware(std::uint8_t source, std::uint8_t size, std::uint64_t value) {
+    put({.value = value, .type = itm::PacketType::kHardware, .source = source, .size = size});
+  }
+  void put(const itm::Packet& packet) { ASSERT_TRUE(itm::encode(packet, data_)); }
+
+  std::mt19937 random_;
+  Data data_;
+};
+
+TEST(Detect, short_swo_is_itm) {
+  for (const Swo kind : kSwoKinds) {
+    for (const int packets : {30, 60, 100, 200, 300}) {
+      for (unsigned seed = 0; seed < 40; ++seed) {
+        const Detection found = detect(Bytes(SwoWriter(seed).write(kind, packets)));
+        ASSERT_EQ(found.kind, InputKind::kItmStream)
+            << "kind " << static_cast<int>(kind) << ", " << packets << " packets, seed " << seed
+            << ": " << found.why;
+      }
+    }
+  }
+}
+
+TEST(Detect, swo_whose_payload_looks_like_an_isync) {
+  // PC samples in 0x080xxxxx: a byte 0x08 and, four bytes later, one that may be its information.
+  Data data{0, 0, 0, 0, 0, 0x80};
+  for (int i = 0; i < 40; ++i) append(data, {0x17, 0x44, 0x01, 0x00, 0x08, 0x8F, 0x10, 0, 0, 0x21});
+  EXPECT_EQ(kind_of(data), InputKind::kItmStream);
+}
+
+// Synchronisations with I-syncs, and branches and atoms between them.
+Data ptm_trace(unsigned seed, int packets) {
+  std::mt19937 random(seed);
+  const ptm::Config config;
+  Data data;
+  const auto put = [&](const ptm::Packet& packet) {
+    ASSERT_TRUE(ptm::encode(packet, config, data));
+  };
+  for (int i = 0; i < packets; ++i) {
+    ptm::Packet packet;
+    if (i % 50 == 0) {
+      packet.type = ptm::PacketType::kAsync;
+      put(packet);
+      packet.type = ptm::PacketType::kIsync;
+      packet.isa = isa::Isa::kA32;
+      packet.address.value = 0x80000000U + static_cast<std::uint32_t>(random() % 0x10000) * 4;
+    } else if (random() % 3 == 0) {
+      packet.type = ptm::PacketType::kBranchAddress;
+      packet.isa = isa::Isa::kA32;
+      packet.address.value = static_cast<std::uint32_t>(random() % 0x800) * 4;
+      packet.address.update_bits = 14;
+    } else {
+      packet.type = ptm::PacketType::kAtom;
+      packet.atom_count = static_cast<std::uint8_t>(1 + random() % 5);
+      packet.atoms = static_cast<std::uint32_t>(random() % (1U << packet.atom_count));
+    }
+    put(packet);
+  }
+  return data;
+}
+
+TEST(Detect, short_ptm_is_not_swo) {
+  for (const int packets : {30, 100, 300}) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+      const Detection found = detect(Bytes(ptm_trace(seed, packets)));
+      ASSERT_EQ(found.kind, InputKind::kPtmStream) << packets << ' ' << seed << ": " << found.why;
+    }
+  }
 }
 
 TEST(Detect, text_and_little_itm_are_not_guessed) {
