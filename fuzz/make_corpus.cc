@@ -1,0 +1,310 @@
+// Writes the inputs that fuzzing starts from: each fuzz target gets pieces of real streams after
+// the settings that it takes from the front of its input.
+//
+//   make_corpus CORPUS SAMPLES [CAPTURE...]
+//
+// CORPUS/TARGET receives the files.  SAMPLES is the repository's root, whose trace scripts and
+// samples are used; synthetic captures of every protocol are made here.  CAPTURE is a further
+// snapshot folder.  A capture that cannot be opened is skipped with a note.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/random.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/etmv4data/layouts.h"
+#include "waymark/frames/splitter.h"
+#include "waymark/index/builder.h"
+#include "waymark/index/store.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/inputs/snapshot_writer.h"
+#include "waymark/inputs/trace_script.h"
+#include "waymark/synth/capture.h"
+
+namespace {
+
+using namespace waymark;
+namespace fs = std::filesystem;
+
+/// A target that decodes the stream of one protocol.
+struct StreamTarget {
+  Protocol protocol;
+  std::string_view name;
+  std::size_t settings;  ///< Bytes of settings at the front of its input.
+};
+
+constexpr std::array kStreamTargets = {
+    StreamTarget{Protocol::kEtmV4, "etmv4_packets_fuzz", 27},
+    StreamTarget{Protocol::kEtmV4, "etmv4_decode_fuzz", 9},
+    StreamTarget{Protocol::kEte, "etmv4_packets_fuzz", 27},
+    StreamTarget{Protocol::kEte, "etmv4_decode_fuzz", 9},
+    StreamTarget{Protocol::kPtm, "ptm_packets_fuzz", 15},
+    StreamTarget{Protocol::kPtm, "ptm_decode_fuzz", 9},
+    StreamTarget{Protocol::kEtmV3, "etmv3_packets_fuzz", 15},
+    StreamTarget{Protocol::kEtmV3, "etmv3_decode_fuzz", 6},
+    StreamTarget{Protocol::kStm, "stm_packets_fuzz", 4},
+    StreamTarget{Protocol::kStm, "stm_decode_fuzz", 11},
+    StreamTarget{Protocol::kStm, "syst_framing_fuzz", 1},
+    StreamTarget{Protocol::kItm, "itm_packets_fuzz", 3},
+    StreamTarget{Protocol::kItm, "itm_decode_fuzz", 7},
+    StreamTarget{Protocol::kEtmV4Data, "etmv4data_fuzz", 2 + 2 * etmv4data::Layouts::kCount},
+};
+
+constexpr std::size_t kPiece = 3000;  // Bytes of stream in an input: the targets take about 4096.
+constexpr std::size_t kPieces = 6;    // Of one stream.
+constexpr std::size_t kChoices = 3;   // Of settings for each piece.
+
+class Corpus {
+ public:
+  explicit Corpus(fs::path folder) : folder_(std::move(folder)) {}
+
+  /// `bytes` after `settings` bytes of settings, with several choices of these.
+  void add_pieces(std::string_view target, std::size_t settings, Bytes bytes) {
+    const std::size_t step = std::max<std::size_t>(bytes.size() / kPieces, kPiece);
+    for (std::size_t at = 0; at < bytes.size(); at += step) {
+      const Bytes piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+      for (std::size_t choice = 0; choice < kChoices; ++choice) {
+        std::vector<std::uint8_t> input(settings);
+        for (std::uint8_t& byte : input) byte = choice == 0 ? std::uint8_t{0} : random_.byte();
+        input.insert(input.end(), piece.begin(), piece.end());
+        add(target, input);
+      }
+    }
+  }
+
+  void add(std::string_view target, Bytes input) {
+    const fs::path folder = folder_ / target;
+    fs::create_directories(folder);
+    std::ofstream file(folder / fmt::format("seed-{:05}", count_++), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(input.data()),
+               static_cast<std::streamsize>(input.size()));
+    if (!file) throw fs::filesystem_error("cannot write an input", folder, {});
+  }
+
+  /// A file as it is, after `prefix`.
+  void add_file(std::string_view target, const fs::path& path, std::string_view prefix = {}) {
+    const auto file = MappedFile::open(path.string());
+    if (!file) return;
+    std::vector<std::uint8_t> input(prefix.begin(), prefix.end());
+    input.insert(input.end(), file->bytes().begin(), file->bytes().end());
+    add(target, input);
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  fs::path folder_;
+  support::Random random_{1};
+  std::size_t count_ = 0;
+};
+
+std::string text_of(const fs::path& path) {
+  const auto file = MappedFile::open(path.string());
+  if (!file) return {};
+  return {reinterpret_cast<const char*>(file->bytes().data()), file->size()};
+}
+
+void replace(std::string& text, std::string_view what, std::string_view with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
+    text.replace(at, what.size(), with);
+}
+
+/// The texts of a snapshot as snapshot_ini_fuzz takes them: in one, device files by numbers from 2.
+void add_ini(Corpus& corpus, const fs::path& folder) {
+  constexpr std::string_view kCut = "\n---\n";
+  std::string first = text_of(folder / "snapshot.ini");
+  std::string devices;
+  unsigned number = 2;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".ini" || name == "snapshot.ini" || name == "trace.ini")
+      continue;
+    replace(first, name, std::to_string(number++));
+    devices += kCut;
+    devices += text_of(entry.path());
+  }
+  const std::string text = first + std::string(kCut) + text_of(folder / "trace.ini") + devices;
+  corpus.add("snapshot_ini_fuzz",
+             Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+/// The streams of a capture, by trace ID; of a capture without frames, its bytes.
+void add_streams(Corpus& corpus, inputs::Capture& capture) {
+  const auto framing = inputs::frame_options(capture.framing());
+  std::unique_ptr<frames::StreamSplitter> splitter;
+  if (framing) splitter = std::make_unique<frames::StreamSplitter>(*framing);
+  std::vector<std::uint8_t> plain;
+  while (const auto block = capture.next_block()) {
+    if (splitter == nullptr) {
+      plain.insert(plain.end(), block->bytes.begin(), block->bytes.end());
+      continue;
+    }
+    if (!splitter->feed(block->index, block->bytes)) return;
+    while (true) {
+      const frames::Step step = splitter->step();
+      if (step == frames::Step::kNeedInput) break;
+      if (step == frames::Step::kError) splitter->resync();
+    }
+  }
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const Bytes bytes =
+        splitter == nullptr ? Bytes(plain) : splitter->stream(source.id).block().bytes;
+    for (const StreamTarget& target : kStreamTargets) {
+      if (target.protocol == source.source->protocol())
+        corpus.add_pieces(target.name, target.settings, bytes);
+    }
+  }
+}
+
+void add_index(Corpus& corpus, inputs::Capture& capture, const fs::path& scratch) {
+  const std::string path = (scratch / "seed.waymark-index").string();
+  fs::remove(path);
+  {
+    auto store = index::open_store(path, {.mode = index::StoreMode::kBuild, .wait = {}});
+    if (!store || !index::build(capture, **store, {})) return;
+  }
+  corpus.add_file("index_store_fuzz", path, std::string_view("\0", 1));
+}
+
+void add_snapshot(Corpus& corpus, const fs::path& folder, const fs::path& scratch) {
+  const auto open = [&] {
+    inputs::CaptureOptions options;
+    options.source.decode = false;
+    return inputs::Capture::open(folder.string(), options);
+  };
+  auto capture = open();
+  if (!capture) {
+    fmt::print(stderr, "make_corpus: skipped: {}\n", capture.error().detail);
+    return;
+  }
+  const Bytes trace = capture->trace().bytes();
+  corpus.add_pieces("frames_fuzz", 4, trace);
+  corpus.add_pieces("index_build_fuzz", 5, trace);
+  add_ini(corpus, folder);
+  add_streams(corpus, *capture);
+  if (trace.size() > (std::size_t{1} << 20)) return;
+  if (auto again = open()) add_index(corpus, *again, scratch);
+}
+
+void add_scripts(Corpus& corpus, const fs::path& root, const fs::path& scratch) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "tests" / "scripts")) {
+    if (entry.path().extension() != ".trace") continue;
+    corpus.add_file("trace_script_fuzz", entry.path());
+    const auto file = MappedFile::open(entry.path().string());
+    if (!file) continue;
+    const auto script = inputs::assemble_trace_script(
+        {reinterpret_cast<const char*>(file->bytes().data()), file->size()});
+    if (!script) continue;
+    const auto made = inputs::to_snapshot(*script, entry.path().parent_path().string());
+    if (!made) continue;
+    const fs::path folder = scratch / entry.path().stem();
+    if (inputs::write_snapshot(made->snapshot, made->files, folder.string()))
+      add_snapshot(corpus, folder, scratch);
+  }
+}
+
+void add_synthetic(Corpus& corpus, const fs::path& scratch) {
+  struct Choice {
+    Protocol protocol;
+    isa::Isa isa;
+    bool rich;  ///< Cycle counts, a return stack and speculation, where the protocol has them.
+  };
+  for (const Choice& choice :
+       {Choice{Protocol::kEtmV4, isa::Isa::kA64, false},
+        Choice{Protocol::kEtmV4, isa::Isa::kT32, true},
+        Choice{Protocol::kEte, isa::Isa::kA64, true}, Choice{Protocol::kPtm, isa::Isa::kA32, false},
+        Choice{Protocol::kPtm, isa::Isa::kT32, true},
+        Choice{Protocol::kEtmV3, isa::Isa::kA32, false},
+        Choice{Protocol::kEtmV3, isa::Isa::kT32, true},
+        Choice{Protocol::kStm, isa::Isa::kA64, false},
+        Choice{Protocol::kItm, isa::Isa::kA64, false}}) {
+    synth::Program::RandomOptions random;
+    random.isa = choice.isa;
+    const auto program = synth::Program::random(random);
+    if (!program) continue;
+    const bool etmv4 = choice.protocol == Protocol::kEtmV4 || choice.protocol == Protocol::kEte;
+    synth::UnitOptions unit;
+    unit.protocol = choice.protocol;
+    unit.trace_id = 0x10;
+    unit.timestamp_mean = 40;
+    unit.event_mean = 60;
+    unit.overflow_mean = 400;
+    unit.sync_period = 512;
+    unit.cycle_counts = choice.rich;
+    unit.return_stack = choice.rich && choice.protocol != Protocol::kEtmV3;
+    unit.speculation = choice.rich && etmv4 ? 6 : 0;
+    synth::ExecutionOptions execution;
+    execution.exception_mean = 50;
+    auto made = synth::make_unit(unit, &*program, execution, false);
+    if (!made) {
+      fmt::print(stderr, "make_corpus: skipped: {}\n", made.error().detail);
+      continue;
+    }
+    std::vector<std::unique_ptr<synth::TraceUnit>> units;
+    units.push_back(*std::move(made));
+    synth::CaptureOptions options;
+    options.size = std::uint64_t{64} << 10;
+    auto maker = synth::CaptureMaker::create(options, std::move(units));
+    const fs::path folder =
+        scratch / fmt::format("synthetic-{}", static_cast<int>(choice.protocol));
+    if (maker && synth::write_capture(*maker, &*program, folder.string(), {}))
+      add_snapshot(corpus, folder, scratch);
+  }
+}
+
+void add_texts(Corpus& corpus) {
+  const auto text = [&](std::string_view target, std::string_view input) {
+    corpus.add(target, Bytes(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()));
+  };
+  text("etm4x_plan_fuzz",
+       "\0etm4-plan 1\nsink tmc_etr0 buffer 4194304\ninclude 0x400000..0x400400\n"
+       "levels el0\ntrace-context-id\ncycles 64\ntimestamps\n");
+  text("syst_lines_fuzz", "\x10SYS-T RAW DATA: 0b000040000b48656c6c6f20776f726c6421\nboot\n");
+  text("syst_collateral_fuzz",
+       "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+       "<syst:Collateral xmlns:syst=\"http://www.mipi.org/1.0/sys-t\">\n"
+       "<syst:Client Name=\"Probe\"><syst:Guids><syst:Guid ID=\"{494e5443-8a9c-4014-a65a-"
+       "2f36a36d96e4}\" Mask=\"{ffffffff-ffff-ffff-ff00-ffffffffffff}\"/></syst:Guids>\n"
+       "<syst:Short32><syst:Format ID=\"0x1\">value %d</syst:Format></syst:Short32>\n"
+       "<syst:Catalog32><syst:Format ID=\"0x2\"><![CDATA[%s and %x]]></syst:Format>"
+       "</syst:Catalog32></syst:Client></syst:Collateral>\n");
+}
+
+int run(const fs::path& folder, const fs::path& root, std::span<char* const> captures) {
+  Corpus corpus(folder);
+  const fs::path scratch = folder / "scratch";
+  fs::remove_all(scratch);
+  fs::create_directories(scratch);
+  add_texts(corpus);
+  add_scripts(corpus, root, scratch);
+  add_synthetic(corpus, scratch);
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "samples"))
+    if (entry.is_directory()) add_snapshot(corpus, entry.path(), scratch);
+  for (const char* capture : captures) add_snapshot(corpus, capture, scratch);
+  fs::remove_all(scratch);
+  fmt::print("{} inputs\n", corpus.count());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print(stderr, "usage: make_corpus CORPUS SAMPLES [CAPTURE...]\n");
+    return 2;
+  }
+  try {
+    return run(argv[1], argv[2], std::span(argv + 3, static_cast<std::size_t>(argc - 3)));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "make_corpus: {}\n", error.what());
+    return 1;
+  }
+}
