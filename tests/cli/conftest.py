@@ -136,7 +136,7 @@ PROTOCOLS = ('etmv4', 'ete', 'ptm', 'etmv3', 'stm', 'itm')
 @pytest.fixture(scope='session', params=PROTOCOLS)
 def synthetic(request, synth):
     """One small capture of each protocol in turn, with its ground truth."""
-    return synth('--protocol', request.param, '--isa', 'A32', '--size', 20000, '--timestamps', 100)
+    return synth('--protocol', request.param, '--isa', 'A32', '--size', 5000, '--timestamps', 100)
 
 
 @pytest.fixture(scope='session')

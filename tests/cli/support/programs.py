@@ -5,9 +5,11 @@ import os
 import pty
 import re
 import resource
+import select
 import signal
 import subprocess
 import threading
+import time
 from dataclasses import dataclass
 
 # A limit against hangs only: no test depends on how fast the machine is.
@@ -200,19 +202,28 @@ class Runner:
         out, err = (bytes(kept), rest) if stream == 'stdout' else (rest, bytes(kept))
         return check(Result(command, process.returncode, out, err), expect)
 
-    def interrupted(self, *args, after=1, expect=130, number=signal.SIGINT, **options):
-        """A signal while the pipe of standard output is full and nobody reads.
+    def interrupted(self, *args, after=1, full=False, expect=130, number=signal.SIGINT, **options):
+        """A signal in the middle of the work, while nobody reads standard output.
 
-        The signal is sent after `after` bytes have arrived in the pipe; then the rest is read.
+        It is sent when `after` bytes of output have been read; then the rest is read.  With `full` it is
+        sent when the pipe takes no more, and the program must end before anything is read.
         """
-        # A process group of its own, and interrupts not ignored, as under a terminal.
-        command, process = self.start(*args, **options, stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      start_new_session=True)
-        first = os.read(process.stdout.fileno(), after)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=HANG_SECONDS)
-        return check(Result(command, process.returncode, first + out, err), expect)
+        read_end, write_end = os.pipe()
+        # A session of its own: interrupts are not ignored, as under a terminal.
+        command, process = self.start(*args, **options, stdin=subprocess.DEVNULL, stdout=write_end,
+                                      stderr=subprocess.PIPE, start_new_session=True)
+        if full:
+            while select.select([], [write_end], [], 0)[1]:
+                time.sleep(0.01)
+        os.close(write_end)
+        with open(read_end, 'rb', buffering=0) as reader:
+            first = b'' if full else reader.read(after)
+            process.send_signal(number)
+            if full:
+                process.wait(timeout=HANG_SECONDS)
+            out = first + reader.readall()
+        err = process.communicate(timeout=HANG_SECONDS)[1]
+        return check(Result(command, process.returncode, out, err), expect)
 
     def in_terminal(self, *args, on=('stdout', 'stderr'), expect=0, columns=80, **options):
         """With a terminal as standard output, standard error, or both (then both are in `out`)."""
