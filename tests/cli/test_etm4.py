@@ -1,0 +1,264 @@
+"""The commands of `waymark etm4` on a copied device tree."""
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.device_tree import make_tree
+from support.snapshots import make_good
+
+PLAN = """\
+etm4-plan 1
+include 0x80000..0x80007
+levels el1
+cycles 16
+sink tmc_etr0 buffer 65536
+"""
+IDENTITY = ('--reg', 'TRCIDR0=0x28000EA1', '--reg', 'TRCIDR2=0x488', '--reg', 'TRCIDR5=0x28C7081E')
+
+
+@pytest.fixture
+def etm4(run, tmp_path):
+    """etm4(COMMAND, ...): with good.plan and a device tree `tree` in its folder."""
+    (tmp_path / 'good.plan').write_text(PLAN)
+    make_tree(tmp_path / 'tree')
+    return lambda *args, **options: run('etm4', *args, **options)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """plan(LINE...): writes a plan of these settings, and returns its name."""
+    def write(*lines):
+        (tmp_path / 'test.plan').write_text('\n'.join(('etm4-plan 1', *lines)) + '\n')
+        return 'test.plan'
+    return write
+
+
+def contents(folder):
+    return {path: path.read_text() for path in folder.rglob('*') if path.is_file()}
+
+
+def test_caps(etm4):
+    etm4('caps', '--root', 'tree').has('address comparators      4 pairs')
+
+
+def test_a_tree_without_a_unit(etm4, tmp_path):
+    (tmp_path / 'none').mkdir()
+    etm4('caps', '--root', 'none', expect=3).one_sentence()
+
+
+def test_plan(etm4):
+    etm4('plan', 'good.plan', '--root', 'tree').has(
+        'TRCVIIECTLR    0x00000001', 'addr_range               0x80000 0x80007 0', 'perf record -e cs_etm/',
+        '--protocol etmv4 --reg TRCCONFIGR=0x10')
+
+
+def test_the_script_of_a_plan_runs_in_a_folder_of_any_name(etm4, other, tmp_path):
+    etm4('plan', 'good.plan', '--root', 'tree', '--script', '-').has("put etm0/mode '0x8000020'")
+    tree = make_tree(tmp_path / "it's a tree")
+    script = etm4('plan', 'good.plan', '--root', tree.name, '--script', '-').out
+    other('sh', stdin=script)
+    assert (tree / 'etm0/mode').read_text() == '0x8000020\n'
+
+
+def test_a_plan_without_a_board(etm4):
+    etm4('plan', 'good.plan', '--root', 'none', *IDENTITY, '--reg', 'TRCIDR3=0x0D7B0004',
+         '--reg', 'TRCIDR4=0x11170004').quiet().has('TRCCCCTLR      0x00000010')
+    etm4('plan', 'good.plan', '--root', 'none', *IDENTITY, expect=3).says('TRCIDR3, TRCIDR4')
+
+
+def test_an_estimate(etm4, run, plan):
+    etm4('plan', plan('levels el0', 'cycles 16', 'sink tmc_etr0 buffer 65536'), '--root', 'tree', '--estimate',
+         '--instructions', 200000, '--exceptions', 100, '-o', 'estimated').has(
+             'per million instructions executed', 'tmc_etr0 is full after about', 'cycle counts',
+             'Addresses, by their share')
+    run('synth', '--check', 'estimated').has('as it happened')
+    run('decode', 'estimated', '--strict')
+    etm4('explain', 'estimated').has('Exception levels: el0.')
+
+
+def test_an_estimate_of_nothing(etm4):
+    etm4('plan', 'good.plan', '--root', 'tree', '--estimate', '--instructions', 1000, '--program', 'random').has(
+        'Nothing is traced')
+
+
+@pytest.mark.parametrize('options, status, said', [
+    (['--instructions', 1000], 2, '--instructions'),
+    (['--estimate', '--level', 'el7'], 2, 'el7'),
+    (['--estimate', '--program', 'none.elf'], 3, 'none.elf'),
+])
+def test_options_of_the_estimate(etm4, options, status, said):
+    etm4('plan', 'good.plan', '--root', 'tree', *options, expect=status).says(said)
+
+
+def test_an_estimate_of_a_program(etm4, plan, quicksort):
+    etm4('plan', plan('include put_number', 'levels el0'), '--root', 'tree', '--estimate', '--program',
+         quicksort / 'quicksort.elf').has('100.0 %  0x400150..0x4001df  put_number')
+
+
+def test_every_error_of_a_plan_is_named(etm4, plan):
+    etm4('plan', plan('includes 1..2', 'levels el7'), '--root', 'tree', expect=3).says(
+        "test.plan: line 2: ", 'includes', 'test.plan: line 3: ', 'el7')
+
+
+def test_a_dry_run_writes_nothing(etm4, tmp_path):
+    before = contents(tmp_path / 'tree')
+    etm4('apply', 'good.plan', '--root', 'tree', '--dry-run').has('etm0/cyc_threshold <- 0x10')
+    assert contents(tmp_path / 'tree') == before
+
+
+def test_apply(etm4, tmp_path):
+    etm4('apply', 'good.plan', '--root', 'tree').has('read back')
+    assert (tmp_path / 'tree/etm0/addr_range').read_text() == '0x80000 0x80007 0\n'
+    assert (tmp_path / 'tree/tmc_etr0/enable_sink').read_text() == '1\n'
+
+
+def test_an_apply_that_fails_changes_nothing(etm4, tmp_path):
+    (tmp_path / 'tree/etm0/cyc_threshold').unlink()
+    before = contents(tmp_path / 'tree')
+    etm4('apply', 'good.plan', '--root', 'tree', expect=4).says('etm0/cyc_threshold')
+    assert contents(tmp_path / 'tree') == before
+
+
+def test_explain_of_a_tree(etm4, tmp_path):
+    etm4('explain', '--root', 'tree').has('The unit traces')
+    back = etm4('explain', '--root', 'tree', '--as-plan').out
+    (tmp_path / 'back.plan').write_text(back)
+    etm4('plan', 'back.plan', '--root', 'tree')
+
+
+def test_explain_of_a_snapshot(etm4, good):
+    etm4('explain', good).has('ETM_0 (ETM4)')
+
+
+def test_explain_with_what_the_snapshot_leaves_out(etm4, good):
+    without = etm4('explain', good).has('not all known')
+    full = etm4('explain', good, '--unit', 'ETM_0', '--reg', 'TRCIDR3=0x007B0004', '--reg', 'TRCIDR4=0x11170004',
+                '--reg', 'TRCIDR5=0x28C7081E').lacks('not all known')
+    assert full.out != without.out
+
+
+@pytest.mark.parametrize('options, status, said', [
+    (['--unit', 'etm7'], 3, ['etm7', 'ETM_0']),
+    (['--reg', 'TRCIDR9=1'], 3, ['describe a unit']),
+    (['--walk'], 2, ['--walk']),
+    (['--root', 'tree'], 2, ['--root']),
+])
+def test_options_of_explain(etm4, good, options, status, said):
+    etm4('explain', good, *options, expect=status).says(*said)
+
+
+def test_explain_as_plan_of_one_of_two(etm4, synth, tmp_path):
+    two = synth('--protocol', 'etmv4', '--cores', 2, '--size', 1000)
+    etm4('explain', two, '--as-plan', expect=2).says('ETM_0, ETM_1', '--unit')
+    back = etm4('explain', two, '--as-plan', '--unit', 'ETM_1').has('# ETM_1 (ETM4').out
+    (tmp_path / 'two.plan').write_text(back)
+    etm4('plan', 'two.plan', '--root', 'tree')
+
+
+def test_explain_as_plan_comments_what_plans_do_not_say(etm4, tmp_path):
+    (tmp_path / 'tree/etm0/syncfreq').write_text('0x3\n')
+    back = etm4('explain', '--root', 'tree', '--as-plan').matches('^# sync 8: ').out
+    (tmp_path / 'odd.plan').write_text(back)
+    etm4('plan', 'odd.plan', '--root', 'tree')
+
+
+def test_a_unit_of_system_registers_has_no_power_down_control(etm4, tmp_path):
+    etm4('plan', 'good.plan', '--root', 'tree').has('TRCPDCR')
+    (tmp_path / 'tree/etm0/mgmt/trcoslsr').write_text('0x8\n')
+    etm4('plan', 'good.plan', '--root', 'tree').lacks('TRCPDCR')
+
+
+def test_a_plan_with_pe_inputs(etm4, plan, tmp_path):
+    shot = (plan('single-shot 0 pe-input 0'), '--reg', 'TRCIDR4=0x11171004', '--root', 'tree')
+    etm4('plan', *shot).has('whether single-shot control 0 takes PE inputs is not known')
+    etm4('plan', *shot, '--reg', 'TRCSSCSR0=0', expect=3).says('single-shot control 0', 'PE inputs')
+    etm4('plan', *shot, '--reg', 'TRCSSCSR0=8').has('TRCSSPCICR0    0x00000001')
+    (tmp_path / 'tree/etm0/sshot_idx').write_text('0x0\n')
+    (tmp_path / 'tree/etm0/sshot_status').write_text('0x8\n')
+    etm4('plan', *shot).lacks('is not known')
+
+
+def test_explain_of_another_file(etm4, tmp_path):
+    (tmp_path / 'other').write_text('neither')
+    etm4('explain', 'other', expect=3).one_sentence('other')
+
+
+@pytest.fixture
+def snapshot(etm4, tmp_path):
+    """snapshot(NAME, OPTION...): `etm4 snapshot` of the tree with the trace of a good capture."""
+    make_good(tmp_path / 'good')
+
+    def make(name, *options, **more):
+        return etm4('snapshot', '--root', 'tree', '--trace', 'good/trace.bin', '--image', '0x80000=good/program.bin',
+                    '--format', 'source_data', '-o', name, *options, **more)
+    return make
+
+
+def test_a_snapshot_decodes(snapshot, run):
+    snapshot('made')
+    run('decode', 'made').has('+2  insns')
+
+
+def test_a_snapshot_of_a_unit_that_is_none(snapshot, tmp_path):
+    (tmp_path / 'tree/etm0').rename(tmp_path / 'tree/e0')
+    (tmp_path / 'tree/e0/cpu').unlink()
+    snapshot('made', '--unit', 'e0', expect=3).one_sentence('--unit e0')
+
+
+def test_a_snapshot_of_a_unit_that_is_off(snapshot, tmp_path):
+    (tmp_path / 'tree/etm0/mgmt/trcconfig').write_text('0x0\n')
+    (tmp_path / 'tree/etm0/mode').write_text('0x8000020\n')
+    snapshot('made').says('TRCCONFIGR', '0x10', 'mode')
+    assert any('TRCCONFIGR=0x00000010' in path.read_text() for path in (tmp_path / 'made').glob('*.ini'))
+
+
+def test_a_snapshot_of_programs_of_one_name(snapshot, tmp_path):
+    (tmp_path / 'other').mkdir()
+    (tmp_path / 'other/program.bin').write_bytes(b'\x1f\x20\x03\xd5')
+    snapshot('made', '--image', '0x90000=other/program.bin')
+    assert (tmp_path / 'made/program.bin').read_bytes() == (tmp_path / 'good/program.bin').read_bytes()
+    assert (tmp_path / 'made/2_program.bin').read_bytes() == (tmp_path / 'other/program.bin').read_bytes()
+
+
+CASES = {'format': 1, 'cases': [{'id': 'A', 'caps': {'TRCIDR0': '0x28000EA1'}, 'env': {}, 'steps': [
+    {'write': ['mode', 'zz'], 'expect': '-EINVAL'}, {'read': 'mode', 'expect': '0x8000000\n'}]}]}
+
+
+@pytest.fixture
+def simulate(run, tmp_path):
+    """simulate(TEXT, OPTION...): `etm4 simulate` of a file cases.json with this text."""
+    def start(text, *options, **more):
+        (tmp_path / 'cases.json').write_text(text)
+        return run('etm4', 'simulate', 'cases.json', *options, **more)
+    return start
+
+
+def test_simulate(simulate):
+    assert simulate(json.dumps(CASES)).json_lines() == [
+        {'case': 'A', 'step': 0, 'result': '-EINVAL'}, {'case': 'A', 'step': 1, 'result': '0x8000000\n'}]
+
+
+def test_simulate_checks_what_is_expected(simulate):
+    text = json.dumps(CASES)
+    simulate(text, '--check').has('1 passed, 0 failed', '2 of 2 steps')
+    simulate(text.replace('"expect"', '"was"'), '--check').has('0 passed, 0 failed, 1 without', '0 of 2 steps')
+    simulate(text.replace('0x8000000', '0x8'), '--check', expect=1).has('A step 1', '0 passed, 1 failed')
+
+
+@pytest.mark.parametrize('text, said', [
+    ('{"cases": [\n{]}', ['cases.json: line 2']),
+    ('{"cases": [{"id": "B", "steps": [{"jump": 1}]}]}', ['case B, step 0']),
+    ('{"cases": [{"id": "C", "caps": 5, "steps": []}]}', ['case C', '"caps"']),
+    ('{"cases":[\n{"id":"a","caps":{"TRCIDR0":' + '[' * 100000 + ']' * 100000 + '},"steps":[]}]}',
+     ['cases.json: line 2', '32']),
+], ids=['syntax', 'unknown_step', 'kind', 'deep'])
+def test_case_files_that_cannot_be_read(simulate, text, said):
+    simulate(text, expect=3).one_sentence(*said)
+
+
+def test_the_shared_cases(run, repository):
+    shared = Path(os.environ.get('WAYMARK_SHARED', repository.parent / 'shared')) / 'data/etm4x/cases.json'
+    if not shared.exists():
+        pytest.skip('it needs the folder ../shared beside the repository')
+    run('etm4', 'simulate', shared, '--check').has(' passed, 0 failed')
