@@ -1,4 +1,4 @@
-# What `cmake --install` brings: library, public headers, programs, man pages, the CMake package
+# What `cmake --install` installs: library, public headers, programs, man pages, the CMake package
 # (find_package(waymark), target waymark::waymark) and waymark.pc.
 include(CMakePackageConfigHelpers)
 
@@ -8,7 +8,7 @@ install(TARGETS waymark EXPORT waymark-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
-# Every program that these folders make is for users.
+# Every program of these folders is for users.
 function(waymark_executables folder result)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
@@ -52,7 +52,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/waymark-config-version.cmake
   DESTINATION ${package_dir})
 
-# Who links the static library links what it uses, too; with the shared one that is its own matter.
+# Users of the static library must link the libraries that it uses; the shared library links them itself.
 set(WAYMARK_PC_PACKAGES "fmt >= 9")
 if(WAYMARK_COLLATERAL)
   string(APPEND WAYMARK_PC_PACKAGES ", pugixml")
@@ -68,8 +68,8 @@ endif()
 if(WAYMARK_ELF)
   string(APPEND WAYMARK_PC_REQUIRES ", libelf")
 endif()
-# The prefix is told from where waymark.pc stands, so that the installed tree can be moved; folders
-# that were given as absolute stay so.
+# waymark.pc finds the prefix relative to itself, so that the installed tree can be moved; absolute
+# folders stay absolute.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   set(WAYMARK_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 else()

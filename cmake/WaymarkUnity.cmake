@@ -1,7 +1,6 @@
-# waymark_unite(TARGET [APART REGEX]): compiles sources together, one of each folder at most: every
-# room has a namespace of its own, so that what two files of different rooms keep to themselves
-# cannot meet.  Those that REGEX finds, below this folder, are with one another only, in objects
-# Unity/unity_apart_*.
+# waymark_unite(TARGET [APART REGEX]): compiles sources together, at most one from each folder.  Every
+# module has its own namespace, so that internal names of two modules cannot clash.  Sources below this
+# folder that match REGEX are only compiled with one another, into objects Unity/unity_apart_*.
 function(waymark_unite target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" APART "")
   get_target_property(sources ${target} SOURCES)
@@ -11,7 +10,7 @@ function(waymark_unite target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
       OUTPUT_VARIABLE below)
-    set(group rooms)
+    set(group modules)
     if(arg_APART AND below MATCHES "^(${arg_APART})")
       set(group apart)
     endif()

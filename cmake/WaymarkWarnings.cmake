@@ -1,8 +1,8 @@
-# The warning set that all our targets share.  Interface target, never installed.
+# The warning set of all Waymark targets, as an interface target that is never installed.
 add_library(waymark_warnings INTERFACE)
 target_compile_options(waymark_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow)
-# Clang takes what libstdc++ 12 itself does inside std::stable_sort for a deprecated use of ours; g++
-# still reports the real ones.
+# Clang warns of a deprecated function that libstdc++ 12 itself uses inside std::stable_sort.  g++ still
+# reports deprecated functions in Waymark's code.
 target_compile_options(waymark_warnings INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(WAYMARK_WERROR)

@@ -3,8 +3,8 @@
  *
  *   count_elements TRACE CODE ADDRESS
  *
- * TRACE is the stream of one trace unit, without CoreSight frames; CODE is what stands in the
- * core's memory at ADDRESS (hexadecimal).  Builds as it is with the reference's headers, too:
+ * TRACE is the stream of one trace unit, without CoreSight frames; CODE is the contents of
+ * the core's memory at ADDRESS (hexadecimal).  This file also builds with OpenCSD's own headers:
  *
  *   cc count_elements.c $(pkg-config --cflags --libs libopencsd) -lopencsd_c_api
  */
@@ -28,7 +28,7 @@ struct counts {
   unsigned long instructions;
 };
 
-/* Elements come one by one, in the order of execution. */
+/* Called for each element, in the order of execution. */
 static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index_t index,
                                        const uint8_t trace_id,
                                        const ocsd_generic_trace_elem *element) {
@@ -41,7 +41,7 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
   return OCSD_RESP_CONT;
 }
 
-/* The decoder asks for the code that the trace ran through. */
+/* The decoder reads the code that the core executed. */
 static uint32_t read_code(const void *context, const ocsd_vaddr_t address,
                           const ocsd_mem_space_acc_t space, const uint8_t trace_id,
                           const uint32_t wanted, uint8_t *bytes) {
@@ -87,7 +87,7 @@ static int decode(dcd_tree_handle_t tree, const struct file *trace, const struct
   ocsd_err_t error;
   size_t at = 0;
 
-  /* The registers of the trace unit: here an ETMv4.0 as Arm's Juno board has it. */
+  /* The registers of the trace unit: an ETMv4.0, as on Arm's Juno board. */
   memset(&config, 0, sizeof(config));
   config.reg_idr0 = 0x28000EA1;
   config.reg_idr1 = 0x4100F403;

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "Usage: count_instructions SNAPSHOT\n");
     return 2;
   }
-  // The trace, the memory that it ran through, and a decode tree over both.
+  // The trace, the code image, and a decode tree for both.
   auto capture = waymark::inputs::Capture::open(argv[1], {});
   if (!capture) return fail(capture.error());
   waymark::DecodeTree& tree = capture->tree();

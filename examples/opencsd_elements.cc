@@ -1,5 +1,5 @@
-// Counts elements and instructions with the OpenCSD-compatible C++ interface: what a program
-// written for OpenCSD looks like.  Decodes the sample of this repository.
+// Counts elements and instructions with the OpenCSD-compatible C++ interface, as a program written
+// for OpenCSD does.  Decodes the sample of this repository.
 //
 //   opencsd_elements samples/quicksort
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Gets every element; a client would keep what it needs.
+/// Receives every element; a real client would keep what it needs.
 class Counter : public ITrcGenElemIn {
  public:
   Counter() : instructions(0) { std::memset(elements, 0, sizeof(elements)); }
@@ -59,13 +59,13 @@ int main(int argc, char **argv) {
   std::ifstream file((folder + "/trace.bin").c_str(), std::ios::binary);
   const std::vector<char> content((std::istreambuf_iterator<char>(file)),
                                   std::istreambuf_iterator<char>());
-  if (content.empty()) return fail("No trace there.", OCSD_ERR_FILE_ERROR);
+  if (content.empty()) return fail("There is no trace.", OCSD_ERR_FILE_ERROR);
   const uint8_t *const trace = reinterpret_cast<const uint8_t *>(content.data());
 
-  // Frames of 16 bytes, one ETMv4 in them, and the program that it ran through.
+  // Frames of 16 bytes with the trace of one ETMv4, and the program that it traced.
   DecodeTree *const tree =
       DecodeTree::CreateDecodeTree(OCSD_TRC_SRC_FRAME_FORMATTED, OCSD_DFRMTR_FRAME_MEM_ALIGN);
-  if (tree == NULL) return fail("No tree.", OCSD_ERR_FAIL);
+  if (tree == NULL) return fail("The tree cannot be created.", OCSD_ERR_FAIL);
   const EtmV4Config config = sample_config();
   const ocsd_file_mem_region_t text = {0xF0, 0x4000F0, 0x650};
   Counter counter;

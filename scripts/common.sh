@@ -1,4 +1,4 @@
-# Shared by the scripts of this folder, which source it.  Leaves them in the repository's root.
+# Sourced by the scripts of this folder.  Changes to the root of the repository.
 # shellcheck shell=bash
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -19,7 +19,7 @@ misuse() {
   exit 2
 }
 
-# The comment under the first line of a script is its help text.
+# The comment after the first line of a script is its help text.
 help_if_asked() {
   local argument
   for argument in "$@"; do
@@ -55,7 +55,7 @@ build() {
 
 mkdir -p "$root/build"
 
-# Sanitizer reports name functions only if the symbolizer is found.
+# Sanitizer reports only contain function names if the symbolizer is found.
 symbolizer=/usr/lib/llvm-19/bin/llvm-symbolizer
 if [ -x "$symbolizer" ]; then
   export ASAN_SYMBOLIZER_PATH=$symbolizer UBSAN_SYMBOLIZER_PATH=$symbolizer \

@@ -1,7 +1,7 @@
 /*
  * A freestanding AArch64 program with the kinds of control flow that a trace has to follow:
  * recursion, loops, calls through a table of functions, a switch through a jump table, system
- * calls, and a trap whose handler returns behind it.  It prints what it computed.
+ * calls, and a trap whose handler returns to the next instruction.  It prints its results.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -21,7 +21,7 @@ cd / || exit 1
 for script in install build test demo bench fuzz lint sources; do
   expect 0 "" bash -n "$repository/scripts/$script"
 done
-for script in install build test demo fuzz lint; do
+for script in install build test demo bench fuzz lint; do
   expect 0 "scripts/$script [" "$repository/scripts/$script" --help
 done
 
