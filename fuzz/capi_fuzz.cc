@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/quirk_choice.h"
-#include "opencsd/c_api/opencsd_c_api.h"
-#include "opencsd/itm/trc_pkt_types_itm.h"
+#include "legal_stream.h"
+#include "waymark/frames/mux.h"
 
 namespace {
 
@@ -57,6 +59,7 @@ class Input {
 };
 
 struct Client {
+  std::optional<waymark::fuzz::LegalStream> legal;  ///< The last one.
   std::uint32_t random = 1;
   std::array<std::uint8_t, 64> code{};
   std::array<char, 512> text{};
@@ -114,21 +117,82 @@ uint32_t read_code_of(const void* context, const ocsd_vaddr_t address,
   return read_code(context, address, space, wanted, bytes);
 }
 
+/// The program of the last legal stream.
+uint32_t read_program(const void* context, const ocsd_vaddr_t address, const ocsd_mem_space_acc_t,
+                      const uint8_t, const uint32_t wanted, uint8_t* bytes) {
+  const Client& client = of(context);
+  if (!client.legal) return 0;
+  return static_cast<uint32_t>(client.legal->read(address, {bytes, wanted}));
+}
+
+// -- A custom decoder: gives an element for each block and uses the library's services. -----------
+
+ocsd_extern_dcd_cb_fns services{};
+char custom_name[] = "CUSTOM";
+
+ocsd_datapath_resp_t on_custom_data(const void*, const ocsd_datapath_op_t op,
+                                    const ocsd_trc_index_t index, const uint32_t size,
+                                    const uint8_t* data, uint32_t* used) {
+  if (op != OCSD_OP_DATA) return OCSD_RESP_CONT;
+  // Some blocks are taken in parts.
+  *used = size > 3 && (data[0] & 1) != 0 ? size - 1 : size;
+  if (services.fn_packet_mon != nullptr)
+    services.fn_packet_mon(services.lib_context, op, index, data, *used, data);
+  if (services.fn_packet_data_sink != nullptr)
+    services.fn_packet_data_sink(services.lib_context, op, index, data);
+  ocsd_instr_info info{};
+  info.pe_type = {ARCH_V8, profile_CortexA};
+  info.isa = static_cast<ocsd_isa>(data[0] % 7);
+  info.opcode = size > 4 ? std::uint32_t{data[1]} << 24 | data[2] : 0;
+  static_cast<void>(services.fn_arm_instruction_decode(services.lib_context, &info));
+  std::array<std::uint8_t, 8> memory{};
+  std::uint32_t count = memory.size();
+  static_cast<void>(services.fn_memory_access(services.lib_context, std::uint64_t{data[0]} << 8,
+                                              0x10, OCSD_MEM_SPACE_ANY, &count, memory.data()));
+  services.fn_log_error(services.lib_context, OCSD_ERR_SEV_ERROR, OCSD_ERR_FAIL, index, 0x10,
+                        "text");
+  services.fn_log_msg(services.lib_context, OCSD_ERR_SEV_INFO, "text\n");
+  ocsd_generic_trace_elem element;
+  std::memset(&element, 0, sizeof element);
+  ocsd_gen_elem_init(&element, OCSD_GEN_TRC_ELEM_CUSTOM);
+  return services.fn_gen_elem_out(services.lib_context, index, 0x10, &element);
+}
+
+ocsd_err_t make_custom(const int, const void*, const ocsd_extern_dcd_cb_fns* callbacks,
+                       ocsd_extern_dcd_inst_t* instance) {
+  services = *callbacks;
+  instance->fn_data_in = &on_custom_data;
+  instance->fn_update_pkt_mon = [](const void*, const int) {};
+  instance->decoder_handle = &services;
+  instance->p_decoder_name = custom_name;
+  instance->cs_id = 0x10;
+  return OCSD_OK;
+}
+
+void register_custom() {
+  ocsd_extern_dcd_fact_t factory{};
+  factory.createDecoder = &make_custom;
+  factory.destroyDecoder = [](const void*) { return OCSD_OK; };
+  factory.csidFromConfig = [](const void*, unsigned char* id) {
+    *id = 0x10;
+    return OCSD_OK;
+  };
+  factory.pktToString = [](const void*, char* text, const int size) {
+    if (size > 0) *text = 0;
+    return OCSD_OK;
+  };
+  static_cast<void>(ocsd_register_custom_decoder("custom", &factory));
+}
+
 void on_text(const void* context, const char* text, const int size) {
   if (std::strlen(text) > static_cast<std::size_t>(size)) std::abort();
   of(context).random += static_cast<std::uint32_t>(size);
 }
 
-union Config {
-  ocsd_etmv4_cfg etmv4;
-  ocsd_ete_cfg ete;
-  ocsd_ptm_cfg ptm;
-  ocsd_etmv3_cfg etmv3;
-  ocsd_stm_cfg stm;
-  ocsd_itm_cfg itm;
-};
+using Config = waymark::fuzz::OpencsdConfig;
 
-constexpr std::array kNames = {"ETMV4I", "ETE", "PTM", "ETMV3", "STM", "ITM", "ETMV4D", "none"};
+constexpr std::array kNames = {"ETMV4I", "ETE",    "PTM",    "ETMV3", "STM",
+                               "ITM",    "ETMV4D", "custom", "none"};
 
 class Calls {
  public:
@@ -203,6 +267,9 @@ class Calls {
         static_cast<void>(ocsd_def_errlog_set_strprint_cb(tree, &client_, &on_text));
         ocsd_tl_log_mapped_mem_ranges(tree);
         break;
+      case 18:
+        legal();
+        break;
       default:
         process(tree);
         break;
@@ -210,6 +277,64 @@ class Calls {
   }
 
  private:
+  /// A tree of its own that decodes a legal stream, in blocks.  It stays, for calls in any order.
+  void legal() {
+    waymark::support::Random random(input_.value<std::uint32_t>());
+    const std::uint8_t how = input_.byte();
+    const std::size_t place = input_.byte() % trees_.size();
+    client_.legal.emplace(random);
+    const waymark::fuzz::LegalStream& stream = *client_.legal;
+    const bool framed = (how & 1) != 0;
+    void*& tree = trees_[place];
+    ocsd_destroy_dcd_tree(tree);
+    indexes_[place] = 0;
+    tree = ocsd_create_dcd_tree(framed ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
+                                OCSD_DFRMTR_FRAME_MEM_ALIGN);
+    if (tree == nullptr) return;
+    choose_quirks();
+    unsigned char id = 0;
+    const int kind = (how & 2) != 0 ? OCSD_CREATE_FLG_PACKET_PROC : OCSD_CREATE_FLG_FULL_DECODER;
+    Config config = stream.config();
+    static_cast<void>(ocsd_dt_create_decoder(tree, stream.decoder(), kind, &config, &id));
+    static_cast<void>(ocsd_dt_add_callback_trcid_mem_acc(
+        tree, 0, ~std::uint64_t{0}, OCSD_MEM_SPACE_ANY, &read_program, &client_));
+    static_cast<void>(ocsd_dt_set_gen_elem_outfn(tree, &on_element, &client_));
+    if ((how & 4) != 0) static_cast<void>(ocsd_dt_set_pkt_protocol_printer(tree, id, how >> 3 & 1));
+    if ((how & 16) != 0) attach(tree, id);
+    std::vector<std::uint8_t> bytes(stream.bytes().begin(), stream.bytes().end());
+    if (framed) {
+      waymark::frames::Mux mux;
+      static_cast<void>(mux.write(stream.id(), bytes));
+      mux.finish();
+      bytes = mux.take();
+    }
+    feed_all(tree, place, bytes, framed ? std::size_t{16} << (how >> 6) : 1 + (how >> 5) * 37U);
+  }
+
+  /// As clients do: the rest of a block again after WAIT was flushed.
+  void feed_all(void* tree, std::size_t place, std::span<const std::uint8_t> bytes,
+                std::size_t block) {
+    std::size_t done = 0;
+    for (unsigned i = 0; i < 100'000 && done < bytes.size(); ++i) {
+      // A copy of its own, so that reads past its end, or later, are found.
+      const std::vector<std::uint8_t> part(
+          bytes.begin() + static_cast<std::ptrdiff_t>(done),
+          bytes.begin() + static_cast<std::ptrdiff_t>(std::min(done + block, bytes.size())));
+      std::uint32_t used = 0;
+      ocsd_datapath_resp_t response =
+          ocsd_dt_process_data(tree, OCSD_OP_DATA, indexes_[place],
+                               static_cast<std::uint32_t>(part.size()), part.data(), &used);
+      if (used > std::max<std::size_t>(part.size(), last_used_[place])) std::abort();
+      last_used_[place] = used;
+      indexes_[place] += used;
+      done += used;
+      for (unsigned j = 0; j < 1000 && OCSD_DATA_RESP_IS_WAIT(response); ++j)
+        response = ocsd_dt_process_data(tree, OCSD_OP_FLUSH, 0, 0, nullptr, nullptr);
+      if (!OCSD_DATA_RESP_IS_CONT(response)) return;
+    }
+    static_cast<void>(ocsd_dt_process_data(tree, OCSD_OP_EOT, 0, 0, nullptr, nullptr));
+  }
+
   void replace_tree() {
     void*& tree = trees_[input_.byte() % trees_.size()];
     ocsd_destroy_dcd_tree(tree);
@@ -315,9 +440,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   client.code = input.value<decltype(client.code)>();
   ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1);
   ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, nullptr);
+  register_custom();
   {
     Calls calls(input, client);
     while (!input.empty()) calls.one();
   }
+  static_cast<void>(ocsd_deregister_decoders());
   return 0;
 }

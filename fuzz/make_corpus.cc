@@ -278,12 +278,32 @@ void add_texts(Corpus& corpus) {
        "</syst:Catalog32></syst:Client></syst:Collateral>\n");
 }
 
+/// Calls of the C API that decode a legal stream each, then calls by random bytes.
+void add_calls(Corpus& corpus) {
+  constexpr std::size_t kSettings = 68;
+  constexpr std::uint8_t kLegal = 18;  // The case in capi_fuzz.
+  support::Random random(7);
+  for (unsigned i = 0; i < 100; ++i) {
+    std::vector<std::uint8_t> input(kSettings);
+    for (std::uint8_t& byte : input) byte = random.byte();
+    for (unsigned j = 0; j < 1 + i % 3; ++j) {
+      input.insert(input.end(), {0, 0, 0, kLegal});
+      for (unsigned k = 0; k < 6; ++k) input.push_back(random.byte());
+      input.push_back(1);  // All quirks.
+      input.push_back(0);
+    }
+    for (unsigned j = 0; j < 60; ++j) input.push_back(random.byte());
+    corpus.add("capi_fuzz", input);
+  }
+}
+
 int run(const fs::path& folder, const fs::path& root, std::span<char* const> captures) {
   Corpus corpus(folder);
   const fs::path scratch = folder / "scratch";
   fs::remove_all(scratch);
   fs::create_directories(scratch);
   add_texts(corpus);
+  add_calls(corpus);
   add_scripts(corpus, root, scratch);
   add_synthetic(corpus, scratch);
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "samples"))
