@@ -3,7 +3,7 @@
 #include "itm_words.h"
 #include "json_object.h"
 #include "packet_name.h"
-#include "quoted.h"
+#include "waymark/base/utf8.h"
 #include "waymark/element/dwt.h"
 #include "waymark/element/text.h"
 #include "waymark/outputs/names.h"
@@ -285,7 +285,7 @@ void write_json_string(TextBuffer& out, std::string_view text) {
     if (text.empty()) break;
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
-    const std::size_t length = utf8_length(text);
+    const std::size_t length = first_character(text).length;
     if (c == '"' || c == '\\') {
       out.put('\\');
       out.put(c);

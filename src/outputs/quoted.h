@@ -1,25 +1,17 @@
-// Text from a target: bytes that are perhaps UTF-8, made fit to be shown.
+// Text that a target wrote, made fit to be shown: its bytes may not be UTF-8.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include "waymark/base/text_buffer.h"
 
 namespace waymark::outputs {
 
-/// Bytes of the UTF-8 character at the front of `text`, which is not empty; 0: none that is well
-/// formed.
-std::size_t utf8_length(std::string_view text);
-
-/// Bytes at the front of `text` that are printable ASCII; `quotable`: neither " nor \\ either.
-std::size_t plain_length(std::string_view text, bool quotable);
-
-/// In double quotes, with \n, \r, \t, \", \\ and \xNN for what cannot be shown.
+/// In double quotes.  Line ends, tabs, quotes and backslashes become \n, \r, \t, \" and \\; all
+/// other characters are shown as put_escaped() shows them.
 void write_quoted(TextBuffer& out, std::string_view text);
 
-/// One line, without line ends behind: control characters but tabs, and what is no UTF-8, become
-/// \\n and \\xNN.
+/// As put_escaped(), without the line ends at the end of the text.
 void write_shown(TextBuffer& out, std::string_view text);
 
 }  // namespace waymark::outputs

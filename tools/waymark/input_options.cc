@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -158,17 +157,11 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
   auto capture = inputs::Capture::open(options.path, *wanted);
   if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
   if (print_notes) {
-    for (const inputs::Note& note : capture->notes()) {
-      complain(fmt::format("note: {}", note.text), kOk);
+    for (const inputs::Note& found : capture->notes()) {
+      note(found.text);
     }
   }
   return std::move(*capture);
-}
-
-int complain(std::string_view sentence, int code) {
-  while (sentence.ends_with('\n')) sentence.remove_suffix(1);
-  fmt::print(stderr, "waymark: {}\n", sentence);
-  return code;
 }
 
 }  // namespace waymark::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "complain.h"
 #include "waymark/inputs/capture.h"
 
 namespace waymark::cli {
@@ -41,8 +42,5 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source,
                                                  bool print_notes = true,
                                                  const KnownIdBytes& known_id_bytes = {});
-
-/// "waymark: <sentence>" on standard error; returns `code`.
-int complain(std::string_view sentence, int code);
 
 }  // namespace waymark::cli

@@ -5,10 +5,11 @@
 #include <exception>
 
 #include "commands.h"
+#include "complain.h"
 #include "exit_code.h"
-#include "input_options.h"
 #include "interrupt.h"
 #include "version.h"
+#include "waymark/base/standard_streams.h"
 
 namespace {
 
@@ -68,6 +69,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  waymark::occupy_standard_descriptors();
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
