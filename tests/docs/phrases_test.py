@@ -23,6 +23,10 @@ FOUND = {
     "one object a line": "one X per Y",
     "the names of the rooms": "modules",
     "94 different addresses": "distinct",
+    "// Of a block: its exit.": "begin with the subject",
+    "Who interrupts wants the end.": "a subject",
+    "all but for the first": "except",
+    "damage is told of once": "reported",
 }
 PASSED = [
     "There is no number.",
@@ -30,6 +34,9 @@ PASSED = [
     "there is room for one more",
     "a placeholder that stands in for the value",
     "an address after the header",
+    "Who calls this?",
+    "sources are told apart by their IDs",
+    "most of the time",
     "the module begins again",
 ]
 
