@@ -1,4 +1,4 @@
-// The real captures that tests run over, and a digest of what came of them.
+// The real captures of the tests, and a digest of their elements.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,13 +18,13 @@
 
 namespace waymark {
 
-/// WAYMARK_SHARED names it, else it is sought beside the source.
+/// WAYMARK_SHARED names the folder; the default is next to the source tree.
 inline std::string shared_folder() {
   const char* set = std::getenv("WAYMARK_SHARED");  // NOLINT(concurrency-mt-unsafe)
   return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
 }
 
-/// Depends on every value and their order.
+/// The digest depends on every value and on their order.
 class Hash {
  public:
   void add(std::uint64_t value) {
@@ -42,7 +42,8 @@ class Hash {
     add(word);
   }
   void add(const Element& element) {
-    // No padding: all 64 bytes are fields, and what a kind does not use is as constructed.
+    // There is no padding: all 64 bytes are fields, and fields that a kind does not use keep their
+    // defaults.
     static_assert(sizeof(Element) == 64 && std::has_unique_object_representations_v<std::uint64_t>);
     for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 8>>(element)) add(word);
   }
@@ -54,8 +55,8 @@ class Hash {
   std::uint64_t count_ = 0;
 };
 
-/// The folders of the captures that open: the sample of this repository, and where there is a
-/// folder of captures, all in it.
+/// The folders of the captures that can be opened: the sample of this repository and, if there is a
+/// folder of captures, all captures in it.
 inline std::vector<std::string> captures() {
   std::vector<std::string> found;
   std::error_code error;
@@ -69,7 +70,7 @@ inline std::vector<std::string> captures() {
   return found;
 }
 
-/// The trace, as the tree is fed with it.
+/// The trace, as it is fed to the tree.
 struct Trace {
   TraceIndex first = 0;
   std::vector<std::uint8_t> bytes;
@@ -86,7 +87,7 @@ inline Trace read_trace(inputs::Capture& capture) {
   return trace;
 }
 
-/// A capture's name as part of a test's.
+/// A capture's name as part of the name of a test.
 inline std::string name_of(const std::string& folder) {
   std::string name = std::filesystem::path(folder).filename();
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');

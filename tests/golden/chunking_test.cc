@@ -1,7 +1,7 @@
 // Every capture gives the same packets and elements however it is fed and taken: whole or in
 // chunks, in spans of any size, pulled or pushed, interleaved or source by source, with or without
-// the block cache.  WAYMARK_SHARED names the folder of the captures, else it is sought beside the
-// source.
+// the block cache.  WAYMARK_SHARED names the folder of the captures; the default is next to the
+// source tree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace waymark {
 namespace {
 
-/// What came out of one source.
+/// Everything that one source gave.
 struct Output {
   Hash elements;
   Hash packets;
@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const Output& result) {
              << " of packets, " << result.records.count() << " of records";
 }
 
-/// Hashes what it sees; each packet with the number of the element that it precedes.
+/// Hashes everything that it sees; each packet with the number of the element that follows it.
 class Watcher final : public Observer {
  public:
   Watcher(Results& results, DecodeTree& tree, bool packets)
@@ -67,12 +67,12 @@ class Watcher final : public Observer {
 };
 
 struct Way {
-  std::size_t chunk = 0;  ///< Bytes a call; 0: as much as there is.
+  std::size_t chunk = 0;  ///< Bytes per call; 0: everything.
   std::size_t span = 1024;
   bool interleaved = false;
   bool cached = true;
   bool packets = true;
-  unsigned waits = 0;  ///< Pushed: the client says WAIT at every so many elements.  0: pulled.
+  unsigned waits = 0;  ///< Pushed: the client answers WAIT at every so many elements.  0: pulled.
   friend std::ostream& operator<<(std::ostream& out, const Way& way) {
     return out << (way.interleaved ? "interleaved" : "per source") << ", chunk " << way.chunk
                << ", span " << way.span << (way.cached ? "" : ", no cache")
@@ -177,7 +177,7 @@ class Decoding {
     }
   }
 
-  // In chunks that carry on the runs of the block: which bytes belong to one segment stays known.
+  // In chunks that continue the runs of the block, so that the bytes of one segment stay together.
   void feed(Source& source, const frames::StreamBlock& block) {
     if (way_.chunk == 0) {
       source.feed(block);
@@ -201,7 +201,7 @@ class Decoding {
     }
   }
 
-  // One run for each segment: runs of whole frames are taken apart.
+  // One run per segment: runs of whole frames are split.
   static std::vector<frames::Run> segments_of(const frames::StreamBlock& block) {
     std::vector<frames::Run> segments;
     for (std::size_t i = 0; i < block.runs.size(); ++i) {
@@ -268,7 +268,7 @@ TEST_P(GoldenChunking, gives_the_same_however_fed_and_taken) {
   expect_same({.span = 1, .interleaved = true}, whole_);
   expect_same({.interleaved = true, .waits = 1}, whole_);
   expect_same({.interleaved = true, .waits = 3}, whole_);
-  // Whole frames only: the multiples of 16 that the deformatter takes.
+  // Whole frames only: the deformatter takes multiples of 16.
   if (formatted_) {
     expect_same({.chunk = 16, .interleaved = true}, whole_);
     expect_same({.chunk = 4096, .interleaved = true}, whole_);

@@ -1,5 +1,5 @@
-// Counting gives for every capture what its elements add up to: source by source, for whole blocks
-// and for frames one by one.
+// For every capture, counting gives the sums of its elements: source by source, for whole blocks
+// and for single frames.
 #include "support/counting.h"
 
 #include <gtest/gtest.h>

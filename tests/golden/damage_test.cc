@@ -1,5 +1,5 @@
-// Every capture with bytes changed at random: decoding ends, and what came before the first change
-// is what it was.
+// Every capture with bytes changed at random: decoding ends, and the elements before the first
+// change stay the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Decoding {
   std::uint64_t most_ = 0;
 };
 
-/// Of each capture every buffer that opens, natively and with quirks.
+/// Every buffer of each capture that can be opened, natively and with quirks.
 std::vector<Case> cases() {
   std::vector<Case> found;
   for (const std::string& folder : captures()) {
@@ -79,7 +79,7 @@ TEST_P(GoldenDamage, loses_nothing_before_the_first_change) {
   const Case& one = GetParam();
   auto opened = inputs::Capture::open(one.folder, one.options);
   ASSERT_TRUE(opened);
-  // A block of framed trace is whole frames.
+  // A block of framed trace consists of whole frames.
   const std::size_t unit = opened->tree().formatted() ? 16 : 1;
   const Trace trace = read_trace(*opened);
   ASSERT_FALSE(trace.bytes.empty());

@@ -1,5 +1,5 @@
-// Every capture, whole and damaged, decoded by several threads gives what one thread gives:
-// elements and records in the same order, and the same counts.
+// Every capture, whole and damaged, gives the same with several threads as with one: elements and
+// records in the same order, and the same counts.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -13,7 +13,8 @@
 namespace waymark {
 namespace {
 
-/// What a piece saw, in order: elements, and with each record the number of the element before it.
+/// The contents of a piece in order: elements, and each record with the number of the element
+/// before it.
 struct Seen final : parallel::Piece {
   void on_elements(std::span<const Element> more) override {
     elements.insert(elements.end(), more.begin(), more.end());

@@ -1,4 +1,4 @@
-// Real captures from places in the middle: what the run over the whole capture gives there.
+// Decoding real captures from places in the middle gives the same as decoding them from the start.
 #include "waymark/index/seek.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace waymark {
 namespace {
 
-/// What every source tells from `from` on, damage too.
+/// Everything that each source gives from `from` on, including damage.
 struct Told {
   TraceIndex from = 0;
   std::map<TraceId, Hash> elements{};

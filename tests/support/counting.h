@@ -1,4 +1,4 @@
-// Counts made from elements one by one, as plainly as can be: what counting is checked against.
+// Counts made from elements one by one, in the simplest way, to compare counting with.
 #pragma once
 
 #include <fmt/format.h>
@@ -116,7 +116,7 @@ class PlainCounter {
     std::uint64_t given = 0;
     for (const RowKey& key : group_) {
       passed += key.second.count;
-      // All, too, where no range has an instruction: quirks make such ranges.
+      // All of it, even if no range has an instruction: quirks make such ranges.
       const std::uint64_t due = passed == all ? waiting_ : waiting_ * passed / all;
       rows_[key].cycles += due - given;
       given = due;
@@ -152,8 +152,8 @@ inline std::string text_of(const count::Edge& edge) {
   return fmt::format("{}, {:x} -> {:x}: {}", text_of(edge.context), edge.from, edge.to, edge.times);
 }
 
-/// Where the counts part; empty: nowhere.  Targets of direct branches are left out: the elements
-/// do not tell all.
+/// The first difference between the counts; empty: none.  Targets of direct branches are left out,
+/// because the elements do not state all of them.
 inline std::string difference(count::Counts a, count::Counts b) {
   for (count::Counts* counts : {&a, &b})
     for (count::Row& row : counts->rows) row.target = kNoAddress;
@@ -174,13 +174,13 @@ inline std::string difference(count::Counts a, count::Counts b) {
                      b.pathless_instructions);
 }
 
-/// Has a walk harvest in its midst, a few packets from now.
+/// Makes a walk harvest in the middle, a few packets from now.
 inline void harvest_soon(count::Counter& counter, std::uint32_t turn) {
   counter.budget = 1 + turn % 5;
 }
 
-/// Where counting a stream, which comes in such chunks, gives something else than its elements add
-/// up to; empty: nowhere.
+/// The first difference between counting a stream, fed in such chunks, and the sums of its
+/// elements; empty: none.
 inline std::string counting_difference(const PlainCounter& plain, Source& source, TraceIndex start,
                                        Bytes bytes, std::size_t chunk) {
   count::Counter counter;

@@ -1,4 +1,4 @@
-// All that comes out of a source, to be compared.
+// Everything that a source gives, for comparisons.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class Decoded final : public Observer {
   TextBuffer text_;
 };
 
-/// Where the elements part; empty: nowhere.
+/// The first difference between the elements; empty: none.
 inline std::string difference(std::span<const Element> a, std::span<const Element> b) {
   const std::size_t common = std::min(a.size(), b.size());
   for (std::size_t i = 0; i < common; ++i)
@@ -107,7 +107,8 @@ inline std::string difference(std::span<const Element> a, std::span<const Elemen
          "; the first of the rest is " + text_of(longer[common]);
 }
 
-/// Where all that was seen parts, in its order among the elements too; empty: nowhere.
+/// The first difference between everything that was seen, including its order among the elements;
+/// empty: none.
 inline std::string difference(const Decoded& a, const Decoded& b) {
   if (std::string text = difference(a.elements, b.elements); !text.empty()) return text;
   const auto part = [](const auto& left, const auto& right, const auto& equal, const char* what) {
@@ -142,7 +143,7 @@ void feed_each(Source& source, TraceIndex start, Bytes bytes, std::size_t chunk,
   }
 }
 
-/// Takes what is there in spans of `span`, into `into`.
+/// Takes the available elements in spans of `span`, into `into`.
 inline void take(Source& source, std::size_t span, std::vector<Element>& into) {
   std::vector<Element> out(span);
   while (const std::size_t count = source.next(out))

@@ -18,7 +18,7 @@
 
 namespace waymark::support {
 
-/// Runs bytes through a parser and a decoder; what comes out is text, one element or record each.
+/// Runs bytes through a parser and a decoder; the result is text, one line per element or record.
 class DecoderBench {
  public:
   static constexpr std::uint64_t kBase = 0x1000;
@@ -54,8 +54,8 @@ class DecoderBench {
     return bytes;
   }
 
-  /// Decodes `bytes` after sync(), so that the first has the index 24.  The text leaves out what
-  /// the sync itself gives.
+  /// Decodes `bytes` after sync(), so that the first has the index 24.  The text leaves out
+  /// the elements of the sync itself.
   std::string run(std::initializer_list<std::uint8_t> bytes, bool end = false) {
     std::vector<std::uint8_t> all = sync();
     all.insert(all.end(), bytes);

@@ -74,17 +74,17 @@ class Etmv3Bench {
     return text;
   }
 
-  /// The texts of the packets behind an A-sync and isync(), without index and bytes.
+  /// The texts of the packets after an A-sync and isync(), without index and bytes.
   std::string after_isync(const std::vector<std::uint8_t>& bytes) const {
     return without_heads(packets(joined({async(), isync(), bytes})), 2);
   }
-  /// The same behind an A-sync.
+  /// The same after an A-sync.
   std::string after_async(const std::vector<std::uint8_t>& bytes) const {
     return without_heads(packets(joined({async(), bytes})), 1);
   }
 
-  /// Elements and records behind an A-sync and isync(); the first byte has the index 12.  What the
-  /// syncs themselves give is left out.
+  /// Elements and records after an A-sync and isync(); the first byte has the index 12.  The
+  /// elements of the syncs themselves are left out.
   std::string elements(const std::vector<std::uint8_t>& bytes, bool end = false) {
     std::string text = raw_elements(joined({async(), isync(), bytes}), end);
     for (const std::string own :

@@ -28,7 +28,7 @@ inline etmv3::Config random_etmv3_config(Random& random) {
   return config;
 }
 
-/// Makes packets one after the other, so that each fits the state that those before it left.
+/// Makes packets in sequence, so that each fits the state after the previous ones.
 class Etmv3Packets {
  public:
   Etmv3Packets(Random& random, const etmv3::Config& config) : random_(random), config_(config) {}
@@ -211,8 +211,8 @@ class Etmv3Packets {
   bool alt_ = false;
 };
 
-/// `packets` packets behind an A-sync and an I-sync; with `damage`, one byte in so many is changed,
-/// but not the A-sync: before it the reference's parser depends on how it is fed.
+/// `packets` packets after an A-sync and an I-sync.  With `damage`, one byte in so many is changed,
+/// but not in the A-sync: before it, the reference's parser depends on how it is fed.
 inline std::vector<std::uint8_t> etmv3_stream(Random& random, const etmv3::Config& config,
                                               unsigned packets, unsigned damage) {
   std::vector<std::uint8_t> bytes;

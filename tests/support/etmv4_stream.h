@@ -102,7 +102,7 @@ inline etmv4::Config random_config(Random& random) {
   return config;
 }
 
-/// Each quirk on its own.
+/// Each quirk alone.
 inline etmv4::Quirks random_quirks(Random& random) {
   etmv4::Quirks quirks;
   for (bool* quirk : {&quirks.pe_reset_is_bad, &quirks.discard_loses_instrumentation,
@@ -325,13 +325,13 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
   return packet;
 }
 
-/// A stream as a trace unit might write it: sync points, contexts, addresses, atoms, and now and
-/// then every other packet.  What it says of the program is nonsense that a decoder must follow.
+/// A stream as a trace unit might write it: sync points, contexts, addresses, atoms, and sometimes
+/// every other packet.  Its program flow is nonsense, which a decoder must still follow.
 class StreamMaker {
  public:
   StreamMaker(Random& random, const etmv4::Config& config) : random_(random), config_(config) {}
 
-  /// `packets` packets, in the mean one of `damage` of them followed by random bytes (0: none).
+  /// `packets` packets; on average, random bytes follow one in `damage` of them (0: none).
   std::vector<std::uint8_t> make(unsigned packets, unsigned damage) {
     using etmv4::PacketType;
     bytes_.clear();
@@ -365,7 +365,7 @@ class StreamMaker {
     where();
   }
 
-  /// A context and an address that agree about the instruction set.
+  /// A context and an address with the same instruction set.
   void where() {
     using etmv4::PacketType;
     const bool is1 = random_.one_in(3);

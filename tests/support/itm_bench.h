@@ -1,4 +1,4 @@
-// ITM bytes to text, for tests that state bytes, and random streams for those that state laws.
+// ITM bytes to text, for tests that state bytes, and random streams, for tests of properties.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ class ItmBench {
 
   static std::vector<std::uint8_t> async() { return {0, 0, 0, 0, 0, 0x80}; }
 
-  /// "index [bytes] text", with `*` for what only a monitor sees, one packet a line.
+  /// "index [bytes] text", with `*` for what only a monitor sees, one packet per line.
   std::string packets(const std::vector<std::uint8_t>& bytes, std::size_t chunk = 4096) const {
     std::string text;
     itm::Parser parser(config);
@@ -66,7 +66,7 @@ class ItmBench {
     return text;
   }
 
-  /// Elements and records, one a line: "index text".
+  /// Elements and records, one per line: "index text".
   std::string elements(const std::vector<std::uint8_t>& bytes) const {
     std::string text;
     for (const Element& element : decode(bytes, &text)) (void)element;
@@ -112,7 +112,7 @@ class ItmBench {
   }
 };
 
-/// A packet of any type and any legal field values.
+/// A packet of any type with any legal field values.
 inline itm::Packet random_itm_packet(Random& random) {
   using itm::PacketType;
   itm::Packet packet;
@@ -159,7 +159,7 @@ inline itm::Packet random_itm_packet(Random& random) {
   return packet;
 }
 
-/// Packets one after the other; with `damage`, about one byte in so many is changed.
+/// Consecutive packets; with `damage`, about one byte in so many is changed.
 inline std::vector<std::uint8_t> random_itm_stream(Random& random, unsigned packets,
                                                    unsigned damage) {
   std::vector<std::uint8_t> bytes;

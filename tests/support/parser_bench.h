@@ -1,4 +1,4 @@
-// A parser whose packets come out as text, for tests that state bytes.
+// A parser that gives packets as text, for tests that state bytes.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ class ParserBench {
     config.trcdevarch = 0x47705A13U | minor << 16;
   }
 
-  /// An ASYNC, then `bytes`, the first of which has the index 12; packet texts, one a line.
+  /// An ASYNC, then `bytes`, the first of which has the index 12; packet texts, one per line.
   std::string after_async(std::initializer_list<std::uint8_t> bytes) const {
     return after({}, bytes);
   }
@@ -70,7 +70,7 @@ class ParserBench {
     return text;
   }
 
-  /// True if no proper prefix of `bytes` is a packet of its own and all of it is one, after ASYNC.
+  /// True if, after ASYNC, `bytes` is one packet and no proper prefix of it is one.
   bool is_whole_only_at_its_end(const std::vector<std::uint8_t>& bytes) const {
     for (std::size_t size = 1; size <= bytes.size(); ++size) {
       std::vector<std::uint8_t> all = async();

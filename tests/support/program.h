@@ -41,7 +41,7 @@ class Program {
   enum class Kind : std::uint8_t { kBuffers, kSpaces, kCallback };
 
   /// The areas as buffers; as buffers that the secure and the other worlds see differently; or
-  /// behind a callback whose answer depends on trace ID and space and can be short.
+  /// as a callback whose answer depends on trace ID and space and can be short.
   [[nodiscard]] std::unique_ptr<image::Image> image(Kind kind) const {
     auto image = std::make_unique<image::Image>();
     constexpr std::array<std::uint64_t, 3> kBases = {kA64, kA32, kT32};
@@ -82,7 +82,7 @@ class Program {
       to.push_back(static_cast<std::uint8_t>(opcode >> shift));
   }
 
-  // Branch offsets are small, so that most targets lie in the area.
+  // Branch offsets are small, so that most targets are in the area.
   static std::uint32_t a64(Random& random) {
     const std::uint32_t offset = random.below(64) - 32;
     switch (random.below(18)) {

@@ -1,4 +1,4 @@
-// PTM bytes in, text out: for tests that state bytes.
+// PTM bytes to text, for tests that state bytes.
 #pragma once
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ class PtmBench {
     ASSERT_TRUE(image.add_buffer(at, bytes));
   }
 
-  /// Texts of the packets, one a line, behind an A-sync.
+  /// Texts of the packets after an A-sync, one per line.
   std::string packets(std::initializer_list<std::uint8_t> bytes) const {
     std::vector<std::uint8_t> all = {0, 0, 0, 0, 0, 0x80};
     all.insert(all.end(), bytes);
@@ -98,7 +98,7 @@ class PtmBench {
   }
 
   /// A-sync and an I-sync (trace enable) to kBase in A32, secure; in a cycle-accurate trace with a
-  /// count of 1.  What it makes is left out of run()'s text; the next byte has the index start().
+  /// count of 1.  run() leaves its elements out; the next byte has the index start().
   [[nodiscard]] std::vector<std::uint8_t> sync() const {
     std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 0, 0x80, 0x08, 0x00, 0x10, 0, 0, 0x21};
     if (config.cycle_accurate()) bytes.push_back(0x84);
@@ -107,7 +107,7 @@ class PtmBench {
   }
   [[nodiscard]] std::size_t start() const { return sync().size(); }
 
-  /// Elements and records after sync(), one a line.
+  /// Elements and records after sync(), one per line.
   std::string run(std::initializer_list<std::uint8_t> bytes) {
     std::vector<std::uint8_t> all = sync();
     const std::string own = run_raw(all);

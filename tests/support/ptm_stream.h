@@ -113,13 +113,13 @@ inline ptm::Packet random_ptm_packet(Random& random, const ptm::Config& config,
   return packet;
 }
 
-/// A stream as a trace unit might write it.  What it says of the program is nonsense that a decoder
-/// must follow.
+/// A stream as a trace unit might write it.  Its program flow is nonsense, which a decoder must
+/// still follow.
 class PtmStreamMaker {
  public:
   PtmStreamMaker(Random& random, const ptm::Config& config) : random_(random), config_(config) {}
 
-  /// `packets` packets, in the mean one of `damage` of them followed by random bytes (0: none).
+  /// `packets` packets; on average, random bytes follow one in `damage` of them (0: none).
   /// `junk`: it may begin unsynchronised.
   std::vector<std::uint8_t> make(unsigned packets, unsigned damage, bool junk) {
     using ptm::PacketType;

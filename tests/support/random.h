@@ -12,7 +12,7 @@ namespace waymark::support {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  /// Chooses by `bytes`, and 0 for ever after their end.
+  /// Chooses by `bytes`; after their end, every choice is 0.
   explicit Random(Bytes bytes) : bytes_(bytes), fixed_(true) {}
 
   std::uint64_t bits(unsigned count) {
@@ -37,7 +37,7 @@ class Random {
     return choices.begin()[below(static_cast<std::uint32_t>(choices.size()))];
   }
 
-  /// A value of at most `width` bits in which small ones and those with few bytes are common.
+  /// A value of at most `width` bits; small values and those with few bytes are common.
   std::uint64_t value(unsigned width) { return bits(between(0, width)); }
 
  private:

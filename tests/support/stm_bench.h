@@ -1,4 +1,4 @@
-// STM streams written as nibbles, and what comes out of them as text.
+// STM streams written as nibbles, and their packets and elements as text.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ namespace waymark::support {
 
 inline constexpr std::string_view kStmAsync = "FFFFFFFFFFFFFFFFFFFFF0";
 
-/// "F0 0 3": hexadecimal digits in stream order, blanks ignored; a last half byte is filled up with
-/// a 0, which is a NULL packet.
+/// "F0 0 3": hexadecimal digits in stream order, blanks ignored.  A 0, which is a NULL packet,
+/// completes a last half byte.
 inline std::vector<std::uint8_t> nibbles(std::string_view text) {
   std::vector<std::uint8_t> bytes;
   bool half = false;
@@ -54,7 +54,7 @@ class StmBench {
     stm::Parser parser(config, quirks);
     stm::Packet packet;
     for (std::size_t at = 0; at < bytes.size(); at += chunk) {
-      // A block of its own, so that a read beyond it is seen.
+      // A separate block, so that a read beyond it is detected.
       const std::vector<std::uint8_t> block(
           bytes.begin() + static_cast<std::ptrdiff_t>(at),
           bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk, bytes.size())));
@@ -65,7 +65,7 @@ class StmBench {
     if (parser.finish(packet)) take(parser, packet);
   }
 
-  /// "index [bytes] text" of each packet, one a line.
+  /// "index [bytes] text" of each packet, one per line.
   [[nodiscard]] std::string lines(std::string_view stream, std::size_t chunk = 4096) const {
     std::string text;
     parse(nibbles(stream), chunk, [&](const stm::Parser& parser, const stm::Packet& packet) {

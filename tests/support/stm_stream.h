@@ -10,7 +10,7 @@
 
 namespace waymark::support {
 
-/// A packet whose every field the encoder can hold.
+/// A packet with fields that the encoder can all encode.
 inline stm::Packet random_stm_packet(Random& random) {
   using enum stm::PacketType;
   const auto keywords = stm::packet_keywords();
@@ -70,7 +70,7 @@ inline stm::Packet random_stm_packet(Random& random) {
   return packet;
 }
 
-/// ASYNC, VERSION, then packets; with `damage`, one nibble in so many is another one.
+/// ASYNC, VERSION, then packets; with `damage`, one nibble in so many is changed.
 inline std::vector<std::uint8_t> random_stm_stream(Random& random, std::uint32_t packets,
                                                    std::uint32_t damage) {
   std::vector<std::uint8_t> bytes;
