@@ -1,4 +1,4 @@
-// The reference printer's lines, letter for letter.  See mipi-syst.md 6 and 7.
+// The reference printer's lines, character for character.  See mipi-syst.md 6 and 7.
 #pragma once
 
 #include <optional>

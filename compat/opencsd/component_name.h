@@ -13,7 +13,7 @@ struct ComponentNames {
   std::string_view elements;  ///< Packet decoder.
 };
 
-/// An ETE source goes under the names of ETMv4.
+/// An ETE source has the names of ETMv4.
 constexpr ComponentNames component_names(Protocol protocol) {
   switch (protocol) {
     case Protocol::kEtmV3:

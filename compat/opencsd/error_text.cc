@@ -10,7 +10,7 @@ struct Row {
   std::string_view description;
 };
 
-// In the order of the numbers; spelling as the reference prints it.
+// In order of the numbers, with the spelling of the reference.
 constexpr std::array kRows = {
     Row{"OCSD_OK", "No Error."},
     Row{"OCSD_ERR_FAIL", "General failure."},

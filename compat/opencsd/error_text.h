@@ -70,8 +70,8 @@ std::string_view error_description(std::uint32_t number);
 /// The code with which the reference reports this kind of damage.
 ErrorNumber error_number(Fault fault);
 
-/// "0x0019 (OCSD_ERR_BAD_DECODE_PKT) [...]; TrcIdx=24; CS ID=01; message": index and ID only where
-/// they are known (kNoIndex, kNoTraceId).  No newline.
+/// "0x0019 (OCSD_ERR_BAD_DECODE_PKT) [...]; TrcIdx=24; CS ID=01; message": index and ID are left
+/// out if they are not known (kNoIndex, kNoTraceId).  No newline.
 void write_error(TextBuffer& out, ErrorNumber number, TraceIndex index, TraceId trace_id,
                  std::string_view message);
 

@@ -5,7 +5,7 @@
 
 namespace {
 
-// An inline function exists where its address is taken.
+// Taking the address of an inline function makes the compiler emit it.
 [[gnu::used]] std::string (*const kVformat)(fmt::string_view, fmt::format_args) = &fmt::vformat;
 
 }  // namespace

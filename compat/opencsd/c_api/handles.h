@@ -1,4 +1,4 @@
-// From handles to trees: what is no live tree is found out before it is used.
+// From handles to trees: a handle that is not a live tree is detected before its use.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,16 @@
 
 namespace waymark::compat::capi {
 
-/// nullptr: not a tree that lives.
+/// nullptr: not a live tree.
 Tree* tree_of(dcd_tree_handle_t handle);
 
 dcd_tree_handle_t remember(std::unique_ptr<Tree> tree);
-/// Nothing for what is no tree.
+/// Does nothing for a handle that is not a tree.
 std::unique_ptr<Tree> forget(dcd_tree_handle_t handle);
 
 constexpr ocsd_err_t number(ErrorNumber error) { return static_cast<ocsd_err_t>(error); }
 
-/// Cut to fit, and always ended.
+/// Cut to fit, and always terminated.
 inline void copy_text(std::string_view text, char* buffer, int size) {
   if (buffer == nullptr || size <= 0) return;
   const std::size_t length = std::min(text.size(), static_cast<std::size_t>(size) - 1);

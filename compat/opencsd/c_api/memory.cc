@@ -6,7 +6,7 @@ using namespace waymark::compat::capi;
 
 namespace {
 
-/// What every function here answers for a tree that is none.
+/// The answer of every function here for a handle that is not a tree.
 template <class Call>
 ocsd_err_t with_memory(dcd_tree_handle_t handle, Call call) {
   Tree* const tree = tree_of(handle);

@@ -23,8 +23,8 @@ dcd_tree_handle_t ocsd_create_dcd_tree(const ocsd_dcd_tree_src_t src_type,
 
 void ocsd_destroy_dcd_tree(const dcd_tree_handle_t handle) { forget(handle).reset(); }
 
-// The one function that does not ask whether the tree lives: it is called for each element by
-// clients that wait.
+// The only function that does not check whether the tree is live: clients that answer WAIT call it
+// for each element.
 ocsd_datapath_resp_t ocsd_dt_process_data(const dcd_tree_handle_t handle,
                                           const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
                                           const uint32_t dataBlockSize, const uint8_t* pDataBlock,

@@ -96,7 +96,8 @@ itm::Config read(const ocsd_itm_cfg& from) {
   return to;
 }
 
-/// Of the environment, as the reference reads it; who changes it meanwhile must see to it himself.
+/// The environment, as the reference reads it.  A program that changes it at the same time must
+/// lock it.
 const char* variable(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
 }
@@ -137,7 +138,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 
   SourceOptions options;
   options.decode = decode;
-  // Monitors are the client's matter: a sink gets what they do not.
+  // Whether monitors get bad packets does not affect the sink.
   options.flags =
       effective_flags(protocol, flags) & ~std::uint32_t{OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS};
   if (variable("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;

@@ -1,4 +1,4 @@
-// The decoders that are built in: their names, and sources made from the reference's configuration
+// The built-in decoders: their names, and sources made from the reference's configuration
 // structures.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace waymark::compat {
 
-/// nullopt: no decoder has this name.  Also for "ETMV4D", which the reference names but has not.
+/// nullopt: no decoder has this name.  Also for "ETMV4D", a name without a decoder in the
+/// reference.
 std::optional<Protocol> builtin_by_name(std::string_view name);
 
 /// The reference's number of a protocol.
@@ -25,12 +26,12 @@ struct Builtin {
   PacketStruct packets;
   /// Decoding needs memory.
   bool reads_memory = false;
-  /// The registers ask for what cannot be decoded: the source gives packets only.
+  /// The registers select a mode that cannot be decoded: the source only gives packets.
   bool refused = false;
 };
 
-/// Of the flags of a packet processor, those that do something for `protocol`: nothing is a bad
-/// packet to the flags of PTM, and only software trace ends at one.
+/// The flags of a packet processor that have an effect for `protocol`: for the flags of PTM no
+/// packet is bad, and only software trace ends at a bad packet.
 std::uint32_t effective_flags(Protocol protocol, std::uint32_t flags);
 
 /// `config` points to the structure of `protocol`.  The image must outlive the source.

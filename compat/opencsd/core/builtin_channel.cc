@@ -117,14 +117,14 @@ Response BuiltinChannel::data_run(TraceIndex index, std::size_t frames, std::siz
   return response_;
 }
 
-/// Behind the elements of `frame` in the batch.
+/// The end of the elements of `frame` in the batch.
 std::size_t BuiltinChannel::end_of_frame(std::size_t frame) const {
   if (frame >= marks_.frame) return count_;
   const std::uint32_t end = marks_.ends[frame];
   return end == FrameMarks::kNone ? ready_ : end - marks_.elements;
 }
 
-/// After a WAIT, or an error, in a run of frames: what belongs to later frames is kept apart.
+/// After a WAIT or an error in a run of frames: the elements of later frames are kept separately.
 void BuiltinChannel::cut_run() {
   std::size_t frame = 0;
   while (frame < marks_.frame &&
@@ -144,7 +144,7 @@ void BuiltinChannel::cut_run() {
   }
 }
 
-/// A frame of which the source has read something already.
+/// A frame that the source has already begun to read.
 Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
   const std::size_t size = std::min(block.size(), ahead_end_ - ahead_);
   if (std::memcmp(block.data(), &run_bytes_[ahead_], size) != 0) {
@@ -163,7 +163,7 @@ Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
 }
 
 void BuiltinChannel::forget_batch() {
-  // Read, but never given again by the client.
+  // Read, but the client never gave it again.
   uncounted_ += ahead_end_ - ahead_;
   at_ = ready_ = count_ = 0;
   ahead_ = ahead_end_ = 0;
@@ -187,8 +187,8 @@ Response BuiltinChannel::pump() {
     marks_.elements += static_cast<std::uint32_t>(count_);
     at_ = ready_ = count_ = 0;
     paused_ = false;
-    // Without frames a block holds many packets, and counts as used only as far as the client has
-    // been told of it: one element at a time then.
+    // Without frames a block holds many packets, and only the part whose elements the client has
+    // received counts as used: one element at a time.
     const std::size_t count = built_.source->next({batch_.data(), size});
     if (paused_) [[unlikely]]
       return stop();
@@ -202,8 +202,8 @@ Response BuiltinChannel::pump() {
   return response_;
 }
 
-/// Nearly all elements: this loop is what a client with a callback waits for.  Up to the first
-/// element that is no range, or that the client answers with more than CONT.
+/// The loop for nearly all elements.  It ends at the first element that is not a range, or that the
+/// client answers with more than CONT.
 Response BuiltinChannel::deliver_ranges() {
   const ElementOutput output = around_.output;
   std::size_t at = at_;
@@ -218,7 +218,7 @@ Response BuiltinChannel::deliver_ranges() {
   return answer;
 }
 
-// What is left waits for a flush; after a fatal answer nothing does.
+// The rest waits for a flush; after a fatal answer nothing is left.
 Response BuiltinChannel::stop() {
   holds_ = response_ < OCSD_RESP_FATAL_NOT_INIT;
   if (run_frames_ != 0) cut_run();
@@ -248,8 +248,9 @@ Response BuiltinChannel::deliver(const Element& element) {
   return OCSD_RESP_CONT;
 }
 
-/// Memory functions answer for the process that runs.  What they said under another context is kept
-/// apart; but since the client was last in control, the same context may have got other memory.
+/// Memory functions answer for the running process.  Their answers in other contexts are kept
+/// separately; but since the last call of the client, the memory of the same context may have
+/// changed.
 void BuiltinChannel::follow_context(const Element& element) {
   if (!same_context(element, context_) && refreshed_call_ != around_.calls && at_ == count_ &&
       around_.memory.image().has_callbacks()) {
@@ -304,16 +305,16 @@ Response BuiltinChannel::end_of_trace() {
   response_ = OCSD_RESP_CONT;
   if (decode_ && !ready()) return OCSD_RESP_FATAL_NOT_INIT;
   refresh_if_changed();
-  // The client keeps what was to be given again.
+  // The client keeps the bytes that it would have to give again.
   if (ahead()) forget_batch();
-  // After a fatal error the end can still be told.
+  // The end can still be reported after a fatal error.
   ended_failed_ = built_.source->failed();
   end_told_ = false;
   built_.source->finish();
   ending_ = true;
   pump();
   ending_ = false;
-  // Whatever waits now, the monitor has heard of the end.
+  // Even if something waits now, the monitor has received the end.
   if (!end_told_) {
     end_told_ = true;
     to_monitor(Operation::kEndOfTrace);
@@ -345,7 +346,7 @@ void BuiltinChannel::on_packet(const PacketRef& packet) {
     paused_ = true;
     return;
   }
-  // Monitors see everything that has bytes; sinks what is a packet.
+  // Monitors get everything that has bytes; sinks only get packets.
   const bool monitored = client_.has_monitor() && !packet.bytes.empty() &&
                          !(packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS) != 0);
   const bool sunk = client_.has_sink() && !packet.monitor_only &&
@@ -361,7 +362,7 @@ void BuiltinChannel::on_packet(const PacketRef& packet) {
       const Response answer =
           client_.sink(client_.sink_context, OCSD_OP_DATA, narrow(packet.index), filled);
       response_ = worse(response_, answer);
-      // The end follows an unfinished packet at once.
+      // The end follows an unfinished packet immediately.
       if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer)) return;
       paused_ = paused_ || answer >= OCSD_RESP_WAIT;
       sink_waits_ = OCSD_DATA_RESP_IS_WAIT(answer);
@@ -405,12 +406,12 @@ void BuiltinChannel::print_operation(Operation operation) {
 void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
   const Response answer = client_.has_sink() ? to_sink(operation) : OCSD_RESP_CONT;
   if (operation == Operation::kEndOfTrace) {
-    // What a sink says of the end counts instead of what it said of an unfinished packet.
+    // The sink's answer to the end replaces its answer to an unfinished packet.
     if (client_.has_sink()) response_ = answer;
     if (end_told_) return;
     end_told_ = true;
   } else {
-    // Of a reset, only that it is fatal.
+    // After a reset, only a fatal answer counts.
     if (answer >= OCSD_RESP_FATAL_NOT_INIT) response_ = worse(response_, answer);
   }
   to_monitor(operation);
@@ -438,7 +439,7 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
                              record.message);
   const bool etm4 = protocol() == Protocol::kEtmV4 || protocol() == Protocol::kEte;
   if (packets || !etm4) return;
-  // See etmv4-ete.md 4.11: what the answer to bad packets is.
+  // The answer to bad packets; see etmv4-ete.md 4.11.
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
     const bool error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
     response_ = worse(response_, error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
@@ -494,7 +495,7 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
 
 void BuiltinChannel::reset_statistics() {
   built_.source->reset_statistics();
-  // What the source has read ahead will be given, and is then to count.
+  // What the source has read ahead will be given again, and is counted then.
   uncounted_ = 0 - static_cast<std::uint64_t>(ahead_end_ - ahead_);
   statistics_.channel_total = statistics_.channel_unsynced = 0;
   statistics_.bad_header_errs = statistics_.bad_sequence_errs = 0;

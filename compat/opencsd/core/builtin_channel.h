@@ -1,4 +1,4 @@
-// A channel with a decoder of the library.
+// A channel with one of the library's decoders.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace waymark::compat {
 
 class BuiltinChannel final : public Channel, private Observer {
  public:
-  /// `slot` is the ID that the tree knows it by: 0 without frames.  `named`: the components' names
-  /// carry the ID.
+  /// `slot` is the channel's ID in the tree: 0 without frames.  `named`: the names of the
+  /// components contain the ID.
   BuiltinChannel(Surroundings& around, Builtin built, bool decode, std::uint32_t flags,
                  TraceId slot, bool named);
 
@@ -35,7 +35,8 @@ class BuiltinChannel final : public Channel, private Observer {
   void reset_statistics() override;
 
  private:
-  // The elements of one frame's segment are 15 bytes' worth: more than this come in several turns.
+  // The segment of one frame has at most 15 bytes; if it gives more elements than this, they come
+  // in several batches.
   static constexpr std::size_t kBatch = 128;
 
   void on_packet(const PacketRef& packet) override;
@@ -77,28 +78,29 @@ class BuiltinChannel final : public Channel, private Observer {
   frames::Run run_;
   std::array<Element, kBatch> batch_;
   std::size_t at_ = 0;
-  std::size_t ready_ = 0;  ///< What follows in the batch waits for its frame, if it is less than
-  std::size_t count_ = 0;  ///< this.
+  // Elements [ready_, count_) of the batch wait for their frame.
+  std::size_t ready_ = 0;
+  std::size_t count_ = 0;
   Response response_ = OCSD_RESP_CONT;
   bool holds_ = false;
   bool paused_ = false;
   bool sink_waits_ = false;
   bool ending_ = false;        ///< In end_of_trace().
-  bool end_told_ = false;      ///< The monitor has heard of the end.
+  bool end_told_ = false;      ///< The monitor has received the end.
   bool ended_failed_ = false;  ///< The end came after a fatal error.
 
-  // A run of frames is decoded in batches, whatever the client will answer.  After a WAIT the
-  // frames behind that of the element are the client's again, and those of which the source has
-  // read something already come a second time: bytes [ahead_, ahead_end_) of the run, their
-  // elements [ready_, count_) of the batch.
-  bool marks_frames_ = false;   ///< The source can say with which frame elements come.
+  // A run of frames is decoded in batches, before the client's answers are known.  After a WAIT the
+  // client gives the frames after that of the element again, including those that the source has
+  // already read: bytes [ahead_, ahead_end_) of the run, with the elements [ready_, count_) of the
+  // batch.
+  bool marks_frames_ = false;   ///< The source can tell the frame of each element.
   std::size_t run_frames_ = 0;  ///< 0: no run.
   std::size_t used_frames_ = 0;
-  std::size_t next_frame_ = 0;  ///< That of byte ahead_.
+  std::size_t next_frame_ = 0;  ///< The frame of byte ahead_.
   std::size_t ahead_ = 0;
   std::size_t ahead_end_ = 0;
   FrameMarks marks_;
-  /// Each frame is stored with one byte more.
+  /// Each frame is stored with one additional byte.
   std::array<std::uint8_t, FrameMarks::kMaxFrames * frames::kPlainFrameBytes + 1> run_bytes_;
 
   ElementStruct struct_;
@@ -107,7 +109,7 @@ class BuiltinChannel final : public Channel, private Observer {
   std::uint64_t refreshed_call_ = 0;
   TextBuffer text_;
   ocsd_decode_stats_t statistics_{};
-  std::uint64_t uncounted_ = 0;  ///< Bytes that the source has read, but the client not given.
+  std::uint64_t uncounted_ = 0;  ///< Bytes that the source has read before the client gave them.
 };
 
 }  // namespace waymark::compat

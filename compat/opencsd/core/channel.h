@@ -1,4 +1,4 @@
-// What listens to one trace ID of a tree: a decoder with whoever looks at its packets.
+// What listens to one trace ID of a tree: a decoder, and the monitors or sinks of its packets.
 #pragma once
 
 #include <span>
@@ -17,26 +17,26 @@ using Response = ocsd_datapath_resp_t;
 /// The numerically higher answer is the worse one.
 constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
 
-/// Who gets the elements of a tree.
+/// The receiver of the elements of a tree.
 struct ElementOutput {
   FnTraceElemIn function = nullptr;
   const void* context = nullptr;
-  bool printer = false;  ///< Into the log.
+  bool printer = false;  ///< Prints into the log.
   [[nodiscard]] bool exists() const { return function != nullptr || printer; }
 };
 
-/// What the channels of a tree share.
+/// State that the channels of a tree share.
 struct Surroundings {
   ElementOutput output;
   Memory memory;
   bool formatted = false;
   bool empty_segment_fails = true;  ///< frames::Quirks.
-  /// Counts the calls of the client: between two of them, what its memory functions answer can
+  /// Counts the calls of the client: between two calls, the answers of its memory functions may
   /// have changed.
   std::uint64_t calls = 0;
 };
 
-/// Who gets packets: functions of the client, or printers into the log.
+/// The receiver of packets: functions of the client, or printers into the log.
 struct PacketClient {
   FnDefPktDataIn sink = nullptr;
   const void* sink_context = nullptr;
@@ -59,31 +59,32 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Decodes a block that lives until the channel asks for more or is reset, or `withdraw()`.
+  /// Decodes a block, which must live until the channel asks for more, is reset, or `withdraw()`.
   virtual Response data(TraceIndex index, Bytes block) = 0;
-  /// Frames without ID bytes may come many at once: unpacked to run_room(), then data_run().
+  /// Many frames without ID bytes may come at once: they are unpacked to run_room(), then
+  /// data_run().
   [[nodiscard]] virtual bool takes_runs() const { return false; }
   virtual std::span<std::uint8_t> run_room() { return {}; }
-  /// As data() for each frame.  `used`: how many of them were used up, as data() would have been
-  /// called for so many; the client gives the others again.
+  /// The same as data() for each frame.  `used`: the number of frames for which data() would have
+  /// been called; the client gives the others again.
   virtual Response data_run(TraceIndex /*index*/, std::size_t /*frames*/, std::size_t& /*used*/) {
     return OCSD_RESP_FATAL_INVALID_OP;
   }
 
-  /// After a WAIT: goes on with what is held back, and the rest of the block.
+  /// After a WAIT: continues with the held elements and the rest of the block.
   virtual Response flush() = 0;
   virtual Response end_of_trace() = 0;
   virtual Response reset() = 0;
-  /// Something is held back: flush() before data().
+  /// Elements are held: flush() must come before data().
   [[nodiscard]] virtual bool holds() const = 0;
-  /// Forgets the rest of the block; how much of it was used.
+  /// Drops the rest of the block; returns how much of it was used.
   virtual std::size_t withdraw() = 0;
 
   virtual ErrorNumber attach_sink(FnDefPktDataIn function, const void* context) = 0;
   virtual ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) = 0;
   virtual ErrorNumber attach_printer(TraceId shown_id, bool monitor) = 0;
 
-  /// kNotInit: it does not count.  The block lives as long as the channel.
+  /// kNotInit: the channel does not count.  The block lives as long as the channel.
   virtual ErrorNumber statistics(const ocsd_demux_stats_t& frames, ocsd_decode_stats_t*& out) = 0;
   virtual void reset_statistics() = 0;
 };

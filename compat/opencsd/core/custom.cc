@@ -12,7 +12,7 @@ namespace waymark::compat {
 // -- The register. --------------------------------------------------------------------------------
 
 CustomRegister& CustomRegister::instance() {
-  // Never destroyed, as the log.
+  // Never destroyed, like the log.
   static CustomRegister* const all = new CustomRegister;
   return *all;
 }
@@ -153,7 +153,7 @@ ErrorNumber CustomChannel::create(Surroundings& around, const ocsd_extern_dcd_fa
   functions.fn_packet_mon = &CustomCallbacks::monitor;
   functions.fn_packet_data_sink = &CustomCallbacks::sink;
   functions.lib_context = channel.get();
-  // The decoder's name is known once it is made; it may log before.
+  // The name of the decoder is only known after its creation; it may log before.
   channel->component_ = "CUSTOM_DECODER";
   ocsd_extern_dcd_inst_t& instance = channel->instance_;
   const ocsd_err_t created = factory.createDecoder(flags, config, &functions, &instance);
@@ -192,7 +192,7 @@ Response CustomChannel::give() {
   const std::size_t taken = std::min<std::size_t>(used, block_.size());
   used_ += taken;
   index_ += taken;
-  // What an answer to go on leaves unused is lost, as in the reference.
+  // Bytes that the decoder leaves unused with an answer to continue are lost, as in the reference.
   block_ = OCSD_DATA_RESP_IS_WAIT(response) ? block_.subspan(taken) : Bytes{};
   holds_ = OCSD_DATA_RESP_IS_WAIT(response);
   return response;

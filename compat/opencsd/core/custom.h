@@ -23,7 +23,7 @@ class CustomRegister {
   ErrorNumber add(std::string_view name, ocsd_extern_dcd_fact_t& factory);
   [[nodiscard]] std::optional<ocsd_extern_dcd_fact_t> find(std::string_view name) const;
   [[nodiscard]] std::optional<ocsd_extern_dcd_fact_t> find(ocsd_trace_protocol_t protocol) const;
-  /// Numbers that were given are not given again.
+  /// A number is never assigned twice.
   void clear();
 
  private:
@@ -38,7 +38,7 @@ class CustomRegister {
 
 class CustomChannel final : public Channel {
  public:
-  /// On success `out` has a decoder.
+  /// On success, `out` has a decoder.
   static ErrorNumber create(Surroundings& around, const ocsd_extern_dcd_fact_t& factory, int flags,
                             const void* config, std::unique_ptr<CustomChannel>& out);
   ~CustomChannel() override;
@@ -74,7 +74,7 @@ class CustomChannel final : public Channel {
   PacketClient client_;
 
   TraceIndex index_ = 0;
-  Bytes block_;  ///< What is not used of it yet.
+  Bytes block_;  ///< The part that is not used yet.
   std::size_t used_ = 0;
   bool holds_ = false;
 

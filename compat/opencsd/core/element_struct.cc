@@ -8,8 +8,8 @@ namespace {
 
 constexpr bool has(const Element& element, ElementFlag flag) { return (element.flags & flag) != 0; }
 
-/// Where structures up to version 1.3.3 had ptr_extended_data.  Of software trace, nothing else is
-/// there, so that callers of either version find it.
+/// Where structures up to version 1.3.3 had ptr_extended_data.  For software trace nothing else is
+/// at this offset, so callers of either version find the pointer.
 constexpr std::size_t kOldExtendedData = 80;
 static_assert(offsetof(ocsd_generic_trace_elem, ptr_extended_data) >=
               kOldExtendedData + sizeof(const void*));
@@ -228,7 +228,7 @@ void read_itm_trace(const ocsd_generic_trace_elem& from, Element& to) {
 
 void read_element(const ocsd_generic_trace_elem& from, Element& to) {
   const auto kind = static_cast<std::uint32_t>(from.elem_type);
-  // Numbers that the reference does not know have no text of their own.
+  // Numbers that the reference does not know have no text.
   constexpr std::uint32_t kNoKind = 0xFF;
   to.kind = static_cast<ElementKind>(kind <= OCSD_GEN_TRC_ELEM_CUSTOM ? kind : kNoKind);
   to.isa = static_cast<isa::Isa>(from.isa);

@@ -10,8 +10,8 @@
 
 namespace waymark::compat {
 
-/// One structure that is filled anew for each element of a source.  The context members are written
-/// with kPeContext elements and whatever else is no range: ranges repeat them.
+/// One structure, filled again for each element of a source.  Ranges repeat the members of the
+/// context, so only kPeContext and other elements write them.
 class ElementStruct {
  public:
   ElementStruct();
@@ -29,8 +29,8 @@ class ElementStruct {
     return &elem_;
   }
 
-  /// The same in a structure that somebody else keeps.  Members that stand side by side are written
-  /// together: there is nothing else to do for most elements.
+  /// The same for a structure of the caller.  Adjacent members are written together; most elements
+  /// need nothing else.
   static void fill_range(const Element& element, ocsd_generic_trace_elem& to) {
     const unsigned flags = element.flags;
     const unsigned bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
@@ -44,7 +44,7 @@ class ElementStruct {
   }
 
  private:
-  /// Two neighbours of 32 bits each.
+  /// Two adjacent members of 32 bits each.
   template <class Member>
   static void put_pair(Member& member, std::uint32_t first, std::uint32_t second) {
     static_assert(sizeof member == sizeof first);
@@ -62,18 +62,18 @@ class ElementStruct {
   std::uint64_t payload_ = 0;  ///< What ptr_extended_data points to.
 };
 
-// What fill_range() takes for neighbours.
+// Members that fill_range() writes as adjacent ones.
 static_assert(offsetof(ocsd_generic_trace_elem, isa) == 4);
 static_assert(offsetof(ocsd_generic_trace_elem, cycle_count) + 4 ==
               offsetof(ocsd_generic_trace_elem, last_i_type));
 static_assert(offsetof(ocsd_generic_trace_elem, last_i_subtype) + 4 ==
               offsetof(ocsd_generic_trace_elem, flag_bits));
-// fill_range() moves flags by constants: these say where they go.
+// fill_range() shifts flags by constants; these are their places.
 static_assert(kElementExecuted == 1 << 0);       // last_instr_exec, bit 0
 static_assert(kElementHasCycleCount == 1 << 2);  // has_cc, bit 4
 static_assert(kElementConditional == 1 << 1);    // last_instr_cond, bit 10
 
-/// The element that the structure describes; index and trace ID stay as they are.
+/// The element that the structure describes; index and trace ID do not change.
 void read_element(const ocsd_generic_trace_elem& from, Element& to);
 
 }  // namespace waymark::compat

@@ -1,11 +1,11 @@
-// Quirks of the environment, with a word in the log for names that are none.
+// The quirks that the environment selects; the log gets a warning for unknown names.
 #pragma once
 
 #include "quirk_choice.h"
 
 namespace waymark::compat {
 
-/// For a tree that is made.
+/// For a new tree.
 frames::Quirks frame_quirks();
 
 }  // namespace waymark::compat

@@ -43,7 +43,7 @@ void MessageLog::write(std::string_view text) {
     }
   }
   if ((outputs_ & kFunction) != 0 && function_ != nullptr) {
-    // Clients expect the end of the string as well as its length.
+    // Clients expect a terminated string as well as its length.
     const std::string string(text);
     function_(context_, string.c_str(), static_cast<int>(string.size()));
   }

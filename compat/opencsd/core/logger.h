@@ -24,7 +24,7 @@ struct ErrorRecord {
   std::string message;
 };
 
-/// Where text goes.  Writes go out at once.
+/// The destinations of text.  Nothing is buffered.
 class MessageLog {
  public:
   MessageLog() = default;
@@ -34,7 +34,7 @@ class MessageLog {
 
   /// C_API_MSGLOGOUT_FLG_...; switches the string function off.
   void set_outputs(int flags) { outputs_ = flags & C_API_MSGLOGOUT_MASK; }
-  /// Also switches the file on; it is opened, for append, at the first message.
+  /// Also switches the file on.  It is opened for append at the first message.
   void set_file(std::string name);
   void set_function(FnDefLoggerPrintStrCB function, const void* context);
 
@@ -50,7 +50,7 @@ class MessageLog {
   const void* context_ = nullptr;
 };
 
-/// Safe from any thread; a function that gets text may log more.
+/// Any thread may use it; a function that receives text may log more.
 class Logger {
  public:
   static Logger& instance();
@@ -59,16 +59,16 @@ class Logger {
   [[nodiscard]] bool has_output() const;
   /// False: there is no output.
   bool configure(int flags, const char* file_name);
-  /// `owner` identifies who takes it back by drop_function().
+  /// `owner` identifies the function for drop_function().
   bool set_function(const void* owner, FnDefLoggerPrintStrCB function, const void* context);
   void drop_function(const void* owner);
 
-  /// "<component> : <error>", without a newline, if `severity` is loud enough.
+  /// "<component> : <error>", without a newline, if the verbosity includes `severity`.
   void error(std::string_view component, ocsd_err_severity_t severity, ErrorNumber number,
              TraceIndex index, TraceId trace_id, std::string_view message);
   /// "<component> : <message>".
   void message(std::string_view component, ocsd_err_severity_t severity, std::string_view message);
-  /// As it is.
+  /// The text without a prefix.
   void print(std::string_view text);
 
   /// kOk: no error was logged yet.

@@ -23,7 +23,7 @@ struct Claims {
 };
 
 Claims& claims() {
-  // Never destroyed: trees may outlive it otherwise.
+  // Never destroyed, because trees may live longer.
   static auto* const kAll = new Claims;
   return *kAll;
 }
@@ -194,11 +194,11 @@ ErrorNumber Memory::remove(std::uint64_t address, ocsd_mem_space_acc_t space) {
   return ErrorNumber::kOk;
 }
 
-/// Some accessor is to be added: the environment says how to begin.
+/// Before the first accessor is added: the environment determines the initial state of the cache.
 void Memory::begin() {
   if (exists_) return;
   exists_ = true;
-  // Who changes the environment meanwhile must see to it himself.
+  // A program that changes the environment at the same time must lock it.
   // NOLINTBEGIN(concurrency-mt-unsafe)
   caches_ = std::getenv("OPENCSD_MEMACC_CACHE_OFF") == nullptr;
   const char* const size = std::getenv("OPENCSD_MEMACC_CACHE_PAGE_SIZE");
@@ -214,7 +214,7 @@ ErrorNumber Memory::set_caching(bool enable, unsigned page_size, int pages) {
   ++caching_changes_;
   caches_ = enable;
   if (!enable) return ErrorNumber::kOk;
-  // What is remembered are decisions, not pages: their number has nothing to set.
+  // Decisions are cached, not pages, so the number of pages has no effect.
   if (page_size >= kLeastPage && page_size <= kGreatestPage && pages >= kLeastPages &&
       pages <= kMostPages) {
     page_size_ = page_size;

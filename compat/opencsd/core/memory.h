@@ -15,18 +15,18 @@
 
 namespace waymark::compat {
 
-/// The spaces that a caller means: OCSD_MEM_SPACE_ANY was 0x1F up to version 1.3.3, when there were
+/// The spaces that a caller means: up to version 1.3.3, OCSD_MEM_SPACE_ANY was 0x1F, and there were
 /// no other spaces.
 image::SpaceMask space_of(ocsd_mem_space_acc_t space);
 
-/// A file that is some accessor's, in any tree: the same path may stand at one address only.
+/// A file of an accessor, in any tree: a path can only be mapped at one address.
 class SharedFile {
  public:
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  /// kMemAccFileDiffRange: it stands at another address already.
+  /// kMemAccFileDiffRange: it is already mapped at another address.
   static ErrorNumber claim(const std::string& path, std::uint64_t address,
                            std::unique_ptr<SharedFile>& out);
 
@@ -38,11 +38,11 @@ class SharedFile {
 class Memory {
  public:
   [[nodiscard]] const image::Image& image() const { return image_; }
-  /// Some accessor was to be added: the tree has a mapper.
+  /// An accessor was added, or refused: the tree has a mapper.
   [[nodiscard]] bool exists() const { return exists_; }
-  /// Another number: what was read may not be used again.
+  /// A new number means that earlier reads must not be used again.
   [[nodiscard]] std::uint64_t version() const { return image_.version() + caching_changes_; }
-  /// False: what memory functions answer counts for one call of the client only.
+  /// False: the answers of memory functions are only valid during one call of the client.
   [[nodiscard]] bool caches() const { return caches_; }
 
   ErrorNumber add_file(std::uint64_t address, ocsd_mem_space_acc_t space, const char* path);
@@ -55,11 +55,11 @@ class Memory {
                            Fn_MemAcc_CB function, Fn_MemAccID_CB id_function, const void* context);
   ErrorNumber remove(std::uint64_t address, ocsd_mem_space_acc_t space);
 
-  /// Memory functions are asked for no more than a page at once; without caching for an opcode, and
-  /// anew in each call of the client.  kInvalidParamVal: outside of the limits.
+  /// Memory functions are asked for at most one page at once; without caching for one opcode, and
+  /// again in each call of the client.  kInvalidParamVal: outside the limits.
   ErrorNumber set_caching(bool enable, unsigned page_size, int pages);
 
-  /// "Gen_Info : Mapped Memory Accessors" and what follows.
+  /// "Gen_Info : Mapped Memory Accessors" and the lines after it.
   void log_ranges() const;
 
   /// Fills at most `size` bytes; 0: not readable.
@@ -75,7 +75,7 @@ class Memory {
   struct Accessor {
     image::RegionKind kind;
     image::SpaceMask space;
-    std::vector<Range> ranges;  ///< The first one added, then by address.
+    std::vector<Range> ranges;  ///< The first one added, then the others by address.
     std::string path;
     std::unique_ptr<SharedFile> file;
   };

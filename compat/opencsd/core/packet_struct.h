@@ -15,25 +15,25 @@
 
 namespace waymark::compat {
 
-// Members that the packet's type has no use for keep what earlier packets left, as in the
-// reference: the last address, context and timestamp can be read from any packet.
+// Members that the packet's type does not use keep the values of earlier packets, as in the
+// reference: any packet has the last address, context and timestamp.
 void fill(const etmv4::Packet& from, unsigned version, bool m_profile, ocsd_etmv4_i_pkt& to);
 void fill(const etmv3::Packet& from, bool m_profile, ocsd_etmv3_pkt& to);
 void fill(const ptm::Packet& from, ocsd_ptm_pkt& to);
 void fill(const stm::Packet& from, ocsd_stm_pkt& to);
 void fill(const itm::Packet& from, ocsd_itm_pkt& to);
 
-// As far as the text of a packet needs it.
+// Only what the text of a packet needs.
 void read(const ocsd_etmv4_i_pkt& from, etmv4::Packet& to, etmv4::Config& config);
 void read(const ocsd_etmv3_pkt& from, etmv3::Packet& to, etmv3::Config& config);
 void read(const ocsd_ptm_pkt& from, ptm::Packet& to);
 void read(const ocsd_stm_pkt& from, stm::Packet& to);
 void read(const ocsd_itm_pkt& from, itm::Packet& to);
 
-/// One structure that is filled anew for each packet of a source.
+/// One structure, filled again for each packet of a source.
 class PacketStruct {
  public:
-  /// `version` and `m_profile` as the trace unit's registers say.
+  /// `version` and `m_profile` come from the registers of the trace unit.
   PacketStruct(Protocol protocol, unsigned version, bool m_profile);
 
   /// Valid until the next call.
@@ -52,7 +52,7 @@ class PacketStruct {
   };
 };
 
-/// The listing's text of a structure.  False: no built-in protocol with packets.
+/// The listing's text of a structure.  False: not a built-in protocol with packets.
 bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const void* packet);
 
 }  // namespace waymark::compat

@@ -76,7 +76,7 @@ void fill_q(const Packet& from, ocsd_etmv4_i_pkt& to) {
   to.addr_exact_match_idx = from.match_index;
 }
 
-// By type what no other type shares.
+// Members that only one type has.
 void fill_own(const Packet& from, ocsd_etmv4_i_pkt& to) {
   switch (from.type) {
     case PacketType::kTraceInfo:

@@ -9,7 +9,7 @@ namespace waymark::compat {
 
 void fill(const stm::Packet& from, ocsd_stm_pkt& to) {
   using stm::PacketType;
-  // Types beyond the reference's are none for it.
+  // The reference does not have these types.
   const auto number = [](PacketType type) {
     return type <= PacketType::kReserved ? static_cast<ocsd_stm_pkt_type>(type) : STM_PKT_RESERVED;
   };

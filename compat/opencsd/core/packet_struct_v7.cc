@@ -78,7 +78,7 @@ void fill(const etmv3::Packet& from, bool m_profile, ocsd_etmv3_pkt& to) {
       to.exception.bits.cm_resume = from.exception.resume & 0xFU;
       if (m_profile && to.exception.type == Excp_CMIRQn)
         to.exception.bits.cm_irq_n = interrupt_of_m(from.exception.number) & 0x1FFU;
-      // What the information bytes say of the state; the old form has none.
+      // The state in the information bytes; the old form has none.
       to.context.updated = !from.exception.deprecated;
       to.context.curr_NS = from.context.ns;
       to.context.curr_Hyp = from.context.hyp;
@@ -170,7 +170,7 @@ void read(const ocsd_etmv3_pkt& from, etmv3::Packet& to, etmv3::Config& config) 
   to.atoms = static_cast<std::uint16_t>(from.atom.En_bits);
   to.atom_count = std::min<std::uint8_t>(from.atom.num, 16);
   to.format = from.p_hdr_fmt;
-  // The text has a letter for each cycle; no packet has more than this.
+  // The text has a letter for each cycle; this is the most that a packet can have.
   constexpr std::uint32_t kMostHeaderCycles = 8;
   to.cycle_count = to.type == PacketType::kPHeader ? std::min(from.cycle_count, kMostHeaderCycles)
                                                    : from.cycle_count;

@@ -115,7 +115,7 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
     } else if (item == "none") {
       choice = none;
     } else if (!choice.set(item)) {
-      // A misspelt name must not switch all others off.
+      // A misspelt name must not switch off all others.
       choice = before;
       unknown.emplace_back(item);
       continue;
@@ -126,7 +126,7 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
 }
 
 QuirkChoice QuirkChoice::of_environment(std::vector<std::string>& unknown) {
-  // Who changes the environment meanwhile must see to it himself.
+  // A program that changes the environment at the same time must lock it.
   const char* const text = std::getenv(kQuirksVariable);  // NOLINT(concurrency-mt-unsafe)
   return text == nullptr ? QuirkChoice() : parse(text, unknown);
 }

@@ -1,4 +1,4 @@
-// Which departures of the reference are on: all, unless the environment says otherwise.
+// The quirks that are on: all of them, unless the environment says otherwise.
 #pragma once
 
 #include <array>
@@ -12,21 +12,21 @@
 
 namespace waymark::compat {
 
-/// By group, "frames" or a protocol, those that are off: bit i is row i of the group's table.  ETE
-/// is of the group "etmv4".
+/// The quirks that are off, by group ("frames" or a protocol): bit i is row i of the group's table.
+/// ETE belongs to the group "etmv4".
 class QuirkChoice {
  public:
-  /// Items of `text` are parted by commas and count one after the other: `all`, `none`, a group or
-  /// `group.quirk` to switch on, with `-` before it to switch off.  A list that begins with `-`
-  /// begins with all on, another one with all off; nothing is `all`.  `unknown` gets what names
-  /// nothing.
+  /// Commas separate the items of `text`, which apply in order: `all`, `none`, a group or
+  /// `group.quirk` switches on; with `-` before it, it switches off.  A list that begins with `-`
+  /// starts with all quirks on, any other list with all off; an empty list means `all`.  `unknown`
+  /// gets the unknown names.
   static QuirkChoice parse(std::string_view text, std::vector<std::string>& unknown);
 
-  /// Of WAYMARK_OPENCSD_QUIRKS, as it is now.
+  /// The present choice of WAYMARK_OPENCSD_QUIRKS.
   static QuirkChoice of_environment(std::vector<std::string>& unknown);
   static QuirkChoice of_environment();
 
-  /// Software trace goes on at the next synchronisation after a bad packet.
+  /// After a bad packet, software trace continues at the next synchronisation point.
   void search_after_bad_packet();
 
   /// SourceOptions::reference_quirks and native_quirks.

@@ -83,14 +83,14 @@ Response Tree::process(ocsd_datapath_op_t op, ocsd_trc_index_t index, std::uint3
 Response Tree::data(TraceIndex index, Bytes block, std::uint32_t& used) {
   used = 0;
   Response before = OCSD_RESP_CONT;
-  // Who forgets the FLUSH loses nothing.
+  // A client that leaves out the FLUSH loses nothing.
   if (waiting_ != nullptr) {
     before = flush();
     if (before >= OCSD_RESP_WAIT) return before;
   }
   const Response response = channels_[0]->data(index, block);
   waiting_ = OCSD_DATA_RESP_IS_WAIT(response) ? channels_[0].get() : nullptr;
-  // The block is the caller's: nothing of it may be looked at after this call.
+  // The block belongs to the caller: it must not be read after this call.
   used = static_cast<std::uint32_t>(response >= OCSD_RESP_WAIT ? channels_[0]->withdraw()
                                                                : block.size());
   return worse(before, response);
@@ -156,7 +156,7 @@ Response Tree::run_frames() {
   return response;
 }
 
-/// Frames without ID bytes, many at once.  False: the next step has to be taken.
+/// Many frames without ID bytes at once.  False: the caller must take the next step.
 bool Tree::run_plain_frames(Response& response) {
   const TraceId id = demux_->current_id();
   Channel* const listener = id < kTraceIdCount ? channels_[id].get() : nullptr;
@@ -217,7 +217,7 @@ Response Tree::flush() {
   return response;
 }
 
-/// By ID; who waits is asked to go on by a flush, which takes up the row again.
+/// In order of IDs; a flush continues after a channel that waits.
 Response Tree::end_of_trace() {
   Response response = OCSD_RESP_CONT;
   if (waiting_ != nullptr) {
@@ -259,7 +259,7 @@ Response Tree::reset_channels() {
 // -- Decoders. ------------------------------------------------------------------------------------
 
 Channel* Tree::channel(TraceId id) const {
-  // Whoever names no valid ID means the first.
+  // An invalid ID means the first element.
   return around_.formatted && is_source_id(id) ? channels_[id].get() : channels_[0].get();
 }
 

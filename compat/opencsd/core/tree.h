@@ -12,11 +12,11 @@
 
 namespace waymark::compat {
 
-/// One owner; trees are independent of each other but for the log, the register of custom decoders
-/// and the rule that a memory file stands at one address.
+/// One owner.  Trees are independent of each other except for the log, the register of custom
+/// decoders and the rule that a memory file is mapped at only one address.
 class Tree final : private frames::RawMonitor {
  public:
-  /// nullptr: the flags exclude each other; the log says which.
+  /// nullptr: the flags exclude each other; the log names them.
   static std::unique_ptr<Tree> create(ocsd_dcd_tree_src_t type, std::uint32_t flags);
   ~Tree() override;
   Tree(const Tree&) = delete;
@@ -28,7 +28,7 @@ class Tree final : private frames::RawMonitor {
   void set_output(const ElementOutput& output) { around_.output = output; }
   [[nodiscard]] Memory& memory() { return around_.memory; }
 
-  /// `id` gets the trace ID that the configuration names.
+  /// `id` gets the trace ID of the configuration.
   ErrorNumber create_decoder(std::string_view name, int flags, const void* config,
                              unsigned char* id);
   ErrorNumber remove_decoder(TraceId id);
@@ -36,7 +36,7 @@ class Tree final : private frames::RawMonitor {
   /// The channel that an ID of the interface means; nullptr: none.
   [[nodiscard]] Channel* channel(TraceId id) const;
 
-  /// nullptr of the result: `number` says why.
+  /// If the result is nullptr, `number` is the error.
   ErrorNumber statistics(TraceId id, ocsd_decode_stats_t*& out);
   ErrorNumber reset_statistics(TraceId id);
 
@@ -62,16 +62,16 @@ class Tree final : private frames::RawMonitor {
   Surroundings around_;
   std::unique_ptr<frames::Demux> demux_;  ///< nullptr: no frames.
   std::array<std::unique_ptr<Channel>, kTraceIdCount> channels_;
-  std::uint32_t raw_flags_given_ = 0;  ///< Asked for; a printer makes it so.
+  std::uint32_t raw_flags_given_ = 0;  ///< Requested; they take effect with a printer.
   std::uint32_t raw_flags_ = 0;
 
-  /// Frames are handed over one by one as long as the client may be one that answers WAIT, which
-  /// shows early: what was decoded ahead of it would have to be kept.
+  /// Frames are delivered one by one while the client may still turn out to answer WAIT; a client
+  /// that does so shows it early.  What was decoded ahead would have to be kept.
   static constexpr unsigned kCarefulFrames = 1024;
   unsigned careful_frames_ = kCarefulFrames;
-  bool waits_ = false;  ///< It has answered WAIT.
+  bool waits_ = false;  ///< The client has answered WAIT.
 
-  TraceIndex next_index_ = 0;  ///< With all 64 bits, where the interface has 32.
+  TraceIndex next_index_ = 0;  ///< All 64 bits; the interface has 32.
   bool started_ = false;
   std::uint32_t last_used_ = 0;
   unsigned segment_ = 0;

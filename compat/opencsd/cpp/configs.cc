@@ -1,4 +1,4 @@
-// Configuration classes: defaults, conversions and the registers' fields that need more than a bit.
+// Configuration classes: defaults, conversions, and register fields of more than one bit.
 #include "opencsd/ete/trc_cmp_cfg_ete.h"
 #include "opencsd/etmv3/trc_cmp_cfg_etmv3.h"
 #include "opencsd/etmv4/trc_cmp_cfg_etmv4.h"
@@ -42,7 +42,7 @@ EtmV3Config& EtmV3Config::operator=(const ocsd_etmv3_cfg* p_cfg) {
 const EtmV3Config::EtmTraceMode EtmV3Config::GetTraceMode() const {
   const int mode = (isDataValTrace() ? 1 : 0) + (isDataAddrTrace() ? 2 : 0);
   if (isInstrTrace()) return static_cast<EtmTraceMode>(mode);
-  // Without data there is nothing at all, which is as good as instructions only.
+  // Without data there is no trace at all; this counts as instructions only.
   return mode == 0 ? TM_INSTR_ONLY : static_cast<EtmTraceMode>(mode + 3);
 }
 

@@ -49,7 +49,7 @@ struct ProcessLogger {
 };
 
 ProcessLogger& process_logger() {
-  // Never destroyed: trees may outlive it otherwise.
+  // Never destroyed, because trees may live longer.
   static ProcessLogger* const logger = new ProcessLogger;
   return *logger;
 }
@@ -117,7 +117,7 @@ bool DecodeTree::initialise(ocsd_dcd_tree_src_t type, uint32_t formatterCfgFlags
   m_frame_deformatter_root = new TraceFormatterFrameDecoder;
   m_frame_deformatter_root->Init();
   m_frame_deformatter_root->getErrLogAttachPt()->attach(getCurrentErrorLogI());
-  // A tree needs to know where frames begin; the deformatter by itself does not.
+  // A tree must know where frames begin; the deformatter alone does not.
   constexpr uint32_t kLayout =
       OCSD_DFRMTR_HAS_FSYNCS | OCSD_DFRMTR_HAS_HSYNCS | OCSD_DFRMTR_FRAME_MEM_ALIGN;
   const bool known = (formatterCfgFlags & ~uint32_t{OCSD_DFRMTR_VALID_MASK}) != 0 ||
@@ -184,7 +184,7 @@ ocsd_err_t DecodeTree::createDecoder(const std::string& decoderName, int createF
   return err;
 }
 
-/// An interface that the decoder has no use for is none that lacks.
+/// An interface that the decoder does not use is not missing.
 static ocsd_err_t needed(ocsd_err_t err) {
   return err == OCSD_ERR_DCD_INTERFACE_UNUSED ? OCSD_OK : err;
 }
@@ -220,7 +220,7 @@ ocsd_err_t DecodeTree::removeDecoder(uint8_t CSID) {
 }
 
 DecodeTreeElement* DecodeTree::getDecoderElement(uint8_t CSID) const {
-  // Whoever names no valid ID means the first.
+  // An invalid ID means the first element.
   const bool valid =
       m_dcd_tree_type == OCSD_TRC_SRC_FRAME_FORMATTED && OCSD_IS_VALID_CS_SRC_ID(CSID);
   return m_decode_elements[valid ? CSID : 0];
@@ -370,7 +370,7 @@ ocsd_err_t DecodeTree::addBinFileRegionMemAcc(const ocsd_file_mem_region_t* regi
       region_array[0].region_size);
   if (err == OCSD_ERR_MEM_ACC_FILE_DIFF_RANGE) return err;
   if (err != OCSD_OK) {
-    // The reason does not come through in the reference either.
+    // The reference does not report the reason either.
     logError(OCSD_ERR_NOT_INIT, "Failed to create memory accessor for file " + filepath + ".");
     return OCSD_ERR_NOT_INIT;
   }
@@ -397,7 +397,7 @@ ocsd_err_t DecodeTree::updateBinFileRegionMemAcc(const ocsd_file_mem_region_t* r
   ocsd_err_t err = OCSD_OK;
   for (int i = 0; i < num_regions; ++i) {
     const ocsd_file_mem_region_t& region = region_array[i];
-    // A region that is there already need not be added.
+    // A region that exists already is not added again.
     if (file->addrStartOfRange(region.start_address)) continue;
     if (!file->AddOffsetRange(region.start_address, region.region_size, region.file_offset))
       err = OCSD_ERR_MEM_ACC_RANGE_INVALID;

@@ -38,7 +38,7 @@ BuiltinDecoder::BuiltinDecoder(std::string_view name, int instance, bool reads_m
 }
 
 bool BuiltinDecoder::ready() {
-  // Interfaces may have been taken away since.
+  // Interfaces may have been detached since.
   m_decode_init_ok = false;
   if (checkInit()) [[likely]]
     return true;
@@ -58,7 +58,7 @@ void Engine::configure() {
   at_ = count_ = 0;
 }
 
-// False: decoding lacks something, and the log says what.
+// False: something that decoding needs is missing; the log names it.
 bool Engine::prepare() {
   sink_ = nullptr;
   refreshed_ = false;
@@ -106,15 +106,15 @@ Response Engine::data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used) 
   used = 0;
   response_ = OCSD_RESP_CONT;
   if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
-  // Who forgets the FLUSH loses nothing.
+  // A client that leaves out the FLUSH loses nothing.
   if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
-  // Of a block of many packets as much counts as used as the client has been told of: one element
-  // at a time then.
+  // Only the part of the block whose elements the client has received counts as used: one element
+  // at a time.
   batch_size_ = block.size() <= kSegment ? kBatch : 1;
   run_ = {.position = 0, .index = index};
   built_->source->feed({block, {&run_, 1}});
   const Response response = pump();
-  // The block is the caller's: nothing of it may be looked at after this call.
+  // The block belongs to the caller: it must not be read after this call.
   used = static_cast<std::uint32_t>(response >= OCSD_RESP_WAIT ? built_->source->withdraw()
                                                                : block.size());
   return response;
@@ -143,14 +143,14 @@ Response Engine::pump() {
   return response_;
 }
 
-// What is left waits for a flush; after a fatal answer nothing does.
+// The rest waits for a flush; after a fatal answer nothing is left.
 Response Engine::stop() {
   if (OCSD_DATA_RESP_IS_FATAL(response_)) at_ = count_ = 0;
   return response_;
 }
 
 Response Engine::deliver(const Element& element) {
-  // Ranges, of which there are most, have no need of a structure in between.
+  // Ranges, the most frequent elements, need no intermediate structure.
   if (element.kind == ElementKind::kInstrRange) [[likely]] {
     ElementStruct::fill_range(element, element_);
   } else {
@@ -163,8 +163,8 @@ Response Engine::deliver(const Element& element) {
                             element_);
 }
 
-/// What memory said under another context is kept apart; but since the client was last in control,
-/// the same context may have got other memory.
+/// Memory read in other contexts is kept separately; but since the last call of the client, the
+/// memory of the same context may have changed.
 void Engine::follow_context(const Element& element) {
   if (!same_context(element, context_)) {
     const Protocol protocol = built_->source->protocol();
@@ -191,7 +191,7 @@ Response Engine::end_of_trace() {
   response_ = OCSD_RESP_CONT;
   if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
   if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
-  // After a fatal error the end can still be told.
+  // The end can still be reported after a fatal error.
   ended_failed_ = built_->source->failed();
   built_->source->finish();
   return pump();
@@ -219,7 +219,7 @@ void Engine::reset_statistics() {
 // -- What the source sees on the way. -------------------------------------------------------------
 
 void Engine::on_packet(const PacketRef& packet) {
-  // The flags of PTM do not see bad packets.
+  // For the flags of PTM, no packet is bad.
   bad_packet_ = packet.bad && built_->source->protocol() != Protocol::kPtm;
   if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
     response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
@@ -243,7 +243,7 @@ void Engine::on_diagnostic(const Diagnostic& record) {
     return;
   }
   if (decoder_ != nullptr) decoder_->log(error);
-  // See etmv4-ete.md 4.11: what the answer to bad packets is.
+  // The answer to bad packets; see etmv4-ete.md 4.11.
   const Protocol protocol = built_->source->protocol();
   if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) return;
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {

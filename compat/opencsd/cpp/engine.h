@@ -1,5 +1,5 @@
-// What stands behind the library's own packet processors and decoders: a waymark::Source, driven as
-// the data path wants it.  See frames.md 8, perf-cs-etm.md 7.
+// The engine of the library's own packet processors and decoders: a waymark::Source, driven by the
+// rules of the data path.  See frames.md 8, perf-cs-etm.md 7.
 #pragma once
 
 #include <array>
@@ -21,24 +21,24 @@ using Response = ocsd_datapath_resp_t;
 /// The numerically higher answer is the worse one.
 constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
 
-/// The decoder of a built-in protocol: where its interfaces are attached.  The engine of its packet
+/// The decoder of a built-in protocol, to which interfaces are attached.  The engine of its packet
 /// processor, the associated component, does the work.
 class BuiltinDecoder final : public TrcPktDecodeI {
  public:
-  /// `instance` < 0: the name goes without a number.
+  /// `instance` < 0: the name has no number.
   BuiltinDecoder(std::string_view name, int instance, bool reads_memory, TraceId trace_id);
 
-  /// Everything that decoding needs is attached; else the reason is logged.
+  /// True: everything that decoding needs is attached.  Otherwise the reason is logged.
   bool ready();
   void log(const ocsdError& error) { LogError(error); }
   [[nodiscard]] ITrcGenElemIn* sink() { return m_trace_elem_out.first(); }
   [[nodiscard]] ITargetMemAccess* memory() { return m_mem_access.first(); }
   [[nodiscard]] IInstrDecode* instructions() { return m_instr_decode.first(); }
-  /// The registers ask for what cannot be decoded.
+  /// The registers select a mode that cannot be decoded.
   void refuse() { m_config_init_ok = m_decode_init_ok = false; }
 
  protected:
-  // Packets do not come in one by one.
+  // Packets do not arrive one by one.
   ocsd_datapath_resp_t processPacket() override { return OCSD_RESP_FATAL_INVALID_OP; }
   ocsd_datapath_resp_t onEOT() override { return OCSD_RESP_FATAL_INVALID_OP; }
   ocsd_datapath_resp_t onReset() override { return OCSD_RESP_FATAL_INVALID_OP; }
@@ -57,7 +57,7 @@ class Engine : private Observer {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// With a decoder, data becomes elements; it must outlive its use.
+  /// With a decoder, data becomes elements; the decoder must live as long as it is used.
   void set_decoder(BuiltinDecoder* decoder);
 
   Response data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used);
@@ -74,18 +74,18 @@ class Engine : private Observer {
   void reset_statistics();
 
  protected:
-  /// The source of the registers as they are.
+  /// The source for the present registers.
   virtual std::optional<Builtin> make(bool decode, std::uint32_t flags,
                                       const image::Image& image) = 0;
   virtual std::uint32_t flags() = 0;
-  /// Somebody wants packets: monitor, indexer or sink.
+  /// A monitor, indexer or sink is attached.
   virtual bool shows_packets() = 0;
   virtual Response show(const PacketRef& packet, PacketStruct& structure) = 0;
   virtual void log(const ocsdError& error) = 0;
 
  private:
-  // A segment of a frame has at most 15 bytes; more elements than kBatch of it come in several
-  // turns.
+  // A segment of a frame has at most 15 bytes; if it gives more elements than kBatch, they come in
+  // several batches.
   static constexpr std::size_t kBatch = 64;
   static constexpr std::size_t kSegment = 15;
 
@@ -121,7 +121,7 @@ class Engine : private Observer {
   ElementStruct struct_;
   OcsdTraceElement element_;
   Element context_;         ///< The last kPeContext.
-  bool refreshed_ = false;  ///< Since the client was in control.
+  bool refreshed_ = false;  ///< Since the last call of the client.
 };
 
 }  // namespace waymark::compat

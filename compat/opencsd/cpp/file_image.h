@@ -1,4 +1,4 @@
-// The parts of a file accessor as memory, for those who read without asking for each byte.
+// The parts of a file accessor as memory, for readers that do not ask for single bytes.
 #pragma once
 
 #include <cstdint>

@@ -76,12 +76,12 @@ class TraceFmtDcdImpl final : public TraceComponent, private frames::RawMonitor 
   }
 
   std::optional<frames::Demux> demux_;
-  TraceIndex next_index_ = 0;  ///< With all 64 bits, where the interface may have 32.
+  TraceIndex next_index_ = 0;  ///< All 64 bits; the interface may have 32.
   bool started_ = false;
   bool empty_segment_fails_ = true;
   uint32_t last_used_ = 0;
 
-  // The segments of the present frame: which one is next, and how much of it was taken.
+  // The segments of the current frame: the next one, and how much of it was taken.
   unsigned segment_ = 0;
   unsigned segment_count_ = 0;
   std::size_t segment_used_ = 0;
@@ -91,7 +91,7 @@ class TraceFmtDcdImpl final : public TraceComponent, private frames::RawMonitor 
 void TraceFmtDcdImpl::configure_demux(uint32_t new_flags) {
   flags = new_flags;
   const frames::Options options = options_of(new_flags);
-  // The state stays: a new configuration of the output only is no new stream.
+  // The state stays, because a new configuration of the output does not begin a new stream.
   if (demux_ && demux_->options() == options) return;
   const frames::Quirks quirks = waymark::compat::frame_quirks();
   demux_.emplace(options, quirks);
@@ -136,7 +136,7 @@ Response TraceFmtDcdImpl::trace_data_in(ocsd_datapath_op_t op, ocsd_trc_index_t 
   }
   *used = last_used_ = 0;
   Response response = OCSD_RESP_CONT;
-  // Who forgets the FLUSH loses nothing.
+  // A client that leaves out the FLUSH loses nothing.
   if (segment_ != segment_count_) {
     response = run_segments();
     if (response >= OCSD_RESP_WAIT) return response;
@@ -181,7 +181,7 @@ Response TraceFmtDcdImpl::run() {
   return response;
 }
 
-// To the first that does not go on.
+// Up to the first that does not continue.
 Response TraceFmtDcdImpl::run_segments() {
   Response response = OCSD_RESP_CONT;
   while (segment_ != segment_count_) {
@@ -312,7 +312,7 @@ TraceFormatterFrameDecoder::TraceFormatterFrameDecoder(int instNum)
 TraceFormatterFrameDecoder::~TraceFormatterFrameDecoder() { delete m_pDecoder; }
 
 ocsd_err_t TraceFormatterFrameDecoder::Init() {
-  // The attach points exist from the first look at them on; data is taken after Init() only.
+  // The attach points exist from their first use on; data is only accepted after Init().
   if (m_pDecoder == nullptr) m_pDecoder = new TraceFmtDcdImpl(m_instNum);
   m_pDecoder->initialised = true;
   return OCSD_OK;

@@ -9,7 +9,7 @@ using waymark::frames::kFrameSize;
 
 class CSFrameMuxDataImpl {
  public:
-  // The reference's own builder repeats the ID after 15 frames, and begins with ID 0.
+  // The reference repeats the ID after 15 frames, and begins with ID 0.
   CSFrameMuxDataImpl() : mux_({.id_repeat = 15}) {}
 
   int mux_in(const uint8_t* data, uint32_t size, uint8_t id, bool last) {

@@ -1,4 +1,4 @@
-// The instruction decoder as the interface has it, over waymark::isa.
+// The interface of the instruction decoder, over waymark::isa.
 #include <cstdlib>
 #include <string>
 

@@ -15,7 +15,7 @@ struct EteParts : EtmV4Parts {
 
 constexpr int kCreateMask = OCSD_CREATE_FLG_PACKET_PROC | OCSD_CREATE_FLG_FULL_DECODER;
 
-/// What a component is made of: a full decoder with its processor, or a processor alone.
+/// The parts of a component: a full decoder with its processor, or only a processor.
 template <class Parts>
 struct Opened {
   typename Parts::Processor* processor = nullptr;
@@ -29,7 +29,7 @@ struct Opened {
   }
 };
 
-/// Whatever is attached gives way.  A wrong type is an error; nothing is none.
+/// Replaces what is attached.  A wrong type is an error; nullptr is not.
 template <class Interface, class Base>
 ocsd_err_t attach_typed(componentAttachPt<Interface>* point, Base* given) {
   auto* const typed = dynamic_cast<Interface*>(given);
@@ -83,7 +83,7 @@ class BuiltinManager final : public IDecoderMngr {
   }
 
   ocsd_err_t attachErrorLogger(TraceComponent* pComponent, ITraceErrorLog* pIErrorLog) override {
-    // Of a full decoder, the processor has no logger (frames.md 8).
+    // The processor of a full decoder has no logger (frames.md 8).
     if (pComponent == nullptr) return OCSD_ERR_INVALID_PARAM_VAL;
     return pComponent->getErrorLogAttachPt()->replace_first(pIErrorLog);
   }

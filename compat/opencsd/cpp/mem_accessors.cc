@@ -28,10 +28,10 @@ const bool TrcMemAccessorBase::addrStartOfRange(ocsd_vaddr_t s_address) const {
 }
 
 const uint32_t TrcMemAccessorBase::bytesInRange(ocsd_vaddr_t s_address, uint32_t reqBytes) const {
-  // Not by virtue of a derived class: this is about the one range.
+  // Not the virtual function of a derived class: only this range counts.
   if (!TrcMemAccessorBase::addrInRange(s_address) || reqBytes == 0) return 0;
-  const ocsd_vaddr_t behind = m_endAddress - s_address;
-  return behind < reqBytes - 1 ? static_cast<uint32_t>(behind + 1) : reqBytes;
+  const ocsd_vaddr_t after = m_endAddress - s_address;
+  return after < reqBytes - 1 ? static_cast<uint32_t>(after + 1) : reqBytes;
 }
 
 const bool TrcMemAccessorBase::overLapRange(const TrcMemAccessorBase* p_test_acc) const {
@@ -183,7 +183,7 @@ ocsd_err_t TrcMemAccFactory::CreateCBAccessor(TrcMemAccessorBase** pAccessor,
 void TrcMemAccFactory::DestroyAccessor(TrcMemAccessorBase* pAccessor) {
   if (pAccessor == nullptr) return;
   if (pAccessor->getType() == TrcMemAccessorBase::MEMACC_FILE) {
-    // Shared by all who named its path.
+    // Shared by all users of its path.
     if (auto* const file = dynamic_cast<TrcMemAccessorFile*>(pAccessor)) {
       TrcMemAccessorFile::destroyFileAccessor(file);
       return;

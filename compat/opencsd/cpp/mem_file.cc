@@ -41,7 +41,7 @@ struct Shared {
 };
 
 Shared& shared() {
-  // Never destroyed: accessors may outlive it otherwise.
+  // Never destroyed, because accessors may live longer.
   static Shared* const all = new Shared;
   return *all;
 }

@@ -181,7 +181,7 @@ ocsd_err_t TrcMemAccMapper::ReadTargetMemory(ocsd_vaddr_t address, uint8_t cs_tr
   *num_bytes = 0;
   if (!readFromCurrent(address, mem_space, cs_trace_id)) {
     if (!findAccessor(address, mem_space, cs_trace_id)) return OCSD_OK;
-    // Another accessor answers from here on.
+    // From now on another accessor answers.
     if (m_cache.enabled()) m_cache.invalidateByTraceID(static_cast<int8_t>(cs_trace_id));
   }
   uint32_t read = 0;

@@ -11,7 +11,7 @@
 namespace waymark::compat {
 namespace {
 
-/// The least that a decoder needs, and what the reference asks for.
+/// The fewest bytes that a decoder needs; the reference asks for this number.
 constexpr std::uint32_t kOpcodeSize = 4;
 
 template <class T>
@@ -26,7 +26,7 @@ image::SpaceMask mask(const TrcMemAccessorBase& accessor) {
 }  // namespace
 
 void MemoryView::clear() {
-  // What was refused when it was to be added is not there; that is no error.
+  // Memory that was refused is missing here; that is not an error.
   for (const auto& [address, space] : regions_) static_cast<void>(image_.remove(address, space));
   regions_.clear();
 }
@@ -40,7 +40,7 @@ bool MemoryView::update(ITargetMemAccess* memory) {
   generation_ = mapper_ != nullptr ? mapper_->getGeneration() : 0;
   clear();
   if (memory == nullptr) return true;
-  // A client's mapper may do as it likes.
+  // A client's mapper may do anything.
   if (mapper_ != nullptr && typeid(*mapper_) == typeid(TrcMemAccMapGlobalSpace) &&
       show_accessors(static_cast<const TrcMemAccMapGlobalSpace&>(*mapper_)))
     return true;
@@ -49,7 +49,7 @@ bool MemoryView::update(ITargetMemAccess* memory) {
   return true;
 }
 
-// False: some accessor is of a client's own class.
+// False: an accessor has a class of the client.
 bool MemoryView::show_accessors(const TrcMemAccMapGlobalSpace& mapper) {
   for (TrcMemAccessorBase* const accessor : mapper.getAccessors()) {
     const std::uint64_t first = accessor->getRangeStart();
@@ -98,7 +98,8 @@ void MemoryView::ask(ITargetMemAccess& memory) {
       return checked(count, wanted);
     };
     const std::size_t count = read_some(size);
-    // Some know all or nothing, and near the end of their memory all is less than a page.
+    // Some accessors answer with everything or nothing, and near the end of their memory there is
+    // less than a page.
     return count == 0 && size > kOpcodeSize ? read_some(kOpcodeSize) : count;
   };
   static_cast<void>(

@@ -1,5 +1,5 @@
-// What a decoder reads through an ITargetMemAccess, as an image that the flow can remember blocks
-// of.
+// What a decoder reads through an ITargetMemAccess, as an image whose blocks the follower can
+// cache.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace waymark::compat {
 
-/// Buffers and files of the library's own mapper are read where they are; all else is asked.
+/// Buffers and files of the library's own mapper are read in place; all other memory is requested.
 class MemoryView {
  public:
-  /// `warn` is called with what goes wrong in a read.
+  /// `warn` is called for errors of a read.
   explicit MemoryView(std::function<void(const ocsdError&)> warn) : warn_(std::move(warn)) {}
 
-  /// Sees to it that the image shows `memory` as it is now.  True: something has changed.
+  /// Brings the image up to date with `memory`.  True: something has changed.
   bool update(ITargetMemAccess* memory);
 
   [[nodiscard]] const image::Image& image() const { return image_; }
@@ -35,7 +35,7 @@ class MemoryView {
   image::Image image_;
   std::vector<std::pair<std::uint64_t, image::SpaceMask>> regions_;
   ITargetMemAccess* memory_ = nullptr;
-  const TrcMemAccMapper* mapper_ = nullptr;  ///< The same, if it is one.
+  const TrcMemAccMapper* mapper_ = nullptr;  ///< The same object, if it is a mapper.
   std::uint32_t generation_ = 0;
 };
 

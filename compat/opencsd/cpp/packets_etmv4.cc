@@ -1,4 +1,4 @@
-// Packets of the ETMv4 and ETE as a class: setters for those who make packets, and text.
+// Packets of the ETMv4 and ETE as a class: setters for programs that make packets, and text.
 #include <cstring>
 
 #include "opencsd/etmv4/trc_pkt_elem_etmv4i.h"

@@ -1,4 +1,4 @@
-// Packets of the STM and the ITM as classes: setters for those who make packets, and text.
+// Packets of the STM and the ITM as classes: setters for programs that make packets, and text.
 #include <cstring>
 
 #include "opencsd/itm/trc_pkt_elem_itm.h"

@@ -1,4 +1,4 @@
-// Packets of the ETMv3 and the PTM as classes: setters for those who make packets, and text.
+// Packets of the ETMv3 and the PTM as classes: setters for programs that make packets, and text.
 #include <cstring>
 
 #include "core/packet_struct.h"
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Takes over the low `bits` bits of an address, and remembers how many are known.
+/// Takes the low `bits` bits of an address, and records how many are known.
 void update_address(ocsd_pkt_vaddr& address, ocsd_vaddr_t value, int bits) {
   const auto width = static_cast<unsigned>(bits < 0 ? 0 : bits > 64 ? 64 : bits);
   const uint64_t mask = waymark::low_mask(width);
@@ -20,7 +20,7 @@ void update_address(ocsd_pkt_vaddr& address, ocsd_vaddr_t value, int bits) {
   if (width > address.valid_bits) address.valid_bits = static_cast<uint8_t>(width);
 }
 
-/// A timestamp whose low bits were sent: bits above them stay.
+/// A timestamp whose low bits were sent; the upper bits stay.
 void update_timestamp(uint64_t& timestamp, uint8_t& update_bits, uint64_t value, uint8_t bits) {
   const uint64_t mask = waymark::low_mask(bits);
   timestamp = (timestamp & ~mask) | (value & mask);

@@ -1,4 +1,4 @@
-// The five packet processors of the library: the same engine behind each.
+// The five packet processors of the library, which share one engine.
 #include "processors.h"
 
 #include <string>
@@ -18,7 +18,7 @@ auto packet_type(const Packet& packet) {
   }
 }
 
-/// `Gate` is the processor's friend, and does for the engine what only a friend can.
+/// `Gate` is a friend of the processor, and gives the engine access to its private members.
 template <class Parts, class Gate>
 class ProcessorEngine : public Engine {
  public:
@@ -81,7 +81,7 @@ class ProcessorEngine : public Engine {
 }  // namespace
 }  // namespace waymark::compat
 
-// What follows is the same for each class but for its name.
+// The rest is the same for each class except for its name.
 #define WAYMARK_PROCESSOR(CLASS, PARTS)                                                       \
   class CLASS##Impl final : public waymark::compat::ProcessorEngine<PARTS, CLASS##Impl> {     \
    public:                                                                                    \

@@ -1,4 +1,4 @@
-// What the five packet processors differ in.
+// The differences between the five packet processors.
 #pragma once
 
 #include "core/builtin.h"
@@ -61,7 +61,7 @@ struct ItmParts {
   static constexpr Protocol kProtocol = Protocol::kItm;
 };
 
-/// Makes data that comes to `processor` go through `decoder`.
+/// Passes the data of `processor` on to `decoder`.
 void join(TrcPktProcEtmV3& processor, BuiltinDecoder& decoder);
 void join(TrcPktProcEtmV4I& processor, BuiltinDecoder& decoder);
 void join(TrcPktProcPtm& processor, BuiltinDecoder& decoder);

@@ -6,9 +6,9 @@
 
 namespace {
 
-/// Trees are made in any thread.
+/// Any thread may make trees.
 std::recursive_mutex& register_mutex() {
-  // Never destroyed: trees may outlive it otherwise.
+  // Never destroyed, because trees may live longer.
   static std::recursive_mutex* const mutex = new std::recursive_mutex;
   return *mutex;
 }
@@ -35,7 +35,7 @@ OcsdLibDcdRegister* OcsdLibDcdRegister::getDecoderRegister() {
 
 void OcsdLibDcdRegister::deregisterAllDecoders() {
   const std::lock_guard lock(register_mutex());
-  // A manager's destructor may ask for it again.
+  // The destructor of a manager may use the register again.
   if (m_p_libMngr == nullptr || m_b_deregistering) return;
   m_b_deregistering = true;
   delete m_p_libMngr;
@@ -69,7 +69,7 @@ void OcsdLibDcdRegister::registerBuiltInDecoders() {
 const ocsd_err_t OcsdLibDcdRegister::registerDecoderTypeByName(const std::string& name,
                                                                IDecoderMngr* p_decoder_fact) {
   const std::lock_guard lock(register_mutex());
-  // The library's own names first, so that nobody takes one of them.
+  // The library's own names come first, so that no client can take them.
   registerBuiltInDecoders();
   if (p_decoder_fact == nullptr) return OCSD_ERR_INVALID_PARAM_VAL;
   if (!m_decoder_mngrs.emplace(name, p_decoder_fact).second) return OCSD_ERR_DCDREG_NAME_REPEAT;

@@ -16,7 +16,8 @@ namespace waymark::compat {
 namespace {
 
 constexpr std::string_view kPrefix = "Trace Packet Lister : ";
-// The size of a block shows where unsynchronised bytes are printed: one packet per block at most.
+// The size of a block is visible where unsynchronised bytes are printed: at most one packet per
+// block.
 constexpr std::size_t kBlockSize = 1024;
 constexpr std::size_t kElementBatch = 1024;
 constexpr int kExitInput = 1;
@@ -100,7 +101,7 @@ class Run {
   }
 
   /// The index leaves the footers out.  After the last record the reading loop prints the footer
-  /// once more, for it sees the end of the file only there.
+  /// once more, because it detects the end of the file only then.
   std::uint64_t feed_dstream(Bytes bytes) {
     constexpr std::size_t kFooterSize = frames::kDstreamRecordSize - frames::kDstreamPayloadSize;
     std::array<std::uint8_t, kFooterSize> footer{};
@@ -121,7 +122,7 @@ class Run {
     return index;
   }
 
-  /// The bytes of the block that were used: all of them unless the path failed.
+  /// The used bytes of the block: all of them, unless the path failed.
   std::size_t feed(std::uint64_t index, Bytes block) {
     if (!tree().feed(index, block)) {
       fatal_ = true;
@@ -187,7 +188,7 @@ int run_lister(const ListerOptions& options, Log& log) {
       log.line(fmt::format("Trace Packet Lister : Snapshot path{} not found", options.snapshot));
       return 0;
     }
-    // The reference dies of an exception here.
+    // The reference ends with an uncaught exception here.
     log.line(fmt::format("{}Error : {}", kPrefix, snapshot.error().detail));
     return kExitInput;
   }

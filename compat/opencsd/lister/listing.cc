@@ -48,7 +48,7 @@ void Listing::on_packet(const PacketRef& packet) {
   const TraceId id = packet.trace_id;
   current_ = id;
   const Source* source = listed_[id & 0x7F];
-  // A packet without bytes reaches sinks but no monitor.
+  // A packet without bytes reaches sinks, but not monitors.
   if (source != nullptr && packets_ && (bytes_ ? !packet.bytes.empty() : !packet.monitor_only)) {
     if (bytes_) {
       outputs::write_packet_line(log_.text(), packet, *source);
@@ -69,7 +69,7 @@ void Listing::on_packet(const PacketRef& packet) {
   }
 }
 
-/// A sink that answered WAIT gets a FLUSH, and so do all others.
+/// A sink that answered WAIT gets a FLUSH, as do all others.
 void Listing::write_flushes() {
   for (TraceId id = 0; id < kTraceIdCount; ++id) {
     if (listed_[id] != nullptr) on_operation(Operation::kFlush, id);
@@ -90,7 +90,7 @@ void Listing::on_diagnostic(const Diagnostic& record) {
   log_.error("", error_number(record.fault), record.index, record.trace_id, record.message);
 }
 
-/// "DCD_ETMV4_0016", or without the number where there are no frames.
+/// "DCD_ETMV4_0016", or without the number if there are no frames.
 void Listing::write_component(std::string_view name, TraceId id) {
   TextBuffer& out = log_.text();
   out.put(name);
@@ -104,7 +104,7 @@ void Listing::write_component(std::string_view name, TraceId id) {
 
 void Listing::on_operation(Operation operation, TraceId trace_id) {
   if (!packets_ || listed_[trace_id & 0x7F] == nullptr) return;
-  // A monitor does not hear of flushes.
+  // Monitors do not get flushes.
   if (operation == Operation::kFlush && options_.monitored()) return;
   constexpr std::string_view kTexts[] = {"\tEND OF TRACE DATA\n",
                                          "\tFLUSH operation on trace decode path\n",

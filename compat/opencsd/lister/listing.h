@@ -12,7 +12,7 @@
 
 namespace waymark::compat {
 
-/// Prints what a decode tree shows.  Hot: a packet or an element costs no allocation once the
+/// Prints what a decode tree gives.  A hot path: packets and elements need no allocation once the
 /// buffer has its size.
 class Listing final : public Observer, public frames::RawMonitor {
  public:
@@ -22,7 +22,7 @@ class Listing final : public Observer, public frames::RawMonitor {
   /// see BuiltTree.
   void attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused);
 
-  /// Packets are also needed to know who speaks, and where a refused source ends.
+  /// Packets are also needed to know the current source, and where a refused source ends.
   [[nodiscard]] bool wants_packets() const override;
   void on_packet(const PacketRef& packet) override;
   void on_diagnostic(const Diagnostic& record) override;
@@ -34,7 +34,7 @@ class Listing final : public Observer, public frames::RawMonitor {
   /// The reference ends at the first packet of a source whose registers it refused.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
-  /// "Generic Packets processed": the counts that -profile asks for.
+  /// "Generic Packets processed": the counts of -profile.
   void log_profile();
 
  private:
@@ -48,7 +48,7 @@ class Listing final : public Observer, public frames::RawMonitor {
   std::array<bool, kTraceIdCount> refused_{};
   std::array<std::uint64_t, kTraceIdCount> waits_{};
   std::array<std::uint64_t, kElementKindCount> counts_{};
-  TraceId current_ = 0;  ///< Whose packet came last: who speaks in a record without an ID.
+  TraceId current_ = 0;  ///< The source of the last packet, for records without an ID.
   bool lines_;           ///< False with -profile.
   bool packets_;
   bool bytes_;

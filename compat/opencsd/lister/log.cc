@@ -44,7 +44,7 @@ Log::~Log() {
 }
 
 void Log::flush() {
-  // A destination that fails once is given up; the others go on.
+  // A destination that fails once is no longer used; the others continue.
   for (int i = 0; i < count_;) {
     if (write_all(outputs_[i], text_.view())) {
       ++i;

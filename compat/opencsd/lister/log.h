@@ -1,4 +1,4 @@
-// Where the listing goes: one buffer, written to each destination in large pieces.
+// The destinations of the listing: one buffer, written to each in large pieces.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// What is to be logged is appended here; call settle() now and then.
+  /// Append text here, and call settle() regularly.
   [[nodiscard]] TextBuffer& text() { return text_; }
 
   /// Writes the buffer out once it is large.
@@ -35,7 +35,7 @@ class Log {
   /// The text of the last error, without its component; empty if there was none.
   [[nodiscard]] std::string_view last_error() const { return last_error_.view(); }
 
-  /// A destination refused what was written.
+  /// Writing to a destination failed.
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:

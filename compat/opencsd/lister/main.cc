@@ -1,4 +1,4 @@
-// trc_pkt_lister: the reference's listing program, option for option and letter for letter.
+// trc_pkt_lister: the options and the exact output of the reference's listing program.
 #include <csignal>
 #include <cstdio>
 
@@ -36,7 +36,7 @@ int run(std::span<char* const> arguments, waymark::compat::Log& log) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A closed pipe and a file that may not grow are errors of write(), which the log reports.
+  // A closed pipe, or a file that must not grow, is an error of write(), which the log reports.
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));

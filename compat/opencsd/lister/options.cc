@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "Trace Packet Lister : ";
 
-/// An option without argument that only sets something.
+/// An option without an argument that only sets a value.
 struct Switch {
   std::string_view name;
   void (*apply)(ListerOptions&);
@@ -41,7 +41,7 @@ constexpr Switch kSwitches[] = {
     {"-strict_br_cond", [](ListerOptions& o) { o.flags |= kCheckStrictBranchN; }},
     {"-range_cont", [](ListerOptions& o) { o.flags |= kCheckRangeContinuity; }},
     {"-halt_err", [](ListerOptions& o) { o.flags |= kHaltOnBadPackets; }},
-    // The size of a memory cache never shows in the listing, and images are mapped here.
+    // The size of a memory cache does not change the listing, and images are mapped here.
     {"-macc_cache_disable", [](ListerOptions&) {}},
     // Read in the first pass.
     {"-logstdout", [](ListerOptions&) {}},
@@ -175,13 +175,13 @@ Output
   -o_raw_unpacked      The bytes of each trace ID, frame by frame.
   -stats               Statistics of the decoders and of the frames.
   -profile             Print nothing but the count of each kind of element.
-  -no_time_print       Leave out the time that it took.
+  -no_time_print       Leave out the elapsed time.
 
 Decoding
   -src_addr_n          Source address packets: split the range at N atoms.
   -aa64_opcode_chk     Stop at A64 words that cannot be instructions.
-  -direct_br_cond      Check that N atoms stand at conditional direct branches only.
-  -strict_br_cond      As above, for indirect branches too.
+  -direct_br_cond      Check that N atoms are only at conditional direct branches.
+  -strict_br_cond      The same, also for indirect branches.
   -range_cont          Check that ranges follow each other.
   -halt_err            Stop at the first bad packet.
   -test_waits <n>      Answer WAIT to the first n packets or elements.

@@ -11,7 +11,8 @@
 
 namespace waymark::compat {
 
-/// Where the listing goes.  Any of these options replaces the default: standard output and a file.
+/// The destinations of the listing.  Any of these options replaces the default: standard output and
+/// a file.
 struct LogOptions {
   bool to_stdout = true;
   bool to_stderr = false;
@@ -42,22 +43,22 @@ struct ListerOptions {
   std::uint32_t flags = 0;        ///< DecodeFlag bits.
   std::uint32_t range_limit = 0;  ///< From the environment; 0: none.
 
-  /// Packets go to the monitor, which prints their bytes, rather than to the end of a packet-only
+  /// Packets go to the monitor, which prints their bytes, instead of to the sink of a packet-only
   /// path.
   [[nodiscard]] bool monitored() const { return decode || packet_monitor; }
 };
 
-/// First pass: the logger's options.  Nothing: the name of the log file is missing.
+/// First pass: the logger's options.  nullopt: the name of the log file is missing.
 std::optional<LogOptions> read_log_options(std::span<char* const> arguments);
 
-/// What the second pass found.  `messages` are to be logged in order, each a whole line.
+/// The result of the second pass.  `messages` must be logged in order, each as a line.
 struct ParsedOptions {
   ListerOptions options;
   std::vector<std::string> messages;
   bool help = false;
   bool stop = false;  ///< A message says why; the exit status is 255.
 };
-/// Reads the environment variables of the reference, too.
+/// Also reads the environment variables of the reference.
 ParsedOptions read_options(std::span<char* const> arguments);
 
 /// The text of -help.

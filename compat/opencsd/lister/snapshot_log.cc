@@ -38,7 +38,7 @@ class ReadingLog {
  private:
   void line(std::string_view text) { log_.line(fmt::format("{} : {}", kReader, text)); }
 
-  /// As the reader takes them: by number, compared as text.
+  /// In the order of the reader: by number, compared as text.
   [[nodiscard]] std::vector<const inputs::DeviceFile*> devices_in_order() const {
     std::vector<const inputs::DeviceFile*> devices;
     for (const inputs::DeviceFile& device : snapshot_.device_files) devices.push_back(&device);
@@ -48,7 +48,7 @@ class ReadingLog {
     return devices;
   }
 
-  /// A file that cannot be read has a message of its own.
+  /// A file that cannot be read has a separate message.
   void log_sections(std::string_view name) {
     const std::string path = snapshot_.path_of(name);
     const auto file = MappedFile::open(path);

@@ -1,4 +1,4 @@
-// What -ss_verbose says of the reading of a snapshot; snapshot-format.md 8.
+// The messages of -ss_verbose about reading a snapshot; see snapshot-format.md 8.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace waymark::compat {
 
-/// `problems`: those of reading `snapshot`.
+/// `problems` occurred while `snapshot` was read.
 void log_reading(const inputs::Snapshot& snapshot, std::span<const inputs::Problem> problems,
                  Log& log);
 

@@ -26,7 +26,7 @@ std::optional<frames::Options> frame_options(const inputs::TraceBuffer& buffer,
   return frames;
 }
 
-/// Builds one tree; keeps what the steps share.
+/// Builds one tree; holds the state that the steps share.
 class Builder {
  public:
   Builder(const inputs::Snapshot& snapshot, const ListerOptions& options, Log& log)

@@ -16,8 +16,8 @@ namespace waymark::compat {
 struct BuiltTree {
   std::unique_ptr<image::Image> image;
   std::unique_ptr<DecodeTree> tree;
-  /// The registers ask for what cannot be decoded: the source gives packets only, and the reference
-  /// fails at the first of them.
+  /// The registers select a mode that cannot be decoded: the source only gives packets, and the
+  /// reference fails at the first of them.
   std::array<bool, kTraceIdCount> refused{};
 };
 
@@ -26,10 +26,10 @@ std::optional<BuiltTree> build_tree(const inputs::Snapshot& snapshot,
                                     const inputs::TraceBuffer& buffer, const ListerOptions& options,
                                     Log& log);
 
-/// "Gen_Info : Mapped Memory Accessors" and what follows.
+/// "Gen_Info : Mapped Memory Accessors" and the lines after it.
 void log_accessors(const image::Image& image, Log& log);
 
-/// The log lines for what the snapshot reader found wrong.
+/// The log lines for the problems that the snapshot reader found.
 void log_problems(const std::vector<inputs::Problem>& problems, Log& log);
 
 }  // namespace waymark::compat

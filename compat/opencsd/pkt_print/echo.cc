@@ -20,7 +20,7 @@ struct Echo {
 
 Echo& of(const void* handle) { return *static_cast<Echo*>(const_cast<void*>(handle)); }
 
-// The functions of the library are tried once, when it knows the decoder's name.
+// The functions of the library are called once, when it knows the decoder's name.
 void try_log(Echo& echo) {
   if (echo.told) return;
   echo.told = true;

@@ -1,4 +1,4 @@
-// A custom decoder that does nothing but echo what it gets.
+// A custom decoder that only echoes its input.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct EchoConfig {
   std::uint32_t trace_id;
 };
 
-/// A packet is each block of bytes.
+/// Each block of bytes is a packet.
 struct EchoPacket {
   std::uint32_t size;
   std::uint8_t first;

@@ -1,4 +1,4 @@
-// c_api_pkt_print_test: the C API's own test program, option for option.
+// c_api_pkt_print_test: the C API's own test program, with the same options.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr int kExitUsage = 254;
 constexpr std::size_t kTextSize = 1024;
 constexpr std::size_t kBlockSize = 1024;
 
-/// One line of output, cut to 1023 characters; one that is cut ends its line.
+/// One line of output, cut to 1023 characters; a line that is cut ends with a newline.
 class Line {
  public:
   void add(std::string_view text) {
@@ -309,7 +309,7 @@ int list(Program& program) {
   return good ? 0 : 1;
 }
 
-/// A reserved header: what the error functions say of it.
+/// The answers of the error functions for a reserved header.
 int test_errors(Program& program) {
   void* const tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
   unsigned char id = 0;
@@ -347,7 +347,7 @@ int test_errors(Program& program) {
 int main(int argc, char** argv) {
   Program program;
   if (!read_options(argc, argv, program.options)) return kExitUsage;
-  // Each line is put out where the log is flushed; what is printed here must keep its place.
+  // The log flushes each line, so text printed here must be flushed as well.
   static_cast<void>(std::setvbuf(stdout, nullptr, _IONBF, 0));
   if (ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1) != OCSD_OK ||
       ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_FILE | C_API_MSGLOGOUT_FLG_STDOUT,

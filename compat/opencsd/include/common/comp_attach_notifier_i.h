@@ -1,4 +1,4 @@
-// Is told when something is attached or detached.
+// Receives a notification when something is attached or detached.
 #pragma once
 
 class IComponentAttachNotifier {

@@ -25,7 +25,7 @@ class TrcPktProcI;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// One owner; not thread safe.  Trees are independent of each other but for the error logger.
+/// One owner; not thread safe.  Trees are independent, except for the error logger.
 class DecodeTree : public ITrcDataIn {
  public:
   // Trees are made and destroyed by the two static functions.

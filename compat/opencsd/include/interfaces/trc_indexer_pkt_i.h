@@ -1,4 +1,4 @@
-// Is told where packets begin.
+// Receives the places where packets begin.
 #pragma once
 
 #include "interfaces/trc_abs_typed_base_i.h"

@@ -57,7 +57,7 @@ class TrcMemAccessorFile : public TrcMemAccessorBase {
   virtual const bool validateRange();
 
  public:
-  /// False: the part is not in the file, or overlaps another one of this accessor, or is no range.
+  /// False: the part is not in the file, overlaps another part, or is not a range.
   bool AddOffsetRange(const ocsd_vaddr_t startAddr, const size_t size, const size_t offset);
 
   virtual const bool addrInRange(const ocsd_vaddr_t s_address) const;

@@ -338,7 +338,7 @@ typedef struct _ocsd_instr_info {
 
   /* Found by the decoder. */
   ocsd_instr_type type;
-  ocsd_vaddr_t branch_addr; /* Of a direct branch. */
+  ocsd_vaddr_t branch_addr; /* The target of a direct branch. */
   ocsd_isa next_isa;        /* After a taken branch. */
   uint8_t instr_size;
   uint8_t is_conditional;
@@ -390,7 +390,7 @@ typedef uint32_t (*Fn_MemAccID_CB)(const void *p_context, const ocsd_vaddr_t add
                                    const ocsd_mem_space_acc_t mem_space, const uint8_t trcID,
                                    const uint32_t reqBytes, uint8_t *byteBuffer);
 
-/* Part of a file, and where it stands in memory. */
+/* Part of a file, and its address in memory. */
 typedef struct _ocsd_file_mem_region {
   size_t file_offset;
   ocsd_vaddr_t start_address;

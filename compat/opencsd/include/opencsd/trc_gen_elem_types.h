@@ -105,7 +105,7 @@ typedef struct _ocsd_generic_trace_elem {
   ocsd_pe_context context;
   uint64_t timestamp;
   uint32_t cycle_count;
-  ocsd_instr_type last_i_type; /* Of a range. */
+  ocsd_instr_type last_i_type; /* For ranges. */
   ocsd_instr_subtype last_i_subtype;
 
   OCSD_EXTENSION union {

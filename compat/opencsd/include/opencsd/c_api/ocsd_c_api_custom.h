@@ -41,7 +41,7 @@ typedef ocsd_datapath_resp_t (*fnPktDataSinkCB)(const void *lib_context,
                                                 const ocsd_datapath_op_t op,
                                                 const ocsd_trc_index_t index_sop, const void *pkt);
 
-/* Who wants packets. */
+/* The receivers of packets. */
 #define OCSD_CUST_DCD_PKT_CB_USE_MON 0x1
 #define OCSD_CUST_DCD_PKT_CB_USE_SINK 0x2
 
@@ -54,7 +54,7 @@ typedef struct _ocsd_extern_dcd_cb_fns {
   fnMemAccessCB fn_memory_access;
   fnPktMonCB fn_packet_mon;
   fnPktDataSinkCB fn_packet_data_sink;
-  int packetCBFlags; /* Who wants packets now; fnUpdatePktMonFlags brings changes. */
+  int packetCBFlags; /* The present receivers; fnUpdatePktMonFlags reports changes. */
   const void *lib_context;
 } ocsd_extern_dcd_cb_fns;
 
