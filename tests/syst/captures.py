@@ -24,7 +24,7 @@ class Runner:
 
     def rows(self, *args):
         done = subprocess.run([self.program, "syst", *args, "--format", "json"], cwd=self.data,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=600, check=False)
         if done.returncode != 0:
             print(done.stderr.decode().strip())
         self.check("exit codes", " ".join(args), 0, done.returncode)

@@ -25,7 +25,7 @@ class Runner:
     def run(self, args, stdin=None):
         env = {key: value for key, value in os.environ.items() if key != "SYST_UNITTESTING"}
         done = subprocess.run([self.program, *args], cwd=self.data, input=stdin or b"", env=env,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=600, check=False)
         return done.returncode, done.stdout, done.stderr
 
     def check(self, group, name, expected, got):
