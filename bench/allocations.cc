@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 
-// The C library's own names behind the ones replaced here; glibc exports them for this purpose.
+// The C library's own names of the functions replaced here; glibc exports them for this purpose.
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming)
 extern "C" {
 void* __libc_malloc(std::size_t size);

@@ -1,4 +1,4 @@
-// Counts the allocations of this process: malloc and all that comes to it, operator new too.
+// Counts the allocations of this process: malloc and everything that calls it, also operator new.
 #pragma once
 
 #include <cstdint>

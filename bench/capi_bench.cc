@@ -1,4 +1,4 @@
-// capi_bench: one client in C on two libraries, ours and the reference's; see --help.
+// capi_bench: one client in C on two libraries, Waymark's and the reference's; see --help.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -24,18 +24,18 @@ using namespace waymark::bench;
 constexpr std::string_view kHelp = R"(Usage: capi_bench [OPTION...] [SNAPSHOT...]
        capi_bench [OPTION...] --table FOLDER...
 
-Decodes captures through the C API, a callback an element, memory by a callback: the same program on
-our libopencsd_c_api.so.1 and on the reference's, in turn.
+Decodes captures through the C API, with a callback for elements and a callback for memory.  The same
+program runs on Waymark's libopencsd_c_api.so.1 and on the reference's, in turn.
 
   --ours LIBRARY       default: that of this build
   --reference LIBRARY  default: libopencsd_c_api.so.1 of the system
   --reps N             passes of each library (5)
   --min-bytes N        repeat a capture until it has N bytes (1048576)
-  --table              a line for each snapshot; of a FOLDER, all snapshots in it
+  --table              print one line per snapshot; FOLDER means all snapshots in it
 
-Rates are those of the best pass in processor time; each has new trees.  Exit status: 0; 1 a capture
-or a library cannot be used; 2 wrong use; 3 the two disagree.  A table has no status 3: its notes say
-where the two disagree, as Debian's old version of the reference does with later ones.
+Rates are those of the best pass, in processor time; each pass has new trees.  Exit status: 0 success; 1 a
+capture or a library cannot be used; 2 wrong use; 3 the two libraries disagree.  A table never has status 3: its
+notes say where they disagree, as Debian's old version of the reference does with later versions.
 )";
 
 struct Library {
@@ -49,7 +49,8 @@ bool find(void* handle, const char* name, Function& out) {
   return out != nullptr;
 }
 
-/// A name space of its own: both libraries are called alike, and so is what they need.
+/// Loads into a separate namespace, because both libraries and their dependencies have the same
+/// names.
 bool load(const std::string& path, Library& out) {
   void* const handle = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -67,13 +68,13 @@ bool load(const std::string& path, Library& out) {
                    find(handle, "ocsd_def_errlog_init", f.init_log) &&
                    find(handle, "ocsd_def_errlog_config_output", f.config_log);
   if (!all) {
-    fmt::print(stderr, "capi_bench: {} lacks a function of the C API.\n", path);
+    fmt::print(stderr, "capi_bench: {} does not have all functions of the C API.\n", path);
     return false;
   }
   return true;
 }
 
-/// What the client needs of a capture, and what it points to.
+/// The parts of a capture that the client needs, and the memory that they point to.
 class Prepared {
  public:
   explicit Prepared(const Capture& capture) {
@@ -207,7 +208,7 @@ void print_row(const Capture& capture, const Side& ours, const Side& theirs) {
   std::fflush(stdout);
 }
 
-/// A snapshot is itself; another folder is the snapshots in it.
+/// A snapshot means itself; any other folder means the snapshots in it.
 std::vector<std::string> snapshots_of(const std::vector<std::string>& folders) {
   std::vector<std::string> found;
   std::error_code error;
@@ -279,7 +280,8 @@ int main(int argc, char** argv) {
       captures.emplace_back(argument);
     }
     if (!good) {
-      fmt::print(stderr, "capi_bench: {} is no option, or its value no number; see --help.\n",
+      fmt::print(stderr,
+                 "capi_bench: '{}' is not an option, or its value is not a number; see --help.\n",
                  argument);
       return 2;
     }

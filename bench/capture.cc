@@ -141,7 +141,7 @@ std::expected<Capture, std::string> read_capture(const std::string& folder,
     if (capture.framing == Framing::kNone) break;
   }
   if (capture.sources.empty()) return std::unexpected(folder + " has no source that is measured");
-  // A second pass of an STM would begin within a packet, where the reference gives up.
+  // A second pass over an STM would begin within a packet, where the reference stops.
   const bool repeats = std::ranges::none_of(
       capture.sources, [](const SourceSetup& source) { return source.kind == SourceKind::kStm; });
   const std::size_t least = repeats ? std::max<std::size_t>(minimum_bytes, 1) : 1;

@@ -1,5 +1,5 @@
-// A capture as both sides of the benchmark are told about it: plain values, so that neither side
-// sees the headers of the other.
+// A capture as both sides of the benchmark receive it: plain values, so that neither side sees the
+// headers of the other.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct SourceSetup {
   std::uint8_t profile = 0;
 };
 
-/// Part of a file that lies in target memory; length 0 is the whole file.
+/// Part of a file that is mapped into target memory; length 0 means the whole file.
 struct MemorySetup {
   std::string path;
   std::uint64_t address = 0;
@@ -54,19 +54,19 @@ struct Capture {
   Framing framing = Framing::kMemoryAligned;
   std::vector<SourceSetup> sources;
   std::vector<MemorySetup> memory;
-  std::vector<std::string> notes;  ///< What of the snapshot is left out, whole sentences.
+  std::vector<std::string> notes;  ///< What is left out of the snapshot, in whole sentences.
 };
 
-/// Both sides get the trace in pieces of this size: what is made from one stays in the second-level
-/// cache, and calls are few.
+/// Both sides get the trace in pieces of this size: the results of one piece fit into the
+/// second-level cache, and there are few calls.
 inline constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
 /// What a measured loop does.
 enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing, kCounting };
 inline constexpr std::size_t kWorkCount = 5;
 
-/// What one pass over a capture gave.  `seconds` is the processor time from the first byte to
-/// the end of trace, without the making of decoders and images.
+/// The result of one pass over a capture.  `seconds` is the processor time from the first byte to
+/// the end of the trace, without the creation of decoders and code images.
 struct Counts {
   double seconds = 0;
   std::uint64_t packets = 0;
@@ -74,12 +74,12 @@ struct Counts {
   std::uint64_t ranges = 0;
   std::uint64_t instructions = 0;
   std::uint64_t text_bytes = 0;
-  std::uint64_t allocations = 0;  ///< Ours only.
-  std::uint64_t checksum = 0;     ///< Of kinds, addresses and counts, in order per source.
+  std::uint64_t allocations = 0;  ///< Of Waymark only.
+  std::uint64_t checksum = 0;     ///< Over kinds, addresses and counts, in order per source.
 };
 
-/// Reads the first buffer of the snapshot in `folder`.  A trace below `minimum_bytes` is repeated
-/// whole until it reaches them.  The error is a sentence.
+/// Reads the first buffer of the snapshot in `folder`.  A trace below `minimum_bytes` is
+/// repeated as a whole until it reaches them.  The error is a sentence.
 std::expected<Capture, std::string> read_capture(const std::string& folder,
                                                  std::size_t minimum_bytes);
 

@@ -5,8 +5,8 @@
 
 namespace waymark::bench {
 
-/// Folds one element into a running sum of its source.  Multiply and add: a few cycles, the same
-/// cost on both sides.
+/// Adds one element to the checksum of its source.  A multiplication and an addition cost a few
+/// cycles, the same on both sides.
 constexpr std::uint64_t fold(std::uint64_t sum, std::uint64_t kind, std::uint64_t start,
                              std::uint64_t end) {
   return sum * 0x9E3779B97F4A7C15U + (start ^ (end << 1) ^ (kind << 56));

@@ -1,4 +1,4 @@
-// Frames per second of the deformatter in its two shapes, beside a plain copy of the same bytes.
+// Frames per second of both forms of the deformatter, compared with a plain copy of the same bytes.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -55,8 +55,8 @@ Setting setting(std::int64_t number) {
 
 void label(benchmark::State& state) {
   static constexpr std::string_view kNames[] = {
-      "one source, ID once",      "one source, ID each 8 frames", "4 sources, long bursts",
-      "4 sources, up to 8 bytes", "one source, FSYNC each frame", "4 sources, FSYNC and HSYNC"};
+      "one source, ID once",      "one source, ID every 8 frames", "4 sources, long bursts",
+      "4 sources, up to 8 bytes", "one source, FSYNC every frame", "4 sources, FSYNC and HSYNC"};
   state.SetLabel(std::string(kNames[state.range(0)]));
 }
 
@@ -71,7 +71,7 @@ void copy(benchmark::State& state) {
 }
 BENCHMARK(copy);
 
-// As a driver uses it: blocks of 64 KiB, the streams cleared after each.
+// As a driver uses it: blocks of 64 KiB, with the streams cleared after each block.
 void split(benchmark::State& state) {
   const Setting chosen = setting(state.range(0));
   const auto bytes = capture(chosen.sources, chosen.burst, chosen.options);

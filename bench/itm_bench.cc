@@ -1,5 +1,5 @@
-// ITM packets, elements and lines per second.  The reference of Debian's packages has no ITM
-// decoder to stand beside.
+// ITM packets, elements and lines per second.  Debian's version of the reference has no ITM decoder
+// to compare with.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -33,7 +33,8 @@ void add(std::vector<std::uint8_t>& out, PacketType type, std::uint8_t source, s
   if (!itm::encode(packet, out)) std::abort();
 }
 
-/// What firmware sends: text with a time after each character, exceptions, samples, watched writes.
+/// The trace of firmware: text with a time after each character, exceptions, samples, watched
+/// writes.
 std::vector<std::uint8_t> firmware() {
   std::mt19937_64 random(7);
   std::vector<std::uint8_t> bytes;

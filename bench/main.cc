@@ -1,4 +1,4 @@
-// waymark_bench: Waymark and the reference side by side; see --help.
+// waymark_bench: Waymark compared with the reference; see --help.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -24,23 +24,23 @@ constexpr int kExitDiffers = 3;
 
 constexpr std::string_view kHelp = R"(Usage: waymark_bench [OPTION...] [SNAPSHOT...]
 
-Decodes ETMv4, ETE, PTM, ETMv3 and STM captures with Waymark and with the reference library in turn,
-and prints how fast each was.  SNAPSHOT is a snapshot folder; the default is a choice from ../shared/data/snapshots
-beside the repository where that exists, and always the sample.
+Decodes ETMv4, ETE, PTM, ETMv3 and STM captures with Waymark and with the reference library in turn, and
+prints the speed of each.  SNAPSHOT is a snapshot folder.  The default is the sample and, if they exist, some
+captures of ../shared/data/snapshots next to the repository.
 
-  --reps N         repetitions (5); each is one pass of the reference and three of ours
+  --reps N         repetitions (5); each is one pass of the reference and three of Waymark
   --min-bytes N    repeat a capture until it has N bytes (1048576)
-  --no-reference   measure our side only
+  --no-reference   measure only Waymark
   --quick          one repetition, no minimum: for tests
   --json           one JSON object per capture and line
-  --help           this text
+  --help           show this text
 
-Rates are those of the best pass in processor time, by new decoders each time; the making of decoders
-and images is not timed.  Clients count and do nothing else.  "items" are packets in the first row,
-elements in the others.  "allocs" are allocations during a second pass over the capture.  "ratio" is the reference's
-time by ours.
+Rates are those of the best pass, in processor time.  Each pass has new decoders; creating decoders and code
+images is not timed.  Clients only count.  "items" are packets in the first row and elements in the others.
+"allocs" are allocations during a second pass over the capture.  "ratio" is the time of the reference divided by
+the time of Waymark.
 
-Exit status: 0; 1 a capture cannot be read or decoded; 2 wrong use; 3 the two sides disagree.
+Exit status: 0 success; 1 a capture cannot be read or decoded; 2 wrong use; 3 the two sides disagree.
 )";
 
 struct Options {
@@ -98,8 +98,8 @@ std::vector<std::string> default_captures() {
   const std::filesystem::path shared = root / "../shared/data/snapshots";
   std::vector<std::string> captures;
   // User code on six cores; a kernel whose image is mostly missing; an ETE; a PTM; an ETMv3; an
-  // STM.  Not all captures can be here: the reference packaged by Debian decodes some otherwise
-  // than its later versions.
+  // STM.  Some captures cannot be used: Debian's version of the reference decodes them differently
+  // from later versions.
   for (const char* name : {"bugfix-exact-match", "test-file-mem-offsets", "tme_test",
                            "tc2-ptm-rstk-t32", "TC2", "stm_only"}) {
     std::error_code error;
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
   if (reference.empty() && options->plan.reference) {
     options->plan.reference = false;
     fmt::print(stderr,
-               "waymark_bench: built without the reference, so only our side is measured.  Install "
+               "waymark_bench: built without the reference, so only Waymark is measured.  Install "
                "libopencsd-dev and configure again for the comparison.\n");
   }
   if (options->captures.empty()) options->captures = default_captures();

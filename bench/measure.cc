@@ -10,7 +10,7 @@
 namespace waymark::bench {
 namespace {
 
-/// Our passes are short: several of them stand against one of the reference.
+/// Waymark's passes are short: several of them are compared with one of the reference.
 constexpr unsigned kOwnPasses = 3;
 
 std::expected<void, std::string> run_own(const Capture& capture, Row& row) {
@@ -39,7 +39,7 @@ std::expected<void, std::string> run_other(const Capture& capture, Row& row) {
   return {};
 }
 
-/// A pass of each side that is not timed, over every element.
+/// One pass of each side over every element, not timed.
 std::expected<void, std::string> compare(const Capture& capture, const Row& row) {
   const Counts& own = row.own.counts;
   const Counts& other = row.reference.counts;
@@ -53,7 +53,7 @@ std::expected<void, std::string> compare(const Capture& capture, const Row& row)
                                        own.elements, other.elements, own.instructions,
                                        other.instructions));
   }
-  // The row of batches has compared every one.
+  // The row of batches has compared every element.
   if (row.work == Work::kCounting) return {};
   auto decoder = make_own(capture, row.work);
   if (!decoder) return std::unexpected(decoder.error());
@@ -109,7 +109,8 @@ std::array<Row, kWorkCount> measure(const Capture& capture, const Plan& plan) {
   for (std::size_t i = 0; i < kWorkCount; ++i) {
     rows[i] = measure_row(capture, static_cast<Work>(i), plan);
   }
-  // A listing names what the elements row compared: where that disagrees, so does its text.
+  // The listing shows the elements that the row of elements compared: if they differ, so does the
+  // text.
   const Row& elements = rows[static_cast<std::size_t>(Work::kElementBatches)];
   Row& listing = rows[static_cast<std::size_t>(Work::kListing)];
   if (elements.disagrees && listing.remark.empty()) {

@@ -1,4 +1,4 @@
-// Runs both sides in turn over one capture and keeps what they showed.
+// Runs both sides in turn over one capture and keeps the results.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace waymark::bench {
 
 /// Several passes of one side.
 struct Series {
-  Counts counts;                ///< Of a pass; the same for all.
+  Counts counts;                ///< The counts of one pass; the same for all.
   std::vector<double> seconds;  ///< One per pass, in the order of running.
   [[nodiscard]] bool ran() const { return !seconds.empty(); }
   [[nodiscard]] double best() const;
@@ -22,12 +22,12 @@ struct Row {
   Work work = Work::kPackets;
   Series own;
   Series reference;
-  std::uint64_t warm_allocations = 0;  ///< Ours, second pass over the capture with one decoder.
+  std::uint64_t warm_allocations = 0;  ///< Waymark's, in the second pass with one decoder.
   double warm_seconds = 0;
-  /// Why there is no ratio: a side failed, or they disagree.  Empty: comparable.
+  /// Why there is no ratio: one side failed, or the sides disagree.  Empty: comparable.
   std::string remark;
   bool disagrees = false;  ///< Both sides ran and their counts differ.
-  bool failed = false;     ///< Our side failed.
+  bool failed = false;     ///< Waymark's side failed.
 
   [[nodiscard]] bool comparable() const { return own.ran() && reference.ran() && !disagrees; }
 };

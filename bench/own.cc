@@ -109,7 +109,7 @@ class Meter {
   Stopwatch stopwatch_;
 };
 
-/// What a silent client counts; apart from Counts so that it can stay in registers.
+/// The counters of a client without output; separate from Counts, so that they stay in registers.
 struct Tally {
   std::uint64_t elements = 0;
   std::uint64_t ranges = 0;
@@ -117,7 +117,7 @@ struct Tally {
 
   void count(std::span<const Element> seen) {
     elements += seen.size();
-    // Without a branch on the kind, which nothing could predict.
+    // No branch on the kind, because it could not be predicted.
     for (const Element& element : seen) {
       const std::uint64_t range = element.kind == ElementKind::kInstrRange ? ~std::uint64_t{0} : 0;
       ranges -= range;
@@ -237,7 +237,7 @@ class ParserCounter {
   Packet packet_;
 };
 
-/// The choice between protocols is made once a block.
+/// The protocol is selected once per block.
 class PacketCounter {
  public:
   explicit PacketCounter(const SourceSetup& setup) : counter_(make(setup)) {}
@@ -317,7 +317,7 @@ class ElementCounter {
   bool verify_ = false;
 };
 
-/// Counts without elements; their number is that which there would have been.
+/// Counts without elements; their number is what decoding would have made.
 class CountingClient {
  public:
   explicit CountingClient(std::unique_ptr<Source> source)
@@ -433,7 +433,8 @@ class Listing final : public Own, private Observer {
 
 std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
                                                                 const image::Image& image) {
-  // The reference's rules, so that both sides give the same elements where it bends the protocol.
+  // The reference's rules, so that both sides give the same elements where it deviates from the
+  // protocol.
   const SourceOptions options{.reference_quirks = true};
   const auto make = [&]() -> Result<std::unique_ptr<Source>> {
     switch (setup.kind) {

@@ -9,8 +9,8 @@
 
 namespace waymark::bench {
 
-/// The decoders of one capture, ready for a pass.  A new object has cold caches; after a pass and
-/// reset() they are warm, as in a long capture.
+/// The decoders of one capture, ready for a pass.  The caches of a new object are cold; after a
+/// pass and reset() they are warm, as in a long capture.
 class Own {
  public:
   virtual ~Own() = default;

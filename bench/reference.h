@@ -12,7 +12,7 @@ namespace waymark::bench {
 std::string reference_version();
 
 /// One pass of `work` over `capture` with new decoders.  kElementBatches and kElementSingle are the
-/// same here, since the reference calls its client for every element.  The error is a sentence.
+/// same here, because the reference calls its client for every element.  The error is a sentence.
 /// `verify` fills Counts::checksum, which a measured pass leaves out.
 std::expected<Counts, std::string> run_reference(const Capture& capture, Work work, bool verify);
 

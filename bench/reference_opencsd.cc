@@ -1,5 +1,5 @@
-// The reference through its C API, as a client that wants speed would use it: the whole capture in
-// few calls, clients that only count, errors not logged.
+// The reference through its C API, used for speed: the whole capture in few calls, clients that
+// only count, and no error log.
 #include <opencsd/c_api/opencsd_c_api.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ ocsd_err_t add_source(void* tree, const SourceSetup& source, int flags, unsigned
   return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, flags, &config, &id);
 }
 
-/// The regions of one file must be given in one call, since an accessor holds the whole file.
+/// The regions of one file must be added in one call, because an accessor holds the whole file.
 std::expected<void, std::string> add_memory(void* tree, const std::vector<MemorySetup>& memory) {
   std::vector<std::string> done;
   for (const MemorySetup& first : memory) {

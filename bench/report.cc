@@ -8,7 +8,7 @@
 namespace waymark::bench {
 namespace {
 
-/// Rates per second; an element is a packet where only packets were made.
+/// Rates per second; where only packets were made, an element is a packet.
 struct Rates {
   double trace_mb = 0;
   double items = 0;
@@ -26,7 +26,8 @@ Rates rates(const Counts& counts, std::size_t trace_bytes, std::uint64_t items, 
           .ns_per_item = items != 0 ? seconds * 1e9 / static_cast<double>(items) : 0};
 }
 
-/// What the rate is of.  The reference's listing is text only: it made as many elements as ours.
+/// What the rate counts.  The reference's listing is only text: it made as many elements as
+/// Waymark.
 std::uint64_t items_of(const Row& row, const Counts& counts) {
   if (row.work == Work::kPackets) return counts.packets;
   if (row.work == Work::kListing && row.own.ran()) return row.own.counts.elements;

@@ -1,4 +1,4 @@
-// What was measured, as a table for people or as JSON.
+// The results, as a table for people or as JSON.
 #pragma once
 
 #include <span>

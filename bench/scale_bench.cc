@@ -1,8 +1,8 @@
-// Large captures: threads, frames, counting, and how time grows with size.
+// Large captures: threads, frames, counting, and how the time grows with the size.
 //
 //   scale_bench SNAPSHOT [THREADS [REPETITIONS]]
 //
-// Wall-clock times, the best of the repetitions; ratios are of figures of the same run.
+// Wall-clock times, the best of the repetitions; ratios compare figures of the same run.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -29,7 +29,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What a client that looks at each element does at least.
+/// The least work of a client that reads each element.
 struct Totals {
   std::uint64_t elements = 0;
   std::uint64_t instructions = 0;
@@ -81,13 +81,13 @@ class Bench {
     Totals alone;
     const double one = best([&] { alone = sequential(); });
     row("elements, 1 thread", one);
-    fmt::print("{:34}{:.2f} ns an element, {} elements, {:.0f} M instructions/s\n", "",
+    fmt::print("{:34}{:.2f} ns per element, {} elements, {:.0f} M instructions/s\n", "",
                one * 1e9 / static_cast<double>(alone.elements), alone.elements,
                static_cast<double>(alone.instructions) / one / 1e6);
     std::uint64_t counted = 0;
     const double counting = best([&] { counted = count(); });
     row("counting, 1 thread", counting);
-    fmt::print("{:34}{:.2f} ns an element, {:.0f} M instructions/s, {:.2f} times the elements\n",
+    fmt::print("{:34}{:.2f} ns per element, {:.0f} M instructions/s, {:.2f} times the elements\n",
                "", counting * 1e9 / static_cast<double>(alone.elements),
                static_cast<double>(counted) / counting / 1e6, one / counting);
     if (counted != alone.instructions) {
@@ -99,7 +99,7 @@ class Bench {
       parallel::Statistics how;
       const double many = best([&] { std::tie(together, how) = in_parallel(threads); });
       row(fmt::format("elements, {} threads", threads), many);
-      fmt::print("{:34}{:.2f} times one thread; {} of {} pieces done again, warm-ups {:.1f} %\n",
+      fmt::print("{:34}{:.2f} times one thread; {} of {} pieces decoded again, warm-ups {:.1f} %\n",
                  "", one / many, how.redone, how.pieces,
                  100.0 * static_cast<double>(how.warm_up_bytes) / static_cast<double>(size_));
       if (together.elements != alone.elements || together.instructions != alone.instructions) {
@@ -109,7 +109,7 @@ class Bench {
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    fmt::print("peak of memory, with the pages of the capture: {:.0f} MiB\n",
+    fmt::print("peak memory, including the pages of the capture: {:.0f} MiB\n",
                static_cast<double>(usage.ru_maxrss) / 1024);
     return 0;
   }

@@ -1,5 +1,4 @@
-// Rows of google-benchmark over one source without frames: blocks in, packets, elements or lines
-// out.
+// Rows of google-benchmark for one source without frames: blocks to packets, elements or lines.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -34,7 +33,7 @@ void blocks(Bytes bytes, Take take) {
     take(at, bytes.subspan(at, std::min(kBlock, bytes.size() - at)));
 }
 
-/// Gives `consumer`, a parser or a source, all blocks in turn, and lets `take` empty it.
+/// Gives all blocks in turn to `consumer`, a parser or a source, and empties it with `take`.
 template <class Consumer, class Take>
 void feed_blocks(Consumer& consumer, Bytes bytes, Take take) {
   blocks(bytes, [&](std::size_t at, Bytes block) {
@@ -44,7 +43,7 @@ void feed_blocks(Consumer& consumer, Bytes bytes, Take take) {
   });
 }
 
-/// `make` makes what has next(std::span<Item>); `taken` sees each batch.
+/// `make` makes an object with next(std::span<Item>); `taken` receives each batch.
 template <class Item, class Make, class Taken>
 void batches(benchmark::State& state, Bytes bytes, Make make, Taken taken) {
   std::vector<Item> out(kBatch);

@@ -1,4 +1,4 @@
-// STM packets, elements and lines per second, beside the reference where it is installed.
+// STM packets, elements and lines per second, compared with the reference where it is installed.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -50,7 +50,7 @@ class Writer {
   stm::Encoder encoder_;
 };
 
-/// What Linux writes through its STM framework: messages of a timestamped word, data, and a flag.
+/// The output of Linux's STM framework: messages of a timestamped word, data, and a flag.
 std::vector<std::uint8_t> messages() {
   std::mt19937_64 random(7);
   Writer writer;
@@ -77,7 +77,7 @@ std::vector<std::uint8_t> words() {
   return writer.bytes;
 }
 
-/// The STM source of a real capture, many times over; empty without it.
+/// The STM source of a real capture, repeated many times; empty without the capture.
 std::vector<std::uint8_t> board() {
   const std::string path = WAYMARK_BENCH_ROOT "/../shared/data/snapshots/stm_only/cstraceitm.bin";
   std::ifstream file(path, std::ios::binary);

@@ -5,8 +5,8 @@
 
 namespace waymark::bench {
 
-/// Processor time of the calling thread: both sides use one thread and never wait, so on a quiet
-/// machine it is the time that passes, and on a busy one other programs do not disturb it.
+/// Processor time of the calling thread.  Both sides use one thread and never wait, so on a quiet
+/// machine it equals the elapsed time, and on a busy one other programs do not disturb it.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const { return now() - start_; }

@@ -29,8 +29,8 @@ std::uint64_t now() {
   return time += 250;
 }
 
-/// What a firmware log is made of: formats with a few arguments, catalog messages, texts, short
-/// ones.
+/// The contents of a firmware log: formats with a few arguments, catalog messages, texts, short
+/// messages.
 template <class Sink>
 void send_mixed(Sink& sink, std::uint32_t number) {
   const Handle handle(sink, Origin::module_unit(3, 4),
