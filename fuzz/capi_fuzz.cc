@@ -1,6 +1,6 @@
 // The C API in random order with random arguments: trees, decoders of every protocol, memory of
-// every kind, packets, printers, operations.  Nothing may crash, hang or be read out of bounds, and
-// what is counted as used is never more than what was given.
+// every kind, packets, printers, operations.  Nothing may crash, hang or read out of bounds, and
+// the count of used bytes never exceeds the count of given bytes.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ class Input {
     at_ += size;
     return out;
   }
-  /// Small numbers are what most arguments mean something by.
+  /// Most arguments are only meaningful if they are small.
   std::uint32_t number() { return (byte() & 7) != 0 ? byte() : value<std::uint32_t>(); }
   std::uint64_t address() {
     switch (byte() & 3) {
@@ -71,7 +71,7 @@ struct Client {
 
 Client& of(const void* context) { return *static_cast<Client*>(const_cast<void*>(context)); }
 
-/// Mostly to go on, sometimes to wait, seldom anything else.
+/// Mostly CONT, sometimes WAIT, rarely anything else.
 ocsd_datapath_resp_t answer(Client& client) {
   const std::uint32_t number = client.next() % 64;
   if (number < 50) return OCSD_RESP_CONT;
@@ -277,7 +277,7 @@ class Calls {
   }
 
  private:
-  /// A tree of its own that decodes a legal stream, in blocks.  It stays, for calls in any order.
+  /// A new tree that decodes a legal stream, in blocks.  It is kept for calls in any order.
   void legal() {
     waymark::support::Random random(input_.value<std::uint32_t>());
     const std::uint8_t how = input_.byte();
@@ -316,7 +316,7 @@ class Calls {
                 std::size_t block) {
     std::size_t done = 0;
     for (unsigned i = 0; i < 100'000 && done < bytes.size(); ++i) {
-      // A copy of its own, so that reads past its end, or later, are found.
+      // A separate copy, so that reads past its end, or later, are detected.
       const std::vector<std::uint8_t> part(
           bytes.begin() + static_cast<std::ptrdiff_t>(done),
           bytes.begin() + static_cast<std::ptrdiff_t>(std::min(done + block, bytes.size())));
@@ -344,7 +344,7 @@ class Calls {
     indexes_[place] = 0;
   }
 
-  /// Mostly all of them; else a few less, or none but a few.
+  /// Mostly all of them; otherwise a few less, or only a few.
   void choose_quirks() {
     static const std::vector<std::string> kQuirkNames = waymark::compat::quirk_names();
     const std::uint8_t how = input_.byte();
@@ -363,7 +363,7 @@ class Calls {
   void create_decoder(void* tree) {
     choose_quirks();
     Config config = input_.value<Config>();
-    // All protocols have the trace ID where few bits say it; the rest is as it comes.
+    // In all protocols a few bits hold the trace ID; the other bits are random.
     const char* const name = kNames[input_.byte() % kNames.size()];
     unsigned char id = 0;
     const int flags = static_cast<int>(input_.value<std::uint32_t>() & 0x33FF7);
@@ -412,7 +412,7 @@ class Calls {
       if (op == OCSD_OP_RESET) indexes_[place] = 0;
       return;
     }
-    // A copy of its own, so that reads past its end, or later, are found.
+    // A separate copy, so that reads past its end, or later, are detected.
     std::vector<std::uint8_t> block = input_.bytes(512);
     if ((input_.byte() & 3) != 0) block.resize(block.size() & ~std::size_t{15});
     std::uint32_t used = 0;
@@ -428,7 +428,7 @@ class Calls {
   Client& client_;
   std::array<void*, 3> trees_{};
   std::array<ocsd_trc_index_t, 3> indexes_{};
-  std::array<std::uint32_t, 3> last_used_{};  ///< A refused index gives the count before again.
+  std::array<std::uint32_t, 3> last_used_{};  ///< A refused index gives the previous count again.
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What the targets that decode instruction trace have in common: the same elements come whatever
-// the size of spans and chunks, with and without block cache and observer; and counting gives what
-// the elements add up to.
+// The common part of the targets that decode instruction trace: the elements do not depend on the
+// size of spans and chunks, the block cache or an observer, and counting gives the sums of the
+// elements.
 #pragma once
 
 #include <cstdio>
@@ -22,7 +22,7 @@ inline void require(bool condition, const std::string& what) {
   std::abort();
 }
 
-/// What the first bytes of an input decide.
+/// What the first bytes of an input determine.
 template <class Config>
 struct DecodePlan {
   Config config;
@@ -32,7 +32,7 @@ struct DecodePlan {
   std::vector<std::uint8_t> before;  ///< Valid stream that comes before the rest of the input.
 };
 
-/// Of an element of any kind.
+/// Checks that hold for every kind of element.
 inline void check_fields(const Element& element, std::size_t stream_size, TraceId id) {
   require(static_cast<std::size_t>(element.kind) < kElementKindCount, "an unknown kind");
   require(element.trace_id == id, "an element of another source");
@@ -47,7 +47,7 @@ inline void check_fields(const Element& element, std::size_t stream_size, TraceI
 /// `P` has
 ///   using Config
 ///   static make_source(const Config&, const image::Image*, const SourceOptions&)
-///   static constexpr std::size_t kMostElements;  for each byte
+///   static constexpr std::size_t kMostElements;  per byte
 ///   static constexpr bool kTimestampsRepeatCycles;
 ///   static bool has_cycles(const Config&)
 ///   static bool chunks_matter(const Plan&);  to packets and records, not to elements

@@ -1,4 +1,4 @@
-// A plan file of any bytes: no crash, and what is accepted is in the explanation of its registers.
+// A plan file of any bytes: no crash, and an accepted plan is in the explanation of its registers.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(perf_line(*plan, id, {}));
   std::vector<std::string> missing;
   if (!contains_plan(plan_of(compiled->image, caps), *plan, missing)) std::abort();
-  // What is explained as a plan is accepted.
+  // The explanation of registers as a plan is accepted.
   const auto back =
       parse_plan(acceptable_plan_text(plan_of(compiled->image, caps), id, {}), nullptr, problems);
   if (!back || !compile_plan(*back, id, {}, problems)) std::abort();

@@ -37,7 +37,7 @@ Plan plan_of(Bytes settings) {
 
 struct Target {
   using Config = etmv3::Config;
-  /// At most 16 atoms a byte, and what tells that the walk has ended.
+  /// At most 16 atoms per byte, and the element for the end of the walk.
   static constexpr std::size_t kMostElements = 18;
   static constexpr bool kTimestampsRepeatCycles = false;
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }

@@ -1,7 +1,7 @@
 // ETMv3 packets: registers, quirks and chunk size come from the first bytes of the input, the
 // stream from the rest.  Invariants: packets cover the bytes without gap or overlap and in order,
-// their types are known, any chunking gives the same packets and the way of visitors the same as
-// one at a time, and what was parsed can be printed.
+// their types are known, any chunking gives the same packets, a visitor gets the same packets as
+// single calls, and every packet can be printed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-// Any registers at all, legal or not.
+// Any registers, legal or not.
 Config any_config(support::Random& random) {
   Config config;
   const unsigned mode = random.byte();
@@ -86,7 +86,7 @@ Parsed parse(const Config& config, const ParserQuirks& quirks, Bytes stream, std
   return parsed;
 }
 
-/// The packets as the fast way of a visitor gives them.
+/// The packets that the fast path of a visitor gives.
 struct Visitor {
   std::vector<PacketType>& types;
   template <class Fast>
@@ -127,8 +127,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t chunk = random.byte() + 1U;
   const bool reference = (mode & 1) != 0;
   const ParserQuirks quirks = reference ? ParserQuirks::reference() : ParserQuirks{};
-  // Half of the inputs begin synchronised, and all for the reference: until then its packets depend
-  // on the chunks.
+  // Half of the inputs begin synchronised, and all inputs for the reference: before that, its
+  // packets depend on the chunks.
   std::vector<std::uint8_t> stream;
   if (reference || (mode & 2) != 0) stream = {0, 0, 0, 0, 0, 0x80};
   stream.insert(stream.end(), data + kSettings, data + size);

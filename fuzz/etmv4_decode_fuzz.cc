@@ -40,7 +40,7 @@ Plan plan_of(Bytes settings) {
 
 struct Target {
   using Config = etmv4::Config;
-  /// At most 24 atoms a byte, each of which makes two elements; queued ones count once.
+  /// At most 24 atoms per byte, each of which makes two elements; queued atoms count once.
   static constexpr std::size_t kMostElements = 64;
   static constexpr bool kTimestampsRepeatCycles = true;
   static bool has_cycles(const Config& config) { return config.cycle_count_enabled(); }
@@ -55,7 +55,7 @@ struct Target {
     require(element.start < element.end,
             "a range without an instruction: " + support::text_of(element));
     const std::uint64_t size = element.end - element.start;
-    // A source address may be as far from the one before, and as unaligned, as the trace likes.
+    // A source address may be any distance from the previous one, and unaligned.
     const std::uint64_t least = size / 4;
     const bool counted = least > 0xFFFF'FFFFU ||
                          (element.count >= least && 2 * std::uint64_t{element.count} <= size);

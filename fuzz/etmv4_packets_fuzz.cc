@@ -24,7 +24,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-// Any registers at all, legal or not.
+// Any registers, legal or not.
 Config any_config(support::Random& random) {
   Config config;
   const unsigned mode = random.byte();
@@ -38,7 +38,7 @@ Config any_config(support::Random& random) {
   config.trcidr8 = static_cast<std::uint32_t>(random.bits(32));
   config.trcconfigr = static_cast<std::uint32_t>(random.bits(32));
   if ((mode & 8) != 0) {
-    // A usual version rather than any.
+    // A usual version instead of any.
     config.trcdevarch = (config.trcdevarch & ~0xFF000U) | 0x5000U | (mode >> 4 & 3U) << 16;
     config.trcidr1 = (config.trcidr1 & ~0xFF0U) | 0x400U | (mode >> 4 & 7U) << 4;
   }
@@ -61,7 +61,7 @@ void take(const Parser& parser, const Packet& packet, const Config& config, Pars
   require(
       packet.atom_count == 24 || packet.atoms >> packet.atom_count == 0 || packet.atom_count == 0,
       "more atoms than counted");
-  // Equal at the zeros dropped before an async; etmv4-ete.md 2.2.
+  // Equal at the zeros dropped before an async; see etmv4-ete.md 2.2.
   require(into.indexes.empty() || packet.index >= into.indexes.back(), "indexes go back");
   TextBuffer text;
   write_packet(text, packet, config);

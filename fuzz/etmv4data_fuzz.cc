@@ -1,7 +1,7 @@
 // The ETMv4 data stream: chunk size and layouts come from the first bytes of the input, the stream
 // from the rest.  Invariants: packets cover the bytes in order, without gap or overlap and within
 // the bound, any chunking gives the same, what was parsed can be printed, and the decoder gives
-// only elements that it may.
+// only the allowed elements.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -54,7 +54,7 @@ struct Plan {
 
 using Streams = std::array<StreamBuffer, kTraceIdCount>;
 
-// Returns the streams; `whole` when neither damage nor a reset came up.
+// Returns the streams; `whole` if there was neither damage nor a reset.
 Streams stepwise(const Plan& plan, Bytes capture, bool& whole) {
   Streams streams;
   Counter monitor;
@@ -158,7 +158,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   in_one.block = capture.size();
   bool whole = true;
   const Streams uncut = stepwise(in_one, capture, whole);
-  // A run of FSYNCs cut by the end of a block may be good where the whole was bad.
+  // A run of FSYNCs that the end of a block cuts may be good although the whole run is bad.
   if (!plan.options.reset_on_4x_fsync || (whole && cut_whole)) {
     for (TraceId id = 0; id < kTraceIdCount; ++id)
       require(same(cut[id].block(), uncut[id].block()), "the size of blocks matters");

@@ -1,6 +1,6 @@
-// Any bytes as a capture: an index that is built block by block, or as the capture grows, is that
-// built at once; what it counts is found again, by both forms alike; and reading from any place
-// gives what the packets mean that lie there.
+// Any bytes as a capture: an index that is built block by block, or as the capture grows, equals
+// one built at once; both forms find everything that the index counts; and reading from any place
+// gives the meaning of the packets at that place.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ std::optional<inputs::Capture> open(const std::string& path, std::uint8_t choice
   constexpr const char* kProtocols[] = {"etmv4", "ptm", "etmv3", "stm", "itm", "ete"};
   inputs::CaptureOptions options;
   options.source.decode = false;
-  // Found out, it could become another one as the capture grows.
+  // If it were detected, it could change as the capture grows.
   options.source.starts_in_sync = false;
   options.source.least_nibble_first = false;
   options.framing = kFramings[choice % 5];
@@ -82,7 +82,7 @@ class Teller final : public Observer {
   void on_landmark(const Landmark& landmark, TraceId id) override {
     if (landmark.index < from_) return;
     told.emplace_back(id, landmark);
-    // IDs that only damage told are remembered by who read the damage.
+    // IDs that only appear in damage are known to the reader of the damage.
     if (landmark.kind != LandmarkKind::kContext) return;
     told.back().second.value = 0;
     told.back().second.vmid = 0;
@@ -93,7 +93,7 @@ class Teller final : public Observer {
   TraceIndex from_;
 };
 
-/// What packets mean, from a place on.
+/// The meaning of packets from a place on.
 std::vector<std::pair<TraceId, Landmark>> landmarks(inputs::Capture& capture, TraceIndex from) {
   Teller teller(from);
   capture.tree().set_observer(&teller);
@@ -149,14 +149,14 @@ void check_builds(const File& file, Bytes bytes, std::uint8_t choice, index::Ind
 
   const auto grown = index::make_memory_index();
   options.stop = {};
-  // Not in place of the file that other captures show.
+  // Not in the file of the other captures.
   const File growing;
   for (const std::size_t size : {bytes.size() / 3, bytes.size() * 2 / 3, bytes.size()}) {
     if (size == 0 || !growing.write(bytes.first(size))) continue;
     auto capture = open(growing.path(), choice);
     if (!capture) continue;
     const auto built = index::build(*capture, *grown, options);
-    // Whether raw ITM begins in sync is found out from its bytes.
+    // Whether raw ITM begins in sync is detected from its bytes.
     if (!built && is_read_otherwise(*capture, grown->header())) return;
     require(built.has_value(), "a grown capture is refused");
   }
@@ -201,7 +201,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kHead = 5;
   constexpr std::size_t kMost = std::size_t{128} << 10;
   if (size <= kHead) return 0;
-  // Blocks are longer than inputs: the bytes come several times.
+  // Blocks are longer than inputs, so the bytes are repeated.
   std::vector<std::uint8_t> bytes;
   const std::size_t times = data[1] % 64 + 1U;
   for (std::size_t i = 0; i < times && bytes.size() + size <= kMost; ++i)

@@ -1,4 +1,4 @@
-// A database made to mislead: any bytes, a good one with bytes changed or cut off, or a good one
+// A hostile database: any bytes, a good one with bytes changed or cut off, or a good one
 // with other values in its rows.  It is refused, or answers every question in short time with
 // something that a seek can use.
 #include <fcntl.h>
@@ -31,7 +31,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-// SQLite follows links by their names, so that a file without a name is out of its reach.
+// SQLite follows links by their names, so it cannot reach a file without a name.
 std::string path_of(std::string_view name) {
   const char* const folder = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/" : "/tmp/";
   return folder + std::string(name) + "." + std::to_string(::getpid());
@@ -199,14 +199,14 @@ void ask(index::Index& index) {
   for (const TraceIndex place :
        {TraceIndex{0}, TraceIndex{1}, header.indexed / 2, header.indexed, kNoIndex - 1}) {
     for (const bool all : {false, true}) {
-      // As in a program, no place lies behind a capture of moderate size.
+      // As in a program, no place is after the end of a capture of moderate size.
       const TraceIndex from = std::min(place, TraceIndex{1} << 30);
       const auto entry = index::seek(index, kIds, from,
                                      {.reach = all ? ~std::uint64_t{0} : 256, .skip_ended = !all});
       if (!entry) continue;
-      require(entry->index <= from, "a seek leads behind the place");
+      require(entry->index <= from, "a seek leads past the place");
       for (const TraceIndex first : entry->first)
-        require(first == kNoIndex || first <= from, "a source begins behind the place");
+        require(first == kNoIndex || first <= from, "a source begins after the place");
     }
   }
   for (const TraceId id : kIds) {
@@ -252,7 +252,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!store) continue;
     ask(**store);
     if (mode != index::StoreMode::kBuild || (*store)->header().blocks() == 0) continue;
-    // As a builder goes on after the capture has grown.
+    // As a builder continues after the capture has grown.
     index::Header header = (*store)->header();
     header.complete = false;
     header.indexed = (header.blocks() - 1) * header.granule;

@@ -34,10 +34,10 @@ struct Parsed {
 
 void check_encoding(const Packet& packet, Bytes bytes) {
   if (is_bad(packet.type) || packet.type < PacketType::kAsync) return;
-  if (packet.in_packet) return;  // Too short by what the packet before took of it.
+  if (packet.in_packet) return;  // Too short, because the previous packet took a part of it.
   std::vector<std::uint8_t> encoded;
   require(encode(packet, encoded).has_value(), "a packet that was read cannot be written");
-  // Bits that mean nothing are written as 0, and reserved headers as the others.
+  // Unused bits are written as 0, and reserved headers as the others.
   require(encoded.size() == bytes.size(), "a packet is written in another length");
 }
 
@@ -113,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(parse_batches(config, stream, batch) == whole.types,
           "batches differ from single packets");
   if (reference) {
-    parse(config, stream, chunk);  // Chunks matter there.
+    parse(config, stream, chunk);  // Chunks have an effect there.
     return 0;
   }
   require(std::ranges::equal(whole.bytes, stream), "packets are not the bytes of the stream");

@@ -39,7 +39,7 @@ Plan plan_of(Bytes settings) {
 
 struct Target {
   using Config = ptm::Config;
-  /// At most five atoms a byte, and three elements more.
+  /// At most five atoms per byte, and three more elements.
   static constexpr std::size_t kMostElements = 8;
   static constexpr bool kTimestampsRepeatCycles = false;
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }

@@ -24,7 +24,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-// Any registers at all, legal or not.
+// Any registers, legal or not.
 Config any_config(support::Random& random) {
   Config config;
   config.etmidr = static_cast<std::uint32_t>(random.bits(32));

@@ -37,7 +37,7 @@ class Store {
 
   Result<std::string> read(std::string_view path) const {
     if (path == "snapshot.ini") return std::string(parts_[0]);
-    // trace.ini goes by any name that is no number.
+    // Any name that is not a number means trace.ini.
     const std::uint64_t number = ini_number(path).value_or(1);
     if (number == 0 || number >= parts_.size()) return fail(ErrorCode::kNotFound, "absent");
     return std::string(parts_[static_cast<std::size_t>(number)]);
@@ -67,7 +67,7 @@ void check(const Snapshot& snapshot) {
   }
 }
 
-// What the writer accepts is read back as it was.
+// What the writer accepts is read back unchanged.
 void check_writer(const Snapshot& snapshot) {
   const Result<std::vector<SnapshotText>> texts = snapshot_texts(snapshot);
   if (!texts) return;

@@ -1,5 +1,5 @@
 // STM bytes to elements: registers, quirks, order and chunk size come from the first bytes of the
-// input, the stream from the rest, perhaps behind a random legal one.  Invariants: fields are
+// input, the stream from the rest, optionally after a random legal one.  Invariants: fields are
 // valid, the size of spans and (natively) of chunks makes no difference, nor does an observer, and
 // the output is bounded by the input.
 #include <cstdio>

@@ -70,7 +70,7 @@ Parsed parse(const Settings& settings, Bytes stream, std::size_t chunk) {
   Parser parser(settings.config, settings.quirks);
   Packet packet;
   for (std::size_t at = 0; at < stream.size(); at += chunk) {
-    // A block of its own: a read beyond it is seen.
+    // A separate block, so that a read beyond it is detected.
     const Bytes part = stream.subspan(at, std::min(chunk, stream.size() - at));
     const std::vector<std::uint8_t> block(part.begin(), part.end());
     const frames::Run run{0, at};

@@ -1,7 +1,7 @@
 // SyS-T frames: any bytes as plain messages, as console text and as the packets of STM channels.
 // Invariants: plain frames cover the input without gap or overlap, chunks make no difference,
-// nothing is given twice, and the work is bounded by the size.  Half of the inputs say which bytes
-// come how often, so that few of them reach what a splitter looks ahead.
+// nothing is given twice, and the work is bounded by the size.  Half of the inputs state which
+// bytes are repeated how often, so that a few bytes reach the look-ahead of a splitter.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -53,7 +53,7 @@ std::vector<Kept> split(Bytes content, std::size_t chunk) {
   return frames;
 }
 
-/// Pieces of the input, each as often as it says.
+/// Pieces of the input, each repeated as the input states.
 std::vector<std::uint8_t> repeated(Bytes input) {
   constexpr std::size_t kMost = 3 * StreamSplitter::kLookAhead;
   std::vector<std::uint8_t> all;
@@ -69,7 +69,7 @@ std::vector<std::uint8_t> repeated(Bytes input) {
   return all;
 }
 
-/// Of a splitter that gets all at once.
+/// The frames of a splitter that gets everything at once.
 std::uint64_t work(Bytes content) {
   StreamSplitter splitter;
   Frame frame;

@@ -1,6 +1,6 @@
 // Console text: the input with tags of SyS-T lines in place of a rare byte, so that the fuzzer
-// needs not find them.  Invariants: chunks make no difference, and no frame has more bytes than its
-// text has digits.
+// does not have to find them.  Invariants: chunks make no difference, and no frame has more bytes
+// than its text has digits.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

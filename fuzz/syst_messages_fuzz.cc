@@ -1,6 +1,6 @@
 // SyS-T messages: any bytes, native, strict and as the reference, with collateral whose formats
-// come from the input too.  Invariants: views lie within the message, a longer or shorter buffer is
-// never read, the text is bounded, and a message of known extent is what it was when more bytes
+// come from the input too.  Invariants: views are within the message, nothing outside the buffer is
+// ever read, the text is bounded, and a message of known extent is what it was when more bytes
 // follow.
 #include <cstdio>
 #include <cstdlib>
@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string format(reinterpret_cast<const char*>(data + 1),
                            std::min<std::size_t>(format_size, size - 1));
   const Bytes rest(data + 1 + format.size(), size - 1 - format.size());
-  // A buffer of exactly its size, so that the sanitizer sees every byte too many.
+  // A buffer of exactly its size, so that the sanitizer detects every read beyond it.
   const auto exact = std::make_unique<std::uint8_t[]>(rest.size());
   std::copy(rest.begin(), rest.end(), exact.get());
   const Bytes bytes(exact.get(), rest.size());

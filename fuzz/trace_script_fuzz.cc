@@ -17,7 +17,7 @@ constexpr inputs::ScriptLimits kLimits = {.bytes = 1U << 16, .statements = 1U <<
 
 void decode(const inputs::TraceScript& script, const inputs::ScriptBuffer& buffer) {
   image::Image image;
-  // Overlaps and addresses past the end are refused, which is as good here.
+  // Overlaps and addresses past the end are refused; that is correct, too.
   for (const inputs::ScriptImage& part : script.images)
     (void)image.add_buffer(part.address, part.bytes, part.space);
   DecodeTree tree(buffer.formatted() ? std::optional(buffer.frame_options()) : std::nullopt);

@@ -1,6 +1,6 @@
-/* A client whose every answer is written down: run with the reference's library and with ours, it
- * must say the same, but for what beside_reference.sh takes out.  Flags about bad packets, then
- * traces in blocks of random sizes with a client that waits at random. */
+/* A client that prints every answer.  With the reference's library and with Waymark's, the output
+ * must be the same, except for the lines that beside_reference.sh removes.  It tests the flags for
+ * bad packets, then traces in blocks of random sizes with a client that answers WAIT at random. */
 #include <stdio.h>
 #include <string.h>
 
@@ -185,7 +185,7 @@ static void random_traces(unsigned count) {
       put(starts[protocol]);
       for (k = 3 + below(12); k != 0; --k) put(parts[protocol][below(8)]);
       if (frames) frame();
-      /* Of STM, the reference forgets half a byte behind a WAIT at the end of a block. */
+      /* The reference loses half a byte of STM after a WAIT at the end of a block. */
       waits = protocol != STM;
       decode(make(frames, OCSD_CREATE_FLG_FULL_DECODER), frames);
     }

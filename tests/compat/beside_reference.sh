@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# beside_reference.sh CLIENT LIBRARY_FOLDER REFERENCE: what beside_reference.c says with both libraries.
+# beside_reference.sh CLIENT LIBRARY_FOLDER REFERENCE: the output of beside_reference.c with both libraries.
 #
 # REFERENCE is the 1.3.3 libopencsd_c_api.so.1; where it does not exist, there is nothing to compare.
 set -euo pipefail
@@ -8,8 +8,8 @@ if [ ! -e "$reference" ]; then
   echo "Skipped: the comparison needs the package libopencsd1."
   exit 77
 fi
-# Texts that 1.8.0 has and 1.3.3 had not; and the warning of a packet before the last one of a block,
-# which the reference forgets (docs/opencsd-compatibility.md).
+# Texts of 1.8.0 that 1.3.3 did not have; and warnings for packets before the last one of a block, which
+# the reference loses (docs/opencsd-compatibility.md).
 listing() {
   LD_LIBRARY_PATH=$1 "$client" |
     sed -e 's/; Decoder Sync point TINFO//' -e 's/; Memspace \[[^]]*\]//' -e 's/ *$//' \

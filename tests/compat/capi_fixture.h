@@ -1,4 +1,5 @@
-// What the tests of the C API share: a tree, a client that notes what it gets, and an ETMv4 stream.
+// Common parts of the tests of the C API: a tree, a client that records its calls, and an ETMv4
+// stream.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ inline ByteVector taken() { return {0xF7}; }
 /// Three atoms E.
 inline ByteVector taken_three_times() { return {0xFF}; }
 
-/// From nothing to execution at `address`.
+/// The packets up to execution at `address`.
 inline ByteVector start(std::uint32_t address, std::uint8_t context_id) {
   return async() + trace_info() + trace_on() + address_context(address, context_id);
 }
@@ -87,13 +88,13 @@ inline ByteVector frames_of(std::initializer_list<std::pair<std::uint8_t, ByteVe
 
 // -- The client. ----------------------------------------------------------------------------------
 
-/// Notes elements, packets and log lines.
+/// Records elements, packets and log lines.
 struct Notes {
   std::vector<std::string> elements;
   std::vector<ocsd_generic_trace_elem> structures;
   std::vector<std::uint8_t> ids;
   std::string log;
-  /// What to answer to the next element, by what it is.
+  /// The answer to the next element, depending on it.
   std::function<ocsd_datapath_resp_t(const ocsd_generic_trace_elem&, std::uint8_t)> answer;
 };
 

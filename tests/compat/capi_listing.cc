@@ -1,11 +1,11 @@
-// capi_listing: what trc_pkt_lister lists, made by a client of the C API: packets come by monitors
-// and sinks and are printed from their structures, elements by a callback and from theirs.  The
-// listings that were recorded of the reference are those of the C API, too.
+// capi_listing: the listing of trc_pkt_lister, made by a client of the C API.  Packets come from
+// monitors and sinks, elements from a callback; both are printed from their structures.  The result
+// must equal the recorded listings of the reference.
 //
-//   capi_listing [OPTION...]     the options of trc_pkt_lister that are decoding's
+//   capi_listing [OPTION...]     the options of trc_pkt_lister for decoding
 //
 // CAPI_LISTING=printers in the environment has the library's printers write the same text.
-// CAPI_LISTING=waits has the element callback answer WAIT to each third element.
+// CAPI_LISTING=waits has the element callback answer WAIT to every third element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,8 +58,8 @@ struct Client {
   bool waits = false;
   unsigned elements = 0;
   bool waited = false;  ///< The last element was answered with WAIT.
-  /// The monitor hears of the end before the elements that a WAIT holds back: as the listing has
-  /// it, they come first.
+  /// The monitor gets the end before the elements that a WAIT holds back; in the listing the
+  /// elements come first.
   const Listed* ended = nullptr;
   std::vector<std::unique_ptr<Listed>> listed;
   std::vector<unsigned char> ids;
@@ -69,7 +69,7 @@ struct Client {
 
 void on_text(const void* context, const char* text, const int size) {
   const std::string_view all(text, static_cast<std::size_t>(size));
-  // The lister has a logger of its own, of which the deformatter does not know.
+  // The lister has its own logger, which the deformatter does not use.
   if (all.starts_with("DFMT_CSFRAMES")) return;
   auto& client = *static_cast<Client*>(const_cast<void*>(context));
   client.log.text().put(all);
@@ -288,7 +288,7 @@ bool add_sources(Client& client, void* tree, const inputs::Snapshot& snapshot,
       add_memory(tree, snapshot, snapshot.devices[source.core_index], known);
     if (!formatted) break;
   }
-  // The lister has a mapper also where no memory is known; here an accessor makes it.
+  // The lister has a mapper even without memory; here an accessor creates it.
   constexpr ocsd_vaddr_t kLast = ~ocsd_vaddr_t{0};
   if (known.empty())
     static_cast<void>(ocsd_dt_add_callback_mem_acc(

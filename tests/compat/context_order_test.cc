@@ -1,5 +1,5 @@
-// What a memory function may rely on: the context that it must answer for has been delivered, and
-// no other; perf-cs-etm.md 7.
+// The guarantee for memory functions: the last delivered context is that of the read; see
+// perf-cs-etm.md 7.
 #include <map>
 
 #include "capi_fixture.h"

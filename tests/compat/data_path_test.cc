@@ -91,7 +91,7 @@ TEST_F(DataPathCApi, a_wait_counts_the_whole_frame_as_used) {
   // 29 bytes before the first atom: 14 in the first frame, the others and it in the next two.
   EXPECT_EQ(used, 48U);
   EXPECT_EQ(ranges(), 1U);
-  // What the frame still holds comes one by one.
+  // The remaining elements of the frame come one by one.
   std::size_t waits = 1;
   while (operate(OCSD_OP_FLUSH) == OCSD_RESP_WAIT) ++waits;
   EXPECT_EQ(ranges(), waits);

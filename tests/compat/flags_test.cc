@@ -1,4 +1,4 @@
-// What the flags of packet processors and the sizes of the memory cache do, protocol by protocol.
+// The effects of the flags of packet processors and of the sizes of the memory cache, by protocol.
 #include <algorithm>
 #include <cstdlib>
 
@@ -15,7 +15,7 @@ ByteVector zeros_and_80(std::size_t zeros) {
 
 class FlagsCApi : public CApi {
  protected:
-  /// Packets of a monitor and of a sink, by type; `flags` besides those that make a decoder.
+  /// Packets of a monitor and of a sink, by type; `flags` are added to those that make a decoder.
   struct Seen {
     std::vector<int> monitor, sink;
     ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
@@ -236,7 +236,7 @@ TEST_F(CacheCApi, without_it_each_call_sees_memory_as_it_is) {
     code.bytes[7] = 0x54;
     EXPECT_EQ(feed(taken()), OCSD_RESP_CONT);
     EXPECT_EQ(notes.structures.back().num_instr_range, cached ? 200U : 2U);
-    // A change of the sizes forgets all.
+    // A change of the sizes discards everything.
     ASSERT_EQ(ocsd_dt_set_mem_acc_cacheing(tree, 1, 1024, 8), OCSD_OK);
     EXPECT_EQ(feed(taken()), OCSD_RESP_CONT);
     EXPECT_EQ(notes.structures.back().num_instr_range, 2U);

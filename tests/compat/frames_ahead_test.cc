@@ -1,4 +1,4 @@
-// Frames that are decoded many at once: what the client sees is what it would see frame by frame.
+// Many frames decoded at once: the client sees the same as frame by frame.
 // See frames.md 8.
 #include <algorithm>
 
@@ -7,11 +7,11 @@
 namespace waymark::compat {
 namespace {
 
-/// What a client that answers WAIT to some elements sees.
+/// The results of a client that answers WAIT to some elements.
 struct Seen {
   std::vector<std::uint64_t> elements;
   std::vector<std::uint32_t>
-      steps;  ///< Of each call from the chosen WAIT on: elements, bytes used.
+      steps;  ///< For each call from the chosen WAIT on: elements, bytes used.
 };
 
 struct Client {
@@ -48,7 +48,7 @@ std::uint32_t read_code(const void* context, const ocsd_vaddr_t address, const o
   return static_cast<std::uint32_t>(size);
 }
 
-/// Atoms with packets of many lengths between them, so that some stand across the end of a frame.
+/// Atoms with packets of many lengths between them, so that some cross the end of a frame.
 ByteVector busy_stream(std::size_t size) {
   ByteVector bytes = start(kLoopAddress, 7);
   for (unsigned i = 0; bytes.size() < size; ++i) {
@@ -59,7 +59,7 @@ ByteVector busy_stream(std::size_t size) {
     if (i % 13 == 3)
       bytes = bytes + address_context(kLoopAddress, static_cast<std::uint8_t>(i % 5));
     if (i % 17 == 4) bytes = bytes + ByteVector{0x71};
-    // An exception: it makes elements with the address behind it.
+    // An exception: it makes elements with the address after it.
     if (i % 19 == 5)
       bytes = bytes + ByteVector{0x06, 0x02} + ByteVector{0x9A, 0x00, 0x08, 0x00, 0x00} +
               address_context(kLoopAddress, 7);
@@ -104,7 +104,7 @@ class FramesAhead : public CApi {
     return std::move(client.seen);
   }
 
-  /// Who waits once at the begin is handed frame by frame.
+  /// A client that answers WAIT at the beginning gets frame by frame.
   void expect_equal(const ByteVector& trace, Client client, bool callback = false) {
     Client careful = client;
     careful.first_wait = 1;
@@ -115,7 +115,7 @@ class FramesAhead : public CApi {
   }
 };
 
-// The first frames are handed over one by one in any case.
+// The first frames are always delivered one by one.
 constexpr std::size_t kTraceSize = 22000;
 
 TEST_F(FramesAhead, without_a_wait_the_elements_are_the_same) {
@@ -128,7 +128,7 @@ TEST_F(FramesAhead, a_wait_counts_the_frames_up_to_its_own) {
   const ByteVector trace = frames_of({{0x10, busy_stream(kTraceSize)}});
   const std::size_t all = run(trace, {}).elements.size();
   ASSERT_GT(all, 12000U);
-  // Each element of several frames, and others here and there.
+  // Each element of several frames, and some others.
   for (std::size_t i = 0; i < 150; ++i) expect_equal(trace, {.second_wait = all - 300 + i});
   for (std::size_t i = 0; i < 40; ++i) expect_equal(trace, {.second_wait = all - 300 - 77 * i});
 }
@@ -181,7 +181,7 @@ TEST_F(FramesAhead, a_reset_forgets_what_was_decoded_ahead) {
   std::vector<std::uint64_t> ahead = after_reset(0);
   std::vector<std::uint64_t> one_by_one = after_reset(1);
   EXPECT_GT(ahead.size(), 13000U);
-  // NO_SYNC and TRACE_ON repeat whatever context was read last before the reset.
+  // NO_SYNC and TRACE_ON repeat the context that was read last before the reset.
   ahead.erase(ahead.begin(), ahead.begin() + 2);
   one_by_one.erase(one_by_one.begin(), one_by_one.begin() + 2);
   EXPECT_EQ(ahead, one_by_one);
@@ -211,7 +211,7 @@ TEST_F(FramesAhead, what_was_read_ahead_is_not_counted_before_it_is_given) {
     if (operation == OCSD_OP_DATA) {
       EXPECT_EQ(feed(ByteVector(trace.begin() + index, trace.end())), OCSD_RESP_CONT);
     } else {
-      // The packet that goes on in the next frame is cut, which is a warning.
+      // The packet that continues in the next frame is cut, which is a warning.
       EXPECT_LT(operate(operation), OCSD_RESP_WAIT);
       // EO_TRACE alone, or nothing: the frames were not given.
       EXPECT_EQ(client.seen.elements.size() - before, operation == OCSD_OP_EOT ? 1U : 0U);

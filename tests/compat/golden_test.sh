@@ -12,7 +12,7 @@ status=0
 for set in golden damaged; do
   "$compare" "$program" --set "$set" || status=1
 done
-# With the printers of the library, and with a client that waits: what is quick of it.
+# The quick part again with the printers of the library, and with a client that waits.
 CAPI_LISTING=printers "$compare" "$program" --only '^(TC2|ete_|stm_only|itm_)' || status=1
 CAPI_LISTING=waits "$compare" "$program" --only '^(TC2|ete_|q_elem|juno_r1_1).*decode' || status=1
 exit "$status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# perf_test.sh LIBRARY_FOLDER: the system's perf, on our libraries, says what it says on the
-# reference's 1.8.0: sample ../shared/data/perf/two-process, byte for byte.
+# perf_test.sh LIBRARY_FOLDER: the output of the system's perf on Waymark's libraries equals that on
+# the reference's 1.8.0: sample ../shared/data/perf/two-process, byte for byte.
 set -euo pipefail
 folder=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,7 +12,7 @@ skip() {
 }
 [ -d "$sample" ] || skip "the sample needs the folder ../shared beside the repository."
 perf=$(command -v perf) || skip "there is no perf; install the package linux-perf."
-# The recordings were made by the perf of one version; another words its output otherwise.
+# The recordings were made with one version of perf; other versions have different texts.
 case $("$perf" --version) in
   "perf version 6.1."*) ;;
   *) skip "the sample was recorded with perf 6.1, this is $("$perf" --version)." ;;
@@ -31,7 +31,7 @@ failed=0
 compare() {
   local name=$1
   shift
-  # perf keeps its settings and its build-id cache at home: none of these here.
+  # perf has settings and a build-id cache in the home folder; neither is used here.
   HOME=$work LD_LIBRARY_PATH=$folder "$perf" "$@" 2>"$work/errors" | grep -v '(Tip:' >"$work/$name.txt" || true
   if cmp -s "$work/$name.txt" "expected/$name.1.8.0.txt"; then
     echo "equal: $name"
@@ -51,7 +51,7 @@ compare script-D script "${input[@]}" -D
 compare report-i100i report "${input[@]}" --stdio --itrace=i100i
 compare report-i100il report "${input[@]}" --stdio --itrace=i100il
 
-# What this proves: the library in use was ours.
+# Check that perf used Waymark's library.
 case $(HOME=$work LD_DEBUG=libs LD_LIBRARY_PATH=$folder "$perf" --version 2>&1) in
   *"calling init: $folder/libopencsd.so.1"*) ;;
   *) echo "perf did not load $folder/libopencsd.so.1." >&2; failed=1 ;;

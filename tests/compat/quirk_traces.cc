@@ -159,7 +159,7 @@ class Listing {
     }
   }
 
-  /// Of STM, a last half byte is filled up with a 0, which is a NULL packet.
+  /// For STM, a 0, which is a NULL packet, completes a last half byte.
   void add_digits(std::string_view text) {
     for (const char c : text) {
       if (!is_hex(c)) continue;
@@ -210,7 +210,7 @@ class Listing {
   void give() {
     const std::size_t most = row_.block != 0 ? row_.block : block_.size();
     for (std::size_t at = 0; at < block_.size() && !ended_; at += most) {
-      // Each in a block of its own, so that a read beyond it is seen.
+      // Each in a separate block, so that a read beyond it is detected.
       const ByteVector part(
           block_.begin() + static_cast<std::ptrdiff_t>(at),
           block_.begin() + static_cast<std::ptrdiff_t>(std::min(at + most, block_.size())));

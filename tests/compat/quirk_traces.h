@@ -10,21 +10,21 @@
 
 namespace waymark::compat {
 
-/// One trace without frames, but for kFrames.
+/// One trace, without frames except for kFrames.
 enum class QuirkTrace : std::uint8_t { kFrames, kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm };
 
 struct QuirkRow {
   std::string_view quirk = {};
   QuirkTrace trace{};
-  /// Bits that are turned in the registers of quirk_traces.cc; ETMCR and ETMCCER, or TRCIDR0,
+  /// Bits that are inverted in the registers of quirk_traces.cc; ETMCR and ETMCCER, or TRCIDR0,
   /// TRCCONFIGR, TRCIDR8 and TRCDEVARCH.
   std::array<std::uint32_t, 4> registers{};
   /// Hexadecimal words at 0x1000.
   std::string_view code = {};
-  /// Hexadecimal bytes, of STM nibbles; `A` is the synchronisation of the protocol, `S` what brings
-  /// it to execution at 0x1000, `R` a RESET, `E` the end of the trace.
+  /// Hexadecimal bytes (for STM, nibbles); `A` is the synchronisation of the protocol, `S` the
+  /// packets up to execution at 0x1000, `R` a RESET, `E` the end of the trace.
   std::string_view bytes = {};
-  std::size_t block = 0;  ///< Bytes of each call; 0: all.
+  std::size_t block = 0;  ///< Bytes per call; 0: all.
   bool packets_only = false;
   /// The first line that differs, with the quirk and without.
   std::string_view with = {};
@@ -36,7 +36,7 @@ inline void PrintTo(const QuirkRow& row, std::ostream* out) { *out << row.quirk;
 
 std::span<const QuirkRow> quirk_rows();
 
-/// Packets (P), elements (E), log (L) and answers other than CONT (R), a line each.
+/// Packets (P), elements (E), log (L) and answers other than CONT (R), one per line.
 std::string quirk_listing(const QuirkRow& row);
 
 }  // namespace waymark::compat

@@ -1,4 +1,4 @@
-// The named quirks, as a client of the C API has them: all on, none, or by name.
+// The named quirks, for a client of the C API: all on, none, or by name.
 #include "waymark/etmv3/quirks.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string listing_with(const QuirkRow& row, const std::string& quirks) {
   return text;
 }
 
-/// The first line that is not in both; "" where one ends.
+/// The first line that differs; "" where one text ends.
 std::pair<std::string, std::string> first_difference(std::string_view a, std::string_view b) {
   while (!a.empty() || !b.empty()) {
     const std::string_view one = a.substr(0, a.find('\n'));
@@ -46,7 +46,7 @@ std::pair<std::string, std::string> first_difference(std::string_view a, std::st
 
 class QuirkByName : public testing::TestWithParam<QuirkRow> {
  protected:
-  // For the quirk that is about it; no other trace has ranges as long.
+  // For the quirk of the range limit; no other trace has such long ranges.
   QuirkByName() { set_variable("OPENCSD_INSTR_RANGE_LIMIT", "2"); }
   ~QuirkByName() override { set_variable("OPENCSD_INSTR_RANGE_LIMIT", nullptr); }
 };
@@ -60,7 +60,7 @@ TEST_P(QuirkByName, is_switched_alone) {
   const auto [line, other] = first_difference(with, without);
   EXPECT_EQ(line, row.with) << with << "--- without\n" << without;
   EXPECT_EQ(other, row.without) << with << "--- without\n" << without;
-  // Structures do not say that a time is not whole.
+  // The structures cannot show that a time is incomplete.
   if (row.quirk == "etmv3.timestamps_count_as_whole") {
     EXPECT_EQ(with, without);
   } else {

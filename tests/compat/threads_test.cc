@@ -1,4 +1,4 @@
-// Trees of two threads, each of its own; preset tsan shows what they share.
+// Two threads, each with its own tree; the preset tsan checks what they share.
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -41,7 +41,7 @@ TEST(ThreadsCApi, trees_of_two_threads_are_independent) {
   EXPECT_EQ(second, 60U);
 }
 
-/// What a thread of the test below shares with nobody.
+/// State of one thread of the test below, which no other thread uses.
 struct Worker {
   std::size_t ranges = 0;
   std::array<ocsd_err_t, 4> answers{};

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# c_api_layout.sh LIBDIR INCLUDEDIR OUT COMPILER...: the files of libopencsd1 and libopencsd-dev stand
+# c_api_layout.sh LIBDIR INCLUDEDIR OUT COMPILER...: the files of libopencsd1 and libopencsd-dev are
 # where Debian has them, and the C example works when it is linked with the static libraries.
 set -euo pipefail
 libdir=$1 includedir=$2 out=$3
@@ -13,7 +13,7 @@ fail() {
 
 for name in libopencsd libopencsd_c_api; do
   for file in "$name.so.1.8.0" "$name.a"; do
-    [ -f "$libdir/$file" ] && [ ! -L "$libdir/$file" ] || fail "$libdir/$file is no file."
+    [ -f "$libdir/$file" ] && [ ! -L "$libdir/$file" ] || fail "$libdir/$file is not a file."
   done
   [ "$(readlink "$libdir/$name.so.1")" = "$name.so.1.8.0" ] || fail "$name.so.1 leads elsewhere."
   [ "$(readlink "$libdir/$name.so")" = "$name.so.1" ] || fail "$name.so leads elsewhere."

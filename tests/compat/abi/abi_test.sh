@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# abi_test.sh OUR_INCLUDE COMPILER...: the C headers fix what they must.
+# abi_test.sh OUR_INCLUDE COMPILER...: the C headers have the required names, values and layouts.
 #
-# Ours against the table of the interface, abi_1_8_0.txt; and, where libopencsd-dev is installed,
-# its headers of 1.3.3 against the same table less the differences that are listed with a reason.
+# Waymark's headers are compared with the table of the interface, abi_1_8_0.txt.  If libopencsd-dev is
+# installed, its 1.3.3 headers are compared with the same table, except for the listed differences.
 set -euo pipefail
 include=$1
 shift
@@ -37,7 +37,7 @@ if [ "$version" != 66307 ]; then
   exit 0
 fi
 "$@" -std=c99 -Wall -Wextra -Werror -c "$here/abi_functions.c" -o "$work/theirs.o"
-# What they have and we have not, under the same name with another value, must be the listed.
+# The names with a different value there must be the listed ones.
 join -v 1 <(sed 's/ /\t/2' "$work/theirs.txt" | sort) <(sed 's/ /\t/2' "$work/ours.txt" | sort) -t '~' |
   tr '\t' ' ' | sort >"$work/differences.txt"
 grep -v '^#' "$here/abi_1_3_3_differences.txt" | cut -f 1 | sort >"$work/expected.txt"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# symbols_test.sh LIBRARY_FOLDER [REFERENCE]: what the libraries show to the linker.
+# symbols_test.sh LIBRARY_FOLDER [REFERENCE]: the symbols that the libraries export.
 #
 # REFERENCE is the reference's libopencsd_c_api.so.1; without it, or where it does not exist, only
-# our own libraries are looked at.
+# Waymark's libraries are checked.
 set -euo pipefail
 folder=$1 reference=${2:-}
 export LC_ALL=C

@@ -1,10 +1,10 @@
-// cppapi_listing: what trc_pkt_lister lists, made by a client of the C++ API: the library's
-// printers print packets, elements and frames.  The listings that were recorded of the reference
-// are those of the C++ API, too.
+// cppapi_listing: the listing of trc_pkt_lister, made by a client of the C++ API with the library's
+// printers for packets, elements and frames.  The result must equal the recorded listings of the
+// reference.
 //
-//   cppapi_listing [OPTION...]     the options of trc_pkt_lister that are decoding's
+//   cppapi_listing [OPTION...]     the options of trc_pkt_lister for decoding
 //
-// CPPAPI_LISTING=waits in the environment has the element printer answer WAIT to each element.
+// CPPAPI_LISTING=waits in the environment has the element printer answer WAIT to every element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using namespace waymark::compat;
 
 constexpr std::size_t kBlockSize = 1024;
 
-/// What the library logs, into the log of the lister.
+/// Writes the log of the library into the log of the lister.
 class Lines : public ocsdMsgLogStrOutI {
  public:
   explicit Lines(Log& log) : log_(log) {
@@ -189,7 +189,7 @@ class Run {
       if (const ocsdError* const error = client_.lines.errors().GetLastError())
         client_.log.text().put(ocsdError::getErrorString(*error));
     } else {
-      // The macro looks at its argument more than once.
+      // The macro evaluates its argument more than once.
       const ocsd_datapath_resp_t answer = operate(OCSD_OP_EOT);
       if (OCSD_DATA_RESP_IS_WAIT(answer)) flush();
     }
@@ -312,7 +312,7 @@ int list(const ListerOptions& options, Log& log) {
   if (!options.source_name.empty()) buffer = snapshot->find_buffer(options.source_name);
   if (buffer == nullptr) return 0;
 
-  // The deformatter is given the logger that is there when its tree is made; the lister's comes
+  // The deformatter gets the logger that exists when its tree is made; the lister's logger comes
   // later.
   const Tree tree = make_tree(*buffer, options);
   if (!tree) return 1;

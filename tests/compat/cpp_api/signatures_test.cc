@@ -1,5 +1,5 @@
-// Each member of the classes has the name and the type that programs were written for.  Who is let
-// in does not matter here: compiled without access control.
+// Each member of the classes has the name and the type that programs were written for.  Access
+// control is switched off for this test.
 #include <gtest/gtest.h>
 
 #include "common/cs_frame_mux_data.h"

@@ -1,4 +1,4 @@
-// What the tests of the C++ interface share: the sample as a client of the interface opens it.
+// Common parts of the tests of the C++ interface: the sample, opened as a client does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -83,11 +83,11 @@ class Collector : public ITrcGenElemIn {
   std::vector<std::string> lines;
   std::uint64_t instructions = 0;
   std::uint64_t count = 0;
-  std::uint64_t wait_from = 0;  ///< The first element that is answered with WAIT, from 1 on.
-  int waits = 0;                ///< How many are.
+  std::uint64_t wait_from = 0;  ///< The first element that is answered with WAIT, counted from 1.
+  int waits = 0;                ///< The number of such elements.
 };
 
-/// Gives everything, block by block, as clients do; the answer of the last call.
+/// Gives everything, block by block, as clients do; returns the answer of the last call.
 inline ocsd_datapath_resp_t run(ITrcDataIn& to, const ByteVector& bytes, std::size_t block = 1024,
                                 int* flushes = nullptr) {
   std::size_t at = 0;
@@ -113,7 +113,7 @@ inline ocsd_datapath_resp_t run(ITrcDataIn& to, const ByteVector& bytes, std::si
   return resp;
 }
 
-/// A logger whose text is kept.
+/// A logger that keeps its text.
 class TextLog : public ocsdMsgLogStrOutI {
  public:
   explicit TextLog(ocsd_err_severity_t verbosity = OCSD_ERR_SEV_INFO) {
@@ -129,7 +129,7 @@ class TextLog : public ocsdMsgLogStrOutI {
   std::string text;
 };
 
-/// Makes a logger that of the process for as long as it lives.
+/// Installs a logger for the process, for its own lifetime.
 class LoggerInUse {
  public:
   explicit LoggerInUse(ITraceErrorLog& logger) { DecodeTree::setAlternateErrorLogger(&logger); }

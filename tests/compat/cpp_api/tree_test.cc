@@ -278,7 +278,7 @@ TEST(cpp_api_tree, trees_in_two_threads_are_independent) {
   EXPECT_EQ(sinks[0].instructions, 3 * kSampleInstructions);
 }
 
-/// Memory of a client's own, with the context that was delivered before each read.
+/// A client's own memory, which records the context delivered before each read.
 class ClientMemory : public ITargetMemAccess {
  public:
   ClientMemory() : elf_(read_file(sample("quicksort.elf"))) {}
