@@ -192,17 +192,17 @@ TEST(MessageWriter, bad_messages_show_their_bytes) {
 }
 
 TEST(MessageWriter, whatever_was_sent_is_one_line_without_control_characters) {
-  // ESC [ 3 1 m, newline, U+009B as UTF-8, a byte that is no UTF-8, ä, a tab.
+  // ESC [ 3 1 m, newline, U+009B as UTF-8, a byte that is not UTF-8, ä, a tab.
   Written odd("42504101 1B5B33316D 0A C29B FF C3A4 09 7800");
-  EXPECT_THAT(odd.text(), HasSubstr("  \\x1b[31m\\n\\xc2\\x9b\\xff\xC3\xA4\tx\n"));
+  EXPECT_THAT(odd.text(), HasSubstr("  \\x1b[31m\\x0a\\u{009b}\\xff\xC3\xA4\\x09x\n"));
   Client client;
   client.name = "a\nb\x1B";
   odd.client = &client;
-  EXPECT_THAT(odd.text(), HasSubstr("INFO    a\\nb\\x1b:5  "));
+  EXPECT_THAT(odd.text(), HasSubstr("INFO    a\\x0ab\\x1b:5  "));
   EXPECT_THAT(odd.json(), HasSubstr(R"("client":"a\u000ab\u001b")"));
 }
 
-TEST(MessageWriter, names_of_modules_stand_behind_the_client) {
+TEST(MessageWriter, names_of_modules_follow_that_of_the_client) {
   Client client;
   client.name = "demo";
   (void)client.modules.add({.id = 65, .text = "network"});
