@@ -1,4 +1,4 @@
-// The registers of an ETMv3 trace unit and what decoding needs of them.
+// The registers of an ETMv3 trace unit, and what decoding needs from them.
 // See etmv3.md 1.
 #pragma once
 
@@ -28,10 +28,10 @@ struct Config {
   [[nodiscard]] constexpr bool alternative_branches() const {
     return bit<20>(etmidr) && minor_version() >= 4;
   }
-  /// The Hyp bit of I-sync packets has a meaning.
+  /// The Hyp bit of I-sync packets is meaningful.
   [[nodiscard]] constexpr bool has_virtualization() const { return bit<26>(etmccer); }
   [[nodiscard]] constexpr unsigned timestamp_bits() const { return bit<29>(etmccer) ? 64 : 48; }
-  /// Most bytes of a timestamp packet's payload.
+  /// The largest number of bytes in the payload of a timestamp packet.
   [[nodiscard]] constexpr unsigned timestamp_bytes() const {
     return timestamp_bits() == 64 ? 9 : 7;
   }
@@ -44,13 +44,13 @@ struct Config {
   /// No instruction is traced.
   [[nodiscard]] constexpr bool data_only() const { return bit<20>(etmcr); }
   [[nodiscard]] constexpr bool cycle_accurate() const { return bit<12>(etmcr); }
-  /// Bytes of a context ID in the packets that carry one: 0, 1, 2 or 4.
+  /// The number of bytes in a context ID: 0, 1, 2 or 4.
   [[nodiscard]] constexpr unsigned context_id_bytes() const {
     const unsigned size = bits<15, 14>(etmcr);
     return size == 3 ? 4 : size;
   }
 
-  /// Exceptions have the numbers of v7-M.
+  /// Exceptions are numbered as in v7-M.
   [[nodiscard]] constexpr bool v7m() const {
     return core.arch == isa::Arch::kV7 && core.profile == isa::Profile::kM;
   }

@@ -1,4 +1,4 @@
-// Packets to elements: an instruction for each atom, and the data that it moved.
+// Packets to elements: one instruction per atom, and the data that it transferred.
 // See etmv3.md 9 and 10.
 #pragma once
 
@@ -22,8 +22,8 @@
 
 namespace waymark::etmv3 {
 
-/// What a decoder keeps from one packet to the next, but for what it remembers of the image, what
-/// is held back, and the state of data trace.  Sheet section 11.
+/// The state that a decoder keeps between packets, except for what it remembers of the image, the
+/// elements that it holds back, and the state of data trace.  See etmv3.md 11.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
 
@@ -36,42 +36,42 @@ struct DecoderState {
   // Where execution is.
   std::uint32_t address_ = 0;
   isa::Isa isa_ = isa::Isa::kUnknown;
-  isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< As the last branch or I-sync said.
+  isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< From the last branch or I-sync.
   bool need_address_ = true;
   bool sent_unknown_ = false;
 
-  Element context_;  ///< Context fields of every element.
-  /// The first element that is held back is the range of the last instruction.
+  Element context_;  ///< The context fields of every element.
+  /// The first held element is the range of the last instruction.
   bool cancellable_ = false;
   bool data_seen_ = false;
   std::uint64_t data_instructions_ = 0;
   std::uint8_t doubts_ = 0;
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.
-  /// The next I-sync is the first behind a jump, not the first of all.
+  /// The next I-sync is the first after a jump, not the first of the trace.
   bool jumped_ = false;
 
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
 
-/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
-/// One owner; not thread safe.  `image` must outlive it.
+/// Pull decoder: call accept() with a packet, then drain() until it is not busy(), then go on with
+/// the next packet.  One owner; not thread safe.  `image` must outlive the decoder.
 ///
-/// The range of the last traced instruction is held back, with what follows it, until a packet
-/// shows that it was not cancelled.
+/// The range of the last traced instruction, and what follows it, are held back until a packet
+/// shows that the instruction was not cancelled.
 class Decoder : private DecoderState {
  public:
-  /// Most elements held back for one instruction: a bound on memory.
+  /// The most elements that are held back for one instruction; this bounds the memory.
   static constexpr std::size_t kMaxHeld = 1024;
-  /// Most elements that one P-header makes: 16 ranges and what tells that the walk has ended.
+  /// The most elements that one P-header makes: 16 ranges, and what reports the end of the walk.
   static constexpr std::size_t kMaxPerHeader = 18;
 
   Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks = {});
 
   void accept(const Packet& packet);
 
-  /// accept() and drain() in one: returns the new position.  What it could not give makes the
-  /// decoder busy().
+  /// accept() and drain() in one call: returns the new position.  If `out` is too small for the
+  /// elements, the decoder is busy().
   Element* put(const Packet& packet, Element* out, Element* end) {
     if (goes_straight(packet, static_cast<std::size_t>(end - out))) [[likely]]
       return put_straight(packet, out);
@@ -80,77 +80,77 @@ class Decoder : private DecoderState {
     return out + drain({out, end});
   }
 
-  /// The fast way of a P-header.  Possible when straight(); otherwise accept() it.
+  /// The fast path for a P-header.  It may be used when straight(); otherwise call accept().
   [[nodiscard]] bool straight() const {
     return state_ == State::kDecode && ready_ == 0 && diagnostics_.empty() && !yield_;
   }
 
-  /// As accept() and drain(): writes from `out` on and returns the new position.  Behind it may
-  /// stand elements that are held back: the next run() goes on where this one returned, or
-  /// leave_span() comes first.  Where the room up to `end` may not do, the decoder is busy().
+  /// As accept() and drain(): writes from `out` on and returns the new position.  Held elements may
+  /// follow that position: the next run() must continue where this one returned, or leave_span()
+  /// must be called first.  If the space up to `end` may be too small, the decoder is busy().
   Element* run(TraceIndex index, const PHeader& header, Element* out, Element* end);
   Element* run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end);
 
-  /// The fast way of P-headers that follow one another: those at `position` in `data` and behind
-  /// it, before `size`, as far as they are common and there is room.  `position` is in *run.
-  /// Returns the position behind the last that it did; `out` goes on as with run().  Where it does
-  /// none, run() must do one.
+  /// The fast path for consecutive P-headers: those from `position` in `data` up to `size`, as long
+  /// as they are common and there is space.  `position` is in *run.  Returns the position after the
+  /// last P-header that was handled; `out` advances as with run().  If none was handled, run() must
+  /// handle one.
   std::size_t run_row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
                       std::size_t position, std::size_t size, Element*& out, Element* out_end);
 
-  /// Takes back what run() left behind its position.
+  /// Takes back the held elements that run() left after its position.
   void leave_span() {
     if (tail_count_ != 0) stash();
   }
 
-  /// run() always does the whole header.
+  /// run() always handles the whole header.
   [[nodiscard]] static constexpr bool running() { return false; }
   static Element* resume(Element* out, Element* /*end*/) { return out; }
 
-  /// No more packets: what is held back comes out of drain(), then the end-of-trace element.
+  /// There are no more packets: drain() gives what was held back, then the end-of-trace element.
   void end_of_trace();
 
-  /// Fills `out` from the front; returns how many.
+  /// Fills `out` from the front; returns the number of elements.
   std::size_t drain(std::span<Element> out);
 
-  /// Something is left for drain() to do.
+  /// There is something left for drain() to do.
   [[nodiscard]] bool busy() const { return ready_ != 0 || !diagnostics_.empty() || yield_; }
 
-  /// Records whose place is after all elements drained so far.
+  /// Records whose place is after all elements that were drained.
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
 
-  /// A fatal error (quirk): nothing more comes before reset().
+  /// A fatal error (quirk): nothing more is given before reset().
   [[nodiscard]] bool failed() const { return failed_; }
 
-  /// Forgets the stream; the PE context stays.
+  /// Forgets the stream and keeps the PE context.
   void reset();
 
-  /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
+  /// The image has changed, or its callbacks may answer differently: forgets what was read before.
   void refresh();
 
   [[nodiscard]] flow::InstructionCache& instructions() { return instructions_; }
 
-  /// What data trace has told of a tag or a transfer may be about packets of any age.
+  /// What data trace has said of a tag or a transfer may concern packets of any age.
   [[nodiscard]] bool can_jump() const { return !data_trace_; }
 
-  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
-  /// keeps what no synchronisation point restates.
+  /// Bytes are missing before the next packet: the decoder waits for synchronisation without
+  /// reporting it, and keeps the state that no synchronisation point restates.
   void jump();
 
-  /// Goes on where `other` is, which decodes the same stream; the cache stays.  Both have given all
-  /// elements that they could; no quirks.
+  /// Continues from the state of `other`, which decodes the same stream; the cache stays.  Both
+  /// must have given all the elements that they could, and have no quirks.
   void restore(const Decoder& other);
 
-  /// What comes next will be decoded alike.  As restore().
+  /// Both will decode what follows in the same way.  The conditions are those of restore().
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
  private:
-  /// What does not come of one packet; each is told once.
+  /// Doubts that no single packet causes; each is reported once.
   enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
 
-  /// What the reference leaves behind in the slots of its element queue; quirks stale_*.
+  /// What the reference leaves in the slots of its element queue; quirks stale_*.
   struct Slot {
     std::uint32_t start = 0;
     std::uint32_t end = 0;
@@ -184,11 +184,11 @@ class Decoder : private DecoderState {
       first_ = count_ = 0;
     }
 
-    // For loops: number 0 is for what must be written nowhere, the slots are 1 to size().
+    // For loops: slot 0 takes what must not be kept; the slots are 1 to size().
     [[nodiscard]] Slot* data() { return slots_.data(); }
     [[nodiscard]] std::size_t size() const { return slots_.size() - 1; }
     [[nodiscard]] std::size_t next() const { return 1 + wrapped(first_ + count_); }
-    /// All are sent but the last `held` before slot `next`.
+    /// All elements before slot `next`, except for the last `held`, are sent.
     void sent(std::size_t next, std::size_t held) {
       first_ = wrapped(next - 1 + size() - held);
       count_ = held;
@@ -209,7 +209,7 @@ class Decoder : private DecoderState {
   };
 
   // -- Packets --
-  /// An I-sync or a timestamp that frees what is held back and leaves nothing to be done.
+  /// An I-sync or a timestamp that releases the held elements and leaves nothing to be done.
   [[nodiscard]] bool goes_straight(const Packet& packet, std::size_t room) const {
     const bool sync = packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle;
     const bool frees = !cancellable_ || (sync && packet.reason != SyncReason::kPeriodic);
@@ -233,7 +233,7 @@ class Decoder : private DecoderState {
   void doubt(Doubt what, TraceIndex index, std::string_view message);
   void check(const Packet& packet);
 
-  // -- Atoms: each writes to `at` and returns what is behind it. --
+  // -- Atoms: each function writes to `at` and returns the position after what it wrote. --
   Element* run_by_count(TraceIndex index, const PHeader& header, Element* out);
   Element* atoms(TraceIndex index, const PHeader& header, Element* at);
   Element* no_atoms(TraceIndex index, const PHeader& header, Element* at);
@@ -282,32 +282,32 @@ class Decoder : private DecoderState {
   bool cycle_accurate_;
   bool data_trace_;
 
-  flow::StepPointer step_;               ///< What stands at address_, where that is known.
-  isa::Isa stale_isa_ = isa::Isa::kA32;  ///< Behind the last instruction; quirk stale_ranges.
+  flow::StepPointer step_;               ///< The instruction at address_, if it is known.
+  isa::Isa stale_isa_ = isa::Isa::kA32;  ///< After the last instruction; quirk stale_ranges.
 
-  /// The parts of an element that only a change of context changes, as they are in memory.
+  /// The parts of an element that change only with the context, as they are in memory.
   struct Words {
     std::uint64_t context_ids = 0;
-    std::uint64_t range = 0;  ///< Kind, ID and flags, without the instruction.
+    std::uint64_t range = 0;  ///< Kind, ID and flags, except for those of the instruction.
     std::uint64_t cycle_count = 0;
     std::uint64_t rest = 0;
-    std::uint64_t described = 0;  ///< Of the context itself.
+    std::uint64_t described = 0;  ///< That of the context itself.
     bool known = false;
     Quad bases[3] = {};  ///< From the context IDs on, by RowKind.
   };
   Words words_;
 
-  // Elements that are not given yet.  [taken_, ready_) can be taken; what is behind is held back.
+  // Elements that are not given yet.  [taken_, ready_) can be taken; the rest is held back.
   std::vector<Element> queue_;
   std::size_t taken_ = 0;
   std::size_t ready_ = 0;
-  std::array<Element, kMaxPerHeader> made_;  ///< By the present P-header.
+  std::array<Element, kMaxPerHeader> made_;  ///< By the current P-header.
   Element* straight_out_ = nullptr;          ///< Where elements go in place of the queue.
-  // While run() is called, what is held back stands in the caller's span instead.
+  // During a call of run(), the held elements are in the caller's span instead.
   Element* tail_ = nullptr;
   std::size_t tail_count_ = 0;
-  // Quirk cancels_lone_range_only: how many at the end are held.  Two are a range and the exception
-  // return behind it.
+  // Quirk cancels_lone_range_only: the number of held elements at the end.  Two are a range and the
+  // exception return after it.
   static constexpr std::size_t kMostPended = 2;
   std::size_t pended_ = 0;
   Slots slots_;

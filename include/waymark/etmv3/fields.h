@@ -33,7 +33,7 @@ void for_each_field(const Packet& packet, Visitor&& visitor) {
   waymark::for_each_field<Packet>(fields_of(packet.type), packet, visitor);
 }
 
-/// The keywords of all packets that the protocol has.
+/// The keywords of all packets of the protocol.
 std::span<const std::string_view> packet_keywords();
 
 }  // namespace waymark::etmv3

@@ -1,5 +1,5 @@
-// The commonest packets in a form of their own: P-headers, one byte each, with up to sixteen atoms,
-// and short branches.  See etmv3.md 4 and 5.
+// The most common packets in a form of their own: P-headers, which are one byte with up to sixteen
+// atoms, and short branches.  See etmv3.md 4 and 5.
 #pragma once
 
 #include <array>
@@ -9,18 +9,18 @@
 
 namespace waymark::etmv3 {
 
-/// All that a P-header says.
+/// The whole content of a P-header.
 struct PHeader {
   std::uint16_t atoms = 0;  ///< Bit i is the i-th oldest; 1 is E.
   std::uint8_t atom_count = 0;
   std::uint8_t format = 0;
-  std::uint8_t cycle_count = 0;   ///< Of the whole packet.
-  std::uint8_t first_cycles = 0;  ///< Of the first atom.
-  std::uint8_t other_cycles = 0;  ///< Of each atom after it.
+  std::uint8_t cycle_count = 0;   ///< The cycles of the whole packet.
+  std::uint8_t first_cycles = 0;  ///< The cycles of the first atom.
+  std::uint8_t other_cycles = 0;  ///< The cycles of each later atom.
   bool valid = false;
 };
 
-/// Formats that are no number of the architecture's.
+/// Formats that the architecture does not number.
 inline constexpr std::uint8_t kFormatOneCycle = 0;  ///< 0x80 in cycle-accurate trace: one cycle.
 inline constexpr std::uint8_t kFormatStale = 0xFF;  ///< No format of its own; quirk.
 
@@ -109,12 +109,12 @@ inline constexpr std::array<PHeaderTable, 4> kPHeaders = make_p_headers();
 
 }  // namespace detail
 
-/// By header byte.  `tolerant`: bits that the architecture reserves are not looked at.
+/// Indexed by header byte.  `tolerant`: bits that the architecture reserves are ignored.
 constexpr const std::array<PHeader, 256>& p_headers(bool cycle_accurate, bool tolerant) {
   return detail::kPHeaders[(cycle_accurate ? 2U : 0U) + (tolerant ? 1U : 0U)];
 }
 
-/// A branch packet that says an address in the present instruction set and no more.
+/// A branch packet with an address in the current instruction set and nothing else.
 struct ShortBranch {
   std::uint32_t address = 0;
   std::uint8_t valid_bits = 0;
@@ -132,7 +132,7 @@ inline void copy_atoms(const ShortBranch& from, Packet& to) {
   to.exception = {};
 }
 
-/// Writes a P-header over the fields of `to` that it has.
+/// Writes a P-header over the fields of `to` that a P-header has.
 inline void copy_atoms(const PHeader& from, Packet& to) {
   to.begin(PacketType::kPHeader, 1);
   to.atom_count = from.atom_count;

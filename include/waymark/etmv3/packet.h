@@ -39,7 +39,7 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 26;
 
-/// Low bits of an instruction's address that branch packets leave out; etmv3.md 5.1.
+/// The number of low address bits of an instruction that branch packets leave out; etmv3.md 5.1.
 constexpr unsigned address_shift(isa::Isa isa) {
   switch (isa) {
     case isa::Isa::kT32:
@@ -52,7 +52,7 @@ constexpr unsigned address_shift(isa::Isa isa) {
   }
 }
 
-/// Why an I-sync packet came.
+/// The reason for an I-sync packet.
 enum class SyncReason : std::uint8_t {
   kPeriodic = 0,
   kTraceEnable = 1,
@@ -60,7 +60,7 @@ enum class SyncReason : std::uint8_t {
   kDebugExit = 3,
 };
 
-/// A 32-bit address of which the low `valid_bits` bits are known.
+/// A 32-bit address whose low `valid_bits` bits are known.
 struct Address {
   std::uint32_t value = 0;  ///< The unknown bits are 0.
   std::uint8_t valid_bits = 0;
@@ -68,7 +68,7 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// The PE state that packets tell.
+/// The PE state that packets report.
 struct Context {
   std::uint32_t context_id = 0;
   std::uint8_t vmid = 0;
@@ -81,41 +81,41 @@ struct Context {
 
 /// The exception information bytes of a branch packet; etmv3.md 5.4.
 struct Exception {
-  std::uint16_t number = 0;  ///< Of v7-A and v7-R: 4 bits.  Of v7-M: 9 bits.
-  std::uint8_t resume = 0;   ///< v7-M: where an interrupted LDM or STM goes on.
+  std::uint16_t number = 0;  ///< v7-A and v7-R: 4 bits.  v7-M: 9 bits.
+  std::uint8_t resume = 0;   ///< v7-M: where an interrupted LDM or STM continues.
   bool present = false;
   bool cancel = false;      ///< The last traced instruction was not executed.
-  bool has_hyp = false;     ///< The second information byte is there.
+  bool has_hyp = false;     ///< The second information byte is present.
   bool deprecated = false;  ///< In the fifth address byte, without information bytes.
   friend bool operator==(const Exception&, const Exception&) = default;
 };
 
-/// What a data packet says of a transfer.
+/// What a data packet says about a transfer.
 struct Transfer {
   Address address;
   std::uint32_t value = 0;
-  std::uint8_t size = 0;  ///< Bytes of the value that were sent: 0, 1, 2 or 4.
+  std::uint8_t size = 0;  ///< The number of bytes of the value that were sent: 0, 1, 2 or 4.
   std::uint8_t tag = 0;   ///< Out-of-order packets: 1 to 3.
   bool first = false;     ///< The A bit: the first packet of an instruction.
   bool has_address = false;
   bool has_value = false;
-  bool has_endianness = false;  ///< The fifth address byte was there.
+  bool has_endianness = false;  ///< The fifth address byte is present.
   bool big_endian = false;
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
-/// One packet.  `type` decides which other fields have meaning; the rest are stale.
+/// One packet.  `type` decides which other fields are meaningful; the rest are stale.
 struct Packet {
-  TraceIndex index = 0;  ///< Of its first byte.
+  TraceIndex index = 0;  ///< That of its first byte.
   PacketType type = PacketType::kNotSync;
   PacketType error_type = PacketType::kNoErrorType;  ///< Of error packets: what was being read.
-  std::uint16_t length = 0;                          ///< Bytes.
+  std::uint16_t length = 0;                          ///< In bytes.
   std::uint8_t atom_count = 0;
   std::uint8_t header = 0;  ///< Of bad packets: the first byte.
-  std::uint8_t format = 0;  ///< Of a P-header.
+  std::uint8_t format = 0;  ///< The format of a P-header.
   std::uint16_t atoms = 0;  ///< Bit i is the i-th oldest atom; 1 is E.
   bool extra_zero = false;  ///< Bad sequence: one zero too many before an A-sync.
-  /// A-sync: the packet before it is cut, and took its first zeros; `length` counts what is left.
+  /// A-sync: its first zeros are in the packet before it, which is cut; `length` counts the rest.
   bool in_packet = false;
   std::uint32_t cycle_count = 0;
   bool has_cycle_count = false;   ///< I-sync.
@@ -129,12 +129,12 @@ struct Packet {
   std::uint8_t timestamp_bits = 0;         ///< Low bits that a timestamp packet carried.
   Address address;
   std::uint32_t data_instruction = 0;
-  std::uint64_t timestamp = 0;  ///< Whole value after the update.
+  std::uint64_t timestamp = 0;  ///< The whole value after the update.
   Context context;
   Exception exception;
   Transfer transfer;
 
-  /// The fields that every packet has, but the index.
+  /// Sets the fields that every packet has, except for the index.
   void begin(PacketType new_type, std::size_t new_length) {
     type = new_type;
     error_type = PacketType::kNoErrorType;

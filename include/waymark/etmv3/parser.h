@@ -17,7 +17,7 @@ namespace waymark::etmv3 {
 
 using frames::ParserStatistics;
 
-/// What a parser keeps from one block to the next, but for what quirks alone need.
+/// What a parser keeps between blocks, except for what only quirks need.
 struct ParserState {
   /// The registers that packets update; etmv3.md 11.
   struct State {
@@ -35,69 +35,70 @@ struct ParserState {
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
   TraceIndex carry_index_ = 0;
-  std::size_t carry_zeros_ = 0;  ///< In front of them.
+  std::size_t carry_zeros_ = 0;  ///< Before those bytes.
   bool carried_ = false;
 
   bool synced_ = false;
-  bool zeros_ = false;          ///< The search holds zeros only: perhaps an A-sync.
-  std::size_t lost_zeros_ = 0;  ///< Directly in front of the search's bytes.
-  TraceIndex next_index_ = 0;   ///< Of the byte behind the search's last, if it follows directly.
+  bool zeros_ = false;          ///< The search holds only zeros: perhaps an A-sync.
+  std::size_t lost_zeros_ = 0;  ///< Directly before the bytes of the search.
+  TraceIndex next_index_ = 0;   ///< The index of the byte that follows the search.
 
   State state_;
 
   friend bool operator==(const ParserState&, const ParserState&) = default;
 };
 
-/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
-/// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
-/// saved state (with the block that it reads).  One owner; not thread safe.
+/// Pull parser: feed() a block, call next() until it returns false, then feed() the next block.  It
+/// keeps at most one unfinished packet between blocks, so any chunking gives the same packets.  A
+/// copy is a saved state (with the block that it reads).  One owner; not thread safe.
 ///
-/// After a bad packet it looks for the next A-sync; what it passes over is kNotSync.  A packet
-/// longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
+/// After a bad packet the parser looks for the next A-sync and gives the skipped bytes as kNotSync.
+/// A packet longer than kMaxPacketBytes is a kBadSequence of that length; legal ones are far
+/// shorter.
 ///
-/// The bytes of an A-sync stand nowhere else.  Where a packet is cut, it takes the first zeros of
-/// the A-sync behind it, or all of them: that A-sync is found all the same, as Packet::in_packet.
+/// The bytes of an A-sync occur nowhere else.  A packet that is cut takes some or all of the zeros
+/// of the A-sync after it: that A-sync is still found, and marked with Packet::in_packet.
 class Parser : private ParserState, frames::ZerosReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65535;
 
   explicit Parser(const Config& config, const ParserQuirks& quirks = {});
 
-  /// The block before must be used up, and this one must live until it is.
+  /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
 
-  /// The next whole packet, of which only the fields that its type carries are written.  False: the
-  /// block is used up.
+  /// Gives the next whole packet.  Only the fields that its type carries are written.  Returns
+  /// false when the block is used up.
   bool next(Packet& packet);
 
-  /// Reads on until the block is used up or the visitor says stop: what next() does, without a
-  /// packet in memory for each P-header and each short branch.  `Visitor` has
+  /// Reads on until the block is used up or the visitor stops it.  It does what next() does,
+  /// without making a packet in memory for each P-header and each short branch.  `Visitor` has
   ///   bool on_atoms(TraceIndex index, const PHeader& header);
   ///   bool on_atoms(TraceIndex index, const ShortBranch& branch);
   ///   bool on_packet(Packet& packet);
   /// which return false to stop after this packet.  It may have
   ///   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
   ///                            std::size_t position, std::size_t size);
-  /// which takes as many of the P-headers at `position`, before `size`, as it likes, and returns
-  /// the position behind them; where it takes none, on_atoms() gets one.  `position` is in the
-  /// first of the runs.  Or else
+  /// which handles as many of the P-headers from `position` up to `size` as it likes, and returns
+  /// the position after them; if it handles none, on_atoms() gets one.  `position` is in the first
+  /// of the runs.  Instead it may have
   ///   void on_atom_row(Bytes headers);
-  /// which only learns which P-headers there are, and cannot stop.  True: the visitor stopped it.
+  /// which only sees the P-headers and cannot stop.  Returns true if the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
-  /// At the end of the trace: the unfinished packet, as kIncompleteEot, or unsynchronised bytes.
-  /// False: none.
+  /// At the end of the trace: gives the unfinished packet, as kIncompleteEot, or unsynchronised
+  /// bytes.  Returns false if there are none.
   bool finish(Packet& packet);
 
-  /// Unsynchronised again; nothing is known of addresses and state.
+  /// Loses synchronisation and forgets addresses and state.
   void reset();
 
-  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
-  /// restates stays.
+  /// Bytes are missing before the next block: the parser loses synchronisation, but keeps the state
+  /// that no synchronisation point restates.
   void jump();
 
-  /// What comes next will be read alike.  Both have used up their blocks; no quirks.
+  /// Both will read what follows in the same way.  Both have used up their blocks; no quirks.
   [[nodiscard]] bool same_state(const Parser& other) const {
     return settled_state() == other.settled_state() &&
            zeros_before_next() == other.zeros_before_next();
@@ -106,10 +107,10 @@ class Parser : private ParserState, frames::ZerosReader {
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
-  /// Bytes of the present block that are read.
+  /// The number of bytes of the current block that were read.
   [[nodiscard]] std::size_t position() const { return position_; }
 
-  /// Takes back what is left of the block; returns position().
+  /// Gives up the rest of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     cut_block(position_);
@@ -126,7 +127,7 @@ class Parser : private ParserState, frames::ZerosReader {
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
   std::size_t read_short_branch(const std::uint8_t* at, ShortBranch& branch);
-  /// A packet at `position` that is no valid P-header; false: unfinished, and carried.
+  /// Reads a packet at `position` that is not a valid P-header; false: unfinished, and carried.
   bool read_at(std::size_t position, Packet& packet);
   bool next_carried(Packet& packet);
   void took(std::size_t position, std::size_t length) {
@@ -136,12 +137,12 @@ class Parser : private ParserState, frames::ZerosReader {
   }
 
   // -- The search for an A-sync. --
-  /// The zeros in front of a packet that is read, whichever packets they are in.
+  /// The zeros directly before a packet that is read, whichever packets they belong to.
   [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
     if (quirks_.async_needs_own_zeros) return 0;
     return at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
   }
-  /// The last byte of an A-sync of which packets took the rest.
+  /// The last byte of an A-sync whose zeros were taken by packets.
   [[nodiscard]] bool ends_async(const std::uint8_t* at) const {
     return *at == 0x80 && zeros_in_front(at) == kAsyncZeros;
   }
@@ -150,8 +151,8 @@ class Parser : private ParserState, frames::ZerosReader {
   [[nodiscard]] std::size_t segment_end() const;
   void lose_sync();
 
-  // -- Readers: the length of the packet at `at`, or 0 if more bytes are needed (nothing has
-  // changed then). --
+  // -- Readers: return the length of the packet at `at`, or 0 if more bytes are needed; then
+  // nothing has changed. --
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t take_async(std::size_t zeros, Packet& packet);
@@ -176,25 +177,25 @@ class Parser : private ParserState, frames::ZerosReader {
 
   Config config_;
   ParserQuirks quirks_;
-  bool alternative_;  ///< The branch encoding.
+  bool alternative_;  ///< The encoding of branches.
   const std::array<PHeader, 256>* p_headers_;
 
-  std::size_t position_ = 0;  ///< In the present block.
+  std::size_t position_ = 0;  ///< In the current block.
 
-  std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
+  std::vector<std::uint8_t> given_;  ///< The bytes of the last packet if they are in no block.
 
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
 
-  bool entered_ = false;      ///< The search has begun to look at the present bytes.
+  bool entered_ = false;      ///< The search has begun to look at the current bytes.
   bool first_given_ = false;  ///< Unsynchronised bytes were given since the reset; for a quirk.
 
   ParserStatistics statistics_;
-  Packet rare_;  ///< What parse() hands to its visitor, but for P-headers.
+  Packet rare_;  ///< What parse() passes to its visitor, except for P-headers.
 };
 
-// A branch of which kShortBranchBytes can be read: its length if it has no more, and all else that
-// it says is as before; otherwise 0.
+// Reads a branch of which kShortBranchBytes can be read.  Returns its length if it has no more
+// bytes and changes nothing but the address; otherwise 0.
 inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch& branch) {
   std::uint32_t value = at[0] >> 1 & 0x3FU;
   unsigned count = 6;
@@ -213,7 +214,7 @@ inline std::size_t Parser::read_short_branch(const std::uint8_t* at, ShortBranch
   const unsigned shift = address_shift(state_.isa);
   const unsigned width = count + shift;
   const std::uint32_t mask = (1U << width) - 1;
-  // Member by member: a copy of the whole would wait for the stores of its parts.
+  // Member by member: a copy of the whole struct would wait for the stores of its parts.
   Address& address = state_.address;
   branch.address = address.value = (address.value & ~mask) | value << shift;
   branch.update_bits = address.update_bits = static_cast<std::uint8_t>(width);
@@ -238,7 +239,7 @@ bool Parser::parse(Visitor&& visitor) {
   }
 }
 
-// One round of the outer loop is one run.
+// Each iteration of the outer loop handles one run.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
   const std::uint8_t* const data = data_;
@@ -251,9 +252,9 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     const std::size_t end = std::min(size, run_end_);
     do {
       const std::uint8_t byte = data[position];
-      // Only P-headers have a row that is valid.
+      // Only P-headers have a valid row.
       const PHeader& header = p_headers[byte];
-      // The zeros of an A-sync are in front of the first P-header of a row, if anywhere.
+      // Zeros of an A-sync can only be before the first P-header of a row.
       if (header.valid && !ends_async(data + position)) [[likely]] {
         if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
           const std::size_t next = visitor.on_p_headers(runs_.subspan(run_), data, position, size);

@@ -1,31 +1,31 @@
-// Where the reference departs from the architecture, one named flag each.  All are off in native
-// use and on in the compatible programs.  See etmv3.md, the sections named.
+// The deviations of the reference from the architecture, one named flag each.  All are off in
+// native use and on in the compatible programs.  The numbers name sections of etmv3.md.
 #pragma once
 
 #include "waymark/base/named_quirk.h"
 
 namespace waymark::etmv3 {
 
-/// Of the packet parser, and of the text of packets.
+/// Quirks of the packet parser and of the text of packets.
 struct ParserQuirks {
-  /// Unsynchronised bytes are given up at the end of each block, however long that is (8).
+  /// Unsynchronised bytes are given at the end of each block, however long it is (8).
   bool blocks_end_not_sync = false;
-  /// Zeros given up before the very first packet have no type yet: `00` x 6, `80` (8).
+  /// Zeros given before the very first packet have no type yet: `00` x 6, `80` (8).
   bool first_zeros_are_reserved = false;
-  /// Nothing loses synchronisation: a bad packet ends, and the next byte is a header (8).
+  /// Nothing loses synchronisation: after a bad packet, the next byte is taken as a header (8).
   bool keeps_sync = false;
-  /// Each zero too many in front of an A-sync is a bad packet: `00` x 6, `80` (6.2).
+  /// Each surplus zero before an A-sync is a bad packet: `00` x 6, `80` (6.2).
   bool extra_zeros_are_bad = false;
-  /// Zeros that a cut packet took are none of the A-sync behind it: `81 00 00 00 00 00 80` (6.2).
+  /// Zeros in a cut packet do not count for the A-sync after it: `81 00 00 00 00 00 80` (6.2).
   bool async_needs_own_zeros = false;
   /// Every `1xxxxxx0` byte is a P-header; invalid ones have no atoms: `80`, `a2`, `92` (4).
   bool tolerant_p_headers = false;
-  /// Branch packets and data addresses go on as long as bit 7 is set (5.3, 7.2).
+  /// Branch packets and data addresses continue as long as bit 7 is set (5.3, 7.2).
   bool endless_continuation = false;
   /// A timestamp ends at the first byte with bit 7 clear, not after its 7 or 9 bytes (6.5).
   bool endless_timestamps = false;
   /// The second address of an I-sync replaces the first, is read in a data-only trace too, and is
-  /// not read behind a byte with bit 7 clear: `08 a1 00 10 00 80 11`, `08 a1 00 10 00 00` (6.1).
+  /// not read after a byte with bit 7 clear: `08 a1 00 10 00 80 11`, `08 a1 00 10 00 00` (6.1).
   bool lsip_hidden = false;
   /// A data-only I-sync with a cycle count is as long as one without (6.1).
   bool data_only_length = false;
@@ -33,28 +33,28 @@ struct ParserQuirks {
   bool jazelle_sync_is_even = false;
   /// The AltISA bit of an I-sync is forgotten after it (6.1).
   bool sync_alt_isa_forgotten = false;
-  /// Where ETMCR gives context IDs no bytes, their packet has one all the same: `6e 00` (6.3).
+  /// If ETMCR gives context IDs no bytes, their packet still has one: `6e 00` (6.3).
   bool context_id_takes_byte = false;
   /// The VMID is printed as a character: `3c 41` (6.3b).
   bool vmid_is_character = false;
-  /// Data packets: value bytes are there whatever ETMCR[2] says, an address without value never
-  /// ends, and of an address one byte is read, into the instruction address: `2e 80 80 01 ...`,
-  /// `22 01` (7.2).
+  /// Data packets: value bytes are present whatever ETMCR[2] says, an address without a value never
+  /// ends, and one byte of an address is read, into the instruction address: `2e 80 80 01 ...`, `22
+  /// 01` (7.2).
   bool broken_data_packets = false;
   /// VAL_NOT_TRACED always has an address: `6a 01` (7.5).
   bool value_not_traced_has_address = false;
   /// BAD_TRACEMODE is printed with the type of the packet before it (8).
   bool bad_mode_names_previous = false;
-  /// What is unfinished at the end is a packet of its own type, with what was in the fields (8).
+  /// An unfinished packet at the end is given with its own type and whatever its fields held (8).
   bool unfinished_is_whole = false;
-  /// The deprecated exception numbers are taken for those of v7-A: `8d 80 fe ff cf` (5.2).
+  /// The deprecated exception numbers are taken as those of v7-A: `8d 80 fe ff cf` (5.2).
   bool deprecated_numbers_kept = false;
 
-  /// All but those whose bit is set in `except`: bit i is row i of kParserQuirks.
+  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kParserQuirks.
   static constexpr ParserQuirks reference(std::uint64_t except = 0);
 };
 
-/// Their names; the order stays as it is.
+/// Their names; the order must not change.
 inline constexpr std::array<NamedQuirk<ParserQuirks>, 19> kParserQuirks{{
     {"blocks_end_not_sync", &ParserQuirks::blocks_end_not_sync},
     {"first_zeros_are_reserved", &ParserQuirks::first_zeros_are_reserved},
@@ -81,39 +81,39 @@ constexpr ParserQuirks ParserQuirks::reference(std::uint64_t except) {
   return all_but(kParserQuirks, except);
 }
 
-/// Of the decoder.
+/// Quirks of the decoder.
 struct DecoderQuirks {
   /// Only a range that is alone in the queue can still be cancelled, until the next packet; a
   /// cancel leaves the number of held elements, so that what follows is held in their place (9.3,
-  /// 9.4).  Otherwise the last range is held until something shows that it was executed.
-  /// The three that follow, and empty_p_headers_count, are on with this one only, and none of them
-  /// where data is decoded.
+  /// 9.4).  Otherwise the last range is held until something shows that it was executed.  The next
+  /// three, and empty_p_headers_count, take effect only together with this one, and never where
+  /// data is decoded.
   bool cancels_lone_range_only = false;
   /// A change of the instruction set by a direct branch is lost at the end of the packet (9.3).
   bool forgets_direct_interworking = false;
-  /// Contexts from anything but an I-sync show the instruction set of an older element (9.6).
+  /// Contexts, except for those of an I-sync, show the instruction set of an older element (9.6).
   bool stale_context_isa = false;
-  /// Code in Jazelle and ThumbEE gives ranges of stale fields (9.3).
+  /// Code in Jazelle and ThumbEE gives ranges with stale fields (9.3).
   bool stale_ranges = false;
-  /// A bad or a data packet ends the decode of all sources, and the range that was held back is
-  /// lost (9.2).
+  /// A bad packet or a data packet ends the decoding of all sources, and the range that was held
+  /// back is lost (9.2).
   bool bad_packets_are_fatal = false;
-  /// A P-header without atoms stands for an element all the same: `80`, `a2` (4.2, 9.3).
+  /// A P-header without atoms still counts as an element: `80`, `a2` (4.2, 9.3).
   bool empty_p_headers_count = false;
-  /// Timestamps say nothing of a change of frequency (6.5).
+  /// Timestamps do not show a change of frequency (6.5).
   bool hides_frequency_change = false;
   /// A timestamp counts as whole although its upper bits were never sent: `42 05` (11).
   bool timestamps_count_as_whole = false;
-  /// A trace of data is refused, but for its packets.  ETMCR 0x4
+  /// A data trace is refused, except for its packets: ETMCR 0x4.
   bool data_trace_is_unsupported = false;
-  /// isa::Options::reference_deviations.  An A32 ERET, or LE in T32
+  /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
   bool isa_deviations = false;
 
-  /// All but those whose bit is set in `except`: bit i is row i of kDecoderQuirks.
+  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kDecoderQuirks.
   static constexpr DecoderQuirks reference(std::uint64_t except = 0);
 };
 
-/// Their names; the order stays as it is.
+/// Their names; the order must not change.
 inline constexpr std::array<NamedQuirk<DecoderQuirks>, 10> kDecoderQuirks{{
     {"cancels_lone_range_only", &DecoderQuirks::cancels_lone_range_only},
     {"forgets_direct_interworking", &DecoderQuirks::forgets_direct_interworking},

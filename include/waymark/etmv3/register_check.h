@@ -1,4 +1,4 @@
-// Packets that the registers do not allow: the registers are not those of this trace.
+// Packets that the registers do not allow: the registers belong to another trace.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace waymark::etmv3 {
 
-/// Sees the packets of one source, as a parser without quirks gives them, and says each
-/// contradiction once: in a whole sentence in static storage that names the register, or with
-/// nothing.
+/// Checks the packets of one source, as a parser without quirks gives them.  Returns each
+/// contradiction once, as a whole sentence in static storage that names the register; otherwise an
+/// empty string.
 class RegisterCheck {
  public:
   explicit RegisterCheck(const Config& config) : config_(config) {}
 
-  /// P-headers that are valid need not be shown.
+  /// Valid P-headers need not be passed.
   std::string_view check(const Packet& packet);
 
-  /// At the end, when `packets` were seen.  So many without a data packet are no accident.
+  /// Call at the end, after `packets` packets.  So many without a data packet are a contradiction.
   std::string_view at_end(std::uint64_t packets);
 
-  /// Of the same packets both will say the same.
+  /// Both will give the same results for the same packets.
   [[nodiscard]] bool same_state(const RegisterCheck& other) const {
     return told_ == other.told_ && data_seen_ == other.data_seen_ &&
            follows_sync_ == other.follows_sync_ && cycles_seen_ == other.cycles_seen_ &&
@@ -50,7 +50,7 @@ class RegisterCheck {
   Config config_;
   std::uint16_t told_ = 0;
   bool data_seen_ = false;
-  bool follows_sync_ = false;  ///< An I-sync was seen, and nothing is lost since.
+  bool follows_sync_ = false;  ///< An I-sync was seen, and nothing was lost since.
   bool cycles_seen_ = false;   ///< In a packet of their own since the last I-sync.
   std::uint8_t syncs_without_cycles_ = 0;
 };

@@ -1,4 +1,4 @@
-// P-headers as the decoder's loop wants them: what each does to the elements, without a branch.
+// P-headers as the decoder's loop needs them: the effect of each on the elements, without a branch.
 // See etmv3.md 4 and 9.3.
 #pragma once
 
@@ -14,27 +14,27 @@ namespace waymark::etmv3 {
 /// Four words of an element at once.
 using Quad = std::uint32_t __attribute__((vector_size(16)));
 
-/// Of an element that a P-header makes: the part that the context gives.
+/// The part of an element made by a P-header that the context gives.
 enum class RowKind : std::uint8_t { kNotExecuted = 0, kExecuted = 1, kCycles = 2 };
 
-/// What a P-header does while the address is known.  `outputs` is 0 for all other bytes, and for
-/// P-headers that the loop leaves alone.
+/// The effect of a P-header while the address is known.  `outputs` is 0 for all other bytes, and
+/// for P-headers that the loop does not handle.
 struct alignas(128) Row {
-  // Which bits of a step go into an element: of its addresses and of its description.
+  // The bits of a step that go into an element: into its addresses and its description.
   Quad address_mask = {0, 0, 0, 0};
   Quad description_mask = {0, 0, 0, 0};
   // Element::timestamp, count and cycle_count of the first and the other elements.
   Quad first_counts = {0, 0, 0, 0};
   Quad other_counts = {0, 0, 0, 0};
-  // For the first two atoms: all ones if there is one; the bits of their steps with which the
-  // straight way ends.
+  // For each of the first two atoms: all ones if it exists; the bits of its step that end the fast
+  // path.
   std::uint64_t present[2] = {0, 0};
   std::uint32_t stops[2] = {flow::Step::kAlways, 0};
   RowKind kinds[2] = {RowKind::kNotExecuted, RowKind::kNotExecuted};
   std::uint16_t atoms = 0;
   std::uint8_t atom_count = 0;
-  std::uint8_t outputs = 0;  ///< Elements.
-  bool lone = false;         ///< One range.
+  std::uint8_t outputs = 0;  ///< The number of elements.
+  bool lone = false;         ///< A single range.
 };
 
 using Rows = std::array<Row, 256>;
@@ -51,7 +51,7 @@ consteval Row make_row(const PHeader& header, bool cycle_accurate) {
   if (header.atom_count == 0) {
     row.outputs = 1;
     row.kinds[0] = RowKind::kCycles;
-    // Where no address is known it says another count.
+    // Where no address is known, it gives another count.
     if (header.format == 1) row.stops[0] = flow::Step::kStopsNotExecuted;
     row.first_counts = Quad{0, 0, 0, header.format == 1 ? 1U : header.cycle_count};
     return row;
@@ -84,7 +84,7 @@ inline constexpr std::array<Rows, 4> kRows = make_rows();
 
 }  // namespace detail
 
-/// By header byte; see p_headers().
+/// Indexed by header byte; see p_headers().
 constexpr const Rows& rows(bool cycle_accurate, bool tolerant) {
   return detail::kRows[(cycle_accurate ? 2U : 0U) + (tolerant ? 1U : 0U)];
 }

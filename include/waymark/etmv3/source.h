@@ -11,8 +11,8 @@
 namespace waymark::etmv3 {
 
 /// `image` must outlive the source; it may be nullptr only when `options.decode` is false.
-/// kUnsupported: with `options.reference_quirks`, a trace with data, which the reference does not
-/// decode (etmv3.md 1); `detail` names the register.
+/// kUnsupported: `options.reference_quirks` is set and the trace has data, which the reference does
+/// not decode (etmv3.md 1); `detail` names the register.
 Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
                                             const SourceOptions& options);
 

@@ -1,4 +1,4 @@
-// The listing's wording of ETMv3 packets.  See etmv3.md, with each packet.
+// The wording of ETMv3 packets in listings.  etmv3.md gives it with each packet.
 #pragma once
 
 #include "waymark/base/text_buffer.h"
@@ -15,7 +15,7 @@ void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
 /// "P_HDR".
 std::string_view packet_name(PacketType type);
 
-/// "IRQ", "HardFault": the name of an exception number, which the profile decides.
+/// "IRQ", "HardFault": the name of an exception number, which depends on the profile.
 void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile profile);
 
 }  // namespace waymark::etmv3

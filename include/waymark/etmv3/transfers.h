@@ -1,5 +1,5 @@
-// Which instruction a data packet belongs to, and what its address is.
-// See etmv3.md 7.1, 7.8 and 10.
+// Finds the instruction that a data packet belongs to, and the address of the transfer.  See
+// etmv3.md 7.1, 7.8 and 10.
 #pragma once
 
 #include <array>
@@ -12,20 +12,20 @@
 
 namespace waymark::etmv3 {
 
-/// Who did a transfer.
+/// What did a transfer.
 struct Owner {
   enum class Kind : std::uint8_t { kUnknown, kInstruction, kStacking, kUnstacking, kAccess };
   Kind kind = Kind::kUnknown;
-  std::uint32_t key = 0;  ///< Address of the instruction, or number of the access.
+  std::uint32_t key = 0;  ///< The address of the instruction, or the number of the access.
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 
-/// One transfer in its place.
+/// One transfer and its place.
 struct Place {
   Owner owner;
-  std::uint16_t number = 0;  ///< Among the transfers of its owner.
-  Address address;           ///< valid_bits 0: not known.
-  bool inferred = false;     ///< The address is that of the transfer before, plus 4.
+  std::uint16_t number = 0;  ///< Its position among the transfers of its owner.
+  Address address;           ///< valid_bits is 0 if it is not known.
+  bool inferred = false;     ///< The address is that of the previous transfer plus 4.
   bool has_endianness = false;
   bool big_endian = false;
 };
@@ -33,13 +33,13 @@ struct Place {
 /// Follows the data packets of one source.  A value.
 class Transfers {
  public:
-  /// Most placeholders of one tag that wait for their value; the oldest is given up for the next.
+  /// The most placeholders of one tag that wait for a value; a further one replaces the oldest.
   static constexpr unsigned kMaxPending = 16;
 
   explicit Transfers(const Config& config)
       : data_only_(config.data_only()), coprocessor_(config.coprocessor_transfers()) {}
 
-  /// An instruction was executed that moves data.
+  /// An instruction that transfers data was executed.
   void executed(std::uint32_t address, isa::DataAccess access) {
     if (access == isa::DataAccess::kCoprocessor && !coprocessor_) return;
     const Current next{{Owner::Kind::kInstruction, address}, 0, {}, false};
@@ -52,7 +52,7 @@ class Transfers {
     }
   }
 
-  /// The transfers that follow are of something else, or of an instruction that is not known.
+  /// The following transfers belong to something else, or to an unknown instruction.
   void begin(Owner::Kind kind) {
     memory_ = {{kind, 0}, 0, {}, false};
     in_coprocessor_ = false;
@@ -63,7 +63,7 @@ class Transfers {
   /// The transfer of a NORM_DATA, OOO_ADDR_PLC or VAL_NOT_TRACED packet.
   Place place(const Transfer& transfer);
 
-  /// What is suppressed breaks the row of addresses.
+  /// A suppressed transfer breaks the sequence of addresses.
   void suppressed() { memory_.chained = false; }
 
   void remember(unsigned tag, const Place& place);
@@ -74,8 +74,8 @@ class Transfers {
  private:
   struct Current {
     Owner owner;
-    std::uint16_t next = 0;  ///< Number of the next transfer.
-    Place last;              ///< Its address is where the next can be inferred from.
+    std::uint16_t next = 0;  ///< The number of the next transfer.
+    Place last;              ///< The address of the next can be inferred from its address.
     bool chained = false;
   };
   struct Waiting {
