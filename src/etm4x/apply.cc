@@ -24,18 +24,20 @@ class Applier {
           const Environment& environment)
       : tree_(tree), unit_(unit), model_(id, environment) {}
 
-  Result<ApplyReport> run(std::vector<SysfsWrite> writes) {
+  Result<ApplyReport> run(std::vector<SysfsWrite> writes,
+                          const std::function<bool(const ApplyReport&)>& confirm) {
     if (auto ready = check_idle(); !ready) return std::unexpected(ready.error());
     // Copying a tree leaves out what cannot be read.
-    std::erase_if(writes, [&](const SysfsWrite& write) {
-      if (tree_.live() || write.file != in_unit("reset")) return false;
-      const auto text = tree_.read(write.file);
-      return !text && text.error().code == ErrorCode::kNotFound;
-    });
+    reset_left_out_ = std::erase_if(writes, [&](const SysfsWrite& write) {
+                        if (tree_.live() || write.file != in_unit("reset")) return false;
+                        const auto text = tree_.read(write.file);
+                        return !text && text.error().code == ErrorCode::kNotFound;
+                      }) != 0;
+    if (reset_left_out_) static_cast<void>(model_.write("reset", "1"));
     if (auto kept = keep(writes); !kept) {
       return fail(kept.error().code,
-                  fmt::format("{} Nothing was written: what files hold must be known first, so "
-                              "that it can be put back.",
+                  fmt::format("{} Nothing was written: what the files hold must be known first, "
+                              "so that it can be restored.",
                               kept.error().detail));
     }
     ApplyReport report;
@@ -43,6 +45,12 @@ class Applier {
       started_ = started_ || write.file == in_unit("enable_source");
       if (auto done = put(write); !done) return failed(write, done.error());
       report.done.push_back(write);
+    }
+    if (!tree_.live()) {
+      if (auto done = show_as_driver(report); !done) return std::unexpected(done.error());
+    }
+    if (confirm && !confirm(report)) {
+      return fail(ErrorCode::kIo, fmt::format("The plan was not applied. {}", undo()));
     }
     return report;
   }
@@ -57,8 +65,8 @@ class Applier {
     if (!enabled) return std::unexpected(enabled.error());
     if (*enabled == 0) return {};
     return fail(ErrorCode::kConflict,
-                fmt::format("{} is tracing, so writes would only count at its next start: write 0 "
-                            "to {} first.",
+                fmt::format("{} is tracing, so writes would only take effect at its next start: "
+                            "write 0 to {} first.",
                             unit_, in_unit("enable_source")));
   }
 
@@ -78,6 +86,45 @@ class Applier {
     auto settings = capture_settings(tree_, unit_, model_.caps, true);
     if (!settings) return std::unexpected(settings.error());
     settings_ = std::move(*settings);
+    return {};
+  }
+
+  // In a copy no driver answers: the other files of the unit would hold what is no longer true.
+  Result<void> show_as_driver(const ApplyReport& report) {
+    const auto written = [&](std::string_view file) {
+      return std::ranges::find(report.done, in_unit(file), &SysfsWrite::file) != report.done.end();
+    };
+    for (const FileRow& row : file_table()) {
+      const bool setting = row.store != nullptr && row.name != "enable_source";
+      if (row.show == nullptr || !(setting || row.name == "addr_cmp_view")) continue;
+      if (written(row.name)) continue;
+      const std::string path = in_unit(row.name);
+      auto held = tree_.read(path);
+      if (!held) continue;
+      // A copy of a file that the driver refuses to show is empty.
+      const std::string shown = model_.read(row.name).value_or("");
+      if (*held == shown) continue;
+      before_.emplace_back(path, std::move(*held));
+      const SysfsWrite write{path, shown.substr(0, shown.find('\n')), 0};
+      if (auto done = tree_.write(path, shown); !done) return failed(write, done.error());
+    }
+    std::vector<SysfsWrite> settings;
+    if (reset_left_out_) settings.push_back({"reset", "1", 0});
+    const std::string prefix = in_unit("");
+    for (const SysfsWrite& write : report.done) {
+      if (!write.file.starts_with(prefix) || write.file == in_unit("enable_source")) continue;
+      settings.push_back({write.file.substr(prefix.size()), write.value, 0});
+    }
+    const std::string record = in_unit(kRecordFile);
+    auto held = tree_.read(record);
+    if (!held && held.error().code != ErrorCode::kNotFound) {
+      return failed({record, "", 0}, held.error());
+    }
+    if (held) before_.emplace_back(record, std::move(*held));
+    made_record_ = !held;
+    if (auto done = tree_.create(record, record_text(settings)); !done) {
+      return failed({record, std::string(kRecordFile), 0}, done.error());
+    }
     return {};
   }
 
@@ -131,14 +178,20 @@ class Applier {
     for (const SysfsWrite& setting : settings_) {
       static_cast<void>(tree_.write(in_unit(setting.file), setting.value + "\n"));
     }
+    if (made_record_) {
+      const auto gone = tree_.remove(in_unit(kRecordFile));
+      if (!gone && gone.error().code != ErrorCode::kNotFound) {
+        left.push_back(in_unit(kRecordFile));
+      }
+    }
     for (auto held = before_.rbegin(); held != before_.rend(); ++held) {
       const auto now = tree_.read(held->first);
       if (now && *now == held->second) continue;
       if (!tree_.write(held->first, held->second)) left.push_back(held->first);
     }
     if (tree_.live()) compare(left);
-    if (left.empty()) return "All files are again as they were.";
-    return fmt::format("These could not be put back: {}.", fmt::join(left, ", "));
+    if (left.empty()) return "All files are as they were before.";
+    return fmt::format("These could not be restored: {}.", fmt::join(left, ", "));
   }
 
   // Even a write that failed, or whose outcome could not be read, may have started the unit.
@@ -169,6 +222,8 @@ class Applier {
   bool started_ = false;                                     ///< The unit may trace.
   std::vector<std::pair<std::string, std::string>> before_;  ///< Files and their text.
   std::vector<SysfsWrite> settings_;                         ///< Of a live unit.
+  bool reset_left_out_ = false;                              ///< A copy does not have the file.
+  bool made_record_ = false;                                 ///< Of a copy: there was none.
 };
 
 }  // namespace
@@ -194,10 +249,11 @@ Result<ApplyReport> apply_plan(DeviceTree& tree, std::string_view unit, const Id
                                const Plan& plan, const ApplyOptions& options) {
   if (!compiled.beyond_sysfs.empty()) {
     return fail(ErrorCode::kUnsupported,
-                fmt::format("Nothing was written, since sysfs cannot make all of the plan: {}",
+                fmt::format("Nothing was written, because sysfs cannot do all of the plan: {}",
                             compiled.beyond_sysfs.front().text()));
   }
-  return Applier(tree, unit, id, environment).run(apply_order(compiled, plan, unit, options));
+  return Applier(tree, unit, id, environment)
+      .run(apply_order(compiled, plan, unit, options), options.confirm);
 }
 
 }  // namespace waymark::etm4x

@@ -14,8 +14,9 @@ bool unused_trace_id(std::uint64_t value) { return bit<31>(static_cast<std::uint
 
 class Explainer {
  public:
-  Explainer(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps)
-      : image_(image), id_(id), caps_(caps) {
+  Explainer(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps,
+            bool all_comparators)
+      : image_(image), id_(id), caps_(caps), all_comparators_(all_comparators) {
     out_.plan = plan_of(image, caps);
   }
 
@@ -63,8 +64,9 @@ class Explainer {
       };
       const std::string included = list(false);
       const std::string excluded = list(true);
-      traces("Addresses: {}{}.", included.empty() ? "all" : included,
-             excluded.empty() ? "" : ", but not " + excluded);
+      traces("Addresses: {}{}{}.", included.empty() ? "all" : included,
+             excluded.empty() ? "" : ", but not " + excluded,
+             all_comparators_ ? "" : ", as far as the comparator that addr_idx selects shows");
     }
     if (!p.points.empty()) {
       std::string starts;
@@ -321,6 +323,7 @@ class Explainer {
   const RegisterImage& image_;
   const IdRegisters& id_;
   const Capabilities& caps_;
+  bool all_comparators_;
   Explanation out_;
 };
 
@@ -420,8 +423,9 @@ std::string_view stem_of(std::string_view name) {
 
 }  // namespace
 
-Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps) {
-  return Explainer(image, id, caps).run();
+Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps,
+                    bool all_comparators) {
+  return Explainer(image, id, caps, all_comparators).run();
 }
 
 std::string decoder_options(const RegisterImage& image, const IdRegisters& id) {

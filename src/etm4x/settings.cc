@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "waymark/etm4x/files.h"
 #include "waymark/etm4x/tree.h"
@@ -15,20 +18,59 @@ std::string without_newline(std::string text) {
   return text;
 }
 
+constexpr std::string_view kComparatorFiles[] = {"addr_single", "addr_range", "addr_start",
+                                                 "addr_stop"};
+
+// "addr_cmp[0] range 0x1 0x2 include ctrl(0x0)", without its end.
+struct View {
+  std::string tag{};
+  std::string first{};
+  std::string last{};  // Of a range.
+  bool exclude = false;
+
+  static View of(std::string_view text) {
+    const auto word = [&text] {
+      const std::string_view found = first_word(text);
+      if (!found.empty()) {
+        text.remove_prefix(static_cast<std::size_t>(found.data() + found.size() - text.data()));
+      }
+      return std::string(found);
+    };
+    View view;
+    word();
+    view.tag = word();
+    if (view.tag == "unused") return view;
+    view.first = word();
+    if (view.tag != "range") return view;
+    view.last = word();
+    view.exclude = word() == "exclude";
+    return view;
+  }
+
+  [[nodiscard]] std::string file() const { return "addr_" + tag; }
+  [[nodiscard]] std::string value() const {
+    return tag == "range" ? fmt::format("{} {} {}", first, last, exclude ? 1 : 0) : first;
+  }
+};
+
 // A setting with the place of its slot.
 class Capture {
  public:
   Capture(DeviceTree& tree, std::string_view unit, const Capabilities& caps, bool walk)
       : tree_(tree), unit_(unit), caps_(caps), walk_(walk && tree.live()) {}
 
+  /// Of a copy: addr_cmp_view says something else than the files that were written after it.
+  [[nodiscard]] bool stale() const { return stale_; }
+
   Result<std::vector<SysfsWrite>> run() {
     add("reset", "1");
     keep("pe");
     // mode sets much of what the files below refine.
-    if (!keep("mode")) {
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("{}/mode cannot be read: this is no folder of an ETMv4.", unit_));
+    if (const auto mode = tree_.read(fmt::format("{}/mode", unit_)); !mode) {
+      return fail(mode.error().code,
+                  fmt::format("{} Every folder of an ETMv4 has this file.", mode.error().detail));
     }
+    keep("mode");
     for (const auto file :
          {"event_vinst", "s_exlevel_vinst", "ns_exlevel_vinst", "syncfreq", "cyc_threshold",
           "bb_ctrl", "event_ts", "event", "event_instren", "vinst_pe_cmp_start_stop"}) {
@@ -54,8 +96,12 @@ class Capture {
  private:
   std::optional<std::string> read(std::string_view file) {
     auto text = tree_.read(fmt::format("{}/{}", unit_, file));
-    if (!text) return std::nullopt;
-    return without_newline(std::move(*text));
+    if (text) return without_newline(std::move(*text));
+    // A driver refuses to show some files; in a copy, nothing but a fault does.
+    if (!tree_.live() && text.error().code != ErrorCode::kNotFound && !failure_) {
+      failure_ = text.error();
+    }
+    return std::nullopt;
   }
   void add(std::string_view file, std::string value) {
     settings_.push_back({std::string(file), std::move(value), 0});
@@ -104,34 +150,91 @@ class Capture {
   }
 
   void comparators() {
+    if (!tree_.live()) {
+      comparators_of_copy();
+      return;
+    }
     each_slot("addr_idx", 0, caps_.nr_addr_cmp * 2, [&](unsigned index) {
       const auto view = read("addr_cmp_view");
       if (!view) return;
-      comparator(*view, index);
-      keep("addr_ctxtype");
-      keep("addr_exlevel_s_ns");
-      if (std::max(caps_.numcidc, caps_.numvmidc) > 1) keep("addr_context");
+      comparator(View::of(*view), index);
+      controls();
     });
   }
 
-  // "addr_cmp[0] range 0x1 0x2 include ctrl(0x0)".
-  void comparator(std::string_view view, unsigned index) {
-    const auto word = [&view] {
-      const std::string_view found = first_word(view);
-      if (!found.empty()) {
-        view.remove_prefix(static_cast<std::size_t>(found.data() + found.size() - view.data()));
-      }
-      return std::string(found);
-    };
-    word();
-    const std::string tag = word();
-    if (tag == "single" || tag == "start" || tag == "stop") {
-      add("addr_" + tag, word());
-    } else if (tag == "range" && index % 2 == 0) {
-      const std::string first = word();
-      const std::string last = word();
-      add("addr_range", fmt::format("{} {} {}", first, last, word() == "exclude" ? 1 : 0));
+  void controls() {
+    keep("addr_ctxtype");
+    keep("addr_exlevel_s_ns");
+    if (std::max(caps_.numcidc, caps_.numvmidc) > 1) keep("addr_context");
+  }
+
+  // The comparator that is selected.  A walk sees a range at its even half.
+  void comparator(const View& view, unsigned index) {
+    if (view.tag == "unused") return;
+    const bool odd_half = view.tag == "range" && index % 2 != 0;
+    if (odd_half && walk_) return;
+    if (odd_half) add("addr_idx", fmt::format("0x{:x}", index - 1));
+    add(view.file(), view.value());
+    if (odd_half) add("addr_idx", fmt::format("0x{:x}", index));
+  }
+
+  // Only a driver keeps addr_cmp_view up to date.  Where it disagrees with the files that hold
+  // addresses, those were written later, and each to a comparator that is not known any more.
+  void comparators_of_copy() {
+    const unsigned end = caps_.nr_addr_cmp * 2;
+    const auto text = read("addr_idx");
+    const auto number = text ? strict_number(*text, 16) : std::unexpected(Errno::kInval);
+    const unsigned selected = number && *number < end ? static_cast<unsigned>(*number) : 0;
+    std::vector<std::pair<std::string, ScannedNumbers>> values;
+    for (const std::string_view file : kComparatorFiles) {
+      const auto held = read(file);
+      const ScannedNumbers numbers = scan_hex(held.value_or(""), 3);
+      if (numbers.count == 0 || (numbers.value[0] == 0 && numbers.value[1] == 0)) continue;
+      values.emplace_back(file, numbers);
     }
+    if (end == 0) return;
+    add("addr_idx", fmt::format("0x{:x}", selected));
+    const auto view_text = read("addr_cmp_view");
+    const View view = View::of(view_text.value_or("addr_cmp[0] unused"));
+    if (agrees(view, values)) {
+      comparator(view, selected);
+    } else {
+      stale_ = view_text.has_value();
+      place(values, selected, end);
+    }
+    controls();
+  }
+
+  static bool agrees(const View& view,
+                     const std::vector<std::pair<std::string, ScannedNumbers>>& values) {
+    const ScannedNumbers shown = scan_hex(fmt::format("{} {}", view.first, view.last), 2);
+    return std::ranges::all_of(values, [&](const auto& held) {
+      return held.first == view.file() && held.second.value[0] == shown.value[0] &&
+             (view.tag != "range" || held.second.value[1] == shown.value[1]);
+    });
+  }
+
+  // Each value to a comparator that is free, the selected one first.
+  void place(const std::vector<std::pair<std::string, ScannedNumbers>>& values, unsigned selected,
+             unsigned end) {
+    std::array<bool, kAddressComparators> used{};
+    for (const auto& [file, numbers] : values) {
+      const bool range = file == "addr_range";
+      const unsigned step = range ? 2 : 1;
+      const unsigned first = range ? selected & ~1U : selected;
+      for (unsigned tried = 0; tried < end; tried += step) {
+        const unsigned at = (first + tried) % end;
+        if (used[at] || (range && used[at + 1])) continue;
+        used[at] = true;
+        if (range) used[at + 1] = true;
+        add("addr_idx", fmt::format("0x{:x}", at));
+        add(file, range ? fmt::format("0x{:x} 0x{:x} {}", numbers.value[0], numbers.value[1],
+                                      numbers.value[2] != 0 ? 1 : 0)
+                        : fmt::format("0x{:x}", numbers.value[0]));
+        break;
+      }
+    }
+    add("addr_idx", fmt::format("0x{:x}", selected));
   }
 
   DeviceTree& tree_;
@@ -139,14 +242,113 @@ class Capture {
   const Capabilities& caps_;
   bool walk_;
   std::vector<SysfsWrite> settings_;
-  std::optional<Error> failure_;  ///< Of a walk: what was seen is not all.
+  std::optional<Error> failure_;  ///< What was seen is not all.
+  bool stale_ = false;
 };
 
+// --- The record of apply_plan(): a header, then a line "FILE VALUE" for each write. ---
+
+constexpr std::string_view kRecordHeader = "waymark etm4 settings 1";
+
+std::optional<std::vector<SysfsWrite>> parse_record(std::string_view text) {
+  std::vector<SysfsWrite> writes;
+  bool header = true;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (std::exchange(header, false)) {
+      if (line != kRecordHeader) return std::nullopt;
+      continue;
+    }
+    const std::size_t blank = line.find(' ');
+    const FileRow* row = find_file(line.substr(0, blank));
+    if (blank == std::string_view::npos || row == nullptr || row->store == nullptr) {
+      return std::nullopt;
+    }
+    writes.push_back({std::string(row->name), std::string(line.substr(blank + 1)), 0});
+  }
+  return writes;
+}
+
+/// The file that does not hold what the writes leave in it; empty: all do.
+std::string_view changed_since(DeviceTree& tree, std::string_view unit,
+                               const std::vector<SysfsWrite>& writes, const IdRegisters& id,
+                               const Environment& environment) {
+  Unit model(id, environment);
+  std::map<std::string_view, std::string_view> written;
+  for (const SysfsWrite& write : writes) {
+    if (!model.write(write.file, write.value)) return find_file(write.file)->name;
+    written[write.file] = write.value;
+  }
+  for (const FileRow& row : file_table()) {
+    if (row.store == nullptr || row.show == nullptr || row.name == "enable_source") continue;
+    auto held = tree.read(fmt::format("{}/{}", unit, row.name));
+    const auto shown = model.read(row.name);
+    if (!held || !shown) continue;
+    const std::string text = without_newline(std::move(*held));
+    const auto last = written.find(row.name);
+    if (text != without_newline(*shown) && (last == written.end() || text != last->second)) {
+      return row.name;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string record_text(const std::vector<SysfsWrite>& writes) {
+  std::string text = fmt::format("{}\n", kRecordHeader);
+  for (const SysfsWrite& write : writes) text += fmt::format("{} {}\n", write.file, write.value);
+  return text;
+}
 
 Result<std::vector<SysfsWrite>> capture_settings(DeviceTree& tree, std::string_view unit,
                                                  const Capabilities& caps, bool walk) {
   return Capture(tree, unit, caps, walk).run();
+}
+
+Result<Settings> read_settings(DeviceTree& tree, std::string_view unit, const IdRegisters& id,
+                               const Environment& environment, bool walk) {
+  Settings settings;
+  if (!tree.live()) {
+    const auto text = tree.read(fmt::format("{}/{}", unit, kRecordFile));
+    auto record = text ? parse_record(*text) : std::nullopt;
+    const std::string_view changed =
+        record ? changed_since(tree, unit, *record, id, environment) : std::string_view();
+    if (record && changed.empty()) {
+      settings.writes = std::move(*record);
+      settings.complete = true;
+      return settings;
+    }
+    if (record) {
+      settings.notes.push_back(
+          fmt::format("{} was changed after `waymark etm4 apply`, so its record of all settings, "
+                      "{}, is not used.",
+                      changed, kRecordFile));
+    } else if (text) {
+      settings.notes.push_back(fmt::format("{} is damaged and not used.", kRecordFile));
+    } else if (text.error().code != ErrorCode::kNotFound) {
+      return std::unexpected(text.error());
+    }
+  }
+  Capture capture(tree, unit, read_capabilities(id, environment), walk);
+  auto writes = capture.run();
+  if (!writes) return std::unexpected(writes.error());
+  settings.writes = std::move(*writes);
+  settings.complete = walk && tree.live();
+  if (capture.stale()) {
+    settings.notes.emplace_back(
+        "addr_cmp_view disagrees with the address files of this copy, which were written later. "
+        "Their values are used; which comparators they belong to is not known.");
+  }
+  if (!settings.complete) {
+    settings.notes.emplace_back(
+        tree.live() ? "Only the comparators, counters and selectors that the index files select "
+                      "are known; --walk reads all of them."
+                    : "In a copy, only the comparators, counters and selectors that the index "
+                      "files select are known; on the live unit, --walk reads all of them.");
+  }
+  return settings;
 }
 
 Environment read_environment(DeviceTree& tree, std::string_view unit, const IdRegisters& id,

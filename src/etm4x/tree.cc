@@ -32,8 +32,9 @@ class FileTree final : public DeviceTree {
 
   Result<std::string> read(std::string_view path) override {
     const std::string full = full_path(path);
-    const int file = open(full.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return refused(full, errno, "read");
+    const auto opened = open_regular(full, O_RDONLY, "read");
+    if (!opened) return std::unexpected(opened.error());
+    const int file = *opened;
     std::string text(kMostText, '\0');
     const ssize_t size = ::read(file, text.data(), text.size());
     const int error = errno;
@@ -45,13 +46,16 @@ class FileTree final : public DeviceTree {
 
   Result<void> write(std::string_view path, std::string_view text) override {
     const std::string full = full_path(path);
-    const int file = open(full.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (file < 0) return refused(full, errno, "written");
-    const ssize_t size = ::write(file, text.data(), text.size());
-    const int error = size < 0 ? errno : ENOSPC;
-    const bool closed = close(file) == 0;
-    if (size != static_cast<ssize_t>(text.size())) return refused(full, error, "written");
-    if (!closed) return refused(full, errno, "written");
+    return write_to(full, text, O_WRONLY | O_TRUNC);
+  }
+
+  Result<void> create(std::string_view path, std::string_view text) override {
+    return write_to(full_path(path), text, O_WRONLY | O_CREAT | O_TRUNC);
+  }
+
+  Result<void> remove(std::string_view path) override {
+    const std::string full = full_path(path);
+    if (unlink(full.c_str()) != 0) return refused(full, errno, "removed");
     return {};
   }
 
@@ -77,6 +81,39 @@ class FileTree final : public DeviceTree {
   }
 
  private:
+  // A FIFO or a device would block, or do something when it is opened.
+  static Result<int> open_regular(const std::string& full, int flags, std::string_view verb) {
+    struct stat entry{};
+    const bool exists = stat(full.c_str(), &entry) == 0;
+    if (!exists && (errno != ENOENT || (flags & O_CREAT) == 0)) return refused(full, errno, verb);
+    if (exists && !S_ISREG(entry.st_mode)) return not_regular(full, verb);
+    constexpr mode_t kMode = 0666;
+    const int file = open(full.c_str(), flags | O_NONBLOCK | O_CLOEXEC, kMode);
+    if (file < 0) return refused(full, errno, verb);
+    if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode)) return file;
+    close(file);
+    return not_regular(full, verb);
+  }
+
+  static std::unexpected<Error> not_regular(const std::string& full, std::string_view verb) {
+    return fail(ErrorCode::kIo,
+                fmt::format("{} cannot be {}: it is not a regular file, as the files of a trace "
+                            "unit are.",
+                            full, verb));
+  }
+
+  static Result<void> write_to(const std::string& full, std::string_view text, int flags) {
+    const auto opened = open_regular(full, flags, "written");
+    if (!opened) return std::unexpected(opened.error());
+    const int file = *opened;
+    const ssize_t size = ::write(file, text.data(), text.size());
+    const int error = size < 0 ? errno : ENOSPC;
+    const bool closed = close(file) == 0;
+    if (size != static_cast<ssize_t>(text.size())) return refused(full, error, "written");
+    if (!closed) return refused(full, errno, "written");
+    return {};
+  }
+
   [[nodiscard]] std::string full_path(std::string_view path) const {
     return fmt::format("{}/{}", root_, path);
   }
@@ -94,11 +131,19 @@ class FileTree final : public DeviceTree {
 Result<std::uint64_t> number_in(std::string_view text, std::string_view path, unsigned base) {
   const auto value = strict_number(text, base);
   if (value) return *value;
-  return fail(ErrorCode::kParse, fmt::format("{} holds '{}', which is no number.", path,
+  return fail(ErrorCode::kParse, fmt::format("{} holds '{}', which is not a number.", path,
                                              text.substr(0, text.find('\n'))));
 }
 
 }  // namespace
+
+Result<void> DeviceTree::create(std::string_view path, std::string_view) {
+  return fail(ErrorCode::kUnsupported, fmt::format("{} cannot be made in this tree.", path));
+}
+
+Result<void> DeviceTree::remove(std::string_view path) {
+  return fail(ErrorCode::kUnsupported, fmt::format("{} cannot be removed from this tree.", path));
+}
 
 Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root) {
   struct stat entry{};

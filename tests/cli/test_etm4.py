@@ -113,6 +113,82 @@ def test_apply(etm4, tmp_path):
     assert (tmp_path / 'tree/tmc_etr0/enable_sink').read_text() == '1\n'
 
 
+def test_explain_knows_what_apply_wrote_to_a_copy(etm4, plan, tmp_path):
+    unit = tmp_path / 'tree/etm0'
+    (unit / 'addr_cmp_view').write_text('addr_cmp[0] unused\n')
+    (unit / 'cntr_ctrl').write_text('0x10001\n')  # From before; the reset of the plan clears it.
+    etm4('apply', 'good.plan', '--root', 'tree')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007.\n', 'Cycle counts, at least 16').lacks(
+        'index files', 'Note: addr_cmp_view')
+    assert 'range 0x80000 0x80007 include' in (unit / 'addr_cmp_view').read_text()
+    assert (unit / 'cntr_ctrl').read_text() == '0x0\n'
+    for name in ('addr_single', 'addr_context', 'addr_ctxtype', 'addr_exlevel_s_ns'):
+        (unit / name).write_text('')
+    many = ('include 0x80000..0x80007', 'include 0x90000..0x90007', 'start 0x1000', 'stop 0x2000')
+    (unit / 'vinst_pe_cmp_start_stop').write_text('')
+    etm4('apply', plan(*many), '--root', 'tree')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007; 0x90000..0x90007.', 'Starts at: 0x1000')
+    back = etm4('explain', '--root', 'tree', '--as-plan').out
+    assert all(line in back for line in many)
+
+
+def test_explain_of_a_copy_that_was_changed_after_apply(etm4, tmp_path):
+    etm4('apply', 'good.plan', '--root', 'tree')
+    (tmp_path / 'tree/etm0/cyc_threshold').write_text('0x40\n')
+    etm4('explain', '--root', 'tree').has('cyc_threshold was changed', 'at least 64 cycles', '0x80000..0x80007')
+
+
+def test_what_hardware_holds_counts_while_the_unit_is_enabled(etm4, tmp_path):
+    unit = tmp_path / 'tree/etm0'
+    (unit / 'mode').write_text('0x8000820\n')
+    (unit / 'mgmt/trcconfig').write_text('0x11\n')
+    etm4('explain', '--root', 'tree').has('TRCCONFIGR=0x810', 'at the next start')
+    (unit / 'enable_source').write_text('1\n')
+    etm4('explain', '--root', 'tree').has('TRCCONFIGR=0x11', 'The hardware holds TRCCONFIGR 0x11')
+
+
+def test_explain_of_a_copy_does_not_believe_a_stale_view(etm4, tmp_path):
+    unit = tmp_path / 'tree/etm0'
+    (unit / 'addr_range').write_text('0x80000 0x80007 0\n')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007, as far as')
+    (unit / 'addr_cmp_view').write_text('addr_cmp[0] unused\n')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007', 'addr_cmp_view disagrees')
+    (unit / 'addr_start').write_text('0x1234\n')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007', 'Starts at: 0x1234')
+    (unit / 'addr_start').write_text('')
+    (unit / 'addr_cmp_view').write_text('addr_cmp[0] range 0x80000 0x80007 exclude ctrl(0x0)\n')
+    etm4('explain', '--root', 'tree').has('but not 0x80000..0x80007').lacks('disagrees')
+
+
+def test_explain_of_a_copy_with_the_odd_half_selected(etm4, tmp_path):
+    unit = tmp_path / 'tree/etm0'
+    (unit / 'addr_idx').write_text('0x1\n')
+    (unit / 'addr_range').write_text('')
+    (unit / 'addr_cmp_view').write_text('addr_cmp[0] range 0x80000 0x80007 include ctrl(0x0)\n')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007')
+
+
+def test_apply_restores_what_it_cannot_report(etm4, tmp_path, full_device):
+    before = contents(tmp_path / 'tree')
+    etm4('apply', 'good.plan', '--root', 'tree', expect=4, stdout=full_device).says(
+        'The plan was not applied. All files are as they were before.')
+    assert contents(tmp_path / 'tree') == before
+
+
+@pytest.mark.parametrize('name', ['mode', 'trcidr/trcidr0', 'event_vinst', 'waymark-settings'])
+@pytest.mark.parametrize('command', [['caps'], ['explain'], ['plan', 'good.plan'], ['apply', 'good.plan']])
+def test_a_fifo_in_the_tree_is_refused(etm4, tmp_path, command, name):
+    path = tmp_path / 'tree/etm0' / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    reads = name.startswith('trcidr') or command[0] in ('explain', 'apply')
+    if reads:
+        etm4(*command, '--root', 'tree', expect=4 if command[0] == 'apply' and 'trcidr' not in name else 3).says(
+            name, 'not a regular file')
+    else:
+        etm4(*command, '--root', 'tree')
+
+
 def test_an_apply_that_fails_changes_nothing(etm4, tmp_path):
     (tmp_path / 'tree/etm0/cyc_threshold').unlink()
     before = contents(tmp_path / 'tree')

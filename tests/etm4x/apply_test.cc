@@ -146,7 +146,7 @@ TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
     EXPECT_NE(report.error().detail.find("No space."), std::string::npos);
     EXPECT_EQ(tree.files["tmc_etr0/enable_sink"], "0\n");
     // Putting back may need the very write that is refused; then the sentence says so.
-    if (report.error().detail.find("could not be put back") == std::string::npos) {
+    if (report.error().detail.find("could not be restored") == std::string::npos) {
       State after = tree.unit.state;
       after.res_idx = before.res_idx;
       EXPECT_EQ(after, before) << at.file << " " << at.value;
@@ -164,7 +164,7 @@ TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
   const auto report = apply(tree, what, {.start = true});
   ASSERT_FALSE(report);
   EXPECT_NE(report.error().detail.find("enable_source"), std::string::npos);
-  EXPECT_NE(report.error().detail.find("All files are again as they were."), std::string::npos)
+  EXPECT_NE(report.error().detail.find("All files are as they were before."), std::string::npos)
       << report.error().detail;
   EXPECT_EQ(*tree.unit.read("enable_source"), "0\n");
   State after = tree.unit.state;
@@ -178,7 +178,7 @@ TEST(Apply, what_no_write_brings_back_is_named) {
   tree.refuse_read = "etm0/enable_source";
   const auto report = apply(tree, ready("cycles 32\n"), {.start = true});
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().detail.find("These could not be put back: etm0/cyc_threshold (was 0x0, "
+  EXPECT_NE(report.error().detail.find("These could not be restored: etm0/cyc_threshold (was 0x0, "
                                        "is 0x20)."),
             std::string::npos)
       << report.error().detail;

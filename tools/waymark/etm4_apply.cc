@@ -17,10 +17,20 @@ struct ApplyCommandOptions {
   bool start = false;
 };
 
+int print_writes(Output& output, const std::vector<etm4x::SysfsWrite>& writes,
+                 std::string_view what) {
+  for (const auto& write : writes) {
+    output.text().put(fmt::format("{} <- {}\n", write.file, write.value));
+  }
+  output.text().put(fmt::format("{} writes {}\n", writes.size(), what));
+  return finish_output(output, kOk);
+}
+
 int run(const ApplyCommandOptions& options) {
   const auto unit = find_unit(options.unit, !options.dry_run);
   if (!unit) return complain(unit.error().detail, kInput);
-  if (!unit->tree) return complain("--reg describes no unit that could be written.", kUsage);
+  if (!unit->tree)
+    return complain("--reg only describes a unit; apply needs one in --root.", kUsage);
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
   for (const auto& note : file->compiled.notes) {
@@ -28,27 +38,25 @@ int run(const ApplyCommandOptions& options) {
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
-  const etm4x::ApplyOptions how{options.start};
-  std::vector<etm4x::SysfsWrite> done;
+  etm4x::ApplyOptions how{.start = options.start};
   if (options.dry_run) {
-    done = etm4x::apply_order(file->compiled, file->plan, unit->name, how);
     for (const auto& problem : file->compiled.beyond_sysfs) {
       complain(fmt::format("{}: {}", options.plan, problem.text()), kInput);
     }
-  } else {
-    auto report = etm4x::apply_plan(*unit->tree, unit->name, unit->id, unit->environment,
-                                    file->compiled, file->plan, how);
-    if (!report) {
-      return complain(fmt::format("{}: {}", options.plan, report.error().detail), kOutput);
-    }
-    done = std::move(report->done);
+    return print_writes(*output, etm4x::apply_order(file->compiled, file->plan, unit->name, how),
+                        "would be made");
   }
-  for (const auto& write : done) {
-    output->text().put(fmt::format("{} <- {}\n", write.file, write.value));
+  int printed = kOk;
+  how.confirm = [&](const etm4x::ApplyReport& report) {
+    printed = print_writes(*output, report.done, "made and read back");
+    return printed != kOutput;
+  };
+  const auto report = etm4x::apply_plan(*unit->tree, unit->name, unit->id, unit->environment,
+                                        file->compiled, file->plan, how);
+  if (!report) {
+    return complain(fmt::format("{}: {}", options.plan, report.error().detail), kOutput);
   }
-  output->text().put(fmt::format("{} writes {}\n", done.size(),
-                                 options.dry_run ? "would be made" : "made and read back"));
-  return finish_output(*output, kOk);
+  return printed;
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct Subject {
   etm4x::IdRegisters id;
   etm4x::Environment environment;
   std::vector<std::string> notes;
+  bool all_comparators = true;  ///< False: only the one that addr_idx selects.
 };
 
 // ID registers that a source leaves out: as if the unit had everything, so that nothing is doubted
@@ -140,34 +141,38 @@ Result<std::vector<Subject>> subjects_of_tree(const ExplainOptions& options) {
   subject.name = subject.heading = unit->name;
   subject.id = unit->id;
   subject.environment = unit->environment;
-  if (!unit->tree) return fail(ErrorCode::kNotFound, "--reg describes a unit without settings.");
-  const auto caps = etm4x::read_capabilities(unit->id, unit->environment);
-  const auto settings = etm4x::capture_settings(*unit->tree, unit->name, caps, options.walk);
+  if (!unit->tree)
+    return fail(ErrorCode::kNotFound, "--reg describes a unit, but not its settings.");
+  auto settings =
+      etm4x::read_settings(*unit->tree, unit->name, unit->id, unit->environment, options.walk);
   if (!settings) return std::unexpected(settings.error());
-  subject.image = etm4x::image_of_settings(*settings, unit->id, unit->environment);
-  if (!options.walk || !unit->tree->live()) {
-    subject.notes.emplace_back(
-        "Of comparators, counters and so on only the one is known that its index file selects; "
-        "on a live unit --walk visits all.");
-  }
-  const auto live = [&](std::string_view file, std::string_view name) {
+  subject.image = etm4x::image_of_settings(settings->writes, unit->id, unit->environment);
+  subject.notes = std::move(settings->notes);
+  subject.all_comparators = settings->complete;
+  const auto hardware = [&](std::string_view file) -> std::uint64_t {
     const auto value = etm4x::read_number(*unit->tree, fmt::format("{}/mgmt/{}", unit->name, file));
-    if (!value) return;
-    const std::uint64_t set = subject.image.value(name);
-    // TRCCONFIGR bit 0 reads as 1 whatever is written.
-    const std::uint64_t ignored = name == "TRCCONFIGR" ? 1 : 0;
-    if ((*value | ignored) == (set | ignored)) return;
-    // Hardware reads 0 while it is without power.
-    if (*value != 0) subject.image.set(name, *value);
-    if (name == "TRCCONFIGR") {
-      subject.notes.push_back(fmt::format(
-          "Hardware holds TRCCONFIGR 0x{:x}, the settings stand for 0x{:x}: they count from the "
-          "next start on, or reset left features behind.",
-          *value, set));
-    }
+    // Without power it reads 0.
+    return value.value_or(0);
   };
-  live("trcconfig", "TRCCONFIGR");
-  live("trctraceid", "TRCTRACEIDR");
+  const std::uint64_t set = subject.image.value("TRCCONFIGR");
+  // Bit 0 reads as 1 whatever is written.
+  if (const std::uint64_t held = hardware("trcconfig"); held != 0 && (held | 1) != (set | 1)) {
+    const auto enabled = etm4x::read_number(*unit->tree, unit->name + "/enable_source", 10);
+    if (enabled && *enabled == 0) {
+      subject.notes.push_back(
+          fmt::format("The hardware still holds TRCCONFIGR 0x{:x}. The settings, 0x{:x}, take "
+                      "effect at the next start.",
+                      held, set));
+    } else {
+      subject.image.set("TRCCONFIGR", held);
+      subject.notes.push_back(
+          fmt::format("The hardware holds TRCCONFIGR 0x{:x}, but the settings give 0x{:x}. Either "
+                      "they take effect at the next start, or reset left features switched on.",
+                      held, set));
+    }
+  }
+  if (const std::uint64_t id = hardware("trctraceid"); id != 0)
+    subject.image.set("TRCTRACEIDR", id);
   std::vector<Subject> subjects;
   subjects.push_back(std::move(subject));
   return subjects;
@@ -220,7 +225,8 @@ int run(const ExplainOptions& options) {
   TextBuffer& out = output->text();
   for (const Subject& subject : *subjects) {
     const auto caps = etm4x::read_capabilities(subject.id, subject.environment);
-    const auto explanation = etm4x::explain(subject.image, subject.id, caps);
+    const auto explanation =
+        etm4x::explain(subject.image, subject.id, caps, subject.all_comparators);
     if (options.as_plan) {
       out.put(etm4x::acceptable_plan_text(explanation.plan, subject.id, subject.environment));
       out.put(fmt::format("# {}\n", subject.heading));

@@ -61,13 +61,12 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
   if (live && *live != 0) return *live;
   // Many units read 0 once they are off.
   const etm4x::Environment environment;
-  const auto caps = etm4x::read_capabilities(id, environment);
-  if (const auto settings = etm4x::capture_settings(tree, name, caps, false)) {
-    const auto image = etm4x::image_of_settings(*settings, id, environment);
+  if (const auto settings = etm4x::read_settings(tree, name, id, environment, false)) {
+    const auto image = etm4x::image_of_settings(settings->writes, id, environment);
     const std::uint64_t set = image.value("TRCCONFIGR");
     if (!live || set != 0) {
-      complain(fmt::format("note: {}/mgmt/trcconfig {}, as of a unit that is off; TRCCONFIGR is "
-                           "0x{:x} as its file mode stands for.",
+      complain(fmt::format("note: {}/mgmt/trcconfig {}, as for a unit that is off; TRCCONFIGR is "
+                           "0x{:x}, which follows from its file mode.",
                            name, live ? "reads 0" : "is missing", set),
                kOk);
     }

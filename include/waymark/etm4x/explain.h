@@ -16,8 +16,10 @@ struct Explanation {
   std::vector<std::string> doubts{};
 };
 
-/// Sheet sections 5 to 9.  `image` may lack registers: sentences about those are left out.
-Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps);
+/// etm4x-programming.md 5 to 9.  `image` may lack registers: sentences about those are left out.
+/// `all_comparators` false: only the comparator that addr_idx selects is known.
+Explanation explain(const RegisterImage& image, const IdRegisters& id, const Capabilities& caps,
+                    bool all_comparators = true);
 
 /// The registers that a decoder needs, as options of `waymark decode`.
 std::string decoder_options(const RegisterImage& image, const IdRegisters& id);
