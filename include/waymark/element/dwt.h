@@ -1,5 +1,5 @@
-// What a hardware source packet of the ITM says: the events of the DWT (and, in Armv8.1-M, of the
-// PMU).  See stm-itm.md 11.1, live-sources.md 8.
+// The content of a hardware source packet of the ITM: the events of the DWT (and, in Armv8.1-M, of
+// the PMU).  See stm-itm.md 11.1, live-sources.md 8.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 namespace waymark {
 
 enum class DwtKind : std::uint8_t {
-  kEventCounters,  ///< value: DwtCounter bits, one for each counter that wrapped.
+  kEventCounters,  ///< value: DwtCounter bits, one per counter that wrapped.
   kException,      ///< exception, action.
   kPcSample,       ///< value: the address.
-  kSleeping,       ///< A sample while the core slept.
-  kNoSample,       ///< A sample where the core must not be observed.
+  kSleeping,       ///< A sample while the core was asleep.
+  kNoSample,       ///< A sample while the core must not be observed.
   kPmuOverflow,    ///< value: bit n is PMU counter n.
   kDataPc,         ///< comparator; value: low bytes of the address of the accessing instruction.
-  kDataMatch,      ///< comparator: it matched; no more is told.
+  kDataMatch,      ///< comparator: it matched; the packet says no more.
   kDataAddress,    ///< comparator; value: low bytes of the address of the access.
   kDataRead,       ///< comparator; value.
   kDataWrite,      ///< comparator; value.
@@ -58,7 +58,7 @@ constexpr DwtEvent dwt_event(std::uint32_t discriminator, unsigned size, std::ui
     } else if (odd) {
       event.kind = DwtKind::kDataAddress;
     } else {
-      // No instruction has an odd address: this is the match packet of Armv8-M.
+      // No instruction has an odd address, so this is the match packet of Armv8-M.
       event.kind = size == 1 && value == 1 ? DwtKind::kDataMatch : DwtKind::kDataPc;
     }
     return event;

@@ -1,4 +1,4 @@
-// The generic trace element: what a decoder of any protocol delivers.  Field meanings follow the
+// The generic trace element, which the decoders of all protocols give.  Field meanings follow the
 // guide to generic elements; see opencsd-c-api.md (generic element), etmv4-ete.md 3.8.
 #pragma once
 
@@ -32,7 +32,7 @@ enum class ElementKind : std::uint8_t {
   kInstrumentation = 17,
   kItmTrace = 18,
   kCustom = 19,
-  // Waymark's own: data trace, which the reference promises but never delivers.
+  // Elements that only Waymark gives: data trace, which the reference announces but never delivers.
   kDataAddress = 20,
   kDataValue = 21,
   kDataEvent = 22,
@@ -52,8 +52,8 @@ enum class UnsyncReason : std::uint8_t {
 
 enum class TraceOnReason : std::uint8_t { kNormal = 0, kOverflow = 1, kDebugRestart = 2 };
 enum class EventType : std::uint8_t { kUnknown = 0, kTrigger = 1, kNumbered = 2 };
-/// What a kSyncMarker stands for: a place that timestamps refer to, or one that the data stream of
-/// the same ETMv4 has too.
+/// What a kSyncMarker marks: a place that timestamps refer to, or one that the data stream of the
+/// same ETMv4 has too.
 enum class MarkerType : std::uint8_t { kTimestamp = 0, kDataNumbered = 1, kDataUnnumbered = 2 };
 enum class MemTransType : std::uint8_t { kInit = 0, kStart = 1, kCommit = 2, kFail = 3 };
 enum class Security : std::uint8_t { kSecure = 0, kNonSecure = 1, kRoot = 2, kRealm = 3 };
@@ -72,12 +72,12 @@ enum ElementFlag : std::uint16_t {
   kElementVmidValid = 1 << 9,        ///< vmid has been seen.
   kElementElValid = 1 << 10,         ///< exception_level has been seen.
   kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
-  /// Timestamp: its upper bits were lost, or never sent.  It is not less than `timestamp` says.
+  /// Timestamp: its upper bits were lost or never sent.  The time is at least `timestamp`.
   kElementTimeIsPartial = 1 << 13,
-  kElementDataMarker = 1 << 12,  ///< Exception: transfers of its entry follow, not it itself.
+  kElementDataMarker = 1 << 12,  ///< Exception: only transfers of its entry follow.
 };
 
-/// Bits of Element::extra for kSwTrace: what the packet said beside its data.
+/// Bits of Element::extra for kSwTrace: what the packet carries besides its data.
 enum SwTraceFlag : std::uint8_t {
   kSwMarker = 1 << 0,
   kSwTimestamp = 1 << 1,
@@ -88,15 +88,15 @@ enum SwTraceFlag : std::uint8_t {
   kSwIdValid = 1 << 7,
 };
 
-/// Element::reason for kSwTrace: what the payload is.
+/// Element::reason for kSwTrace: the kind of payload.
 enum class SwTraceKind : std::uint8_t {
-  kData = 0,       ///< What the flags say: software's data, a trigger, a frequency, an error code.
-  kUser = 1,       ///< A USER packet of STPv2.
-  kCrossSync = 2,  ///< An XSYNC packet: the number of an event that several streams carry.
+  kData = 0,          ///< By the flags: software's data, a trigger, a frequency, an error code.
+  kUser = 1,          ///< A USER packet of STPv2.
+  kCrossSync = 2,     ///< An XSYNC packet: the number of an event that several streams carry.
   kChannelError = 3,  ///< A CERR packet: its code.
 };
 
-/// Low bits of Element::extra for kItmTrace; kItmOverflow may be set beside them.
+/// Low bits of Element::extra for kItmTrace; kItmOverflow may be set as well.
 enum class ItmKind : std::uint8_t {
   kSoftware = 0,       ///< Stimulus port write.
   kHardware = 1,       ///< DWT packet; the source is its discriminator.
@@ -109,26 +109,26 @@ enum class ItmKind : std::uint8_t {
 inline constexpr std::uint8_t kItmKindMask = 0x0F;
 inline constexpr std::uint8_t kItmOverflow = 0x80;  ///< Packets were lost before this one.
 
-/// Element::reason of a data trace element of the DWT: how many low bytes are known of the PC and
-/// of the address of its access, which `end` holds: [31:0] PC, [63:32] address.
+/// Element::reason of a data trace element of the DWT: the number of known low bytes of the PC and
+/// of the address of its access, which are in `end`: [31:0] PC, [63:32] address.
 constexpr std::uint8_t itm_known_bytes(unsigned pc, unsigned address) {
   return static_cast<std::uint8_t>(pc | address << 4);
 }
 constexpr unsigned itm_pc_bytes(std::uint8_t known) { return known & 0xFU; }
 constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
-/// What a kDataEvent says of a transfer.
+/// What a kDataEvent says about a transfer.
 enum class DataEvent : std::uint8_t {
   kPending = 0,      ///< Its value comes later, in a kDataValue with the same tag.
-  kNotTraced = 1,    ///< It took place, but no value of it was traced.
-  kSuppressed = 2,   ///< Data trace was lost from here on, and is doubtful from the owner on.
+  kNotTraced = 1,    ///< It took place, but its value was not traced.
+  kSuppressed = 2,   ///< Data trace is lost from here on, and doubtful from the owner on.
   kStoreFailed = 3,  ///< The exclusive store did not happen.
 };
 
 /// Bits of Element::extra for the data kinds.
 enum DataFlag : std::uint8_t {
   kDataOwned = 1 << 0,        ///< `end` is the address of the instruction that did it.
-  kDataInferred = 1 << 1,     ///< The address is not traced: it follows the transfer before.
-  kDataEndianKnown = 1 << 2,  ///< kDataBigEndian has a meaning.
+  kDataInferred = 1 << 1,     ///< The address is not traced: it follows from the previous transfer.
+  kDataEndianKnown = 1 << 2,  ///< kDataBigEndian is valid.
   kDataBigEndian = 1 << 3,
   kDataCancelled = 1 << 4,   ///< The instruction was cancelled: the transfer may not have happened.
   kDataStacking = 1 << 5,    ///< By the entry of an exception.
@@ -136,8 +136,8 @@ enum DataFlag : std::uint8_t {
   kDataAccess = 1 << 7,      ///< No instruction is traced: `end` counts the accesses.
 };
 
-/// Element::extra_value of the data kinds: which of the transfers of its owner it is, how many low
-/// bits of `start` are known, and the tag of out-of-order data (0: in order).
+/// Element::extra_value of the data kinds: the position among the transfers of its owner, the
+/// number of known low bits of `start`, and the tag of out-of-order data (0: in order).
 struct DataPlace {
   std::uint16_t number = 0;
   std::uint8_t known_bits = 0;
@@ -152,15 +152,15 @@ struct DataPlace {
   }
 };
 
-/// One element; trivially copyable, 64 bytes.  Context fields (context_id, vmid, exception_level,
-/// security and their flags) hold in every element what the last kPeContext of its source said.
+/// One element; trivially copyable, 64 bytes.  In every element, the context fields (context_id,
+/// vmid, exception_level, security and their flags) are those of the last kPeContext of its source.
 ///
 /// | kind | fields |
 /// |---|---|
 /// | kNoSync, kEndOfTrace | reason: UnsyncReason |
 /// | kTraceOn | reason: TraceOnReason |
 /// | kInstrRange | start, end (exclusive), count: instructions, isa, last_* |
-/// | kInstrRangeNoPath | start, end: where execution went on, count |
+/// | kInstrRangeNoPath | start, end: where execution continued, count |
 /// | kAddrNacc | start: the address, number: the memory space |
 /// | kException | number, end: preferred return address (see flags) |
 /// | kTimestamp | timestamp, possibly cycle_count |
@@ -175,11 +175,11 @@ struct DataPlace {
 /// | | extra_value: payload bytes, timestamp: sum of the deltas or global time, |
 /// | | reason: itm_known_bytes(), end: PC and address of data trace |
 /// | kDataAddress | start: data address, end: owner, extra: DataFlag, extra_value: DataPlace |
-/// | kDataValue | as kDataAddress, and value, count: bytes of it that were sent |
+/// | kDataValue | as kDataAddress, and value, count: the number of its bytes that were sent |
 /// | kDataEvent | as kDataAddress, and reason: DataEvent |
 struct Element {
   TraceIndex index = 0;
-  std::uint64_t start = 0;  ///< Also the payload of kSwTrace and kItmTrace, beside a timestamp.
+  std::uint64_t start = 0;  ///< Also the payload of kSwTrace and kItmTrace, as `value` is taken.
   std::uint64_t end = 0;
   union {
     std::uint64_t timestamp = 0;  ///< Not for the kinds that carry `value`.
@@ -202,14 +202,14 @@ struct Element {
   isa::Isa isa = isa::Isa::kUnknown;
   isa::InstrType last_type = isa::InstrType::kOther;
   isa::InstrSubtype last_subtype = isa::InstrSubtype::kNone;
-  std::uint8_t last_size = 0;  ///< Bytes of the last instruction.
+  std::uint8_t last_size = 0;  ///< The size of the last instruction, in bytes.
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
   std::uint8_t reason = 0;
   std::uint8_t extra = 0;         ///< kSwTrace, data kinds: flag bits.  kItmTrace: ItmKind.
   std::uint32_t extra_value = 0;  ///< kSwTrace: payload bits.  kItmTrace: payload bytes.
 
-  /// All bytes are the same, also those that mean nothing in an element of this kind.
+  /// All bytes are the same, including those without a meaning for this kind.
   friend bool operator==(const Element& a, const Element& b) {
     return std::memcmp(&a, &b, sizeof a) == 0;
   }

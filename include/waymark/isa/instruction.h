@@ -1,5 +1,5 @@
-// What the trace needs to know of an instruction: is it a waypoint, of which kind, where does it
-// go.  See isa-waypoints.md.
+// What trace decoding needs to know about an instruction: whether it is a waypoint, of which kind,
+// and where it goes.  See isa-waypoints.md.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Isa : std::uint8_t {
   kUnknown = 6,
 };
 
-/// An instruction of any type but kOther is a waypoint: an atom stands for it.
+/// Instructions of every type except kOther are waypoints.
 enum class InstrType : std::uint8_t {
   kOther = 0,
   kBranch = 1,          ///< Direct: the target is in the opcode.
@@ -38,7 +38,7 @@ enum class InstrSubtype : std::uint8_t {
   kV7ImpliedReturn = 4,
 };
 
-/// Architecture level; compared by number.
+/// Architecture level; compared as a number.
 enum class Arch : std::uint16_t {
   kUnknown = 0,
   kCustom = 1,
@@ -56,8 +56,8 @@ struct Core {
   friend bool operator==(const Core&, const Core&) = default;
 };
 
-/// The architecture and profile of a core by its name ("Cortex-A53", "ARMv8.2-A", "ARM-aa64");
-/// isa-waypoints.md 2.1.  kNotFound for a name that is not known.
+/// The architecture and profile of a core with this name ("Cortex-A53", "ARMv8.2-A", "ARM-aa64");
+/// isa-waypoints.md 2.1.  kNotFound: the name is not known.
 Result<Core> core_by_name(std::string_view name);
 
 /// What a protocol counts as a waypoint; isa-waypoints.md 1.
@@ -67,17 +67,17 @@ struct Options {
   bool wfi_wfe_waypoints = false;
   bool track_it_block = false;
   bool a64_opcode_check = false;  ///< A64 words with zero upper halves are kInvalidOpcode.
-  /// As the reference, against the architecture: compare-and-branch (FEAT_CMPBR) and the loops of
-  /// Armv8.1-M are not conditional, A32 ERET is no branch, and CLRM of APSR is one.
+  /// As the reference, not the architecture: compare-and-branch (FEAT_CMPBR) and the loops of
+  /// Armv8.1-M are not conditional, A32 ERET is not a branch, and CLRM of APSR is one.
   bool reference_deviations = false;
   friend bool operator==(const Options&, const Options&) = default;
 };
 
 struct Instruction {
-  std::uint64_t target = 0;  ///< Of a direct branch; otherwise 0.
+  std::uint64_t target = 0;  ///< The target of a direct branch; otherwise 0.
   InstrType type = InstrType::kOther;
   InstrSubtype subtype = InstrSubtype::kNone;
-  std::uint8_t size = 4;         ///< Bytes: 2 or 4.
+  std::uint8_t size = 4;         ///< In bytes: 2 or 4.
   Isa next_isa = Isa::kUnknown;  ///< After a taken branch.
   bool conditional = false;
   bool link = false;
@@ -92,8 +92,8 @@ enum class Outcome : std::uint8_t { kOk, kInvalidOpcode, kUnsupportedIsa };
 Outcome classify(const Options& options, Isa isa, std::uint64_t address, std::uint32_t opcode,
                  std::uint8_t& it_remaining, Instruction& out);
 
-/// True if `opcode` is certainly no waypoint whatever the options: one mask for A64, whose branches
-/// and barriers all have op[28:26] = 101.
+/// True if `opcode` is certainly not a waypoint, whatever the options: one mask for A64, whose
+/// branches and barriers all have op[28:26] = 101.
 constexpr bool is_plain_a64(std::uint32_t opcode) { return (opcode & 0x1C000000U) != 0x14000000U; }
 
 }  // namespace waymark::isa

@@ -1,4 +1,4 @@
-// Which A32 and T32 instructions move data: what data trace packets can belong to.
+// Which A32 and T32 instructions transfer data, so that data trace packets can belong to them.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace waymark::isa {
 
 enum class DataAccess : std::uint8_t {
   kNone,
-  kMemory,       ///< Loads and stores, multiple and exclusive ones and those of coprocessors too.
+  kMemory,       ///< Loads and stores, including multiple, exclusive and coprocessor ones.
   kCoprocessor,  ///< Moves between core and coprocessor registers: MCR, MRC, MCRR, MRRC.
 };
 
 /// `opcode` is the little-endian 32-bit word at the instruction, also for T32.  Hints such as PLD
-/// are no access.  kNone for all other instruction sets.  Pure.
+/// are not accesses.  kNone for all other instruction sets.  Pure.
 DataAccess data_access(Isa isa, std::uint32_t opcode);
 
 }  // namespace waymark::isa

@@ -1,4 +1,4 @@
-// Packets to bytes: the parser's mirror.  See stm-itm.md 11.
+// Packets to bytes: the inverse of the parser.  See stm-itm.md 11.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace waymark::itm {
 
-/// Appends the bytes of `packet` to `out`, which is unchanged after an error.  `size` is taken as
-/// it stands, so that a value can have more bytes than it needs; a local timestamp of size 0 is the
+/// Appends the bytes of `packet` to `out`, which is unchanged after an error.  `size` is used
+/// unchanged, so a value can have more bytes than it needs; a local timestamp of size 0 is the
 /// short form.  An alignment synchronisation has `length` bytes, or six if that is 0.
 ///
-/// kInvalidArgument: a type that is no packet, or a value that its field cannot hold.
+/// kInvalidArgument: the type is not that of a packet, or a field cannot hold its value.
 Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out);
 
 /// The fewest payload bytes that hold the packet's value, source and flags.

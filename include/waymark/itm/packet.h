@@ -25,11 +25,11 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 13;
 
-/// Bits of Packet::source of a global timestamp.
-inline constexpr std::uint8_t kClockChange = 1 << 0;  ///< The frequency of the clock changed.
+/// Bits of Packet::source in a global timestamp.
+inline constexpr std::uint8_t kClockChange = 1 << 0;  ///< The clock frequency changed.
 inline constexpr std::uint8_t kClockWrap = 1 << 1;    ///< The upper half changed and will follow.
 
-/// Packet::source of an extension: the hardware bit, and the number of the value's highest bit.
+/// Packet::source of an extension: the hardware bit, and the position of the value's highest bit.
 inline constexpr std::uint8_t kExtensionHardware = 0x80;
 inline constexpr std::uint8_t kExtensionTopBit = 0x1F;
 
@@ -39,25 +39,25 @@ inline constexpr std::uint8_t kExtensionTopBit = 0x1F;
 /// |---|---|---|---|
 /// | kSoftware | port, 5 bits | data | 1, 2, 4 |
 /// | kHardware | discriminator, 5 bits | data | 1, 2, 4 |
-/// | kLocalTimestamp | TC, 2 bits | ticks since the one before | 0: in the header; 1..4 |
-/// | kGlobalTimestamp1 | kClockChange, kClockWrap | low bits, 7 a byte | 1..4 |
-/// | kGlobalTimestamp2 | | bits from 26 on, 7 a byte | 1..6 |
-/// | kExtension | see above | header bits, then 7 a byte | 0..4 |
+/// | kLocalTimestamp | TC, 2 bits | ticks since the last one | 0: in the header; 1..4 |
+/// | kGlobalTimestamp1 | kClockChange, kClockWrap | low bits, 7 per byte | 1..4 |
+/// | kGlobalTimestamp2 | | bits from 26 on, 7 per byte | 1..6 |
+/// | kExtension | see above | header bits, then 7 per byte | 0..4 |
 ///
-/// Of other types these three are 0.
+/// For other types these three are 0.
 struct Packet {
-  TraceIndex index = 0;  ///< Of its first byte.
+  TraceIndex index = 0;  ///< That of its first byte.
   std::uint64_t value = 0;
-  std::uint32_t length = 0;  ///< Bytes.
+  std::uint32_t length = 0;  ///< In bytes.
   PacketType type = PacketType::kNotSync;
-  PacketType error_type = PacketType::kNoErrorType;  ///< Of error packets: what was being read.
+  PacketType error_type = PacketType::kNoErrorType;  ///< For error packets: what was being read.
   std::uint8_t source = 0;
   std::uint8_t size = 0;
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
-  /// Synchronisation: the packet before took its first zeros, so that it was misread.
+  /// Synchronisation: its first zeros are in the previous packet, which was therefore misread.
   bool in_packet = false;
 
-  /// All that every packet has, but the index.
+  /// Sets the fields that every packet has, except for the index.
   void begin(PacketType new_type, std::size_t new_length) {
     value = 0;
     length = static_cast<std::uint32_t>(new_length);

@@ -16,53 +16,53 @@ namespace waymark::itm {
 
 using frames::ParserStatistics;
 
-/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
-/// unfinished packet between blocks, so that any chunking gives the same packets (but for
-/// Quirks::search_by_block).  A copy is a saved state (with the block that it reads).  One owner;
-/// not thread safe.
+/// Pull parser: feed() a block, call next() until it returns false, then feed() the next block.  It
+/// keeps at most one unfinished packet between blocks, so any chunking gives the same packets
+/// (except with Quirks::search_by_block).  A copy is a saved state (with the block that it reads).
+/// One owner; not thread safe.
 ///
-/// After a bad packet it searches the next alignment synchronisation, unless the configuration says
-/// that there is none.  Five zeros and 0x80 are one even if a cut packet before them took some of
-/// the zeros.  An alignment synchronisation may have any number of zeros: where they come
-/// to kMaxPacketBytes the oldest are given as unsynchronised or as a bad packet.
+/// After a bad packet it searches for the next alignment synchronisation, unless the configuration
+/// says that there is none.  Five zeros and 0x80 are one even if a cut packet before them took some
+/// of the zeros.  An alignment synchronisation may have any number of zeros: when there are more
+/// than kMaxPacketBytes, the oldest are given as unsynchronised bytes or as a bad packet.
 class Parser : frames::ZerosReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 16;
 
   explicit Parser(const Config& config);
 
-  /// The block before must be used up, and this one must live until it is.
+  /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
 
-  /// The next whole packet.  False: the block is used up.
+  /// Gives the next whole packet.  Returns false when the block is used up.
   bool next(Packet& packet);
 
-  /// Fills `out` from the front with whole packets and returns how many; less than its size only
-  /// when the block is used up.  packet_bytes() is that of the last.
+  /// Fills `out` from the front with whole packets and returns their number, which is less than its
+  /// size only when the block is used up.  packet_bytes() is that of the last.
   std::size_t next(std::span<Packet> out);
 
-  /// Reads on until the block is used up or the visitor says stop.  `Visitor` has
+  /// Reads on until the block is used up or the visitor stops it.  `Visitor` has
   ///   bool on_packet(const Packet& packet);
-  /// which returns false to stop after this packet, and perhaps
+  /// which returns false to stop after this packet, and may have
   ///   Packet& place();
-  /// which says where the next packet is to be made.  True: the visitor stopped it.
+  /// which gives the place where the next packet is made.  Returns true if the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
-  /// At the end of the trace: the unfinished packet, as kIncompleteEot, or unsynchronised bytes.
-  /// False: none.
+  /// At the end of the trace: gives the unfinished packet, as kIncompleteEot, or unsynchronised
+  /// bytes.  Returns false if there are none.
   bool finish(Packet& packet);
 
-  /// As at the start.
+  /// Returns to the initial state.
   void reset();
 
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
-  /// Bytes of the present block that are read.
+  /// The number of bytes of the current block that were read.
   [[nodiscard]] std::size_t position() const { return position_; }
 
-  /// Takes back what is left of the block; returns position().
+  /// Gives up the rest of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     cut_block(position_);
@@ -76,15 +76,15 @@ class Parser : frames::ZerosReader {
  private:
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
-  /// The packet at `position`; false: unfinished, and carried.
+  /// Reads the packet at `position`; false: unfinished, and carried.
   bool read_at(std::size_t position, Packet& packet);
   bool next_unsynced(Packet& packet);
   bool next_carried(Packet& packet);
   bool give_end_of_block(Packet& packet);
   void give(Packet& packet, PacketType type, std::size_t size);
   void give_unsynced(Packet& packet, std::size_t size);
-  /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed
-  /// then).
+  /// Reads the packet at `at`: returns its length, or 0 if more bytes are needed; then nothing has
+  /// changed.
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_groups(const std::uint8_t* at, std::size_t available, unsigned max_bytes,
@@ -98,7 +98,7 @@ class Parser : frames::ZerosReader {
 
   Config config_;
 
-  std::size_t position_ = 0;  ///< In the present block.
+  std::size_t position_ = 0;  ///< In the current block.
 
   // The unfinished packet, or the bytes of the unsynchronised search.
   std::vector<std::uint8_t> carry_;
@@ -106,13 +106,13 @@ class Parser : frames::ZerosReader {
   bool carried_ = false;
   // Zeros before something, at most kAsyncZeros.
   std::size_t carry_zeros_ = 0;      ///< Before the unfinished packet.
-  std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
+  std::vector<std::uint8_t> given_;  ///< The bytes of the last packet if they are in no block.
 
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
 
   bool synced_ = false;
-  bool candidate_ = false;  ///< What is carried may be an alignment synchronisation.
+  bool candidate_ = false;  ///< The carried bytes may be an alignment synchronisation.
   bool first_given_ = false;
 
   ParserStatistics statistics_;
@@ -132,8 +132,8 @@ bool Parser::parse(Visitor&& visitor) {
   }
 }
 
-// One round of the outer loop is one run.  Data packets are most of any stream: their length
-// follows from two bits, and their payload is one load.
+// Each iteration of the outer loop handles one run.  Data packets are most of any stream: their
+// length follows from two bits, and their payload takes one load.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
   const std::uint8_t* const data = data_;
@@ -146,7 +146,7 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     do {
       const std::uint8_t* const at = data + position;
       const std::uint8_t header = *at;
-      // A packet that is kept is made where it stays: copying one just made byte by byte is slow.
+      // A packet that is kept is made where it stays: copying what was just written is slow.
       Packet own;
       Packet* made = &own;
       if constexpr (requires { visitor.place(); }) made = &visitor.place();

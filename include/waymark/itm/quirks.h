@@ -1,6 +1,6 @@
-// Where the reference's packet processor and decoder depart from the architecture, one named flag
-// each.  All are off in native use and on in the compatible programs.  See stm-itm.md
-// 12 and 14.
+// The deviations of the reference's packet processor and decoder from the architecture, one named
+// flag each.  All are off in native use and on in the compatible programs.  See stm-itm.md 12 and
+// 14.
 #pragma once
 
 #include "waymark/base/named_quirk.h"
@@ -8,39 +8,39 @@
 namespace waymark::itm {
 
 struct Quirks {
-  /// Unsynchronised bytes are told of at the end of each block, and by the index of the block or of
-  /// the last zero byte rather than their own; zeros before the end of the trace are not told of.
+  /// Unsynchronised bytes are given at the end of each block, with the index of the block or of the
+  /// last zero byte rather than their own; zeros before the end of the trace are not given.
   /// Capture itm_only_raw, index 4
   bool search_by_block = false;
   /// A stream that begins with an alignment synchronisation has an empty unsynchronised packet
   /// before it.  `00 00 00 00 00 80`
   bool empty_unsynchronised = false;
-  /// After a bad packet the next byte is a header, although nothing says so, and zeros that a cut
-  /// packet took are none of the synchronisation after it.  `04 03`
+  /// After a bad packet the next byte is a header, although the configuration does not say so, and
+  /// zeros in a cut packet do not count for the synchronisation after it.  `04 03`
   bool goes_on_after_bad_packet = false;
-  /// The flag bits of a global timestamp are missing in the bytes of the packet.
-  /// `94 82 cf fa 77` is listed with 0x17
+  /// The flag bits of a global timestamp are missing in the bytes of the packet.  `94 82 cf fa 77`
+  /// is listed with 0x17
   bool timestamp_flags_cleared = false;
   /// Headers 80, 90, A0 and B0 are local timestamps.  `80 01`
   bool reserved_local_timestamps = false;
   /// A PMU overflow is listed as a reserved discriminator.  `1d 05`
   bool pmu_overflow_reserved = false;
-  /// A bad packet ends decoding.  Capture itm_only_raw, 40 bytes from offset 182 on zeroed
+  /// A bad packet ends decoding.  Capture itm_only_raw, with 40 bytes from offset 182 on zeroed
   bool bad_packet_is_fatal = false;
   /// A reset takes effect with the first packet after it.
   bool late_reset = false;
-  /// Elements lack the marks of a valid timestamp and of a changed clock.  `94 82 cf fa 37`
+  /// Elements lack the flags for a valid timestamp and for a changed clock.  `94 82 cf fa 37`
   bool element_flags_lost = false;
   /// The upper half of a global timestamp makes an element even if no lower half was seen.
   bool upper_half_alone = false;
-  /// What contradicts ITM_TCR is not told.  `94 82 cf fa 37` with GTSFREQ 0
+  /// Contradictions of ITM_TCR are not reported.  `94 82 cf fa 37` with GTSFREQ 0
   bool contradictions_untold = false;
 
-  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
-/// Their names; the order stays as it is.
+/// Their names; the order must not change.
 inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
     {"search_by_block", &Quirks::search_by_block},
     {"empty_unsynchronised", &Quirks::empty_unsynchronised},

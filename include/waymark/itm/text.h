@@ -1,4 +1,4 @@
-// The listing's wording of ITM packets.  See stm-itm.md 13.
+// The wording of ITM packets in listings.  See stm-itm.md 13.
 #pragma once
 
 #include <string_view>

@@ -11,7 +11,7 @@
 
 namespace waymark::ptm {
 
-/// All that an atom packet says: laid out as the fields of Packet from its type on.
+/// The whole content of an atom packet, laid out as the fields of Packet from its type on.
 struct AtomPacket {
   PacketType type = PacketType::kAtom;
   PacketType error_type = PacketType::kNoErrorType;
@@ -31,7 +31,7 @@ namespace detail {
 
 // The newest atom is at [1], the oldest at [count]; 0 is E.
 consteval AtomPacket make_atom_packet(unsigned header) {
-  // The highest 1 of [6:2] tells how many; [6:3] = 0 is one, whatever [2] is.
+  // The position of the highest 1 in [6:2] gives the count; [6:3] = 0 is one atom, whatever [2] is.
   const auto count = static_cast<unsigned>(std::bit_width((header & 0x7CU) | 4U)) - 2U;
   AtomPacket packet;
   packet.atom_count = static_cast<std::uint8_t>(count);
@@ -50,12 +50,12 @@ inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
 
 }  // namespace detail
 
-/// The atoms of a header when not cycle-accurate; is_atom_header(header).
+/// The atoms of a header in a trace that is not cycle-accurate; is_atom_header(header).
 constexpr const AtomPacket& atom_packet(std::uint8_t header) {
   return detail::kAtomPackets[header >> 1 & 0x3F];
 }
 
-/// Writes an atom packet over the fields of `to` that it has.
+/// Writes an atom packet over the fields of `to` that an atom packet has.
 inline void copy_atoms(const AtomPacket& from, Packet& to) {
   static_assert(
       offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&

@@ -1,4 +1,4 @@
-// The registers of a PTM (PFT 1.0 and 1.1) and what decoding needs of them.  See ptm.md
+// The registers of a PTM (PFT 1.0 and 1.1), and what decoding needs from them.  See ptm.md
 // 1.
 #pragma once
 

@@ -22,8 +22,8 @@ namespace waymark::ptm {
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk;
 
-/// What a decoder keeps from one packet to the next, but for what it only remembers of the image.
-/// Sheet section 8.
+/// What a decoder keeps between packets, except for what it only remembers of the image.  See
+/// ptm.md 8.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitIsync, kDecode };
 
@@ -36,23 +36,23 @@ struct DecoderState {
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.
   TraceIndex packet_index_ = 0;
-  std::uint8_t time_bits_ = 0;           ///< Low bits of the time that packets since a loss told.
+  std::uint8_t time_bits_ = 0;           ///< Low bits of the time sent since the last loss.
   std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
 
-  // Where execution is.  While block_ is set it alone says so.
+  // Where execution is.  While block_ is set, block_ alone gives it.
   bool valid_ = false;
   isa::Isa isa_ = isa::Isa::kUnknown;
   std::uint64_t address_ = 0;
 
-  Element context_;  ///< Context fields of every element.
-  Element range_;    ///< The same as the beginning of a range.
+  Element context_;  ///< The context fields of every element.
+  Element range_;    ///< The same at the start of a range.
 
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
 
-/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
-/// Elements come in the order of their packets; nothing is held back.  One owner; not thread safe.
-/// `image` must outlive it.
+/// Pull decoder: call accept() with a packet, then drain() until it is not busy(), then go on with
+/// the next packet.  Elements come in the order of their packets; nothing is held back.  One owner;
+/// not thread safe.  `image` must outlive the decoder.
 class Decoder : private DecoderState {
  public:
   /// `flags` are DecodeFlag bits (waymark/tree/source.h).
@@ -61,11 +61,11 @@ class Decoder : private DecoderState {
 
   void accept(const Packet& packet) { put(packet, nullptr, nullptr); }
 
-  /// As accept() and drain(): writes from `out` on and returns the new position.  What does not fit
-  /// before `end` makes the decoder busy().
+  /// As accept() and drain(): writes from `out` on and returns the new position.  If the elements
+  /// do not fit before `end`, the decoder is busy().
   Element* put(const Packet& packet, Element* out, Element* end);
 
-  /// The fast way of an atom packet, possible when straight(); otherwise accept() it.
+  /// The fast path for an atom packet.  It may be used when straight(); otherwise call accept().
   [[nodiscard]] bool straight() const { return state_ == State::kDecode; }
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end);
 
@@ -73,48 +73,48 @@ class Decoder : private DecoderState {
   [[nodiscard]] static constexpr bool running() { return false; }
   static Element* resume(Element* out, Element* /*end*/) { return out; }
 
-  /// No more packets: the end-of-trace element comes out of drain().
+  /// There are no more packets: drain() gives the end-of-trace element.
   void end_of_trace();
 
-  /// Fills `out` from the front; returns how many.  Stops early where a diagnostic must be reported
-  /// first (has_diagnostics()) or a context must be seen before memory is read under it.
+  /// Fills `out` from the front; returns the number of elements.  Stops early if a diagnostic must
+  /// be reported first (has_diagnostics()), or a context seen before memory is read under it.
   std::size_t drain(std::span<Element> out);
 
-  /// Something is left for drain() to do.
+  /// There is something left for drain() to do.
   [[nodiscard]] bool busy() const { return busy_; }
 
-  /// Records whose place is after all elements drained so far.
+  /// Records whose place is after all elements that were drained.
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
 
-  /// A fatal error: nothing more comes before reset().
+  /// A fatal error: nothing more is given before reset().
   [[nodiscard]] bool failed() const { return failed_; }
 
   /// Waits for synchronisation again; ptm.md 8.
   void reset();
 
-  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
-  /// keeps what no synchronisation point restates.
+  /// Bytes are missing before the next packet: the decoder waits for synchronisation without
+  /// reporting it, and keeps the state that no synchronisation point restates.
   void jump();
 
-  /// Goes on where `other` is, which decodes the same stream; the block cache stays.  Both have
-  /// given all elements.
+  /// Continues from the state of `other`, which decodes the same stream; the block cache stays.
+  /// Both must have given all elements.
   void restore(const Decoder& other);
 
-  /// What comes next will be decoded alike.  Both have given all elements.
+  /// Both will decode what follows in the same way.  Both must have given all elements.
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
-  /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
+  /// The image has changed, or its callbacks may answer differently: forgets what was read before.
   void refresh();
 
-  /// Longest range in instructions; 0: no limit.
+  /// The longest range, in instructions; 0: no limit.
   void set_range_limit(std::uint32_t instructions);
 
   [[nodiscard]] const flow::Follower& follower() const { return follower_; }
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
-  /// What is simple can be counted at once.
+  /// Simple packets can be counted directly, without elements.
   [[nodiscard]] static constexpr bool counts_straight() { return true; }
   [[nodiscard]] const Config& config() const { return config_; }
 
@@ -122,16 +122,16 @@ class Decoder : private DecoderState {
   template <class Host, bool kCycles, bool kReturns>
   friend class CountingWalk;
 
-  /// Which packet a walk is for: it names it in records.
+  /// The packet that a walk is for: records name it.
   enum class Cause : std::uint8_t { kAtom, kBranch, kWaypointUpdate };
 
-  /// What a packet says of time.
+  /// What a packet says about time.
   struct Cycles {
     bool present = false;
     std::uint32_t count = 0;
   };
 
-  /// One packet makes no more elements: five ranges, "not accessible", a lost cycle count.
+  /// The most elements of one packet: five ranges, "not accessible", a lost cycle count.
   static constexpr std::size_t kMostElements = 8;
 
   [[nodiscard]] DecoderState settled_state() const;
@@ -153,7 +153,7 @@ class Decoder : private DecoderState {
   void follow_as(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
   void follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
   void follow_branch(TraceIndex index, Cycles cycles);
-  /// The flow goes on at `address`, which the block before may remember as a guess.
+  /// Execution continues at `address`, which the previous block may remember as a guess.
   void go_to(std::uint64_t address, isa::Isa isa);
   void lose_flow();
   void stuck(const flow::Block& block, TraceIndex index, Cycles cycles, Cause cause);
@@ -178,14 +178,14 @@ class Decoder : private DecoderState {
   std::uint32_t flags_;
   flow::Follower follower_;
   bool return_stack_on_;
-  std::uint64_t flushes_ = 0;  ///< Of the follower, when the stack's callers were valid.
+  std::uint64_t flushes_ = 0;  ///< The follower's, when the callers on the stack were valid.
   bool callbacks_;
 
   flow::BlockPointer block_;
-  flow::BlockPointer from_;  ///< The block before, for its links.
+  flow::BlockPointer from_;  ///< The previous block, for its links.
   bool from_taken_ = false;
 
-  // Output: straight to the client's span, or to staged_ when that has too little room.
+  // Output: directly to the client's span, or to staged_ if the span has too little space.
   Element* out_ = nullptr;
   Element* client_ = nullptr;
   Element* client_end_ = nullptr;

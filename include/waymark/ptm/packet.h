@@ -29,21 +29,21 @@ enum class PacketType : std::uint8_t {
   kReserved = 17,
 };
 
-/// An address as far as it is known: what packets compress against.
+/// As much of an address as is known; packets compress addresses against it.
 struct Address {
   std::uint32_t value = 0;
-  std::uint8_t valid_bits = 0;   ///< Low bits known; the rest are printed as '?'.
-  std::uint8_t update_bits = 0;  ///< Low bits that this packet carried.
+  std::uint8_t valid_bits = 0;   ///< The number of known low bits; the rest are printed as '?'.
+  std::uint8_t update_bits = 0;  ///< The number of low bits that this packet carried.
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// The PE state that packets tell.  What a packet does not carry keeps the earlier value.
+/// The PE state that packets report.  What a packet does not carry keeps its earlier value.
 struct Context {
   std::uint32_t context_id = 0;
   std::uint8_t vmid = 0;
   bool ns = false;                  ///< Non-secure.
   bool hyp = false;                 ///< Hyp mode.
-  bool alt_isa = false;             ///< As the last packet that carries the bit says.
+  bool alt_isa = false;             ///< From the last packet that carries the bit.
   bool updated = false;             ///< This packet carried ns.
   bool updated_context_id = false;  ///< This packet carried a context ID.
   friend bool operator==(const Context&, const Context&) = default;
@@ -56,23 +56,23 @@ enum class IsyncReason : std::uint8_t {
   kDebugExit = 3,
 };
 
-/// A packet that the registers do not allow: they are not those of this trace.
+/// A packet that the registers do not allow: the registers belong to another trace.
 enum class Doubt : std::uint8_t {
   kNone,
-  kCycleCountForm,     ///< What should be a cycle count is not formed like one.
-  kContextIdOff,       ///< A context ID packet although its size is 0.
+  kCycleCountForm,     ///< A cycle count is expected, but the bytes do not have its form.
+  kContextIdOff,       ///< A context ID packet although the size of context IDs is 0.
   kTimestampTooLong,   ///< A timestamp of more than 48 bits.
-  kCycleCountsInFlow,  ///< Reserved headers where cycle counts would be.
+  kCycleCountsInFlow,  ///< Reserved headers where cycle counts are expected.
 };
 inline constexpr std::size_t kDoubtCount = 5;
 
-/// One packet.  `type` decides which other fields have meaning; the rest are stale.
+/// One packet.  `type` decides which other fields are meaningful; the rest are stale.
 struct Packet {
-  TraceIndex index = 0;  ///< Of its first byte.
-  // From here to `cycle_count` as in AtomPacket.
+  TraceIndex index = 0;  ///< That of its first byte.
+  // The fields from here to `cycle_count` are as in AtomPacket.
   PacketType type = PacketType::kNotSync;
-  PacketType error_type = PacketType::kNoErrorType;  ///< Of kBadSequence: what was being read.
-  std::uint16_t length = 0;                          ///< Bytes.
+  PacketType error_type = PacketType::kNoErrorType;  ///< For kBadSequence: what was being read.
+  std::uint16_t length = 0;                          ///< In bytes.
   std::uint8_t atom_count = 0;
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
   bool has_cycle_count = false;
@@ -81,20 +81,20 @@ struct Packet {
   std::uint32_t cycle_count = 0;
 
   isa::Isa isa = isa::Isa::kUnknown;  ///< After this packet.
-  bool isa_changed = false;           ///< Against the packet before.
+  bool isa_changed = false;           ///< Compared with the previous packet.
   IsyncReason reason = IsyncReason::kPeriodic;
-  /// Of a branch: bytes of exception information, 0 to 2.  Of a waypoint update: 0 or 1.
+  /// Bytes of exception information: 0 to 2 for a branch, 0 or 1 for a waypoint update.
   std::uint8_t info_bytes = 0;
-  std::uint16_t exception = 0;      ///< Exception number, 9 bits; with info_bytes of a branch.
-  std::uint8_t timestamp_bits = 0;  ///< Low bits that a timestamp packet carried.
-  /// A-sync: the packet before took its first zeros, so that something before it was misread.
+  std::uint16_t exception = 0;      ///< Exception number, 9 bits; if a branch has info_bytes.
+  std::uint8_t timestamp_bits = 0;  ///< The number of low bits that a timestamp packet carried.
+  /// A-sync: its first zeros are in the packet before it, so something before it was misread.
   bool in_packet = false;
-  bool clock_changed = false;  ///< Timestamp: it is the first of a new clock frequency.
+  bool clock_changed = false;  ///< Timestamp: the first after a change of the clock frequency.
   Address address;
   Context context;
-  std::uint64_t timestamp = 0;  ///< Whole value after the update, as the unit encodes it.
+  std::uint64_t timestamp = 0;  ///< The whole value after the update, as the unit encodes it.
 
-  /// The fields that every packet has, but the index.
+  /// Sets the fields that every packet has, except for the index.
   void begin(PacketType new_type, std::size_t new_length) {
     type = new_type;
     error_type = PacketType::kNoErrorType;

@@ -18,27 +18,27 @@ namespace waymark::ptm {
 
 using frames::ParserStatistics;
 
-/// What a parser keeps from one block to the next; ptm.md 2.
+/// What a parser keeps between blocks; ptm.md 2.
 struct ParserState {
-  /// No packet is longer, nor a chunk of unsynchronised bytes.
+  /// The largest size of a packet, and of a chunk of unsynchronised bytes.
   static constexpr std::size_t kMaxPacketBytes = 32;
 
   // The unfinished packet.
   std::array<std::uint8_t, kMaxPacketBytes> carry_{};
   std::size_t carry_size_ = 0;
   std::array<TraceIndex, kMaxPacketBytes> carry_index_{};
-  std::size_t carry_zeros_ = 0;  ///< Before it.
+  std::size_t carry_zeros_ = 0;  ///< Before the packet.
 
-  // The search for the first A-sync: bytes that are none, and then zeros that may be one.
+  // The search for the first A-sync: other bytes, then zeros that may belong to an A-sync.
   bool synced_ = false;
   std::array<std::uint8_t, kMaxPacketBytes> unsynced_{};
   std::array<TraceIndex, kMaxPacketBytes> unsynced_index_{};
-  std::size_t unsynced_size_ = 0;  ///< With the zeros.
+  std::size_t unsynced_size_ = 0;  ///< Includes the zeros.
   std::size_t zeros_ = 0;
   bool first_chunk_given_ = false;
-  bool jumped_ = false;  ///< The search began with a jump: its chunks are none of the stream's.
-  bool first_chunk_given_before_ = false;  ///< The jump.
-  std::uint8_t doubtful_bytes_ = 0;        ///< So many more are looked at for cycle counts.
+  bool jumped_ = false;  ///< The search began with a jump: its chunks are not chunks of the stream.
+  bool first_chunk_given_before_ = false;  ///< The value before the jump.
+  std::uint8_t doubtful_bytes_ = 0;        ///< Bytes still to be checked for cycle counts.
 
   // Registers that packets update; ptm.md 2.
   Address address_;
@@ -46,54 +46,54 @@ struct ParserState {
   bool alt_isa_ = false;  ///< The variable of ptm.md 5.3.
   Context context_;
   std::uint64_t timestamp_ = 0;
-  // How often each doubt arose since the last A-sync, and which were told.
+  // How often each doubt arose since the last A-sync, and which doubts were reported.
   std::array<std::uint8_t, kDoubtCount> doubts_{};
   std::array<bool, kDoubtCount> doubts_told_{};
 
   friend bool operator==(const ParserState&, const ParserState&) = default;
 };
 
-/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
-/// unfinished packet between blocks, so that any chunking gives the same packets (but for
-/// Quirks::chunks_end_with_blocks).  After a bad packet it searches for the next A-sync.  Five
-/// zeros and 0x80 are one even if the packet before took some of the zeros: damage before it was
-/// not seen then, and the A-sync is shorter by them.  A copy is a saved state (with the block that
-/// it reads).  One owner; not thread safe.
+/// Pull parser: feed() a block, call next() until it returns false, then feed() the next block.  It
+/// keeps at most one unfinished packet between blocks, so any chunking gives the same packets
+/// (except with Quirks::chunks_end_with_blocks).  After a bad packet it searches for the next
+/// A-sync.  Five zeros and 0x80 are an A-sync even if the packet before them took some of the
+/// zeros: then damage before it went unnoticed, and the A-sync is shorter by those zeros.  A copy
+/// is a saved state (with the block that it reads).  One owner; not thread safe.
 class Parser : private ParserState, frames::ZerosReader {
  public:
   using ParserState::kMaxPacketBytes;
 
   explicit Parser(const Config& config, const Quirks& quirks = {});
 
-  /// The block before must be used up, and this one must live until it is.
+  /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
 
-  /// The next whole packet.  False: the block is used up.
+  /// Gives the next whole packet.  Returns false when the block is used up.
   bool next(Packet& packet);
 
-  /// Fills `out` from the front with whole packets and returns how many; less than its size only
-  /// when the block is used up.  Of each packet only the fields that its type carries are written.
-  /// packet_bytes() is that of the last.
+  /// Fills `out` from the front with whole packets and returns their number, which is less than its
+  /// size only when the block is used up.  Only the fields that the type of a packet carries are
+  /// written.  packet_bytes() are those of the last packet.
   std::size_t next(std::span<Packet> out);
 
-  /// Reads on until the block is used up or the visitor says stop.  `Visitor` has
+  /// Reads on until the block is used up or the visitor stops it.  `Visitor` has
   ///   bool on_atoms(TraceIndex index, const AtomPacket& atoms);
   ///   bool on_packet(const Packet& packet);
-  /// which return false to stop after this packet.  True: the visitor stopped it.
+  /// which return false to stop after this packet.  Returns true if the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
   /// At the end of the trace: the unfinished packet, as kIncompleteEot.  False: none.
   bool finish(Packet& packet);
 
-  /// Unsynchronised again; nothing is known of addresses, context and time.
+  /// Loses synchronisation and forgets addresses, context and time.
   void reset();
 
-  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
-  /// restates stays.
+  /// Bytes are missing before the next block: the parser loses synchronisation, but keeps the state
+  /// that no synchronisation point restates.
   void jump();
 
-  /// What comes next will be read alike.  Both have used up their blocks.
+  /// Both will read what follows in the same way.  Both must have used up their blocks.
   [[nodiscard]] bool same_state(const Parser& other) const {
     return settled_state() == other.settled_state() &&
            zeros_before_next() == other.zeros_before_next();
@@ -104,10 +104,10 @@ class Parser : private ParserState, frames::ZerosReader {
     return {raw_ != nullptr ? raw_ : held_.data(), raw_size_};
   }
 
-  /// Bytes of the present block that are read.
+  /// The number of bytes of the current block that were read.
   [[nodiscard]] std::size_t position() const { return position_; }
 
-  /// Takes back what is left of the block; returns position().
+  /// Gives up the rest of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     cut_block(position_);
@@ -125,12 +125,12 @@ class Parser : private ParserState, frames::ZerosReader {
     jumped_ = first_chunk_given_before_ = false;
   }
 
-  static constexpr std::size_t kMaxZeros = 16;   ///< Then the oldest are told as unsynchronised.
-  static constexpr std::size_t kChunkSize = 16;  ///< Unsynchronised bytes are told in these.
+  static constexpr std::size_t kMaxZeros = 16;   ///< After these, the oldest are unsynchronised.
+  static constexpr std::size_t kChunkSize = 16;  ///< The size of chunks of unsynchronised bytes.
   static constexpr std::size_t kMaxBranch = 12;
   static constexpr std::uint8_t kAsyncEnd = 0x80;
   static constexpr std::uint8_t kDoubtFound =
-      0xFF;  ///< Of doubtful_bytes_: the next chunk says it.
+      0xFF;  ///< A value of doubtful_bytes_: the next chunk reports it.
 
   template <bool kCycles, class Visitor>
   bool parse_in_sync(Visitor& visitor);
@@ -140,45 +140,45 @@ class Parser : private ParserState, frames::ZerosReader {
   /// Gives `size` of the unsynchronised bytes as a chunk.
   void give_chunk(Packet& packet, std::size_t size);
   [[nodiscard]] bool at_segment_end() const;
-  /// Keeps what is behind the first `size` bytes that are carried.
+  /// Keeps the carried bytes after the first `size`.
   void drop_carried(std::size_t size);
-  /// Of a bad packet: what comes next is searched.
+  /// After a bad packet: the search begins.
   void lose_sync();
   void doubt_unsynced(std::uint8_t byte);
 
-  // Readers: the length of the packet at `at`, or 0 if more bytes are needed (nothing has changed
-  // then).  A reader that is not kChecked may look at kMaxBranch bytes.
+  // Readers: return the length of the packet at `at`, or 0 if more bytes are needed; then nothing
+  // has changed.  A reader that is not kChecked may look at kMaxBranch bytes.
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   template <bool kChecked, bool kCycles>
   std::size_t read_branch(const std::uint8_t* at, std::size_t available, Packet& packet);
-  /// A branch of one to four address bytes and no information, which is nearly every one: without
-  /// a branch on how many.  0: it is another, and nothing has changed.
+  /// A branch with one to four address bytes and no information, as nearly every one is; read
+  /// without a branch on the number of bytes.  0: it is another kind, and nothing has changed.
   template <bool kCycles>
   std::size_t read_short_branch(const std::uint8_t* at, Packet& packet);
   std::size_t read_waypoint_update(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_isync(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_async(const std::uint8_t* at, std::size_t available, Packet& packet);
-  /// Zeros in front of `at`, which is in the block or what is carried: kAsyncZeros stands for more.
+  /// Zeros before `at`, which is in the block or in the carried bytes: at most kAsyncZeros.
   [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
     return at == carry_.data() ? carry_zeros_ : zeros_before(static_cast<std::size_t>(at - data_));
   }
-  /// The end of an A-sync of which `zeros` are its own.
+  /// The end of an A-sync that has `zeros` zeros of its own.
   std::size_t take_async(std::size_t zeros, Packet& packet);
   std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet);
 
-  /// Bits of an address as A0 to A4 hold them, in the Thumb view.
+  /// The bits of an address as A0 to A4 hold them, in the Thumb view.
   struct AddressField {
     std::uint64_t bits = 0;
-    unsigned count = 0;  ///< Bytes.
+    unsigned count = 0;  ///< The number of bytes.
     std::uint8_t last = 0;
   };
   template <bool kChecked>
   static AddressField read_address(const std::uint8_t* at, std::size_t available);
-  /// Takes the address into the registers and the packet.
+  /// Updates the registers and the packet with the address.
   void apply_address(const AddressField& field, Packet& packet);
 
-  /// Member by member: a copy of the whole would wait for the stores of its parts.
+  /// Member by member: a copy of the whole struct would wait for the stores of its parts.
   void set_address(std::uint32_t value, unsigned width, Packet& packet) {
     const auto update_bits = static_cast<std::uint8_t>(width);
     const std::uint8_t valid_bits = std::max(address_.valid_bits, update_bits);
@@ -194,7 +194,7 @@ class Parser : private ParserState, frames::ZerosReader {
   template <bool kChecked>
   static CycleCount read_cycle_count(const std::uint8_t* at, std::size_t available);
 
-  /// Marks the packet if this doubt arose so often that it is no accident, and was not told.
+  /// Marks the packet if this doubt arose too often to be chance and was not reported yet.
   void doubt(Packet& packet, Doubt what);
 
   void took(std::size_t position, std::size_t length) {
@@ -209,15 +209,15 @@ class Parser : private ParserState, frames::ZerosReader {
   bool long_timestamps_;
   std::uint8_t context_id_bytes_;
 
-  std::size_t position_ = 0;  ///< In the present block.
+  std::size_t position_ = 0;  ///< In the current block.
 
-  // Bytes of the last packet: in the block, or where raw_ is nullptr in held_.
+  // The bytes of the last packet: in the block, or in held_ if raw_ is nullptr.
   std::array<std::uint8_t, kMaxPacketBytes> held_{};
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
 
   ParserStatistics statistics_;
-  Packet packet_;  ///< What parse() hands to its visitor.
+  Packet packet_;  ///< What parse() passes to its visitor.
 };
 
 template <bool kChecked>
@@ -230,7 +230,7 @@ Parser::AddressField Parser::read_address(const std::uint8_t* at, std::size_t av
     if (kChecked && available <= i) return {};
     byte = at[i];
     if (i == 4) {
-      // How many bits of this byte are address depends on the instruction set.
+      // The instruction set determines how many bits of this byte are address bits.
       field.bits |= std::uint64_t{byte} << 28;
       ++i;
       break;
@@ -264,8 +264,8 @@ inline void Parser::apply_address(const AddressField& field, Packet& packet) {
   std::uint64_t value = field.bits;
   unsigned width = 7 * field.count - (field.count == 1 ? 0 : 1);
   if (field.count == 5) {
-    // The last byte stands at [35:28]: Jazelle has five bits of address in it, Thumb four, ARM
-    // three.
+    // The last byte is at [35:28].  It has five address bits in Jazelle, four in Thumb and three in
+    // ARM.
     const unsigned kind = field.last >> 4 & 3U;
     unsigned bits = 31;
     isa = Isa::kA32;
@@ -301,7 +301,7 @@ std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, P
   if (kChecked && field.count == 0) return 0;
   std::size_t length = field.count;
   unsigned info_bytes = 0;
-  // A lone address byte has address bits where longer ones have the flag.
+  // A single address byte has address bits where longer ones have the flag.
   if (field.count > 1 && (field.last & 0x40) != 0) {
     if (kChecked && available <= length) return 0;
     info_bytes = (at[length] & 0x80) != 0 ? 2 : 1;
@@ -344,8 +344,8 @@ std::size_t Parser::read_short_branch(const std::uint8_t* at, Packet& packet) {
   std::memcpy(&bytes, at, sizeof bytes);
   if constexpr (std::endian::native == std::endian::big) bytes = std::byteswap(bytes);
   const std::uint32_t ends = ~bytes & 0x80808080U;
-  // The lowest byte without a continuation bit is the last; in it bit 6 is a flag, if it is not
-  // also the first.
+  // The lowest byte without a continuation bit is the last.  Its bit 6 is a flag, unless it is also
+  // the first byte.
   const std::uint32_t end = ends & (0U - ends);
   const bool a32 = isa_ == isa::Isa::kA32;
   const bool plain_isa = a32 || (isa_ == isa::Isa::kT32 && !alt_isa_);
@@ -388,7 +388,7 @@ bool Parser::parse(Visitor&& visitor) {
   }
 }
 
-// One round of the outer loop is one run.
+// Each iteration of the outer loop handles one run.
 template <bool kCycles, class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
   const std::uint8_t* const data = data_;

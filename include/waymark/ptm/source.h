@@ -11,7 +11,7 @@
 namespace waymark::ptm {
 
 /// `image` must outlive the source; it may be nullptr only when `options.decode` is false.
-/// kInvalidArgument: it is nullptr all the same.
+/// kInvalidArgument: `image` is nullptr although `options.decode` is true.
 Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
                                             const SourceOptions& options);
 

@@ -1,4 +1,4 @@
-// The listing's wording of PTM packets.  See ptm.md 4 to 6.
+// The wording of PTM packets in listings.  See ptm.md 4 to 6.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ std::string_view packet_name(PacketType type);
 /// "IRQ"; "Unknown" beyond 15.
 std::string_view exception_name(std::uint32_t number);
 
-/// The same for who names exceptions of any protocol; the profile makes no difference.
+/// The same for callers that name exceptions of any protocol; the profile makes no difference.
 void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile profile);
 
 /// "ARM(32)", "Thumb2".

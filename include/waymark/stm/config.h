@@ -1,4 +1,4 @@
-// The registers of an STM and how its stream is to be read.  See stm-itm.md 1, 8.
+// The registers of an STM, and how its stream is read.  See stm-itm.md 1, 8.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace waymark::stm {
 
-/// How fields of several nibbles are sent.  Bytes always carry the low nibble first.
+/// The order in which fields of several nibbles are sent.  Bytes always have the low nibble first.
 enum class NibbleOrder : std::uint8_t {
   kMostFirst,   ///< As CoreSight hardware sends them.
   kLeastFirst,  ///< As MIPI's SyS-T simulator and Zephyr's STP writer do.
-  /// Most first until frequencies, timestamps or an extended VERSION packet show the other one;
+  /// kMostFirst, until frequencies, timestamps or an extended VERSION packet show the other order;
   /// see nibble_order.h.
   kAuto,
 };
 
-/// Plain register values.  Decoding needs the trace ID only; the rest is checked against the trace.
+/// Plain register values.  Decoding needs only the trace ID; the rest is compared with the trace.
 struct Config {
   std::uint32_t stmtcsr = 0;
   std::uint32_t stmdevid = 0xFF;
@@ -27,7 +27,7 @@ struct Config {
   [[nodiscard]] constexpr TraceId trace_id() const {
     return static_cast<TraceId>(bits<22, 16>(stmtcsr));
   }
-  /// Timestamps carry values; otherwise they are sent empty.
+  /// Timestamps carry values; otherwise they are empty.
   [[nodiscard]] constexpr bool timestamps_enabled() const { return bit<1>(stmtcsr); }
   [[nodiscard]] constexpr std::uint32_t highest_master() const { return bits<7, 0>(stmdevid); }
   [[nodiscard]] constexpr std::uint32_t channel_count() const { return stmspfeat3r; }

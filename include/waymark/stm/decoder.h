@@ -15,10 +15,10 @@
 
 namespace waymark::stm {
 
-/// What a decoder keeps from one packet to the next; stm-itm.md 9.
+/// What a decoder keeps between packets; stm-itm.md 9.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
-  /// More than any packet can tell: of sums of differences none tells the whole.
+  /// More than any packet can carry: packets with differences never give the whole time.
   static constexpr std::uint8_t kAllBits = 65;
 
   static constexpr std::uint16_t kWholeTime = kElementHasTimestamp;
@@ -32,12 +32,12 @@ struct DecoderState {
   std::uint16_t channel_ = 0;
   bool id_valid_ = false;
   bool time_known_ = false;  ///< A timestamp was not empty.
-  /// Low bits of the time that packets since a loss told; at the start the rest is 0.
+  /// The low bits of the time that were sent since the last loss; at the start the rest is 0.
   std::uint8_t time_bits_ = kAllBits;
   std::uint8_t whole_time_bits_ = 64;
-  std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is not whole.
+  std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is incomplete.
 
-  // What the registers deny and the trace has shown; each is told once.
+  // What the registers rule out and the trace has shown; each is reported once.
   bool told_timestamp_ = false;
   bool told_master_ = false;
   bool told_channel_ = false;
@@ -45,23 +45,23 @@ struct DecoderState {
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
 
-/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
-/// One owner; not thread safe.
+/// Pull decoder: call accept() with a packet, then drain() until it is not busy(), then go on with
+/// the next packet.  One owner; not thread safe.
 ///
-/// One element for each packet that carries data, an event or a time; a timestamp is part of the
-/// element of its packet.  An empty one repeats the last one; before that, as with timestamps off,
-/// the time is not known (no kElementHasTimestamp).  After a loss of synchronisation its upper bits
-/// are not, until a timestamp has all 64.  Master and channel are those in force; they
-/// are valid from the first M8 or M16 on, and again after a global error or a loss of
-/// synchronisation.
+/// There is one element for each packet that carries data, an event or a time; the timestamp is
+/// part of the element of its packet.  An empty timestamp repeats the last one; before the first,
+/// or with timestamps off, the time is unknown (no kElementHasTimestamp).  After a loss of
+/// synchronisation its upper bits are unknown until a timestamp has all 64.  Master and channel are
+/// the current ones; they are valid from the first M8 or M16 on, and become invalid with a global
+/// error or a loss of synchronisation.
 class Decoder : private DecoderState {
  public:
   explicit Decoder(const Config& config, const Quirks& quirks = {});
 
   void accept(const Packet& packet);
 
-  /// accept() and drain() at once: writes from `out` on, where there is room, and returns the new
-  /// position.  busy() after it: drain() comes next.
+  /// accept() and drain() in one call: writes from `out` on, as far as there is space, and returns
+  /// the new position.  If the decoder is busy() afterwards, call drain().
   Element* put(const Packet& packet, Element* out, Element* end) {
     if (state_ != State::kDecode || out == end) [[unlikely]] {
       accept(packet);
@@ -81,39 +81,39 @@ class Decoder : private DecoderState {
     return out;
   }
 
-  /// No more packets: the end-of-trace element comes out of drain().
+  /// There are no more packets: drain() gives the end-of-trace element.
   void end_of_trace();
 
-  /// Fills `out` from the front; returns how many.  0 where a diagnostic must be reported first.
+  /// Fills `out` from the front; returns the number.  0 if a diagnostic must be reported first.
   std::size_t drain(std::span<Element> out);
 
   [[nodiscard]] bool busy() const { return count_ != 0 || !diagnostics_.empty(); }
 
-  /// Records whose place is after all elements drained so far, and before the next one.
+  /// Records whose place is after all elements that were drained, and before the next one.
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
 
-  /// Only with Quirks::bad_packet_is_fatal: nothing more comes before reset().
+  /// Only with Quirks::bad_packet_is_fatal: nothing more is given before reset().
   [[nodiscard]] bool failed() const { return state_ == State::kFailed; }
 
-  /// As the parser's reset().
+  /// Like the parser's reset().
   void reset();
 
-  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
-  /// keeps what no synchronisation point restates.
+  /// Bytes are missing before the next packet: the decoder waits for synchronisation without
+  /// reporting it, and keeps the state that no synchronisation point restates.
   void jump() {
     if (state_ != State::kNoSync) state_ = State::kWaitSync;
   }
 
-  /// Goes on where `other` is, which decodes the same stream.  Both have given all elements.
+  /// Continues from the state of `other`, which decodes the same stream.  Both gave all elements.
   void restore(const Decoder& other) {
     static_cast<DecoderState&>(*this) = other;
     count_ = 0;
     diagnostics_.clear();
   }
 
-  /// What comes next will be decoded alike.  Both have given all elements.
+  /// Both will decode what follows in the same way.  Both have given all elements.
   [[nodiscard]] bool same_state(const Decoder& other) const {
     return static_cast<const DecoderState&>(*this) == static_cast<const DecoderState&>(other);
   }
@@ -122,9 +122,9 @@ class Decoder : private DecoderState {
   void clear_state();
   void lose_time();
   void take_version(const Packet& packet);
-  /// The element of a packet in sync; false: it has none.
+  /// Makes the element of a synchronised packet; false: it has none.
   bool make(const Packet& packet, Element& element);
-  /// The element of a packet that has one.
+  /// Fills in the element of a packet that has one.
   void fill(const Packet& packet, unsigned flags, SwTraceKind kind, Element& element) {
     element = {};
     element.index = packet.index;
@@ -152,9 +152,9 @@ class Decoder : private DecoderState {
 
   Config config_;
   Quirks quirks_;
-  bool checks_;  ///< Whether the trace fits the registers.
+  bool checks_;  ///< Whether to compare the trace with the registers.
 
-  // What drain() has not given yet.
+  // What drain() has yet to give.
   std::array<Element, 2> queue_;
   std::uint8_t count_ = 0;
   std::vector<Diagnostic> diagnostics_;

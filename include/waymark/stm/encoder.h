@@ -1,4 +1,4 @@
-// Packets to nibbles: the parser's mirror.  See stm-itm.md 1 to 4.
+// Packets to nibbles: the inverse of the parser.  See stm-itm.md 1 to 4.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,31 @@
 
 namespace waymark::stm {
 
-/// Packets follow each other without regard to bytes, and a timestamp depends on the one before it:
-/// an encoder is the state of one stream.  One owner; not thread safe.
+/// Packets are not aligned to bytes, and a timestamp depends on the one before it, so an encoder
+/// holds the state of one stream.  One owner; not thread safe.
 class Encoder {
  public:
-  /// As Packet::timestamp_bits: as few nibbles as make the new timestamp out of the old one.
+  /// For Packet::timestamp_bits: as few nibbles as turn the old timestamp into the new one.
   static constexpr std::uint8_t kFewestBits = 0xFF;
 
-  /// kAuto is kMostFirst.
+  /// kAuto means kMostFirst.
   explicit Encoder(NibbleOrder order = NibbleOrder::kMostFirst)
       : wanted_least_first_(order == NibbleOrder::kLeastFirst), least_first_(wanted_least_first_) {}
 
-  /// Appends a packet to `out`, which is unchanged after an error.  If the packet before ended
+  /// Appends a packet to `out`, which is unchanged after an error.  If the previous packet ended
   /// within a byte, this one begins in the upper nibble of the last byte of `out`.  A free upper
   /// nibble is 0, which is a NULL packet: a stream may end there.
   ///
-  /// `type`, `marker`, `has_timestamp` and `payload` are taken as they stand; `payload_bits` only
-  /// of USER packets and extended versions, `timestamp` only where `has_timestamp`.  Of a
-  /// timestamp, the low `timestamp_bits` are sent (the difference in version 2), as VERSION packets
-  /// before it say; before any, as natural binary.
+  /// `type`, `marker`, `has_timestamp` and `payload` are used unchanged; `payload_bits` only for
+  /// USER packets and extended versions, `timestamp` only with `has_timestamp`.  The low
+  /// `timestamp_bits` of a timestamp are sent (of the difference in version 2), in the encoding of
+  /// the last VERSION packet; before any, in natural binary.
   ///
-  /// kInvalidArgument: a type that is no packet, a combination that has no opcode, or a value that
-  /// its field cannot hold.
+  /// kInvalidArgument: the type is not that of a packet, the combination has no opcode, or a field
+  /// cannot hold its value.
   Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out);
 
-  /// Nibbles as they stand, for streams with errors.
+  /// Appends a nibble unchanged, for streams with errors.
   void raw_nibble(unsigned nibble, std::vector<std::uint8_t>& out);
 
   /// The last byte of `out` has a free upper nibble.

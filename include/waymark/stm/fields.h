@@ -12,8 +12,8 @@ namespace waymark::stm {
 
 using Field = BasicField<Packet>;
 
-/// The fields of a packet, in the order of its nibbles, then what it is said under.  Static
-/// storage.
+/// The fields of a packet, in the order of its nibbles, then the master and channel that apply to
+/// it.  Static storage.
 std::span<const Field> fields_of(const Packet& packet);
 
 /// The keyword of a packet: "d8mts", "flag_ts", "c16".

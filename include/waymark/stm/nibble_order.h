@@ -1,4 +1,4 @@
-// Which nibble comes first in fields of several nibbles: no packet below STPv2.2 says so.  See
+// Which nibble comes first in fields of several nibbles: before STPv2.2, no packet states it.  See
 // stm-itm.md 1, mipi-syst.md 4 ("nibble order trap").
 #pragma once
 
@@ -13,15 +13,16 @@
 
 namespace waymark::stm {
 
-/// Weighs what can be known.  The length of every packet is the same in both orders, so that a
-/// stream can be parsed first and understood afterwards.
+/// Weighs the evidence.  The length of a packet is the same in both orders, so a stream can be
+/// parsed first and interpreted later.
 ///
-/// - A frequency in Hz is a round number in the right order only (60000000 against 7878960): one
-///   FREQ packet decides.
-/// - Timestamps never go back in the right order, and every other time in the wrong one.
+/// - A frequency in Hz is a round number in the right order only (60000000, not 7878960): one FREQ
+///   packet decides.
+/// - Timestamps never decrease in the right order, and about every other one does in the wrong
+///   order.
 class OrderEvidence {
  public:
-  /// More timestamps that go back in one order than in the other, for a verdict.
+  /// A verdict needs this many more decreasing timestamps in one order than in the other.
   static constexpr int kMargin = 8;
 
   /// `raw`: the nibbles of a field, the first one in bits [3:0].
@@ -29,7 +30,7 @@ class OrderEvidence {
   void timestamp(std::uint64_t raw, unsigned nibbles, TimestampEncoding encoding);
 
   [[nodiscard]] std::optional<NibbleOrder> verdict() const { return verdict_; }
-  /// The last timestamp, read in this order.
+  /// The last timestamp, if it is read in this order.
   [[nodiscard]] std::uint64_t time(bool least_first) const {
     return least_first ? least_first_.last : most_first_.last;
   }
@@ -50,19 +51,19 @@ class OrderEvidence {
   int balance_ = 0;
 };
 
-/// Looks through a stream, block by block, for what shows its order.  One owner; not thread safe.
+/// Searches a stream, block by block, for evidence of its order.  One owner; not thread safe.
 class OrderSearch {
  public:
-  /// So much of a stream is looked at, in whole blocks.
+  /// The part of a stream that is searched, in whole blocks.
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 26;
 
   OrderSearch();
   ~OrderSearch();
 
-  /// The next block of the stream, which need not live on.  True: no more is needed.
+  /// The next block of the stream, which need not stay in memory.  True: no more is needed.
   bool look(const frames::StreamBlock& block);
 
-  /// Nothing where the stream shows none.
+  /// Empty if the stream shows no order.
   [[nodiscard]] std::optional<NibbleOrder> order() const;
 
  private:
@@ -70,8 +71,8 @@ class OrderSearch {
   std::unique_ptr<State> state_;
 };
 
-/// The order that the bytes of one STM stream show, from the first ASYNC on; nothing where they
-/// show none.  Linear in the size of `stream`, and ends at the first verdict.
+/// The order that the bytes of one STM stream show, from the first ASYNC on; empty if they show
+/// none.  Takes time linear in the size of `stream`, and stops at the first verdict.
 std::optional<NibbleOrder> detect_nibble_order(Bytes stream);
 
 }  // namespace waymark::stm

@@ -8,10 +8,10 @@
 
 namespace waymark::stm {
 
-/// The values up to kReserved are the reference's.  Whether a packet has a marker or a timestamp is
-/// no matter of its type: D8, D8M, D8TS and D8MTS are all kD8.
+/// The values up to kReserved are the reference's.  The type does not include whether a packet has
+/// a marker or a timestamp: D8, D8M, D8TS and D8MTS are all kD8.
 enum class PacketType : std::uint8_t {
-  kNotSync = 0,        ///< No packet: bytes before the first synchronisation.
+  kNotSync = 0,        ///< Not a packet: bytes before the first synchronisation.
   kIncompleteEot = 1,  ///< The trace ends within a packet.
   kNoErrorType = 2,
   kAsync = 3,
@@ -42,24 +42,24 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 27;
 
-/// Why a packet is bad.
+/// The reason why a packet is bad.
 enum class Defect : std::uint8_t {
   kNone,
   kReservedHeader,
-  kUnknownLayout,      ///< TIME and PDID packets, whose length no public document states.
-  kBadAsync,           ///< FF that does not go on to 21 F nibbles and a 0.
+  kUnknownLayout,      ///< TIME and PDID packets: no public document gives their length.
+  kBadAsync,           ///< FF that does not continue with 21 F nibbles and a 0.
   kTimestampSize,      ///< Length nibble 15.
-  kTimestampEncoding,  ///< A timestamp before any VERSION packet said how it is encoded.
-  kVersion,            ///< A VERSION that means no known encoding.
-  kTooLong,            ///< F nibbles beyond Parser::kMaxPacketBytes.
-  /// Of an ASYNC, not of a bad packet: it began within the packet before it, so that packets before
-  /// it were misread.
+  kTimestampEncoding,  ///< A timestamp before any VERSION packet stated the encoding.
+  kVersion,            ///< A VERSION whose encoding is not known.
+  kTooLong,            ///< More F nibbles than Parser::kMaxPacketBytes holds.
+  /// In an ASYNC, which is not bad: it began within the previous packet, so packets before it were
+  /// misread.
   kAsyncInPacket,
-  /// Of a good packet: it shows that fields before it were read in the wrong nibble order.
+  /// In a good packet: it shows that earlier fields were read in the wrong nibble order.
   kOrderFound,
 };
 
-/// The TS encodings of the VERSION packet; its low three bits.
+/// The timestamp encodings of the VERSION packet, in its low three bits.
 enum class TimestampEncoding : std::uint8_t {
   kUnknown = 0,
   kNaturalDelta = 2,  ///< Natural binary, added to the last one.
@@ -70,23 +70,23 @@ enum class TimestampEncoding : std::uint8_t {
 /// One packet.
 struct Packet {
   TraceIndex index = 0;
-  /// D*, TRIG, MERR, GERR, FREQ, USER, XSYNC, CERR: the payload.  M8, M16, C8, C16: the field as it
-  /// was sent.  VERSION: its nibble, or 12 bits of an extended one.
+  /// D*, TRIG, MERR, GERR, FREQ, USER, XSYNC, CERR: the payload.  M8, M16, C8, C16: the field as
+  /// sent.  VERSION: its nibble, or the 12 bits of an extended one.
   std::uint64_t payload = 0;
-  std::uint64_t timestamp = 0;  ///< Whole value after the packet.
+  std::uint64_t timestamp = 0;  ///< The whole value after the packet.
   PacketType type = PacketType::kNotSync;
-  PacketType error_type = PacketType::kNoErrorType;  ///< Of bad packets: what was being read.
+  PacketType error_type = PacketType::kNoErrorType;  ///< For bad packets: what was being read.
   Defect defect = Defect::kNone;
   std::uint8_t payload_bits = 0;
-  std::uint8_t timestamp_bits = 0;  ///< Low bits that the packet carried, before any decoding.
+  std::uint8_t timestamp_bits = 0;  ///< Number of low bits in the packet, before decoding.
   bool has_timestamp = false;
   bool marker = false;
-  bool upper = false;         ///< It begins in the upper nibble of its first byte.
+  bool upper = false;         ///< The packet begins in the upper nibble of its first byte.
   std::uint16_t master = 0;   ///< After the packet.
   std::uint16_t channel = 0;  ///< After the packet.
-  std::uint16_t nibbles = 0;  ///< Of the whole packet.
+  std::uint16_t nibbles = 0;  ///< The length of the whole packet.
 
-  /// Bytes that it touches.
+  /// The number of bytes that it touches.
   [[nodiscard]] std::size_t length() const { return (nibbles + (upper ? 2U : 1U)) / 2; }
 };
 

@@ -23,58 +23,58 @@ struct HeaderTables;
 
 using frames::ParserStatistics;
 
-/// What a parser keeps from one block to the next; stm-itm.md 9.  Without what only
-/// Quirks::unsynced_by_block needs.
+/// What a parser keeps between blocks, except for what only Quirks::unsynced_by_block needs;
+/// stm-itm.md 9.
 struct ParserState {
-  /// Unsynchronised bytes come out in packets of this many.
+  /// Unsynchronised bytes are given in packets of this many.
   static constexpr std::size_t kUnsyncedChunk = 16;
   static constexpr std::size_t kHistory = 12;  ///< Bytes that hold kAsyncFs nibbles.
 
   bool synced_ = false;
   bool least_first_ = false;
-  bool gathering_ = false;     ///< The order is not settled.
+  bool gathering_ = false;     ///< The nibble order is not settled.
   bool order_stated_ = false;  ///< By an extended VERSION packet.
   TimestampEncoding encoding_ = TimestampEncoding::kUnknown;
   PacketType last_type_ = PacketType::kNotSync;
   std::uint16_t master_ = 0;
   std::uint16_t channel_ = 0;
-  // How they were sent, for the order may turn out to be the other one.
+  // How they were sent, because the order may turn out to be the other one.
   bool wide_master_ = false;       ///< By an M16.
   bool channel_has_c8_ = false;    ///< Since the last C16.
-  std::uint16_t channel_c16_ = 0;  ///< What the last C16 said.
+  std::uint16_t channel_c16_ = 0;  ///< The field of the last C16.
   std::uint64_t timestamp_ = 0;
   OrderEvidence evidence_;
 
-  // The unfinished packet, from the byte on in which it begins.
+  // The unfinished packet, from the byte in which it begins.
   std::vector<std::uint8_t> carry_;
   TraceIndex carry_index_ = 0;
   bool carried_ = false;
   bool carry_upper_ = false;
 
-  /// The last bytes before the carried packet, or else before the block; oldest first.
+  /// The last bytes before the carried packet or, without one, before the block; oldest first.
   std::array<std::uint8_t, kHistory> history_{};
   std::size_t history_size_ = 0;
 
-  // The search: what is held back because an ASYNC may begin in it.
+  // The search: the bytes that are held back because an ASYNC may begin in them.
   std::array<std::uint8_t, kUnsyncedChunk + kHistory> held_{};
   std::array<TraceIndex, kUnsyncedChunk + kHistory> held_index_{};
   std::size_t held_size_ = 0;
   bool held_upper_ = false;  ///< The search begins in the upper nibble of the oldest byte.
-  bool async_due_ = false;   ///< What is held ends with an ASYNC; due_ is all of it, in nibbles.
+  bool async_due_ = false;   ///< The held bytes end with an ASYNC; due_ is all of them, in nibbles.
   std::size_t due_ = 0;
-  std::uint64_t fs_ = 0;  ///< F nibbles before the present one, even where none are held.
+  std::uint64_t fs_ = 0;  ///< F nibbles before the current one, even if none are held.
 
   friend bool operator==(const ParserState&, const ParserState&) = default;
 };
 
-/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
-/// unfinished packet between blocks, so that any chunking gives the same packets (except for
-/// NOTSYNC packets with Quirks::unsynced_by_block).  A copy is a saved state (with the block that
-/// it reads).  One owner; not thread safe.
+/// Pull parser: feed() a block, call next() until it returns false, then feed() the next block.  It
+/// keeps at most one unfinished packet between blocks, so any chunking gives the same packets
+/// (except for NOTSYNC packets with Quirks::unsynced_by_block).  A copy is a saved state (with the
+/// block that it reads).  One owner; not thread safe.
 ///
-/// After a bad packet it searches for the next ASYNC.  21 F nibbles and a 0 are one wherever they
-/// stand, for no legal packets look like that: one that begins within a packet, because damage
-/// before it was not seen, is found too, and is shorter by what that packet took of it.
+/// After a bad packet it searches for the next ASYNC.  21 F nibbles and a 0 are an ASYNC at any
+/// position, because legal packets never look like that.  One that begins within a packet, because
+/// earlier damage went unnoticed, is found too; it is shorter by what that packet took.
 class Parser : private ParserState, frames::BlockReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
@@ -83,49 +83,49 @@ class Parser : private ParserState, frames::BlockReader {
 
   explicit Parser(const Config& config, const Quirks& quirks = {});
 
-  /// The block before must be used up, and this one must live until it is.
+  /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
 
-  /// The next whole packet.  False: the block is used up.
+  /// Gives the next whole packet.  Returns false when the block is used up.
   bool next(Packet& packet);
 
-  /// Fills `out` from the front with whole packets and returns how many; less than its size only
-  /// when the block is used up.  packet_bytes() is that of the last.
+  /// Fills `out` from the front with whole packets and returns their number, which is less than its
+  /// size only when the block is used up.  packet_bytes() is that of the last.
   std::size_t next(std::span<Packet> out);
 
-  /// Reads on until the block is used up or the visitor says stop: what next() does, without a
-  /// call for each packet.  `Visitor` has
+  /// Reads on until the block is used up or the visitor stops it.  It does what next() does,
+  /// without a call for each packet.  `Visitor` has
   ///   bool on_packet(Packet& packet);
   /// which returns false to stop after this packet, and may have
   ///   Packet& place();
-  /// for a packet to be made where it is kept.  True: the visitor stopped it.
+  /// which gives the place where the next packet is made.  Returns true if the visitor stopped it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
-  /// At the end of the trace: the unfinished packet as kIncompleteEot, or what is left of a search
-  /// as kNotSync.  False: none.
+  /// At the end of the trace: gives the unfinished packet as kIncompleteEot, or the rest of a
+  /// search as kNotSync.  Returns false if there is none.
   bool finish(Packet& packet);
 
-  /// Unsynchronised again, and all that packets set is forgotten.
+  /// Loses synchronisation and forgets all that packets set.
   void reset();
 
-  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
-  /// restates stays.
+  /// Bytes are missing before the next block: the parser loses synchronisation, but keeps the state
+  /// that no synchronisation point restates.
   void jump();
 
-  /// What comes next will be read alike.  Both have used up their blocks.
+  /// Both will read what follows in the same way.  Both must have used up their blocks.
   [[nodiscard]] bool same_state(const Parser& other) const {
     return settled_state() == other.settled_state();
   }
 
-  /// The bytes that the last packet touches, of the first one only the upper nibble where it begins
-  /// there; valid until the next call.
+  /// The bytes that the last packet touches; only the upper nibble of the first byte if the packet
+  /// begins there.  Valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const;
 
-  /// Bytes of the present block that are read, if only in part.
+  /// The number of bytes of the current block that were read, at least in part.
   [[nodiscard]] std::size_t position() const { return (at_ + 1) / 2; }
 
-  /// Takes back what is left of the block; returns position().
+  /// Gives up the rest of the block; returns position().
   std::size_t withdraw();
 
   [[nodiscard]] const ParserStatistics& statistics() const { return statistics_; }
@@ -133,7 +133,7 @@ class Parser : private ParserState, frames::BlockReader {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
   [[nodiscard]] TimestampEncoding encoding() const { return encoding_; }
-  /// The order that is used, and whether kAuto has decided on it.
+  /// The order in use, and whether kAuto has decided on it.
   [[nodiscard]] NibbleOrder order() const {
     return least_first_ ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst;
   }
@@ -142,11 +142,11 @@ class Parser : private ParserState, frames::BlockReader {
  private:
   [[nodiscard]] ParserState settled_state() const;
 
-  /// Bytes that read() may load from a packet's first one on, whether they count or not.
+  /// The bytes from a packet's first one on that read() may load, even if they are not part of it.
   static constexpr std::size_t kReadAhead = 32;
   static constexpr unsigned kAsyncFs = kAsyncNibbles - 1;
 
-  /// By the length nibble of a timestamp; stm-itm.md 3.
+  /// Indexed by the length nibble of a timestamp; stm-itm.md 3.
   static constexpr std::array<std::uint8_t, 16> kTimestampNibbles = {0, 1, 2,  3,  4,  5,  6,  7,
                                                                      8, 9, 10, 11, 12, 14, 16, 0};
   static constexpr unsigned kBadTimestampLength = 15;
@@ -201,27 +201,27 @@ class Parser : private ParserState, frames::BlockReader {
   Quirks quirks_;
   NibbleOrder wanted_order_;
 
-  std::size_t at_ = 0;  ///< In the present block.
+  std::size_t at_ = 0;  ///< In the current block.
 
-  bool remembered_ = false;  ///< history_ holds the end of the present block already.
+  bool remembered_ = false;  ///< history_ already holds the end of the current block.
 
-  // The same with Quirks::unsynced_by_block.  Its counts have 8 bits.
+  // The same, with Quirks::unsynced_by_block.  Its counts have 8 bits.
   std::uint8_t block_fs_ = 0;
   TraceIndex run_of_fs_index_ = 0;
   std::optional<std::uint8_t> made_up_prefix_;  ///< The rest of the byte in which it ends.
-  std::array<std::uint8_t, 24> slot_{};         ///< A segment as the reference keeps it in memory.
+  std::array<std::uint8_t, 24> slot_{};         ///< A segment as the reference has it in memory.
 
   // The bytes of the last packet.
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
   bool raw_upper_ = false;
-  std::vector<std::uint8_t> given_;  ///< They, where they are in no block.
+  std::vector<std::uint8_t> given_;  ///< Those bytes, if they are in no block.
   mutable std::vector<std::uint8_t> shown_;
 
   ParserStatistics statistics_;
 };
 
-/// The nibbles of a timestamp, 1 to 16 of them, in a known encoding.
+/// Takes the nibbles of a timestamp, 1 to 16 of them, in a known encoding.
 inline void Parser::update_timestamp(std::uint64_t raw, unsigned count) {
   const std::uint64_t value = field_value(raw, count, least_first_);
   const std::uint64_t mask = low_mask(4 * count);
@@ -234,8 +234,8 @@ inline void Parser::update_timestamp(std::uint64_t raw, unsigned count) {
   }
 }
 
-/// A packet of which all bytes can be read, but for its index; 0: not one of the common ones, or
-/// bad, and nothing has changed.
+/// Reads a packet whose bytes can all be read, except for its index.  0: the packet is bad or not
+/// one of the common ones, and nothing has changed.
 template <PacketType kType, unsigned kOpcode, unsigned kPayload, bool kMarker, bool kTimestamp>
 unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint64_t head,
                            Packet& packet) {
@@ -259,7 +259,7 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
                                         : nibble_at(bytes, at + kFixed);
     if (length == kBadTimestampLength || encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
       return 0;
-    // It may show the order of nibbles.
+    // The packet may show the order of nibbles.
     if (gathering_ && length != 0) [[unlikely]]
       return 0;
     const unsigned count = kTimestampNibbles[length];
@@ -274,7 +274,7 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
   return nibbles;
 }
 
-// A branch on the opcode, not a table: where it is predicted, the next packet need not wait for the
+// A branch on the opcode, not a table: if it is predicted, the next packet need not wait for the
 // length of this one.
 inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   using enum PacketType;
@@ -351,7 +351,7 @@ inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, P
   }
 }
 
-/// Where the next packet of a visitor is made: `other`, if it has no place of its own.
+/// Where the visitor's next packet is made: `other`, if the visitor has no place of its own.
 template <class Visitor>
 Packet& place_of(Visitor& visitor, Packet& other) {
   if constexpr (requires { visitor.place(); }) {
@@ -368,15 +368,15 @@ bool Parser::parse(Visitor&& visitor) {
     if (synced_ && !carried_) [[likely]] {
       if (parse_in_sync(visitor)) return true;
     }
-    // What is rare, and the end of the block.
+    // Rare packets, and the end of the block.
     Packet& packet = place_of(visitor, other);
     if (!next(packet)) return false;
     if (!visitor.on_packet(packet)) return true;
   }
 }
 
-// One round of the outer loop is one run.  False: the next packet is none of the common ones, or
-// too near the end of the block.
+// Each iteration of the outer loop handles one run.  False: the next packet is not one of the
+// common ones, or too near the end of the block.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
   if (size_ < kReadAhead) return false;
@@ -390,7 +390,7 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     const frames::Indexer index(runs_[run_]);
     const std::size_t end = 2 * std::min(last_byte + 1, run_end_);
     do {
-      // It never leaves the loop: what the visitor does not look at is never written.
+      // It never leaves the loop: fields that the visitor does not read are never written.
       Packet other;
       Packet& packet = place_of(visitor, other);
       const unsigned nibbles = read_common(data, at, packet);

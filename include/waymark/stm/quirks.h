@@ -1,5 +1,5 @@
-// Where the reference departs from STPv2, or shows what it should not, one named flag each.  All
-// are off in native use and on in the compatible programs.  See stm-itm.md 5.
+// The deviations of the reference from STPv2, and what it should not show, one named flag each.
+// All are off in native use and on in the compatible programs.  See stm-itm.md 5.
 #pragma once
 
 #include "waymark/base/named_quirk.h"
@@ -10,32 +10,32 @@ struct Quirks {
   /// A packet that begins in the upper nibble of a byte has the index of the next byte.
   /// Capture stm_only-juno, Idx:17
   bool index_of_next_byte = false;
-  /// What CoreSight hardware never sends is a reserved header (nibbles F1, F02..F05, F09..F0F), and
-  /// a version other than 3 and 4 is a bad sequence.
+  /// Packets that CoreSight hardware never sends are reserved headers (nibbles F1, F02..F05,
+  /// F09..F0F), and a version other than 3 and 4 is a bad sequence.
   bool coresight_packets_only = false;
   /// The error type of a bad ASYNC, and of one or two F nibbles at the end of the trace, is the
-  /// type of the packet before.  Nibbles FF43 after VERSION
+  /// type of the previous packet.  Nibbles FF43 after VERSION
   bool stale_error_type = false;
-  /// One NOTSYNC packet for each block, even an empty one; its length and the place of the ASYNC
-  /// after it are counted in 8 bits; F nibbles held back from the block before are counted again,
-  /// so that bytes beyond the block are shown; the bytes of the ASYNC are made up.
+  /// There is one NOTSYNC packet for each block, even an empty one; its length and the position of
+  /// the ASYNC after it are counted in 8 bits.  F nibbles held back from the previous block are
+  /// counted again, so that bytes beyond the block are shown; the bytes of the ASYNC are made up.
   /// Capture stm_only, Idx:66 to 2400
   bool unsynced_by_block = false;
-  /// Parsing goes on at the next nibble after a bad packet instead of searching for an ASYNC.
+  /// Parsing continues at the next nibble after a bad packet instead of searching for an ASYNC.
   bool no_search_after_bad_packet = false;
-  /// A bad packet ends the decoding.
+  /// A bad packet ends decoding.
   bool bad_packet_is_fatal = false;
-  /// Fields of several nibbles begin with the most significant one, whatever the stream shows.
+  /// Fields of several nibbles begin with the most significant nibble, whatever the stream shows.
   /// Nibbles F08 00783930, a frequency of 60 MHz
   bool most_nibble_first_only = false;
-  /// What contradicts the registers is not told.  A timestamp with TSEN 0
+  /// Contradictions of the registers are not reported.  A timestamp with TSEN 0
   bool contradictions_untold = false;
 
-  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
-/// Their names; the order stays as it is.
+/// Their names; the order must not change.
 inline constexpr std::array<NamedQuirk<Quirks>, 8> kQuirks{{
     {"index_of_next_byte", &Quirks::index_of_next_byte},
     {"coresight_packets_only", &Quirks::coresight_packets_only},

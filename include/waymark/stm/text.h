@@ -1,4 +1,4 @@
-// The listing's wording of STM packets.  See stm-itm.md 6.
+// The wording of STM packets in listings.  See stm-itm.md 6.
 #pragma once
 
 #include <string_view>
@@ -12,10 +12,10 @@ namespace waymark::stm {
 /// after the TAB of a listing line, without newline.
 void write_packet(TextBuffer& out, const Packet& packet);
 
-/// The reference's message about a bad packet; empty where there is none.  Static storage.
+/// The reference's message about a bad packet; empty if there is none.  Static storage.
 std::string_view error_message(Defect defect);
 
-/// "D8", whether it has a marker or not.
+/// "D8", with or without a marker.
 std::string_view packet_name(PacketType type);
 
 }  // namespace waymark::stm
