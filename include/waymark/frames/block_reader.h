@@ -1,4 +1,4 @@
-// The block that a packet parser reads, and where in the capture its bytes stand.
+// The block that a packet parser reads, and the places in the capture that its bytes come from.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct ParserStatistics {
 /// A base of parsers.  A copy reads the same block.
 class BlockReader {
  protected:
-  /// The block must live until the next one begins or this one is left.
+  /// The block must live until the next one begins or the reader gives this one up.
   void begin_block(const StreamBlock& block) {
     data_ = block.bytes.data();
     size_ = block.bytes.size();
@@ -35,7 +35,7 @@ class BlockReader {
     size_ = 0;
   }
 
-  /// Positions must be asked for in rising order.
+  /// Positions must be passed in ascending order.
   TraceIndex index_at(std::size_t position) {
     while (position >= run_end_) [[unlikely]]
       next_run();
@@ -46,8 +46,8 @@ class BlockReader {
     run_end_ = run_ + 1 < runs_.size() ? runs_[run_ + 1].position : ~std::size_t{0};
   }
 
-  /// Appends to an unfinished packet what comes at `position`, and returns how many bytes: at least
-  /// `least`, if the block has them.  Doubling keeps the work linear however long the packet is.
+  /// Appends the bytes from `position` to an unfinished packet and returns their number: at least
+  /// `least`, if the block has them.  Doubling keeps the work linear, however long the packet is.
   std::size_t append_to(std::vector<std::uint8_t>& packet, std::size_t position,
                         std::size_t least = 32) const {
     const std::size_t count = std::min(size_ - position, std::max(packet.size(), least));
@@ -58,12 +58,12 @@ class BlockReader {
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::span<const Run> runs_;
-  std::size_t run_ = 0;      ///< The one of the last position.
-  std::size_t run_end_ = 0;  ///< Where it ends; it may be behind the block.
+  std::size_t run_ = 0;      ///< The run of the last position.
+  std::size_t run_end_ = 0;  ///< The end of that run; it may be past the end of the block.
 };
 
-/// The same for protocols whose A-sync is kAsyncZeros zeros, or more, and 0x80: it counts zeros in
-/// front of a place, of this block and those before it, up to kAsyncZeros.
+/// The same for protocols whose A-sync is kAsyncZeros or more zeros and 0x80: it counts the zeros
+/// before a place, in this block and those before it, up to kAsyncZeros.
 class ZerosReader : protected BlockReader {
  protected:
   static constexpr std::size_t kAsyncZeros = 5;
@@ -77,13 +77,13 @@ class ZerosReader : protected BlockReader {
     BlockReader::leave_block();
     zeros_before_block_ = tail_zeros_ = 0;
   }
-  /// What is behind `size` is no part of the block.
+  /// What follows the first `size` bytes no longer belongs to the block.
   void cut_block(std::size_t size) {
     size_ = size;
     tail_zeros_ = zeros_before(size);
   }
 
-  /// Zeros in front of what follows the block.
+  /// The zeros directly before what follows the block.
   [[nodiscard]] std::size_t zeros_before_next() const {
     return size_ != 0 ? tail_zeros_ : zeros_before_block_;
   }
@@ -97,7 +97,7 @@ class ZerosReader : protected BlockReader {
 
  private:
   std::size_t zeros_before_block_ = 0;
-  std::size_t tail_zeros_ = 0;  ///< In front of what follows the block.
+  std::size_t tail_zeros_ = 0;  ///< Before what follows the block.
 };
 
 }  // namespace waymark::frames

@@ -11,19 +11,19 @@ namespace waymark::frames {
 inline constexpr std::size_t kDstreamRecordSize = 512;
 inline constexpr std::size_t kDstreamPayloadSize = 504;
 
-/// One record; views into the file.  `index` counts payload bytes only, as the deformatter does.
+/// One record, as views into the file.  `index` counts only payload bytes, like the deformatter.
 struct DstreamRecord {
   TraceIndex index = 0;
-  Bytes payload;  ///< 504 bytes, less only in a file that ends within the record.
-  Bytes footer;   ///< 8 bytes, less or none in a file that ends within the record.
+  Bytes payload;  ///< 504 bytes, fewer only in a file that ends within the record.
+  Bytes footer;   ///< 8 bytes, fewer or none in a file that ends within the record.
 };
 
-/// Walks over the records of a file that stays in memory.
+/// Goes through the records of a file that stays in memory.
 class DstreamReader {
  public:
   explicit DstreamReader(Bytes file) : file_(file) {}
 
-  /// Nothing at the end of the file.
+  /// Empty at the end of the file.
   std::optional<DstreamRecord> next() {
     if (file_.empty()) return std::nullopt;
     const Bytes record = file_.first(std::min(kDstreamRecordSize, file_.size()));

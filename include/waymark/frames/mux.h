@@ -1,5 +1,5 @@
-// The frame formatter: (ID, bytes) writes in, CoreSight frames out.  For the assembler of trace
-// scripts, synthetic captures and round-trip tests.  See frames.md 1 and 2.
+// The frame formatter: takes (ID, bytes) writes and gives CoreSight frames.  Used by the assembler
+// of trace scripts, synthetic captures and round-trip tests.  See frames.md 1 and 2.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace waymark::frames {
 struct MuxOptions {
   unsigned fsync_period = 0;       ///< An FSYNC before every n-th frame, the first too; 0: none.
   unsigned hsync_period = 0;       ///< An HSYNC before every n-th pair of bytes; 0: none.
-  bool delayed_id_changes = true;  ///< Else an ID byte that repeats the ID fills the odd place.
-  unsigned id_repeat = 8;          ///< Most frames in a row without an ID byte; 0: no limit.
+  bool delayed_id_changes = true;  ///< If not, an ID byte that repeats the ID fills the odd place.
+  unsigned id_repeat = 8;          ///< The most consecutive frames without an ID byte; 0: no limit.
 
-  /// What Demux needs to read the output.  `reset_on_4x_fsync` is for Mux::append_reset().
+  /// The options for reading the output.  `reset_on_4x_fsync` is for Mux::append_reset().
   [[nodiscard]] Options demux_options(bool reset_on_4x_fsync = false) const {
     const bool aligned = fsync_period == 0 && hsync_period == 0;
     return {.has_fsyncs = fsync_period != 0,
@@ -28,15 +28,15 @@ struct MuxOptions {
   }
 };
 
-/// Demultiplexing the output gives, ID by ID, the bytes written.  Not thread safe.
+/// Demultiplexing the output gives the bytes that were written for each ID.  Not thread safe.
 class Mux {
  public:
   explicit Mux(const MuxOptions& options = {}) : options_(options) {}
 
-  /// Appends bytes of one source, or padding and markers with the reserved IDs.  kNoTraceId only
-  /// before the first ID: bytes that a reader cannot attribute, as in a buffer that has wrapped.
-  /// kInvalidArgument, and nothing written: an ID above 0x7E (0x7F would look like a sync), or
-  /// kNoTraceId later on.
+  /// Appends bytes of one source, or padding and markers with the reserved IDs.  kNoTraceId is
+  /// allowed only before the first ID: bytes that a reader cannot attribute, as in a buffer that
+  /// has wrapped.  kInvalidArgument, with nothing written: an ID above 0x7E (0x7F would look like a
+  /// sync), or kNoTraceId later on.
   Result<void> write(TraceId id, Bytes bytes);
 
   /// Fills the unfinished frame with ID 0 and zeros.
@@ -45,13 +45,13 @@ class Mux {
   /// finish(), then the four FSYNCs that reset a memory-aligned reader.
   void append_reset();
 
-  /// Bytes wait for their frame to become full.
+  /// Bytes wait for their frame to be filled.
   [[nodiscard]] bool pending() const { return at_ != 0; }
 
   /// All finished frames so far.
   [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return out_; }
 
-  /// Hands them over and begins anew with the next frame.
+  /// Returns the finished frames and starts again with the next one.
   std::vector<std::uint8_t> take();
 
  private:
@@ -69,7 +69,7 @@ class Mux {
   unsigned plain_ = 0;   // Finished frames since the last one with an ID byte.
   std::uint64_t frames_ = 0;
   unsigned pairs_ = 0;       // Pairs since the last HSYNC.
-  TraceId id_ = kNoTraceId;  // What a reader believes.
+  TraceId id_ = kNoTraceId;  // The ID that a reader assumes.
 };
 
 }  // namespace waymark::frames

@@ -1,5 +1,5 @@
-// The deformatter in bulk: whole blocks in, one StreamBuffer per trace ID out.  For drivers that
-// decode source by source and need no order between sources.
+// The deformatter in bulk: takes whole blocks and gives one StreamBuffer per trace ID.  For drivers
+// that decode source by source and need no order between sources.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ using IdSet = std::bitset<kTraceIdCount>;
 /// The IDs 0x01 to 0x6F.
 IdSet source_ids();
 
-/// Gives, ID by ID, the bytes and indexes that Demux gives frame by frame; one Run per segment,
-/// empty segments left out.  Not thread safe.
+/// Gives, for each ID, the bytes and indexes that Demux gives frame by frame, with one Run per
+/// segment.  Empty segments are left out.  Not thread safe.
 ///
 ///   splitter.feed(index, block);
 ///   while ((step = splitter.step()) != Step::kNeedInput) ...   // see step()
@@ -28,11 +28,11 @@ class StreamSplitter {
   explicit StreamSplitter(const Options& options, const IdSet& wanted = source_ids())
       : demux_(options), wanted_(wanted) {}
 
-  /// As Demux::feed().  Streams that are not cleared grow on.
+  /// Like Demux::feed().  Streams that are not cleared keep growing.
   Result<void> feed(TraceIndex index, Bytes block) { return demux_.feed(index, block); }
 
-  /// Takes frames apart until something else comes up; never returns kFrame.  At kReset, kSkipped
-  /// and kError the streams hold all that came before it and nothing after: decode and clear them
+  /// Unpacks frames until something else occurs; never returns kFrame.  At kReset, kSkipped and
+  /// kError the streams hold all that came before it and nothing after it: decode and clear them
   /// first, then reset the decoders.
   Step step();
 
@@ -40,21 +40,21 @@ class StreamSplitter {
   [[nodiscard]] StreamBuffer& stream(TraceId id) { return streams_[id]; }
   [[nodiscard]] const StreamBuffer& stream(TraceId id) const { return streams_[id]; }
 
-  /// IDs that have had data since the construction, wanted or not.
+  /// The IDs that have had data since the construction, wanted or not.
   [[nodiscard]] IdSet seen() const;
 
   [[nodiscard]] const Diagnostic& error() const { return demux_.error(); }
   [[nodiscard]] std::uint64_t held() const { return demux_.held(); }
   void resync() { demux_.resync(); }
 
-  /// As those of Demux; streams and counts stay.
+  /// Like those of Demux; streams and counts stay.
   [[nodiscard]] std::optional<Demux::Place> place() const { return demux_.place(); }
   void go_on(TraceId current_id) { demux_.go_on(current_id); }
 
-  /// The demultiplexer starts anew; streams and counts stay.
+  /// The demultiplexer starts again; streams and counts stay.
   void reset() { demux_.reset(); }
 
-  /// Counts since the construction; frames.md 5.  `attached`: the IDs that have a decoder.
+  /// The counts since the construction; frames.md 5.  `attached`: the IDs that have a decoder.
   [[nodiscard]] Statistics statistics(const IdSet& attached) const;
 
  private:
@@ -65,7 +65,7 @@ class StreamSplitter {
   Demux demux_;
   IdSet wanted_;
   std::array<StreamBuffer, kTraceIdCount> streams_;
-  std::array<std::uint64_t, 256> bytes_of_{};  // By ID; kNoTraceId is one of them.
+  std::array<std::uint64_t, 256> bytes_of_{};  // By ID, including kNoTraceId.
 };
 
 }  // namespace waymark::frames

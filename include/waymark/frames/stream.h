@@ -1,5 +1,5 @@
-// A block of one source's bytes with the capture offsets of its parts: what every packet parser
-// reads.
+// A block of one source's bytes with the capture offsets of its parts: the input of every packet
+// parser.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace waymark::frames {
 
 inline constexpr std::size_t kPlainFrameBytes = 15;  ///< Data bytes of a frame without ID bytes.
 
-/// From `position` in a block on, bytes come from the capture offset `index` onwards.  With
-/// `whole_frames` they come from frames without ID bytes, one after the other: 15 bytes each, and
-/// the indexes of their first bytes are 16 apart.
+/// The bytes from `position` in a block on come from the capture offset `index` onwards.  With
+/// `whole_frames` they come from consecutive frames without ID bytes: 15 bytes each, and the
+/// indexes of their first bytes are 16 apart.
 struct Run {
   std::size_t position = 0;
   TraceIndex index = 0;
@@ -29,8 +29,8 @@ struct Run {
   }
 };
 
-/// Contiguous bytes of one trace ID.  `runs` is in order of position, its first at position 0, and
-/// is empty only for an empty block.  Views: whoever made the block keeps the memory.
+/// Contiguous bytes of one trace ID.  `runs` is in order of position, the first at position 0, and
+/// is empty only for an empty block.  Both are views: the maker of the block owns the memory.
 struct StreamBlock {
   Bytes bytes;
   std::span<const Run> runs;
@@ -69,28 +69,28 @@ void for_each_segment(const StreamBlock& block, Visit&& visit) {
   }
 }
 
-/// A vector that does not initialise what it grows by and lets a loop write past its end within the
-/// capacity that it asked for.
+/// A vector that does not initialise the elements that it grows by, and lets a loop write past its
+/// end within the reserved capacity.
 template <class T>
 class GrowingArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// The place after the last element, with room for `count` more.
+  /// The place after the last element, with space for `count` more.
   T* room(std::size_t count) {
     if (capacity_ - size_ < count) [[unlikely]]
       grow(count);
     return data_.get() + size_;
   }
-  /// Takes `count` elements that were written to room().
+  /// Adds `count` elements that were written to room().
   void advance(std::size_t count) { size_ += count; }
   void clear() { size_ = 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const T> view() const { return {data_.get(), size_}; }
 
  private:
-  /// Holds what one source of several has in a block of the usual size.  What is not used of it is
-  /// never touched, and so costs nothing.
+  /// Holds what one of several sources has in a block of the usual size.  Unused memory is never
+  /// touched, so it costs nothing.
   static constexpr std::size_t kFirstBytes = std::size_t{64} << 10;
 
   void grow(std::size_t count) {
@@ -131,10 +131,10 @@ class StreamBuffer {
   friend class Demux;
   friend class StreamSplitter;
 
-  /// The place behind the bytes, with room for `count` more.
+  /// The place after the bytes, with space for `count` more.
   std::uint8_t* room(std::size_t count) { return bytes_.room(count); }
 
-  /// Takes `size` bytes that were written to room().
+  /// Adds `size` bytes that were written to room() as a run.
   void finish_run(TraceIndex index, std::size_t size, bool whole_frames = false) {
     *runs_.room(1) = {bytes_.size(), index, whole_frames};
     runs_.advance(1);

@@ -1,4 +1,4 @@
-// The listing's words for raw frames and demultiplexer statistics, exact to the letter.  See
+// The wording of raw frames and demultiplexer statistics in listings, character for character.  See
 // frames.md 5, 6 and 7.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace waymark::frames {
 
-/// "Frame Data; Index ..." and its newline.  `id` counts for kIdData only.
+/// "Frame Data; Index ..." and its newline.  `id` is used only for kIdData.
 void write_raw_frame(TextBuffer& out, RawKind kind, TraceIndex index, TraceId id, Bytes bytes);
 
 /// "Frame Demux Stats" and its six lines, with the empty lines before and after.

@@ -1,4 +1,4 @@
-// Several sources in one view, in the order of time.
+// Merges several sources into one view, ordered by time.
 #pragma once
 
 #include <array>
@@ -15,37 +15,37 @@ class RecordSink {
   virtual void on_record(const TimedRecord& record) = 0;
 };
 
-/// Takes the elements of any number of sources, each in its own order, and gives them out by time.
-/// The order within a source never changes; equal times keep the order of trace IDs.  All sources
-/// must take their timestamps from one generator, as the CoreSight sources of a chip do.
+/// Takes the elements of any number of sources, each in its own order, and gives them in order of
+/// time.  The order within a source never changes; equal times keep the order of trace IDs.  All
+/// sources must take their timestamps from one generator, as the CoreSight sources of a chip do.
 ///
-/// A record is given out once every source is known to be past it.  If one source says no time for
-/// long, others wait for it: at most kMaxHeld records in all, then the oldest go out as they are
-/// and late() counts what comes too late to stand in its place.  One owner; not thread safe.
+/// A record is given once every source is known to be past it.  If one source gives no time for
+/// long, the others wait for it: at most kMaxHeld records.  Beyond that the oldest are given, and
+/// late() counts the records that come too late for their place.  One owner; not thread safe.
 class TimeMerge {
  public:
   static constexpr std::size_t kMaxHeld = std::size_t{1} << 20;
 
-  /// `ids`: the sources that will speak.
+  /// `ids`: the sources that will give elements.
   TimeMerge(const std::vector<TraceId>& ids, RecordSink& sink);
 
-  /// Elements and records of other IDs go out at once, without a time.
+  /// Elements and records of other IDs are given at once, without a time.
   void add(const Element& element);
   void add(const Diagnostic& record);
 
-  /// The end of the trace: all that is held goes out.
+  /// The end of the trace: everything that is held is given.
   void finish();
 
-  /// Records that stand behind later ones.
+  /// The number of records that come after later ones.
   [[nodiscard]] std::uint64_t late() const { return late_; }
   /// Sources whose timestamps went back.
   struct Backwards {
     TraceId id = 0;
     std::uint64_t count = 0;  ///< Timestamps less than the greatest before them.
-    TraceIndex first = 0;     ///< Of the first of them.
+    TraceIndex first = 0;     ///< The index of the first of them.
   };
   [[nodiscard]] std::vector<Backwards> backwards() const;
-  /// Sources that never said a time; their records come last.
+  /// Sources that never gave a time; their records come last.
   [[nodiscard]] std::vector<TraceId> timeless() const;
 
  private:

@@ -1,4 +1,4 @@
-// When the elements of one source happened, as far as its timestamps and cycle counts tell.
+// When the elements of one source happened, as far as its timestamps and cycle counts show.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,44 @@
 
 namespace waymark::merge {
 
-/// What is known of a time.
+/// What is known about a time.
 enum class TimeKind : std::uint8_t {
   kUnknown,       ///< The source has no timestamp.
-  kExact,         ///< The trace says it of this very element.
+  kExact,         ///< The trace gives it for this very element.
   kInterpolated,  ///< By cycle counts between two timestamps.
   kAfter,         ///< Not before this time, nor after the next exact time of the source.
-  kBefore,        ///< Not after this time, the first timestamp of the source or behind a wrong one.
+  kBefore,        ///< Not after this time: the first timestamp, or one after a wrong one.
 };
 
 /// "unknown", "exact", "interpolated", "after", "before".
 std::string_view time_kind_word(TimeKind kind);
 
-/// The time of what has none: records of kUnknown stand behind all others.
+/// The time of records that have none: records of kUnknown come after all others.
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 /// An element or a record of damage, with its time in ticks of the system's timestamp generator.
 struct TimedRecord {
-  Element element;  ///< Of damage: index and trace ID only.
-  /// Not less than that of the record before, of the same source, but where time goes back.
+  Element element;  ///< For damage: only index and trace ID.
+  /// Not less than that of the previous record of the source, except where time goes back.
   std::uint64_t time = 0;
   TimeKind kind = TimeKind::kUnknown;
   bool is_damage = false;
   Diagnostic damage;
 };
 
-/// Elements and damage of one source in, the same with times out, in the same order.  One owner;
-/// not thread safe.
+/// Takes elements and damage of one source, and gives the same with times, in the same order.  One
+/// owner; not thread safe.
 ///
-/// Times come from kTimestamp elements and from kSwTrace, kCustom and kItmTrace elements that carry
-/// a timestamp of the system: ITM's local timestamps count a clock of their own and are taken as
-/// cycle counts, of the packets before them from the local timestamp before on.  Records between
-/// two timestamps wait for the second, at most kMaxOpen of them; then the oldest are given out as
+/// Times come from kTimestamp elements, and from kSwTrace, kCustom and kItmTrace elements that
+/// carry a timestamp of the system.  ITM's local timestamps count a clock of their own and are
+/// taken as cycle counts of the packets since the previous local timestamp.  Records between two
+/// timestamps wait for the second, at most kMaxOpen of them; beyond that the oldest are given as
 /// kAfter.
 ///
-/// A timestamp without its upper bits is one of kAfter, and so is what stands before or behind it.
-/// A whole timestamp less than the one before is one of kAfter: time stands still at the greatest.
-/// If the next one is below the greatest too, and not below the first, time goes on from them:
-/// either the generator was set anew, or the greatest was damaged.
+/// A timestamp without its upper bits is of kind kAfter, and so are the records before and after
+/// it.  A whole timestamp less than the one before is of kind kAfter: time stays at the greatest.
+/// If the next one is below the greatest too, and not below the first, time continues from them:
+/// either the generator was set again, or the greatest was damaged.
 class Timeline {
  public:
   static constexpr std::size_t kMaxOpen = std::size_t{1} << 18;
@@ -60,8 +60,8 @@ class Timeline {
   void finish();
   [[nodiscard]] bool finished() const { return finished_; }
 
-  /// The oldest record whose time is settled; nullptr: none.  Valid until the next call but
-  /// waiting().
+  /// The oldest record whose time is settled; nullptr: none.  Valid until the next call of any
+  /// function but waiting().
   [[nodiscard]] const TimedRecord* front() const {
     return settled_ == 0 ? nullptr : &records_.front();
   }
@@ -70,27 +70,27 @@ class Timeline {
     --settled_;
   }
 
-  /// Records that are held, settled or not.
+  /// The number of records that are held, settled or not.
   [[nodiscard]] std::size_t held() const { return records_.size(); }
 
-  /// Timestamps less than the greatest before them, and the trace index of the first.
+  /// The number of timestamps less than the greatest before them, and the trace index of the first.
   [[nodiscard]] std::uint64_t backwards() const { return backwards_; }
   [[nodiscard]] TraceIndex first_backwards() const { return first_backwards_; }
 
-  /// Settles what there is without waiting for the next timestamp.
+  /// Settles all records without waiting for the next timestamp.
   void settle_all();
 
  private:
   void push(TimedRecord record);
   void add_lower_bound(TimedRecord record);
   void begin_anew(std::uint64_t time);
-  /// `without_any`: the time of records that no timestamp of the source stands before or behind.
+  /// `without_any`: the time of records with no timestamp of the source before or after them.
   void settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any);
 
   std::deque<TimedRecord> records_;   ///< The first settled_ have their time.
-  std::deque<std::uint64_t> cycles_;  ///< Of the records that are not settled: cycles before each.
+  std::deque<std::uint64_t> cycles_;  ///< Per record that is not settled: the cycles before it.
   std::size_t settled_ = 0;
-  std::size_t stamped_ = 0;     ///< The first of cycles_ behind the last local timestamp.
+  std::size_t stamped_ = 0;     ///< The first of cycles_ after the last local timestamp.
   std::uint64_t progress_ = 0;  ///< Cycles since the last timestamp.
   std::uint64_t last_time_ = 0;
   std::optional<std::uint64_t> time_before_;  ///< The timestamp before last_time_.

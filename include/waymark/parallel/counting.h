@@ -1,4 +1,4 @@
-// Counting on several threads: what ParallelDecoder needs to be told for it.
+// Counting on several threads: the consumer that ParallelDecoder needs for it.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace waymark::parallel {
 
-/// Counts each source of a tree.  The counts are those of one thread, but for edges and cycles
+/// Counts each source of a tree.  The counts are those of one thread, except for edges and cycles
 /// where limits of count::Counter were exceeded.
 class CountingConsumer final : public Consumer {
  public:
-  /// Of a piece: each ends with all its counts put in order.
+  /// The size of a piece: at the end of each, all its counts are put in order.
   static constexpr std::size_t kPieceBytes = std::size_t{2} << 20;
 
-  /// `tree`: that of the ParallelDecoder; it must outlive this.  `taken` is called after each piece
-  /// with where it ends, and answers whether more is wanted.
+  /// `tree`: that of the ParallelDecoder; it must outlive this.  `taken` is called with the end of
+  /// each piece, and returns whether more is wanted.
   explicit CountingConsumer(DecodeTree& tree, std::function<bool(TraceIndex)> taken = {});
 
   std::unique_ptr<Piece> begin() override;
   bool take(std::unique_ptr<Piece> piece) override;
 
-  /// Of a source of the tree, once; all that was counted.
+  /// The counts of a source of the tree; call it once for each source.
   count::Counts take_counts(const Source& source);
 
  private:
@@ -36,10 +36,10 @@ class CountingConsumer final : public Consumer {
   Counters& counters_of(const DecodeTree& tree);
 
   std::function<bool(TraceIndex)> taken_;
-  std::vector<const Source*> sources_;  ///< Of the tree, ascending by ID, as those of its copies.
+  std::vector<const Source*> sources_;  ///< Those of the tree, ascending by ID, as in its copies.
   std::vector<count::Stitcher> stitchers_;
   std::mutex mutex_;
-  /// What they know of the program is needed again, so that they stay with the copy of the tree.
+  /// What counters know of the program is needed again, so they stay with the copy of the tree.
   std::map<const DecodeTree*, Counters> counters_;
 };
 

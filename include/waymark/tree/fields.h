@@ -1,5 +1,5 @@
 // The named fields of packets.  Each protocol declares them once, as tables; JSON and CSV output
-// and the trace-script assembler are made from these.
+// and the trace-script assembler use these tables.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class FieldKind : std::uint8_t {
   kDecimal,  ///< A count or a small number.
   kHex,      ///< An address, a mask or an ID.
   kAtoms,    ///< Letters E and N, oldest first; the value is an atom_value().
-  kWord,     ///< A name; the value chooses it.
+  kWord,     ///< A name that the value selects.
 };
 
 /// Up to 32 atoms as a field's value: the oldest in bit 0, and a 1 above the newest.
@@ -37,7 +37,7 @@ struct FieldValue {
   std::string_view name;
   FieldKind kind = FieldKind::kDecimal;
   std::uint64_t value = 0;
-  std::string_view word;  ///< Of kWord.  Static storage.
+  std::string_view word;  ///< For kWord.  Static storage.
 };
 
 /// As text: decimal, "0x" and hexadecimal, atoms as letters, or the word.
@@ -49,17 +49,17 @@ class FieldVisitor {
   virtual void on_field(const FieldValue& field) = 0;
 };
 
-/// One field of a packet type.  `get` is meaningful where `present` says so.
+/// One field of a packet type.  `get` is meaningful only if `present` says so.
 template <class Packet>
 struct BasicField {
   std::string_view name;
   FieldKind kind;
-  std::uint8_t bits;  ///< Width of the value; of atoms: their greatest number.
+  std::uint8_t bits;  ///< The width of the value; for atoms, their greatest number.
   std::uint64_t (*get)(const Packet& packet);
-  /// Also sets what makes the field present.  nullptr: only to be read.
+  /// Also sets what makes the field present.  nullptr: the field can only be read.
   void (*set)(Packet& packet, std::uint64_t value);
   bool (*present)(const Packet& packet);
-  std::string_view (*word)(std::uint64_t value) = nullptr;  ///< Of kWord.
+  std::string_view (*word)(std::uint64_t value) = nullptr;  ///< For kWord.
 
   [[nodiscard]] FieldValue value_of(const Packet& packet) const {
     const std::uint64_t value = get(packet);
@@ -67,7 +67,7 @@ struct BasicField {
   }
 };
 
-/// A field that is one member of the packet and always there.
+/// A field that is one member of the packet and always present.
 template <class Packet, auto Member>
 constexpr BasicField<Packet> member_field(std::string_view name, FieldKind kind,
                                           std::uint8_t width) {
@@ -89,13 +89,13 @@ void for_each_field(std::type_identity_t<std::span<const BasicField<Packet>>> fi
     if (field.present(packet)) visitor(field.value_of(packet));
 }
 
-/// The value that `text` means for a field: numbers in decimal or, after "0x", hexadecimal; atoms
-/// as letters.  kInvalidArgument: it means none, or one of more than `bits` bits.
+/// The value of `text` for a field: numbers in decimal or, after "0x", hexadecimal; atoms as
+/// letters.  kInvalidArgument: the text is not a value, or the value has more than `bits` bits.
 Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigned bits,
                                   std::string_view text);
 
-/// Words that several protocols share: instruction sets (isa::Isa), and why an I-sync was sent (the
-/// two bits of ETMv3 and PTM).  Empty: no such value.
+/// Words that several protocols share: instruction sets (isa::Isa), and the reason for an I-sync
+/// (the two bits of ETMv3 and PTM).  Empty: no such value.
 std::string_view isa_word(std::uint64_t value);
 std::string_view sync_reason_word(std::uint64_t value);
 
@@ -104,7 +104,7 @@ Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,
                                  std::string_view (*word)(std::uint64_t), std::string_view text);
 
 /// Sets one of `fields`, those of the packet's type, from text.  kNotFound: there is no such field,
-/// or it is only to be read; else as parse_field().
+/// or it can only be read; otherwise like parse_field().
 template <class Packet>
 Result<void> set_field(std::type_identity_t<std::span<const BasicField<Packet>>> fields,
                        std::string_view keyword, Packet& packet, std::string_view name,

@@ -17,8 +17,8 @@ namespace waymark {
 /// Gets the elements of one source, in order; the span is valid during the call.
 using ElementBatch = std::function<void(Source& source, std::span<const Element> elements)>;
 
-/// The element sequence of each source is that of the interleaved driver.  The sources are the
-/// caller's and must outlive the driver.  Damage of the frame layer goes to `observer`.  One owner;
+/// The element sequence of each source is that of the interleaved driver.  The sources belong to
+/// the caller and must outlive the driver.  `observer` gets damage of the frame layer.  One owner;
 /// not thread safe.
 class PerSourceDriver {
  public:
@@ -26,20 +26,20 @@ class PerSourceDriver {
   /// Blocks of this size, with the streams made from them, stay in the second-level cache.
   static constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
-  /// `formatted` as for DecodeTree; without, `sources` has one element.
+  /// `formatted` as for DecodeTree; without it, `sources` has one element.
   PerSourceDriver(std::optional<frames::Options> formatted, std::vector<Source*> sources,
                   Observer* observer = nullptr, std::size_t batch = kDefaultBatch);
 
-  /// Decodes `capture`, whose first byte is at `index`.  Calls may follow each other with the parts
-  /// of one capture, each but the last a multiple of the frame options' alignment.
-  /// kInvalidArgument: as frames::Demux::feed().
+  /// Decodes `capture`, whose first byte is at `index`.  Successive calls may give the parts of one
+  /// capture; each part except the last is a multiple of the frame options' alignment.
+  /// kInvalidArgument: as for frames::Demux::feed().
   Result<void> decode(TraceIndex index, Bytes capture, const ElementBatch& take);
 
-  /// End of the trace for every source, ascending by ID.
+  /// The end of the trace for every source, ascending by ID.
   void finish(const ElementBatch& take);
 
-  /// The same where something else is done with the sources than to take their elements:
-  /// Source::count(), say.
+  /// The same for uses that do something else with the sources than take their elements:
+  /// Source::count(), for instance.
   Result<void> work(TraceIndex index, Bytes capture, const SourceWork& work);
   void finish_work(const SourceWork& work);
 

@@ -1,4 +1,4 @@
-// One trace source: the bytes of one trace ID to packets and elements, whatever the protocol.
+// One trace source: turns the bytes of one trace ID into packets and elements, for any protocol.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ class Counter;
 
 enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm, kEtmV4Data };
 
-/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM"; "ETMV4D" is the
-/// one that it reserves.
+/// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM"; "ETMV4D" is a
+/// name that it reserves.
 std::string_view protocol_name(Protocol protocol);
 
 /// A packet as observers see it.  `packet` points to the protocol's Packet (etmv4::Packet for
@@ -35,9 +35,9 @@ struct PacketRef {
   TraceIndex index = 0;
   Bytes bytes;
   const void* packet = nullptr;
-  /// Unsynchronised bytes after the first stretch: shown by monitors, not by packet listings.
+  /// Unsynchronised bytes after the first stretch: monitors show them, packet listings do not.
   bool monitor_only = false;
-  /// One of the types that the protocol counts as bad.
+  /// The packet has one of the types that the protocol counts as bad.
   bool bad = false;
 
   template <class P>
@@ -57,11 +57,11 @@ class Observer {
   /// False: on_packet() need not be called, so that elements can come in full batches.  Read when
   /// the observer is set.
   [[nodiscard]] virtual bool wants_packets() const { return true; }
-  /// Asked after each packet where nothing is decoded.  True: next() returns there, with 0 although
-  /// input is left, and goes on when it is called again.
+  /// Called after each packet if nothing is decoded.  True: next() returns there, with 0 although
+  /// input is left, and continues when it is called again.
   [[nodiscard]] virtual bool pauses() const { return false; }
   virtual void on_diagnostic(const Diagnostic& /*record*/) {}
-  /// True: on_landmark() is called, where nothing is decoded.  Read when the observer is set.
+  /// True: on_landmark() is called, if nothing is decoded.  Read when the observer is set.
   [[nodiscard]] virtual bool wants_landmarks() const { return false; }
   /// `stream_id` is the ID that the source's packets carry.
   virtual void on_landmark(const Landmark& /*landmark*/, TraceId /*stream_id*/) {}
@@ -69,20 +69,20 @@ class Observer {
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
 };
 
-/// With which frame each element comes, of a block that is one run of whole frames.  For drivers
-/// that hand over many frames at once and may have to take some back.
+/// The frame with which each element comes, for a block that is one run of whole frames.  For
+/// drivers that pass on many frames at once and may have to take some back.
 struct FrameMarks {
-  static constexpr std::size_t kMaxFrames = 64;  ///< Of a block.
+  static constexpr std::size_t kMaxFrames = 64;  ///< In one block.
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  TraceIndex index = 0;        ///< Of the block.
-  std::uint32_t elements = 0;  ///< That the block has given so far; whoever calls next() adds them.
-  std::uint32_t frame = 0;     ///< That of the last packet: where its last byte is.
-  /// So many elements had come after the last packet of each frame; kNone: no packet ends there.
-  /// Those of the last frame with packets may go on.
+  TraceIndex index = 0;        ///< That of the block.
+  std::uint32_t elements = 0;  ///< Given by the block so far; the caller of next() adds them.
+  std::uint32_t frame = 0;     ///< The frame with the last byte of the last packet.
+  /// The number of elements after the last packet of each frame; kNone: no packet ends there.  More
+  /// may follow for the last frame with packets.
   std::array<std::uint32_t, kMaxFrames> ends;
 
-  /// Before a block is fed.
+  /// Call it before a block is fed.
   void begin(TraceIndex block_index) {
     index = block_index;
     elements = frame = 0;
@@ -115,25 +115,25 @@ struct SourceStatistics {
   friend bool operator==(const SourceStatistics&, const SourceStatistics&) = default;
 };
 
-/// What every protocol's source is told.
+/// Options that the sources of all protocols take.
 struct SourceOptions {
   bool decode = true;             ///< False: packets only, next() never gives elements.
   std::uint32_t flags = 0;        ///< DecodeFlag bits.
-  std::uint32_t range_limit = 0;  ///< Most instructions of one walked range; 0: no limit.
+  std::uint32_t range_limit = 0;  ///< The most instructions of one walked range; 0: no limit.
   bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
-  /// With reference_quirks: those that stay off, by their row in the protocol's table (quirks.h).
-  /// ETMv3 has two: the decoder's rows follow the parser's.
+  /// With reference_quirks: the quirks that stay off, by their row in the protocol's table
+  /// (quirks.h).  ETMv3 has two tables: the decoder's rows follow the parser's.
   std::uint64_t native_quirks = 0;
-  bool block_cache = true;  ///< False: every atom is walked anew.  For tests.
-  /// The first byte begins a packet, and nothing in the stream says where another does (ITM, whose
-  /// synchronisation packets are often off).
+  bool block_cache = true;  ///< False: every atom is walked again.  For tests.
+  /// The first byte begins a packet, and nothing in the stream shows where another one does (ITM,
+  /// whose synchronisation packets are often off).
   bool starts_in_sync = false;
-  /// STM: whether fields of several nibbles begin with the least significant one; nothing: as the
-  /// stream itself shows (stm/nibble_order.h).
+  /// STM: whether fields of several nibbles begin with the least significant one; without a value,
+  /// as the stream itself shows (stm/nibble_order.h).
   std::optional<bool> least_nibble_first{};
 };
 
-/// Options of decoding; values of the reference where it has them (etmv4-ete.md 4.1).
+/// Options of decoding, with the reference's values where it has them (etmv4-ete.md 4.1).
 enum DecodeFlag : std::uint32_t {
   kNoForwardBadPackets = 0x10,
   kNoMonitorBadPackets = 0x20,
@@ -156,44 +156,44 @@ class Source {
   Source& operator=(const Source&) = delete;
 
   [[nodiscard]] virtual Protocol protocol() const = 0;
-  /// The ID that the registers name; elements carry it.
+  /// The ID in the registers; elements carry it.
   [[nodiscard]] virtual TraceId trace_id() const = 0;
 
-  /// Gives the next bytes; next() must have returned less than asked for before.  The block must
-  /// live until then.  Any chunking gives the same packets and elements.
+  /// Gives the next bytes; next() must have returned fewer elements than asked for before.  The
+  /// block must live until then.  Any chunking gives the same packets and elements.
   virtual void feed(const frames::StreamBlock& block) = 0;
 
-  /// Fills `out` from the front and returns how many.  Less than `out.size()`, not only 0, can come
-  /// while input is left: where an observer must speak first, or where a client with memory
+  /// Fills `out` from the front and returns the number.  It can be less than `out.size()`, and not
+  /// only 0, while input is left: an observer must be called first, or a client with memory
   /// callbacks must see a context before memory is read under it.  0: all input is used up, or
-  /// failed().  Without SourceOptions::decode, all input goes to the observer and the answer is 0.
+  /// failed().  Without SourceOptions::decode, all input goes to the observer and the result is 0.
   virtual std::size_t next(std::span<Element> out) = 0;
 
-  /// In place of next(), until that would return 0: counts what is executed, faster than by
+  /// Instead of next(), until that would return 0: counts what is executed, faster than with
   /// elements.  The counts, and what the observer gets, are the same as if all elements of next()
-  /// went to Counter::observe(); calls of both may mix, as long as those elements do.  One counter
-  /// belongs to one source.
+  /// went to Counter::observe().  Calls of both may mix if those elements go there too.  One
+  /// counter belongs to one source.
   virtual void count(count::Counter& counter);
 
-  /// End of the trace: the unfinished packet and all that is held back come out of next().
+  /// The end of the trace: next() gives the unfinished packet and all that is held back.
   virtual void finish() = 0;
 
-  /// Forgets the stream; configuration stays.  Elements not yet taken are dropped.  The observer
-  /// gets Operation::kReset, and Operation::kEndOfTrace after the last element of finish().
+  /// Forgets the stream; the configuration stays.  Elements not yet taken are dropped.  The
+  /// observer gets Operation::kReset here, and kEndOfTrace after the last element of finish().
   virtual void reset() = 0;
 
-  /// Call it when the image has changed, or when its callbacks may answer otherwise than before:
-  /// nothing read until now is used again.  Not while next() runs.
+  /// Call it when the image has changed, or when its callbacks may answer differently: nothing read
+  /// before is used again.  Do not call it while next() runs.
   virtual void refresh() = 0;
 
   /// A fatal condition ended decoding (only possible with kHaltOnBadPackets, or for the few errors
   /// that are fatal in the reference and `reference_quirks`); reset() clears it.
   [[nodiscard]] virtual bool failed() const = 0;
 
-  /// Bytes of the present block that belong to packets given so far.
+  /// The bytes of the current block that belong to packets given so far.
   [[nodiscard]] virtual std::size_t consumed() const = 0;
 
-  /// Takes back the rest of the present block and returns consumed(); the next block must start
+  /// Gives up the rest of the current block and returns consumed(); the next block must start
   /// there.  Elements not yet taken stay.
   virtual std::size_t withdraw() = 0;
 
@@ -204,38 +204,38 @@ class Source {
   /// its packets carry.
   virtual void set_observer(Observer* observer, TraceId stream_id) = 0;
 
-  /// From now on `marks` are written in each next(); nullptr: no longer.  Not in a clone().  False:
-  /// this source cannot.
+  /// From now on each next() writes `marks`; nullptr: no longer.  Does not apply to a clone().
+  /// False: this source cannot do this.
   virtual bool mark_frames(FrameMarks* /*marks*/) { return false; }
 
-  /// The listing's text of a packet of this source, without newline.
+  /// The text of a packet of this source in listings, without newline.
   virtual void write_packet(TextBuffer& out, const PacketRef& packet) const = 0;
 
   /// The named fields of a packet of this source, in the order of its bytes.
   virtual void visit_fields(const PacketRef& packet, FieldVisitor& visitor) const = 0;
 
-  /// A copy with all state.  The present block, if it is not used up, must live on.
+  /// A copy with all state.  The current block must live on, if it is not used up.
   [[nodiscard]] virtual std::unique_ptr<Source> clone() const = 0;
 
-  // -- For decoders that start in the middle of a trace.  Both sources have been made with the same
+  // -- For decoders that start in the middle of a trace.  Both sources were made with the same
   //    configuration, image and options, have used up their blocks and given all elements. --
 
-  /// Whether jump() and same_state() are possible: not where state adds up over the whole trace
-  /// (the local time of ITM), nor with `reference_quirks`.
+  /// Whether jump() and same_state() are possible: not if state adds up over the whole trace (the
+  /// local time of ITM), nor with `reference_quirks`.
   [[nodiscard]] virtual bool can_jump() const = 0;
 
-  /// Bytes are missing before the next block: it waits for a synchronisation point, without a word,
-  /// and keeps what no synchronisation point restates (upper bits of the time, for instance).
+  /// Bytes are missing before the next block: the source waits for a synchronisation point without
+  /// reporting it, and keeps the state that none restates (upper bits of the time, for instance).
   virtual void jump() = 0;
 
-  /// Goes on where `other` is, a source of the same stream; what is known of the image stays, so
-  /// that this is cheap.  Counts and observer stay, too.
+  /// Continues from the state of `other`, a source of the same stream; what is known of the image
+  /// stays, so this is cheap.  Counts and observer stay too.
   virtual void restore(const Source& other) = 0;
 
-  /// From the same next bytes both will give the same packets, elements and diagnostics.
+  /// Given the same bytes from here on, both will give the same packets, elements and diagnostics.
   [[nodiscard]] virtual bool same_state(const Source& other) const = 0;
 
-  /// Adds to the counts what another source has counted of the same stream.
+  /// Adds the counts of another source of the same stream.
   virtual void add_statistics(const SourceStatistics& more) = 0;
 
  protected:
