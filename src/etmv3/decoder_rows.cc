@@ -157,7 +157,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       atoms >>= done;
       left -= done;
       if (present->is_end()) [[unlikely]] {
-        present = instructions_.behind(*present);
+        present = instructions_.after(*present);
         if (present == nullptr) break;
       }
       const unsigned executed = atoms & 1;
@@ -180,7 +180,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       address_ = indirect ? present->end : instructions_.target(*present);
       isa_ = indirect ? present->isa() : stale_isa;
       lost = away && indirect;
-      present = indirect ? nullptr : instructions_.behind(*present);
+      present = indirect ? nullptr : instructions_.after(*present);
       if (present == nullptr) break;
       if (kQuirks && present->isa() != packet_isa_) {
         present = nullptr;

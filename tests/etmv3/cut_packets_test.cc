@@ -16,7 +16,7 @@ class Etmv3CutPackets : public testing::Test, protected support::Etmv3Bench {
   Etmv3CutPackets() { program({kNop, kNop, kNop, kNop}); }
 
   /// The packets behind an A-sync and isync(): `cut`, an A-sync, and a trigger.
-  [[nodiscard]] std::string behind(const std::vector<std::uint8_t>& cut) const {
+  [[nodiscard]] std::string after(const std::vector<std::uint8_t>& cut) const {
     return after_isync(joined({cut, async(), {0x0C}}));
   }
 };
@@ -34,7 +34,7 @@ TEST_F(Etmv3CutPackets, one_zero_is_taken) {
 
 TEST_F(Etmv3CutPackets, all_zeros_are_taken) {
   // The five bytes behind the header are zeros: a whole I-sync.
-  EXPECT_EQ(behind({0x08}),
+  EXPECT_EQ(after({0x08}),
             "I_SYNC : Instruction Packet synchronisation.; (Periodic); Addr=0x00000000; S;  "
             "ISA=ARM(32); \n"
             "A_SYNC : Alignment Synchronisation.\nTRIGGER : Trace Trigger Event.\n");
@@ -42,14 +42,14 @@ TEST_F(Etmv3CutPackets, all_zeros_are_taken) {
 
 TEST_F(Etmv3CutPackets, the_last_byte_is_taken_too) {
   // Two bytes of cycles, one of information, four of an address that ends with the 0x80.
-  EXPECT_EQ(behind({0x70, 0x8F}),
+  EXPECT_EQ(after({0x70, 0x8F}),
             "BAD_SEQUENCE : Invalid sequence for packet type.[I_SYNC_CYCLE]\n"
             "A_SYNC : Alignment Synchronisation.\nTRIGGER : Trace Trigger Event.\n");
 }
 
 TEST_F(Etmv3CutPackets, zeros_of_a_packet_that_is_bad_count_too) {
   // The fifth byte of a branch is a zero, which names no instruction set.
-  EXPECT_EQ(behind({0x81, 0x80, 0x80, 0x80}),
+  EXPECT_EQ(after({0x81, 0x80, 0x80, 0x80}),
             "BAD_SEQUENCE : Invalid sequence for packet type.[BRANCH_ADDRESS]\n"
             "A_SYNC : Alignment Synchronisation.\nTRIGGER : Trace Trigger Event.\n");
 }

@@ -145,8 +145,8 @@ TEST_F(InstructionCacheTest, behind_a_branch_is_its_target_and_behind_an_end_wha
   const Step* first = steps.at(0x1000, Isa::kA32);
   ASSERT_TRUE(first[1].is_end());
   const std::uint64_t before = steps.classified();
-  EXPECT_EQ(steps.behind(first[1]), second);
-  EXPECT_EQ(steps.behind(second[1]), second);
+  EXPECT_EQ(steps.after(first[1]), second);
+  EXPECT_EQ(steps.after(second[1]), second);
   EXPECT_EQ(steps.classified(), before);
 }
 
@@ -157,10 +157,10 @@ TEST_F(InstructionCacheTest, a_sequence_goes_on_in_the_next_line) {
   const Step* step = steps.at(0x10F8, Isa::kA32);
   ASSERT_NE(step, nullptr);
   ASSERT_TRUE(step[2].is_end());
-  const Step* next = steps.behind(step[2]);
+  const Step* next = steps.after(step[2]);
   ASSERT_NE(next, nullptr);
   EXPECT_EQ(next->address, 0x1100U);
-  EXPECT_EQ(steps.behind(step[2]), next);
+  EXPECT_EQ(steps.after(step[2]), next);
 }
 
 TEST_F(InstructionCacheTest, behind_what_is_not_there_is_nothing) {
@@ -168,9 +168,9 @@ TEST_F(InstructionCacheTest, behind_what_is_not_there_is_nothing) {
   InstructionCache steps = cache();
   const Step* step = steps.at(0x1000, Isa::kA32);
   ASSERT_NE(step, nullptr);
-  EXPECT_EQ(steps.behind(step[1]), nullptr);
+  EXPECT_EQ(steps.after(step[1]), nullptr);
   EXPECT_EQ(steps.outcome(), BlockEnd::kNotAccessible);
-  EXPECT_EQ(steps.behind(step[2]), nullptr);
+  EXPECT_EQ(steps.after(step[2]), nullptr);
 }
 
 TEST_F(InstructionCacheTest, switched_off_it_still_goes_on) {
@@ -180,11 +180,11 @@ TEST_F(InstructionCacheTest, switched_off_it_still_goes_on) {
   const Step* step = steps.at(0x1000, Isa::kA32);
   ASSERT_NE(step, nullptr);
   ASSERT_TRUE(step[1].is_end());
-  step = steps.behind(step[1]);
+  step = steps.after(step[1]);
   ASSERT_NE(step, nullptr);
   EXPECT_EQ(step->address, 0x1004U);
   EXPECT_EQ(steps.next_isa(*step), Isa::kA32);
-  step = steps.behind(*step);
+  step = steps.after(*step);
   ASSERT_NE(step, nullptr);
   EXPECT_EQ(step->address, 0x1000U);
 }

@@ -1,4 +1,4 @@
-// Counts what is executed, without an element for each range.  Design section 4.
+// Counts what is executed, without an element for each range.  See docs/architecture.md.
 #pragma once
 
 #include <array>
@@ -15,96 +15,96 @@
 
 namespace waymark::count {
 
-/// Where a walk is: the offset of a step in bytes.  Exits have kExitBit.
+/// A position in a walk: the offset of a step in bytes.  Exits have kExitBit.
 using Place = std::uint32_t;
 
-/// What a walk touches at each atom, and as little as that: it is the cache that it waits for.
+/// What a walk touches at each atom, and as little as possible: a walk mostly waits for the cache.
 /// [0] not executed, [1] executed.
 struct Step {
-  /// Where it goes on; 0: nobody has been there, or more must be done on the way than to go there.
-  /// An exit and kLost may lead to themselves: they swallow atoms.
+  /// The next position; 0: nobody was there yet, or going there takes more than a step.  An exit
+  /// and kLost may lead to themselves: they absorb atoms.
   std::array<Place, 2> next{};
-  std::array<std::uint32_t, 2> times{};  ///< Of an exit and kLost: without meaning.
+  std::array<std::uint32_t, 2> times{};  ///< Without meaning for an exit and kLost.
 };
 static_assert(sizeof(Step) == 16);
 
-/// What the elements of a range in a context have in common, as three words of them.
+/// What the elements of a range in a context have in common, as three of their words.
 struct ElementWords {
   std::uint64_t ids = 0;   ///< Context ID and VMID.
-  std::uint64_t kind = 0;  ///< Kind to last size; of the flags kContextFlags and the condition.
+  std::uint64_t kind = 0;  ///< Kind to last size; of the flags, kContextFlags and the condition.
   std::uint64_t rest = 0;  ///< Exception level and security state.
 };
 
-/// All else about a block, or about some instructions of which an element told.
+/// Everything else about a block, or about instructions that an element reported.
 struct Node {
   Range range;
-  ElementWords words;                    ///< Of a range that was observed.
-  std::array<Node*, 2> guess{};          ///< What was observed next.
-  std::array<std::uint64_t, 2> times{};  ///< Beside those of its step.
+  ElementWords words;                    ///< For a range that was observed.
+  std::array<Node*, 2> guess{};          ///< The range that was observed next.
+  std::array<std::uint64_t, 2> times{};  ///< In addition to those of its step.
   std::uint64_t cycles = 0;
   std::uint64_t target = kNoAddress;
-  /// Of a block with an indirect branch: its exit.  Of a call whose return address goes to the
+  /// For a block with an indirect branch: its exit.  For a call whose return address goes to the
   /// return stack: its target.
   Place far = 0;
   Place place = 0;
-  std::uint32_t context = 0;  ///< Number in the counter.
+  std::uint32_t context = 0;  ///< Its number in the counter.
   std::uint8_t it_in = 0;
   std::uint8_t it_out = 0;
   isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
   bool link = false;
-  bool opens = false;  ///< Observed as executed, it asks for what comes next.
+  bool opens = false;  ///< If it is observed as executed, it asks for what comes next.
 };
 
 /// Several atoms that were walked as one: what they are in the trace, and how often they led from
-/// a place to another since their steps were counted.
+/// one place to another since their steps were counted.
 struct Stretch {
   std::uint64_t row = 0;
   Place from = 0;
   Place to = 0;
   std::uint32_t times = 0;
-  std::uint32_t seen = 0;  ///< `times` when another last wanted this entry.
+  std::uint32_t seen = 0;  ///< The value of `times` when another stretch last wanted this entry.
 };
 
-/// Where an indirect branch goes.
+/// The target of an indirect branch.
 struct WayKey {
   std::uint64_t address = 0;
-  std::uint32_t mark = 0;  ///< kT32 or none; no place has that bit.
+  std::uint32_t mark = 0;  ///< kT32 or 0; no place has that bit.
   static constexpr std::uint32_t kT32 = std::uint32_t{1} << 31;
 };
 
-/// How often an indirect branch went where.
+/// How often an indirect branch went to one target.
 struct Way {
   std::uint64_t address = 0;
-  Place marked_from = 0;  ///< Of the exit, or of the node; with WayKey::mark.
-  Place to = 0;           ///< The block there; 0: whoever counted did not ask.
+  Place marked_from = 0;  ///< The exit or the node, with WayKey::mark.
+  Place to = 0;           ///< The block there; 0: the caller that counted it did not ask.
   std::uint32_t times = 0;
 
   [[nodiscard]] Place from() const { return marked_from & ~WayKey::kT32; }
 };
 
 /// The counts of one source.  They are those of the elements that the source would have given,
-/// whichever way they came: all to observe(), or what is simple straight to the nodes.
+/// however they came: all through observe(), or the simple ones directly to the nodes.
 ///
-/// Of what is speculated, only what was executed in the end is counted.  Ranges that no waypoint
-/// ends (before an exception, say) are rows of their own.
+/// Speculative instructions are counted only if they were executed in the end.  Ranges that do not
+/// end with a waypoint (before an exception, for instance) are rows of their own.
 ///
-/// An indirect branch's edge goes to the next range.  None is counted where a context, an
-/// exception, an exception return, a gap or memory that cannot be read comes between.
+/// The edge of an indirect branch leads to the next range.  There is no edge if a context, an
+/// exception, an exception return, a gap or unreadable memory comes between.
 ///
-/// Cycles: a cycle count is that of the ranges since the count before, up to and including the
-/// element that carries it (where registers say that there are none, none are shared out).  Each of
-/// them gets a share by its number of instructions: of C cycles for n instructions, those from the
-/// i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down.  A count that no range came before is
-/// added to the next one.  To Counts::other_cycles go those behind which a gap comes before any
-/// range, those of elements kTraceOn and kPeContext (how long nothing was traced), and those of
-/// more than kMaxGroup ranges.  What a timestamp of ETMv4 says is said again by the next cycle
-/// count, and does not count.
+/// Cycles: a cycle count covers the ranges since the previous count, up to and including the
+/// element that carries it (if the registers rule out cycle counts, none are shared out).  Each
+/// range gets a share by its number of instructions: of C cycles for n instructions, those from the
+/// i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down.  A count without a range before it is
+/// added to the next one.  Counts::other_cycles gets those that a gap follows before any range,
+/// those of the elements kTraceOn and kPeContext (how long nothing was traced), and those of more
+/// than kMaxGroup ranges.  The next cycle count repeats what a timestamp of ETMv4 says, so the
+/// timestamp does not count.
 ///
 /// Bounded: nodes beyond a limit are turned into rows, and rows beyond Counts::kMaxRows into
 /// totals; open edges and counts are lost at that moment.  One owner; not thread safe.
 ///
-/// A stream may be counted in parts, by one counter or several: begin_part() and take_part() for
-/// each, and a Stitcher puts the parts together.
+/// A stream may be counted in parts, by one counter or several: call begin_part() and take_part()
+/// for each part, and combine the parts with a Stitcher.
 class Counter {
  public:
   static constexpr std::size_t kMaxGroup = std::size_t{1} << 16;
@@ -113,65 +113,65 @@ class Counter {
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
 
-  /// Counts elements, which follow each other as the source gave them.
+  /// Counts elements, which follow one another as the source gave them.
   void observe(std::span<const Element> elements);
 
-  /// Whether timestamps say anew what cycle counts say too (ETMv4, ETE): then only the latter
-  /// count.  Source::count() sets it.
+  /// Whether timestamps repeat what cycle counts say (ETMv4, ETE): then only cycle counts count.
+  /// Source::count() sets it.
   void set_timestamps_repeat_cycles(bool repeat) { timestamps_repeat_cycles_ = repeat; }
 
-  /// False: the registers say that there are no cycle counts.  Should some come all the same, they
-  /// go to Counts::other_cycles.  Source::count() sets it.
+  /// False: the registers rule out cycle counts.  If some come nevertheless, they go to
+  /// Counts::other_cycles.  Source::count() sets it.
   void set_shares_cycles(bool share);
 
-  /// From here on it counts a part of a stream: what came before is not known.
+  /// From here on it counts a part of a stream: what came before is unknown.
   void begin_part();
 
-  /// What was counted since begin_part(), with what is open on both sides.
+  /// The counts since begin_part(), with what is open on both sides.
   Part take_part();
 
-  /// Room for elements on their way here, for who has no better.
+  /// Space for elements on their way here, for callers that have none of their own.
   std::span<Element> batch();
 
-  /// All that was counted since the last call.  What is open, an edge or a group of ranges without
-  /// their cycle count, goes on.
+  /// All counts since the last call.  What is open, an edge or a group of ranges without their
+  /// cycle count, stays open.
   Counts take();
 
   // -- For decoders: from node to node. ---------------------------------------------------------
 
-  /// Before memory is looked at: nodes are dropped if the follower has dropped its blocks.
+  /// Call it before memory is read: nodes are dropped if the follower has dropped its blocks.
   void begin(const flow::Follower& follower);
 
-  /// The context of what comes next is that of `element`.
+  /// What follows has the context of `element`.
   void select(const Element& element);
 
-  /// Where nobody knows where execution is; and the same where the return stack does.
+  /// Places while the address of execution is unknown; with kReturn, the return stack knows it.
   static constexpr Place kLost = 1 * sizeof(Step);
   static constexpr Place kReturn = 2 * sizeof(Step);
-  /// What came before a part: a branch, for all that is known.
+  /// What came before a part: perhaps a branch.
   static constexpr Place kBefore = 3 * sizeof(Step);
   static constexpr Place kExitBit = 1U << 23;
 
-  /// The block there; 0 if it does not end with a waypoint, or with one that is refused.  May drop
-  /// all nodes: see generation().
+  /// The block at the address; 0 if it does not end with a waypoint, or with one that is refused.
+  /// May drop all nodes: see generation().
   Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
              bool refuse_exception_returns);
 
-  /// Changes when nodes, and places, from before are gone.
+  /// Changes when earlier nodes and places are gone.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
   /// The steps, from place 0 on; they never move.
   [[nodiscard]] std::uint8_t* steps() { return reinterpret_cast<std::uint8_t*>(steps_.get()); }
   [[nodiscard]] Step& step(Place place) { return steps_[place / sizeof(Step)]; }
-  /// Of a block; of an exit the block before it.
+  /// For a block, its node; for an exit, the node of the block before it.
   [[nodiscard]] Node& node(Place place) {
     if ((place & kExitBit) != 0) place = exits_[(place & ~kExitBit) / sizeof(Step)];
     const std::size_t number = place / sizeof(Step);
     return slabs_[number / kSlab][number % kSlab];
   }
 
-  /// So many rows of at most kMostAtoms atoms may come until harvest() must be called, which
-  /// renews it: steps and ways count to 2^32.
+  /// The number of rows with at most kMostAtoms atoms that may come until harvest() must be called,
+  /// which resets it: steps and ways count to 2^32.
   static constexpr std::uint32_t kMostAtoms = 192;
   std::uint32_t budget = kBudget;
   void harvest();
@@ -181,17 +181,17 @@ class Counter {
     std::uint64_t bits = 0;
     std::uint32_t count = 0;
   };
-  /// What a Stretch::row stands for.
+  /// Gives the atoms of a Stretch::row.
   using Expand = Atoms (*)(std::uint64_t row);
   void set_expand(Expand expand) { expand_ = expand; }
 
-  /// Where the stretch would be.
+  /// The entry for the stretch.
   [[nodiscard]] Stretch& stretch(Place from, std::uint64_t row) {
     const std::uint64_t mixed = row * 0x9E3779B97F4A7C15ULL ^ from * 0xD1B54A32D192ED03ULL;
     return stretches_[mixed >> (64 - kStretchBits)];
   }
-  /// It was walked, over links alone: the next time it is one step, if `at` is not needed more for
-  /// another.
+  /// The stretch was walked over links alone: from now on it is one step, unless another stretch
+  /// needs `at` more.
   void remember_stretch(Stretch& at, Place from, std::uint64_t row, Place to) {
     if (at.times != at.seen) {
       at.seen = at.times;
@@ -205,7 +205,7 @@ class Counter {
     return {address, isa == isa::Isa::kT32 ? WayKey::kT32 : 0};
   }
 
-  /// The block at the address of a key, if an indirect branch went there lately; otherwise 0.
+  /// The block at the address of a key, if an indirect branch went there recently; otherwise 0.
   [[nodiscard]] Place target(WayKey key) const {
     const Target& found = targets_[target_hash(key)];
     const bool same = found.address == key.address && found.marked_context == (context_ | key.mark);
@@ -226,17 +226,17 @@ class Counter {
       if (way.marked_from == 0) return nullptr;
     }
   }
-  /// Adds it; valid until the next.
+  /// Adds it; valid until the next one is added.
   Way* add_way(Place from, WayKey key, Place to);
 
   /// A range begins there, after what was observed: counts the edge that leads to it, if there is
   /// one, and returns it.
   Way* close_branch(std::uint64_t address, isa::Isa isa);
-  /// Where `branch` went, which is a block, its exit or a range, shows in what is observed next.
-  /// 0: nothing is open.
+  /// What is observed next shows where `branch`, which is a block, its exit or a range, went.  0:
+  /// nothing is open.
   void open_branch(Place branch);
 
-  /// One more range of those that the next cycle count is of.  Exits do not count.
+  /// Adds a range to those that the next cycle count covers.  Exits do not count.
   void log(Place place) {
     if (group_lost_) return;
     if (group_size_ == kGroupRoom) [[unlikely]] {
@@ -245,15 +245,15 @@ class Counter {
     }
     group_[group_size_++] = place;
   }
-  /// An element that ends no flow.
+  /// Counts an element that does not end the flow.
   void count_element(ElementKind kind) { ++kept_.others[static_cast<std::size_t>(kind)]; }
-  /// A cycle count of what was logged.
+  /// Counts the cycles of what was logged.
   void count_cycles(std::uint64_t cycles);
 
  private:
   static constexpr std::size_t kSlab = 256;
   static constexpr std::size_t kBatch = 256;
-  static constexpr std::size_t kGroupRoom = 2 * kMaxGroup;  ///< With exits.
+  static constexpr std::size_t kGroupRoom = 2 * kMaxGroup;  ///< Includes exits.
   static constexpr std::uint32_t kBudget = 0xFFFF'FFFF / kMostAtoms - 1;
   static constexpr std::size_t kTargetBits = 12;
   static constexpr std::size_t kStretchBits = 13;
@@ -288,12 +288,12 @@ class Counter {
   static Node** slot(std::vector<Node*>& table, std::size_t hash, Same same);
   void drop_nodes();
 
-  // Nodes stay where they are until drop_nodes().  Memory of steps is not touched before they are
+  // Nodes stay in place until drop_nodes().  Memory of steps is not touched before they are
   // used.
   std::unique_ptr<Step[], Free> steps_;
   std::vector<std::unique_ptr<Node[]>> slabs_;
-  std::size_t used_ = 0;       ///< Nodes; the number of a block is that of its step.
-  std::vector<Place> exits_;   ///< The block of each.
+  std::size_t used_ = 0;       ///< The number of nodes; that of a block is that of its step.
+  std::vector<Place> exits_;   ///< The block of each exit.
   std::vector<Node*> blocks_;  ///< Open addressing; sizes are powers of two.
   std::size_t block_count_ = 0;
   std::vector<Node*> ranges_;
@@ -313,8 +313,8 @@ class Counter {
   std::uint32_t context_ = 0;
 
   Place open_branch_ = 0;        ///< A taken indirect branch; a block or a range.
-  Node* open_direct_ = nullptr;  ///< The same of a direct branch, observed.
-  Node* last_range_ = nullptr;   ///< Observed last.
+  Node* open_direct_ = nullptr;  ///< The same for a direct branch that was observed.
+  Node* last_range_ = nullptr;   ///< The range that was observed last.
   bool last_taken_ = false;
 
   std::unique_ptr<Place[]> group_;  ///< Ranges since the last cycle count, and exits.
@@ -324,8 +324,8 @@ class Counter {
   bool timestamps_repeat_cycles_ = false;
   bool shares_cycles_ = true;
 
-  // Of a part; see Part.
-  bool head_open_ = false;  ///< No cycle count and no gap has settled what was open before.
+  // For counting a part; see Part.
+  bool head_open_ = false;  ///< No cycle count and no gap has settled what was open at the start.
   Part part_;
 
   std::unique_ptr<Element[]> batch_;

@@ -1,4 +1,4 @@
-// How often what was executed: the result of counting, as plain values that can be added up.
+// How often what was executed: the results of counting, as plain values that can be added.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@
 
 namespace waymark::count {
 
-/// Of ElementFlag: what Context keeps.
+/// The bits of ElementFlag that Context keeps.
 inline constexpr unsigned kContextFlags =
     kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
 
-/// Who executed: the source, and what its last context element said.
+/// What executed the instructions: the source, and the content of its last context element.
 struct Context {
   std::uint32_t context_id = 0;
   std::uint32_t vmid = 0;
-  std::uint16_t flags = 0;  ///< Those of kContextFlags.
+  std::uint16_t flags = 0;  ///< Only those in kContextFlags.
   TraceId trace_id = 0;
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
@@ -29,16 +29,16 @@ struct Context {
 
 Context context_of(const Element& element);
 
-/// Consecutive instructions, as an element of the kind kInstrRange tells them.
+/// Consecutive instructions, as in a kInstrRange element.
 struct Range {
   std::uint64_t start = 0;
   std::uint64_t end = 0;    ///< After the last instruction.
-  std::uint32_t count = 0;  ///< Instructions.
+  std::uint32_t count = 0;  ///< The number of instructions.
   isa::Isa isa = isa::Isa::kUnknown;
   isa::InstrType last_type = isa::InstrType::kOther;
   isa::InstrSubtype last_subtype = isa::InstrSubtype::kNone;
-  std::uint8_t last_size = 0;  ///< Bytes of the last instruction.
-  bool conditional = false;    ///< The last instruction is.
+  std::uint8_t last_size = 0;  ///< The size of the last instruction in bytes.
+  bool conditional = false;    ///< The last instruction is conditional.
 
   [[nodiscard]] std::uint64_t last_address() const { return end - last_size; }
   [[nodiscard]] bool is_branch() const {
@@ -51,68 +51,68 @@ struct Range {
 struct Row {
   Context context{};
   Range range{};
-  std::uint64_t executed = 0;      ///< Times that its last instruction was, too (atom E),
-  std::uint64_t not_executed = 0;  ///< and that it was not (atom N).
+  std::uint64_t executed = 0;      ///< Times that its last instruction was executed (atom E),
+  std::uint64_t not_executed = 0;  ///< and that it was not executed (atom N).
   std::uint64_t cycles = 0;        ///< See Counter.
-  /// Where its last instruction goes, if that is a direct branch which was seen to be taken;
-  /// kNoAddress: not known.  The least, where a damaged trace shows several.
+  /// The target of its last instruction, if that is a direct branch which was seen taken;
+  /// kNoAddress: not known.  If damaged trace shows several targets, the lowest.
   std::uint64_t target = kNoAddress;
 
   [[nodiscard]] std::uint64_t times() const { return executed + not_executed; }
   [[nodiscard]] std::uint64_t instructions() const { return times() * range.count; }
-  /// 0 where the last instruction is no branch.
+  /// 0 if the last instruction is not a branch.
   [[nodiscard]] std::uint64_t taken() const { return range.is_branch() ? executed : 0; }
   [[nodiscard]] std::uint64_t not_taken() const { return range.is_branch() ? not_executed : 0; }
-  /// Branches with link that were taken.
+  /// The number of branches with link that were taken.
   [[nodiscard]] std::uint64_t calls() const {
     return range.last_subtype == isa::InstrSubtype::kBranchLink ? executed : 0;
   }
   friend bool operator==(const Row&, const Row&) = default;
 };
 
-/// How often an indirect branch went where.
+/// How often an indirect branch went to one target.
 struct Edge {
   Context context{};
-  std::uint64_t from = 0;  ///< Address of the branch.
-  std::uint64_t to = 0;    ///< Where the next range begins.
+  std::uint64_t from = 0;  ///< The address of the branch.
+  std::uint64_t to = 0;    ///< The start of the next range.
   isa::Isa from_isa = isa::Isa::kUnknown;
-  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;  ///< Of the branch.
+  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;  ///< That of the branch.
   std::uint64_t times = 0;
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-/// Sums over all rows, and what is in no row.
+/// Sums over all rows, and over what is in no row.
 struct Totals {
   std::uint64_t instructions = 0;
-  std::uint64_t ranges = 0;  ///< As many elements of the kind kInstrRange there would have been.
-  std::uint64_t taken = 0;   ///< Branches.
+  std::uint64_t ranges = 0;  ///< The number of kInstrRange elements that there would have been.
+  std::uint64_t taken = 0;   ///< Taken branches.
   std::uint64_t not_taken = 0;
   std::uint64_t calls = 0;
-  std::uint64_t cycles = 0;  ///< Of rows.
+  std::uint64_t cycles = 0;  ///< The cycles of rows.
   Totals& operator+=(const Totals& other);
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
-/// All that was counted.  A value: add up those of the sources, or of the parts, of a capture.
+/// All counts.  A value: those of the sources, or of the parts, of a capture can be added.
 struct Counts {
-  /// Most rows, and most edges: a bound on memory whatever the trace says.  What comes beyond is in
-  /// `rest`, and so in the totals.
+  /// The most rows, and the most edges, whatever the trace contains: this bounds the memory.  The
+  /// rest is in `rest`, and so in the totals.
   static constexpr std::size_t kMaxRows = std::size_t{1} << 20;
 
-  std::vector<Row> rows;    ///< Ascending by context and range, each once.
+  std::vector<Row> rows;    ///< Ascending by context and range, each only once.
   std::vector<Edge> edges;  ///< Ascending by context, from, to.  Direct branches are in the rows.
-  Totals rest;              ///< Of ranges for which there was no row.
+  Totals rest;              ///< For ranges without a row.
   std::uint64_t lost_edges = 0;
 
-  /// Elements of each kind but kInstrRange.
+  /// Elements of each kind except kInstrRange.
   std::array<std::uint64_t, kElementKindCount> others{};
-  /// Of Q elements whose way is not known: in no range.
+  /// Instructions of Q elements whose path is unknown: they are in no range.
   std::uint64_t pathless_instructions = 0;
-  /// Cycles that are no row's: nothing was executed in them, or nothing that is known.
+  /// Cycles of no row: nothing was executed in them, or nothing known.
   std::uint64_t other_cycles = 0;
 
   void add(const Counts& other);
-  /// Puts rows and edges in order, and adds up those that stand for the same.
+  /// Sorts rows and edges, and adds up equal ones.
   void combine();
   [[nodiscard]] Totals totals() const;
   friend bool operator==(const Counts&, const Counts&) = default;

@@ -1,4 +1,4 @@
-// What was counted, function by function.
+// Counts by function.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace waymark::count {
 
-/// A function, in all contexts together.
+/// The counts of one function, in all contexts together.
 struct FunctionRow {
-  const image::Function* function = nullptr;  ///< nullptr: all code that has no name.
+  const image::Function* function = nullptr;  ///< nullptr: all code without a name.
   std::uint64_t instructions = 0;
-  /// Branches to its beginning that were taken; from within it only those with link.
+  /// Taken branches to its start; from within the function, only those with link.
   std::uint64_t entered = 0;
-  std::uint64_t calls = 0;  ///< Branches with link in it that were taken.
+  std::uint64_t calls = 0;  ///< Taken branches with link within it.
   std::uint64_t cycles = 0;
   friend bool operator==(const FunctionRow&, const FunctionRow&) = default;
 };
@@ -24,11 +24,11 @@ struct FunctionRow {
 /// Order::kTimes: how often it was entered.
 std::uint64_t weight(const FunctionRow& row, Order order);
 
-/// All functions in which something was counted, by address; code without a name comes first.  A
-/// block belongs to the function in which it begins.  `symbols` must outlive the result.
+/// All functions with counts, by address; code without a name comes first.  A block belongs to the
+/// function in which it begins.  `symbols` must outlive the result.
 std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols);
 
-/// The `most` of them with the greatest weight, greatest first; those without any are left out.
+/// The `most` rows with the greatest weight, greatest first; those without weight are left out.
 std::vector<FunctionRow> top(std::vector<FunctionRow> rows, Order order, std::size_t most);
 
 }  // namespace waymark::count

@@ -1,4 +1,4 @@
-// A stream counted in parts: what a part leaves open on both sides, and how parts are put together.
+// A stream counted in parts: what a part leaves open on both sides, and how parts are combined.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,28 @@
 
 namespace waymark::count {
 
-/// Some instructions and who executed them.
+/// Some instructions and the context that executed them.
 struct PartRange {
   Context context{};
   Range range{};
 };
 
-/// The counts of a part of a stream.  What its first elements mean depends on the part before, and
-/// what follows its last ones is in the next.  Made by a Counter; a plain value.
+/// The counts of a part of a stream.  The meaning of its first elements depends on the previous
+/// part, and what follows its last ones is in the next part.  Made by a Counter; a plain value.
 struct Part {
   Counts counts;
 
-  // -- Its begin. --
-  /// Nothing has come that ends or closes a branch before it.
+  // -- Its start. --
+  /// Nothing has come that ends a branch before the part or shows its target.
   bool reaches_through = true;
-  /// Where the first range begins, if nothing ends the flow before it.
+  /// The start of the first range, if nothing ends the flow before it.
   std::optional<std::uint64_t> first{};
 
-  /// What becomes of the ranges that wait for a cycle count, with those before the part.
+  /// The state of the ranges before and in this part that wait for a cycle count.
   enum class Group : std::uint8_t {
     kOpen,    ///< They still wait.
-    kClosed,  ///< `closing` cycles are theirs.
-    kGap,     ///< None ever comes.
+    kClosed,  ///< They get `closing` cycles.
+    kGap,     ///< They never get a count.
   };
   Group group = Group::kOpen;
   // Before any range of the part: the first count closes a group of earlier ranges.
@@ -40,21 +40,21 @@ struct Part {
   bool begun_lost = false;         ///< There were too many of them.
   std::uint64_t closing = 0;
 
-  // -- Its end; of a group only if that of the begin is not open. --
-  std::optional<PartRange> branch{};  ///< An indirect branch: where did it go?
-  std::optional<PartRange> direct{};  ///< A direct one, of which no block tells it.
+  // -- Its end; for a group only if the one at the start is not open. --
+  std::optional<PartRange> branch{};  ///< An indirect branch whose target is not known yet.
+  std::optional<PartRange> direct{};  ///< A direct one whose target is in no block.
   std::vector<PartRange> waiting{};
   bool waiting_lost = false;
   std::uint64_t waiting_cycles = 0;
 };
 
 /// Adds up the parts of a stream, in their order.  The sum is what one counter would have counted,
-/// but for edges and cycles where limits of Counter were exceeded.  One owner; not thread safe.
+/// except for edges and cycles where limits of Counter were exceeded.  One owner; not thread safe.
 class Stitcher {
  public:
   void add(Part part);
 
-  /// All that was added; what is open stays open.
+  /// All counts that were added; what is open stays open.
   Counts take();
 
  private:
@@ -62,7 +62,7 @@ class Stitcher {
   void settle();
 
   Counts sum_;
-  std::vector<Counts> pending_;  ///< To be added together: each sum copies all.
+  std::vector<Counts> pending_;  ///< Added together later, because each addition copies everything.
   std::size_t pending_rows_ = 0;
   std::optional<PartRange> branch_;
   std::optional<PartRange> direct_;

@@ -12,11 +12,11 @@
 
 namespace waymark::etmv4 {
 
-/// All headers from here on are atom packets, and no others.
+/// All headers from here on are atom packets; lower ones are not.
 inline constexpr std::uint8_t kFirstAtomHeader = 0xC0;
 
-/// All that a packet says which is one atom header: laid out as the fields of Packet from its type
-/// on, so that it is copied in two moves.
+/// The whole content of a packet that is one atom header, laid out as the fields of Packet from its
+/// type on, so that two moves copy it.
 struct AtomPacket {
   PacketType type = PacketType::kNotSync;
   PacketType error_type = PacketType::kNoErrorType;
@@ -70,8 +70,8 @@ inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
 inline constexpr unsigned kAtomRow = 8;
 static_assert(kFirstAtomHeader == 0xC0, "atom headers have both upper bits set, and no other has");
 
-/// How many of the kAtomRow bytes of a word, the lowest first, are atom headers before the first
-/// that is none.
+/// The number of atom headers, of the kAtomRow bytes of a word from the lowest on, before the first
+/// byte of another kind.
 constexpr unsigned leading_atoms(std::uint64_t bytes) {
   const std::uint64_t others = ~(bytes & bytes << 1) & 0x8080808080808080;
   return static_cast<unsigned>(std::countr_zero(others)) / 8;

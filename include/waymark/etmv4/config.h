@@ -1,4 +1,4 @@
-// The registers of an ETMv4 or ETE trace unit and what decoding needs of them.
+// The registers of an ETMv4 or ETE trace unit, and what decoding needs from them.
 // See etmv4-ete.md 1.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Config {
   std::uint32_t trcidr13 = 0;
   std::uint32_t trcconfigr = 0x000000C1;
   std::uint32_t trctraceidr = 0;
-  std::uint32_t trcdevarch = 0;  ///< ETE only.
+  std::uint32_t trcdevarch = 0;  ///< Only for ETE.
   bool ete = false;
   isa::Core core;
 
@@ -50,7 +50,7 @@ struct Config {
   [[nodiscard]] constexpr unsigned minor_version() const { return version() & 0xF; }
 
   [[nodiscard]] constexpr bool has_cycle_counting() const { return bit<7>(trcidr0); }
-  /// Cycle count packets carry no commit count.
+  /// Cycle count packets do not carry a commit count.
   [[nodiscard]] constexpr bool commit_mode_1() const {
     return bit<29>(trcidr0) && has_cycle_counting();
   }
@@ -61,11 +61,11 @@ struct Config {
   [[nodiscard]] constexpr bool timestamp_markers() const {
     return version() >= 0x51 && bit<23>(trcidr0);
   }
-  /// Bytes of the context ID in context packets: 0 or 4.
+  /// The number of bytes of the context ID in context packets: 0 or 4.
   [[nodiscard]] constexpr unsigned context_id_bytes() const {
     return bits<9, 5>(trcidr2) == 4 ? 4 : 0;
   }
-  /// Bytes of the VMID in context packets: 0, 1, 2 or 4.
+  /// The number of bytes of the VMID in context packets: 0, 1, 2 or 4.
   [[nodiscard]] constexpr unsigned vmid_bytes() const {
     switch (bits<14, 10>(trcidr2)) {
       case 1:
@@ -78,7 +78,7 @@ struct Config {
         return 0;
     }
   }
-  /// Width of the cycle counter.
+  /// The width of the cycle counter.
   [[nodiscard]] constexpr unsigned cycle_count_bits() const { return bits<28, 25>(trcidr2) + 12; }
   /// WFI and WFE are traced as branches.
   [[nodiscard]] constexpr bool wfx_waypoints() const {

@@ -21,8 +21,8 @@ namespace waymark::etmv4 {
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk;
 
-/// What a decoder keeps from one packet to the next, but for what it only remembers of the image.
-/// Sheet section 5.1.
+/// What a decoder keeps between packets, except for what it only remembers of the image.  See
+/// etmv4-ete.md 5.1.
 struct DecoderState {
   static constexpr std::uint32_t kMaxCredit = std::uint32_t{1} << 20;
 
@@ -57,7 +57,7 @@ struct DecoderState {
   struct Entry {
     TraceIndex index = 0;
     std::uint64_t value = 0;  ///< Address, timestamp, payload; atoms, oldest in bit 0.
-    std::uint32_t count = 0;  ///< Atoms or unseen elements left; cycle count; Q count.
+    std::uint32_t count = 0;  ///< Remaining atoms or unseen elements; cycle count; Q count.
     std::uint32_t context_id = 0;
     std::uint32_t vmid = 0;
     std::uint16_t number = 0;  ///< Exception or event number; instrumentation level.
@@ -94,7 +94,7 @@ struct DecoderState {
       entries_.pop_back();
       if (empty()) clear();
     }
-    /// Erases those of the i-th and later entries that `predicate` picks.
+    /// Erases the entries from the i-th on that `predicate` selects.
     template <class Predicate>
     void erase_from(std::size_t i, Predicate predicate) {
       const auto from = entries_.begin() + static_cast<std::ptrdiff_t>(front_ + i);
@@ -123,18 +123,18 @@ struct DecoderState {
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   Queue queue_;
 
-  // What is left of the atom packet that ran out of room; its index is packet_index_.
+  // The rest of the atom packet that ran out of space; its index is packet_index_.
   std::uint32_t run_atoms_ = 0;
   std::uint32_t run_left_ = 0;
 
-  // An address that is alone in the queue waits here, to be taken by the atoms after it.
+  // An address that is alone in the queue waits here until the atoms after it take it.
   bool holding_ = false;
   std::uint8_t held_is_ = 0;
   TraceIndex held_index_ = 0;
   std::uint64_t held_address_ = 0;
   TraceIndex packet_index_ = 0;
 
-  // What the present packet asked for.
+  // What the current packet asked for.
   std::int64_t depth_ = 0;
   std::uint32_t commit_request_ = 0;
   std::uint32_t cancel_request_ = 0;
@@ -145,8 +145,8 @@ struct DecoderState {
   bool busy_ = false;
   bool failed_ = false;
   bool yield_ = false;     ///< The client must see a context before memory is read under it.
-  bool run_open_ = false;  ///< A commit run was interrupted for want of room.
-  TraceIndex last_looked_at_ = 0;  ///< Index of the last entry that this commit run looked at.
+  bool run_open_ = false;  ///< A commit run was interrupted because space ran out.
+  TraceIndex last_looked_at_ = 0;  ///< The index of the last entry that this commit run examined.
 
   // Where execution is.
   std::uint64_t address_ = 0;
@@ -164,22 +164,22 @@ struct DecoderState {
   bool range_expected_ = false;
   std::uint64_t range_expectation_ = 0;
 
-  Element context_;  ///< Context fields of every element; its kind is that of ranges.
+  Element context_;  ///< The context fields of every element; its kind is that of ranges.
 
-  // What is left of the work that packets may cause beyond their own size: instructions walked past
-  // the block cache, entries looked through.  Every byte of trace adds to it, so that the time to
-  // decode is bounded by the size of the trace.
+  // What is left of the work that packets may cause beyond their own size: instructions walked
+  // without the block cache, entries searched.  Every byte of trace adds to it, so that the size of
+  // the trace bounds the time to decode it.
   std::uint32_t credit_ = kMaxCredit;
   TraceIndex refilled_at_ = 0;
 
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
 
-/// Pull decoder.  accept() one packet, then drain() until it is not busy(), then the next packet.
-/// One owner; not thread safe.  `image` must outlive it.
+/// Pull decoder: call accept() with a packet, then drain() until it is not busy(), then go on with
+/// the next packet.  One owner; not thread safe.  `image` must outlive the decoder.
 class Decoder : private DecoderState {
  public:
-  /// Outstanding entries beyond which the decoder resynchronises: a bound on memory.
+  /// The decoder resynchronises at more outstanding entries than this, which bounds the memory.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 20;
 
   /// `flags` are DecodeFlag bits (waymark/tree/source.h).
@@ -188,20 +188,20 @@ class Decoder : private DecoderState {
 
   void accept(const Packet& packet);
 
-  /// The fast way of an atom packet: straight to the follower, past the queue.  Possible when
-  /// straight(); otherwise accept() it.
+  /// The fast path for an atom packet: directly to the follower, without the queue.  It may be used
+  /// when straight(); otherwise call accept().
   [[nodiscard]] bool straight() const {
     return straight_ && state_ == State::kDecode && queue_.empty();
   }
 
-  /// Before atoms, where straight() says no: whether nothing waits in the queue but what any atom
-  /// settles, such as a context.  No, where the client must see a context before memory is read
-  /// under it, or the atoms could lose what is settled.
+  /// Before atoms, when straight() is false: whether the queue holds only what any atom settles,
+  /// such as a context.  False if the client must see a context before memory is read under it, or
+  /// if the atoms could lose what is settled.
   [[nodiscard]] bool can_settle() const {
     return straight_ && state_ == State::kDecode && depth_ == 0 && !address_pending_ && !busy_ &&
            !queue_.empty() && !callbacks_ && !quirks_.error_loses_elements;
   }
-  /// Settles it for the atoms at `index`: busy() with that; straight() may say yes when it is
+  /// Settles it for the atoms at `index`, and is then busy(); straight() may be true after it was
   /// drained.
   void settle(TraceIndex index) {
     packet_index_ = index;
@@ -210,14 +210,14 @@ class Decoder : private DecoderState {
   }
 
   /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came
-  /// first the decoder is running(); what is not simple makes it busy().
+  /// first, the decoder is running(); packets that are not simple make it busy().
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
     packet_index_ = index;
     if (can_lose_elements_) return run_or_lose(out, end, atoms.atoms, atoms.atom_count);
     return follow(out, end, atoms.atoms, atoms.atom_count);
   }
 
-  /// After a copy, which has no blocks: where `original` is.
+  /// Call after a copy, which has no blocks: continues at the position of `original`.
   void take_place(const Decoder& original) {
     if (original.block_ == nullptr) return;
     address_ = original.block_->start;
@@ -225,52 +225,52 @@ class Decoder : private DecoderState {
     it_ = original.block_->it_in;
   }
 
-  /// run() ran out of room: resume() comes before anything else.
+  /// run() ran out of space: resume() must be called before anything else.
   [[nodiscard]] bool running() const { return run_left_ != 0; }
   Element* resume(Element* out, Element* end) { return follow(out, end, run_atoms_, run_left_); }
 
-  /// No more packets: what is held back comes out of drain(), then the end-of-trace element.
+  /// There are no more packets: drain() gives what was held back, then the end-of-trace element.
   void end_of_trace();
 
-  /// Fills `out` from the front; returns how many.  Stops early where a diagnostic must be reported
-  /// first (has_diagnostics()) or a context must be seen before memory is read under it.
+  /// Fills `out` from the front; returns the number.  Stops early if a diagnostic must be reported
+  /// first (has_diagnostics()), or if a context must be seen before memory is read under it.
   std::size_t drain(std::span<Element> out);
 
-  /// Something is left for drain() to do.
+  /// There is something left for drain() to do.
   [[nodiscard]] bool busy() const { return busy_; }
 
-  /// Records whose place is after all elements drained so far.
+  /// Records whose place is after all elements that were drained.
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
 
-  /// A fatal error: nothing more comes before reset().
+  /// A fatal error: nothing more is given before reset().
   [[nodiscard]] bool failed() const { return failed_; }
 
   /// The reference's RESET operation; etmv4-ete.md 5.1.
   void reset();
 
-  /// Bytes are missing before the next packet: it waits for synchronisation without a word, and
-  /// keeps what no synchronisation point restates.
+  /// Bytes are missing before the next packet: the decoder waits for synchronisation without
+  /// reporting it, and keeps the state that no synchronisation point restates.
   void jump();
 
-  /// Goes on where `other` is, which decodes the same stream; the block cache stays.  Both have
-  /// given all elements.
+  /// Continues from the state of `other`, which decodes the same stream; the block cache stays.
+  /// Both must have given all elements.
   void restore(const Decoder& other);
 
-  /// What comes next will be decoded alike.  Both have given all elements.
+  /// Both will decode what follows in the same way.  Both must have given all elements.
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
-  /// The image has changed, or its callbacks may answer otherwise: nothing read before counts.
+  /// The image has changed, or its callbacks may answer differently: forgets what was read before.
   void refresh();
 
-  /// Longest range in instructions; 0: no limit.
+  /// The longest range, in instructions; 0: no limit.
   void set_range_limit(std::uint32_t instructions);
 
   [[nodiscard]] const flow::Follower& follower() const { return follower_; }
   [[nodiscard]] flow::Follower& follower() { return follower_; }
 
-  /// What comes of atoms does not depend on what other packets make of them later: they can be
+  /// The result of atoms does not depend on what other packets do with them later: they can be
   /// counted at once.
   [[nodiscard]] bool counts_straight() const { return straight_ && !can_lose_elements_; }
   [[nodiscard]] const Config& config() const { return config_; }
@@ -282,7 +282,7 @@ class Decoder : private DecoderState {
   Element* follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
   Element* run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
 
-  /// Instructions walked without regard to waypoints.
+  /// Instructions that were walked without regard to waypoints.
   struct Stretch {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
@@ -349,7 +349,7 @@ class Decoder : private DecoderState {
 
   // -- Errors --
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
-  /// The instruction that the last report is about.
+  /// Names the instruction that the last report is about.
   void blame(std::uint64_t address);
   void fail_commit(Fault fault, TraceIndex index, std::string_view message, UnsyncReason reason);
   bool fail_walk(flow::BlockEnd ended, TraceIndex index, std::string_view message);
@@ -366,19 +366,19 @@ class Decoder : private DecoderState {
   bool exception_return_is_p0_;
   bool checks_;          ///< Any consistency check is on.
   bool atoms_can_fail_;  ///< A run of atoms can end in an error.
-  /// Atoms are about waypoints alone.  Where loads or stores are P0 elements too, nothing tells
-  /// which instruction an atom is about: there are no ranges then.
+  /// Atoms concern only waypoints.  If loads or stores are P0 elements too, nothing shows which
+  /// instruction an atom belongs to: then there are no ranges.
   bool follows_;
   bool callbacks_ = false;
   bool straight_ = false;  ///< No speculation, no checks: atoms need no queue.
-  /// Quirk error_loses_elements: a packet of atoms can find the return stack empty, and then what
-  /// it has made, from run_out_ on, is lost.
+  /// Quirk error_loses_elements: a packet of atoms can find the return stack empty; then the
+  /// elements that it has made, from run_out_ on, are lost.
   bool can_lose_elements_ = false;
   Element* run_out_ = nullptr;
-  bool settling_ = false;  ///< The present commit ends with the queue, which has no P0 element.
+  bool settling_ = false;  ///< The current commit ends with the queue, which has no P0 element.
 
   flow::BlockPointer block_;  ///< At address_, if known.
-  flow::BlockPointer from_;   ///< The block before, for its links.
+  flow::BlockPointer from_;   ///< The previous block, for its links.
   bool from_taken_ = false;
 
   // Output.

@@ -16,10 +16,10 @@ using Field = BasicField<Packet>;
 std::span<const Field> fields_of(PacketType type);
 
 /// The keyword of a packet type: "address64", "atom_f3".  Types that differ only in the instruction
-/// set share one; their field `is` tells them apart.
+/// set share one; their field `is` distinguishes them.
 std::string_view packet_keyword(PacketType type);
 
-/// An empty packet of the type with this keyword (IS0 where there are two).  kNotFound.
+/// An empty packet of the type with this keyword (IS0 if there are two).  kNotFound.
 Result<Packet> packet_of_keyword(std::string_view keyword);
 
 /// waymark::set_field() for the packet's type.

@@ -8,7 +8,7 @@
 
 namespace waymark::etmv4 {
 
-/// The value of a type is its base header byte where it has one; etmv4-ete.md 2.1.
+/// The value of a type is its base header byte, if it has one; etmv4-ete.md 2.1.
 enum class PacketType : std::uint16_t {
   kTraceInfo = 0x01,
   kTimestamp = 0x02,
@@ -71,7 +71,7 @@ enum class PacketType : std::uint16_t {
   kAsync = 0x100,
   kDiscard = 0x103,
   kOverflow = 0x105,
-  // No packets of the protocol: states of the parser.
+  // Not packets of the protocol: states of the parser.
   kNotSync = 0x200,
   kIncompleteEot = 0x201,
   kNoErrorType = 0x202,
@@ -86,17 +86,17 @@ enum class PacketType : std::uint16_t {
   kExtension = 0x00,
 };
 
-/// An address register: what a packet or the history says of an address.
+/// An address register: what a packet or the history says about an address.
 struct Address {
   std::uint64_t value = 0;
-  std::uint8_t valid_bits = 64;  ///< Low bits known; the rest are printed as '?'.
-  std::uint8_t update_bits = 0;  ///< Low bits that this packet carried; 0: none.
+  std::uint8_t valid_bits = 64;  ///< The number of known low bits; the rest are printed as '?'.
+  std::uint8_t update_bits = 0;  ///< The number of low bits in this packet; 0: none.
   std::uint8_t size_bits = 64;   ///< 32 or 64.
   std::uint8_t is = 0;           ///< Instruction set: 0 A64 or A32, 1 T32.
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// The PE state of context packets.  Fields that a packet does not carry keep the earlier value.
+/// The PE state in context packets.  Fields that a packet does not carry keep their earlier value.
 struct Context {
   std::uint32_t context_id = 0;
   std::uint32_t vmid = 0;
@@ -110,7 +110,7 @@ struct Context {
   friend bool operator==(const Context&, const Context&) = default;
 };
 
-/// Address interpretation of an exception packet, its E1:E0 bits.
+/// How the address of an exception packet is interpreted: its E1:E0 bits.
 enum class ExceptionAddress : std::uint8_t {
   kNone = 0,
   kReturnAddress = 1,
@@ -118,12 +118,12 @@ enum class ExceptionAddress : std::uint8_t {
   kReserved = 3,
 };
 
-/// One packet.  `type` decides which other fields have meaning; the rest are stale.
+/// One packet.  `type` decides which other fields are meaningful; the rest are stale.
 struct Packet {
-  TraceIndex index = 0;  ///< Of its first byte.
+  TraceIndex index = 0;  ///< That of its first byte.
   PacketType type = PacketType::kNotSync;
-  PacketType error_type = PacketType::kNoErrorType;  ///< Of error packets: what was being read.
-  std::uint16_t length = 0;                          ///< Bytes.
+  PacketType error_type = PacketType::kNoErrorType;  ///< For error packets: what was being read.
+  std::uint16_t length = 0;                          ///< In bytes.
   std::uint8_t atom_count = 0;
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
   std::uint32_t atoms = 0;    ///< Bit i is the i-th oldest atom; 1 is E.
@@ -139,19 +139,19 @@ struct Packet {
   ExceptionAddress exception_address = ExceptionAddress::kNone;
   std::uint16_t exception = 0;  ///< Exception number, 10 bits.
 
-  std::uint32_t cycle_count = 0;  ///< Of cycle count and timestamp packets, and the Q count.
+  std::uint32_t cycle_count = 0;  ///< In cycle count and timestamp packets, and the Q count.
   std::uint32_t commit = 0;
   std::uint32_t cancel = 0;
   std::uint32_t info = 0;           ///< Trace info: INFO section.
   std::uint32_t spec_depth = 0;     ///< Trace info: SPEC section.
-  std::uint32_t cc_threshold = 0;   ///< Trace info: threshold as the listing shows it.
-  std::uint8_t timestamp_bits = 0;  ///< Low bits that a timestamp packet carried.
+  std::uint32_t cc_threshold = 0;   ///< Trace info: the threshold as listings show it.
+  std::uint8_t timestamp_bits = 0;  ///< Number of low bits in a timestamp packet.
 
-  std::uint64_t timestamp = 0;  ///< Whole value after the update; ITE: its payload.
+  std::uint64_t timestamp = 0;  ///< The whole value after the update; ITE: its payload.
   Address address;
   Context context;
 
-  /// The fields that every packet has, but the index.
+  /// Sets the fields that every packet has, except for the index.
   void begin(PacketType new_type, std::size_t new_length) {
     type = new_type;
     error_type = PacketType::kNoErrorType;

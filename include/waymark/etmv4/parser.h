@@ -18,7 +18,7 @@ namespace waymark::etmv4 {
 
 using frames::ParserStatistics;
 
-/// How the packet of a header byte is read.  One value for each layout.
+/// How the packet of a header byte is read: one value per layout.
 enum class Layout : std::uint8_t {
   kReserved,
   kReservedConfig,
@@ -27,7 +27,7 @@ enum class Layout : std::uint8_t {
   kTraceInfo,
   kTimestamp,
   kException,
-  kSingle,  ///< One byte, no field.
+  kSingle,  ///< One byte, no fields.
   kInstrumentation,
   kCycleCountF1,
   kCycleCountF2,
@@ -48,7 +48,7 @@ enum class Layout : std::uint8_t {
   kQ,
 };
 
-/// What a parser keeps from one block to the next.  Sheet section 5.1.
+/// What a parser keeps between blocks; etmv4-ete.md 5.1.
 struct ParserState {
   /// The unsynchronised search; etmv4-ete.md 2.2.
   enum class Search : std::uint8_t { kPlain, kExtension, kAsync };
@@ -65,11 +65,11 @@ struct ParserState {
   bool chunk_index_fixed_ = false;
   TraceIndex next_chunk_index_ = 0;
   bool first_chunk_given_ = false;
-  bool jumped_ = false;  ///< The search began with a jump: its chunks are none of the stream's.
-  bool first_chunk_given_before_ = false;  ///< The jump.
+  bool jumped_ = false;  ///< The search began with a jump: its chunks are not chunks of the stream.
+  bool first_chunk_given_before_ = false;  ///< The value before the jump.
 
   // Registers that packets update.
-  std::array<Address, 4> history_{};  ///< A ring of which the newest three count.
+  std::array<Address, 4> history_{};  ///< A ring; only the newest three are used.
   std::size_t newest_ = 0;
   Address base_{.value = 0, .valid_bits = 0, .update_bits = 0, .size_bits = 32, .is = 0};
   Context context_{};
@@ -84,56 +84,56 @@ struct ParserState {
   friend bool operator==(const ParserState&, const ParserState&) = default;
 };
 
-/// Pull parser: feed() a block, next() until it says no, feed() the next one.  It keeps at most one
-/// unfinished packet between blocks, so that any chunking gives the same packets.  A copy is a
-/// saved state (with the block that it reads).  One owner; not thread safe.
+/// Pull parser: feed() a block, call next() until it returns false, then feed() the next block.  It
+/// keeps at most one unfinished packet between blocks, so any chunking gives the same packets.  A
+/// copy is a saved state (with the block that it reads).  One owner; not thread safe.
 ///
-/// A packet longer than kMaxPacketBytes is a kBadSequence of that length: no legal one comes near.
+/// A packet longer than kMaxPacketBytes is a kBadSequence of that length; legal ones are shorter.
 class Parser : private ParserState, frames::BlockReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
 
   explicit Parser(const Config& config);
 
-  /// The block before must be used up, and this one must live until it is.
+  /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
 
-  /// The next whole packet.  False: the block is used up.
+  /// Gives the next whole packet.  Returns false when the block is used up.
   bool next(Packet& packet);
 
-  /// Fills `out` from the front with whole packets and returns how many; less than its size only
-  /// when the block is used up.  Of each packet only the fields that its type carries are written.
-  /// packet_bytes() is that of the last.
+  /// Fills `out` from the front with whole packets and returns their number, which is less than its
+  /// size only when the block is used up.  Only the fields that the type of a packet carries are
+  /// written.  packet_bytes() are those of the last.
   std::size_t next(std::span<Packet> out);
 
-  /// Reads on until the block is used up or the visitor says stop: what next() does, without a
-  /// packet in memory for each atom header.  `Visitor` has
+  /// Reads on until the block is used up or the visitor stops it.  It does what next() does,
+  /// without making a packet in memory for each atom header.  `Visitor` has
   ///   bool on_atoms(TraceIndex index, const AtomPacket& atoms);
   ///   bool on_packet(Packet& packet);
-  /// which return false to stop after this packet.  True: the visitor stopped it.
+  /// which return false to stop after this packet.  Returns true if the visitor stopped it.
   ///
   /// A visitor that only counts may also have
   ///   void on_atom_row(Bytes headers);
-  /// which gets up to eight atom packets at once where they stand in a row, often none; eight bytes
-  /// from there on can be read.  The index
-  /// of its packets has no meaning.  It may return false, too, and it may have
+  /// which gets up to eight consecutive atom packets at once, often none; eight bytes can be read
+  /// from their start.  The indexes of its packets have no meaning.  It may also return false, and
+  /// the visitor may have
   ///   void on_place(const std::uint8_t* at);
-  /// which gets the place of the packet that comes next, for index_of(); nullptr: its index is
-  /// good.
+  /// which gets the place of the next packet, for index_of(); nullptr: the index of the packet is
+  /// valid.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
-  /// At the end of the trace: the unfinished packet, as kIncompleteEot.  False: none.
+  /// At the end of the trace: gives the unfinished packet, as kIncompleteEot.  False: none.
   bool finish(Packet& packet);
 
-  /// Unsynchronised again, as the reference's RESET operation leaves it (etmv4-ete.md 5.1).
+  /// Loses synchronisation, as in the reference's RESET operation (etmv4-ete.md 5.1).
   void reset();
 
-  /// Bytes are missing before the next block: unsynchronised, while what no synchronisation point
-  /// restates stays.
+  /// Bytes are missing before the next block: the parser loses synchronisation, but keeps the state
+  /// that no synchronisation point restates.
   void jump();
 
-  /// What comes next will be read alike.  Both have used up their blocks.
+  /// Both will read what follows in the same way.  Both must have used up their blocks.
   [[nodiscard]] bool same_state(const Parser& other) const {
     return settled_state() == other.settled_state();
   }
@@ -141,7 +141,7 @@ class Parser : private ParserState, frames::BlockReader {
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return {raw_, raw_size_}; }
 
-  /// Index of a byte of the present block.
+  /// The index of a byte of the current block.
   [[nodiscard]] TraceIndex index_of(const std::uint8_t* at) {
     const auto position = static_cast<std::size_t>(at - data_);
     std::size_t run = run_;
@@ -149,10 +149,10 @@ class Parser : private ParserState, frames::BlockReader {
     return run == run_ ? index_at(position) : runs_[run].index_at(position);
   }
 
-  /// Bytes of the present block that are read.
+  /// The number of bytes of the current block that were read.
   [[nodiscard]] std::size_t position() const { return position_; }
 
-  /// Takes back what is left of the block; returns position().
+  /// Gives up the rest of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
     size_ = position_;
@@ -164,11 +164,11 @@ class Parser : private ParserState, frames::BlockReader {
   [[nodiscard]] bool synchronised() const { return synced_; }
 
  private:
-  /// A row of the header table for the present configuration.
+  /// A row of the header table for the current configuration.
   struct Header {
     PacketType type = PacketType::kReserved;
     Layout layout = Layout::kReserved;
-    std::uint8_t is = 0;    ///< Of address forms: instruction set, and the width of the address
+    std::uint8_t is = 0;    ///< For address forms: instruction set, and the width of the address
     std::uint8_t bits = 0;  ///< (of a short form: without its second byte; 0: exact match).
   };
 
@@ -182,11 +182,11 @@ class Parser : private ParserState, frames::BlockReader {
   bool parse_in_sync(Visitor& visitor);
   template <class Visitor>
   bool parse_rows(Visitor& visitor);
-  /// A packet that is none of atoms, at `position`; false: unfinished, and carried.
+  /// Reads a packet at `position` that is not an atom packet; false: unfinished, and carried.
   bool read_rare(std::size_t position, Packet& packet);
   static constexpr unsigned kAddress32Size = 5;
   static constexpr std::size_t kAsyncSize = 12;
-  static constexpr std::size_t kIncomplete = 0;  ///< As the length of a packet.
+  static constexpr std::size_t kIncomplete = 0;  ///< The length of an incomplete packet.
   template <unsigned kIs>
   unsigned read_short_address(const std::uint8_t* at, Packet& packet);
   unsigned read_address32(const std::uint8_t* at, Packet& packet);
@@ -199,8 +199,8 @@ class Parser : private ParserState, frames::BlockReader {
   bool next_unsynced(Packet& packet);
   bool next_carried(Packet& packet);
   void give_chunk(Packet& packet, PacketType type, std::size_t size);
-  /// Reads the packet at `at`: its length, or 0 if more bytes are needed (nothing has changed
-  /// then).
+  /// Reads the packet at `at`: returns its length, or 0 if more bytes are needed; then nothing has
+  /// changed.
   std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_extension(const std::uint8_t* at, std::size_t available, Packet& packet);
   std::size_t read_trace_info(const std::uint8_t* at, std::size_t available, Packet& packet);
@@ -226,18 +226,18 @@ class Parser : private ParserState, frames::BlockReader {
   Config config_;
   std::array<Header, 256> table_;
 
-  std::size_t position_ = 0;  ///< In the present block.
+  std::size_t position_ = 0;  ///< In the current block.
 
-  std::vector<std::uint8_t> given_;  ///< Bytes of the last packet where they are in no block.
+  std::vector<std::uint8_t> given_;  ///< The bytes of the last packet if they are in no block.
 
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
 
   ParserStatistics statistics_;
-  Packet rare_;  ///< What parse() hands to its visitor, but for atoms and short addresses.
+  Packet rare_;  ///< What parse() passes to its visitor, except for atoms and short addresses.
 };
 
-/// Writes an atom packet over the fields of `to` that it has.
+/// Writes an atom packet over the fields of `to` that an atom packet has.
 inline void copy_atoms(const AtomPacket& from, Packet& to) {
   static_assert(
       offsetof(Packet, error_type) - offsetof(Packet, type) == offsetof(AtomPacket, error_type) &&
@@ -249,7 +249,7 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
   std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
 }
 
-// A short target address of which both bytes can be read; without a branch on how many there are.
+// Reads a short target address whose two bytes can be read; does not branch on their number.
 template <unsigned kIs>
 [[gnu::always_inline]] inline unsigned Parser::read_short_address(const std::uint8_t* at,
                                                                   Packet& packet) {
@@ -271,7 +271,7 @@ template <unsigned kIs>
   return 2 + second;
 }
 
-// A 32-bit A64 or A32 target address of which all bytes can be read.
+// Reads a 32-bit A64 or A32 target address whose bytes can all be read.
 inline unsigned Parser::read_address32(const std::uint8_t* at, Packet& packet) {
   const bool keeps_upper_half = context_seen_ && context_.sf;
   const std::uint64_t upper = keeps_upper_half ? base_.value & ~std::uint64_t{0xFFFFFFFF} : 0;
@@ -312,8 +312,8 @@ bool Parser::parse(Visitor&& visitor) {
   }
 }
 
-// One round of the outer loop is one run.  The header alone decides: a table look-up before the
-// branch would make every misprediction dearer by its latency.
+// Each iteration of the outer loop handles one run.  The header alone decides: a table look-up
+// before the branch would add its latency to every misprediction.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
   const std::uint8_t* const data = data_;
@@ -334,8 +334,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
         ++position;
         continue;
       }
-      // The commonest addresses.  They write the same fields; what the visitor does not look at
-      // need not be written at all.
+      // The most common addresses.  They write the same fields; fields that the visitor does not
+      // read need not be written.
       if (*at >= 0x90 && *at <= 0x9A && size - position >= kAddress32Size) {
         unsigned length = 0;
         if (*at == 0x95) {
@@ -367,9 +367,9 @@ bool Parser::parse_in_sync(Visitor& visitor) {
   return false;
 }
 
-// A round of the loop is one of the common packets and the atoms behind it.  What takes the time is
+// Each iteration handles one of the common packets and the atoms after it.  Most time is spent on
 // the way from one header to the next, so the words that may hold the atoms are read before the
-// length of a short address is known.  Runs do not matter: nobody asks for an index.
+// length of a short address is known.  Runs do not matter, because no index is needed.
 template <class Visitor>
 bool Parser::parse_rows(Visitor& visitor) {
   constexpr std::size_t kReach = kAddress32Size + kAtomRow;

@@ -1,4 +1,4 @@
-// Where the reference decoder departs from the architecture, one named flag each.  All are off in
+// The deviations of the reference from the architecture, one named flag each.  All are off in
 // native use and on in the compatible programs.  See etmv4-ete.md 7.
 #pragma once
 
@@ -16,36 +16,36 @@ struct Quirks {
   bool source_address_not_cancelled = false;
   /// Committing a Q element deletes the next older entry.  `a5 04 02 f7 f7 f7` with MAXSPEC 2
   bool q_deletes_next_entry = false;
-  /// An error while resolving also loses the elements that the same packet had made before it.
-  /// `f7 2d 03` with one atom outstanding
+  /// An error while resolving also loses the earlier elements of the same packet.  `f7 2d 03` with
+  /// one atom outstanding
   bool error_loses_elements = false;
   /// The walk to an exception's return address reads in the memory space of the context packet that
   /// came with the exception, ignores that no address is known, and runs to the end of the readable
   /// memory if it steps over the return address.  `06 05 81 31 95 2f`
   bool exception_walk_unchecked = false;
-  /// An exception that tells the target of the branch before it takes that from the return stack
-  /// all the same.  `db 06 5c 95 06` with RS, at a return
+  /// An exception that gives the target of the previous branch still takes that target from the
+  /// return stack.  `db 06 5c 95 06` with RS, at a return
   bool exception_pops_told_target = false;
-  /// The range limit is noted once for each further instruction.
+  /// The range limit is reported once for each further instruction.
   bool range_limit_repeats = false;
   /// "Address missing in exception packet." is followed by "Not enough elements to commit".
   bool second_error_after_missing_address = false;
-  /// A source address element reports the instruction set after the branch, leaves the IT state and
-  /// reports no exception return.  `b6 31 03 06 00` at an ERET
+  /// A source address element reports the instruction set after the branch, keeps the IT state and
+  /// does not report an exception return.  `b6 31 03 06 00` at an ERET
   bool source_address_after_state = false;
-  /// Errors that no resynchronisation follows: of exceptions, Q and source addresses.
+  /// Errors of exceptions, Q and source addresses after which decoding does not resynchronise.
   bool fatal_walk_errors = false;
   /// Markers of the data stream end the decoding of a stretch, and data trace or loads and stores
   /// as P0 elements are refused.  `20` with TRCCONFIGR.DA
   bool data_trace_is_unsupported = false;
-  /// isa::Options::reference_deviations.  An `f6` at CB or LE, an A32 ERET
+  /// isa::Options::reference_deviations: an `f6` at CB or LE, an A32 ERET.
   bool isa_deviations = false;
 
-  /// All but those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
-/// Their names; the order stays as it is.
+/// Their names; the order must not change.
 inline constexpr std::array<NamedQuirk<Quirks>, 13> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},

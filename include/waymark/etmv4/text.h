@@ -1,4 +1,4 @@
-// The listing's wording of ETMv4 and ETE packets.  See etmv4-ete.md 3.
+// The wording of ETMv4 and ETE packets in listings.  See etmv4-ete.md 3.
 #pragma once
 
 #include "waymark/base/text_buffer.h"
@@ -14,7 +14,7 @@ void write_packet(TextBuffer& out, const Packet& packet, const Config& config);
 /// "I_ATOM_F3".
 std::string_view packet_name(PacketType type);
 
-/// "IRQ", "HardFault": the name of an exception number, which the profile decides.
+/// "IRQ", "HardFault": the name of an exception number, which depends on the profile.
 void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile profile);
 
 }  // namespace waymark::etmv4

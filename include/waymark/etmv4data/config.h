@@ -8,7 +8,7 @@ namespace waymark::etmv4data {
 
 struct Config {
   TraceId id = 0;   ///< That of the instruction stream plus 1.
-  Layouts layouts;  ///< Those that the user has supplied.
+  Layouts layouts;  ///< Supplied by the user.
 
   [[nodiscard]] constexpr TraceId trace_id() const { return id; }
 };

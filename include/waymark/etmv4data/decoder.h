@@ -1,4 +1,4 @@
-// Data stream packets to elements: what is certain, and how much is not.  See etmv4-data.md
+// Data stream packets to elements: what is certain, and how much is uncertain.  See etmv4-data.md
 // 4.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace waymark::etmv4data {
 
-/// Pull decoder, shaped like etmv4::Decoder.  Each gap of unknown packets gives one record with its
-/// bytes.  One owner; not thread safe.
+/// Pull decoder, in the form of etmv4::Decoder.  Each gap of unknown packets gives one record with
+/// the number of its bytes.  One owner; not thread safe.
 class Decoder {
  public:
   explicit Decoder(const Config& config) : config_(config) {}
@@ -38,7 +38,7 @@ class Decoder {
   Config config_;
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   bool begun_ = false;
-  std::uint8_t time_bits_ = 0;  ///< Low bits of the time that packets since a gap told.
+  std::uint8_t time_bits_ = 0;  ///< Low bits of the time that were sent since the last gap.
   TraceIndex last_index_ = 0;
   TraceIndex gap_index_ = 0;
   std::uint64_t gap_bytes_ = 0;

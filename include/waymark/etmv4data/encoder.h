@@ -11,7 +11,7 @@ namespace waymark::etmv4data {
 
 /// Appends the bytes of a packet whose layout is known.  A timestamp has `timestamp_bits` / 7
 /// bytes, or 9 for 64, or as few as hold the value for 0.  kInvalidArgument: any other packet, or a
-/// value that its field cannot hold.
+/// field that cannot hold its value.
 Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out);
 
 }  // namespace waymark::etmv4data

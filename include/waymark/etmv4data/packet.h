@@ -8,7 +8,7 @@
 
 namespace waymark::etmv4data {
 
-/// Values of etmv4-data.md 2: the base header byte, or 0x100 and the second byte of an
+/// Values from etmv4-data.md 2: the base header byte, or 0x100 and the second byte of an
 /// extension.
 enum class PacketType : std::uint16_t {
   kUnnumberedMarker = 0x01,
@@ -38,24 +38,24 @@ enum class PacketType : std::uint16_t {
   kReserved = 0x203,
   kIncompleteEot = 0x204,
   kNoErrorType = 0x206,
-  /// Ours: bytes from a packet of unknown layout on, up to the next synchronisation.
+  /// A type of our own: bytes from a packet of unknown layout up to the next synchronisation.
   kUnknown = 0x300,
 };
 
 /// One packet.
 struct Packet {
-  TraceIndex index = 0;         ///< Of its first byte.
-  std::uint64_t timestamp = 0;  ///< Whole value after the update.
-  std::uint32_t length = 0;     ///< Bytes.
+  TraceIndex index = 0;         ///< That of its first byte.
+  std::uint64_t timestamp = 0;  ///< The whole value after the update.
+  std::uint32_t length = 0;     ///< In bytes.
   PacketType type = PacketType::kNotSync;
-  /// Of error packets and of kUnknown: what its first byte begins.
+  /// For error packets and kUnknown: what the first byte begins.
   PacketType error_type = PacketType::kNoErrorType;
   std::uint8_t marker = 0;          ///< Numbered marker: 3 bits.
-  std::uint8_t timestamp_bits = 0;  ///< Low bits that the packet carried.
+  std::uint8_t timestamp_bits = 0;  ///< Number of low bits in the packet.
   bool continues = false;           ///< kUnknown: more bytes of the same gap.
   bool monitor_only = false;        ///< Unsynchronised bytes that only a monitor gets.
 
-  /// All that every packet has, but the index.
+  /// Sets the fields that every packet has, except for the index.
   void begin(PacketType new_type, std::size_t new_length) {
     length = static_cast<std::uint32_t>(new_length);
     type = new_type;

@@ -14,25 +14,25 @@ namespace waymark::etmv4data {
 
 using frames::ParserStatistics;
 
-/// Pull parser, shaped like etmv4::Parser.  Where a packet has no known layout, its length is not
+/// Pull parser, in the form of etmv4::Parser.  The length of a packet without a known layout is not
 /// guessed: all bytes up to the next alignment synchronisation are kUnknown packets of at most
-/// kMaxPacketBytes.  Any chunking gives the same.  One owner; not thread safe.
+/// kMaxPacketBytes.  Any chunking gives the same packets.  One owner; not thread safe.
 class Parser : frames::BlockReader {
  public:
   static constexpr std::size_t kMaxPacketBytes = 1024;
 
   explicit Parser(const Config& config);
 
-  /// The block before must be used up, and this one must live until it is.
+  /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
-  /// The next whole packet.  False: the block is used up.
+  /// Gives the next whole packet.  Returns false when the block is used up.
   bool next(Packet& packet);
-  /// At the end of the trace: what is left.  False: nothing.
+  /// At the end of the trace: gives what is left.  False: nothing.
   bool finish(Packet& packet);
-  /// As at the start.
+  /// Returns to the initial state.
   void reset();
 
-  /// Of the packet that next() or finish() gave last; valid until the next call.
+  /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const { return given_; }
   [[nodiscard]] std::size_t position() const { return position_; }
   std::size_t withdraw() {
@@ -46,8 +46,8 @@ class Parser : frames::BlockReader {
  private:
   enum class State : std::uint8_t {
     kSearch,   ///< No synchronisation yet.
-    kPacket,   ///< What is held begins a packet.
-    kUnknown,  ///< Behind a packet without layout, or a bad one.
+    kPacket,   ///< The held bytes begin a packet.
+    kUnknown,  ///< After a packet without layout, or a bad one.
   };
   static constexpr std::size_t kAsyncSize = 12;
 
@@ -64,14 +64,14 @@ class Parser : frames::BlockReader {
   }
 
   Config config_;
-  std::size_t position_ = 0;  ///< In the present block.
+  std::size_t position_ = 0;  ///< In the current block.
 
   State state_ = State::kSearch;
   std::vector<std::uint8_t> held_;
   TraceIndex held_index_ = 0;
-  std::array<TraceIndex, kAsyncSize> indexes_{};  ///< Of the newest bytes held, a ring.
+  std::array<TraceIndex, kAsyncSize> indexes_{};  ///< For the newest bytes held; a ring.
   std::size_t newest_ = 0;
-  std::size_t zeros_ = 0;  ///< At the end of what is held.
+  std::size_t zeros_ = 0;  ///< At the end of the held bytes.
   PacketType begun_ = PacketType::kNoErrorType;
   bool continues_ = false;
   bool first_given_ = false;

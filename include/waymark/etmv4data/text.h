@@ -1,4 +1,4 @@
-// The wording of data stream packets.  The reference has none; ours follows its style for the
+// The wording of data stream packets.  The reference has none; this one follows its style for the
 // instruction stream.  See etmv4-data.md 2.
 #pragma once
 

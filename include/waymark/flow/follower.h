@@ -1,5 +1,5 @@
-// From an address to the next waypoint, decided once and remembered: the block cache.
-// Design section 4; see etmv4-ete.md 4.6 and isa-waypoints.md 6.
+// From an address to the next waypoint, decided once and remembered: the block cache.  See
+// docs/architecture.md, etmv4-ete.md 4.6 and isa-waypoints.md 6.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace waymark::flow {
 
 enum class BlockEnd : std::uint8_t {
   kWaypoint,       ///< The last instruction is a waypoint.
-  kNotAccessible,  ///< Nothing readable at `end`; the block may be empty.
-  kInvalidOpcode,  ///< The instruction at `end` cannot be one.
+  kNotAccessible,  ///< Memory at `end` is not readable; the block may be empty.
+  kInvalidOpcode,  ///< The bytes at `end` are not an instruction.
   kUnsupported,    ///< No classifier for this instruction set.
   kRangeLimit,     ///< More instructions than allowed.
 };
@@ -26,15 +26,15 @@ enum class BlockEnd : std::uint8_t {
 struct alignas(64) Block {
   std::uint64_t start = 0;
   std::uint64_t end = 0;     ///< After the last instruction.
-  std::uint64_t target = 0;  ///< Of a direct branch.
+  std::uint64_t target = 0;  ///< For a direct branch.
 
-  /// Successors: [0] not taken, [1] taken.  For an indirect branch [1] is where it went last; any
+  /// Successors: [0] not taken, [1] taken.  For an indirect branch [1] is its last target; any
   /// other link holds whatever the address says.
   const Block* next[2] = {nullptr, nullptr};
 
-  std::uint32_t count = 0;  ///< Instructions.
-  std::uint32_t view = 0;   ///< Which memory was read; see Follower::select.
-  // In the order of Element, so that a range takes them over in one move.
+  std::uint32_t count = 0;  ///< The number of instructions.
+  std::uint32_t view = 0;   ///< The memory that was read; see Follower::select.
+  // In the order of Element, so that a range copies them in one move.
   isa::Isa isa = isa::Isa::kUnknown;
   isa::InstrType type = isa::InstrType::kOther;
   isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
@@ -54,8 +54,8 @@ static_assert(offsetof(Block, type) == offsetof(Block, isa) + 1 &&
               offsetof(Block, subtype) == offsetof(Block, isa) + 2 &&
               offsetof(Block, last_size) == offsetof(Block, isa) + 3);
 
-/// Points into the cache of its owner's follower.  A copy of the owner gets an empty cache, and so
-/// a copy of this points nowhere; assignment is within one owner.
+/// Points into the cache of its owner's follower.  A copy of the owner gets an empty cache, so a
+/// copy of this points nowhere; assignment is for one owner.
 class BlockPointer {
  public:
   BlockPointer() = default;
@@ -72,18 +72,18 @@ class BlockPointer {
   const Block* block_ = nullptr;
 };
 
-/// Counts of the cache, for tests and benchmarks.
+/// Counters of the cache, for tests and benchmarks.
 struct CacheStatistics {
   std::uint64_t walks = 0;         ///< Blocks built.
   std::uint64_t instructions = 0;  ///< Instructions classified to build them.
-  std::uint64_t flushes = 0;       ///< Times that everything was forgotten.
+  std::uint64_t flushes = 0;       ///< The number of times that everything was forgotten.
 };
 
-/// The walker with its cache.  One owner; not thread safe.  Several followers may share an image.
+/// The follower with its cache.  One owner; not thread safe.  Several followers may share an image.
 ///
 /// A block belongs to a view: the memory space, and for an image with callbacks also the context
-/// and the trace ID (one follower serves one ID).  So a context change can never serve another
-/// process's block, and switching back finds the old blocks again.
+/// and the trace ID (one follower serves one ID).  So after a context change, a block of another
+/// process is never used, and switching back finds the old blocks again.
 class Follower {
  public:
   /// `image` must outlive the follower.
@@ -93,14 +93,14 @@ class Follower {
   Follower(const Follower& other);
   Follower& operator=(const Follower&) = delete;
 
-  /// Says what is read from now on.  `context` identifies the process (context ID and VMID).
-  /// Flushes if the image has changed: blocks from before are gone then.
+  /// Selects what is read from now on.  `context` identifies the process (context ID and VMID).
+  /// Flushes if the image has changed: earlier blocks are gone then.
   void select(image::SpaceMask space, std::uint64_t context);
 
   /// Forgets everything read through callbacks.
   void invalidate_callbacks();
 
-  /// Longest block, in instructions; 0: no limit (the walk ends where the image does).
+  /// The longest block, in instructions; 0: no limit (the walk ends where the image does).
   void set_range_limit(std::uint32_t instructions);
 
   /// Switches the cache off: every look-up walks.  For tests.
@@ -119,26 +119,26 @@ class Follower {
     return link(from, taken, address, isa, it_remaining);
   }
 
-  /// One instruction, past the cache: for walks that ignore waypoints.
+  /// One instruction, read without the cache: for walks that ignore waypoints.
   struct Fetched {
     isa::Instruction instruction;
-    BlockEnd outcome;  ///< kWaypoint here means: fetched, of whatever type.
+    BlockEnd outcome;  ///< kWaypoint here means: fetched, of any type.
   };
   Fetched fetch(std::uint64_t address, isa::Isa isa, std::uint8_t& it_remaining);
 
-  /// What is read can depend on the context: the image had callbacks when it was last looked at.
+  /// Reads can depend on the context: the image had callbacks when it was last examined.
   [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
   [[nodiscard]] image::SpaceMask space() const { return space_; }
   [[nodiscard]] const isa::Options& options() const { return options_; }
   [[nodiscard]] std::uint32_t range_limit() const { return range_limit_; }
   [[nodiscard]] const CacheStatistics& statistics() const { return statistics_; }
 
-  /// False once the image has changed since the cache was filled; then flush() before going on.
+  /// False once the image has changed since the cache was filled; then flush() before continuing.
   [[nodiscard]] bool current() const { return image_version_ == image_->version(); }
   void flush();
 
  private:
-  /// Where a long walk was, and how many instructions it had passed.
+  /// A position in a long walk, and the number of instructions before it.
   struct Checkpoint {
     std::uint64_t address;
     std::uint32_t count;
@@ -179,9 +179,9 @@ class Follower {
   std::unordered_map<std::uint64_t, std::uint32_t> views_;
   std::vector<std::uint32_t> table_;  ///< Open addressing; size a power of two; 0: empty.
   std::vector<std::unique_ptr<Block[]>> slabs_;
-  std::size_t used_ = 0;  ///< Blocks; the one behind them is written by look-ups that keep nothing.
-  // What a callback gave last, by address: neighbouring blocks come from one answer.  As old as the
-  // blocks at most.
+  std::size_t used_ = 0;  ///< Blocks; look-ups that keep nothing write the one after them.
+  // What a callback gave last, by address: neighbouring blocks come from one answer.  Never older
+  // than the blocks.
   static constexpr std::size_t kWindowBytes = 256;
   struct Window {
     std::uint64_t start = 0;
@@ -189,8 +189,8 @@ class Follower {
     std::uint32_t size = 0;  ///< 0: empty.
     std::array<std::uint8_t, kWindowBytes> bytes;
   };
-  std::vector<Window> windows_;  ///< A power of two; one where there are no callbacks.
-  // What long walks found from multiples of 8 KiB on, so that no byte is classified often.
+  std::vector<Window> windows_;  ///< A power of two; one if there are no callbacks.
+  // Results of long walks from multiples of 8 KiB on, so that no byte is classified often.
   std::unordered_map<Key, Block, KeyHash> checkpoints_;
 };
 

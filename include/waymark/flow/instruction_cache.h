@@ -1,5 +1,5 @@
-// Single instructions, decided once and remembered: for protocols that trace each of them.
-// Design section 4; see etmv3.md 9.3 and 12.
+// Single instructions, decided once and remembered: for protocols that trace each one.  See
+// docs/architecture.md, etmv3.md 9.3 and 12.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace waymark::flow {
 
 /// What is remembered of an A32 or T32 instruction.
 ///
-/// Steps stand in sequences, in the order of memory: behind a step stands that of the next
-/// instruction, or an end, which is no instruction but says where the sequence would go on.  Behind
-/// an end one more step can be read (but says nothing), so that loops may look ahead.
+/// Steps are in sequences, in the order of memory: after a step comes that of the next instruction,
+/// or an end, which is not an instruction but says where the sequence would continue.  After an end
+/// one more step can be read (without meaning), so that loops may look ahead.
 struct Step {
-  // Of `bits`.
+  // Values of `bits`.
   static constexpr std::uint32_t kStopsNotExecuted = 1 << 0;  ///< An end.
   static constexpr std::uint32_t kStopsExecuted = 1 << 1;     ///< An end or a branch.
   static constexpr std::uint32_t kAlways = 1 << 2;            ///< Set in every step.
@@ -31,9 +31,9 @@ struct Step {
   static constexpr unsigned kLinkShift = 18;
 
   std::uint32_t address = 0;
-  std::uint32_t end = 0;  ///< Of the next instruction in memory.
+  std::uint32_t end = 0;  ///< The address of the next instruction in memory.
   std::uint32_t bits = kAlways;
-  /// Instruction set, type, subtype and size as the bytes that they are in an Element.
+  /// Instruction set, type, subtype and size as the bytes of an Element.
   std::uint32_t description = 0;
 
   [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
@@ -43,7 +43,7 @@ struct Step {
   [[nodiscard]] isa::InstrSubtype subtype() const {
     return static_cast<isa::InstrSubtype>(description >> 16 & 0xFF);
   }
-  [[nodiscard]] unsigned size() const { return description >> 24; }  ///< Bytes; 0: an end.
+  [[nodiscard]] unsigned size() const { return description >> 24; }  ///< In bytes; 0: an end.
   [[nodiscard]] bool conditional() const { return (bits & kConditional) != 0; }
   [[nodiscard]] isa::DataAccess access() const {
     return static_cast<isa::DataAccess>(bits >> kAccessShift & 3);
@@ -56,7 +56,7 @@ struct Step {
 static_assert(sizeof(Step) == 16);
 
 /// Points into the cache of its owner's InstructionCache.  A copy of the owner gets an empty cache,
-/// and so a copy of this points nowhere; assignment is within one owner.
+/// so a copy of this points nowhere; assignment is for one owner.
 class StepPointer {
  public:
   StepPointer() = default;
@@ -73,7 +73,7 @@ class StepPointer {
 };
 
 /// The look-up for one trace ID, as Follower is for blocks: what was read in one memory space and
-/// context never answers for another.  A32 and T32 only.  One owner; not thread safe.
+/// context is never used for another.  A32 and T32 only.  One owner; not thread safe.
 class InstructionCache {
  public:
   /// `image` must outlive the cache.
@@ -83,14 +83,14 @@ class InstructionCache {
   InstructionCache(const InstructionCache& other);
   InstructionCache& operator=(const InstructionCache&) = delete;
 
-  /// Says what is read from now on.  `context` identifies the process (context ID and VMID).
+  /// Selects what is read from now on.  `context` identifies the process (context ID and VMID).
   void select(image::SpaceMask space, std::uint64_t context);
 
-  /// Switched off, every look-up reads anew.  For tests.
+  /// If switched off, every look-up reads again.  For tests.
   void set_enabled(bool enabled);
 
-  /// The instruction at `address`; nullptr: none, and outcome() says why.  It and those behind it
-  /// are valid until flushes() changes, or if the cache is switched off until the next call.
+  /// The instruction at `address`; nullptr: none, and outcome() says why.  It and those after it
+  /// are valid until flushes() changes or, if the cache is switched off, until the next call.
   const Step* at(std::uint32_t address, isa::Isa isa) {
     // Also false for addresses that are not aligned.
     const std::uint32_t slot = std::rotr(address - line_address_, unit_);
@@ -102,7 +102,7 @@ class InstructionCache {
     return look_up(address, isa);
   }
 
-  /// The same where it is likely that control came from elsewhere.
+  /// The same for a place that was probably reached by a branch.
   const Step* find(std::uint32_t address, isa::Isa isa) {
     const Step*& recent = recent_[(address >> 1) % kRecent];
     if (recent->address == address && recent->isa() == isa) [[likely]]
@@ -110,29 +110,29 @@ class InstructionCache {
     return find_far(recent, address, isa);
   }
 
-  /// The instruction where a sequence goes on behind its end, or to which a direct branch goes: as
-  /// at(), but found at once the next time.  What was selected when `step` was found must be
-  /// selected still.
-  const Step* behind(const Step& step) {
+  /// The instruction where a sequence continues after its end, or that a direct branch leads to: as
+  /// at(), but found at once the next time.  The selection must be the same as when `step` was
+  /// found.
+  const Step* after(const Step& step) {
     const Step* const known = links_[link_of(step)].step;
     return known != nullptr ? known : find_behind(step);
   }
 
-  /// Of a direct branch.
+  /// The target of a direct branch.
   [[nodiscard]] std::uint32_t target(const Step& branch) const {
     return links_[link_of(branch)].address;
   }
-  /// After an instruction, which if it is a branch is taken.
+  /// The instruction set after an instruction; a branch is assumed to be taken.
   [[nodiscard]] isa::Isa next_isa(const Step& step) const {
     return step.is_branch() ? links_[link_of(step)].isa : step.isa();
   }
 
-  /// Why at() said nullptr: kNotAccessible or kUnsupported.
+  /// Why at() returned nullptr: kNotAccessible or kUnsupported.
   [[nodiscard]] BlockEnd outcome() const { return outcome_; }
-  /// Forgets everything; select() before going on.
+  /// Forgets everything; call select() before continuing.
   void flush();
 
-  /// As Follower::reads_callbacks().
+  /// Like Follower::reads_callbacks().
   [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
   [[nodiscard]] image::SpaceMask space() const { return space_; }
 
@@ -150,10 +150,10 @@ class InstructionCache {
     isa::Isa isa = isa::Isa::kUnknown;
     std::array<const Step*, kSlots> steps{};
   };
-  static const Line kNoLine;  ///< Nothing in it is decided.
+  static const Line kNoLine;  ///< No instruction in it is decided.
   static const Step kNoStep;
 
-  /// Where an end or a branch goes.  Number kNoLink is that of steps outside the cache: its `step`
+  /// Where an end or a branch leads.  Number kNoLink is for steps outside the cache: its `step`
   /// stays nullptr.
   struct Link {
     const Step* step = nullptr;
@@ -205,7 +205,7 @@ class InstructionCache {
 
   // The line of the last look-up.
   std::uint32_t line_address_ = 0;
-  int unit_ = 0;  ///< log2 of the bytes of a slot.
+  int unit_ = 0;  ///< log2 of the size of a slot in bytes.
   isa::Isa line_isa_ = isa::Isa::kUnknown;
   const Line* line_ = &kNoLine;
 
@@ -214,10 +214,10 @@ class InstructionCache {
   std::vector<std::unique_ptr<Line[]>> lines_;
   std::size_t used_ = 0;
   std::vector<std::unique_ptr<Step[]>> slabs_;
-  std::size_t slab_used_ = 0;  ///< Steps of the last slab.
+  std::size_t slab_used_ = 0;  ///< Used steps of the last slab.
   std::vector<Link> links_;
   static constexpr std::uint32_t kRecent = 512;
-  std::array<const Step*, kRecent> recent_;  ///< What find() gave, in the present view.
+  std::array<const Step*, kRecent> recent_;  ///< What find() gave, in the current view.
   std::array<Step, 3> scratch_;
   std::vector<std::uint8_t> fetch_buffer_;
 };

@@ -15,8 +15,8 @@ class ReturnStack {
   struct Entry {
     std::uint64_t address = 0;
     isa::Isa isa = isa::Isa::kUnknown;
-    /// The block that made the call, as a hint: its [0] link is what stands at `address`.  Whoever
-    /// gives one must know whether it still exists.
+    /// The block that made the call, as a hint: its [0] link is the block at `address`.  The code
+    /// that sets it must know whether the block still exists.
     BlockPointer caller;
   };
 
@@ -35,7 +35,7 @@ class ReturnStack {
     if (top != nullptr) out = *top;
     return top != nullptr;
   }
-  /// The same in place; valid until the next push().  nullptr: the stack is empty.
+  /// The same without a copy; valid until the next push().  nullptr: the stack is empty.
   const Entry* pop() {
     if (count_ == 0) return nullptr;
     const Entry* top = &entries_[top_];
@@ -52,7 +52,7 @@ class ReturnStack {
 
   static constexpr unsigned kDepth = 16;
 
-  /// What can be popped is the same; callers are hints and do not count.
+  /// The entries that can be popped are the same; callers are hints and are not compared.
   friend bool operator==(const ReturnStack& a, const ReturnStack& b) {
     if (a.count_ != b.count_) return false;
     for (unsigned i = 0; i < a.count_; ++i) {
@@ -65,7 +65,7 @@ class ReturnStack {
 
  private:
   std::array<Entry, kDepth> entries_;
-  unsigned top_ = 0;  ///< Of the newest entry, when count_ > 0.
+  unsigned top_ = 0;  ///< That of the newest entry, when count_ > 0.
   unsigned count_ = 0;
 };
 
