@@ -11,7 +11,7 @@ isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
   return {.arch = config.core.arch, .reference_deviations = quirks.isa_deviations};
 }
 
-// What ends the decode in the reference, in its words; etmv3.md 9.2.
+// The reference's messages for packets that end its decoding; etmv3.md 9.2.
 std::string_view fatal_message(PacketType type) {
   switch (type) {
     case PacketType::kBadSequence:
@@ -24,10 +24,10 @@ std::string_view fatal_message(PacketType type) {
   }
 }
 
-// So many data instructions without a data packet are no accident of filters.
+// So many data instructions without a data packet are not an effect of filters.
 constexpr std::uint64_t kManyDataInstructions = 1000;
 
-// The loop over rows knows all quirks of its own, or none.
+// The loop over rows supports either all of its quirks or none.
 const Rows* rows_for(const Config& config, const DecoderQuirks& quirks) {
   const bool first = quirks.cancels_lone_range_only;
   const bool mixed = quirks.forgets_direct_interworking != first ||
@@ -37,7 +37,7 @@ const Rows* rows_for(const Config& config, const DecoderQuirks& quirks) {
   return &rows(config.cycle_accurate(), first);
 }
 
-// The element queue of the reference, with what it leaves behind, is one thing, and knows no data.
+// The element queue of the reference, with the stale elements in it, is one quirk, and has no data.
 DecoderQuirks with_whole_queue(const Config& config, DecoderQuirks quirks) {
   if (config.data_trace()) quirks.cancels_lone_range_only = false;
   if (quirks.cancels_lone_range_only) return quirks;
@@ -272,7 +272,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
   if (!quirks_.bad_packets_are_fatal) check(packet);
 }
 
-// Sheet section 6.5: upper bits that are not sent are those of the timestamp before.
+// Upper bits that are not sent are those of the previous timestamp; etmv3.md 6.5.
 void Decoder::timestamp(const Packet& packet) {
   Element& time = emit(ElementKind::kTimestamp, packet.index);
   time.timestamp = packet.timestamp;
@@ -312,7 +312,7 @@ void Decoder::bad_packet(const Packet& packet) {
   lose_sync();
 }
 
-// What the packet before said is wrong, for it took bytes that are not its own.
+// The previous packet is wrong, because it took bytes that belong to another.
 void Decoder::async_in_packet(const Packet& packet) {
   settle();
   report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
@@ -326,7 +326,7 @@ void Decoder::doubt(Doubt what, TraceIndex index, std::string_view message) {
   report(Fault::kUnsupportedConfig, Severity::kWarning, index, message);
 }
 
-// What contradicts the registers without making the packet unreadable.
+// Contradictions of the registers that leave the packet readable.
 void Decoder::check(const Packet& packet) {
   const std::string_view sentence = registers_.check(packet);
   if (!sentence.empty())
@@ -368,7 +368,7 @@ void Decoder::isync(const Packet& packet, bool first) {
   if (packet.no_address) return;
   need_address_ = sent_unknown_ = false;
   if (packet.lsip) {
-    // As one more E atom of the instruction in progress.
+    // Like another E atom, of the instruction in progress.
     address_ = packet.data_instruction;
     p_header(packet.index, {.atoms = 1, .atom_count = 1, .format = 4});
     if (data_trace_) transfers_.executed(packet.data_instruction, isa::DataAccess::kMemory);
@@ -379,7 +379,7 @@ void Decoder::isync(const Packet& packet, bool first) {
   step_ = nullptr;
 }
 
-// True if something has changed.
+// Returns true if something has changed.
 bool Decoder::set_world(const Context& context) {
   const Security security = context.ns ? Security::kNonSecure : Security::kSecure;
   const bool had_level = (context_.flags & kElementElValid) != 0;
@@ -467,7 +467,7 @@ void Decoder::select_memory() {
                        context_.context_id | std::uint64_t{context_.vmid} << 32);
 }
 
-// Nothing that is there now can be cancelled any more.
+// From now on, the existing elements cannot be cancelled.
 void Decoder::settle() {
   if (quirks_.cancels_lone_range_only) return;
   cancellable_ = false;
@@ -487,7 +487,7 @@ void Decoder::cancel() {
   const std::uint64_t address = range->start;
   auto rest = range;
   if ((range->flags & kElementHasCycleCount) != 0 && range->cycle_count != 0) {
-    // The instruction did not happen, but its cycles passed.
+    // The instruction did not happen, but its cycles did.
     Element count = context_;
     count.kind = ElementKind::kCycleCount;
     count.index = range->index;
@@ -498,7 +498,7 @@ void Decoder::cancel() {
   } else {
     rest = queue_.erase(range);
   }
-  // An exception return that was cancelled did not return.
+  // A cancelled exception return did not return.
   if (config_.core.profile != isa::Profile::kM)
     queue_.erase(
         std::remove_if(rest, queue_.end(),
@@ -514,7 +514,7 @@ void Decoder::cancel() {
   }
 }
 
-// What this packet made can be taken, but for what is held back.
+// The elements of this packet can be taken, except for those held back.
 void Decoder::finish_packet() {
   if (quirks_.cancels_lone_range_only) {
     const std::size_t ready = queue_.size() - std::min(pended_, queue_.size() - ready_);
@@ -527,7 +527,7 @@ void Decoder::finish_packet() {
 
 void Decoder::end_of_trace() {
   pended_ = 0;
-  // What failed has nothing left but its end.
+  // After a failure, nothing but the end is left.
   if (!failed_) settle();
   emit(ElementKind::kEndOfTrace, packet_index_).reason =
       static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);

@@ -1,4 +1,4 @@
-// P-headers: one instruction for each atom.  See etmv3.md 9.3.
+// P-headers: one instruction per atom.  See etmv3.md 9.3.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -40,7 +40,7 @@ Element* Decoder::write(Element* at, ElementKind kind, TraceIndex index) {
   return at + 1;
 }
 
-// No address is known: the rest of the header says that and no more.
+// No address is known: the rest of the header reports only that.
 Element* Decoder::unknown_address(TraceIndex index, const PHeader& header, unsigned left,
                                   Element* at) {
   const bool silent = sent_unknown_ && !cycle_accurate_;
@@ -66,7 +66,7 @@ Element* Decoder::unknown_address(TraceIndex index, const PHeader& header, unsig
   return at;
 }
 
-// Quirks stale_ranges and empty_p_headers_count: a range of what its slot held before.
+// Quirks stale_ranges and empty_p_headers_count: a range with the old content of its slot.
 Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
   const Slot& slot = slots_.push();
   *at = context_;
@@ -110,7 +110,7 @@ Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at)
   return at;
 }
 
-// What the context gives to every element.
+// The words that the context gives to every element.
 void Decoder::refresh_words() {
   const std::uint64_t described = word_of(context_, offsetof(Element, kind));
   if (words_.known && words_.described == described &&
@@ -199,7 +199,7 @@ inline void Decoder::note_slot(const Step& step) {
   stale_isa_ = instructions_.next_isa(step);
 }
 
-// From atom `i` on, whose instruction cannot be had.
+// The atoms from `i` on, whose instruction is not available.
 Element* Decoder::atoms_without_step(TraceIndex index, const PHeader& header, unsigned i,
                                      Element* at) {
   for (; i < header.atom_count; ++i) {
@@ -226,8 +226,8 @@ inline Element* Decoder::atoms(TraceIndex index, const PHeader& header, Element*
                                          : atoms_with_address<false, false>(index, header, at);
 }
 
-// What is held back moves to `out`, unless it stands there already.  False: there may be too little
-// room for one more packet.
+// The held elements move to `out`, unless they are there already.  False: there may not be enough
+// space for one more packet.
 bool Decoder::load_tail(Element* out, const Element* end) {
   const auto room = static_cast<std::size_t>(end - out);
   if (room < queue_.size() + tail_count_ + kMaxPerHeader) {
@@ -261,7 +261,7 @@ Element* Decoder::run(TraceIndex index, const PHeader& header, Element* out, Ele
   Element* const first = out + tail_count_;
   Element* const last = atoms(index, header, first);
   if (header.atom_count == 0 && cancellable_) {
-    // Cycles that pass behind an instruction which can still be cancelled stay with it.
+    // Cycles after an instruction that can still be cancelled stay with it.
     tail_ = out;
     tail_count_ = static_cast<std::size_t>(last - out);
     if (tail_count_ < kMaxHeld) return out;
@@ -309,7 +309,7 @@ Element* Decoder::run(TraceIndex index, const ShortBranch& branch, Element* out,
   return out;
 }
 
-// As run(), into the queue.
+// Like run(), into the queue.
 void Decoder::p_header(TraceIndex index, const PHeader& header) {
   Element* const made = made_.data();
   const std::size_t held = queue_.size() - ready_;

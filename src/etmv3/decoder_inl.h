@@ -1,4 +1,4 @@
-// What several of the decoder's files use.
+// Functions that several of the decoder's files use.
 #pragma once
 
 #include <cstdint>

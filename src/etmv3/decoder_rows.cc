@@ -1,4 +1,4 @@
-// The loop that decoding is about: P-headers in a row.  See etmv3.md 9.3.
+// The main loop of decoding: consecutive P-headers.  See etmv3.md 9.3.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -21,7 +21,7 @@ inline Quad load(const T& from) {
 }
 inline void store(std::uint8_t* to, Quad quad) { std::memcpy(to, &quad, sizeof quad); }
 
-// Stands for the instruction where no address is known: an end that leads nowhere.
+// Represents the instruction when no address is known: an end that leads nowhere.
 constexpr Step kLost[2] = {{.bits = Step::kAlways | Step::kStopsExecuted | Step::kStopsNotExecuted},
                            {}};
 
@@ -32,7 +32,7 @@ static_assert(offsetof(Element, end) == offsetof(Element, start) + 8 &&
               offsetof(Element, count) == offsetof(Element, timestamp) + 8 &&
               offsetof(Element, kind) == offsetof(Element, context_id) + 8);
 
-// `base`: context IDs, and what else the context says.
+// `base`: the context IDs, and the rest of the context.
 inline void write_element(Element* to, TraceIndex index, Quad step, Quad counts, Quad base,
                           const Row& row, std::uint64_t rest) {
   constexpr Quad kNone = {0, 0, 0, 0};
@@ -57,9 +57,9 @@ std::size_t Decoder::run_row(const frames::Run* run, const frames::Run* runs_end
              : row<false>(run, runs_end, data, position, size, out, out_end);
 }
 
-// Most headers make one or two elements, of instructions in a line; both are written, and those
-// that are none are written over.  All else about them is in the tables.  What they say of the
-// present state stays in registers from one header to the next.
+// Most headers make one or two elements, of consecutive instructions.  Both are always written, and
+// surplus ones are overwritten.  Everything else about them is in the tables.  Their values for the
+// current state stay in registers from one header to the next.
 template <bool kQuirks>
 std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
                          const std::uint8_t* data, std::size_t position, std::size_t size,
@@ -80,13 +80,13 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
   const Quad* const bases = words_.bases;
   const std::size_t begin = position;
   std::size_t lost_at = begin;
-  const Step* line = step;  // Where the present straight line began.
+  const Step* line = step;  // Where the current straight line began.
   Element* at = out + tail_count_;
   Element* const last_room = out_end - 2;
   auto* const slots = reinterpret_cast<std::uint8_t*>(slots_.data());
   const std::size_t slot_end = (slots_.size() + 1) * sizeof(Slot);
   std::size_t slot = slots_.next() * sizeof(Slot);
-  // Without a branch, which nothing could predict.
+  // No branch: none could be predicted.
   const std::size_t ring = slot_end - sizeof(Slot);
   const auto next_slot = [slot_end, ring](std::size_t of) {
     of += sizeof(Slot);
@@ -124,7 +124,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       ++position;
       continue;
     }
-    // Branches, ends of lines, more than two atoms, and what is no P-header.
+    // Branches, ends of lines, more than two atoms, and bytes that are not P-headers.
     if (header.atom_count == 0 || lost ||
         (kQuirks && kMostPended + header.atom_count > slots_.size()) ||
         header.outputs > out_end - at)
@@ -139,10 +139,10 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     const isa::Isa isa = step->isa();
     if (kQuirks && step != line) stale_isa_ = instructions_.next_isa(step[-1]);
     isa::Isa stale_isa = stale_isa_;
-    bool away = false;           // Without a step where it goes on.
-    const Step* last = nullptr;  // Of the last atom, where it did not branch.
+    bool away = false;           // There is no step at which to continue.
+    const Step* last = nullptr;  // That of the last atom, if it did not branch.
     for (unsigned left = header.atom_count; left != 0; --left) {
-      // Executed, and in a line.
+      // Executed, and consecutive.
       const unsigned many = std::min(static_cast<unsigned>(std::countr_one(atoms)), left - 1);
       unsigned done = 0;
       for (; done != many && (present->bits & Step::kStopsExecuted) == 0; ++done) {
@@ -190,7 +190,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
       away = false;
     }
     if (present == nullptr && !away) {
-      // The slow way does this header.
+      // The slow path handles this header.
       address_ = address;
       isa_ = isa;
       step = nullptr;
@@ -207,7 +207,7 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
     need_address_ = true;
     sent_unknown_ = false;
     lost_at = position;
-    // Only cycles can follow in this loop.
+    // In this loop, only cycles can follow.
     if (!cycle_accurate_) break;
     step = line = kLost;
   }
@@ -224,8 +224,8 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
   }
   if (position == begin) return position;
   packet_index_ = index(position - 1);
-  // What is held back: the last range, with the cycles behind it; under the quirk every second one
-  // of the packets that are a lone range.
+  // What is held back: the last range, with the cycles after it; under the quirk, every second one
+  // of the packets that are a single range.
   std::size_t passed = position;
   std::size_t held = 0;
   if constexpr (kQuirks) {

@@ -30,7 +30,7 @@ std::unexpected<Error> invalid(std::string detail) {
 
 // -- Branch addresses; etmv3.md 5.1 and 5.2. ------------------------------------------------------
 
-/// The low bits that `count` bytes carry in front of the shift.
+/// The low bits that `count` bytes carry, before the shift.
 unsigned carried_bits(unsigned count, bool alternative) {
   if (count == 1) return 6;
   return 6 + 7 * (count - 1) - (alternative ? 1 : 0);
@@ -90,7 +90,7 @@ Result<void> put_exception(Out& out, const Packet& packet, const Config& config)
                (packet.context.ns ? 1U : 0U));
   if (second)
     put(out, (third ? 0x80U : 0U) | (packet.context.hyp ? 0x20U : 0U) | exception.number >> 4);
-  // Behind the first byte, bit 6 tells the third byte from the second.
+  // After the first byte, bit 6 distinguishes the third byte from the second.
   if (third) put(out, (second ? 0U : 0x40U) | exception.resume);
   return {};
 }
@@ -214,7 +214,7 @@ Result<void> encode_timestamp(Out& out, const Packet& packet, const Config& conf
   if (bits > width || packet.timestamp > low_mask(width))
     return invalid(fmt::format("A timestamp of this trace unit has {} bits.", width));
   const unsigned count = std::clamp((bits + 6) / 7, 1U, most);
-  // Behind all others the last byte has more bits, or fewer.
+  // After all others, the last byte has more or fewer bits.
   const unsigned last_bits = count < most ? 7 : width - 7 * (most - 1);
   put(out, packet.frequency_change ? 0x46 : 0x42);
   for (unsigned i = 0; i < count; ++i) {

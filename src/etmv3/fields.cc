@@ -18,7 +18,7 @@ constexpr Field member(std::string_view name, Kind kind, std::uint8_t width) {
   return member_field<Packet, Member>(name, kind, width);
 }
 
-/// A member of one of the packet's parts.
+/// A member of one of the packet's structs.
 template <auto Part, auto Member>
 constexpr Field part(std::string_view name, Kind kind, std::uint8_t width,
                      bool (*present)(const Packet&) = always) {
@@ -241,7 +241,7 @@ constexpr Row kRows[] = {
     {PacketType::kExceptionEntry, "exception_entry"},
     {PacketType::kExceptionExit, "exception_exit"},
     {PacketType::kTimestamp, "timestamp", kTimestampFields},
-    // From here on: no packets of the protocol, but states of the parser.
+    // From here on: states of the parser, which are not packets of the protocol.
     {PacketType::kNotSync, "not_sync"},
     {PacketType::kIncompleteEot, "incomplete_eot", kErrorFields},
     {PacketType::kBadSequence, "bad_sequence", kErrorFields},

@@ -22,7 +22,7 @@ struct HeaderRow {
   Gate gate = Gate::kAlways;
 };
 
-/// The first row that fits counts; what none fits is reserved.
+/// The first matching row applies; a header without one is reserved.
 inline constexpr HeaderRow kHeaderRows[] = {
     {"xxxx xxx1", PacketType::kBranchAddress},
     {"1xxx xxx0", PacketType::kPHeader},

@@ -44,7 +44,7 @@ void Parser::jump() {
   position_ = 0;
 }
 
-// Without what is left over from before and has no meaning any more.
+// The state without leftovers that no longer have a meaning.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
   if (synced_) {
@@ -102,7 +102,7 @@ bool Parser::next_carried(Packet& packet) {
     given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(length));
     raw_ = given_.data();
     raw_size_ = length;
-    // Of a bad packet not all that was carried need be part; quirk keeps_sync.
+    // A bad packet need not include all carried bytes; quirk keeps_sync.
     carried_ = length < before;
     carry_.resize(before);
     carry_.erase(carry_.begin(),
@@ -130,7 +130,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
   packet.begin(entry.type, 0);
   packet.header = header;
   const PacketType previous = state_.last_type;
-  // Placeholders have their type before they are judged.
+  // Placeholders get their type before they are judged.
   const bool names_previous =
       quirks_.bad_mode_names_previous && entry.type != PacketType::kOooAddress;
   std::size_t length = 1;
@@ -203,7 +203,7 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
   return length;
 }
 
-// Sheet section 6.2.
+// See etmv3.md 6.2.
 std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Packet& packet) {
   const std::size_t most = quirks_.extra_zeros_are_bad ? kAsyncZeros + 1 : kMaxPacketBytes;
   std::size_t zeros = 1;
@@ -220,10 +220,10 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   return take_async(zeros, packet);
 }
 
-/// Of an A-sync that has so many zeros of its own.
+/// Takes an A-sync with this many zeros of its own.
 std::size_t Parser::take_async(std::size_t zeros, Packet& packet) {
   packet.in_packet = zeros < kAsyncZeros;
-  // What was lost may have moved it, and nothing sends it whole again.
+  // What was lost may have changed it, and no packet sends it whole again.
   if (packet.in_packet) state_.data_address = {};
   return zeros + 1;
 }
@@ -235,7 +235,7 @@ std::size_t Parser::read_cycle_count(const std::uint8_t* at, std::size_t availab
   return cursor.overrun() ? kIncomplete : 1 + cursor.position();
 }
 
-// Sheet section 6.3.
+// See etmv3.md 6.3.
 std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t available, Packet& packet) {
   const unsigned size = config_.context_id_bytes();
   if (size == 0 && !quirks_.context_id_takes_byte)
@@ -255,7 +255,7 @@ std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t availabl
   return length;
 }
 
-// Sheet section 6.5.
+// See etmv3.md 6.5.
 std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet) {
   const unsigned most = config_.timestamp_bytes();
   std::uint64_t value = 0;
@@ -265,7 +265,7 @@ std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available
     if (length >= available) return kIncomplete;
     const std::uint8_t byte = at[length++];
     if (length == most + 1) {
-      // The last byte that there can be is whole (64 bits), or has six bits (48).
+      // The last possible byte is complete (64 bits), or has six bits (48).
       value |= std::uint64_t{most == 9 ? byte : byte & 0x3FU} << width;
       width = most == 9 ? 64 : 48;
       if (!quirks_.endless_timestamps) break;
@@ -284,7 +284,7 @@ std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available
   return length;
 }
 
-// What a packet shows whose reading the end of the trace cut short: the fields as they stand.
+// For a packet that the end of the trace cut: the fields keep their current values.
 void Parser::fill_unfinished(Packet& packet, PacketType type) {
   packet.type = type;
   packet.error_type = PacketType::kIncompleteEot;

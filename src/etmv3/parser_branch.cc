@@ -11,8 +11,8 @@ namespace {
 using isa::Isa;
 
 constexpr std::size_t kIncomplete = 0;
-constexpr std::size_t kAddressBytes = 5;    ///< Most of one address.
-constexpr std::size_t kExceptionBytes = 3;  ///< Most of the exception information.
+constexpr std::size_t kAddressBytes = 5;    ///< The most of one address.
+constexpr std::size_t kExceptionBytes = 3;  ///< The most of the exception information.
 
 /// The low bits of an address in up to four bytes; etmv3.md 5.1.
 struct LowBits {
@@ -39,7 +39,7 @@ void set_low(Address& address, std::uint32_t value, unsigned width) {
   address.valid_bits = std::max(address.valid_bits, address.update_bits);
 }
 
-/// Where the last byte of an A-sync stands; 0: nowhere.  Only an I-sync is long enough to take a
+/// The position of the last byte of an A-sync; 0: none.  Only an I-sync is long enough to contain a
 /// whole one.
 std::size_t async_inside(Bytes bytes) {
   std::size_t zeros = 0;
@@ -58,7 +58,7 @@ Isa isa_of_sync(bool jazelle, bool thumb, bool alt) {
 
 }  // namespace
 
-/// Where the parts of a branch packet end; all 0: more bytes are needed.
+/// The ends of the parts of a branch packet; all 0: more bytes are needed.
 struct Parser::BranchFrame {
   std::size_t address = 0;
   std::size_t length = 0;
@@ -93,7 +93,7 @@ Parser::BranchFrame Parser::frame_branch(const std::uint8_t* at, std::size_t ava
   }
 }
 
-// Sheet section 5.4.
+// See etmv3.md 5.4.
 void Parser::read_exception(Bytes bytes, Packet& packet) {
   Exception& exception = packet.exception;
   Context& context = state_.context;
@@ -114,8 +114,8 @@ void Parser::read_exception(Bytes bytes, Packet& packet) {
   if (next < bytes.size()) exception.resume = bits<3, 0>(bytes[next]);
 }
 
-// The address bytes of a branch; of five, the last decides the instruction set.  False: none that
-// there is.
+// The address bytes of a branch; the last of five gives the instruction set.  False: there is no
+// such instruction set.
 bool Parser::update_address(Bytes bytes, Packet& packet) {
   const bool alternative = config_.alternative_branches();
   if (bytes.size() < kAddressBytes) {

@@ -14,7 +14,7 @@ constexpr bool has_value(PacketType type) {
   return type == PacketType::kNormData || type == PacketType::kOooData;
 }
 
-/// The SS field: how many bytes of the value were sent.
+/// The SS field: the number of bytes of the value that were sent.
 constexpr std::uint8_t value_size(std::uint8_t header) {
   const unsigned code = bits<3, 2>(header);
   return static_cast<std::uint8_t>(code == 3 ? 4 : code);

@@ -3,7 +3,7 @@
 namespace waymark::etmv3 {
 namespace {
 
-// Damage can take the cycle count from one I-sync, but not from so many.
+// Damage can remove the cycle count of one I-sync, but not of so many.
 constexpr std::uint8_t kManySyncs = 4;
 
 }  // namespace
@@ -15,7 +15,7 @@ std::string_view RegisterCheck::tell(Doubt what, std::string_view sentence) {
 }
 
 // In cycle-accurate trace every I-sync that is not periodic has a cycle count, or a packet with one
-// before it, but where the overflow took it; etmv3.md 6.1.
+// before it, unless an overflow took it; etmv3.md 6.1.
 std::string_view RegisterCheck::check_sync(const Packet& packet) {
   const bool counted = cycles_seen_ || packet.type == PacketType::kISyncCycle;
   const bool follows = follows_sync_;

@@ -1,4 +1,4 @@
-// Unsynchronised input: what comes before an A-sync.  See etmv3.md 8.
+// Unsynchronised input: the bytes before an A-sync.  See etmv3.md 8.
 #include <algorithm>
 
 #include "waymark/etmv3/parser.h"
@@ -6,22 +6,22 @@
 namespace waymark::etmv3 {
 namespace {
 
-constexpr std::size_t kChunk = 16;      ///< Unsynchronised bytes come out so many at a time.
-constexpr std::size_t kMostZeros = 13;  ///< Of so many zeros
-constexpr std::size_t kDropped = 8;     ///< these many can be no part of an A-sync.
+constexpr std::size_t kChunk = 16;      ///< Unsynchronised bytes are given in chunks of this size.
+constexpr std::size_t kMostZeros = 13;  ///< When so many zeros are held,
+constexpr std::size_t kDropped = 8;     ///< this many cannot be part of an A-sync.
 
 }  // namespace
 
-// The packet that was bad ends at position_.
+// The bad packet ends at position_.
 void Parser::lose_sync() {
   synced_ = carried_ = zeros_ = entered_ = false;
   carry_.clear();
   lost_zeros_ = zeros_before(position_);
-  // What was lost may have moved it, and nothing sends it whole again.
+  // What was lost may have changed it, and no packet sends it whole again.
   if (!quirks_.broken_data_packets) state_.data_address = {};
 }
 
-// One past the last byte of the present stretch that the capture has in one piece.
+// The position after the last byte of the current stretch that is contiguous in the capture.
 std::size_t Parser::segment_end() const {
   const std::size_t end = std::min(size_, run_end_);
   const frames::Run& run = runs_[run_];
@@ -52,7 +52,7 @@ bool Parser::next_unsynced(Packet& packet) {
   while (position_ < size_) {
     const TraceIndex index = index_at(position_);
     if (!quirks_.blocks_end_not_sync && !carry_.empty() && !zeros_ && index != next_index_) {
-      // The capture has other bytes in between.
+      // In the capture, other bytes come between.
       give_unsynced(packet, PacketType::kNotSync, carry_.size(), false);
       return true;
     }
@@ -84,7 +84,7 @@ bool Parser::next_unsynced(Packet& packet) {
       if (last) entered_ = false;
       if (byte != 0) {
         lost_zeros_ = 0;
-        zeros_ = false;  // Even if it was the last of its block, the bytes stay.
+        zeros_ = false;  // The bytes stay, even if it was the last one of its block.
       } else if (carry_.size() == kMostZeros) {
         give_unsynced(packet, PacketType::kNotSync, kDropped, true);
         return true;

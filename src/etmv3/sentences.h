@@ -1,4 +1,4 @@
-// What is wrong with a packet, in sentences.
+// Sentences for what is wrong with a packet.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace waymark::etmv3 {
 
-/// Of a bad packet, or an A-sync of which a cut packet took the first zeros; in static storage.
-/// What a packet says of the registers is told apart from it.
+/// For a bad packet, or for an A-sync whose first zeros a cut packet took; in static storage.
+/// Contradictions of the registers are handled elsewhere.
 std::string_view sentence_of(const Packet& packet);
 
 }  // namespace waymark::etmv3

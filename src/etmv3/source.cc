@@ -14,12 +14,12 @@
 namespace waymark::etmv3 {
 namespace {
 
-/// The registers, and whether the reference's text of packets is asked for.
+/// The registers, and whether the reference's wording of packets is wanted.
 struct SourceConfig : Config {
   ParserQuirks quirks;
 };
 
-// The reference's words for an error in a packet; etmv3.md 8.
+// The reference's messages for errors in packets; etmv3.md 8.
 std::string_view error_text(const Packet& packet) {
   const HeaderEntry& header = kHeaders[packet.header];
   switch (packet.type) {
@@ -118,7 +118,7 @@ struct Parts {
           return emit({.kind = LandmarkKind::kTrigger});
         case PacketType::kContextId:
         case PacketType::kVmid:
-          // An I-sync tells the context ID again, but not the VMID.
+          // An I-sync repeats the context ID, but not the VMID.
           return emit({.value = packet.context.context_id,
                        .vmid = packet.context.vmid,
                        .kind = LandmarkKind::kContext,

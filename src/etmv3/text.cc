@@ -13,7 +13,7 @@ struct Words {
   std::string_view description;
 };
 
-// By packet type.
+// Indexed by packet type.
 constexpr std::array<Words, kPacketTypeCount> kWords = {{
     {"I_RESERVED", "Reserved Packet Header"},
     {"NOTSYNC", "Trace Stream not synchronised"},
@@ -49,7 +49,7 @@ constexpr std::string_view kExceptions[] = {
     "PE Reset",         "Undefined Instr", "SVC",      "Prefetch Abort",
     "Data Fault",       "Generic",         "IRQ",      "FIQ"};
 
-// Of v7-M; empty for the interrupts.
+// Those of v7-M; empty for the interrupts.
 constexpr std::string_view kExceptionsM[] = {"No Exception",
                                              "",
                                              "",
@@ -95,7 +95,7 @@ std::string_view isa_words(Isa isa) {
   }
 }
 
-/// Sheet section 5.5: unknown digits are '?'.
+/// Unknown digits are '?'; etmv3.md 5.5.
 void write_address(TextBuffer& out, const Address& address) {
   const unsigned digits = (address.valid_bits + 3U) / 4;
   out.put("0x");

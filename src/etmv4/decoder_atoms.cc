@@ -246,7 +246,7 @@ bool Decoder::pop_return_stack() {
   return true;
 }
 
-// Sheet section 4.9.
+// See etmv4-ete.md 4.9.
 bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
   const bool skipped = (flags_ & kCheckBranchNotThumb) != 0 && block.isa == Isa::kT32;
   const bool strict = (flags_ & kCheckStrictBranchN) != 0;

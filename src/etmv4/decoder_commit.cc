@@ -328,7 +328,7 @@ void Decoder::mispredict() {
               UnsyncReason::kBadPacket);
 }
 
-// Sheet section 4.12.  False: out of room.
+// See etmv4-ete.md 4.12.  False: out of room.
 bool Decoder::discard() {
   while (!queue_.empty()) {
     if (!room()) return false;
@@ -348,7 +348,7 @@ bool Decoder::discard() {
   return true;
 }
 
-// Sheet section 4.13.  False: out of room.
+// See etmv4-ete.md 4.13.  False: out of room.
 bool Decoder::finish_queue() {
   bool stop = false;
   while (!queue_.empty() && !stop) {

@@ -24,7 +24,7 @@ flow::Follower::Fetched Decoder::step(std::uint64_t address, std::uint8_t& it) {
   return follower_.fetch(address, isa_, it);
 }
 
-// Sheet section 4.6b.  The entry is the oldest of the queue.
+// See etmv4-ete.md 4.6b.  The entry is the oldest of the queue.
 bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
   // The trace has told the target of the branch: it was no match of the return stack.
@@ -148,7 +148,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
   return stretch;
 }
 
-// Sheet section 4.7.
+// See etmv4-ete.md 4.7.
 bool Decoder::commit_source_address(const Entry& entry) {
   if (!follows_) return true;
   refill_credit();
@@ -225,7 +225,7 @@ bool Decoder::commit_source_address(const Entry& entry) {
   return true;
 }
 
-// Sheet section 4.7b.  The entry is the oldest of the queue.
+// See etmv4-ete.md 4.7b.  The entry is the oldest of the queue.
 bool Decoder::commit_q() {
   refill_credit();
   range_expected_ = false;

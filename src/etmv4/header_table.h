@@ -150,7 +150,7 @@ consteval std::array<std::uint8_t, 256> index_rows() {
 
 inline constexpr std::array<std::uint8_t, 256> kRowOfHeader = index_rows();
 
-// Sheet section 2.1 names these, and no others, as reserved for every configuration.
+// See etmv4-ete.md 2.1 names these, and no others, as reserved for every configuration.
 consteval bool reserved_as_the_sheet_says() {
   constexpr std::uint8_t kReserved[] = {
       0x08, 0x47, 0x4B, 0x4F, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x84, 0x87,

@@ -228,8 +228,8 @@ void Parser::give_chunk(Packet& packet, PacketType type, std::size_t size) {
   raw_size_ = size;
 }
 
-// Sheet section 2.2, first table.  A chunk that falls due with the last byte of a run waits for the
-// first byte of the next one.
+// See etmv4-ete.md 2.2, first table.  A chunk that falls due with the last byte of a run waits for
+// the first byte of the next one.
 bool Parser::next_unsynced(Packet& packet) {
   while (position_ < size_) {
     if (due_ != Due::kNothing) {

@@ -181,7 +181,7 @@ void write_address(TextBuffer& out, const Address& address, unsigned update_bits
   }
 }
 
-/// Sheet section 3.4.
+/// See etmv4-ete.md 3.4.
 void write_context(TextBuffer& out, const Context& context) {
   if (!context.updated) {
     out.put("Ctxt: Same");
@@ -219,7 +219,7 @@ constexpr std::array<std::string_view, 32> kMExceptionNames = {
 constexpr unsigned kFirstMInterrupt = 0x208;
 constexpr unsigned kLastMInterrupt = 0x3EF;
 
-/// Sheet section 3.6.
+/// See etmv4-ete.md 3.6.
 void write_exception(TextBuffer& out, const Packet& packet, const Config& config) {
   out.put(";  ");
   write_exception_name(out, packet.exception, config.core.profile);
@@ -230,7 +230,7 @@ void write_exception(TextBuffer& out, const Packet& packet, const Config& config
     out.put(" Ret Addr Follows, Match Prev;");
 }
 
-/// Sheet section 3.5.
+/// See etmv4-ete.md 3.5.
 void write_trace_info(TextBuffer& out, const Packet& packet, const Config& config) {
   const std::uint32_t info = packet.info & 0xFF;
   out.put("; INFO=0x");
@@ -250,7 +250,7 @@ void write_trace_info(TextBuffer& out, const Packet& packet, const Config& confi
   out.put("; Decoder Sync point TINFO");
 }
 
-/// Sheet section 3.7.
+/// See etmv4-ete.md 3.7.
 void write_q(TextBuffer& out, const Packet& packet) {
   if (packet.has_count) {
     out.put("; Count(");

@@ -156,7 +156,7 @@ void Parser::give_unsynced(Packet& packet, std::size_t size) {
   statistics_.unsynced_bytes += size;
 }
 
-// Sheet section 12.1.
+// See stm-itm.md 12.1.
 bool Parser::next_unsynced(Packet& packet) {
   while (position_ < size_) {
     const TraceIndex index = index_at(position_);

@@ -61,7 +61,7 @@ void write_data_trace(TextBuffer& out, const Packet& packet, const DwtEvent& eve
       break;
   }
   write_value(out, event.value, packet.size);
-  // Sheet section 13: values lack the blank.
+  // See stm-itm.md 13: values lack the blank.
   out.put(event.kind == DwtKind::kDataRead || event.kind == DwtKind::kDataWrite ? "] " : " ] ");
 }
 

@@ -78,7 +78,7 @@ void Decoder::restore(const Decoder& other) {
   select_memory();
 }
 
-// Without what is left over from before and has no meaning any more.
+// The state without leftovers that no longer have a meaning.
 DecoderState Decoder::settled_state() const {
   DecoderState state = *this;
   if (block_ != nullptr) {
@@ -181,11 +181,11 @@ void Decoder::lose_sync(UnsyncReason reason) {
 
 // ---- Packets --------------------------------------------------------------------------------
 
-// Sheet section 8.
+// See ptm.md 8.
 Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
   if (failed_) return out;
   packet_index_ = packet.index;
-  // Nearly every packet that is none of atoms.
+  // Nearly all packets except atoms.
   if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
       packet.doubt == Doubt::kNone && state_ == State::kDecode &&
       static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
@@ -282,7 +282,7 @@ void Decoder::timestamp(const Packet& packet) {
   element.timestamp = gray ? from_gray(packet.timestamp) : packet.timestamp;
   if (!quirks_.timestamps_not_flagged) {
     const bool partial = time_bits_ < config_.timestamp_bits();
-    // Without its upper bits a number in Gray code says nothing.
+    // Without its upper bits, a number in Gray code has no meaning.
     if (!partial || !gray) element.flags |= kElementHasTimestamp;
     if (partial) element.flags |= kElementTimeIsPartial;
     if (packet.clock_changed) element.flags |= kElementFrequencyChange;
@@ -311,7 +311,7 @@ void Decoder::bad_packet(const Packet& packet) {
   lose_sync(UnsyncReason::kBadPacket);
 }
 
-// What the packet before said is wrong, for it took bytes that are not its own.
+// The previous packet is wrong, because it took bytes that belong to another.
 void Decoder::async_in_packet(const Packet& packet) {
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
   Diagnostic& record =
@@ -330,13 +330,13 @@ void Decoder::doubt(const Packet& packet) {
   report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence_of(packet.doubt));
 }
 
-// The security state and Hyp of a packet; true if they are news.
+// Takes the security state and Hyp of a packet; returns true if they have changed.
 bool Decoder::take_security(const Context& context) {
   const Security before = context_.security;
   const unsigned flags_before = context_.flags;
   context_.security = context.ns ? Security::kNonSecure : Security::kSecure;
   if (!quirks_.security_state_lost) {
-    // Hyp mode is EL2; of the other modes PTM tells nothing.
+    // Hyp mode is EL2; PTM reports nothing about the other modes.
     const unsigned others = flags_before & ~unsigned{kElementElValid};
     context_.flags = static_cast<std::uint16_t>(context.hyp ? others | kElementElValid : others);
     context_.exception_level = context.hyp ? 2 : 0;
@@ -352,7 +352,7 @@ void Decoder::context_changed() {
   busy_ = busy_ || yield_;
 }
 
-// Sheet section 9.1.
+// See ptm.md 9.1.
 void Decoder::synchronise(const Packet& packet) {
   const bool periodic = packet.reason == IsyncReason::kPeriodic;
   const bool first = need_isync_;
@@ -384,7 +384,7 @@ void Decoder::synchronise(const Packet& packet) {
   context_changed();
 }
 
-// Sheet section 9.4.
+// See ptm.md 9.4.
 void Decoder::branch(const Packet& packet) {
   const Cycles cycles{packet.has_cycle_count, packet.cycle_count};
   const bool exception =

@@ -1,5 +1,5 @@
-// Counting: atoms and branches straight to the nodes of a counter.  What is neither, or not at a
-// known place, goes the way of decoding, and its elements are observed.
+// Counting: atoms and branches go directly to the nodes of a counter.  Other packets, and those at
+// an unknown position, are decoded, and their elements are observed.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace waymark::ptm {
 
-/// A visitor of Parser::parse().  While it is live, the place of the decoder is `at_` alone;
+/// A visitor of Parser::parse().  While it is live, only `at_` holds the decoder's position;
 /// leave() writes it back.  `Host` as for etmv4::CountingWalk.
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk {
@@ -39,7 +39,7 @@ class CountingWalk {
     if (at_ != 0 || enter()) [[likely]] {
       index_ = index;
       const bool done = follow(atoms, left);
-      // Not before: counts that are harvested cannot be taken back.
+      // Not earlier: harvested counts cannot be taken back.
       spend();
       if constexpr (kCycles) {
         if (left == 0 && packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
@@ -67,14 +67,14 @@ class CountingWalk {
 
  private:
   enum class Taken : std::uint8_t {
-    kDone,   ///< at_ is behind the atom.
-    kStuck,  ///< Nobody can follow the atom, or what is behind it; the place is the decoder's.
+    kDone,   ///< at_ is after the atom.
+    kStuck,  ///< The atom, or what is after it, cannot be followed; the decoder has the position.
     kStuckBehind,
   };
 
   static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
 
-  // Drops nodes at times, and then last_ is none any more.
+  // Sometimes drops nodes; then last_ is no longer one.
   Place find(std::uint64_t address, isa::Isa isa) {
     tell_isa();
     return counter_.find(address, isa, 0, decoder_.follower_, false);
@@ -101,7 +101,7 @@ class CountingWalk {
     return !decoder_.failed();
   }
 
-  // Before what executes the next waypoint.  True: live.
+  // Called before the next waypoint is executed.  True: live.
   bool enter() {
     Decoder& d = decoder_;
     if (!d.straight() || d.failed_ || d.busy_ || !d.valid_) return false;
@@ -115,7 +115,7 @@ class CountingWalk {
     return true;
   }
 
-  // The place becomes the decoder's; what is open is closed by what is observed.
+  // The decoder gets the position; what is open is closed by what is observed.
   void leave() {
     if (at_ == 0) return;
     if (way_ != nullptr) {
@@ -144,7 +144,7 @@ class CountingWalk {
     way_ = nullptr;
   }
 
-  // What the decoder shows in the next element that is no range.
+  // What the decoder shows in the next element that is not a range.
   void tell_isa() {
     if (last_ != 0) decoder_.context_.isa = counter_.node(last_).range.isa;
     last_ = 0;
@@ -157,9 +157,9 @@ class CountingWalk {
     budget_ = counter_.budget;
   }
 
-  // False: the place is the decoder's, and what is left of the atoms is for it, too.
+  // False: the decoder has the position, and gets the remaining atoms too.
   bool follow(std::uint32_t& atoms, std::uint32_t& left) {
-    // Where not even the first atom can be followed, nothing has come after the address still.
+    // If not even the first atom can be followed, nothing has come after the address yet.
     Way* const way = std::exchange(way_, nullptr);
     const std::uint32_t all = left;
     std::uint8_t* const steps = steps_;
@@ -193,7 +193,7 @@ class CountingWalk {
     return true;
   }
 
-  // What is behind at_, where no link leads.
+  // What follows at_ where there is no link.
   [[gnu::noinline]] Taken resolve(bool taken) {
     Decoder& d = decoder_;
     if (is_exit(at_)) {
@@ -208,7 +208,7 @@ class CountingWalk {
     Place& link = counter_.step(at_).next[taken ? 1 : 0];
     const bool branches = taken && block.range.is_branch();
     const bool indirect = branches && block.range.last_type == isa::InstrType::kIndirectBranch;
-    // An empty stack, or none, is for the decoder to complain about.
+    // The decoder reports an empty or missing stack.
     if (indirect && (!kReturns || block.link || d.return_stack_.size() == 0)) {
       leave();
       return Taken::kStuck;
@@ -235,13 +235,14 @@ class CountingWalk {
       stop(address, isa);
       return Taken::kStuckBehind;
     }
-    // Else the block is gone.
+    // Otherwise the block is gone.
     if (generation == counter_.generation()) (pushes ? block.far : link) = found;
     at_ = found;
     return Taken::kDone;
   }
 
-  // From an exit to where the return stack says, which is not empty.  False: nobody can follow it.
+  // From an exit to the address on the return stack, which is not empty.  False: cannot be
+  // followed.
   bool pop() {
     const Place from = at_;
     const flow::ReturnStack::Entry& top = *decoder_.return_stack_.pop();
@@ -254,7 +255,7 @@ class CountingWalk {
     return false;
   }
 
-  // A branch address stands for its waypoint, which is executed.
+  // A branch address counts as its waypoint, which is executed.
   void branch(const Packet& packet) {
     spend();
     index_ = packet.index;
@@ -280,8 +281,8 @@ class CountingWalk {
     stop(address, packet.isa);
   }
 
-  // Counts the way; nothing if nobody can follow it.  Nothing depends on where it was: what comes
-  // next need not wait for this.
+  // Counts the way, unless it cannot be followed.  Nothing depends on the previous position, so
+  // what comes next need not wait for this.
   Place way_to(Place exit, std::uint64_t address, isa::Isa isa) {
     const count::WayKey key = Counter::way_key(address, isa);
     const Place to = counter_.target(key);
@@ -300,7 +301,7 @@ class CountingWalk {
     if (found == 0) return 0;
     const count::WayKey key = Counter::way_key(address, isa);
     counter_.remember_target(key, found);
-    if (generation != counter_.generation()) return found;  // Where it came from is gone.
+    if (generation != counter_.generation()) return found;  // The origin is gone.
     way_ = counter_.way(exit, key);
     if (way_ == nullptr) way_ = counter_.add_way(exit, key, found);
     ++way_->times;
@@ -313,9 +314,9 @@ class CountingWalk {
   std::uint8_t* steps_;
   std::uint32_t budget_;  ///< See Counter::budget.
   Place at_ = 0;          ///< 0: not live.
-  Place last_ = 0;        ///< What was executed last; 0: the decoder knows it.
-  TraceIndex index_ = 0;  ///< Of the last packet.
-  Way* way_ = nullptr;    ///< Counted for an address that nothing has come after; may be none.
+  Place last_ = 0;        ///< The waypoint that was executed last; 0: the decoder knows it.
+  TraceIndex index_ = 0;  ///< That of the last packet.
+  Way* way_ = nullptr;    ///< Counted for an address that nothing has followed; may be null.
 };
 
 }  // namespace waymark::ptm

@@ -1,4 +1,4 @@
-// The part of the decoder that follows the program: ptm.md 9.2 to 9.5 and 9.7.
+// The part of the decoder that follows the program; ptm.md 9.2 to 9.5 and 9.7.
 #include <cstddef>
 #include <cstring>
 
@@ -12,13 +12,13 @@ using flow::BlockEnd;
 using isa::InstrType;
 using isa::Isa;
 
-// Longest walk to the address of a waypoint update.  The unit sends one for each 4096 bytes without
-// a waypoint; the rest is room for doubt.
+// The longest walk to the address of a waypoint update.  The unit sends one for each 4096 bytes
+// without a waypoint; the rest is a safety margin.
 constexpr std::uint32_t kMaxUpdateSteps = std::uint32_t{1} << 14;
-// The same for the reference, which knows no bound but that of memory.  Memory behind a callback
-// need have no end.
+// The same for the reference, which is limited only by memory.  Memory from a callback may be
+// endless.
 constexpr std::uint32_t kMaxUncheckedSteps = std::uint32_t{1} << 20;
-// Atoms at indirect branches, with the return stack off, that are no accident any more.
+// With the return stack off, so many atoms at indirect branches are not a coincidence.
 constexpr std::uint32_t kManyAtomsAtIndirect = 4;
 
 // The instructions of [start, end) as one block that ends with `last`.
@@ -35,11 +35,11 @@ void write_range(Element& range, std::uint64_t start, std::uint64_t end, std::ui
                                            (last.conditional ? kElementConditional : 0));
 }
 
-// What a block says of its last instruction has the same layout in an element: one move.
+// A block and an element have the same layout for the last instruction: one move copies it.
 static_assert(offsetof(Element, last_size) == offsetof(Element, isa) + 3 &&
               offsetof(Block, last_size) == offsetof(Block, isa) + 3);
 
-// `range` is the whole but for what differs: shorter than field by field.
+// `range` is complete except for what differs: shorter than field by field.
 inline void write_range(Element& out, const Block& block, const Element& range, unsigned flags) {
   out = range;
   out.start = block.start;
@@ -71,7 +71,7 @@ void Decoder::select_memory() {
   image::SpaceMask space = image::kSpaceNonSecure;
   if (context_.security == Security::kSecure) space = image::kSpaceSecure;
   if ((context_.flags & kElementElValid) != 0) space = image::kSpaceEl2;
-  // Every element has the context; nothing else of a range outlives it.
+  // Every element has the context; nothing else of a range survives it.
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
   follower_.select(space, std::uint64_t{context_.vmid} << 32 | context_.context_id);
@@ -83,8 +83,8 @@ void Decoder::lose_flow() {
   block_ = from_ = nullptr;
 }
 
-// Only what an indirect branch guesses may be linked to the address: every other link is followed
-// without a look at it.
+// Only the guess of an indirect branch may be linked to the address: every other link is followed
+// without a comparison.
 void Decoder::go_to(std::uint64_t address, Isa isa) {
   address_ = address;
   isa_ = isa;
@@ -108,11 +108,11 @@ inline void Decoder::push_return(const Block& call) {
   return_stack_.push(call.end, call.isa, &call);
 }
 
-// nullptr also where the block does not exist any more, or has become another.
+// Also nullptr if the block no longer exists, or has become another.
 inline const Block* Decoder::caller_of(const flow::ReturnStack::Entry& entry) const {
   if (entry.caller == nullptr || follower_.statistics().flushes != flushes_) return nullptr;
   const bool same = entry.caller->end == entry.address && entry.caller->isa == entry.isa;
-  // With the quirk, what stands behind an untaken BLX is another block.
+  // With the quirk, an untaken BLX is followed by another block.
   const bool other = quirks_.untaken_blx_changes_isa && entry.caller->next_isa != entry.isa;
   return same && !other ? static_cast<const Block*>(entry.caller) : nullptr;
 }
@@ -130,7 +130,7 @@ Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, E
   return end_output();
 }
 
-// The loop that decoding is about; ptm.md 9.2.
+// The main loop of decoding; ptm.md 9.2.
 template <Decoder::Cause kCause>
 [[gnu::always_inline]] inline void Decoder::follow_as(TraceIndex index, std::uint32_t atoms,
                                                       unsigned count, Cycles cycles) {
@@ -182,7 +182,7 @@ template <Decoder::Cause kCause>
       isa_ = top->isa;
       const Block* caller = caller_of(*top);
       if (block->link) push_return(*block);
-      // The block behind a call is a link of the call's block: no guess is needed.
+      // The block after a call is a link of the call's block: no guess is needed.
       if (caller != nullptr && caller->view == block->view) {
         from = caller;
         taken = false;
@@ -233,7 +233,7 @@ void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycl
   follow_as<Cause::kAtom>(index, atoms, count, cycles);
 }
 
-// A branch packet stands for its waypoint, which is executed.
+// A branch packet counts as its waypoint, which is executed.
 void Decoder::follow_branch(TraceIndex index, Cycles cycles) {
   follow_as<Cause::kBranch>(index, 1, 1, cycles);
 }
@@ -275,7 +275,7 @@ void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex ind
   lose_flow();
 }
 
-// Sheet section 9.5: to the address inclusive, past any waypoint.
+// See ptm.md 9.5: up to and including the address, past any waypoint.
 void Decoder::waypoint_update(const Packet& packet) {
   if (!valid_) return;
   const std::uint64_t target = packet.address.value;

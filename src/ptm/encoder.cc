@@ -17,7 +17,7 @@ std::unexpected<Error> refuse(std::string detail) {
 
 std::uint8_t byte_of(std::uint64_t value) { return static_cast<std::uint8_t>(value); }
 
-/// Collects one packet; nothing reaches the caller before all of it is right.
+/// Collects one packet; the caller gets nothing before the whole packet is valid.
 class Writer {
  public:
   void put(std::uint64_t byte) { bytes_[size_++] = byte_of(byte); }
@@ -25,7 +25,7 @@ class Writer {
     for (unsigned i = 0; i < count; ++i) put(value >> (8 * i) & 0xFF);
   }
 
-  /// `base` has the bits of the first byte that are none of the count's.
+  /// `base` has the bits of the first byte that do not belong to the count.
   void cycle_count(std::uint32_t count, unsigned base) {
     std::uint32_t rest = count >> 4;
     put(base | (count & 0xF) << 2 | (rest != 0 ? 0x40U : 0U));
@@ -51,7 +51,7 @@ std::uint64_t thumb_view(const Packet& packet) {
   return packet.isa == Isa::kJazelle ? value << 1 : value;
 }
 
-/// How many address bytes carry the bits of the packet.
+/// The number of address bytes that carry the bits of the packet.
 unsigned address_bytes(const Packet& packet) {
   const unsigned wanted = packet.address.update_bits;
   if (wanted == 0) return 5;
@@ -65,7 +65,7 @@ unsigned address_bytes(const Packet& packet) {
   return 5;
 }
 
-/// `flag` is bit 6 of the last byte, where that is free.
+/// `flag` is bit 6 of the last byte, if that bit is free.
 Result<void> put_address(Writer& out, const Packet& packet, unsigned count, bool flag) {
   const std::uint32_t value = packet.address.value;
   if ((packet.isa == Isa::kA32 && (value & 3) != 0) ||

@@ -25,7 +25,7 @@ inline constexpr HeaderRow kHeaderRows[] = {
     {"0110 0110", PacketType::kIgnore},
 };
 
-/// Types by header byte.  What no row names is reserved; no byte has two rows.
+/// Types by header byte.  A byte without a row is reserved; no byte has two rows.
 consteval std::array<PacketType, 256> make_header_types() {
   std::array<PacketType, 256> types{};
   types.fill(PacketType::kReserved);

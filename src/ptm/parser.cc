@@ -10,13 +10,13 @@ namespace waymark::ptm {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
-// So many odd packets from one A-sync to the next are no damage: by Doubt.
+// So many odd packets between two A-syncs are not damage: indexed by Doubt.
 constexpr std::array<std::uint8_t, kDoubtCount> kManyDoubts = {0, 8, 4, 4, 6};
-// Behind a reserved header, so many bytes can show that it was a cycle count: where every other is
-// one, more than kManyDoubts of them are.
+// After a reserved header, this many bytes can show that it was a cycle count: if every second one
+// is, more than kManyDoubts of them are.
 constexpr std::uint8_t kDoubtfulBytes = 15;
 
-// A reserved header that would be a cycle count of one byte.
+// A reserved header that has the form of a cycle count of one byte.
 constexpr bool is_like_cycle_count(std::uint8_t byte) {
   return (byte & 0x83) == 0 && kHeaderTypes[byte] == PacketType::kReserved;
 }
@@ -65,7 +65,7 @@ void Parser::jump() {
   position_ = 0;
 }
 
-// Without what is left over from before and has no meaning any more.
+// The state without leftovers that no longer have a meaning.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
   if (carry_size_ == 0) state.carry_zeros_ = 0;
@@ -127,7 +127,7 @@ bool Parser::next_in_sync(Packet& packet) {
   return false;
 }
 
-// A packet is short: one byte at a time is quick enough, and takes no more than belongs to it.
+// A packet is short: byte by byte is fast enough, and takes only what belongs to it.
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
     carry_index_[carry_size_] = index_at(position_);
@@ -144,7 +144,7 @@ bool Parser::next_carried(Packet& packet) {
   return false;
 }
 
-// Only surplus zeros are shorter than what is carried.
+// Only surplus zeros are shorter than the carried bytes.
 void Parser::drop_carried(std::size_t size) {
   std::copy(carry_.begin() + static_cast<std::ptrdiff_t>(size),
             carry_.begin() + static_cast<std::ptrdiff_t>(carry_size_), carry_.begin());
@@ -184,7 +184,7 @@ void Parser::give_chunk(Packet& packet, std::size_t size) {
   unsynced_size_ -= size;
 }
 
-// A segment is what the reference's demultiplexer hands over at once: a run, a whole frame, or the
+// A segment is what the reference's demultiplexer passes on at once: a run, a whole frame, or the
 // client's block.
 bool Parser::at_segment_end() const {
   if (position_ == size_ || position_ == run_end_) return true;
@@ -272,8 +272,8 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
                              : read_branch<true, false>(at, available, packet);
     case PacketType::kAtom: {
       if (!cycle_accurate_) {
-        // No unit sends 0x80 for an atom: bit 2 of a lone one is set.  With cycle counts it can be
-        // an atom, and an I-sync all zeros.
+        // No unit sends 0x80 as an atom: bit 2 of a single one is set.  With cycle counts it can be
+        // an atom, and an I-sync can be all zeros.
         if (*at == kAsyncEnd && !quirks_.no_search_after_bad_packet &&
             zeros_in_front(at) == kAsyncZeros)
           return take_async(0, packet);

@@ -1,4 +1,4 @@
-// What is said of registers that are not those of the trace.
+// Sentences for registers that belong to another trace.
 #pragma once
 
 #include <string_view>

@@ -50,7 +50,7 @@ struct Parts {
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   static bool is_bad(const Packet& packet) { return ptm::is_bad(packet.type); }
-  /// The reference is silent on reserved headers.
+  /// The reference does not report reserved headers.
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
     if (packet.type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, "Bad Async packet"};
@@ -68,7 +68,7 @@ struct Parts {
     static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
   };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
-  /// Times are in the encoding that the decoder gives them.
+  /// Times have the encoding that the decoder gives.
   class Landmarks {
    public:
     explicit Landmarks(const Config& config)
@@ -88,7 +88,7 @@ struct Parts {
           return emit({.kind = LandmarkKind::kTrigger});
         case PacketType::kContextId:
         case PacketType::kVmid:
-          // An I-sync tells the context ID again, but not the VMID.
+          // An I-sync repeats the context ID, but not the VMID.
           return emit({.value = packet.context.context_id,
                        .vmid = packet.context.vmid,
                        .kind = LandmarkKind::kContext,

@@ -13,7 +13,7 @@ struct Wording {
   std::string_view description;
 };
 
-// Section 6.4.
+// See ptm.md 6.4.
 constexpr Wording kWordings[] = {
     {PacketType::kNotSync, "NOTSYNC", "PTM Not Synchronised"},
     {PacketType::kIncompleteEot, "INCOMPLETE_EOT", "Incomplete packet flushed at end of trace"},
@@ -38,7 +38,7 @@ const Wording* wording_of(PacketType type) {
   return nullptr;
 }
 
-// Section 5.4.
+// See ptm.md 5.4.
 constexpr std::array<std::string_view, 16> kExceptions = {
     "No Exception",     "Debug Halt",      "SMC",      "Hyp",
     "Async Data Abort", "Jazelle",         "Reserved", "Reserved",
@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 7> kIsas = {"ARM(32)", "Thumb2",  "AArch6
 constexpr std::array<std::string_view, 4> kReasons = {"Periodic", "Trace Enable",
                                                       "Restart Overflow", "Debug Exit"};
 
-// '?' for every digit of which nothing is known, then the others.  See etmv3.md 5.5.
+// '?' for every digit that is completely unknown, then the others.  See etmv3.md 5.5.
 void write_address(TextBuffer& out, const Address& address) {
   out.put("Addr=0x");
   const unsigned digits = (address.valid_bits + 3U) / 4;

@@ -479,7 +479,7 @@ unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packe
   return packet.nibbles;
 }
 
-/// Sheet section 4.
+/// See stm-itm.md 4.
 unsigned Parser::read_version(const std::uint8_t* bytes, std::size_t at, std::size_t end,
                               Packet& packet) {
   const auto nibble = static_cast<unsigned>(packet.payload);

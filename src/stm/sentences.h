@@ -14,7 +14,7 @@ tree::PacketFault sentence_of(Defect defect);
 enum class Contradiction : std::uint8_t { kNone, kTimestamp, kMaster, kChannel };
 inline constexpr std::size_t kContradictionCount = 4;
 
-/// Sheet section 8.
+/// See stm-itm.md 8.
 Contradiction contradiction(const Config& config, const Packet& packet);
 
 /// A whole sentence; empty for kNone.
