@@ -17,7 +17,7 @@ namespace {
 // Steps: nodes in the lower half, exits in the upper one.
 constexpr std::size_t kMaxNodes = Counter::kExitBit / sizeof(Step);
 constexpr std::size_t kMaxExits = kMaxNodes;
-constexpr std::size_t kFirstNode = 4;  // Behind no place, kLost, kReturn and kBefore.
+constexpr std::size_t kFirstNode = 4;  // After the places 0, kLost, kReturn and kBefore.
 constexpr std::size_t kMaxWays = std::size_t{1} << 20;
 constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
 constexpr std::size_t kFirstTable = std::size_t{1} << 10;
@@ -46,7 +46,7 @@ Range range_of(const Element& element) {
           .conditional = (element.flags & kElementConditional) != 0};
 }
 
-// A range, and the context that it is in, as words.
+// The words that hold a range and its context.
 constexpr std::uint64_t kKindMask =
     ~(std::uint64_t{0xFFFF} << kFlagsShift) | std::uint64_t{kContextFlags | kElementConditional}
                                                   << kFlagsShift;
@@ -58,7 +58,7 @@ ElementWords words_of(const Element& element) {
           .rest = word_of(element, offsetof(Element, exception_level)) & kRestMask};
 }
 
-/// The element is one of this range in this context.
+/// The element is one of this range, in this context.
 inline bool is_same(const Node& node, const Element& element) {
   const Range& range = node.range;
   return ((range.start ^ element.start) | (range.end ^ element.end) |
@@ -69,13 +69,13 @@ inline bool is_same(const Node& node, const Element& element) {
          0;
 }
 
-/// An edge leads from it to the range that comes next.
+/// Whether an edge leads from the range to the next one.
 bool leads_on(const Range& range) {
   return range.last_type == isa::InstrType::kIndirectBranch &&
          range.last_subtype != isa::InstrSubtype::kV8ExceptionReturn;
 }
 
-/// Of a block, not an exit.
+/// The number of a block, not of an exit.
 constexpr std::size_t number_of(Place place) { return place / sizeof(Step); }
 
 constexpr std::size_t kStepBytes = (kMaxNodes + kMaxExits) * sizeof(Step);
@@ -106,7 +106,7 @@ Counter::Counter()
 void Counter::begin(const flow::Follower& follower) {
   const std::uint64_t flushes = follower.statistics().flushes;
   if (follower_ == &follower && flushes_ == flushes) return;
-  // Blocks may look otherwise now.
+  // The blocks may have changed.
   if (follower_ != nullptr) {
     harvest();
     drop_nodes();
@@ -233,7 +233,7 @@ Node* Counter::range_node(const Element& element) {
 
 Way* Counter::add_way(Place from, WayKey key, Place to) {
   if (way_count_ == kMaxWays) {
-    // Nodes stay, so only the ways are turned into edges.
+    // The nodes stay, so only the ways are turned into edges.
     harvest();
     std::ranges::fill(ways_, Way{});
     way_count_ = 0;
@@ -293,8 +293,8 @@ void Counter::drop_nodes() {
 
 // ---- Elements -------------------------------------------------------------------------------
 
-// What comes is what came there the last time, nearly always: one compare tells.  Which node that
-// would be hangs on nothing but the node before.
+// An element is nearly always the one that came here the last time: one comparison decides.  The
+// expected node depends on nothing but the previous node.
 void Counter::observe(std::span<const Element> elements) {
   Node* last = last_range_;
   bool taken = last_taken_;
@@ -342,7 +342,7 @@ void Counter::observe(std::span<const Element> elements) {
 
 Node* Counter::observe_anew(const Element& element) {
   select(element);
-  // The edge may make room for itself; so it comes before the node is looked up.
+  // Storing the edge may drop others, so it comes before the node is looked up.
   close_branch(element.start, element.isa);
   return range_node(element);
 }
@@ -432,7 +432,7 @@ void Counter::set_shares_cycles(bool share) {
   forget_group();
 }
 
-// Without exits, and places where execution was not known, which were logged with the ranges.
+// Removes exits, and unknown positions that were logged with the ranges.
 void Counter::tidy_group() {
   const Place* const end = std::remove_if(
       group_.get(), group_.get() + group_size_,
@@ -460,7 +460,7 @@ void Counter::close_group() {
   tidy_group();
   if (group_size_ == 0 && !group_lost_) {
     if (!head_open_) return;
-    // Of a group before this part, if there is one.
+    // The count of a group before this part, if there is one.
     if (part_.first_cycles) {
       part_.more_cycles += waiting_cycles_;
     } else {
@@ -493,7 +493,7 @@ PartRange Counter::part_range(const Node& node) const {
   return {.context = contexts_[node.context], .range = node.range};
 }
 
-// Of a tidy group.
+// The ranges of a tidy group.
 std::vector<PartRange> Counter::group_ranges() const {
   std::vector<PartRange> ranges;
   if (group_lost_) return ranges;
@@ -508,7 +508,7 @@ void Counter::begin_part() {
   harvest();
   kept_ = {};
   part_ = {};
-  // What was learned elsewhere, perhaps from a wrong guess, is not known of this stream.
+  // What was learned elsewhere, perhaps from a wrong guess, does not hold for this stream.
   for (Node* observed : ranges_) {
     if (observed != nullptr) observed->target = kNoAddress;
   }
@@ -580,7 +580,7 @@ void Counter::harvest() {
                             .times = way.times});
     way.times = 0;
   }
-  // A range may be a block as well as something that elements told of.
+  // A range may be both a block and something that elements reported.
   counts.combine();
   kept_.add(counts);
   budget = kBudget;

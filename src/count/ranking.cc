@@ -12,7 +12,7 @@ auto place_of(const Branch& branch) {
                   branch.taken, branch.to);
 }
 
-/// Adds up those of the same place; ascending.
+/// Adds up the branches of the same place; the result is ascending.
 void combine(std::vector<Branch>& all) {
   std::ranges::sort(all, {}, place_of);
   std::size_t kept = 0;
@@ -78,7 +78,7 @@ std::vector<Branch> branches(const Counts& counts) {
     }
   }
   combine(all);
-  // What is known of the indirect ones is taken from what is not.
+  // The known targets of indirect branches are subtracted from the unknown ones.
   const std::size_t known = all.size();
   for (const Edge& edge : counts.edges) {
     Branch branch = {.context = edge.context,

@@ -1,18 +1,18 @@
-// How cycles are shared out by instructions.
+// Divides cycles among instructions.
 #pragma once
 
 #include <cstdint>
 
 namespace waymark::count {
 
-/// Of C cycles for n instructions, those from the i-th to the j-th get C*j/n - C*(i-1)/n, both
-/// rounded down: nothing is lost.
+/// Of C cycles for n instructions, the i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down:
+/// nothing is lost.
 class CycleShare {
  public:
   CycleShare(std::uint64_t cycles, std::uint64_t instructions)
       : cycles_(cycles), instructions_(instructions) {}
 
-  /// Of the next so many instructions.
+  /// The cycles of the next `count` instructions.
   std::uint64_t next(std::uint64_t count) {
     passed_ += count;
     const std::uint64_t due =

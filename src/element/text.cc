@@ -48,8 +48,8 @@ constexpr std::string_view pick(const std::array<std::string_view, Size>& names,
 
 constexpr bool has(const Element& element, ElementFlag flag) { return (element.flags & flag) != 0; }
 
-/// Longest text of one element with its line head: three 64-bit numbers and some 150 characters of
-/// fixed text.
+/// The longest text of one element with the head of its line: three 64-bit numbers and about 150
+/// characters of fixed text.
 constexpr std::size_t kRangeRoom = 384;
 
 char* write_range(char* at, const Element& element) {
@@ -84,7 +84,7 @@ char* write_line_head(char* at, const Element& element) {
   return write_text(at, "; ");
 }
 
-/// See trc-pkt-lister.md 3: the sets with a name of their own, else the single names.
+/// See trc-pkt-lister.md 3: sets that have a name of their own, otherwise the single names.
 void write_space(TextBuffer& out, std::uint8_t space) {
   constexpr std::array<std::string_view, 8> kSingle = {"EL1S", "EL1N", "EL2N", "EL3",
                                                        "EL2S", "EL1R", "EL2R", "Root"};
@@ -152,7 +152,7 @@ void write_exception(TextBuffer& out, const Element& element) {
   out.put(") ");
 }
 
-/// See stm-itm.md 7.  What the reference does not know has widths of its own.
+/// See stm-itm.md 7.  Kinds that the reference does not know have widths of their own.
 void write_software_trace(TextBuffer& out, const Element& element) {
   const unsigned flags = element.extra;
   const auto kind = static_cast<SwTraceKind>(element.reason);
@@ -238,7 +238,7 @@ void write_itm_trace(TextBuffer& out, const Element& element) {
   }
 }
 
-/// " 0x1000 (14:0); ": the parentheses where not all bits are known.
+/// " 0x1000 (14:0); ": the parentheses appear if not all bits are known.
 void write_data_address(TextBuffer& out, const Element& element) {
   const unsigned known = DataPlace::unpack(element.extra_value).known_bits;
   out.put(" 0x");
@@ -251,7 +251,7 @@ void write_data_address(TextBuffer& out, const Element& element) {
   out.put("; ");
 }
 
-/// Whose transfer it is, which of them, and what is special about it.
+/// The owner of the transfer, its number, and its special properties.
 void write_transfer(TextBuffer& out, const Element& element) {
   const DataPlace place = DataPlace::unpack(element.extra_value);
   const unsigned flags = element.extra;

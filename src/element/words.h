@@ -1,5 +1,5 @@
-// Element as the words that it is in memory: eight stores make one, and six compares tell two
-// ranges apart.
+// Element as the words that it is in memory: eight stores make one, and six comparisons distinguish
+// two ranges.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,8 @@ static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
               offsetof(Element, exception_level) == 56 && offsetof(Element, security) == 57 &&
               sizeof(Element::security) == 1 && sizeof(Element) == 64);
 
-/// In the word of Element::kind: of Element::flags, and of Element::isa with what follows it.
+/// Positions in the word of Element::kind: of Element::flags, and of Element::isa and what follows
+/// it.
 inline constexpr unsigned kFlagsShift = 16;
 inline constexpr unsigned kInstructionShift = 32;
 

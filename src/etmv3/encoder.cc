@@ -276,7 +276,7 @@ Result<void> encode_packet(Out& out, const Packet& packet, const Config& config)
       put(out, 0x76);
       return {};
     default:
-      return invalid(fmt::format("{} is no packet of the protocol.", packet_name(packet.type)));
+      return invalid(fmt::format("{} is not a packet of the protocol.", packet_name(packet.type)));
   }
 }
 

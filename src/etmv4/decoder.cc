@@ -1,4 +1,4 @@
-// The decoder from outside: state, output, errors.
+// The decoder's interface: state, output, errors.
 #include "waymark/etmv4/decoder.h"
 
 #include <algorithm>
@@ -74,8 +74,8 @@ void Decoder::reset() {
   packet_index_ = 0;
 }
 
-// What every loss of synchronisation forgets; etmv4-ete.md 5.1, columns "error resync" and
-// "RESET".
+// The state that every loss of synchronisation forgets; etmv4-ete.md 5.1, columns "error resync"
+// and "RESET".
 void Decoder::clear_state() {
   run_left_ = 0;
   queue_.clear();
@@ -109,7 +109,7 @@ void Decoder::restore(const Decoder& other) {
   select_memory();
 }
 
-// Without what is left over from before and has no meaning any more.
+// The state without leftovers that no longer have a meaning.
 DecoderState Decoder::settled_state() const {
   DecoderState state = *this;
   if (block_ != nullptr) {

@@ -1,4 +1,4 @@
-// Atoms to ranges, and where execution is.
+// Atoms to ranges, and the position of execution.
 #include <algorithm>
 
 #include "decoder_inl.h"
@@ -11,12 +11,12 @@ using flow::Block;
 using flow::BlockEnd;
 using isa::Isa;
 
-// Most notes about one range over its limit: a bound on memory.
+// The most notes about one range over its limit; this bounds the memory.
 constexpr std::uint32_t kMaxNotes = std::uint32_t{1} << 20;
 
 }  // namespace
 
-// False: an error ended the run.  Out of room is no error: the entry keeps the rest.
+// False: an error ended the run.  A lack of space is not an error: the entry keeps the rest.
 bool Decoder::commit_atoms(Entry& entry) {
   const TraceIndex index = entry.index;
   std::uint64_t atoms = entry.value;
@@ -39,7 +39,7 @@ bool Decoder::commit_atoms(Entry& entry) {
              "about is unknown, so no instruction ranges are given.");
     }
     if (need_address_ || need_context_ || !follows_) {
-      // Swallowed: nothing says where these were.
+      // These atoms are dropped: nothing says where they were.
       atoms >>= left;
       left = 0;
       break;
@@ -89,7 +89,7 @@ bool Decoder::commit_atoms(Entry& entry) {
       isa_ = block->next_isa;
       if (block->link && return_stack_on_ && !block->is_indirect_branch()) pop_pending_ = false;
     }
-    // The entry is gone when a check fails: nothing is left to settle.
+    // When a check fails, the entry is gone, and nothing is left to settle.
     if (checks_ && !check_image(*block, executed, index)) return false;
     emit_range(*block, index, executed);
     if (executed && block->subtype == isa::InstrSubtype::kV8ExceptionReturn &&
@@ -100,8 +100,8 @@ bool Decoder::commit_atoms(Entry& entry) {
   return true;
 }
 
-// The loop that decoding is about.  Everything that is not a waypoint in readable memory at a known
-// place goes the long way, through the queue.
+// The main loop of decoding.  Everything but a waypoint in readable memory at a known position
+// takes the long path, through the queue.
 Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
   const TraceIndex index = packet_index_;
   if (holding_) {
@@ -124,7 +124,7 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
         from = from_;
       }
       if (need_address_ || need_context_) {
-        // Swallowed: nothing says where these were.
+        // These atoms are dropped: nothing says where they were.
         left = 0;
         break;
       }
@@ -184,14 +184,14 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   from_ = from;
   from_taken_ = taken;
   if (left != 0 && out == end) {
-    // The place is that of block_ until the rest of the run; see take_place().
+    // block_ gives the position until the rest of the run; see take_place().
     run_atoms_ = atoms;
     run_left_ = left;
     return out;
   }
   run_left_ = 0;
   if (block != nullptr) {
-    // The place is known by its block alone while links are followed.
+    // While links are followed, only the block gives the position.
     address_ = block->start;
     isa_ = block->isa;
     it_ = block->it_in;
@@ -203,8 +203,8 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   return out;
 }
 
-// What is lost must not be in the client's hands: the whole packet finds room in this span, or it
-// goes through the queue.
+// The client must not get elements that are lost: either this span has space for the whole packet,
+// or the packet goes through the queue.
 Element* Decoder::run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
   constexpr std::uint32_t kPerAtom = 2;  // A range, and a return from an exception.
   run_out_ = out;
@@ -224,8 +224,8 @@ void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
   leave_flow();
 }
 
-// The address comes from elsewhere than the last block.  Only what an indirect branch guesses may
-// be linked to it: every other link is followed without a look at the address.
+// The address does not come from the last block.  Only the guess of an indirect branch may be
+// linked to it: every other link is followed without comparing the address.
 void Decoder::leave_flow() {
   block_ = nullptr;
   if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;

@@ -27,13 +27,13 @@ void Decoder::resolve() {
   if (commit_request_ != 0) {
     commit();
     if (commit_request_ != 0) {
-      // Out of room, or a context must be seen first; the latter ends the run.
+      // The space is used up, or a context must be seen first; the latter ends the run.
       if (yield_ || staging_) return close_run();
-      // What the last entry made beyond the room comes before all that is still to be made.
+      // What the last entry made beyond the space comes before everything that is still to be made.
       staged_ready_ = staged_.size();
       return;
     }
-    // A record comes before what a discard makes.
+    // A record comes before the elements of a discard.
     if (!diagnostics_.empty()) return close_run();
   }
   if (cancel_request_ != 0) cancel();
@@ -161,7 +161,7 @@ void Decoder::emit_transaction(const Entry& entry) {
   emit(ElementKind::kMemTrans, entry.index).reason = static_cast<std::uint8_t>(type);
 }
 
-// The entries that outlive a cancel, a discard and the end of the trace.
+// The entries that survive a cancel, a discard and the end of the trace.
 bool Decoder::is_survivor(EntryKind kind) {
   return kind == EntryKind::kEvent || kind == EntryKind::kTimestamp ||
          kind == EntryKind::kTimestampCycleCount || kind == EntryKind::kCycleCount ||
@@ -185,7 +185,7 @@ void Decoder::emit_survivor(const Entry& entry) {
     }
     case EntryKind::kTimestamp:
     case EntryKind::kTimestampCycleCount: {
-      // Where markers are in use, a timestamp without one names no place.
+      // If markers are in use, a timestamp without a marker has no position.
       if (config_.timestamp_markers() && !marker_seen_) break;
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
       timestamp.timestamp = entry.value;
@@ -240,8 +240,8 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
   select_memory();
 }
 
-// A cancel or a mispredict passes over what stands above the element that it is about.  False: the
-// trace has asked for too much of that.
+// A cancel or a mispredict skips the entries above the element that it concerns.  False: the trace
+// has requested too much of that.
 bool Decoder::look_through(std::size_t entries) {
   constexpr std::size_t kEntriesPerInstruction = 8;
   refill_credit();
@@ -328,7 +328,7 @@ void Decoder::mispredict() {
               UnsyncReason::kBadPacket);
 }
 
-// See etmv4-ete.md 4.12.  False: out of room.
+// See etmv4-ete.md 4.12.  False: out of space.
 bool Decoder::discard() {
   while (!queue_.empty()) {
     if (!room()) return false;
@@ -348,7 +348,7 @@ bool Decoder::discard() {
   return true;
 }
 
-// See etmv4-ete.md 4.13.  False: out of room.
+// See etmv4-ete.md 4.13.  False: out of space.
 bool Decoder::finish_queue() {
   bool stop = false;
   while (!queue_.empty() && !stop) {

@@ -1,5 +1,5 @@
-// Counting: atoms straight to the nodes of a counter.  What is not an atom or an address at a known
-// place goes the way of decoding, and its elements are observed.
+// Counting: atoms go directly to the nodes of a counter.  Other packets, except for addresses at a
+// known position, are decoded, and their elements are observed.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 
 namespace waymark::etmv4 {
 
-/// A visitor of Parser::parse().  While it is live, the place of the decoder is `at_` alone;
+/// A visitor of Parser::parse().  While it is live, only `at_` holds the decoder's position;
 /// leave() writes it back.  `Host` has
-///   void flush();                     drains the decoder, observes what comes, reports the rest
+///   void flush();                     drains the decoder, observes elements, reports the rest
 ///   bool takes(const Packet&);        counts a packet; false: it is not for the decoder
-///   void took(std::size_t atoms);     the same of packets of atoms
+///   void took(std::size_t atoms);     the same for packets of atoms
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk {
  public:
@@ -44,10 +44,10 @@ class CountingWalk {
     counter_.budget = budget_;
   }
 
-  /// Of the packet that comes next; nullptr: it knows its index.
+  /// The place of the next packet; nullptr: the packet knows its index.
   void on_place(const std::uint8_t* at) { place_ = at; }
 
-  /// Eight bytes can be read there.
+  /// Eight bytes can be read from there.
   bool on_atom_row(Bytes headers) {
     host_.took(headers.size());
     if (headers.empty()) return true;
@@ -120,12 +120,12 @@ class CountingWalk {
 
  private:
   enum class Taken : std::uint8_t {
-    kDone,   ///< at_ is behind the atom.
-    kStuck,  ///< Nobody can follow the atom, or what is behind it; the place is the decoder's.
+    kDone,   ///< at_ is after the atom.
+    kStuck,  ///< The atom, or what is after it, cannot be followed; the decoder has the position.
     kStuckBehind,
   };
 
-  /// The atoms of a byte; none where it is no header of atoms.
+  /// The atoms of a byte; none if it is not an atom header.
   struct Row {
     std::uint32_t atoms = 0;
     std::uint32_t count = 0;
@@ -139,7 +139,7 @@ class CountingWalk {
     return rows;
   }();
 
-  // All atoms of a row as one string: one loop, with one end that nothing can predict.  Beyond 64
+  // All atoms of a row as one string: one loop, with one end that cannot be predicted.  Beyond 64
   // they have no meaning.
   static Counter::Atoms expand(std::uint64_t row) {
     Counter::Atoms atoms;
@@ -180,7 +180,7 @@ class CountingWalk {
 
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
     if (packet.atom_count != 0 && is_atoms(packet.type)) {
-      // At the end of a block atoms come one by one.
+      // At the end of a block, atoms are handled one by one.
       std::uint64_t bits = packet.atoms;
       std::uint32_t count = packet.atom_count;
       if (at_ == 0) enter([&] { return index_of(packet); });
@@ -200,7 +200,7 @@ class CountingWalk {
     return !decoder_.failed();
   }
 
-  // A row of which the first `used` atoms are counted.
+  // A row whose first `used` atoms are counted.
   [[gnu::noinline]] bool one_by_one(Bytes headers, std::uint32_t used) {
     for (const std::uint8_t& header : headers) {
       const AtomPacket& packet = atom_packet(header);
@@ -215,7 +215,7 @@ class CountingWalk {
     return !decoder_.failed();
   }
 
-  // Before atoms.  Live where they may go straight, and a context is known.
+  // Called before atoms.  Becomes live if they can go straight and a context is known.
   template <class IndexOf>
   void enter(IndexOf&& index_of) {
     Decoder& d = decoder_;
@@ -241,7 +241,7 @@ class CountingWalk {
     }
   }
 
-  // The place becomes the decoder's; what is open is closed by what is observed.
+  // The decoder gets the position; what is open is closed by what is observed.
   void leave() {
     if (at_ == 0) return;
     const bool address_behind = has_cycles_ && cycles_first_ && before_ != 0;
@@ -267,13 +267,13 @@ class CountingWalk {
     host_.flush();
   }
 
-  // Atoms have come behind the timestamp.
+  // Atoms have come after the timestamp.
   void count_time() {
     has_time_ = false;
     counter_.count_element(ElementKind::kTimestamp);
   }
 
-  // None has: it waits in the decoder's queue.
+  // No atoms have come after it: it waits in the decoder's queue.
   [[gnu::noinline]] void give_time() {
     has_time_ = false;
     Packet packet;
@@ -283,8 +283,8 @@ class CountingWalk {
     give(packet);
   }
 
-  // The cycle count that no atom came after waits in the decoder's queue, and so does an address
-  // behind it.
+  // The cycle count that no atom has followed waits in the decoder's queue, and so does an address
+  // after it.
   [[gnu::noinline]] void give_cycles(bool address_behind) {
     has_cycles_ = false;
     Packet packet;
@@ -300,7 +300,7 @@ class CountingWalk {
     give(packet);
   }
 
-  // The address that no atom came after is back in the decoder.
+  // Returns the address that no atom has followed to the decoder.
   void hold() {
     if (way_ != nullptr) {
       --way_->times;
@@ -336,7 +336,7 @@ class CountingWalk {
     budget_ = counter_.budget;
   }
 
-  // False: the place is the decoder's, and what is left of the atoms is for it, too.
+  // False: the decoder has the position, and gets the remaining atoms too.
   bool follow(std::uint64_t& atoms, std::uint32_t& left) {
     spend();
     std::uint8_t* const steps = steps_;
@@ -353,7 +353,8 @@ class CountingWalk {
     }
     do {
       const std::uint64_t taken = bits & 1;
-      // In this order: what depends on the step before is one load from a sum of two registers.
+      // The order matters: what depends on the previous step is one load from a sum of two
+      // registers.
       auto* const step = reinterpret_cast<std::uint32_t*>(steps + taken * sizeof(Place) + at);
       const Place next = step[0];
       if (next == 0) [[unlikely]] {
@@ -377,7 +378,7 @@ class CountingWalk {
     return true;
   }
 
-  // What is behind at_, where no link leads.
+  // What follows at_ where there is no link.
   [[gnu::noinline]] Taken resolve(bool taken) {
     Decoder& d = decoder_;
     resolved_ = true;
@@ -415,13 +416,13 @@ class CountingWalk {
       stop();
       return Taken::kStuckBehind;
     }
-    // Else the block is gone.
+    // Otherwise the block is gone.
     if (generation == counter_.generation()) (pushes ? block.far : link) = found;
     at_ = found;
     return Taken::kDone;
   }
 
-  // False: the return stack is empty, or nobody can follow what it says.
+  // False: the return stack is empty, or its address cannot be followed.
   bool pop() {
     Decoder& d = decoder_;
     const Place from = at_;
@@ -465,7 +466,8 @@ class CountingWalk {
     before_ = at_;
     const isa::Isa isa = isa_of(d.is_64bit_, is);
     if (is_exit(at_)) [[likely]] {
-      // Where it goes does not depend on where it was: the next atoms need not wait for these.
+      // The target does not depend on the previous position: the next atoms need not wait for
+      // these.
       const count::WayKey key = Counter::way_key(address, isa);
       Place to = counter_.target(key);
       Way* const way = counter_.way(at_, key);
@@ -495,7 +497,7 @@ class CountingWalk {
     const std::uint64_t generation = counter_.generation();
     const Place found = find(address, isa, it);
     if (generation != counter_.generation()) {
-      // Where it was is gone: as if the address had been applied.
+      // The previous position is gone: as if the address had been applied.
       before_ = 0;
       set_place(address, isa, it);
       stop();
@@ -535,31 +537,31 @@ class CountingWalk {
   Counter& counter_;
   Host& host_;
   const bool refuse_exception_returns_ = decoder_.config_.major_version() >= 5;
-  /// A timestamp may name no place, and give no element then.
+  /// A timestamp may have no position, and then gives no element.
   const bool markers_ = decoder_.config_.timestamp_markers();
   std::uint8_t* steps_;
   std::uint32_t budget_;                 ///< See Counter::budget.
-  bool resolved_ = false;                ///< More was done than to follow links.
+  bool resolved_ = false;                ///< More was done than following links.
   Place at_ = 0;                         ///< 0: not live.
   const std::uint8_t* place_ = nullptr;  ///< See on_place().
-  // The address that no atom has come after.
-  Place before_ = 0;    ///< Where it came; 0: there is none.
-  Way* way_ = nullptr;  ///< That was counted for it; may be none.
+  // The address that no atom has followed.
+  Place before_ = 0;    ///< Where it came; 0: there is no such address.
+  Way* way_ = nullptr;  ///< Counted for it; may be null.
   std::uint64_t held_address_ = 0;
-  const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ says it.
+  const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ has the index.
   TraceIndex held_index_ = 0;
-  bool held_wait_ = false;  ///< What it changed of the decoder.
-  // A cycle count that no atom has come after.
+  bool held_wait_ = false;  ///< The change that it made in the decoder.
+  // A cycle count that no atom has followed.
   bool has_cycles_ = false;
-  bool cycles_first_ = false;  ///< The address that no atom has come after came later.
+  bool cycles_first_ = false;  ///< The address that no atom has followed came after the count.
   std::uint32_t cycles_ = 0;
   TraceIndex cycles_index_ = 0;
-  // A timestamp that no atom has come after.
+  // A timestamp that no atom has followed.
   bool has_time_ = false;
   std::uint64_t time_ = 0;
   TraceIndex time_index_ = 0;
   // The last packet that was counted.
-  const std::uint8_t* last_place_ = nullptr;  ///< nullptr: last_index_ says it.
+  const std::uint8_t* last_place_ = nullptr;  ///< nullptr: last_index_ has the index.
   TraceIndex last_index_ = 0;
 };
 

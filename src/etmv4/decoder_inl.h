@@ -1,4 +1,4 @@
-// What several of the decoder's files use.
+// Functions that several of the decoder's files use.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ inline Element& Decoder::emit(ElementKind kind, TraceIndex index) {
   return *slot;
 }
 
-// All of `*to`.
+// Writes all of `*to`.
 inline void Decoder::write_range(Element* to, TraceIndex index, const flow::Block& block,
                                  bool taken) const {
   static_assert(kElementExecuted == 1 << 0 && kElementConditional == 1 << 1);

@@ -1,4 +1,4 @@
-// Packets to entries of the queue, and what they ask for.
+// Packets to entries of the queue, and the actions that packets request.
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
 
@@ -39,7 +39,7 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   request_excess();
 }
 
-// More elements outstanding than the unit can speculate: the oldest must have been committed.
+// More elements are outstanding than the unit can speculate: the oldest must have been committed.
 void Decoder::request_excess() {
   if (depth_ > static_cast<std::int64_t>(config_.max_speculation())) {
     commit_request_ = static_cast<std::uint32_t>(depth_ - config_.max_speculation());
@@ -55,7 +55,7 @@ Decoder::Entry& Decoder::add(EntryKind kind, TraceIndex index) {
   return entry;
 }
 
-// The held address becomes what it stands for: the only entry of the queue.
+// The held address becomes the entry that it represents: the only one of the queue.
 void Decoder::settle_held() {
   holding_ = false;
   Entry& entry = queue_.push();
@@ -170,7 +170,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
         bad_packet(packet, "Unknown packet type.");
         return;
       }
-      // Nothing returns from a reset: no address belongs to it.
+      // Nothing returns from a reset: it has no address.
       add(EntryKind::kException, packet.index).number = 0;
       ++depth_;
       break;

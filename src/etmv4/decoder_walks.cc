@@ -12,12 +12,12 @@ using flow::BlockEnd;
 using isa::InstrType;
 using isa::Isa;
 
-// The address that an M-profile tail chain gives in place of a return address.
+// The address that an M-profile tail chain gives instead of a return address.
 constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
 
 }  // namespace
 
-// One instruction, past the block cache.  kRangeLimit: the trace has asked for too many.
+// Reads one instruction, without the block cache.  kRangeLimit: the trace has requested too many.
 flow::Follower::Fetched Decoder::step(std::uint64_t address, std::uint8_t& it) {
   if (credit_ == 0) return {{}, BlockEnd::kRangeLimit};
   --credit_;
@@ -27,13 +27,13 @@ flow::Follower::Fetched Decoder::step(std::uint64_t address, std::uint8_t& it) {
 // See etmv4-ete.md 4.6b.  The entry is the oldest of the queue.
 bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
-  // The trace has told the target of the branch: it was no match of the return stack.
+  // The trace has given the target of the branch, so it did not match the return stack.
   if (entry.flag && !quirks_.exception_pops_told_target) pop_pending_ = false;
   if (pop_pending_ && !pop_return_stack()) return false;
   refill_credit();
   range_expected_ = false;
   if (!entry.known) {
-    // A PE reset: no address belongs to it.
+    // A PE reset: it has no address.
     emit(ElementKind::kException, entry.index).number = entry.number;
     need_address_ = true;
     it_ = 0;
@@ -65,7 +65,7 @@ bool Decoder::commit_exception() {
     block_ = from_ = nullptr;
   }
   const bool tail_chain = m_profile() && return_address == kTailChain;
-  // The instructions before the exception ran in the old context: read them there.
+  // The instructions before the exception ran in the old context: read them in that context.
   Stretch stretch;
   const Isa walked_isa = isa_;
   const bool reads = follows_ && !tail_chain && address_ < return_address &&
@@ -108,13 +108,13 @@ bool Decoder::commit_exception() {
   return true;
 }
 
-// From the present address to `end`, past any waypoint.
+// From the current address to `end`, past any waypoint.
 Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
   Stretch stretch;
   stretch.start = address_;
   const std::uint32_t limit = follower_.range_limit();
   if (limit == 0 && isa_ != Isa::kT32 && !quirks_.exception_walk_unchecked) {
-    // No waypoint is passed as a rule: the whole stretch is part of a block that is known.
+    // Usually no waypoint is passed: the whole stretch is part of a known block.
     const Block& block = follower_.block(address_, isa_, it_);
     if (end > address_ && end <= block.end && (end - address_) % 4 == 0) {
       const flow::Follower::Fetched last = step(end - 4, it_);
@@ -128,7 +128,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
   }
   while (address_ != end) {
     if (address_ > end && !quirks_.exception_walk_unchecked) {
-      // The return address lies within an instruction: image and trace disagree.
+      // The return address is inside an instruction: image and trace disagree.
       report(Fault::kBadImage, Severity::kWarning, packet_index_,
              "The return address of an exception lies inside an instruction of the image.");
       blame(end);

@@ -15,7 +15,7 @@ namespace {
 
 using Buffer = std::vector<std::uint8_t>;
 
-/// An atom header that stands for one fixed pattern.
+/// An atom header for one fixed pattern.
 struct AtomPattern {
   std::uint8_t header;
   std::uint8_t atoms;
@@ -53,7 +53,8 @@ class Writer {
     for (unsigned i = 0; i < count; ++i) byte(static_cast<unsigned>(value >> (8 * i) & 0xFF));
   }
 
-  /// 7 bits a byte with a continuation bit, as few bytes as possible, at most `max_bytes`.
+  /// Writes 7 bits per byte with a continuation bit, in as few bytes as possible, at most
+  /// `max_bytes`.
   void continued(std::string_view field, std::uint64_t value, unsigned max_bytes) {
     require(value <= low_mask(7 * max_bytes), field, value, "what its bytes hold");
     while (value >= 0x80) {

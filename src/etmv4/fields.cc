@@ -106,7 +106,7 @@ constexpr Field kContextId = {
     },
     [](const Packet& p) { return p.context.updated && p.context.updated_context_id; }};
 
-// -- Trace info: the section bits of PLCTL stand in Packet::value. --------------------------------
+// -- Trace info: the section bits of PLCTL are in Packet::value. ----------------------------------
 
 template <auto Member, unsigned Section>
 constexpr Field section(std::string_view name, FieldKind kind) {

@@ -13,11 +13,11 @@ namespace waymark::etmv4 {
 enum class Gate : std::uint8_t {
   kAlways,
   kV8M42,        ///< v8-M and version 4.2 or later.
-  kEtmOnly,      ///< Not ETE: reserved for this configuration there.
+  kEtmOnly,      ///< Not ETE: there it is reserved for this configuration.
   kEte13,        ///< ETE 1.3 and later.
   kEte,          ///< Major version 5 and later.
-  kConditional,  ///< Conditional tracing, else reserved for this configuration.
-  kDataTrace,    ///< Data trace, else reserved for this configuration.
+  kConditional,  ///< Conditional tracing; otherwise reserved for this configuration.
+  kDataTrace,    ///< Data trace; otherwise reserved for this configuration.
   kV43,          ///< Version 4.3 and later.
   kV46,          ///< Version 4.6 and later.
   kQ,            ///< Q elements supported.
@@ -114,8 +114,8 @@ inline constexpr HeaderRow kHeaderRows[] = {
     {"1111 1xxx", PacketType::kAtomF3, Layout::kAtoms},
 };
 
-/// Rows by header byte; 0xFF where the byte is reserved.  A header that two rows name belongs to
-/// the one with fewer x (0111 0000 before 0111 xxxx).
+/// Rows by header byte; 0xFF if the byte is reserved.  A header with two rows belongs to the one
+/// with fewer x (0111 0000 before 0111 xxxx).
 consteval std::array<std::uint8_t, 256> index_rows() {
   std::array<std::uint8_t, 256> index{};
   std::array<int, 256> wildcards{};
@@ -150,7 +150,7 @@ consteval std::array<std::uint8_t, 256> index_rows() {
 
 inline constexpr std::array<std::uint8_t, 256> kRowOfHeader = index_rows();
 
-// See etmv4-ete.md 2.1 names these, and no others, as reserved for every configuration.
+// etmv4-ete.md 2.1 names exactly these as reserved for every configuration.
 consteval bool reserved_as_the_sheet_says() {
   constexpr std::uint8_t kReserved[] = {
       0x08, 0x47, 0x4B, 0x4F, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x84, 0x87,
@@ -164,7 +164,7 @@ consteval bool reserved_as_the_sheet_says() {
 }
 static_assert(reserved_as_the_sheet_says());
 
-// The atom table of the public header must say what these rows say.
+// The atom table of the public header must agree with these rows.
 consteval bool atoms_agree_with_the_rows() {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint8_t row = kRowOfHeader[byte];

@@ -7,7 +7,7 @@
 namespace waymark::etmv4 {
 namespace {
 
-// Unsynchronised bytes come out in chunks of at least this many.
+// Unsynchronised bytes are given in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
 
 bool legal(Gate gate, const Config& config, bool& configuration) {
@@ -133,7 +133,7 @@ void Parser::jump() {
   position_ = 0;
 }
 
-// Without what is left over from before and has no meaning any more.
+// The state without leftovers that no longer have a meaning.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
   if (synced_ && !carried_) {

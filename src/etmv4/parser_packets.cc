@@ -1,4 +1,4 @@
-// Packets by their layout: how long, and what they say.
+// Packets by their layout: their length and content.
 #include <algorithm>
 
 #include "waymark/base/bits.h"
@@ -8,8 +8,8 @@
 namespace waymark::etmv4 {
 namespace {
 
-// Where the continued field that begins at `from` ends (one past its last byte); 0: not within
-// `available`.  A field that runs past the longest packet ends there, see Parser::too_long.
+// The end of the continued field that begins at `from` (one past its last byte); 0: not within
+// `available`.  A field that is longer than the longest packet ends there, see Parser::too_long.
 std::size_t field_end(const std::uint8_t* at, std::size_t available, std::size_t from) {
   const std::size_t limit = std::min(available, Parser::kMaxPacketBytes);
   for (std::size_t i = from; i < limit; ++i)
@@ -18,20 +18,20 @@ std::size_t field_end(const std::uint8_t* at, std::size_t available, std::size_t
 }
 
 // The key in a payload of conditional result format 1: three bits in its first byte, seven in each
-// of the others.
+// other byte.
 std::uint32_t conditional_key(Bytes payload) {
   const std::uint64_t rest = payload.size() > 1 ? Cursor(payload.subspan(1)).continued(5) : 0;
   return static_cast<std::uint32_t>((payload[0] >> 4 & 7U) | rest << 3);
 }
 
-// Low bits of the address that the low nibble of a Q header announces; 0: an exact match.
+// The number of low address bits that the low nibble of a Q header announces; 0: an exact match.
 std::uint8_t q_address_bits(std::uint8_t q_type) {
   if (q_type == 0x5) return 9;
   if (q_type == 0x6) return 8;
   return q_type == 0xA || q_type == 0xB ? 32 : 0;
 }
 
-/// The bits of a header with Layout::kValue that are the value.
+/// The bits of a header with Layout::kValue that hold the value.
 constexpr std::uint8_t value_mask(PacketType type) {
   switch (type) {
     case PacketType::kEvent:
@@ -249,8 +249,8 @@ std::size_t Parser::read_trace_info(const std::uint8_t* at, std::size_t availabl
     if (end == 0) return kIncomplete;
     if (end > kMaxPacketBytes) return too_long(packet);
   }
-  // A section longer than five bytes shifts those after it: each is read where the one before it
-  // stopped reading, not where it ended.
+  // A section longer than five bytes shifts those after it: each is read from where reading the
+  // previous one stopped, not from its end.
   Cursor cursor({at + control_end, end - control_end});
   packet.value = control & 0x1F;
   packet.info = 0;
@@ -362,8 +362,8 @@ std::size_t Parser::read_context(const std::uint8_t* at, std::size_t available, 
   const std::uint8_t info = at[offset];
   const unsigned vmid_bytes = bit<6>(info) ? config_.vmid_bytes() : 0;
   const unsigned cid_bytes = bit<7>(info) ? config_.context_id_bytes() : 0;
-  // Quirk of etmv4-ete.md 2.8: a context packet (not address and context) that announces
-  // fields of size zero eats one byte more.
+  // Quirk of etmv4-ete.md 2.8: a context packet (not address and context) that announces fields of
+  // size zero takes one more byte.
   const bool extra =
       packet.type == PacketType::kContext && (info & 0xC0) != 0 && vmid_bytes + cid_bytes == 0;
   const std::size_t length = offset + 1 + vmid_bytes + cid_bytes + (extra ? 1 : 0);
@@ -381,7 +381,7 @@ std::size_t Parser::read_context(const std::uint8_t* at, std::size_t available, 
   return length;
 }
 
-// Fills packet.address without pushing it: the caller may still find the packet incomplete.
+// Fills packet.address without pushing it: the caller may still find that the packet is incomplete.
 std::size_t Parser::read_address(const std::uint8_t* at, std::size_t available, std::uint8_t bits,
                                  std::uint8_t is, Packet& packet) {
   if (bits == 0) {

@@ -57,7 +57,8 @@ struct Parts {
     return packet.type == PacketType::kReserved || packet.type == PacketType::kReservedConfig;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kTraceInfo; }
-  /// Every timestamp is whole: a trace info packet clears what later ones compress against.
+  /// Every timestamp is complete: a trace info packet clears what later ones are compressed
+  /// against.
   struct Landmarks {
     explicit Landmarks(const Config& /*config*/) {}
     /// Addresses without context, and atoms.
@@ -122,7 +123,7 @@ struct Parts {
 };
 
 Result<void> check_decodable(const Config& config, const Quirks& quirks) {
-  // In this order: the first that applies is the one reported.
+  // The order matters: the first reason that applies is reported.
   if (quirks.data_trace_is_unsupported && config.data_trace())
     return fail(ErrorCode::kUnsupported,
                 fmt::format("TRCCONFIGR=0x{:x} switches data trace on: only packets can be listed.",

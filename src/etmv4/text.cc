@@ -35,7 +35,7 @@ enum class Tail : std::uint8_t {
 struct Row {
   PacketType type;
   Tail tail;
-  std::string_view text;  ///< "NAME : DESCRIPTION", as it stands in the listing.
+  std::string_view text;  ///< "NAME : DESCRIPTION", as in the listing.
 };
 
 constexpr Row kRows[] = {
@@ -96,7 +96,7 @@ constexpr Row kRows[] = {
      "I_SRC_ADDR_S_IS0 : Source Address, Short, IS0."},
     {PacketType::kSourceShortIs1, Tail::kShortAddress,
      "I_SRC_ADDR_S_IS1 : Source Address, Short, IS1."},
-    // SCR: the listing's own spelling of this one name, which its readers search for.
+    // SCR: the listing's own spelling of this name, which its readers search for.
     {PacketType::kSource32Is0, Tail::kLongAddress,
      "I_SCR_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0."},
     {PacketType::kSource32Is1, Tail::kLongAddress,
@@ -142,7 +142,8 @@ constexpr std::string_view name_of(const Row& row) {
   return row.text.substr(0, row.text.find(" : "));
 }
 
-/// Longest "NAME : DESCRIPTION" plus "; " plus 32 atoms: one capacity check covers an atom packet.
+/// The longest "NAME : DESCRIPTION" plus "; " plus 32 atoms: one check of the space covers an atom
+/// packet.
 constexpr std::size_t kAtomRoom = 64;
 constexpr std::size_t kMaxAtoms = 32;
 
@@ -160,7 +161,7 @@ void write_atom_packet(TextBuffer& out, std::string_view text, const Packet& pac
 }
 
 /// "0x???02EBC (16:0) ~[0x2EBC]"; etmv4-ete.md 3.2.  After a reset the register keeps bits above
-/// those that count as known: up to 32 bits of them are written behind the '?' digits.
+/// those that count as known: up to 32 bits of them are written after the '?' digits.
 void write_address(TextBuffer& out, const Address& address, unsigned update_bits) {
   const unsigned valid = std::min<unsigned>(address.valid_bits, 64);
   const unsigned digits = (valid + 3) / 4;

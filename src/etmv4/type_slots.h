@@ -1,4 +1,4 @@
-// From packet types to the rows of a table that has one for each.
+// Maps packet types to the rows of a table with one row per type.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace waymark::etmv4 {
 
-/// Packet types fill 0x000..0x0FF sparsely and then a few numbers at each multiple of 0x100.
+/// Packet types fill 0x000..0x0FF sparsely, and then a few numbers at each multiple of 0x100.
 inline constexpr std::size_t kSlotCount = 0x100 + 5 * 8;
 constexpr std::size_t slot_of(PacketType type) {
   const auto number = static_cast<std::size_t>(type);
@@ -18,7 +18,7 @@ constexpr std::size_t slot_of(PacketType type) {
                                                 : kSlotCount;
 }
 
-/// The number of the row whose member `type` is the slot's; `N` where there is none, as for
+/// The number of the row whose member `type` has this slot; `N` if there is none, as for
 /// kSlotCount.
 template <class Row, std::size_t N>
 constexpr std::array<std::uint8_t, kSlotCount + 1> row_slots(const Row (&rows)[N]) {

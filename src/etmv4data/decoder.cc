@@ -36,7 +36,7 @@ void Decoder::reset() {
   diagnostics_.clear();
 }
 
-// One record for all that was passed over in one piece.
+// One record for all bytes that were skipped in one piece.
 void Decoder::end_gap() {
   if (gap_bytes_ == 0) return;
   Diagnostic record;

@@ -30,7 +30,7 @@ struct Row {
 };
 
 constexpr std::size_t kEncoded = 7;
-/// The first ones can be encoded.
+/// The first rows can be encoded.
 constexpr Row kRows[] = {
     {PacketType::kAsync, "async", {}},
     {PacketType::kDiscard, "discard", {}},

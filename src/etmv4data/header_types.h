@@ -1,4 +1,4 @@
-// What each header byte begins; see etmv4-data.md 2.
+// The packet type that each header byte begins; see etmv4-data.md 2.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct HeaderRow {
   PacketType type;
 };
 
-/// An extension (00) begins with its header; its second byte decides.
+/// An extension (00) begins with its header; its second byte gives the type.
 inline constexpr HeaderRow kHeaderRows[] = {
     {0xFF, 0x01, PacketType::kUnnumberedMarker}, {0xFF, 0x02, PacketType::kTimestamp},
     {0xFF, 0x03, PacketType::kSuppression},      {0xFF, 0x04, PacketType::kEvent},

@@ -24,7 +24,7 @@ std::optional<std::size_t> row_of(PacketType type) {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-/// Takes the next word off the front; empty: none.
+/// Removes the first word and returns it; empty: there is none.
 std::string_view take_word(std::string_view& line) {
   const std::size_t start = std::min(line.find_first_not_of(kBlanks), line.size());
   line.remove_prefix(start);
@@ -44,7 +44,7 @@ Result<void> read_line(std::string_view line, std::uint32_t number, Layouts& lay
   if (name.empty()) return {};
   const auto type = packet_of_name(name);
   if (!type || !row_of(*type))
-    return bad(number, fmt::format("'{}' is no packet that needs a layout: those are D_P1_F1 to "
+    return bad(number, fmt::format("'{}' is not a packet that needs a layout: those are D_P1_F1 to "
                                    "D_P1_F7, D_P2_F1 to D_P2_F6, D_TRACE_INFO and D_EVENT.",
                                    name));
   if (layouts.find(*type)) return bad(number, fmt::format("{} has a layout already.", name));

@@ -40,7 +40,7 @@ bool Parser::next(Packet& packet) {
   }
 }
 
-// True: unsynchronised or unknown bytes are to be given first.
+// True: unsynchronised or unknown bytes must be given first.
 bool Parser::take_byte(Packet& packet) {
   const TraceIndex index = index_at(position_);
   const std::uint8_t byte = data_[position_++];
@@ -120,7 +120,7 @@ bool Parser::read_extension(Packet& packet) {
   }
 }
 
-// As in the instruction stream: seven bits a byte, the ninth whole.
+// As in the instruction stream: seven bits per byte, except for the ninth, which has eight.
 bool Parser::read_timestamp(Packet& packet) {
   const std::size_t payload = held_.size() - 1;
   if (payload == 0) return false;
@@ -138,7 +138,7 @@ bool Parser::read_timestamp(Packet& packet) {
   return true;
 }
 
-// By the user's layout, or not at all.
+// Uses the user's layout; without one the packet is not read.
 bool Parser::read_data(Packet& packet, std::size_t header_size) {
   const auto layout = config_.layouts.find(begun_);
   if (!layout) {

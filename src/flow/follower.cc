@@ -11,21 +11,22 @@ namespace {
 
 // A slab holds this many blocks; pointers to them stay valid until flush().
 constexpr std::size_t kSlab = 1024;
-// Beyond this many blocks everything is forgotten: a bound on memory whatever the trace says.
+// With more blocks than this, everything is forgotten: this bounds the memory whatever the trace
+// says.
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 19;
 constexpr std::size_t kFirstTable = std::size_t{1} << 12;
-// Long walks leave a checkpoint at each multiple of this, so that hostile traces cannot make us
-// classify the same megabytes again from every address in them.
+// Long walks leave a checkpoint at each multiple of this, so that hostile traces cannot cause the
+// same megabytes to be classified again from every address in them.
 constexpr std::uint64_t kCheckpointBytes = 8192;
 constexpr std::size_t kWindows = 128;
-// Slabs that are kept for what comes after flush().
+// The number of slabs that are kept for use after flush().
 constexpr std::size_t kKeptSlabs = 16;
 constexpr std::size_t kMostKeptTable = kKeptSlabs * kSlab * 4;
-// Most instructions of a block that is read through callbacks, which need have no end.
+// The most instructions of a block that is read through callbacks, which may be endless.
 constexpr std::uint32_t kMaxCallbackBlock = std::uint32_t{1} << 24;
 
 // A slot of the table: the number of a block from 1 on, and above it the upper bits of its hash, so
-// that hardly a block is looked at in vain.
+// that hardly any block is read for nothing.
 constexpr unsigned kNumberBits = 20;
 constexpr std::uint32_t kNumberMask = (std::uint32_t{1} << kNumberBits) - 1;
 static_assert(kMaxBlocks <= kNumberMask);
@@ -42,7 +43,7 @@ BlockEnd end_of(isa::Outcome outcome) {
                                                  : BlockEnd::kUnsupported;
 }
 
-// What a block takes over from its last instruction.
+// What a block copies from its last instruction.
 void close(Block& block, const isa::Instruction& last) {
   block.target = last.target;
   block.next_isa = last.next_isa;
@@ -82,7 +83,7 @@ void Follower::flush() {
   view_ = next_view_++;
   if (slabs_.size() > kKeptSlabs) slabs_.resize(kKeptSlabs);
   used_ = 0;
-  // The same code comes again as a rule: what it took is left as it is.
+  // Usually the same code comes again, so the memory that it used is kept.
   const bool keeps_table = !table_.empty() && table_.size() <= kMostKeptTable;
   table_.assign(keeps_table ? table_.size() : kFirstTable, 0);
   windows_.resize(callbacks_ ? kWindows : 1);
@@ -114,7 +115,7 @@ void Follower::invalidate_callbacks() {
 
 Block& Follower::kept(std::size_t number) const { return slabs_[number / kSlab][number % kSlab]; }
 
-// Of a block that is still good.
+// Whether a valid block is in the cache.
 bool Follower::is_cached(const Block& block) const {
   return used_ == slabs_.size() * kSlab || &block != &kept(used_);
 }
@@ -152,7 +153,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
     if (const Block* found = find(address, isa, it_remaining)) return *found;
   }
   if (used_ == slabs_.size() * kSlab) slabs_.push_back(std::make_unique<Block[]>(kSlab));
-  // It is none of the cache's until it is counted.
+  // The cache does not contain it until it is counted.
   Block& block = kept(used_);
   block = Block{.start = address,
                 .end = address,
@@ -161,7 +162,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
                 .it_in = it_remaining,
                 .it_out = it_remaining};
   walk(block);
-  // What a callback could not read now it may read later, when its owner knows more.
+  // Memory that a callback cannot read now may be readable later, when its owner knows more.
   if (!cache_enabled_ || (callbacks_ && block.ended == BlockEnd::kNotAccessible)) return block;
   if (used_ == kMaxBlocks) [[unlikely]]
     return begin_anew(block);
@@ -173,7 +174,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   return block;
 }
 
-// The views stay: the block is of the present one.
+// The views stay: the block belongs to the current one.
 const Block& Follower::begin_anew(const Block& first) {
   const Block kept_first = first;
   const std::uint32_t view = view_;
@@ -214,8 +215,8 @@ bool Follower::splice(Block& block, std::uint64_t address, const isa::Instructio
   return true;
 }
 
-// At least four bytes, if there are as many.  A callback is asked for what begins at the address
-// itself, and never for a page: it may cross into what its owner cannot read.
+// At least four bytes, if there are so many.  A callback is asked for the bytes from the address
+// on, never for a page: a page may reach into memory that its owner cannot read.
 Bytes Follower::read(std::uint64_t address) {
   const std::size_t line = address / kWindowBytes;
   const std::size_t mask = windows_.size() - 1;
@@ -240,7 +241,7 @@ Bytes Follower::read(std::uint64_t address) {
 
 void Follower::walk(Block& block) {
   ++statistics_.walks;
-  std::vector<Checkpoint> passed;  // Empty for all but long walks: no allocation then.
+  std::vector<Checkpoint> passed;  // Empty except for long walks: then nothing is allocated.
   isa::Instruction instruction;
   isa::Instruction last;
   std::uint64_t address = block.start;
@@ -256,7 +257,7 @@ void Follower::walk(Block& block) {
       break;
     }
     for (std::size_t offset = 0; open && bytes.size() - offset >= 4;) {
-      // An instruction may stand across the boundary.
+      // An instruction may cross the boundary.
       if (address >= boundary) [[unlikely]] {
         boundary += kCheckpointBytes;
         if (it == 0 && !callbacks_) {

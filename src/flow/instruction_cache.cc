@@ -7,16 +7,16 @@
 namespace waymark::flow {
 namespace {
 
-// So many lines, and so many steps, are allocated at once; pointers to them stay valid until
+// So many lines, and so many steps, are allocated at a time; pointers to them stay valid until
 // everything is forgotten.
 constexpr std::size_t kLineSlab = 32;
 constexpr std::size_t kStepSlab = 1024;
-// Beyond these everything is forgotten: a bound on memory whatever the trace says.
+// With more than these, everything is forgotten: this bounds the memory whatever the trace says.
 constexpr std::size_t kMaxLines = std::size_t{1} << 15;
 constexpr std::size_t kMaxStepSlabs = std::size_t{1} << 10;
 constexpr std::size_t kFirstTable = 256;
-constexpr std::size_t kOpcodeBytes = 4;  // Asked for also where an instruction has two.
-// Bytes asked of a memory callback at once.
+constexpr std::size_t kOpcodeBytes = 4;  // Read even if the instruction has two.
+// The number of bytes requested from a memory callback at a time.
 constexpr std::size_t kCallbackBytes = 256;
 
 std::size_t hash(std::uint32_t address, isa::Isa isa, std::uint32_t view) {
@@ -137,7 +137,7 @@ Step InstructionCache::end_step(std::uint32_t address, isa::Isa isa) {
           .description = static_cast<std::uint32_t>(isa)};
 }
 
-// `link` is written for branches only.
+// `link` is written only for branches.
 bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes,
                                 Step& step, Link& link) {
   const std::uint32_t opcode = load_le<std::uint32_t>(bytes);
@@ -160,7 +160,7 @@ bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::
   return true;
 }
 
-// Read each time.
+// Reads memory each time.
 const Step* InstructionCache::look_outside(std::uint32_t address, isa::Isa isa) {
   const Bytes bytes =
       image_->read(address, space_, trace_id_, std::span(fetch_buffer_).first(kOpcodeBytes));
@@ -205,8 +205,8 @@ const Step* InstructionCache::find_behind(const Step& step) {
   return found;
 }
 
-// Decides the instruction at `address` and, since they are likely next, those behind it: up to the
-// end of the line, a branch that is always taken, or what is known already.
+// Decides the instruction at `address` and, because they are likely to be next, those after it: up
+// to the end of the line, a branch that is always taken, or a known instruction.
 const Step* InstructionCache::fill(Line& line, std::uint32_t address) {
   const int unit = unit_of(line.isa);
   const std::uint32_t line_end = kSlots << unit;
@@ -217,7 +217,7 @@ const Step* InstructionCache::fill(Line& line, std::uint32_t address) {
     return nullptr;
   }
   if (kStepSlab - slab_used_ < kSlots + 1) {
-    // One more, so that the step behind the last can be read.
+    // One more, so that the step after the last can be read.
     slabs_.push_back(std::make_unique<Step[]>(kStepSlab + 1));
     slab_used_ = 0;
   }

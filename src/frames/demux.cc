@@ -93,7 +93,7 @@ Result<void> Demux::feed(TraceIndex index, Bytes block) {
   const TraceIndex expected = base_ + block_.size();
   if (started_ && index != expected)
     return refuse("", index,
-                  fmt::format("A block at offset {} does not continue the capture, which stands at "
+                  fmt::format("A block at offset {} does not continue the capture, which is at "
                               "offset {}; give the missing bytes, or reset() first.",
                               index, expected));
   if (block.size() % options_.alignment() != 0)
@@ -130,7 +130,7 @@ bool Demux::same_state(const Demux& other) const {
 }
 
 std::optional<Demux::Place> Demux::place() const {
-  // Half syncs since the boundary were taken; the next reader meets them again.
+  // Half-syncs since the boundary were consumed; the next reader will see them again.
   if (!synced_ || failed_ || discarding_ || !started_) return std::nullopt;
   return Place{boundary_, current_id_};
 }
@@ -143,7 +143,7 @@ std::size_t Demux::withdraw() {
   return used;
 }
 
-// Only where a monitor wants it.
+// Only if a monitor wants it.
 void Demux::show_packed() {
   if (pos_ == pass_ && held_sync_ == 0) return;
   const Bytes bytes = block_.subspan(pass_, pos_ - pass_);
@@ -151,7 +151,7 @@ void Demux::show_packed() {
     monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_, kNoTraceId, bytes);
     return;
   }
-  // Once a sync: one FSYNC and at most what follows it in the block.
+  // Once per sync: one FSYNC, and at most what follows it in the block.
   std::vector<std::uint8_t> whole(held_sync_, 0xFF);
   whole.insert(whole.end(), bytes.begin(), bytes.end());
   monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_ - held_sync_, kNoTraceId, whole);
@@ -214,14 +214,14 @@ Step Demux::step() {
   return step;
 }
 
-// A frame that begins with an FSYNC has an ID byte.
+// A frame that begins with an FSYNC byte would have an ID byte.
 std::size_t Demux::take_plain_frames(std::span<std::uint8_t> out, TraceIndex& index) {
   const bool ready = options_.memory_aligned && monitor_ == nullptr && !failed_ && !discarding_ &&
                      reset_bytes_ == 0;
   if (!ready || out.empty()) return 0;
   const std::uint8_t* at = block_.data() + pos_;
   std::uint8_t* to = out.data();
-  // Each store is 16 wide.
+  // Each store is 16 bytes wide.
   const std::size_t most =
       std::min((block_.size() - pos_) / kFrameSize, (out.size() - 1) / kPlainFrameBytes);
   std::size_t count = 0;
@@ -266,7 +266,7 @@ Step Demux::advance() {
   if (!synced_) {
     const TraceIndex from = boundary_;
     if (!search()) return Step::kNeedInput;
-    // The FSYNC that was found may have moved the boundary on already.
+    // The FSYNC that was found may already have moved the boundary.
     const TraceIndex found = base_ + pass_ - held_sync_;
     if (found != from) return skipped(from, found - from);
     resyncing_ = false;
@@ -274,7 +274,7 @@ Step Demux::advance() {
   return options_.memory_aligned ? advance_aligned() : advance_pairs();
 }
 
-// The pairs of frames.md 4.3, one at a time where a sync, a cut or damage is near, else by the
+// The pairs of frames.md 4.3: one at a time near a sync, a cut or damage, otherwise frame by
 // frame.
 Step Demux::advance_pairs() {
   for (;;) {
@@ -350,7 +350,7 @@ Step Demux::advance_pairs() {
   }
 }
 
-// FF FF was met and `next` is the position after it: can it be the first half of an FSYNC?
+// FF FF was found, and `next` is the position after it: can it be the first half of an FSYNC?
 bool Demux::starts_sync(std::size_t next) const {
   if (!options_.has_fsyncs || have_ != 0) return false;
   if (quirks_.fsync_after_hsync_fails && after_hsync_) return false;
@@ -358,7 +358,7 @@ bool Demux::starts_sync(std::size_t next) const {
   return block_[next] == 0xFF && block_[next + 1] == 0x7F;
 }
 
-// Looks for FF FF FF 7F at any offset, also across the ends of blocks.
+// Searches for FF FF FF 7F at any offset, also across the ends of blocks.
 bool Demux::search() {
   while (pos_ < block_.size()) {
     if (matched_ == 0) {
@@ -425,16 +425,16 @@ void Demux::resync() {
   resyncing_ = true;
   current_id_ = kNoTraceId;
   held_sync_ = 0;
-  boundary_ = std::min(boundary_, base_ + pos_);  // A withdrawn block may have led back.
+  boundary_ = std::min(boundary_, base_ + pos_);  // A withdrawn block may have moved it back.
   if (options_.memory_aligned) {
-    // The run of FSYNCs ends inside a frame: go on after that frame.
+    // The run of FSYNCs ends inside a frame: continue after that frame.
     std::size_t end = pos_;
     while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsyncBytes.size();
     pos_ += (end - pos_ + kFrameSize - 1) / kFrameSize * kFrameSize;
     pass_ = pos_;
     discarding_ = true;
   } else if (options_.has_fsyncs) {
-    // What was taken before the bad pair but can still be the head of an FSYNC.
+    // Bytes before the bad pair that can still be the start of an FSYNC.
     matched_ = half_ ? 2 : 0;
     if (carrying_) matched_ = static_cast<std::uint8_t>(carry_ == 0xFF ? matched_ + 1 : 0);
     half_ = carrying_ = after_hsync_ = false;

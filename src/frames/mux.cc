@@ -31,8 +31,8 @@ Result<void> Mux::write(TraceId id, Bytes bytes) {
   return {};
 }
 
-// Called with a byte of `id` at hand, so that each ID byte but one at the end of a frame is
-// followed by data: at an odd place, the byte before is data of the old ID.
+// Called when a byte of `id` is available, so that each ID byte except one at the end of a frame is
+// followed by data.  At an odd place, the byte before it is data of the old ID.
 void Mux::change_id(TraceId id) {
   if (at_ % 2 == 0) {
     put_id(id, false);

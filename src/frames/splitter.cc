@@ -7,7 +7,7 @@
 namespace waymark::frames {
 namespace {
 
-constexpr std::size_t kMaxBatch = 1024;  // Frames that memory is asked for at once.
+constexpr std::size_t kMaxBatch = 1024;  // Frames for which memory is reserved at a time.
 
 }  // namespace
 
@@ -28,7 +28,7 @@ Step StreamSplitter::step() {
   }
 }
 
-// Memory-aligned frames without anything else: the whole block.
+// Memory-aligned frames and nothing else: handles the whole block.
 void StreamSplitter::split_frames() {
   while (demux_.pos_ != demux_.block_.size()) {
     const TraceId id = demux_.current_id_;
@@ -56,7 +56,7 @@ void StreamSplitter::split_frame(const std::uint8_t* frame, TraceIndex index) {
       });
 }
 
-// Passes over the frames without ID bytes at the present place, and returns how many they were.
+// Skips the frames without ID bytes at the current position, and returns their number.
 std::size_t StreamSplitter::pass_plain_frames() {
   const std::uint8_t* at = demux_.block_.data() + demux_.pos_;
   const std::size_t count = (demux_.block_.size() - demux_.pos_) / kFrameSize;

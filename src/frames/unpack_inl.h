@@ -1,4 +1,4 @@
-// Taking one 16-byte frame apart, in 64-bit words.  See frames.md 1 and 1.2.
+// Unpacks one 16-byte frame, in 64-bit words.  See frames.md 1 and 1.2.
 #pragma once
 
 #include <array>
@@ -27,15 +27,15 @@ inline constexpr std::array<std::uint64_t, 16> kFlagBits = [] {
   return table;
 }();
 
-/// Bit i of the result is bit 0 of even byte 2i.  The multiplication lets the four bits meet, in
-/// order, at bit 48; no two products fall on the same place, so nothing is carried.
+/// Bit i of the result is bit 0 of even byte 2i.  The multiplication brings the four bits together,
+/// in order, at bit 48; no two products fall on the same bit, so there is no carry.
 constexpr unsigned gather_id_bits(std::uint64_t word) {
   return static_cast<unsigned>(((word & kIdBits) * 0x0001'0002'0004'0008) >> 48) & 0xF;
 }
 static_assert(gather_id_bits(0x0001'0000'0001'0001) == 0b1011);
 
-/// Whether some even byte of the word is FF: the first byte of any sync, and never that of a frame
-/// without error.
+/// Whether some even byte of the word is FF: the first byte of any sync, which a frame without
+/// errors does not contain.
 constexpr bool has_sync_byte(std::uint64_t word) {
   return (((word & 0x00FF'00FF'00FF'00FF) + kIdBits) & (kIdBits << 8)) != 0;
 }
@@ -52,10 +52,10 @@ inline void store_data(std::uint8_t* at, Data data) {
 /// the frame plus `offset`.  Only the last segment can have size 0.  Returns the number of bytes
 /// that are not trace data.
 ///
-/// The data of a frame are its bytes in order without the ID bytes; what an ID byte and its flag
-/// decide is only where one segment ends.  So all is done in registers: going through memory would
-/// load across fresh stores, which costs more than the rest together (bench/frames_bench, "4
-/// sources, up to 8 bytes").
+/// The data of a frame are its bytes in order without the ID bytes; an ID byte and its flag only
+/// determine where one segment ends.  So everything is done in registers: memory would mean loads
+/// across recent stores, which cost more than all the rest (bench/frames_bench, "4 sources, up to 8
+/// bytes").
 template <class Emit>
 inline unsigned take_apart(const std::uint8_t* frame, TraceId& current_id, Emit&& emit) {
   const auto low = load_le<std::uint64_t>(frame);
@@ -70,8 +70,8 @@ inline unsigned take_apart(const std::uint8_t* frame, TraceId& current_id, Emit&
     return 1;
   }
 
-  unsigned removed = 0;  // ID bytes that `data` has lost so far.
-  unsigned first = 0;    // Where in `data` the present segment begins,
+  unsigned removed = 0;  // ID bytes removed from `data` so far.
+  unsigned first = 0;    // The start of the current segment in `data`,
   unsigned offset = 0;   // and its offset in the frame.
   for (unsigned rest = ids & 0x7F; rest != 0; rest &= rest - 1) {
     const auto place = static_cast<unsigned>(std::countr_zero(rest));

@@ -126,7 +126,7 @@ Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out) {
       return encode_extension(packet, out);
     default:
       return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{} is no packet that could be encoded.", packet_name(packet.type)),
+                  fmt::format("{} is not a packet that can be encoded.", packet_name(packet.type)),
                   packet.index);
   }
 }

@@ -89,7 +89,7 @@ void TimeMerge::give(bool all) {
       }
     }
     if (waits && !all && held > kMaxHeld) {
-      // Whoever holds most is not waited for, so that something can go out.
+      // The source that holds most is not waited for, so that something can be given.
       if (oldest == nullptr) {
         std::ranges::max_element(lines_, {}, &Timeline::held)->settle_all();
       } else {

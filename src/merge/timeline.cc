@@ -6,7 +6,7 @@
 namespace waymark::merge {
 namespace {
 
-/// True for an element that says what time of the system it is.
+/// True for an element that gives the time of the system.
 bool says_time(const Element& element) {
   switch (element.kind) {
     case ElementKind::kTimestamp:
@@ -21,7 +21,7 @@ bool says_time(const Element& element) {
   }
 }
 
-/// True for an element that says how long it is since the one before of its kind.
+/// True for an element that gives the time since the previous one of its kind.
 bool is_local_timestamp(const Element& element) {
   if (element.kind != ElementKind::kItmTrace) return false;
   switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
@@ -35,7 +35,7 @@ bool is_local_timestamp(const Element& element) {
   }
 }
 
-/// Ticks of the source's own clock that have passed since the element before.
+/// Ticks of the source's own clock since the previous element.
 std::uint64_t ticks_of(const Element& element) {
   if ((element.flags & kElementHasCycleCount) != 0) return element.cycle_count;
   return is_local_timestamp(element) ? element.start : 0;
@@ -62,7 +62,7 @@ void Timeline::add(const Element& element) {
   record.element = element;
   if (!says_time(element)) {
     if (is_local_timestamp(element)) {
-      // It is the time of the packets before it, from the local timestamp before on.
+      // It is the time of the packets before it, back to the previous local timestamp.
       std::fill(cycles_.begin() + static_cast<std::ptrdiff_t>(stamped_), cycles_.end(), progress_);
       stamped_ = cycles_.size() + 1;
     }
@@ -96,7 +96,7 @@ void Timeline::add(const Element& element) {
   progress_ = 0;
 }
 
-// Of a timestamp without its upper bits only so much is known: it is not less than it says.
+// A timestamp without its upper bits is only a lower bound.
 void Timeline::add_lower_bound(TimedRecord record) {
   const std::uint64_t time = std::max(record.element.timestamp, last_time_);
   has_time_ = true;
@@ -110,9 +110,9 @@ void Timeline::add_lower_bound(TimedRecord record) {
   progress_ = 0;
 }
 
-// Two timestamps that rise, both below the greatest: they are right.  If the one before the
-// greatest agrees with them, the greatest was wrong, and what still waits to go out under it is
-// taken back.
+// Two ascending timestamps, both below the greatest, are right.  If the one before the
+// greatest agrees with them, the greatest was wrong, and records that still wait under it are
+// corrected.
 void Timeline::begin_anew(std::uint64_t time) {
   below_.reset();
   if (time_before_ && *time_before_ <= time) {
@@ -135,7 +135,7 @@ void Timeline::add(const Diagnostic& damage) {
   push(std::move(record));
 }
 
-// The records since the last timestamp get their time.
+// Gives the records since the last timestamp their time.
 void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
   const bool interpolates = has_time_ && last_is_exact_ && has_next && progress_ != 0;
   // The product may have 128 bits; __extension__ for -Wpedantic.

@@ -15,8 +15,8 @@ namespace waymark::parallel {
 namespace {
 
 constexpr std::size_t kBatch = 1024;
-// What is fed at once stays in the second-level cache, and what a byte of trace can become must not
-// add up to much before somebody asks how much a piece holds.
+// What is fed at once stays in the second-level cache.  The elements of these bytes must also stay
+// few until the piece is asked how much it holds.
 constexpr std::size_t kBlock = std::size_t{32} << 10;
 // What one thread decodes before the others begin: enough for every usual source to synchronise, so
 // that there is a state to guess from.
@@ -24,16 +24,17 @@ constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 constexpr std::size_t kLeastPiece = std::size_t{1} << 10;
 constexpr std::size_t kMostPiece = std::size_t{1} << 30;
 constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
-// Of the distance between two synchronisation points: two of them, at least one and the packets
-// behind it, lie in such a stretch nearly always.
+// In units of the distance between two synchronisation points: such a stretch nearly always
+// contains two of them, and at least one with the packets after it.
 constexpr std::size_t kSyncPeriods = 3;
-// A warm-up is work that one thread would not have: pieces are so many times longer, if that does
-// not make them more than so many times as long as was asked for.
+// A warm-up is work that one thread would not have.  Pieces are so many times longer, unless that
+// makes them more than so many times as long as requested.
 constexpr std::size_t kWarmUpsInPiece = 64;
 constexpr std::size_t kMostStretching = 4;
-// A piece that wants more gets so much at a time.
+// A piece that wants more gets so many bytes at a time.
 constexpr std::size_t kLookAhead = std::size_t{1} << 10;
-// After so many wrong guesses in a row, longer warm-ups, and in the end one thread for the rest.
+// After so many consecutive wrong guesses, warm-ups are longer, and in the end one thread does the
+// rest.
 constexpr unsigned kManyWrong = 4;
 constexpr unsigned kTooManyWrong = 16;
 
@@ -54,7 +55,7 @@ void finish(DecodeTree& tree, Piece& piece, TraceIndex end, std::vector<Element>
   tree.set_observer(nullptr);
 }
 
-/// Of the source that has the fewest, among those that have any.
+/// The count of the source with the fewest, among those with any.
 std::uint64_t least_syncs(const DecodeTree& tree) {
   std::uint64_t least = 0;
   for (const Source* source : tree.sources()) {
@@ -66,7 +67,7 @@ std::uint64_t least_syncs(const DecodeTree& tree) {
 
 }  // namespace
 
-/// One call of decode().  Where pieces begin and end is settled before the threads start.
+/// One call of decode().  The limits of the pieces are settled before the threads start.
 class ParallelDecoder::Run {
  public:
   Run(DecodeTree& tree, const Options& options, Statistics& statistics, TraceIndex index,
@@ -106,17 +107,17 @@ class ParallelDecoder::Run {
  private:
   using State = std::shared_ptr<const DecodeTree>;
 
-  /// What came of a piece.
+  /// The result of decoding a piece.
   struct Done {
-    std::unique_ptr<DecodeTree> begin;  ///< Before it, as guessed.
-    std::unique_ptr<DecodeTree> end;    ///< After it, with the counts of it alone.
+    std::unique_ptr<DecodeTree> begin;  ///< Before the piece, as guessed.
+    std::unique_ptr<DecodeTree> end;    ///< After the piece, with only its own counts.
     std::unique_ptr<Piece> piece;
-    std::size_t end_at = 0;  ///< Before its end if it held too much.
+    std::size_t end_at = 0;  ///< Before the end of the piece if it held too much.
     std::size_t warm_up = 0;
-    bool reset = false;  ///< All sources were, within it.
+    bool reset = false;  ///< All sources were reset within it.
   };
 
-  /// The threads; they end with it.
+  /// The threads; they end with this object.
   class Workers {
    public:
     explicit Workers(Run& run) : run_(run) {}
@@ -124,12 +125,12 @@ class ParallelDecoder::Run {
     Workers& operator=(const Workers&) = delete;
     ~Workers() { stop(); }
 
-    /// Returns how many the system gave.
+    /// Returns the number of threads that the system gave.
     unsigned start(unsigned count) {
       try {
         for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this] { run_.work(); });
       } catch (const std::system_error&) {
-        // Those that there are do it.
+        // The existing threads do the work.
       }
       return static_cast<unsigned>(threads_.size());
     }
@@ -169,8 +170,9 @@ class ParallelDecoder::Run {
 
   // -- Any thread --
 
-  /// Decodes the bytes from `from` to `to` and returns where it ended: earlier where the piece
-  /// holds enough, or the tree failed, or refused a block, which can be the very first one only.
+  /// Decodes the bytes from `from` to `to` and returns where it ended.  It ends earlier if the
+  /// piece holds enough, or if the tree failed or refused a block, which can only be the very
+  /// first.
   std::size_t decode_stretch(DecodeTree& tree, std::size_t from, std::size_t to, Piece* piece,
                              std::vector<Element>& batch, std::optional<Error>* refused = nullptr) {
     tree.set_observer(piece);
@@ -187,7 +189,7 @@ class ParallelDecoder::Run {
     return from;
   }
 
-  /// Goes on behind a piece as long as it wants.
+  /// Continues after a piece as long as it wants.
   void complete(DecodeTree& tree, Piece& piece, std::size_t from, std::vector<Element>& batch) {
     tree.set_observer(&piece);
     while (piece.wants_more() && from < trace_.size() && !tree.failed()) {
@@ -200,7 +202,7 @@ class ParallelDecoder::Run {
     if (piece.wants_more() && !tree.failed()) finish(tree, piece, index_ + trace_.size(), batch);
   }
 
-  /// From where the tree is, whose counts are 0.
+  /// Starts at the position of the tree, whose counts are 0.
   void decode_piece(DecodeTree& tree, std::size_t from, std::size_t to, Done& done,
                     std::vector<Element>& batch) {
     const std::uint64_t resets = tree.resets();
@@ -266,7 +268,7 @@ class ParallelDecoder::Run {
 
   // -- The caller's thread --
 
-  /// In as many pieces as it takes.  False: it is to stop.
+  /// In as many pieces as it takes.  False: stop.
   bool decode_here(std::size_t from, std::size_t to) {
     while (from < to) {
       auto piece = consumer_.begin();
@@ -282,7 +284,7 @@ class ParallelDecoder::Run {
     return true;
   }
 
-  /// All pieces from `first` on.
+  /// Decodes all pieces from `first` on.
   bool decode_alone(std::size_t first) {
     for (std::size_t i = first; i < piece_count_; ++i)
       if (!decode_here(begin_of(i), end_of(i))) return false;
@@ -302,7 +304,7 @@ class ParallelDecoder::Run {
     return rest && decode_alone(*rest);
   }
 
-  /// The first piece that is left for one thread, which may be behind the last; nothing: it is to
+  /// The first piece that is left for one thread, which may be after the last; empty:
   /// stop.
   std::optional<std::size_t> take_pieces() {
     State truth = known_;
@@ -322,7 +324,7 @@ class ParallelDecoder::Run {
         lengthen_warm_up(++wrong);
       }
       goes_on = take(done, truth);
-      // What was too much for one piece.
+      // The rest of a piece that held too much.
       while (goes_on && done.end_at < end_of(number)) {
         decode_again(done.end_at, end_of(number), *truth, done);
         goes_on = take(done, truth);
@@ -352,7 +354,7 @@ class ParallelDecoder::Run {
     return true;
   }
 
-  /// False: it is to stop.
+  /// False: stop.
   bool take(Done& done, State& truth) {
     ++statistics_.pieces;
     tree_.add_statistics(*done.end);
@@ -360,8 +362,8 @@ class ParallelDecoder::Run {
     return consumer_.take(std::move(done.piece)) && !truth->failed();
   }
 
-  /// A source that had no bytes in the piece, and was not reset in it, need not be where it was
-  /// guessed: it stays where it is.
+  /// A source that had no bytes in the piece, and was not reset in it, may have been guessed wrong:
+  /// it keeps its state.
   static bool guessed_right(const Done& done, const DecodeTree& truth) {
     if (!done.begin->same_framing(truth)) return false;
     const auto begins = done.begin->sources();
@@ -389,12 +391,12 @@ class ParallelDecoder::Run {
     if (wrong % kManyWrong == 0) warm_up_ = std::min(2 * warm_up_, most_warm_up_);
   }
 
-  // Of the caller's thread.
+  // Belong to the caller's thread.
   DecodeTree& tree_;
   Statistics& statistics_;
   std::unique_ptr<DecodeTree> redoing_;
   std::optional<Error> refused_;  ///< By the first feed().
-  std::size_t density_ = 0;       ///< Bytes held for a byte of trace.
+  std::size_t density_ = 0;       ///< Bytes held per byte of trace.
 
   // Constant once workers run.
   const TraceIndex index_;
@@ -405,16 +407,16 @@ class ParallelDecoder::Run {
   std::size_t piece_bytes_;
   std::size_t piece_count_ = 0;
   std::size_t most_warm_up_ = 0;
-  std::vector<Element> batch_;  ///< Of the caller's thread.
+  std::vector<Element> batch_;  ///< Belongs to the caller's thread.
 
   // Under the lock once workers run.
   std::mutex mutex_;
-  std::condition_variable room_;  ///< A slot may be filled, or all is over.
+  std::condition_variable room_;  ///< A slot may be filled, or everything is over.
   std::condition_variable done_;  ///< A slot was filled, or never will be.
   std::vector<Done> slots_;
-  std::size_t next_ = 0;       ///< The first piece that nobody has begun.
-  std::size_t committed_ = 0;  ///< Pieces that were taken.
-  State known_;                ///< What is known to be true at known_at_.
+  std::size_t next_ = 0;       ///< The first piece that no worker has begun.
+  std::size_t committed_ = 0;  ///< The number of pieces that were taken.
+  State known_;                ///< What is known to be valid at known_at_.
   std::size_t known_at_ = 0;
   std::size_t warm_up_ = 0;
   bool stopping_ = false;
