@@ -17,8 +17,7 @@ constexpr Field member(std::string_view name, FieldKind kind, std::uint8_t width
   return member_field<Packet, Member>(name, kind, width);
 }
 
-// -- The same packet for both instruction sets: the field `is` chooses between the types.
-// ----------
+// -- The same packet for both instruction sets: the field `is` chooses between the types. ---------
 
 struct IsPair {
   PacketType is0;

@@ -12,10 +12,10 @@ using enum InstrSubtype;
 enum class Target : std::uint8_t {
   kNone,
   kArm,    ///< pc + 8 + imm24 words.
-  kThumb,  ///< The same plus half a word, H = [24]; continues as T32.
+  kThumb,  ///< The same plus H = [24] halfwords; continues as T32.
 };
 
-/// The condition field 15: instructions that no condition guards.
+/// The condition field 15: instructions without a condition.
 constexpr auto kUnconditionalTable = make_opcode_table<20>(std::to_array<Row<Target>>({
     {0xfe500000, 0xf8100000, kIndirectBranch},                       // RFE
     {0xfe000000, 0xfa000000, kBranch, kBranchLink, Target::kThumb},  // BLX label

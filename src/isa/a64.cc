@@ -8,7 +8,7 @@ namespace {
 using enum InstrType;
 using enum InstrSubtype;
 
-/// Where the word offset stands in the opcode: `width` bits from bit `low` on.
+/// The position of the word offset in the opcode: `width` bits from bit `low` on.
 struct Offset {
   std::uint8_t low = 0;
   std::uint8_t width = 0;

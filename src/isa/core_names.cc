@@ -1,4 +1,4 @@
-// Which architecture a core has, by its name.  See isa-waypoints.md 2.1.
+// The architecture of a core, by its name.  See isa-waypoints.md 2.1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ std::optional<Arch> arch_of(int major, int minor) {
 }
 
 /// ARMv<major>[.<minor>]-<profile>: one digit each; what follows the profile letter does not
-/// matter, except that a point may stand nowhere else.
+/// matter, except that there may be no other point.
 std::optional<Core> parse_versioned(std::string_view name) {
   constexpr std::size_t kPointPosition = 5;
   const std::size_t point = name.find('.');
@@ -91,7 +91,7 @@ std::optional<Core> parse_versioned(std::string_view name) {
   return Core{*arch, *profile};
 }
 
-/// ARM-aa64 with -R or -M directly behind; anything else there is profile A.
+/// ARM-aa64, directly followed by -R or -M; with anything else it is profile A.
 std::optional<Core> parse_aa64(std::string_view name) {
   if (!take(name, "ARM-aa64") && !take(name, "ARM-AA64")) return std::nullopt;
   if (name.starts_with("-R")) return Core{Arch::kAA64, Profile::kR};

@@ -30,7 +30,7 @@ constexpr Row kA32[] = {
     {0x0F000010, 0x0E000010, kCoprocessor},  // MCR, MRC
 };
 
-// The condition field 1111 means other instructions.
+// The condition field 1111 encodes other instructions.
 constexpr Row kA32Unconditional[] = {
     {0xFF100000, 0xF4000000, kMemory},  // VLD, VST of elements
     {0xFE000000, 0xF8000000, kMemory}, {0xFFE00000, 0xFC400000, kCoprocessor},

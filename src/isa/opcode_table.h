@@ -1,5 +1,5 @@
-// Tables of opcode patterns, and their search.  First match wins, as in
-// isa-waypoints.md 3 to 5.
+// Tables of opcode patterns, and the search in them.  The first match wins, as in isa-waypoints.md
+// 3 to 5.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace waymark::isa {
 
-/// `opcode & mask == value` makes the instruction what the rest of the row says.  `Target` tells
-/// how a direct branch holds its target; each instruction set has its own.
+/// `opcode & mask == value` makes the instruction what the rest of the row says.  `Target` says how
+/// a direct branch encodes its target; each instruction set has its own.
 ///
 /// A row of type kOther is an exception to the wider rows below it.
 template <class Target>
@@ -53,7 +53,7 @@ class OpcodeTable {
     return nullptr;
   }
 
-  /// No row asks for a bit that its own mask hides: such a row could never match.
+  /// No row requires a bit that its own mask hides: such a row could never match.
   [[nodiscard]] constexpr bool well_formed() const {
     return std::ranges::all_of(rows_,
                                [](const Row<Target>& row) { return (row.value & ~row.mask) == 0; });
@@ -69,13 +69,13 @@ constexpr auto make_opcode_table(const std::array<Row<Target>, Count>& rows) {
   return OpcodeTable<Target, Count, Shift>(rows);
 }
 
-/// True if `type` is a waypoint only on demand, and nobody demands it.
+/// True if `type` is a waypoint only on request, and it is not requested.
 constexpr bool is_switched_off(InstrType type, const Options& options) {
   return (type == InstrType::kDsbDmb && !options.dsb_dmb_waypoints) ||
          (type == InstrType::kWfiWfe && !options.wfi_wfe_waypoints);
 }
 
-/// The classifiers behind classify().  `out` comes in with defaults and leaves complete.
+/// The classifiers that classify() calls.  `out` has defaults on entry and is complete on return.
 Outcome classify_a64(const Options& options, std::uint64_t address, std::uint32_t opcode,
                      Instruction& out);
 Outcome classify_a32(const Options& options, std::uint64_t address, std::uint32_t opcode,

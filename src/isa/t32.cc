@@ -9,7 +9,7 @@ namespace {
 using enum InstrType;
 using enum InstrSubtype;
 
-/// How a direct branch holds its offset.
+/// How a direct branch encodes its offset.
 enum class Target : std::uint8_t {
   kNone,
   kBcondT1,
@@ -33,8 +33,8 @@ constexpr auto kTable = make_opcode_table<24>(std::to_array<Row<Target>>({
     {0xf800d000, 0xf0009000, kBranch, kNone, Target::kBT4},                // B.W
     {0xf800d001, 0xf000c000, kBranch, kBranchLink, Target::kBlxT2},        // BLX label
 
-    // B<c>.W with the conditions 14 and 15 is another world: BXJ, SUBS PC, LR (ERET), barriers,
-    // hints.
+    // B<c>.W with the conditions 14 and 15 encodes other instructions: BXJ, SUBS PC, LR (ERET),
+    // barriers, hints.
     {0xfff0d000, 0xf3c08000, kIndirectBranch},
     {0xfff0d000, 0xf3d08000, kIndirectBranch},
     {0xfffffff0, 0xf3bf8f40, kDsbDmb},
@@ -122,10 +122,10 @@ std::uint64_t branch_target(Target target, std::uint64_t address, std::uint32_t 
 
 bool is_loop(Target target) { return target == Target::kLoopBack || target == Target::kLoopSkip; }
 
-/// CLRM, which clears APSR where an LDM would load the PC.
+/// CLRM, which clears APSR at the bit with which an LDM would load the PC.
 bool is_clrm(std::uint32_t op) { return bits<31, 16>(op) == 0xE89F; }
 
-/// Opens an IT block at an IT instruction: its mask [19:16] ends with a one, and what stands above
+/// Opens an IT block at an IT instruction: its mask [19:16] ends with a one, and the bits above
 /// that one are the instructions.  Inside a block each instruction is conditional and uses one up.
 void track_it_block(std::uint32_t op, std::uint8_t& it_remaining, Instruction& out) {
   if (it_remaining != 0) {

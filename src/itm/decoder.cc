@@ -248,7 +248,7 @@ void Decoder::bad_packet(const Packet& packet) {
   report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError,
          packet.index,
          reserved ? std::string_view("Reserved packet header.") : error_message(packet));
-  // Numbers and times go on from what was known, if nothing will say where the stream is whole.
+  // If no packet says where the stream is complete, numbers and times continue from what was known.
   if (config_.starts_in_sync) {
     forget_accesses();
     return;
@@ -259,7 +259,7 @@ void Decoder::bad_packet(const Packet& packet) {
       static_cast<std::uint8_t>(UnsyncReason::kBadPacket);
 }
 
-// Said once: the first contradiction is enough to doubt the register.
+// Reported once: the first contradiction is enough to doubt the register.
 void Decoder::check_registers(const Packet& packet) {
   if (config_.quirks.contradictions_untold) {
     registers_checked_ = true;

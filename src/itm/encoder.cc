@@ -143,7 +143,7 @@ std::uint8_t least_size(const Packet& packet) {
     case PacketType::kGlobalTimestamp1:
       return packet.source != 0 ? 4 : static_cast<std::uint8_t>(groups_for(packet.value));
     case PacketType::kGlobalTimestamp2:
-      // Of the two forms that there are: 48 bits and 64 bits.
+      // The sizes of the two forms: 48 bits and 64 bits.
       return packet.value <= low_mask(28) ? 4 : 6;
     case PacketType::kExtension:
       return packet.value <= 7 ? 0 : static_cast<std::uint8_t>(groups_for(packet.value >> 3));

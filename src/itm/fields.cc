@@ -54,7 +54,7 @@ struct Row {
   std::span<const Field> fields;
 };
 
-/// By the number of the type.
+/// Indexed by the number of the type.
 constexpr std::array<Row, kPacketTypeCount> kRows = {{
     {"not_sync", {}},
     {"incomplete_eot", kErrorFields},

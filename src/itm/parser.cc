@@ -6,10 +6,10 @@ namespace waymark::itm {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
-// Unsynchronised bytes come out in chunks of at least this many.
+// Unsynchronised bytes are given in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
 
-/// What a header byte begins; stm-itm.md 11, in the order of the reference's tests.
+/// The packet type that a header byte begins; stm-itm.md 11, in the order of the reference's tests.
 constexpr PacketType type_of(std::uint8_t header) {
   if ((header & 3) != 0) return (header & 4) != 0 ? PacketType::kHardware : PacketType::kSoftware;
   if ((header & 0x0F) == 0) {
@@ -120,7 +120,7 @@ bool Parser::next_carried(Packet& packet) {
   return false;
 }
 
-// What a whole packet leaves behind.
+// The state after a whole packet.
 void Parser::settle(const std::uint8_t* bytes, Packet& packet) {
   if (is_bad(packet.type)) [[unlikely]] {
     ++(packet.type == PacketType::kReserved ? statistics_.bad_headers : statistics_.bad_sequences);
@@ -279,7 +279,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   std::size_t zeros = 1;
   while (zeros < limit && at[zeros] == 0) ++zeros;
   if (zeros == available && available < kMaxPacketBytes) return kIncomplete;
-  // The byte that is no zero, unless the packet is full of them, belongs to the packet.
+  // The first byte that is not zero belongs to the packet, unless the packet is full of zeros.
   const std::size_t length = std::min(zeros + 1, kMaxPacketBytes);
   packet.length = static_cast<std::uint32_t>(length);
   std::size_t all = zeros;
@@ -294,7 +294,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
   return length;
 }
 
-// Seven bits a byte, least significant first, bit 7 set while another byte follows.
+// Seven bits per byte, least significant first; bit 7 is set while another byte follows.
 std::size_t Parser::read_groups(const std::uint8_t* at, std::size_t available, unsigned max_bytes,
                                 Packet& packet) {
   std::uint64_t value = 0;

@@ -1,4 +1,4 @@
-// What is said of registers that are not those of the trace.
+// Sentences for registers that belong to another trace.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace waymark::itm {
 
-/// A whole sentence; empty where the packet contradicts nothing, or ITM_TCR is not known.
+/// A whole sentence; empty if the packet contradicts nothing, or if ITM_TCR is not known.
 std::string_view contradiction(const Config& config, const Packet& packet);
 
 }  // namespace waymark::itm

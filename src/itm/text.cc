@@ -112,7 +112,7 @@ void write_hardware(TextBuffer& out, const Packet& packet, const Quirks& quirks)
       return;
     case DwtKind::kReserved:
       if (packet.source != 2) break;
-      // A sample that means nothing is listed as one all the same.
+      // A sample without a meaning is still listed as a sample.
       out.put("[PC Sample: ");
       write_value(out, event.value, packet.size);
       out.put("] ");

@@ -7,7 +7,7 @@
 namespace waymark::stm {
 namespace {
 
-/// What a packet type means to an element.
+/// The meaning of a packet type for an element.
 struct Meaning {
   bool element = false;
   std::uint8_t flags = 0;  ///< SwTraceFlag bits.
@@ -63,7 +63,7 @@ void Decoder::clear_state() {
   id_valid_ = false;
 }
 
-// The reference takes what it knows for the whole.
+// The reference takes the known bits for the whole time.
 void Decoder::lose_time() {
   if (checks_) time_bits_ = 0;
 }
@@ -142,7 +142,7 @@ void Decoder::bad_packet(const Packet& packet) {
   report(sentence.fault, Severity::kError, packet.index, sentence.message);
 }
 
-/// Each is told once.
+/// Each contradiction is reported once.
 void Decoder::check_registers(const Packet& packet) {
   const Contradiction found = contradiction(config_, packet);
   bool* told = nullptr;
@@ -169,7 +169,7 @@ void Decoder::take_version(const Packet& packet) {
   const auto encoding =
       static_cast<TimestampEncoding>((extended ? packet.payload >> 8 : packet.payload) & 7);
   whole_time_bits_ = encoding == TimestampEncoding::kNaturalDelta ? kAllBits : 64;
-  // Without its upper bits a number in Gray code says nothing.
+  // Without its upper bits, a number in Gray code has no meaning.
   partial_time_ = kPartialTime;
   if (encoding == TimestampEncoding::kGray) partial_time_ = kElementTimeIsPartial;
 }

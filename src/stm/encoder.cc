@@ -32,7 +32,7 @@ unsigned nibbles_of(std::uint64_t value) {
   return static_cast<unsigned>(std::bit_width(value) + 3) / 4;
 }
 
-/// The length nibble for `nibbles`, of which 13 and 15 cannot be sent.
+/// The length nibble for `nibbles`; 13 and 15 nibbles cannot be sent.
 constexpr unsigned length_nibble(unsigned nibbles) {
   if (nibbles == 14) return 13;
   return nibbles == 16 ? 14 : nibbles;
@@ -78,7 +78,7 @@ Result<void> Encoder::encode(const Packet& packet, std::vector<std::uint8_t>& ou
   const std::uint8_t last = half ? out.back() : std::uint8_t{0};
   for (const char digit : opcode->text) raw_nibble(nibble_of(digit), out);
   if (version) {
-    // An extended version says the order of what follows, and is itself not subject to it.
+    // An extended version states the order of what follows; the order does not apply to itself.
     for (unsigned i = nibbles; i-- > 0;)
       raw_nibble(static_cast<unsigned>(packet.payload >> 4 * i & 0xF), out);
     const auto nibble = static_cast<unsigned>(extended ? packet.payload >> 8 : packet.payload);
@@ -101,7 +101,7 @@ Result<void> Encoder::encode(const Packet& packet, std::vector<std::uint8_t>& ou
 Result<void> Encoder::timestamp(const Packet& packet, std::vector<std::uint8_t>& out) {
   std::uint64_t value = packet.timestamp;
   std::uint64_t changed = value ^ timestamp_;
-  std::uint64_t keeps = 0;  // What the receiver makes of an unsent upper part.
+  std::uint64_t keeps = 0;  // The upper part that the receiver assumes if it is not sent.
   if (encoding_ == TimestampEncoding::kGray) {
     value = to_gray(packet.timestamp);
     keeps = to_gray(timestamp_);

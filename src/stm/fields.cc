@@ -47,7 +47,7 @@ constexpr Field payload(std::string_view name, FieldKind kind, std::uint8_t bits
           always};
 }
 
-/// Set as a master or channel packet sends it, read as what is in force after it.
+/// Set as a master or channel packet sends it; read as the value that applies after the packet.
 template <auto Member>
 constexpr Field id(std::string_view name, std::uint8_t bits) {
   return {name,
@@ -61,7 +61,7 @@ constexpr Field id(std::string_view name, std::uint8_t bits) {
           always};
 }
 
-// -- VERSION: a nibble, or 12 bits of which the highest is 1 (stm-itm.md 4). ----------------------
+// -- VERSION: a nibble, or 12 bits whose highest is 1 (stm-itm.md 4). -----------------------------
 
 constexpr std::uint64_t version_nibble(const Packet& p) {
   return p.payload_bits == 12 ? p.payload >> 8 : p.payload;

@@ -7,7 +7,7 @@
 namespace waymark::stm {
 namespace {
 
-constexpr unsigned kRounder = 2;  // Decimal zeros more at the end that make a number the rounder.
+constexpr unsigned kRounder = 2;  // A number is rounder if it ends with so many more decimal zeros.
 
 unsigned trailing_zeros(std::uint64_t value) {
   unsigned count = 0;

@@ -10,11 +10,11 @@
 
 namespace waymark::stm {
 
-/// How what follows the opcode is read.
+/// How the bytes after the opcode are read.
 enum class Layout : std::uint8_t {
-  kExtension,  ///< No opcode yet: FF, F0, F0F and what they begin.
+  kExtension,  ///< Not yet an opcode: FF, F0, F0F and what they begin.
   kPayload,    ///< `payload` nibbles, then a timestamp if there is one.
-  kEmpty,      ///< No payload; perhaps a timestamp.
+  kEmpty,      ///< No payload, but perhaps a timestamp.
   kMaster,
   kChannel8,
   kChannel16,
@@ -111,8 +111,8 @@ struct HeaderTables {
   std::array<Header, 16> fourth;
 };
 
-/// `coresight_only`: everything else is a reserved header, which ends where its nibbles stop being
-/// the beginning of another opcode.
+/// `coresight_only`: everything else is a reserved header, which ends as soon as its nibbles can no
+/// longer begin another opcode.
 consteval HeaderTables make_header_tables(bool coresight_only) {
   HeaderTables tables;
   for (Header& header : tables.fourth)
@@ -142,7 +142,7 @@ consteval HeaderTables make_header_tables(bool coresight_only) {
 inline constexpr HeaderTables kAllHeaders = make_header_tables(false);
 inline constexpr HeaderTables kCoresightHeaders = make_header_tables(true);
 
-// Only F0 and FF are no whole opcode after two nibbles, and only F0F after three.
+// Only F0 and FF are incomplete opcodes after two nibbles, and only F0F after three.
 static_assert([] {
   for (unsigned i = 0; i < 256; ++i)
     if ((kAllHeaders.first[i].layout == Layout::kExtension) != (i == 0x0F || i == 0xFF))

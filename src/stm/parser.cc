@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kIncomplete = 0;
 constexpr std::size_t kMaxPacketNibbles = 2 * Parser::kMaxPacketBytes;
 
-constexpr unsigned kExtendedVersion = 8;  // The bit of the VERSION nibble: a byte follows.
+constexpr unsigned kExtendedVersion = 8;  // This bit of the VERSION nibble announces another byte.
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Parser::Parser(const Config& config, const Quirks& quirks)
   shown_.reserve(2 * kReadAhead);
 }
 
-/// As configured, or as far as the evidence goes.
+/// As configured, or as far as the evidence shows.
 void Parser::begin_order() {
   settle_order(evidence_.verdict().value_or(wanted_order_));
   gathering_ = wanted_order_ == NibbleOrder::kAuto && !evidence_.verdict();
@@ -37,7 +37,7 @@ void Parser::settle_order(NibbleOrder order) {
   gathering_ = false;
 }
 
-/// What was read in the other order is put right as far as it is still in force.
+/// Corrects what was read in the other order, as far as it still applies.
 void Parser::apply_verdict(Packet& packet) {
   const auto order = evidence_.verdict();
   if (!order) return;
@@ -104,7 +104,7 @@ void Parser::jump() {
   fs_ = 0;
 }
 
-// Without what is left over from before and has no meaning any more.
+// The state without leftovers that no longer have a meaning.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
   if (!carried_) {
@@ -130,7 +130,7 @@ ParserState Parser::settled_state() const {
 std::size_t Parser::withdraw() {
   const std::size_t used = position();
   statistics_.total_bytes -= size_ - used;
-  // The rest of a byte that a packet ends in belongs to this block.
+  // The rest of a byte in which a packet ends belongs to this block.
   if ((at_ & 1) != 0) {
     const TraceIndex index = index_at(at_);
     size_ = used;
@@ -202,7 +202,7 @@ void Parser::took(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   last_type_ = packet.type;
 }
 
-/// A bad packet at `at`: either it is the rest of an ASYNC, or the next one is searched for.
+/// A bad packet at `at`: it is the rest of an ASYNC, or the next one is searched for.
 void Parser::search_after(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   const std::size_t end = at + packet.nibbles;
   if (packet.defect == Defect::kBadAsync && nibble_at(bytes, end - 1) == 0 &&
@@ -243,7 +243,7 @@ bool Parser::next_carried(Packet& packet) {
     }
     carried_ = false;
     took(carry_.data(), at, packet);
-    // A lone nibble that withdraw() left may be a packet, which then ends before the block.
+    // A single nibble that withdraw() left may be a packet, which then ends before the block.
     const std::size_t end = at + packet.nibbles;
     at_ += end > 2 * before ? end - 2 * before : 0;
     remember(carry_.data(), before);
@@ -253,7 +253,7 @@ bool Parser::next_carried(Packet& packet) {
   return false;
 }
 
-// What is before a position in the block lies in the block and, before that, in history_.
+// What is before a position in the block is in the block and, before that, in history_.
 void Parser::remember(const std::uint8_t* bytes, std::size_t count) {
   remembered_ = true;
   if (count >= kHistory) {
@@ -298,7 +298,7 @@ bool Parser::finish(Packet& packet) {
   const std::size_t at = carry_upper_ ? 1 : 0;
   carry_.resize(size + kReadAhead);
   packet.index = carry_index_;
-  // A lone nibble that withdraw() left may be a packet of its own.
+  // A single nibble that withdraw() left may be a packet of its own.
   if (read(carry_.data(), at, 2 * size, packet) == kIncomplete)
     give_incomplete(at, static_cast<unsigned>(2 * size - at), packet);
   carry_.resize(size);
@@ -334,7 +334,7 @@ Bytes Parser::packet_bytes() const {
 }
 
 // -- One packet. ----------------------------------------------------------------------------------
-// Nothing changes before it is certain that the packet is whole.
+// Nothing changes before it is certain that the packet is complete.
 
 void Parser::begin(Packet& packet, PacketType type, unsigned nibbles) const {
   packet.payload = 0;
@@ -458,7 +458,7 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
   return read_timestamp(bytes, at + timestamp_at, packet);
 }
 
-/// The timestamp field of a packet that is whole; stm-itm.md 3.
+/// The timestamp field of a complete packet; stm-itm.md 3.
 unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   if (encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
     return bad(packet, PacketType::kBadSequence, Defect::kTimestampEncoding, packet.nibbles);
@@ -498,7 +498,7 @@ unsigned Parser::read_version(const std::uint8_t* bytes, std::size_t at, std::si
   if (!natural_or_gray && (encoding != 2 || quirks_.coresight_packets_only))
     return bad(packet, PacketType::kBadSequence, Defect::kVersion, packet.nibbles);
   encoding_ = static_cast<TimestampEncoding>(encoding);
-  // A version that says no order takes back what another one said.
+  // A version that does not state an order cancels the statement of an earlier one.
   if (order_stated_) begin_order();
   if (extended) {
     settle_order((byte & 0x80) != 0 ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst);
@@ -532,7 +532,7 @@ unsigned Parser::read_user(const Header& header, const std::uint8_t* bytes, std:
   return read_timestamp(bytes, at + payload_at + count, packet);
 }
 
-/// From FF on.
+/// Reads from FF on.
 unsigned Parser::read_async(const std::uint8_t* bytes, std::size_t at, std::size_t end,
                             Packet& packet) {
   const std::size_t limit = std::min(end, at + kMaxPacketNibbles);

@@ -1,4 +1,4 @@
-// The unsynchronised parser: where the next ASYNC is.  See stm-itm.md 5.1.
+// The unsynchronised parser: the position of the next ASYNC.  See stm-itm.md 5.1.
 #include <algorithm>
 #include <cstring>
 
@@ -6,7 +6,7 @@
 
 namespace waymark::stm {
 
-// -- As it should be: NOTSYNC packets of a fixed size, then an ASYNC of its own 22 nibbles. -------
+// -- Native: NOTSYNC packets of a fixed size, then an ASYNC with its own 22 nibbles. --------------
 
 bool Parser::next_unsynced(Packet& packet) {
   while (!async_due_) {
@@ -21,7 +21,7 @@ bool Parser::next_unsynced(Packet& packet) {
   return true;
 }
 
-/// Holds the byte at the present position, or its upper nibble; ends early after an ASYNC.
+/// Holds the byte at the current position, or its upper nibble; ends early after an ASYNC.
 void Parser::search_byte() {
   const std::size_t byte = at_ / 2;
   unsigned phase = at_ & 1;
@@ -62,7 +62,7 @@ void Parser::give_found_async(Packet& packet) {
   history_size_ = 0;
 }
 
-/// The oldest nibbles that are held become a packet; those after them stay.
+/// The oldest held nibbles become a packet; those after them stay.
 void Parser::give_held(Packet& packet, PacketType type, std::size_t nibbles) {
   const std::size_t start = held_upper_ ? 1 : 0;
   begin(packet, type, static_cast<unsigned>(nibbles));
@@ -85,7 +85,7 @@ void Parser::give_held(Packet& packet, PacketType type, std::size_t nibbles) {
   held_upper_ = ((start + nibbles) & 1) != 0;
 }
 
-// -- As the reference does it: Quirks::unsynced_by_block. -----------------------------------------
+// -- As in the reference: Quirks::unsynced_by_block. ----------------------------------------------
 
 namespace {
 
@@ -135,7 +135,7 @@ bool Parser::next_unsynced_block(Packet& packet) {
   return true;
 }
 
-/// `shown` bytes from the beginning of a segment on, and beyond its end if need be: there the
+/// Gives `shown` bytes from the start of a segment, if necessary beyond its end.  There the
 /// reference finds older bytes of its slot for 15, the segment's size and 0, 32 bits each.
 void Parser::give_block(Packet& packet, std::size_t first, std::size_t size, std::size_t shown) {
   const std::uint8_t* at = data_ + first;

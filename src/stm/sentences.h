@@ -1,4 +1,4 @@
-// What is said of bad packets in native use.
+// Sentences about bad packets, for native use.
 #pragma once
 
 #include "../tree/packet_source.h"
@@ -10,7 +10,7 @@ namespace waymark::stm {
 /// A whole sentence with its remedy.
 tree::PacketFault sentence_of(Defect defect);
 
-/// What a packet shows to be wrong in the registers.
+/// A contradiction of the registers that a packet shows.
 enum class Contradiction : std::uint8_t { kNone, kTimestamp, kMaster, kChannel };
 inline constexpr std::size_t kContradictionCount = 4;
 

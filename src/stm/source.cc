@@ -55,7 +55,7 @@ struct Parts {
     std::array<bool, kContradictionCount> told_{};
   };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
-  /// Beside the time, only what is rare.
+  /// Besides the time, only rare packets.
   struct Landmarks {
     explicit Landmarks(const Config& /*config*/) {}
     template <class Emit>

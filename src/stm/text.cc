@@ -7,7 +7,7 @@
 namespace waymark::stm {
 namespace {
 
-/// What follows the description of a packet.
+/// What comes after the description of a packet.
 enum class Tail : std::uint8_t {
   kNone,
   kErrorType,
@@ -26,7 +26,7 @@ struct Row {
   std::string_view name;
   std::string_view description;
   Tail tail = Tail::kNone;
-  bool suffixes = false;  ///< The name says M for a marker and TS for a timestamp.
+  bool suffixes = false;  ///< The name has the suffixes M for a marker and TS for a timestamp.
 };
 
 constexpr Row kRows[] = {

@@ -24,7 +24,7 @@ Result<Flow> DataPath::data(TraceIndex index, Bytes block, std::size_t& used) {
     return fail(ErrorCode::kInvalidArgument, "A block of data holds at least one byte.", index);
   WAYMARK_TRY(tree_.feed(index, block));
   Result<Flow> flow = drain();
-  // The block is the caller's: nothing of it may be looked at after this call.
+  // The caller owns the block: it must not be read after this call.
   used = flow && *flow == Flow::kContinue ? block.size() : tree_.withdraw();
   return flow;
 }

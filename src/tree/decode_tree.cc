@@ -129,7 +129,7 @@ std::size_t DecodeTree::next(std::span<Element> out) {
     if (current_ != nullptr) {
       const std::size_t given = current_->next(out.subspan(count));
       count += given;
-      // Whatever made the source stop early holds for us too; it gives 0 when it is done.
+      // If the source stopped early, so must we; it gives 0 when it is done.
       if (given != 0 && count < out.size()) return count;
       if (given != 0) continue;
       if (phase_ == Phase::kInput && current_->failed()) {
@@ -150,7 +150,7 @@ void DecodeTree::report(const Diagnostic& record) {
   if (observer_ != nullptr) observer_->on_diagnostic(record);
 }
 
-// The next segment of the present frame that somebody listens to.  False: none.
+// Gives the next segment of the current frame for which there is a source.  False: none.
 bool DecodeTree::take_segment(frames::Demux& demux) {
   while (segment_ < segment_count_) {
     const frames::Segment& segment = demux.frame().segments[segment_++];
@@ -184,14 +184,14 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
   return false;
 }
 
-// Bytes of the segment that begin_at() leaves out.
+// The number of bytes of the segment that begin_at() leaves out.
 std::size_t DecodeTree::passed_of(const frames::Segment& segment) const {
   const TraceIndex first = first_[segment.id];
   if (first <= segment.index) return 0;
   return std::min<std::uint64_t>(first - segment.index, segment.size);
 }
 
-// Frames in a row that all belong to one source: fed at once they give the same as one by one.
+// Consecutive frames of one source: feeding them at once gives the same as one by one.
 bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   constexpr std::size_t kMost = 1024;  // 16 KiB of capture.
   if (reference_quirks_ || raw_ != nullptr) return false;
@@ -207,8 +207,8 @@ bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   return true;
 }
 
-// Gives the next source its bytes.  False: no more input, an error, or elements must go out before
-// something is said.
+// Gives the next source its bytes.  False: there is no more input, an error occurred, or elements
+// must be given before a report.
 bool DecodeTree::next_segment(bool elements_pending) {
   if (!demux_) return false;
   while (true) {
@@ -237,7 +237,7 @@ bool DecodeTree::next_segment(bool elements_pending) {
           return false;
         }
         demux_->resync();
-        // What a source had begun does not go on behind the lost bytes.
+        // What a source had begun does not continue after the lost bytes.
         reset_sources();
         break;
       case frames::Step::kNeedInput:
@@ -261,7 +261,7 @@ void DecodeTree::work(const SourceWork& work) {
   }
 }
 
-// The whole block, source by source.
+// Handles the whole block, source by source.
 void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
   constexpr std::size_t kMostFrames = 1024;
   streams_.resize(kTraceIdCount);
@@ -290,7 +290,7 @@ void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
     if (failed_ || step == frames::Step::kNeedInput) return;
     if (step == frames::Step::kSkipped || step == frames::Step::kError) report(demux.error());
     if (step == frames::Step::kError) demux.resync();
-    // What a source had begun does not go on behind the lost bytes.
+    // What a source had begun does not continue after the lost bytes.
     if (step == frames::Step::kError || step == frames::Step::kReset) reset_sources();
   }
 }

@@ -1,5 +1,5 @@
-// A Source made of a protocol's parser and decoder.  Every protocol's source.cc is this, told what
-// the protocol calls its parts.
+// A Source made of a protocol's parser and decoder.  Every protocol's source.cc uses it, and names
+// the protocol's parts.
 #pragma once
 
 #include <array>
@@ -23,39 +23,39 @@ struct PacketFault {
 ///   Protocol protocol(const Config&);
 ///   Parser make_parser(const Config&, const SourceOptions&);
 ///   Decoder make_decoder(const Config&, const image::Image*, const SourceOptions&);
-///   bool is_bad(const Packet&);           counted as bad by the protocol
-///   bool is_reserved(const Packet&);      its header is reserved: reported where nothing decodes
+///   bool is_bad(const Packet&);           the protocol counts it as bad
+///   bool is_reserved(const Packet&);      its header is reserved: reported if nothing is decoded
 ///   bool is_sync_point(const Packet&);
 ///   bool is_monitor_only(const Packet&);
 ///   void write_packet(TextBuffer&, const Packet&, const Config&);
 ///   std::span<const BasicField<Packet>> fields_of(const Packet&);
-/// In place of is_reserved() it may have
-///   PacketFault fault_of(const Packet&, const SourceOptions&);  what to report where nothing
-///   decodes
-/// and write_packet() may take the SourceOptions as well.  It may have
-///   struct Registers;  made of Config; for where nothing decodes, and no quirks are asked for
-///     std::string_view check(const Packet&);  what the packet shows to be wrong in the registers,
-///       said once; in static storage, or empty
-///     std::string_view at_end(std::uint64_t packets);  the same of the whole trace
+/// Instead of is_reserved() it may have
+///   PacketFault fault_of(const Packet&, const SourceOptions&);  what to report if nothing is
+///   decoded
+/// and write_packet() may take the SourceOptions as well.  It may
+/// have
+///   struct Registers;  made of Config; used if nothing is decoded, and no quirks are requested
+///     std::string_view check(const Packet&);  the packet's contradiction of the registers,
+///       once; in static storage, or empty
+///     std::string_view at_end(std::uint64_t packets);  the same for the whole trace
 ///   bool has_cycles(const Config&);  whether the registers switch cycle counts on
 ///   struct Landmarks;  what packets mean to an index, in the order of their kinds; made of Config
-///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), of which the index is filled
+///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), whose index is filled
 ///       in
-///     static bool passes(const Packet&);  may be there: a quick test that lets the commonest go,
-///       none of which is a landmark, a sync point or reserved
-///
-/// Parser and Decoder are shaped like those of etmv4, whose comments hold.  Their fast ways may be
-/// left out; each needs Parser::parse():
+///     static bool passes(const Packet&);  optional: a quick test that excludes the most common
+///       packets, which are neither landmarks nor sync points nor reserved
+/// Parser and Decoder have the form of those of etmv4, whose comments apply.  Their fast paths may
+/// be left out; each needs Parser::parse():
 ///   counting   Decoder::counts_straight(), and the static template
 ///              void count(Parser&, Decoder&, count::Counter&, Host&);  see CountingHost
 ///   atoms      straight(), run(), running(), resume() and copy_atoms(); perhaps can_settle() and
-///   settle() packets    Element* put(const Packet&, Element* out, Element* end);  the elements
-///   that fit go
-///              straight there, what else there is to do makes the decoder busy()
+///              settle()
+///   packets    Element* put(const Packet&, Element* out, Element* end);  the elements that fit
+///              are written there, and what else must be done makes the decoder busy()
 /// `P` may also have
-///   static constexpr bool kMarksFrames = true;  mark_frames() is for it: each packet of its parser
-///   says its length
-/// A decoder that has leave_span() may keep elements behind those that run() gave, until that call.
+///   static constexpr bool kMarksFrames = true;  mark_frames() is available: each packet of its
+///   parser has its length
+/// A decoder with leave_span() may keep elements after those that run() gave, until that call.
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -99,7 +99,7 @@ class PacketSource final : public Source {
         if (!failed()) P::count(parser_, *decoder_, counter, host);
       }
     }
-    // The end of the trace, and where there is no other way all of it.
+    // The end of the trace or, without another way, the whole trace.
     Source::count(counter);
   }
 
@@ -227,7 +227,7 @@ class PacketSource final : public Source {
     { decoder.put(packet, at, at) } -> std::same_as<Element*>;
   };
 
-  /// Nothing is given but packet by packet, and packets have their length.
+  /// Everything is given packet by packet, and packets have their length.
   static constexpr bool kMarks = requires { P::kMarksFrames; };
 
   static constexpr bool kRows =
@@ -235,7 +235,7 @@ class PacketSource final : public Source {
         decoder.run_row(run, run, data, std::size_t{}, std::size_t{}, out, out);
       };
 
-  static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< Of indexes.
+  static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< In indexes.
 
   struct NoRegisters {
     explicit NoRegisters(const Config& /*config*/) {}
@@ -265,7 +265,7 @@ class PacketSource final : public Source {
 
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
-  /// Only what runs where there is one asks for it.
+  /// Only code that runs with a decoder calls it.
   Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
 
   template <bool kMarked>
@@ -286,7 +286,7 @@ class PacketSource final : public Source {
           report_diagnostics();
           continue;
         }
-        // Memory must not be read under a context before the client has seen it.
+        // Memory must not be read under a context that the client has not seen.
         if (decoder().busy() && count != 0) break;
         if (decoder().busy()) continue;
       }
@@ -311,7 +311,7 @@ class PacketSource final : public Source {
           if (parse_until_busy()) continue;
         }
       }
-      // The end is told after the last element has been given.
+      // The end is reported after the last element has been given.
       if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
       if (!end_step()) break;
     }
@@ -328,14 +328,14 @@ class PacketSource final : public Source {
     return false;
   }
 
-  /// Packets from the parser's loop to the decoder without a stop between them.
+  /// Passes packets from the parser's loop to the decoder without a stop between them.
   template <bool kMarked>
   struct Straight {
     PacketSource& source;
     Element* at;
     Element* end;
 
-    // With marks only.
+    // Only used with marks.
     FrameMarks* marks = nullptr;
     const Element* first = nullptr;  ///< Where the block's first element would be.
     std::size_t frame = 0;
@@ -345,7 +345,7 @@ class PacketSource final : public Source {
         marks = source.marks_;
         first = out - marks->elements;
         frame = marks->frame;
-        // What the last packet had left to give came since.
+        // What the last packet still had to give has come since.
         if (marks->ends[frame] != FrameMarks::kNone) mark();
       }
     }
@@ -353,7 +353,7 @@ class PacketSource final : public Source {
       if constexpr (kMarked) marks->frame = static_cast<std::uint32_t>(frame);
     }
     void mark() { marks->ends[frame] = static_cast<std::uint32_t>(at - first); }
-    /// No branch: nothing could predict where frames end.
+    /// No branch: the ends of frames could not be predicted.
     void enter_frame(TraceIndex index, std::size_t length) {
       if constexpr (kMarked) {
         const std::size_t offset = index - marks->index;
@@ -363,7 +363,7 @@ class PacketSource final : public Source {
     }
     void enter_frame(const Packet& packet) {
       if constexpr (kMarked) {
-        // A packet that began in an earlier block ends where the parser is.
+        // A packet that began in an earlier block ends at the parser's position.
         std::size_t end_position = source.parser_.position();
         const std::size_t offset = packet.index - marks->index;
         if (packet.index >= marks->index)
@@ -420,7 +420,7 @@ class PacketSource final : public Source {
       if constexpr (kPuts) {
         if (source.count(packet)) at = decoder.put(packet, at, end);
         if constexpr (kMarked) mark();
-        // Nothing behind what ended decoding counts as used.
+        // Nothing after the end of decoding counts as used.
         return at != end && !decoder.busy() && !decoder.failed();
       } else {
         source.take(packet);
@@ -430,13 +430,13 @@ class PacketSource final : public Source {
     }
   };
 
-  /// What a protocol's way of counting asks for.
+  /// What a protocol's counting function calls.
   struct CountingHost {
     PacketSource& source;
     count::Counter& counter;
     std::array<Element, 16> elements{};
 
-    /// All that the decoder has begun, to the counter and the observer.
+    /// Gives everything that the decoder has begun to the counter and the observer.
     void flush() {
       Decoder& decoder = source.decoder();
       if constexpr (kRuns) {
@@ -492,7 +492,7 @@ class PacketSource final : public Source {
     return 0;
   }
 
-  // What finish() asked for, one step at a time.  False: nothing left.
+  // Does what finish() requested, one step at a time.  False: nothing is left.
   bool end_step() {
     switch (ending_) {
       case Ending::kPacket:
@@ -525,7 +525,7 @@ class PacketSource final : public Source {
     if (count(packet)) decoder().accept(packet);
   }
 
-  /// Counts a packet, and reports it where nothing decodes.  True: it is for the decoder.
+  /// Counts a packet, and reports it if nothing is decoded.  True: it is for the decoder.
   bool count(const Packet& packet) {
     ++statistics_.packets;
     if (!kChecksRegisters && !decoder_ && passes(packet)) return false;

@@ -53,7 +53,7 @@ Result<void> PerSourceDriver::work(TraceIndex index, Bytes capture, const Source
           if (observer_ != nullptr) observer_->on_diagnostic(splitter_->error());
           if (step == frames::Step::kError) splitter_->resync();
         }
-        // What a source had begun does not go on behind lost bytes.
+        // What a source had begun does not continue after lost bytes.
         if (step == frames::Step::kReset || step == frames::Step::kError)
           for (Source* source : sources_) source->reset();
       }

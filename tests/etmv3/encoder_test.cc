@@ -150,7 +150,7 @@ TEST_F(Etmv3Encoder, timestamps) {
 TEST_F(Etmv3Encoder, states_of_the_parser_are_no_packets) {
   Packet packet;
   packet.type = PacketType::kNotSync;
-  EXPECT_EQ(refusal(packet), "NOTSYNC is no packet of the protocol.");
+  EXPECT_EQ(refusal(packet), "NOTSYNC is not a packet of the protocol.");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::string text(unsigned byte, bool cycle_accurate, bool tolerant = false) {
   return atoms + " cycles " + std::to_string(h.cycle_count) + " format " + std::to_string(h.format);
 }
 
-// Sheet section 4.1.
+// See etmv3.md 4.1.
 TEST(Etmv3PHeader, plain) {
   EXPECT_EQ(text(0x80, false), " cycles 0 format 1");
   EXPECT_EQ(text(0x84, false), "E cycles 0 format 1");
@@ -35,7 +35,7 @@ TEST(Etmv3PHeader, reserved_plain_forms) {
   }
 }
 
-// Sheet section 4.2, with its bytes from a capture.
+// See etmv3.md 4.2, with its bytes from a capture.
 TEST(Etmv3PHeader, cycle_accurate) {
   EXPECT_EQ(text(0x84, true), "E cycles 1 format 1");
   EXPECT_EQ(text(0x82, true), "EE cycles 1 format 2");

@@ -194,7 +194,7 @@ TEST(ItmDecoder, says_once_that_the_register_contradicts_the_stream) {
             "0x0000000000000004) )\n");
 }
 
-// Sheet section 14, the end.
+// See stm-itm.md 14, the end.
 TEST(ItmDecoder, resets_late_in_the_reference) {
   for (const bool late : {true, false}) {
     Config config;

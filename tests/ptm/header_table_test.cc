@@ -21,7 +21,7 @@ TEST(PtmHeaders, ten_others_have_a_meaning) {
   EXPECT_EQ(std::ranges::count(kHeaderTypes, PacketType::kReserved), 256 - 128 - 64 - 10);
 }
 
-// Sheet section 4.1.
+// See ptm.md 4.1.
 TEST(PtmAtoms, the_oldest_is_the_highest_bit_and_zero_is_executed) {
   const auto letters = [](std::uint8_t header) {
     const AtomPacket& packet = atom_packet(header);

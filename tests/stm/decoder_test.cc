@@ -13,7 +13,7 @@ const std::string kStart = std::string(support::kStmAsync) + "F003";
 
 StmBench bench() { return {}; }
 
-// Sheet section 7, its examples.
+// See stm-itm.md 7, its examples.
 TEST(StmDecoder, data_before_and_after_the_first_master) {
   EXPECT_EQ(bench().elements(kStart + "FE 140 F30480 FA01021010 0"),
             "0 NO_SYNC( [init-decoder])\n"

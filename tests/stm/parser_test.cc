@@ -23,7 +23,7 @@ StmBench reference() {
   return bench;
 }
 
-// Sheet section 6, its examples.
+// See stm-itm.md 6, its examples.
 TEST(StmParser, data_of_every_size) {
   EXPECT_EQ(after("C5 4A5 51234 612345678 7123456789ABCDEF0"),
             "D4:4 bit data; Data=0x5\n"
@@ -245,7 +245,7 @@ TEST(StmParser, nothing_but_unsynchronised_bytes) {
   EXPECT_EQ(StmBench().lines("FFFF1234"), "0 [ff ff 21 43] NOTSYNC:STM not synchronised\n");
 }
 
-// Sheet section 5.1; each case was seen in the reference.
+// See stm-itm.md 5.1; each case was seen in the reference.
 TEST(StmParser, reference_shows_unsynchronised_bytes_by_block) {
   EXPECT_EQ(reference().lines("111FFF" + kAsync + "F003", 4),
             "0 [11 f1] NOTSYNC:STM not synchronised\n"
