@@ -14,7 +14,7 @@ tree::PacketFault sentence_of(Defect defect) {
               "the next ASYNC."};
     case Defect::kTooLong:
       return {Fault::kBadPacketSequence,
-              "F nibbles without end are no packet; decoding resumes at the next ASYNC."};
+              "Endless F nibbles are not a packet; decoding resumes at the next ASYNC."};
     case Defect::kTimestampSize:
       return {Fault::kBadPacketSequence,
               "The length nibble of the timestamp is F, which means no length; decoding resumes at "

@@ -55,7 +55,7 @@ Result<std::uint64_t> parse_field(std::string_view name, FieldKind kind, unsigne
   const std::optional<std::uint64_t> value = parse_number(text);
   if (!value)
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is no number for the field {}.", text, name));
+                fmt::format("'{}' is not a number; the field {} takes one.", text, name));
   if (*value > low_mask(bits))
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} does not fit the field {}, which has {} bits.", text, name, bits));

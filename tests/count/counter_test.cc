@@ -200,7 +200,7 @@ class CountedLoop : public testing::Test {
       bytes.assign(11, 0x00);
       bytes.insert(bytes.end(), {0x80, 0x01, 0x00, 0x85, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0x31});
     }
-    // Call and return, the address behind the call, and the branch back.
+    // Call and return, the address after the call, and the branch back.
     for (unsigned i = 0; i < rounds; ++i) bytes.insert(bytes.end(), {0xDB, 0x95, 0x02, 0xF7});
     return bytes;
   }
@@ -232,7 +232,7 @@ TEST_F(CountedLoop, is_counted_on_its_blocks) {
   EXPECT_EQ(counts.edges[0].to, 0x1008U);
   EXPECT_EQ(counts.edges[0].times, 100U);
   EXPECT_EQ(counts.totals().instructions, 500U);
-  // Elements are made for the context and the start alone.
+  // Elements are made only for the context and the start.
   EXPECT_LT(counted->statistics().elements, 10U);
   EXPECT_EQ(counted->statistics().packets, 3U + 300U);
 }
@@ -242,7 +242,7 @@ TEST_F(CountedLoop, is_counted_anew_when_its_program_has_changed) {
   const auto counted = source();
   Counter counter;
   count(*counted, counter, loops(100, true));
-  // Its second half ends one instruction earlier now.
+  // Now its second half ends one instruction earlier.
   program(0x54000020);
   counted->refresh();
   const Counts before = counter.take();

@@ -1,4 +1,4 @@
-// Counts by function: what belongs to which, what enters one.
+// Counts by function: which blocks belong to a function, and what enters it.
 #include "waymark/count/functions.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Counts are those of the elements, whatever is counted and however: every protocol, with and
-// without damage, in blocks of any size, mixed with decoding, and in parts on several threads.
+// Counts equal those of the elements, for any input and any way of counting: every protocol, with
+// and without damage, in blocks of any size, mixed with decoding, and in parts on several threads.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ bool repeats(const Source& source) {
   return source.protocol() == Protocol::kEtmV4 || source.protocol() == Protocol::kEte;
 }
 
-/// One capture, and all ways to count it.
+/// One capture, and all ways of counting it.
 class Bench {
  public:
   Bench(std::uint64_t seed, std::vector<Protocol> protocols, bool damage, std::uint64_t size = 0) {
@@ -46,7 +46,7 @@ class Bench {
     return tree;
   }
 
-  /// Calls `work` for each block of so many bytes, and at the end.
+  /// Calls `work` for each block of this size, and at the end.
   template <class Work>
   void each(DecodeTree& tree, std::size_t block, Work&& work) const {
     const std::size_t step = std::max(block / tree.alignment(), std::size_t{1}) * tree.alignment();
@@ -85,8 +85,8 @@ class Bench {
     return taken(counters);
   }
 
-  /// Now the one, now the other; and whichever it is leaves the source where the other would.
-  /// Seldom enough it may be told apart from there: then threads do some work twice.
+  /// Switches between the two; each leaves the source in the state in which the other would leave
+  /// it.  A difference may rarely be visible from outside: then threads do some work twice.
   struct States {
     std::uint64_t same = 0;
     std::uint64_t other = 0;
@@ -173,7 +173,7 @@ std::string difference(const CountsById& plain, const CountsById& counted) {
   return plain.size() == counted.size() ? "" : "an ID too many";
 }
 
-/// The first direct branch that the two know otherwise.
+/// The first direct branch for which the two differ.
 std::string other_target(const CountsById& a, const CountsById& b) {
   for (const auto& [id, counts] : a) {
     const std::vector<Row>& rows = b.at(id).rows;
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(All, CountedWorkload,
                                                   : std::string(protocol_name(p.param.front()));
                          });
 
-// Programs and registers as they are in the field: long runs, and nothing is done again.
+// Programs and registers as in practice: long runs, and nothing is done again.
 TEST(CountedWorkload, is_seldom_counted_again) {
   for (const Protocol protocol : {Protocol::kEtmV4, Protocol::kPtm, Protocol::kEtmV3}) {
     std::uint64_t pieces = 0;

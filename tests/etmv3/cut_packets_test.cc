@@ -1,5 +1,5 @@
-// An A-sync behind a packet of which the end was lost: its first zeros, or all, were taken for that
-// packet's.  See etmv3.md 6.2.
+// An A-sync after a packet whose end was lost: some or all of its zeros were taken by that packet.
+// See etmv3.md 6.2.
 #include <gtest/gtest.h>
 
 #include "support/etmv3_bench.h"
@@ -15,7 +15,7 @@ class Etmv3CutPackets : public testing::Test, protected support::Etmv3Bench {
  protected:
   Etmv3CutPackets() { program({kNop, kNop, kNop, kNop}); }
 
-  /// The packets behind an A-sync and isync(): `cut`, an A-sync, and a trigger.
+  /// The packets after an A-sync and isync(): `cut`, an A-sync, and a trigger.
   [[nodiscard]] std::string after(const std::vector<std::uint8_t>& cut) const {
     return after_isync(joined({cut, async(), {0x0C}}));
   }
@@ -33,7 +33,7 @@ TEST_F(Etmv3CutPackets, one_zero_is_taken) {
 }
 
 TEST_F(Etmv3CutPackets, all_zeros_are_taken) {
-  // The five bytes behind the header are zeros: a whole I-sync.
+  // The five bytes after the header are zeros: a whole I-sync.
   EXPECT_EQ(after({0x08}),
             "I_SYNC : Instruction Packet synchronisation.; (Periodic); Addr=0x00000000; S;  "
             "ISA=ARM(32); \n"
@@ -41,14 +41,14 @@ TEST_F(Etmv3CutPackets, all_zeros_are_taken) {
 }
 
 TEST_F(Etmv3CutPackets, the_last_byte_is_taken_too) {
-  // Two bytes of cycles, one of information, four of an address that ends with the 0x80.
+  // Two bytes of cycles, one of information, and four of an address that ends with the 0x80.
   EXPECT_EQ(after({0x70, 0x8F}),
             "BAD_SEQUENCE : Invalid sequence for packet type.[I_SYNC_CYCLE]\n"
             "A_SYNC : Alignment Synchronisation.\nTRIGGER : Trace Trigger Event.\n");
 }
 
 TEST_F(Etmv3CutPackets, zeros_of_a_packet_that_is_bad_count_too) {
-  // The fifth byte of a branch is a zero, which names no instruction set.
+  // The fifth byte of a branch is zero, which does not name an instruction set.
   EXPECT_EQ(after({0x81, 0x80, 0x80, 0x80}),
             "BAD_SEQUENCE : Invalid sequence for packet type.[BRANCH_ADDRESS]\n"
             "A_SYNC : Alignment Synchronisation.\nTRIGGER : Trace Trigger Event.\n");
@@ -87,9 +87,9 @@ TEST_F(Etmv3CutPackets, between_an_async_and_its_isync_it_is_told_and_no_more) {
                 "20 EO_TRACE( [end-of-trace])\n");
 }
 
-// ---- Every packet, cut everywhere ---------------------------------------------------------------
+// ---- Every packet, cut at every byte ------------------------------------------------------------
 
-/// Where the A-syncs of `bytes` end.
+/// The positions after the A-syncs of `bytes`.
 std::vector<std::size_t> async_ends(const Config& config, Bytes bytes, std::size_t chunk) {
   std::vector<std::size_t> ends;
   Parser parser(config);

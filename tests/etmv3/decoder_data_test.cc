@@ -1,4 +1,4 @@
-// Data trace; every form of a packet is in the README of src/etmv3, and in its scripts.
+// Data trace; the README of src/etmv3 and its scripts have every form of a packet.
 #include <gtest/gtest.h>
 
 #include "support/etmv3_bench.h"

@@ -130,7 +130,7 @@ TEST_F(Etmv3Decoder, an_exception_without_cancel_keeps_the_range) {
 
 TEST_F(Etmv3Decoder, a_cancel_takes_back_the_last_range_however_many_came) {
   for (const unsigned count : {1U, 2U, 3U, 4U}) {
-    std::vector<std::uint8_t> bytes(count, 0xC0);  // N: the address moves on.
+    std::vector<std::uint8_t> bytes(count, 0xC0);  // N: the address advances.
     bytes.insert(bytes.end(), {0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x3C});
     const std::string text = elements(bytes);
     std::size_t ranges = 0;

@@ -1,4 +1,4 @@
-// What must hold for any stream, tried on random ones.
+// Properties that hold for any stream, tested on random ones.
 #include <gtest/gtest.h>
 
 #include "support/counting.h"
@@ -24,7 +24,7 @@ struct Case {
     image = Program(random).image(kind);
     // The reference does not decode data.
     options.reference_quirks = !config.data_trace() && random.coin();
-    // Without the first one, which makes chunks depend on blocks.
+    // Without the first quirk, which makes chunks depend on blocks.
     if (options.reference_quirks && random.one_in(3)) options.native_quirks = random.bits(28) | 1;
     if (random.one_in(8)) options.flags |= kNoForwardBadPackets;
     bytes = support::etmv3_stream(random, config, random.between(50, 250),
@@ -63,7 +63,7 @@ class Etmv3Stream : public testing::TestWithParam<std::uint64_t> {
  protected:
   static constexpr std::uint64_t kSeedsEach = 40;
 
-  /// `check(case)` gives the text of a difference, or nothing.
+  /// `check(case)` returns the text of a difference, or an empty string.
   template <class Check>
   static void for_each_case(Check check) {
     for (std::uint64_t seed = GetParam() * kSeedsEach; seed < (GetParam() + 1) * kSeedsEach;
@@ -157,7 +157,7 @@ TEST_P(Etmv3Stream, goes_on_alike_in_a_clone_whose_original_is_gone) {
     const frames::Run run{0, kStart + half};
     original->feed({Bytes(one.bytes).subspan(half), {&run, 1}});
     std::vector<Element> out(Random(one.bytes.size()).between(1, 40));
-    out.resize(original->next(out));  // The clone starts amid the elements of a packet.
+    out.resize(original->next(out));  // The clone starts between the elements of a packet.
     before.insert(before.end(), out.begin(), out.end());
     auto clone = original->clone();
     original.reset();
@@ -170,7 +170,8 @@ TEST_P(Etmv3Stream, goes_on_alike_in_a_clone_whose_original_is_gone) {
 
 TEST_P(Etmv3Stream, gives_the_same_again_after_a_reset) {
   for_each_case([](const Case& one) {
-    // Values of contexts and the listing's sticky threshold outlive a reset: start from the same.
+    // Values of contexts and the listing's sticky threshold survive a reset: start from the same
+    // values.
     auto source = one.source();
     std::vector<Element> ignored;
     support::feed(*source, kStart, one.bytes, 0, 64, ignored);

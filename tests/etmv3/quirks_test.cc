@@ -1,4 +1,4 @@
-// Each departure of the reference, switched on; its bytes stand beside it in quirks.h.
+// Each deviation of the reference, switched on; quirks.h gives its bytes.
 #include "waymark/etmv3/quirks.h"
 
 #include <gtest/gtest.h>
@@ -182,7 +182,7 @@ TEST_F(Etmv3Quirks, contexts_show_a_stale_instruction_set) {
 }
 
 // A range and an exception return are held while the next header adds seven ranges: the queue of
-// eight grows, and what is stale behind it is new.
+// eight grows, and the stale slots after it are new.
 TEST_F(Etmv3Quirks, the_queue_grows_where_atoms_come_in_a_row_too) {
   config.etmcr = 0x8000;
   program({0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00, 0xBF00BF00,

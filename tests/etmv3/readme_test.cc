@@ -1,5 +1,5 @@
-// The bytes of the README of src/etmv3 are those of the trace scripts that it names, and the
-// elements worked by hand there are those that the scripts expect.
+// The bytes in the README of src/etmv3 are those of the trace scripts that it names, and the
+// elements of its worked examples are those that the scripts expect.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,17 +25,17 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A block of the README that has a script.
+/// A block of the README that is also in a script.
 struct Example {
   std::string script;
   std::vector<std::uint8_t> bytes;
-  std::string elements;  ///< One a line.
+  std::string elements;  ///< One per line.
 };
 
 std::vector<Example> examples() {
   std::vector<Example> found;
   std::istringstream text(read_text(WAYMARK_SOURCE_DIR "/src/etmv3/README.md"));
-  bool named = false;  // The next block is that of the script named last.
+  bool named = false;  // The next block belongs to the script that was named last.
   bool inside = false;
   for (std::string line; std::getline(text, line);) {
     if (line.starts_with(kScripts)) {
@@ -55,7 +55,7 @@ std::vector<Example> examples() {
   return found;
 }
 
-/// The data elements of a listing, one a line.
+/// The data elements of a listing, one per line.
 std::string data_elements(const std::string& listing) {
   constexpr std::string_view kPrefix = "WAYMARK_TRC_ELEM_";
   std::istringstream text(listing);
@@ -77,7 +77,7 @@ TEST(Etmv3Readme, examples_are_the_scripts) {
     ASSERT_TRUE(script) << example.script << ": " << script.error().detail;
     ASSERT_EQ(script->buffers.size(), 1U) << example.script;
     const inputs::ScriptBuffer& buffer = script->buffers[0];
-    // In front of them are an A-sync and an I-sync.
+    // An A-sync and an I-sync come before them.
     ASSERT_GT(buffer.bytes.size(), example.bytes.size()) << example.script;
     EXPECT_EQ(hex(Bytes(buffer.bytes).last(example.bytes.size())), hex(example.bytes))
         << example.script;

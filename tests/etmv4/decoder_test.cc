@@ -141,7 +141,7 @@ TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
   EXPECT_EQ(run({0x25}), "error: Data trace related, unsupported packet type.\n");
 }
 
-// Work that a packet causes beyond its own size is limited by the size of the trace.
+// The size of the trace limits the work that a packet causes beyond its own size.
 TEST_F(Etmv4Decoder, walks_past_the_cache_are_limited_by_the_bytes_of_trace) {
   config.core.profile = isa::Profile::kR;
   const std::vector<std::uint8_t> nops(std::size_t{1} << 22, 0x00);  // T32: MOVS r0, r0
@@ -216,7 +216,7 @@ TEST_F(Etmv4Decoder, the_opcode_check_refuses_words_without_upper_half) {
             "error: Error processing atom packet.\n27 NO_SYNC( [bad-packet])\n");
 }
 
-// Memory behind a callback need have no end: every walk has one all the same.
+// Memory from a callback may be endless, but every walk ends.
 TEST_F(Etmv4Decoder, endless_memory_ends_in_an_error) {
   config.trcidr0 |= 3U << 15;
   ASSERT_TRUE(image.add_callback(
@@ -493,7 +493,7 @@ TEST_F(Etmv4Decoder, an_exception_that_tells_the_target_of_a_return_takes_the_pl
 
 TEST_F(Etmv4Decoder, an_exception_that_tells_a_target_leaves_the_return_stack_to_later_returns) {
   return_stack();
-  // A call, a return whose target the exception tells, and then a return to after the call.
+  // A call, a return whose target the exception gives, and then a return to after the call.
   const std::string before =
       "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
       "26 exception e returns to 100c which was the target\n32 1018-1020 x2 E iBR ret\n";

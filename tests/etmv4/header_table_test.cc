@@ -1,4 +1,4 @@
-// The header map of etmv4-ete.md 2.1, against what the parser makes of each byte.
+// The header map of etmv4-ete.md 2.1, compared with how the parser reads each byte.
 #include <gtest/gtest.h>
 
 #include "waymark/etmv4/parser.h"
@@ -14,7 +14,7 @@ struct Range {
   PacketType type;
 };
 
-// Bytes that no range names are reserved.
+// Bytes outside all ranges are reserved.
 constexpr Range kCommon[] = {
     {0x01, 0x01, Type::kTraceInfo},
     {0x02, 0x03, Type::kTimestamp},
@@ -89,7 +89,7 @@ PacketType expected(unsigned header, std::span<const Range> own) {
   return Type::kReserved;
 }
 
-// All gates open: the newest version, conditional and data trace, Q.
+// All gates are open: the newest version, conditional and data trace, Q.
 Config open_config(bool ete) {
   Config config = ete ? Config::ete_default() : Config{};
   config.trcdevarch = 0x47735A13;
@@ -105,7 +105,7 @@ Config open_config(bool ete) {
 PacketType type_of(const Config& config, unsigned header) {
   std::vector<std::uint8_t> bytes(11, 0x00);
   bytes.insert(bytes.end(), {0x80, static_cast<std::uint8_t>(header)});
-  bytes.resize(64, 0x03);  // No exception with a type of its own, no field without end.
+  bytes.resize(64, 0x03);  // Not an exception with a type of its own, and no endless field.
   Parser parser(config);
   const frames::Run run{.position = 0, .index = 0};
   parser.feed({bytes, {&run, 1}});

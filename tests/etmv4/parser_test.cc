@@ -352,8 +352,7 @@ TEST_F(Etmv4Parser, a_pe_reset_pushes_address_zero) {
             "I_ADDR_MATCH : Exact Address Match., [2]; Addr=0x0000000100010004; \n");
 }
 
-// ---- Counts, commit, cancel; etmv4-ete.md 2.6
-// ------------------------------------------------------------
+// ---- Counts, commit, cancel; etmv4-ete.md 2.6 ---------------------------------------------------
 
 TEST_F(Etmv4Parser, cycle_counts_with_commit) {
   config.trcidr0 = 1U << 7;
@@ -406,8 +405,7 @@ TEST_F(Etmv4Parser, commits_cancels_and_mispredicts) {
             "I_CANCEL_F3 : Cancel Format 3.; Atom: E, Cancel(5), Mispredict\n");
 }
 
-// ---- Addresses; etmv4-ete.md 2.7
-// -------------------------------------------------------------------------
+// ---- Addresses; etmv4-ete.md 2.7 ----------------------------------------------------------------
 
 TEST_F(Etmv4Parser, before_a_trace_info_unknown_digits_are_question_marks) {
   EXPECT_EQ(after_async({0x90, 0x95, 0xAF, 0x17, 0x95, 0x3D}),
@@ -458,8 +456,7 @@ TEST_F(Etmv4Parser, source_addresses_share_the_history) {
             "I_SCR_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0.; Addr=0x0000000000000004; \n");
 }
 
-// ---- Context; etmv4-ete.md 2.8
-// ---------------------------------------------------------------------------
+// ---- Context; etmv4-ete.md 2.8 ------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, contexts_of_the_captures) {
   EXPECT_EQ(after_info({0x81, 0xF2, 0, 0, 0, 0, 0, 0, 0, 0, 0x80}),
@@ -497,8 +494,7 @@ TEST_F(Etmv4Parser, a_context_that_announces_fields_of_size_zero_eats_a_byte) {
             "Addr=0x0000000000000004; Ctxt: AArch64,EL1, NS; \nI_TRACE_ON : Trace On.\n");
 }
 
-// ---- Q; etmv4-ete.md 2.9
-// -----------------------------------------------------------------------------------
+// ---- Q; etmv4-ete.md 2.9 ------------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, q_packets_of_every_type) {
   config.trcidr0 |= 3U << 15;
@@ -511,8 +507,7 @@ TEST_F(Etmv4Parser, q_packets_of_every_type) {
             "I_Q : Q Packet.; Count(Unknown)\n");
 }
 
-// ---- Headers by configuration; etmv4-ete.md 2.1, 2.12
-// --------------------------------------------------------
+// ---- Headers by configuration; etmv4-ete.md 2.1, 2.12 -------------------------------------------
 
 TEST_F(Etmv4Parser, headers_of_later_versions_are_reserved_before) {
   config.trcidr1 = 0x4100F423;
@@ -583,8 +578,7 @@ TEST_F(Etmv4Parser, q_needs_its_support) {
   EXPECT_EQ(type_of(0xA3), PacketType::kReserved);
 }
 
-// ---- Reset; etmv4-ete.md 5.1
-// -----------------------------------------------------------------------------------
+// ---- Reset; etmv4-ete.md 5.1 --------------------------------------------------------------------
 
 TEST_F(Etmv4Parser, reset_forgets_the_unfinished_packet_and_synchronisation) {
   Parser parser(config);

@@ -1,4 +1,4 @@
-// What must hold for any stream, tried on random ones.
+// Properties that hold for any stream, tested on random ones.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ constexpr TraceIndex kStart = 1000;
 
 /// A configuration, a program and a stream, all from one seed.
 struct Case {
-  /// `straight`: nothing that keeps atoms from the fast way.
+  /// `straight`: without anything that keeps atoms from the fast path.
   explicit Case(std::uint64_t seed, bool straight = false)
       : random(seed), config(support::random_config(random)) {
     if (straight) config.trcidr8 = 0;
@@ -74,7 +74,7 @@ class Stream : public testing::TestWithParam<std::uint64_t> {
  protected:
   static constexpr std::uint64_t kSeedsEach = 40;
 
-  /// `check(case)` gives the text of a difference, or nothing.
+  /// `check(case)` returns the text of a difference, or an empty string.
   template <class Check>
   static void for_each_case(Check check, bool straight = false) {
     for (std::uint64_t seed = GetParam() * kSeedsEach; seed < (GetParam() + 1) * kSeedsEach;
@@ -112,7 +112,7 @@ TEST_P(Stream, gives_the_same_packets_in_any_chunks_without_a_decoder) {
   });
 }
 
-/// Every packet in short, whether it comes alone or in a row of atoms.
+/// A short form of every packet, whether it comes alone or in a row of atoms.
 struct Digest {
   std::vector<std::pair<PacketType, std::uint64_t>> packets;
 
@@ -165,7 +165,7 @@ TEST_P(Stream, gives_rows_of_atoms_the_packets_that_come_one_by_one) {
   });
 }
 
-/// Without cycle counting there are no cycle counts but in a damaged trace.
+/// Without cycle counting, only a damaged trace has cycle counts.
 count::Counts comparable(count::Counts counts, const Config& config) {
   if (config.cycle_count_enabled()) return counts;
   for (count::Row& row : counts.rows) row.cycles = 0;
@@ -301,7 +301,7 @@ TEST_P(Stream, goes_on_alike_in_a_clone_whose_original_is_gone) {
     support::feed(*original, kStart, Bytes(one.bytes).first(half), 0, 64, before);
     const frames::Run run{0, kStart + half};
     original->feed({Bytes(one.bytes).subspan(half), {&run, 1}});
-    // The clone starts amid the elements of a packet.
+    // The clone starts between the elements of a packet.
     std::vector<Element> out(Random(one.bytes.size()).between(1, 40));
     out.resize(original->next(out));
     before.insert(before.end(), out.begin(), out.end());
@@ -316,7 +316,8 @@ TEST_P(Stream, goes_on_alike_in_a_clone_whose_original_is_gone) {
 
 TEST_P(Stream, gives_the_same_again_after_a_reset) {
   for_each_case([](const Case& one) {
-    // Values of contexts and the listing's sticky threshold outlive a reset: start from the same.
+    // Values of contexts and the listing's sticky threshold survive a reset: start from the same
+    // values.
     auto source = one.source();
     std::vector<Element> ignored;
     support::feed(*source, kStart, one.bytes, 0, 64, ignored);

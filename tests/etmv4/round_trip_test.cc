@@ -1,4 +1,4 @@
-// What the encoder writes, the parser reads: every type, every field.
+// The parser reads what the encoder writes: every type, every field.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -48,7 +48,7 @@ class Reader {
     EXPECT_TRUE(encode(info, c, bytes_));
   }
 
-  /// The one packet that these bytes hold, read after a sync point.
+  /// The only packet in these bytes, read after a sync point.
   Packet read(Bytes bytes) {
     std::vector<std::uint8_t> all = bytes_;
     all.insert(all.end(), bytes.begin(), bytes.end());
@@ -70,7 +70,7 @@ class Reader {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// A value that the parser gives back: what the field's width and the form allow.
+/// A value that the parser returns unchanged: what the field's width and the form allow.
 std::uint64_t draw(const Packet& packet, const Field& field, std::mt19937_64& random) {
   std::uint64_t value = random() & low_mask(static_cast<unsigned>(1 + random() % field.bits));
   const std::string_view name = field.name;
@@ -162,7 +162,7 @@ TEST(RoundTrip, fields_survive_encoding_and_parsing) {
           field.set(packet, draw(packet, field, random));
         }
       }
-      // Forms whose remaining bits come from the history, or do not exist in the packet.
+      // Forms whose other bits come from the history, or do not exist in the packet.
       const unsigned is = packet.address.is;
       if (packet.type == PacketType::kQ) {
         constexpr std::uint8_t kTypes[] = {0, 1, 2, 5, 6, 0xA, 0xB, 0xC, 0xF};

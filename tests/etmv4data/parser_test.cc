@@ -22,7 +22,7 @@ Data operator+(Data left, const Data& right) {
 }
 const Data kAsync = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80};
 
-/// "index [bytes] text", one packet a line; the bytes of long ones are counted.
+/// "index [bytes] text", one packet per line; the bytes of long ones are counted.
 std::string packets(const Data& bytes, std::size_t chunk = 65536, const Config& config = {}) {
   std::string text;
   Parser parser(config);

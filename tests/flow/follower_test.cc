@@ -175,7 +175,7 @@ TEST_F(FollowerTest, an_opcode_that_cannot_be_ends_a_block_before_it) {
   EXPECT_EQ(block.end, 0x1004U);
 }
 
-// Hostile traces cannot make the same megabytes be classified from every address in them.
+// Hostile traces cannot cause the same megabytes to be classified from every address in them.
 TEST_F(FollowerTest, overlapping_long_walks_share_their_rest) {
   std::vector<std::uint8_t> bytes;
   for (unsigned i = 0; i < 16384; ++i) {
@@ -196,7 +196,7 @@ TEST_F(FollowerTest, overlapping_long_walks_share_their_rest) {
 }
 
 TEST_F(FollowerTest, long_walks_share_their_rest_where_an_instruction_stands_across_the_boundary) {
-  // Half a word before them, four-byte instructions never begin at a multiple of 8 KiB.
+  // From half a word before, four-byte instructions never begin at a multiple of 8 KiB.
   const std::vector<std::uint8_t> bytes(std::size_t{1} << 18, 0xFF);
   ASSERT_TRUE(image_.add_buffer(0x10002, bytes));
   Follower follower(image_, kOptions, 1);
@@ -244,11 +244,11 @@ TEST_F(FollowerTest, neighbours_come_from_one_answer_of_a_callback) {
   EXPECT_EQ(follower.block(0x1008, isa::Isa::kA64, 0).end, 0x1014U);
   EXPECT_EQ(follower.block(0x1014, isa::Isa::kA64, 0).end, 0x1018U);
   EXPECT_EQ(calls, 1U);
-  // Another context is another memory.
+  // Another context means other memory.
   follower.select(image::kSpaceEl1N, 2);
   follower.block(0x1008, isa::Isa::kA64, 0);
   EXPECT_EQ(calls, 2U);
-  // And nothing is older than asked for.
+  // And nothing is older than requested.
   follower.select(image::kSpaceEl1N, 1);
   follower.flush();
   follower.block(0x1014, isa::Isa::kA64, 0);
@@ -276,7 +276,7 @@ TEST_F(FollowerTest, a_full_cache_begins_anew_with_the_next_block_that_it_keeps)
     last = &follower.block(address, isa::Isa::kA64, 0);
   ASSERT_NE(last, nullptr);
   const std::uint64_t flushes = follower.statistics().flushes;
-  // What is not kept takes nothing from the others, the block that it comes from among them.
+  // A block that is not kept takes nothing from the others, including the block that leads to it.
   const Block& missing = follower.successor(*last, true, kEnd + 4096, isa::Isa::kA64, 0);
   EXPECT_EQ(missing.ended, BlockEnd::kNotAccessible);
   EXPECT_EQ(follower.statistics().flushes, flushes);

@@ -35,7 +35,7 @@ std::vector<std::string> unpacked(const std::vector<std::uint8_t>& bytes, TraceI
   return result;
 }
 
-// Straight from the table of frames.md 1.2, byte by byte.
+// A direct implementation of the table of frames.md 1.2, byte by byte.
 Frame unpack_by_the_table(const std::uint8_t* bytes, TraceIndex index, TraceId& id) {
   Frame frame;
   frame.count = 1;
@@ -414,7 +414,7 @@ TEST(Demux, packed_output_has_the_whole_of_a_first_fsync_that_was_cut) {
   EXPECT_EQ(monitor.text.view(), "Frame Data; Index      2;    RAW_PACKED; ff ff ff 7f 21 01 \n");
 }
 
-// Bytes with many ID bytes and, where the mode has them, syncs in all sorts of places.
+// Bytes with many ID bytes and, if the mode has them, syncs at random places.
 std::vector<std::uint8_t> noise(std::mt19937_64& random, const Options& options) {
   std::vector<std::uint8_t> bytes;
   const unsigned damage = random() % 3 == 0 ? 8 : 200;
@@ -446,7 +446,7 @@ TEST(Demux, any_blocks_give_the_same_frames_and_each_byte_counts_once) {
       Listing whole = list(options, bytes);
       const std::size_t used = bytes.size() / options.alignment() * options.alignment();
       ASSERT_EQ(whole.statistics.total() + whole.lost + whole.held, used);
-      // The wording and place of an error, and how often a reset is told, depend on the blocks.
+      // The wording and place of an error, and the number of resets, depend on the blocks.
       const auto tidy = [](Listing& listing) {
         std::erase_if(listing.lines, [](const std::string& line) {
           return line == "reset" || line.starts_with("error") || line.starts_with("skipped");

@@ -1,5 +1,5 @@
-// The raw listings of real captures against those of the reference, whole.  The captures are not
-// part of the repository: WAYMARK_SHARED names their folder, else it is sought beside the source.
+// The complete raw listings of real captures, compared with those of the reference.  The captures
+// are not part of the repository: WAYMARK_SHARED names their folder (default: next to the source).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -51,7 +51,7 @@ std::string golden_raw_lines(const std::string& path) {
   return result;
 }
 
-/// Where two texts part, for a failure that can be read.
+/// The place where two texts differ, for a readable failure.
 std::string first_difference(std::string_view ours, std::string_view theirs) {
   std::size_t at = 0;
   while (at < ours.size() && at < theirs.size() && ours[at] == theirs[at]) ++at;

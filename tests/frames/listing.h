@@ -1,4 +1,4 @@
-// Runs a Demux over bytes and writes down what it says, for tests.
+// Runs a Demux over bytes and writes down its steps, for tests.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline constexpr Options kHsyncs{.has_fsyncs = true, .has_hsyncs = true, .memory
 inline constexpr Options kHsyncsOnly{.has_hsyncs = true, .memory_aligned = false};
 inline constexpr Options kBare{.memory_aligned = false};
 
-/// Everything that a run gave, in order: "index;id;bytes" a segment, and a line for each other
-/// step.
+/// Everything that a run gave, in order: "index;id;bytes" for each segment, and one line for each
+/// other step.
 struct Listing {
   std::vector<std::string> lines;
   Statistics statistics;
@@ -46,7 +46,7 @@ inline std::string line_of(const Segment& segment) {
 }
 
 /// Feeds `bytes` in blocks of `chunk`; a last piece that does not fill the alignment is left out.
-/// After an error it goes on with resync().
+/// After an error it continues with resync().
 inline Listing list(const Options& options, Bytes bytes, std::size_t chunk,
                     const Quirks& quirks = {}, TraceIndex start = 0) {
   Listing listing;

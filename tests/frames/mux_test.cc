@@ -38,7 +38,7 @@ TEST(Mux, change_at_an_odd_place_is_delayed) {
   ASSERT_TRUE(mux.write(0x10, hex("01 02 03 05")));
   ASSERT_TRUE(mux.write(0x20, hex("06")));
   mux.finish();
-  // The 05 moved behind the ID byte 41, and the 06 behind the ID of the padding.
+  // The 05 moved past the ID byte 41, and the 06 past the ID of the padding.
   EXPECT_EQ(mux.bytes(), hex("21 01 02 03 41 05 01 06 00 00 00 00 00 00 00 0c"));
 }
 

@@ -101,7 +101,7 @@ TEST(A64, each_direct_branch_with_its_target) {
       {"cbnz x1, .-8", 0xb5ffffc1, kPc - 8, true},
       {"tbz w2, #3, .+12", 0x36180062, kPc + 12, true},
       {"tbnz x2, #35, .-0x8000", 0xb71c0002, kPc - 0x8000, true},
-      // Compare and branch: conditional in truth, but not flagged so.
+      // Compare and branch: really conditional, but not flagged as such.
       {"cbgt w1, w2, .+8", 0x74020041, kPc + 8},
       {"cbbgt w1, w2, .+8", 0x74028041, kPc + 8},
       {"cbhgt w1, w2, .-4", 0x7402ffe1, kPc - 4},

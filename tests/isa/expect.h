@@ -1,4 +1,4 @@
-// One instruction, as the tests of this room write it.
+// One instruction, in the form that the tests of this module use.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline Instruction classify_one(Isa isa, std::uint32_t opcode, const Options& op
   return out;
 }
 
-/// The memory word of a T32 instruction: its first halfword stands on top in `op`.
+/// The memory word of a T32 instruction: `op` has its first halfword on top.
 inline std::uint32_t t32_word(std::uint32_t op) { return std::rotl(op, 16); }
 
 }  // namespace waymark::isa

@@ -17,8 +17,8 @@ Options options_from(std::uint32_t seed) {
           .a64_opcode_check = (seed & 8) != 0};
 }
 
-/// Opcodes that stand near the interesting ones: even chance of pure noise, of a known opcode with
-/// few bits flipped, and of a known opcode with a noisy field.
+/// Opcodes near the interesting ones, with equal chances: random bits, a known opcode with a few
+/// bits flipped, or a known opcode with a random field.
 class Opcodes {
  public:
   explicit Opcodes(Isa isa) : isa_(isa) {}
@@ -58,7 +58,7 @@ class Opcodes {
   std::uint32_t draw() { return static_cast<std::uint32_t>(random_()); }
 
   Isa isa_;
-  std::mt19937 random_{20240611};  // A fixed seed: a failure must come again.
+  std::mt19937 random_{20240611};  // A fixed seed: a failure must be repeatable.
 };
 
 TEST(Classify, agrees_with_a_plain_reading_of_the_sheet) {

@@ -1,4 +1,4 @@
-// What holds of every classification, whatever the opcode and the options.  Shared by the property
+// What holds for every classification, whatever the opcode and the options.  Used by the property
 // test and the fuzz target.
 #pragma once
 
@@ -11,7 +11,7 @@ inline const char* broken_invariant(const Options& options, Isa isa, std::uint64
                                     std::uint32_t opcode, std::uint8_t it_before) {
   std::uint8_t it_remaining = it_before;
   Instruction out;
-  // What a careless caller may leave behind.
+  // A value that a careless caller may have left.
   out.target = 0x5a5a;
   out.size = 77;
   out.link = true;
@@ -44,7 +44,7 @@ inline const char* broken_invariant(const Options& options, Isa isa, std::uint64
   if (out.type == InstrType::kDsbDmb && !options.dsb_dmb_waypoints) return "DSB, DMB on demand";
   if (out.type == InstrType::kWfiWfe && !options.wfi_wfe_waypoints) return "WFI, WFE on demand";
   if (isa == Isa::kA64 && is_plain_a64(opcode) && out.type != InstrType::kOther)
-    return "a plain A64 opcode is no waypoint";
+    return "a plain A64 opcode is not a waypoint";
   if (isa != Isa::kT32 || !options.track_it_block) {
     if (it_remaining != it_before) return "the IT count belongs to T32 with tracking";
   } else if (it_before != 0) {

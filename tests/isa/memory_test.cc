@@ -6,7 +6,7 @@ namespace waymark::isa {
 namespace {
 
 DataAccess a32(std::uint32_t opcode) { return data_access(Isa::kA32, opcode); }
-/// Half-words in the order in which they are written: t32(0xf8d1, 0x0004).
+/// Halfwords in the order in which they are written: t32(0xf8d1, 0x0004).
 DataAccess t32(std::uint32_t first, std::uint32_t second = 0xBF00) {
   return data_access(Isa::kT32, first | second << 16);
 }

@@ -1,5 +1,5 @@
-// A second reading of fact isa-waypoints.md 3 to 5: plain conditions in the order
-// of the document, with no table, no index and no reordering.  Slow; the classifier must agree.
+// A second implementation of isa-waypoints.md 3 to 5: plain conditions in the order of the
+// document, without a table, an index or reordering.  Slow; the classifier must agree with it.
 #pragma once
 
 #include "waymark/isa/instruction.h"

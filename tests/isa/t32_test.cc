@@ -7,7 +7,7 @@ namespace {
 
 struct Case {
   const char* text;
-  std::uint32_t op;  ///< First halfword on top; of a 16-bit instruction, zero below.
+  std::uint32_t op;  ///< First halfword on top; zero below it for a 16-bit instruction.
   std::uint8_t size;
   InstrType type;
   InstrSubtype subtype = kNone;

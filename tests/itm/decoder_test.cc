@@ -73,12 +73,12 @@ TEST(ItmDecoder, numbers_ports_by_page) {
                 {0x51, 0xAC, 0x78, 0xF9, 0x01, 0x2C, 0x88, 0x01, 0xF9, 0x02, 0x08, 0xF9, 0x03}),
             "6 ITMTRACE(ITM_SWIT (ch: 0xa; Data: 0xac) )\n"
             "9 ITMTRACE(ITM_SWIT (ch: 0xff; Data: 0x01) )\n"
-            // A hardware extension and a long one are no pages.
+            // A hardware extension and a long one are not pages.
             "14 ITMTRACE(ITM_SWIT (ch: 0xff; Data: 0x02) )\n"
             "17 ITMTRACE(ITM_SWIT (ch: 0x1f; Data: 0x03) )\n");
 }
 
-// The stm-itm.md 14.
+// See stm-itm.md 14.
 TEST(ItmDecoder, puts_global_timestamps_together) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x94, 0xD6, 0xE8, 0xC8, 0x07, 0xB4, 0x93, 0x98, 0xA0,
                                              0xA0, 0x80, 0x00, 0x94, 0x7A}),
@@ -114,7 +114,7 @@ TEST(ItmDecoder, flags_times_and_changes_of_the_clock) {
   for (const Element& element : bench.decode(bytes)) EXPECT_EQ(element.flags, 0);
 }
 
-// Comparator 1: PC, address, value; then a value that stands alone.
+// Comparator 1: PC, address, value; then a value on its own.
 TEST(ItmDecoder, pairs_a_data_value_with_its_pc_and_address) {
   const auto elements = ItmBench{}.decode({0, 0, 0, 0, 0, 0x80, 0x57, 0x34, 0x12, 0x00, 0x08, 0x5E,
                                            0x10, 0x20, 0x9D, 0x44, 0x9D, 0x45});
@@ -157,7 +157,7 @@ TEST(ItmDecoder, completes_fragments_by_the_register_of_the_comparator) {
   EXPECT_EQ(elements[1].reason, itm_known_bytes(2, 0));
   EXPECT_EQ(elements[3].reason, itm_known_bytes(2, 1));
   EXPECT_EQ(elements[3].end, 0x10'0000'1234U);
-  EXPECT_EQ(elements[4].reason, 0);  // A match is no PC.
+  EXPECT_EQ(elements[4].reason, 0);  // A match is not a PC.
   bench.config.comparators[0] = 0x2000'20F0;
   elements = bench.decode(bytes);
   EXPECT_EQ(elements[3].reason, itm_known_bytes(4, 4));
@@ -183,7 +183,7 @@ TEST(ItmDecoder, stops_at_a_bad_packet_as_the_reference_does) {
 
 TEST(ItmDecoder, says_once_that_the_register_contradicts_the_stream) {
   ItmBench bench;
-  bench.config.itm_tcr = 0x0020'0009;  // On, DWT too; no timestamps.
+  bench.config.itm_tcr = 0x0020'0009;  // On, with DWT; no timestamps.
   EXPECT_EQ(bench.elements_after_async({0x05, 0x01, 0x20, 0x20}),
             "6 ITMTRACE(ITM_DWT (desc: 0x0; Data: 0x01) )\n"
             "8 ! ITM_TCR says that local timestamps are off (TSENA), but the stream has them: the "
@@ -194,7 +194,7 @@ TEST(ItmDecoder, says_once_that_the_register_contradicts_the_stream) {
             "0x0000000000000004) )\n");
 }
 
-// See stm-itm.md 14, the end.
+// The end of stm-itm.md 14.
 TEST(ItmDecoder, resets_late_in_the_reference) {
   for (const bool late : {true, false}) {
     Config config;

@@ -12,7 +12,7 @@ using support::ItmBench;
 constexpr std::string_view kAsyncText = "ITM_ASYNC: ; 'Alignment synchronisation packet'\n";
 
 std::string bytes_before_text(std::string text) {
-  // The lines without what the text of a packet says.
+  // The lines without the content that the text of a packet gives.
   std::string out;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -163,7 +163,7 @@ TEST(ItmParser, knows_every_reserved_header) {
       if (packet.type == PacketType::kReserved) ++(reference ? reserved_in_reference : reserved);
     }
   }
-  EXPECT_EQ(reserved_in_reference, 14U);  // xxxx0100 but 94 and B4.
+  EXPECT_EQ(reserved_in_reference, 14U);  // xxxx0100 except 94 and B4.
   EXPECT_EQ(reserved, 18U);               // And 80, 90, A0, B0.
 }
 
@@ -187,7 +187,7 @@ TEST(ItmParser, clears_the_flags_of_a_timestamp_in_its_bytes_only_in_the_referen
   EXPECT_NE(bench.packets(bytes).find("6 [94 82 cf fa 17] ITM_GTS_1: { TS bits [25:0], Clk change, "
                                       "Clk wrap} 0x02fea782"),
             std::string::npos);
-  // Also where the packet lies in two blocks.
+  // The same if the packet is in two blocks.
   EXPECT_EQ(bench.packets(bytes, 9), bench.packets(bytes));
 }
 

@@ -1,4 +1,4 @@
-// What must hold for any stream, tried on random ones.
+// Properties that hold for any stream, tested on random ones.
 #include <gtest/gtest.h>
 
 #include "support/decoded.h"
@@ -82,7 +82,7 @@ TEST(ItmStream, covers_every_byte_by_one_packet) {
   }
 }
 
-// Damage from some byte on leaves all before it as it was.
+// Damage from some byte on leaves everything before it unchanged.
 TEST(ItmStream, keeps_what_lies_before_the_damage) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
@@ -98,7 +98,7 @@ TEST(ItmStream, keeps_what_lies_before_the_damage) {
       one.bytes[at] = random.byte();
     }
     const Decoded damaged = decode(one, 4096, 100, false);
-    // An element is whole where the next one's packet begins before the damage.
+    // An element is complete if the next one's packet begins before the damage.
     for (std::size_t i = 0; i + 1 < whole.elements.size(); ++i) {
       const Element& next = whole.elements[i + 1];
       if (next.kind == ElementKind::kEndOfTrace || next.index > kStart + first) break;

@@ -1,4 +1,4 @@
-// What the encoder writes, the parser reads, and what the fields say, the fields set.
+// The parser reads what the encoder writes, and the fields that are read can be set.
 #include <gtest/gtest.h>
 
 #include "support/itm_bench.h"

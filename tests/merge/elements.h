@@ -1,4 +1,4 @@
-// Elements with and without times, for the tests of this room.
+// Elements with and without times, for the tests of this module.
 #pragma once
 
 #include "waymark/element/element.h"

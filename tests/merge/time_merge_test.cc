@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 struct Taken final : RecordSink {
   void on_record(const TimedRecord& record) override { records.push_back(record); }
-  /// "ID:index" of each.
+  /// "ID:index" of each record.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const TimedRecord& record : records)

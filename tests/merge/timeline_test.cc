@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// What is settled, as "index@time kind", taken out.
+/// Takes the settled records, as "index@time kind".
 std::vector<std::string> settled(Timeline& line) {
   std::vector<std::string> out;
   for (; line.front() != nullptr; line.pop_front()) {
@@ -55,7 +55,7 @@ TEST(Timeline, cycles_interpolate_between_two_times) {
   end.cycle_count = 10;
   end.flags |= kElementHasCycleCount;
   line.add(end);
-  // 50 cycles in 100 ticks: two ticks a cycle.
+  // 50 cycles in 100 ticks: two ticks per cycle.
   EXPECT_THAT(settled(line),
               ElementsAre("0@1000 exact", "1@1000 interpolated", "2@1020 interpolated",
                           "3@1020 interpolated", "4@1080 interpolated", "5@1100 exact"));

@@ -24,7 +24,7 @@ struct PlacedRecord {
   friend bool operator==(const PlacedRecord&, const PlacedRecord&) = default;
 };
 
-/// What a piece saw; after its end, it looks on until it has seen `wanted` more elements.
+/// What a piece saw; after its end it continues until it has seen `wanted` more elements.
 struct Seen final : Piece {
   explicit Seen(std::size_t more) : wanted(more) {}
   void on_elements(std::span<const Element> more) override {
@@ -48,7 +48,7 @@ struct Seen final : Piece {
   bool ended = false;
 };
 
-/// All pieces in a row.
+/// All pieces in order.
 struct Collector final : Consumer {
   std::unique_ptr<Piece> begin() override { return std::make_unique<Seen>(wanted); }
   bool take(std::unique_ptr<Piece> piece) override {
@@ -74,7 +74,7 @@ std::unique_ptr<DecodeTree> tree_of(const synth::MemoryCapture& capture) {
   return tree;
 }
 
-/// One thread, without this room.
+/// One thread, without this module.
 Collector sequential(DecodeTree& tree, Bytes bytes) {
   Collector all;
   auto piece = all.begin();
@@ -226,8 +226,8 @@ TEST(ParallelDecoder, takes_any_number_of_threads) {
   }
 }
 
-// The frames are lost for a moment while one source has nothing to say: it starts anew all the
-// same.
+// The frames are lost for a moment while one source has nothing to decode: it still starts
+// again.
 TEST(ParallelDecoder, a_silent_source_is_reset_with_the_others) {
   synth::Workload workload = *synth::Workload::random(
       {.seed = 3, .protocols = {Protocol::kEtmV4, Protocol::kEtmV4}, .size = 200'000});
@@ -241,7 +241,7 @@ TEST(ParallelDecoder, a_silent_source_is_reset_with_the_others) {
     std::vector<std::uint8_t> bytes = capture.bytes;
     at -= at % 4;
     while (bytes[at] != 0xFF || bytes[at + 3] != 0x7F) at += 4;
-    bytes[at + 3] = 0x00;  // FF FF FF 00: no frame can begin so.
+    bytes[at + 3] = 0x00;  // FF FF FF 00: no frame can begin like this.
     const auto one = tree_of(capture);
     const Collector expected = sequential(*one, bytes);
     const auto many = tree_of(capture);
@@ -254,7 +254,7 @@ TEST(ParallelDecoder, a_silent_source_is_reset_with_the_others) {
   EXPECT_GT(redone, 0U);
 }
 
-/// Holds much, and so is cut short.
+/// Holds much, so its pieces are cut short.
 struct HeavyConsumer final : Consumer {
   struct Heavy final : Piece {
     void on_elements(std::span<const Element> more) override { count += more.size(); }

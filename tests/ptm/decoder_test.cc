@@ -218,7 +218,7 @@ TEST_F(PtmDecoder, code_that_no_classifier_knows_is_passed_over) {
 TEST_F(PtmDecoder, a_branch_implies_an_executed_waypoint) {
   calls();
   return_stack();
-  EXPECT_EQ(run({0x88, 0x89, 0x10, 0x84}),  // EE, a branch from bx lr to 1010 in spite of the stack
+  EXPECT_EQ(run({0x88, 0x89, 0x10, 0x84}),  // EE, a branch from bx lr to 1010 despite the stack
             "12 1000-1008 x2 E BR\n12 100c-1010 x1 E BR link\n13 1014-1018 x1 E iBR implied\n"
             "15 1010-1014 x1 E BR\n");
 }
@@ -446,7 +446,7 @@ TEST_F(PtmDecoder, an_async_whose_zeros_a_cut_packet_took_is_found) {
             "26 1000-1008 x2 E BR\n");
 }
 
-/// For each timestamp: 'w' whole, 'p' without its upper bits, '?' not known at all.
+/// For each timestamp: 'w' whole, 'p' without its upper bits, '?' unknown.
 std::string time_marks(Config config, const std::vector<Packet>& packets) {
   const image::Image image;
   Decoder decoder(config, image, 0, {});
@@ -481,7 +481,7 @@ TEST(PtmTimestamps, are_whole_once_all_bits_were_sent_since_a_loss) {
   const std::vector<Packet> packets = {
       packet(kAsync), packet(kIsync), packet(kTimestamp, 7), packet(kTimestamp, 48),
       packet(kTimestamp, 64), packet(kTimestamp, 14), packet(kReserved), packet(kAsync),
-      // One before the I-sync gives no element, and is known all the same.
+      // A timestamp before the I-sync gives no element, but is still known.
       packet(kIsync), packet(kTimestamp, 7), packet(kReserved), packet(kAsync),
       packet(kTimestamp, 64), packet(kIsync), packet(kTimestamp, 7)};
   Config config;

@@ -32,7 +32,7 @@ class PtmEncoder : public testing::Test {
   std::string error;
 };
 
-// The examples of ptm.md 5.6 the other way round.
+// The examples of ptm.md 5.6, in the other direction.
 TEST_F(PtmEncoder, branches) {
   EXPECT_EQ(encoded("branch", {{"value", "0x8000055C"}, {"bits", "8"}}), (Bytes8{0x2F}));
   EXPECT_EQ(encoded("branch", {{"value", "0x80000558"}, {"bits", "14"}}), (Bytes8{0xAD, 0x05}));

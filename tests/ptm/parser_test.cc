@@ -116,7 +116,7 @@ TEST_F(PtmParser, indexes_follow_the_runs_of_frames) {
   ASSERT_EQ(parser.next(std::span(packets)), 35U);
   EXPECT_EQ(packets[1].index, 38U);
   EXPECT_EQ(packets[9].index, 46U);
-  EXPECT_EQ(packets[10].index, 48U);  // The sixteenth byte of a frame is none of the stream.
+  EXPECT_EQ(packets[10].index, 48U);  // A frame's last byte is not in the stream.
   EXPECT_EQ(packets[34].index, 32 + 32 + 9U);
 }
 
@@ -228,14 +228,14 @@ class PtmDoubts : public PtmParser {
 };
 
 TEST_F(PtmDoubts, headers_like_cycle_counts_in_a_trace_without) {
-  // Branches with a count of one behind each.
+  // Branches, each followed by a count of one.
   EXPECT_EQ(doubts(repeat({0x2F, 0x04}, 20)), std::vector{Doubt::kCycleCountsInFlow});
   EXPECT_TRUE(doubts(repeat({0x2F, 0x04}, 3)).empty());
 }
 
 TEST_F(PtmDoubts, cycle_counts_that_are_none) {
   config.etmcr = kCycles;
-  // Branches and atoms: the atom stands where the count should be.
+  // Branches and atoms: the atom is at the place of the count.
   EXPECT_EQ(doubts(repeat({0x2F, 0x84}, 20)), std::vector{Doubt::kCycleCountForm});
   EXPECT_TRUE(doubts(repeat({0x2F, 0x04}, 20)).empty());
 }

@@ -1,4 +1,4 @@
-// What must hold for any stream, tried on random ones.
+// Properties that hold for any stream, tested on random ones.
 #include <gtest/gtest.h>
 
 #include "support/counting.h"
@@ -23,7 +23,7 @@ struct Case {
                                    Program::Kind::kSpaces, Program::Kind::kCallback});
     image = Program(random).image(kind);
     options.reference_quirks = random.coin();
-    // Without the first one, which makes chunks depend on blocks.
+    // Without the first quirk, which makes chunks depend on blocks.
     if (options.reference_quirks && random.one_in(3)) options.native_quirks = random.bits(15) | 1;
     for (const std::uint32_t flag : {kNoForwardBadPackets, kErrorOnBadPackets, kHaltOnBadPackets})
       if (random.one_in(8)) options.flags |= flag;
@@ -66,7 +66,7 @@ class PtmStream : public testing::TestWithParam<std::uint64_t> {
  protected:
   static constexpr std::uint64_t kSeedsEach = 40;
 
-  /// `check(case)` gives the text of a difference, or nothing.
+  /// `check(case)` returns the text of a difference, or an empty string.
   template <class Check>
   static void for_each_case(Check check) {
     for (std::uint64_t seed = GetParam() * kSeedsEach; seed < (GetParam() + 1) * kSeedsEach;
@@ -160,7 +160,7 @@ TEST_P(PtmStream, goes_on_alike_in_a_clone_whose_original_is_gone) {
     const frames::Run run{0, kStart + half};
     original->feed({Bytes(one.bytes).subspan(half), {&run, 1}});
     std::vector<Element> out(Random(one.bytes.size()).between(1, 40));
-    out.resize(original->next(out));  // The clone starts amid the elements of a packet.
+    out.resize(original->next(out));  // The clone starts between the elements of a packet.
     before.insert(before.end(), out.begin(), out.end());
     auto clone = original->clone();
     original.reset();
@@ -193,7 +193,7 @@ TEST_P(PtmStream, gives_the_same_up_to_the_first_changed_byte) {
 
 TEST_P(PtmStream, gives_the_same_again_after_a_reset) {
   for_each_case([](const Case& one) {
-    // Values of contexts outlive a reset: start from the same.
+    // Values of contexts survive a reset: start from the same values.
     auto source = one.source();
     std::vector<Element> ignored;
     support::feed(*source, kStart, one.bytes, 0, 64, ignored);

@@ -1,4 +1,4 @@
-// What the encoder writes, the parser reads: every type, every field.
+// The parser reads what the encoder writes: every type, every field.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -25,14 +25,14 @@ std::string fields_of_packet(const Packet& packet) {
   return std::string(out.view());
 }
 
-/// What the parser must make of the packet after an I-sync to address 0 in its instruction set.
+/// The packet that the parser must give after an I-sync to address 0 in its instruction set.
 Packet expected(const Packet& sent, const Config& config) {
   Packet packet = sent;
   const bool has_address =
       sent.type == PacketType::kBranchAddress || sent.type == PacketType::kWaypointUpdate;
   if (has_address) {
     const bool a32 = sent.isa == isa::Isa::kA32;
-    // As many bits as the bytes have that carry those asked for.
+    // All bits of the bytes that are needed for the requested bits.
     constexpr unsigned kThumb[] = {7, 13, 20, 27, 32};
     unsigned width = 32;
     for (const unsigned thumb : kThumb) {

@@ -13,7 +13,7 @@ const std::string kStart = std::string(support::kStmAsync) + "F003";
 
 StmBench bench() { return {}; }
 
-// See stm-itm.md 7, its examples.
+// The examples of stm-itm.md 7.
 TEST(StmDecoder, data_before_and_after_the_first_master) {
   EXPECT_EQ(bench().elements(kStart + "FE 140 F30480 FA01021010 0"),
             "0 NO_SYNC( [init-decoder])\n"

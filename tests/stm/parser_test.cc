@@ -23,7 +23,7 @@ StmBench reference() {
   return bench;
 }
 
-// See stm-itm.md 6, its examples.
+// The examples of stm-itm.md 6.
 TEST(StmParser, data_of_every_size) {
   EXPECT_EQ(after("C5 4A5 51234 612345678 7123456789ABCDEF0"),
             "D4:4 bit data; Data=0x5\n"
@@ -205,7 +205,7 @@ TEST(StmParser, reference_names_the_packet_before_a_bad_async) {
       << text;
 }
 
-// A nibble is lost, so that D8 takes the first F of the ASYNC.
+// A nibble is lost, so D8 takes the first F of the ASYNC.
 TEST(StmParser, async_that_begins_in_a_packet) {
   std::vector<Packet> packets;
   StmBench().parse(nibbles(kAsync + "F003 4A" + kAsync + "F003 4BB"), 4096,
@@ -218,7 +218,7 @@ TEST(StmParser, async_that_begins_in_a_packet) {
   EXPECT_EQ(packets[5].payload, 0xBBU);
 }
 
-// The payload takes 8 F nibbles, the length nibble is one more, the search finds the rest.
+// The payload takes 8 F nibbles, the length nibble is another, and the search finds the rest.
 TEST(StmParser, async_that_begins_in_a_bad_packet) {
   std::vector<Packet> packets;
   StmBench().parse(nibbles(kAsync + "F003 A" + kAsync + "F003 4BB"), 4096,
@@ -245,7 +245,7 @@ TEST(StmParser, nothing_but_unsynchronised_bytes) {
   EXPECT_EQ(StmBench().lines("FFFF1234"), "0 [ff ff 21 43] NOTSYNC:STM not synchronised\n");
 }
 
-// See stm-itm.md 5.1; each case was seen in the reference.
+// See stm-itm.md 5.1; each case was observed in the reference.
 TEST(StmParser, reference_shows_unsynchronised_bytes_by_block) {
   EXPECT_EQ(reference().lines("111FFF" + kAsync + "F003", 4),
             "0 [11 f1] NOTSYNC:STM not synchronised\n"
@@ -264,7 +264,7 @@ TEST(StmParser, reference_counts_unsynchronised_nibbles_in_eight_bits) {
 }
 
 TEST(StmParser, reference_shows_bytes_beyond_a_segment) {
-  // 15 bytes of which the last three are F: held back; then a segment of two bytes.
+  // 15 bytes whose last three are F and are held back; then a segment of two bytes.
   const std::string text = reference().lines("111111111111111111111111FFFFFF 12", 15);
   EXPECT_EQ(text,
             "0 [11 11 11 11 11 11 11 11 11 11 11 11] NOTSYNC:STM not synchronised\n"

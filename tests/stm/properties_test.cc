@@ -1,4 +1,4 @@
-// What must hold for any stream, tried on random ones.
+// Properties that hold for any stream, tested on random ones.
 #include <gtest/gtest.h>
 
 #include "support/decoded.h"
@@ -66,7 +66,7 @@ TEST(StmStream, gives_the_same_elements_in_any_spans_and_without_packets) {
 }
 
 TEST(StmStream, finds_its_way_after_damage) {
-  // Whatever stands before it, the packets after an ASYNC and VERSION are read.
+  // The packets after an ASYNC and VERSION are read, whatever comes before.
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Random random(seed);
     std::vector<std::uint8_t> bytes = support::random_stm_stream(random, 20, 3);

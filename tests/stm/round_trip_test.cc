@@ -1,4 +1,4 @@
-// Packets to nibbles and back: the encoder and the parser mirror each other.
+// Packets to nibbles and back: encoder and parser are inverses.
 #include <gtest/gtest.h>
 
 #include "support/stm_bench.h"
@@ -89,7 +89,7 @@ TEST(StmEncoder, as_few_timestamp_nibbles_as_hold_the_change) {
   Packet later = flag;
   later.timestamp = 0x12F;
   Packet wide = flag;
-  wide.timestamp = 0x1000000000000;  // 13 nibbles, which must be 14.
+  wide.timestamp = 0x1000000000000;  // 13 nibbles, which must be sent as 14.
   EXPECT_EQ(encoded({version, flag, same, later, wide}),
             support::nibbles("F003 E3123 E0 E1F ED01000000000000"));
 }

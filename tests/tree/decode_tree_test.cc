@@ -249,7 +249,7 @@ TEST_F(Tree, a_filter_leaves_other_ids_out_and_counts_them_as_without) {
   EXPECT_EQ(tree->frame_statistics().total(), frames.bytes.size());
 }
 
-// The bytes behind a stretch that is lost do not complete the packet before it.
+// The bytes after a lost stretch do not complete the packet before it.
 TEST_F(Tree, after_a_framing_error_sources_wait_for_their_next_sync_point) {
   const std::vector<std::uint8_t> address = {0x9D, 1, 2, 3, 4, 5, 6, 7, 8};
   std::vector<std::uint8_t> stream(11, 0x00);
@@ -260,7 +260,7 @@ TEST_F(Tree, after_a_framing_error_sources_wait_for_their_next_sync_point) {
   ASSERT_TRUE(mux.write(0x10, stream));
   mux.finish();
   std::vector<std::uint8_t> bytes = mux.take();
-  // The third frame of a row: the reader is lost up to the next full sync.
+  // The third of several consecutive frames: the reader is lost up to the next full sync.
   bytes[4 + 2 * 16 + 4] = bytes[4 + 2 * 16 + 5] = 0xFF;
   bytes[4 + 2 * 16 + 6] = bytes[4 + 2 * 16 + 7] = 0xFF;
 

@@ -1,4 +1,4 @@
-// Registers that are not those of the trace, where packets are listed and nothing is decoded.
+// Registers that belong to another trace, when packets are listed and nothing is decoded.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ class Listener final : public Observer {
 
 using Sentences = std::vector<std::string>;
 
-/// What is said of the registers; the same whether the client sees packets or only counts them.
+/// The reports about the registers; the same whether the client sees packets or only counts them.
 Sentences said(Source& source, const std::vector<std::uint8_t>& bytes) {
   const frames::Run run;
   std::vector<Sentences> all;
@@ -132,7 +132,7 @@ TEST(RegisterDoubts, ptm) {
 
 TEST(RegisterDoubts, itm) {
   itm::Config config;
-  config.itm_tcr = 0x0020'0009;  // On, DWT too; no timestamps.
+  config.itm_tcr = 0x0020'0009;  // On, with DWT; no timestamps.
   const auto made = itm::make_source(config, packets_only());
   expect_one(said(made, {0, 0, 0, 0, 0, 0x80, 0x05, 0x01, 0x20, 0x20}), "ITM_TCR");
 }
