@@ -33,7 +33,7 @@ def inputs(file):
     (['--framing', 'none'], 3, ['--protocol etmv4']),
     (['--framing', 'none', '--protocol', 'etmv4', '--reg', 'TRCIDR0=0x28000EA1'], 3,
      ['--reg TRCCONFIGR=VALUE --reg TRCIDR2=VALUE']),
-    (['--framing', 'none', '--protocol', 'morse'], 3, ['morse']),
+    (['--framing', 'none', '--protocol', 'morse'], 2, ['--protocol', 'morse', 'etmv4']),
     (['--framing', 'square'], 2, ['--framing', 'square']),
     (['--reg', 'TRCIDR0'], 2, ['--reg', 'TRCIDR0']),
     (['--image', 'program.bin'], 2, ['--image', 'program.bin']),

@@ -2,8 +2,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <string_view>
 
 namespace waymark::cli {
+
+/// The whole command line.  A command that was parsed stores its exit code.
+std::unique_ptr<CLI::App> make_commands(int& exit_code);
+
+/// Prints to standard output; returns the exit code.
+int print_text(std::string_view text);
+int print_help(CLI::App& command);
 
 void add_info(CLI::App& app, int& exit_code);
 void add_packets(CLI::App& app, int& exit_code);

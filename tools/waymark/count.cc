@@ -13,6 +13,7 @@
 #include "format.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "option_values.h"
 #include "progress.h"
 #include "run.h"
 #include "symbol_options.h"
@@ -233,7 +234,7 @@ void add_count(CLI::App& app, int& exit_code) {
           "What blocks are ordered by (default: instructions); those with none are left out; of "
           "functions, times is how often they were entered")
       ->type_name("WHAT")
-      ->check(CLI::IsMember({"instructions", "times", "cycles", "calls"}));
+      ->check(one_of({"instructions", "times", "cycles", "calls"}));
   CLI::Option* const edges =
       command->add_flag("--edges", options->edges,
                         "Branches and where they went in place of blocks, the most frequent first");
@@ -244,7 +245,7 @@ void add_count(CLI::App& app, int& exit_code) {
   add_threads_option(*command, options->threads);
   command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
   command->footer(
-      "A block is a run of instructions up to a branch.  An exception cuts one short.\n"
+      "A block is a run of instructions up to a branch. An exception cuts one short.\n"
       "Cycles are those of cycle counts in the trace, shared out over the blocks since the one\n"
       "before by their instructions.\n"
       "\n"

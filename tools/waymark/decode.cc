@@ -8,6 +8,7 @@
 #include "decode_sink.h"
 #include "exit_code.h"
 #include "message_stage.h"
+#include "option_values.h"
 #include "record_options.h"
 #include "run.h"
 #include "symbol_options.h"
@@ -235,7 +236,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       ->add_option("--merge", options->merge,
                    "time: all sources in the order of their timestamps, with a time in each line")
       ->type_name("ORDER")
-      ->check(CLI::IsMember({"time"}));
+      ->check(one_of({"time"}));
   command->add_flag(
       "--syst", options->syst,
       "Show SyS-T messages in place of their STM packets, and behind those of an ITM; "

@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "option_values.h"
 #include "progress.h"
 #include "run.h"
 #include "waymark/synth/capture.h"
@@ -187,7 +188,7 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
   std::vector<std::string> names;
   for (const LevelRow& row : kLevels) names.emplace_back(row.name);
   command.add_option("--level", options.level, "Where the program runs")
-      ->check(CLI::IsMember(names))
+      ->check(one_of(names))
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);

@@ -10,6 +10,7 @@
 #include "etm4.h"
 #include "exit_code.h"
 #include "input_options.h"
+#include "option_values.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/ini.h"
 #include "waymark/inputs/snapshot_writer.h"
@@ -242,9 +243,10 @@ void add_etm4_snapshot(CLI::App& etm4, int& exit_code) {
                    "A program: an ELF file, FILE@ADDRESS where it was loaded elsewhere, or "
                    "ADDRESS=FILE for bytes")
       ->type_name("ELF");
-  command->add_option("--core", options->core, "The traced core, such as Cortex-A53");
+  command->add_option("--core", options->core, "The traced core, such as Cortex-A53")
+      ->type_name("NAME");
   command->add_option("--format", options->format, "coresight (frames) or source_data (TRBE)")
-      ->check(CLI::IsMember({"coresight", "source_data"}));
+      ->check(one_of({"coresight", "source_data"}));
   command->add_option("--plan", options->plan, "Take TRCCONFIGR from this plan")->type_name("PLAN");
   command->add_option("-o,--output", options->directory, "Folder for the snapshot")
       ->type_name("DIR")

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "option_values.h"
+
 namespace waymark::cli {
 
 enum class Format { kText, kJson, kCsv };
@@ -21,9 +23,9 @@ inline void add_format_option(CLI::App& command, Format& format, bool csv) {
   command
       .add_option_function<std::string>(
           "--format", read,
-          csv ? "text for people (default), json (one object a line) or csv"
+          csv ? "text for people (default), json (one object per line) or csv"
               : "text for people (default) or json")
-      ->check(CLI::IsMember(std::move(names)).description(csv ? "text|json|csv" : "text|json"));
+      ->check(one_of(std::move(names)));
 }
 
 }  // namespace waymark::cli

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "exit_code.h"
+#include "option_values.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/number.h"
 #include "waymark/etmv4data/layouts.h"
@@ -50,8 +51,9 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   const std::string raw = "For raw trace, or to overrule a snapshot";
-  command.add_option("--protocol", options.protocol, "etmv4, ete, ptm, etmv3, stm, itm, etmv4d")
+  command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
+      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"}))
       ->group(raw);
   command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
       ->type_name("NAME")
@@ -60,6 +62,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       .add_option("--framing", options.framing,
                   "mem (ETB, ETR), fsync (TPIU), hsync, dstream, or none")
       ->type_name("KIND")
+      ->check(one_of({"mem", "fsync", "hsync", "dstream", "none"}))
       ->group(raw);
   command
       .add_option("--reg", options.registers,
@@ -87,6 +90,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
                   "STM: most (hardware) or least (MIPI's simulator, Zephyr) significant nibble "
                   "first; default: as the stream shows")
       ->type_name("ORDER")
+      ->check(one_of({"most", "least"}))
       ->group(raw);
 }
 

@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "option_values.h"
 #include "output.h"
 #include "progress.h"
 #include "waymark/base/mapped_file.h"
@@ -157,7 +158,7 @@ void add_program_options(CLI::App& command, SynthOptions& options) {
           ->group(kGroup);
   elf->excludes(graph);
   command.add_option("--isa", options.isa, "Of a random program: A64, A32 or T32")
-      ->check(CLI::IsMember({"A64", "A32", "T32"}))
+      ->check(one_of({"A64", "A32", "T32"}))
       ->capture_default_str()
       ->group(kGroup);
   command.add_flag("--mixed", options.program.mixed, "A32 and T32 functions that call each other")
@@ -198,14 +199,18 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
   constexpr auto kGroup = "The trace units";
   command
       .add_option("--protocol", options.protocols,
-                  "etmv4, ete, ptm, etmv3, stm, itm; several with commas between them")
+                  "The protocols; each gets trace units of its own")
+      ->type_name("NAME[,NAME]...")
+      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm"}))
       ->delimiter(',')
       ->group(kGroup);
   command.add_option("--cores", options.cores, "So many times each protocol")
       ->check(CLI::Range(1, 0x60))
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--core", options.unit.core, "Core name, such as Cortex-A53")->group(kGroup);
+  command.add_option("--core", options.unit.core, "The core, such as Cortex-A53")
+      ->type_name("NAME")
+      ->group(kGroup);
   command.add_flag("--return-stack", options.unit.return_stack, "Returns need no address")
       ->group(kGroup);
   command.add_flag("--cycle-counts", options.unit.cycle_counts, "Count cycles")->group(kGroup);
@@ -229,11 +234,12 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
 void add_capture_options(CLI::App& command, SynthOptions& options) {
   constexpr auto kGroup = "The capture";
   command.add_option("--size", options.capture.size, "Bytes of trace: 4096, 64M, 1G")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(size_in_bytes())
+      ->type_name("SIZE")
       ->default_str("1M")
       ->group(kGroup);
   command.add_option("--framing", options.framing, "mem, fsync or none")
-      ->check(CLI::IsMember({"mem", "fsync", "none"}))
+      ->check(one_of({"mem", "fsync", "none"}))
       ->capture_default_str()
       ->group(kGroup);
   command.add_option("--fsync-period", options.capture.fsync_period, "Frames between syncs")

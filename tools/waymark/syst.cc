@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "interrupt.h"
+#include "option_values.h"
 #include "record_options.h"
 #include "run.h"
 #include "syst_options.h"
@@ -485,7 +486,7 @@ void add_syst(CLI::App& app, int& exit_code) {
                    "lines (console text), plain (one message after the other) or trace; default: "
                    "as the input shows")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"lines", "plain", "trace"}));
+      ->check(one_of({"lines", "plain", "trace"}));
   add_collateral_options(*command, options->messages);
   add_filter_options(*command, options->messages);
   command->footer(

@@ -7,6 +7,7 @@
 
 #include "exit_code.h"
 #include "input_options.h"
+#include "option_values.h"
 #include "waymark/base/number.h"
 
 namespace waymark::cli {
@@ -81,10 +82,12 @@ void add_filter_options(CLI::App& command, MessageOptions& options) {
     command.add_option(name, values, help)->type_name(type)->allow_extra_args(false)->group(group);
   };
   command
-      .add_option("--severity", options.severity,
-                  "This severe or more: fatal, error, warning, info, user1, user2, debug; messages "
-                  "without severity are always shown")
+      .add_option(
+          "--severity", options.severity,
+          "Only messages that are this severe or more; messages without a severity are always "
+          "shown")
       ->type_name("LEVEL")
+      ->check(such_as({"fatal", "error", "warning", "info", "user1", "user2", "debug"}))
       ->group(group);
   list("--type", options.types, "build, short32, short64, string, catalog, raw, clock, sbd",
        "TYPE");

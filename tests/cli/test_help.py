@@ -1,0 +1,99 @@
+"""Help, version, and what is said of a command line that is not understood."""
+import pytest
+
+COMMANDS = ('info', 'decode', 'count', 'packets', 'find', 'index', 'syst', 'collateral', 'assemble',
+            'synth', 'etm4', 'help')
+ETM4_COMMANDS = ('caps', 'plan', 'explain', 'simulate', 'apply', 'snapshot')
+ALL = [(), *((name,) for name in COMMANDS), *(('etm4', name) for name in ETM4_COMMANDS)]
+
+
+@pytest.mark.parametrize('command', ALL)
+def test_three_ways_to_the_same_help(run, command):
+    text = run(*command, '--help').quiet().out
+    assert text.startswith(f'Usage: {" ".join(("waymark", *command))}')
+    assert run(*command, '-h').quiet().out == text
+    assert run('help', *command).quiet().out == text
+
+
+@pytest.mark.parametrize('command', ALL)
+def test_help_fits_a_terminal(run, command):
+    result = run(*command, '--help')
+    for line in result.out.split('\nExamples:')[0].splitlines():
+        assert len(line) <= 80, line
+    result.lacks('TEXT', 'UINT', 'Excludes', 'Needs:', 'REQUIRED')
+
+
+def test_only_the_program_itself_lists_the_exit_status(run):
+    run('--help').matches('^Exit status:', '^ +130 ')
+    for name in ETM4_COMMANDS:
+        run('etm4', name, '--help').lacks('Exit status', 'waymark info')
+
+
+def test_version(run):
+    assert run('-V').quiet().out == run('--version').quiet().out
+    run('-V').matches(r'^waymark \d+\.\d+\.\d+$')
+
+
+@pytest.mark.parametrize('args', [('--help',), ('--version',), ('decode', '--help'), ('help', 'etm4', 'plan')])
+def test_help_on_a_full_disk(run, full_device, args):
+    run(*args, stdout=full_device, expect=4).one_sentence('standard output')
+
+
+@pytest.mark.parametrize('args, said', [
+    (['decod', 'x'], ["'decod' is not a command of waymark", '`decode`?']),
+    (['help', 'decod'], ["'decod' is not a command of waymark", '`decode`?']),
+    (['help', 'etm4', 'pln'], ["'pln' is not a command of waymark etm4", '`plan`?', 'waymark etm4 --help']),
+    (['help', 'info', 'more'], ["'more'", 'waymark info']),
+    (['etm4', 'pln'], ["'pln' is not a command of waymark etm4", '`plan`?', 'waymark etm4 --help']),
+    (['etm4'], ['waymark etm4 needs a command', 'waymark etm4 --help']),
+    (['decode', 'x', '--formt', 'json'], ["'--formt' is not an option of waymark decode", '`--format`?']),
+    (['decode', '--formt=json'], ["'--formt' is not an option of waymark decode", '`--format`?']),
+    (['decode', '-format', 'json', 'x'], ['`--format`?']),
+    (['decode', 'x', '--format', 'jsn'], ['--format', 'text, json or csv', '`json`?']),
+    (['decode', 'x', '--protocol', 'etmv5'], ['--protocol', "'etmv5'", '`etmv4`?']),
+    (['decode', 'x', '--framing', 'fsyn'], ['--framing', '`fsync`?']),
+    (['decode', 'x', '--nibble-order', 'lest'], ['--nibble-order', '`least`?']),
+    (['decode', 'x', '--color', 'alway'], ['--color', '`always`?']),
+    (['count', 'x', '--by', 'cycle'], ['--by', '`cycles`?']),
+    (['syst', 'x', '--as', 'line'], ['--as', '`lines`?']),
+    (['etm4', 'plan', 'p', '--estimate', '--level', 'el3'], ['--level', '`el0`?']),
+    (['assemble', 'x'], ['-o DIR is missing']),
+    (['decode', 'x', '--id'], ['--id needs a value']),
+    (['count', 'x', '--edges', '--functions'], ['--edges cannot be used with --functions']),
+    (['decode', 'x', '--symbols', 'y'], ['--symbols needs --functions']),
+])
+def test_what_was_meant(run, args, said):
+    run(*args, expect=2).one_sentence(*said).empty()
+
+
+@pytest.mark.parametrize('args, order', [
+    (['decode', 'x', 'one', 'two', 'three'], ['one', 'two', 'three']),
+    (['decode', 'x', '--one', '--two=2', '-3'], ['--one', '--two', '-3']),
+    (['etm4', 'caps', 'one', 'two'], ['one', 'two']),
+])
+def test_unknown_words_are_named_in_the_order_typed(run, args, order):
+    said = run(*args, expect=2).one_sentence(*order).err
+    places = [said.index(f"'{word}'") for word in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize('value, code', [('2', 0), ('0x2', 0), ('002', 0), ('08', 0), ('two', 2), ('0b1', 2), ('-1', 2)])
+def test_numbers_are_decimal_or_hexadecimal_after_0x(run, good, value, code):
+    assert run('count', good, '--top', value, expect=code).code == code
+
+
+def test_a_leading_zero_does_not_make_a_number_octal(run, good):
+    run('count', good, '-j', '010', '--top', '08').quiet()
+    run('count', good, '-j', '0400', expect=2)  # 256 in octal
+
+
+@pytest.mark.parametrize('size, bytes_made', [('4096', 4096), ('0x1000', 4096), ('4K', 4096), ('4KiB', 4096)])
+def test_sizes(run, tmp_path, size, bytes_made):
+    run('synth', '-o', 'a', '--size', size)
+    run('synth', '-o', 'b', '--size', bytes_made)
+    assert (tmp_path / 'a/trace.bin').read_bytes() == (tmp_path / 'b/trace.bin').read_bytes()
+
+
+@pytest.mark.parametrize('size', ['4Q', 'K', '4 K', '0x1K', '99999999999T', ''])
+def test_sizes_that_are_not_sizes(run, size):
+    run('synth', '-o', 'a', '--size', size, expect=2).one_sentence('--size')

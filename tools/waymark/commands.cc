@@ -1,0 +1,108 @@
+#include "commands.h"
+
+#include <fmt/format.h>
+
+#include "complain.h"
+#include "exit_code.h"
+#include "help_text.h"
+#include "option_table.h"
+#include "option_values.h"
+#include "run.h"
+#include "terminal.h"
+#include "usage_error.h"
+#include "version.h"
+
+namespace waymark::cli {
+namespace {
+
+constexpr auto kFooter =
+    "INPUT is the folder of a trace snapshot, or raw trace; which of them is\n"
+    "detected automatically.\n"
+    "\n"
+    "Examples:\n"
+    "  waymark info board/              what is in it, and what looks wrong\n"
+    "  waymark decode board/ | less     what the cores executed\n"
+    "  waymark help decode              the options of a command";
+
+void add_help(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("help", "Show the help of a command");
+  auto words = std::make_shared<std::vector<std::string>>();
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  command->add_option("COMMAND", *words, "The command, such as decode or etm4 plan")
+      ->check(such_as(std::move(names)));
+  command->footer(
+      "Examples:\n"
+      "  waymark help decode\n"
+      "  waymark help etm4 plan");
+  command->callback([&app, words, &exit_code] {
+    std::string sentence;
+    CLI::App* const found = find_command(app, *words, sentence);
+    exit_code = found == nullptr ? complain(sentence, kUsage) : print_help(*found);
+  });
+}
+
+/// Commands that print nothing, or only what other programs read.
+bool prints_for_people(const CLI::App& command) {
+  const std::string& name = command.get_name();
+  return name != "help" && name != "assemble" && name != "collateral";
+}
+
+/// What all commands have in common.
+void complete_command(CLI::App& app) {
+  const bool is_leaf = app.get_subcommands(nullptr).empty();
+  if (is_leaf && prints_for_people(app) && app.get_option_no_throw("--color") == nullptr) {
+    app.add_option_function<std::string>(
+           "--color", [](const std::string& word) { set_colour_mode(*colour_mode(word)); },
+           "when to colour text; auto, the default, does so on a terminal")
+        ->type_name("WHEN")
+        ->check(one_of({"auto", "always", "never"}));
+  }
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const std::string name = type.substr(0, type.find(':'));
+    if (type.find("SIZE") != std::string::npos) continue;
+    if (name == "UINT" || name == "INT" || name == "N" || name == "HZ") option->transform(number());
+  }
+  for (CLI::App* sub : app.get_subcommands(nullptr)) complete_command(*sub);
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_commands(int& exit_code) {
+  auto app = std::make_unique<CLI::App>("Decode Arm CoreSight trace: what did the cores execute?",
+                                        "waymark");
+  app->set_help_flag("-h,--help", "show this help and exit");
+  app->set_version_flag("-V,--version", "waymark " WAYMARK_VERSION, "show the version and exit");
+  app->require_subcommand(1);
+  add_info(*app, exit_code);
+  add_decode(*app, exit_code);
+  add_count(*app, exit_code);
+  add_packets(*app, exit_code);
+  add_find(*app, exit_code);
+  add_index(*app, exit_code);
+  add_syst(*app, exit_code);
+  add_collateral(*app, exit_code);
+  add_assemble(*app, exit_code);
+  add_synth(*app, exit_code);
+  add_etm4(*app, exit_code);
+  add_help(*app, exit_code);
+  // Commands inherit the footer that is there when they are added.
+  app->footer(kFooter);
+  complete_command(*app);
+  return app;
+}
+
+int print_text(std::string_view text) {
+  auto output = Output::open("", {});
+  if (!output) return complain(output.error().detail, kOutput);
+  output->text().put(text);
+  return finish_output(*output, kOk);
+}
+
+int print_help(CLI::App& command) {
+  const CommandRow row = describe(command);
+  return print_text(command.get_parent() == nullptr ? program_help_text(row) : help_text(row));
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,24 @@
+// What each exit code means, for --help and the man pages; docs/cli.md.
+#pragma once
+
+#include <string_view>
+
+#include "exit_code.h"
+
+namespace waymark::cli {
+
+struct ExitStatus {
+  int code;
+  std::string_view meaning;
+};
+
+inline constexpr ExitStatus kExitStatus[] = {
+    {kOk, "success; damage in the trace may have been reported"},
+    {kDamaged, "nothing could be decoded, or --strict met damage"},
+    {kUsage, "the command line is wrong"},
+    {kInput, "the input cannot be read or understood"},
+    {kOutput, "the output cannot be written"},
+    {kInterrupted, "interrupted; everything before that is written, in whole lines"},
+};
+
+}  // namespace waymark::cli

@@ -1,0 +1,31 @@
+// The values that options take: words that are enumerated, words that are well known, and numbers.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace waymark::cli {
+
+/// One of `words`.  Any other is refused with a sentence that names the nearest of them.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// Any word.  `words` are those that completion offers.
+CLI::Validator such_as(std::vector<std::string> words);
+
+/// A number as every command reads it: decimal, or hexadecimal after 0x.  The option gets it in
+/// decimal, which CLI11 cannot take for octal.
+CLI::Validator number();
+
+/// A size in bytes: a number, or one with K, M, G or T for powers of 1024 (also KB, KiB and so on).
+/// The option gets the bytes in decimal.
+CLI::Validator size_in_bytes();
+
+/// The words of one_of() or such_as() of an option; none: it has no such check.
+struct KnownWords {
+  std::vector<std::string> words;
+  bool others_are_refused = false;
+};
+KnownWords known_words(CLI::Option& option);
+
+}  // namespace waymark::cli
