@@ -1,8 +1,8 @@
-// All of the OpenCSD C++ interface, version 1.8.0, but common/cs_frame_mux_data.h.  Everything is
+// The whole OpenCSD C++ interface, version 1.8.0, except common/cs_frame_mux_data.h.  Everything is
 // in the global namespace.
 #pragma once
 
-// Standard headers whose names clients expect to be there.
+// Standard headers that clients expect to be included.
 #include <fstream>
 #include <iomanip>
 #include <list>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// What the C interface has too.
+// Shared with the C interface.
 #include "opencsd/ocsd_if_types.h"
 #include "opencsd/trc_gen_elem_types.h"
 #include "opencsd/trc_pkt_types.h"
@@ -29,7 +29,7 @@
 #include "interfaces/trc_pkt_raw_in_i.h"
 #include "interfaces/trc_tgt_mem_access_i.h"
 
-// What all protocols share.
+// Shared by all protocols.
 #include "common/ocsd_error.h"
 #include "common/ocsd_version.h"
 #include "common/trc_core_arch_map.h"

@@ -16,17 +16,17 @@ class componentAttachPt {
   componentAttachPt() : m_bEnabled(true), m_notifier(0), m_comp(0) {}
   virtual ~componentAttachPt() {}
 
-  /// OCSD_ERR_ATTACH_INVALID_PARAM for NULL, OCSD_ERR_ATTACH_TOO_MANY when one is attached.
+  /// OCSD_ERR_ATTACH_INVALID_PARAM for NULL; OCSD_ERR_ATTACH_TOO_MANY if one is already attached.
   virtual ocsd_err_t attach(T *component);
-  /// OCSD_ERR_ATTACH_COMP_NOT_FOUND when it is not the one attached.
+  /// OCSD_ERR_ATTACH_COMP_NOT_FOUND if it is not attached.
   virtual ocsd_err_t detach(T *component);
-  /// Whatever is attached gives way; NULL leaves nothing attached.
+  /// Replaces the attached component; NULL only detaches it.
   virtual ocsd_err_t replace_first(T *component);
   virtual void detach_all();
 
-  /// The component; NULL when there is none or when disabled.
+  /// The component; NULL if there is none, or if it is disabled.
   virtual T *first() { return m_bEnabled ? m_comp : 0; }
-  /// There is only one.
+  /// Always NULL: there is only one.
   virtual T *next() { return 0; }
   virtual int num_attached() { return m_comp != 0 ? 1 : 0; }
 

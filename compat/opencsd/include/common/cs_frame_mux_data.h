@@ -1,4 +1,4 @@
-// Builds CoreSight frames: for tests and for tools that make trace.  Not in opencsd.h.
+// Builds CoreSight frames, for tests and for tools that make trace.  Not part of opencsd.h.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 class CSFrameMuxDataImpl;
 
-/// Frames of 16 bytes in the order in which their data came in.
+/// Makes frames of 16 bytes, in the order of the input.
 class CSFrameMuxData {
  public:
   CSFrameMuxData();
@@ -25,7 +25,7 @@ class CSFrameMuxData {
   const uint8_t *getFrameBuffer() const;
   const uint32_t getFrameBufferSize() const;
 
-  /// Bytes wait for their frame to become full.
+  /// Bytes wait for their frame to be filled.
   const bool hasIncompleteFrame() const;
 
   /// Forgets the first `numFrames` finished frames; 0: all.

@@ -14,9 +14,9 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// What is attached is borrowed and takes the place of what was there; NULL detaches.  All attach
-/// functions answer OCSD_ERR_INVALID_PARAM_TYPE for an interface of a wrong type, and
-/// OCSD_ERR_DCD_INTERFACE_UNUSED where the decoder has no use for it.
+/// An attached interface is borrowed and replaces the previous one; NULL detaches.  All attach
+/// functions return OCSD_ERR_INVALID_PARAM_TYPE for an interface of a wrong type, and
+/// OCSD_ERR_DCD_INTERFACE_UNUSED if the decoder does not use it.
 class IDecoderMngr {
  public:
   IDecoderMngr() {}
@@ -42,12 +42,12 @@ class IDecoderMngr {
   virtual ocsd_err_t attachPktMonitor(TraceComponent *pComponent,
                                       ITrcTypedBase *pPktRawDataMon) = 0;
   virtual ocsd_err_t attachPktIndexer(TraceComponent *pComponent, ITrcTypedBase *pPktIndexer) = 0;
-  /// Only where there is no decoder.
+  /// Only for packet processors without a decoder.
   virtual ocsd_err_t attachPktSink(TraceComponent *pComponent, ITrcTypedBase *pPktDataInSink) = 0;
 
   virtual ocsd_err_t getDataInputI(TraceComponent *pComponent, ITrcDataIn **ppDataIn) = 0;
 
-  /// From the protocol's C structure; the caller deletes it.
+  /// Makes it from the protocol's C structure; the caller deletes it.
   virtual ocsd_err_t createConfigFromDataStruct(CSConfig **pConfigBase,
                                                 const void *pDataStruct) = 0;
 };

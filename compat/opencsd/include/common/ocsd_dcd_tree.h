@@ -1,4 +1,4 @@
-// The decode tree: which decoder listens to which trace ID, what they read, where they deliver.
+// The decode tree: its decoders by trace ID, the memory that they read, and where elements go.
 #pragma once
 
 #include <string>
@@ -28,23 +28,23 @@ class TrcPktProcI;
 /// One owner; not thread safe.  Trees are independent, except for the error logger.
 class DecodeTree : public ITrcDataIn {
  public:
-  // Trees are made and destroyed by the two static functions.
+  // The two static functions make and destroy trees.
   DecodeTree();
   ~DecodeTree();
 
-  /// `formatterCfgFlags`: OCSD_DFRMTR_ bits, which count for framed trace only.  NULL: they are not
+  /// `formatterCfgFlags`: OCSD_DFRMTR_ bits, which only apply to framed trace.  NULL: they are not
   /// valid.
   static DecodeTree *CreateDecodeTree(const ocsd_dcd_tree_src_t src_type,
                                       const uint32_t formatterCfgFlags);
   static void DestroyDecodeTree(DecodeTree *p_dcd_tree);
 
-  // The logger of the process; it is borrowed, and NULL brings back the default one.
+  // The logger of the process; it is borrowed, and NULL restores the default one.
   static ocsdDefaultErrorLogger *getDefaultErrorLogger();
   static ITraceErrorLog *getCurrentErrorLogI();
   static void setAlternateErrorLogger(ITraceErrorLog *p_error_logger);
 
-  /// The printers that the tree owns.  They print where the logger's messages went when they were
-  /// added.  The pointer for the result may be NULL.
+  /// The printers that the tree owns.  Their output goes where the logger's messages went when they
+  /// were added.  The pointer for the result may be NULL.
   std::vector<ItemPrinter *> &getPrinterList() { return m_printer_list; }
   ocsd_err_t addPacketPrinter(uint8_t CSID, bool bMonitor, ItemPrinter **ppPrinter);
   ocsd_err_t addRawFramePrinter(RawFramePrinter **ppPrinter, uint32_t flags);
@@ -55,7 +55,7 @@ class DecodeTree : public ITrcDataIn {
                                            const uint32_t dataBlockSize, const uint8_t *pDataBlock,
                                            uint32_t *numBytesProcessed);
 
-  /// For the decoders that are there and for those to come; borrowed.
+  /// For present and future decoders; borrowed.
   void setGenTraceElemOutI(ITrcGenElemIn *i_gen_trace_elem);
   ITrcGenElemIn *getGenTraceElemOutI() const { return m_i_gen_elem_out; }
 
@@ -64,25 +64,25 @@ class DecodeTree : public ITrcDataIn {
                            const CSConfig *pConfig);
   ocsd_err_t removeDecoder(const uint8_t CSID);
 
-  /// The block is the decoder's.  OCSD_ERR_NOT_INIT: its protocol does not count.
+  /// The decoder owns the block.  OCSD_ERR_NOT_INIT: its protocol has no counts.
   ocsd_err_t getDecoderStats(const uint8_t CSID, ocsd_decode_stats_t **p_stats_block);
   ocsd_err_t resetDecoderStats(const uint8_t CSID);
 
-  /// For an unframed tree the ID does not count.  NULL: none.
+  /// For an unframed tree the ID is ignored.  NULL: none.
   DecodeTreeElement *getDecoderElement(const uint8_t CSID) const;
-  /// All elements, by ID.  The two share one place in the list.
+  /// Iterates over all elements, by ID.  Both functions share one position.
   DecodeTreeElement *getFirstElement(uint8_t &elemID);
   DecodeTreeElement *getNextElement(uint8_t &elemID);
 
-  /// For the decoders that are there.
+  /// For present decoders.
   void setInstrDecoder(IInstrDecode *i_instr_decode);
-  /// For the decoders that are there and for those to come; borrowed.
+  /// For present and future decoders; borrowed.
   void setMemAccessI(ITargetMemAccess *i_mem_access);
 
   /// Must come before memory is added.
   ocsd_err_t createMemAccMapper(memacc_mapper_t type = MEMACC_MAP_GLOBAL);
   TrcMemAccMapper *getMemAccMapper() const { return m_default_mapper; }
-  /// Lends a mapper, which the tree does not delete.
+  /// Sets a borrowed mapper, which the tree does not delete.
   void setExternMemAccMapper(TrcMemAccMapper *pMapper);
   const bool hasMemAccMapper() const { return m_default_mapper != 0; }
   void logMappedRanges();
@@ -96,7 +96,7 @@ class DecodeTree : public ITrcDataIn {
   ocsd_err_t addBinFileRegionMemAcc(const ocsd_file_mem_region_t *region_array,
                                     const int num_regions, const ocsd_mem_space_acc_t mem_space,
                                     const std::string &filepath);
-  /// More regions of a file that is there.
+  /// Adds regions of a file that was already added.
   ocsd_err_t updateBinFileRegionMemAcc(const ocsd_file_mem_region_t *region_array,
                                        const int num_regions, const ocsd_mem_space_acc_t mem_space,
                                        const std::string &filepath);

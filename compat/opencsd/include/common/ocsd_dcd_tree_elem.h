@@ -12,7 +12,7 @@ typedef struct _decoder_elements {
   TraceComponent *dcd_handle;
   IDecoderMngr *dcd_mngr;
   ocsd_trace_protocol_t protocol;
-  bool created; /* By the manager, which then destroys it. */
+  bool created; /* Created by the manager, which then destroys it. */
 } decoder_element;
 
 class DecodeTreeElement : protected decoder_element {

@@ -1,4 +1,4 @@
-// An error as an object: how severe, which code, where, and a sentence.
+// An error as an object: severity, code, place and message.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ class ocsdError {
   const std::string &getMessage() const { return m_err_message; }
   const ocsd_err_t getErrorCode() const { return m_error_code; }
   const ocsd_err_severity_t getErrorSeverity() const { return m_sev; }
-  /// OCSD_BAD_TRC_INDEX and OCSD_BAD_CS_SRC_ID where the place is not known.
+  /// OCSD_BAD_TRC_INDEX and OCSD_BAD_CS_SRC_ID if the place is not known.
   const ocsd_trc_index_t getErrorIndex() const { return m_idx; }
   const uint8_t getErrorChanID() const { return m_chan_ID; }
 
@@ -47,7 +47,7 @@ class ocsdError {
 
 #pragma GCC diagnostic pop
 
-/// The text of a data path's answer.
+/// The text of a data path response.
 class ocsdDataRespStr {
  public:
   ocsdDataRespStr(ocsd_datapath_resp_t type) : m_type(type) {}

@@ -1,4 +1,4 @@
-// The error logger that the library uses unless the client brings its own.
+// The error logger that the library uses unless the client sets its own.
 #pragma once
 
 #include <mutex>
@@ -12,8 +12,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// Several trees may log at once, from threads of their own.  What GetLastError() gave holds until
-/// the next error.
+/// Several trees may log at once, each from its own thread.  The result of GetLastError() is valid
+/// until the next error.
 class ocsdDefaultErrorLogger : public ITraceErrorLog {
  public:
   ocsdDefaultErrorLogger();
@@ -27,7 +27,7 @@ class ocsdDefaultErrorLogger : public ITraceErrorLog {
 
   virtual const ocsd_hndl_err_log_t RegisterErrorSource(const std::string &component_name);
 
-  /// Remembered and printed if it is severe enough for the verbosity.
+  /// Stores and prints the error if its severity is within the verbosity.
   virtual void LogError(const ocsd_hndl_err_log_t handle, const ocsdError *Error);
   virtual void LogMessage(const ocsd_hndl_err_log_t handle, const ocsd_err_severity_t filter_level,
                           const std::string &msg);

@@ -1,4 +1,4 @@
-// The register of decoders: the library's own and those that clients bring.
+// The register of decoders: the library's own and those of clients.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 #include "common/ocsd_dcd_mngr_i.h"
 #include "opencsd/ocsd_if_types.h"
 
-/// One of the library's own.
+/// One of the library's own decoders.
 typedef struct built_in_decoder_info {
   IDecoderMngr *pMngr;
   typedef IDecoderMngr *(*CreateMngr)(const char *name);
@@ -26,14 +26,14 @@ class OcsdLibDcdRegister {
   /// Deletes the register and all managers.  No decode tree may be left.
   static void deregisterAllDecoders();
 
-  /// The next of the ten custom protocols; OCSD_PROTOCOL_END when there is none left.
+  /// The next of the ten custom protocols; OCSD_PROTOCOL_END if none is left.
   static const ocsd_trace_protocol_t getNextCustomProtocolID();
   static void releaseLastCustomProtocolID();
 
   /// Takes over the manager.  OCSD_ERR_DCDREG_NAME_REPEAT: the name is taken.
   const ocsd_err_t registerDecoderTypeByName(const std::string &name, IDecoderMngr *p_decoder_fact);
 
-  /// OCSD_ERR_DCDREG_NAME_UNKNOWN, OCSD_ERR_DCDREG_TYPE_UNKNOWN: there is none.
+  /// OCSD_ERR_DCDREG_NAME_UNKNOWN, OCSD_ERR_DCDREG_TYPE_UNKNOWN: there is no such decoder.
   const ocsd_err_t getDecoderMngrByName(const std::string &name, IDecoderMngr **p_decoder_mngr);
   const ocsd_err_t getDecoderMngrByType(const ocsd_trace_protocol_t decoderType,
                                         IDecoderMngr **p_decoder_mngr);
@@ -41,7 +41,7 @@ class OcsdLibDcdRegister {
   const bool isRegisteredDecoder(const std::string &name);
   const bool isRegisteredDecoderType(const ocsd_trace_protocol_t decoderType);
 
-  /// All names, one after the other; false at the end.
+  /// Iterates over all names; false at the end.
   const bool getFirstNamedDecoder(std::string &name);
   const bool getNextNamedDecoder(std::string &name);
 

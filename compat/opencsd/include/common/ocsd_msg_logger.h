@@ -7,7 +7,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// Where a client takes the messages itself.
+/// Implemented by clients that receive the messages themselves.
 class ocsdMsgLogStrOutI {
  public:
   ocsdMsgLogStrOutI() {}
@@ -28,21 +28,21 @@ class ocsdMsgLogger {
     OUT_STR_CB = 8
   } output_opts;
 
-  /// Any of the above, ored; OUT_STDOUT at first.
+  /// Any combination of the above; initially OUT_STDOUT.
   void setLogOpts(int logOpts);
   const int getLogOpts() const { return m_outFlags; }
 
-  /// Also switches the file on; NULL and "" switch it off.  It is opened with the first message,
-  /// and appended to.  At first: ocsd_trace_decode.log, off.
+  /// Also switches the file on; NULL and "" switch it off.  It is opened at the first message,
+  /// for append.  Initially ocsd_trace_decode.log, switched off.
   void setLogFileName(const char *fileName);
 
   /// Also switches the function on; NULL switches it off.  It is borrowed.
   void setStrOutFn(ocsdMsgLogStrOutI *p_IstrOut);
 
-  /// As it is, without a newline of its own: standard output, standard error, file, function.
+  /// Prints it unchanged, without a newline: standard output, standard error, file, function.
   void LogMsg(const std::string &msg);
 
-  /// Somewhere it is printed.
+  /// At least one output is on.
   const bool isLogging() const {
     return (m_outFlags & (OUT_FILE | OUT_STDERR | OUT_STDOUT)) != 0 ||
            ((m_outFlags & OUT_STR_CB) != 0 && m_pOutStrI != 0);

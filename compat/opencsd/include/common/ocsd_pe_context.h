@@ -1,4 +1,4 @@
-// The state of a core, with checks whether its parts are known.
+// The state of a core, and whether its parts are known.
 #pragma once
 
 #include "opencsd/ocsd_if_types.h"

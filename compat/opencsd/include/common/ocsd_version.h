@@ -1,4 +1,4 @@
-// Which version of the interface the library has.
+// The version of the interface that the library has.
 #pragma once
 
 #include "opencsd/ocsd_if_types.h"

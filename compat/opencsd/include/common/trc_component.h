@@ -36,13 +36,13 @@ class TraceComponent {
 
   componentAttachPt<ITraceErrorLog> *getErrorLogAttachPt() { return &m_error_logger; }
 
-  /// OCSD_OPFLG_ bits.  OCSD_ERR_INVALID_PARAM_VAL: some that this component does not support; the
-  /// old ones stay then.
+  /// OCSD_OPFLG_ bits.  OCSD_ERR_INVALID_PARAM_VAL: this component does not support all of them;
+  /// the old ones stay.
   ocsd_err_t setComponentOpMode(uint32_t op_flags);
   const uint32_t getComponentOpMode() const { return m_op_flags; }
   const uint32_t getSupportedOpModes() const { return m_supported_op_flags; }
 
-  /// The component that works together with this one: of a full decoder, its packet processor.
+  /// The component that works with this one: for a full decoder, its packet processor.
   void setAssocComponent(TraceComponent *assocComp) { m_assocComp = assocComp; }
   TraceComponent *getAssocComponent() { return m_assocComp; }
 

@@ -1,4 +1,4 @@
-// What the registers of every trace source say.
+// The register values that every trace source has.
 #pragma once
 
 #include "opencsd/ocsd_if_types.h"

@@ -1,4 +1,4 @@
-// Takes CoreSight frames apart: one stream of bytes per trace ID.
+// Unpacks CoreSight frames: one stream of bytes per trace ID.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ class TraceFmtDcdImpl;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// Usable by itself: Init(), Configure(), attach, then data.
+/// Can be used on its own: Init(), Configure(), attach, then data.
 class TraceFormatterFrameDecoder : public ITrcDataIn {
  public:
   TraceFormatterFrameDecoder();
@@ -27,7 +27,7 @@ class TraceFormatterFrameDecoder : public ITrcDataIn {
                                            const uint32_t dataBlockSize, const uint8_t *pDataBlock,
                                            uint32_t *numBytesProcessed);
 
-  /// Where the bytes of `ID` go; NULL from 128 on.
+  /// The attach point for the bytes of `ID`; NULL from 128 on.
   componentAttachPt<ITrcDataIn> *getIDStreamAttachPt(uint8_t ID);
   componentAttachPt<ITrcRawFrameIn> *getTrcRawFrameAttachPt();
   componentAttachPt<ITrcSrcIndexCreator> *getTrcSrcIndexAttachPt();
@@ -35,12 +35,12 @@ class TraceFormatterFrameDecoder : public ITrcDataIn {
 
   ocsd_err_t Init();
 
-  /// OCSD_DFRMTR_ flags.  OCSD_ERR_INVALID_PARAM_VAL: unknown flags, none, or such as exclude each
-  /// other; the old ones stay then.
+  /// OCSD_DFRMTR_ flags.  OCSD_ERR_INVALID_PARAM_VAL: unknown flags, no flags, or flags that
+  /// exclude each other; the old ones stay.
   ocsd_err_t Configure(uint32_t cfg_flags);
   const uint32_t getConfigFlags() const;
 
-  /// Which IDs are passed on.  OCSD_ERR_INVALID_ID from 128 on.
+  /// Selects the IDs that are passed on.  OCSD_ERR_INVALID_ID from 128 on.
   ocsd_err_t OutputFilterIDs(std::vector<uint8_t> &id_list, bool bEnable);
   ocsd_err_t OutputFilterAllIDs(bool bEnable);
 

@@ -18,10 +18,11 @@ class OcsdTraceElement : public trcPrintableElem, public ocsd_generic_trace_elem
   OcsdTraceElement &operator=(const OcsdTraceElement &) = default;
   virtual ~OcsdTraceElement() {}
 
-  /// All of it back to the start, context too.
+  /// Resets everything, including the context.
   void init();
 
-  /// A new element of this type: flags and extended data are forgotten; updateType() keeps them.
+  /// Begins a new element of this type: flags and extended data are cleared; updateType() keeps
+  /// them.
   void setType(const ocsd_gen_trc_elem_t type);
   void updateType(const ocsd_gen_trc_elem_t type);
 
@@ -42,7 +43,7 @@ class OcsdTraceElement : public trcPrintableElem, public ocsd_generic_trace_elem
   void setAddrStart(const ocsd_vaddr_t start) { st_addr = start; }
   void setLastInstrCond(const int is_cond) { last_instr_cond = is_cond != 0 ? 1 : 0; }
   void setSWTInfo(const ocsd_swt_info_t swt_info) { sw_trace_info = swt_info; }
-  /// The data is the caller's and must live as long as the element is looked at.
+  /// The caller owns the data, which must live as long as the element is used.
   void setExtendedDataPtr(const void *data_ptr);
   void setITEInfo(const trace_sw_ite_t sw_instrumentation) { sw_ite = sw_instrumentation; }
   void setSWT_ITMInfo(const swt_itm_info itm_info) { swt_itm = itm_info; }
@@ -55,7 +56,7 @@ class OcsdTraceElement : public trcPrintableElem, public ocsd_generic_trace_elem
   const ocsd_gen_trc_elem_t getType() const { return elem_type; }
   const ocsd_pe_context &getContext() const { return context; }
 
-  /// Takes over what holds from element to element: instruction set and context.
+  /// Copies what persists from element to element: instruction set and context.
   void copyPersistentData(const OcsdTraceElement &src);
 
  private:

@@ -1,4 +1,4 @@
-// Packet decoders: packets in, generic elements out.  The base of the library's own and of a
+// Packet decoders: from packets to generic elements.  The base of the library's own and of a
 // client's.
 #pragma once
 
@@ -38,15 +38,15 @@ class TrcPktDecodeI : public TraceComponent {
   componentAttachPt<ITargetMemAccess> *getMemoryAccessAttachPt() { return &m_mem_access; }
   componentAttachPt<IInstrDecode> *getInstrDecodeAttachPt() { return &m_instr_decode; }
 
-  /// Whether decoding needs the program; a decoder of software trace says no to both.
+  /// Whether decoding needs the program; a decoder of software trace needs neither.
   void setUsesMemAccess(bool bUsesMemaccess) { m_uses_memaccess = bUsesMemaccess; }
   const bool getUsesMemAccess() const { return m_uses_memaccess; }
   void setUsesIDecode(bool bUsesIDecode) { m_uses_idecode = bUsesIDecode; }
   const bool getUsesIDecode() const { return m_uses_idecode; }
 
  protected:
-  /// What a protocol does.  processPacket() finds its packet in m_curr_packet_in, its place in
-  /// m_index_curr_pkt.
+  /// Implemented by each protocol.  processPacket() finds its packet in m_curr_packet_in, its index
+  /// in m_index_curr_pkt.
   virtual ocsd_datapath_resp_t processPacket() = 0;
   virtual ocsd_datapath_resp_t onEOT() = 0;
   virtual ocsd_datapath_resp_t onReset() = 0;
@@ -54,10 +54,10 @@ class TrcPktDecodeI : public TraceComponent {
   virtual ocsd_err_t onProtocolConfig() = 0;
   virtual const uint8_t getCoreSightTraceID() = 0;
 
-  /// Configuration and all interfaces that are needed are there; else init_err_msg says what is
-  /// not.
+  /// True if the configuration and all required interfaces are set; otherwise init_err_msg says
+  /// what is not.
   const bool checkInit();
-  /// Called once, when checkInit() says yes for the first time.
+  /// Called once, when checkInit() returns true for the first time.
   virtual void onFirstInitOK() {}
 
   ocsd_datapath_resp_t outputTraceElement(const OcsdTraceElement &elem) {

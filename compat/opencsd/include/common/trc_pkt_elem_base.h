@@ -1,4 +1,4 @@
-// The base of the packet classes: the way to the C structure.
+// The base of the packet classes: gives the C structure.
 #pragma once
 
 class TrcPacketBase {

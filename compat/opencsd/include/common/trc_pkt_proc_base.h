@@ -1,4 +1,4 @@
-// Packet processors: bytes in, packets out.  The base of the library's own and of a client's.
+// Packet processors: from bytes to packets.  The base of the library's own and of a client's.
 #pragma once
 
 #include <vector>
@@ -26,12 +26,12 @@ class TrcPktProcI : public TraceComponent, public ITrcDataIn {
                                            const uint32_t dataBlockSize, const uint8_t *pDataBlock,
                                            uint32_t *numBytesProcessed) = 0;
 
-  /// OCSD_ERR_NOT_INIT where the protocol has no counts.  The block is the processor's.
+  /// OCSD_ERR_NOT_INIT if the protocol has no counts.  The processor owns the block.
   virtual ocsd_err_t getStatsBlock(ocsd_decode_stats_t **pp_stats) = 0;
   virtual void resetStats() = 0;
 
  protected:
-  /// What a protocol does.  The block is not empty and the counter is there.
+  /// Implemented by each protocol.  The block is not empty, and the counter is not NULL.
   virtual ocsd_datapath_resp_t processData(const ocsd_trc_index_t index,
                                            const uint32_t dataBlockSize, const uint8_t *pDataBlock,
                                            uint32_t *numBytesProcessed) = 0;
@@ -39,7 +39,7 @@ class TrcPktProcI : public TraceComponent, public ITrcDataIn {
   virtual ocsd_datapath_resp_t onReset() = 0;
   virtual ocsd_datapath_resp_t onFlush() = 0;
   virtual ocsd_err_t onProtocolConfig() = 0;
-  /// The packet that is being output is a bad one.
+  /// The packet that is being output is bad.
   virtual const bool isBadPacket() const = 0;
 };
 
@@ -80,14 +80,14 @@ class TrcPktProcBase : public TrcPktProcI {
   virtual void resetStats() { statsClear(); }
 
  protected:
-  /// To the sink; bad packets unless they are not to be passed on.
+  /// Passes a packet to the sink; a bad one only if bad packets are to be passed on.
   ocsd_datapath_resp_t outputDecodedPacket(const ocsd_trc_index_t index_sop, const P *pkt);
-  /// To the monitor; nothing for packets of no bytes.
+  /// Passes a packet to the monitor, unless it has no bytes.
   void outputRawPacketToMonitor(const ocsd_trc_index_t index_sop, const P *pkt, const uint32_t size,
                                 const uint8_t *p_data);
   void indexPacket(const ocsd_trc_index_t index_sop, const Pt *packet_type);
 
-  /// Indexer, monitor, sink.
+  /// Passes a packet to the indexer, the monitor and the sink, in this order.
   ocsd_datapath_resp_t outputOnAllInterfaces(const ocsd_trc_index_t index_sop, const P *pkt,
                                              const Pt *pkt_type, std::vector<uint8_t> &pktdata);
   ocsd_datapath_resp_t outputOnAllInterfaces(const ocsd_trc_index_t index_sop, const P *pkt,
@@ -101,14 +101,14 @@ class TrcPktProcBase : public TrcPktProcI {
     m_config = 0;
   }
 
-  /// There is a configuration, and somebody who wants the packets.
+  /// There is a configuration, and a receiver of the packets.
   const bool checkInit() {
     if (!m_b_is_init)
       m_b_is_init = m_config != 0 && (m_pkt_out_i.hasAttached() || m_pkt_raw_mon_i.hasAttached());
     return m_b_is_init;
   }
 
-  // For protocols that count; statsInit() says that this one does.
+  // For protocols with counts; statsInit() says that this is one.
   void statsAddTotalCount(const uint64_t count) { m_stats.channel_total += count; }
   void statsAddUnsyncCount(const uint64_t count) { m_stats.channel_unsynced += count; }
   void statsAddBadSeqCount(const uint32_t count) { m_stats.bad_sequence_errs += count; }

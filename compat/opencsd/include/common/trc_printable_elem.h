@@ -1,4 +1,4 @@
-// Packets and elements that can say what they are.
+// Packets and elements that have a text.
 #pragma once
 
 #include <stdint.h>
@@ -11,11 +11,11 @@ class trcPrintableElem {
   virtual ~trcPrintableElem() {}
 
   virtual void toString(std::string &str) const;
-  /// With options of the class; the text is the same where there are none.
+  /// With options of the class; without options, the text is the same.
   virtual void toStringFmt(const uint32_t fmtFlags, std::string &str) const;
 
-  /// A value of `valTotalBitSize` bits, of which the low `valValidBits` are known: hexadecimal with
-  /// "?" for digits that are not, or decimal.  `updateBits` > 0 adds which bits are new.
+  /// A value of `valTotalBitSize` bits whose low `valValidBits` bits are known: hexadecimal with
+  /// "?" for unknown digits, or decimal.  `updateBits` > 0 adds which bits are new.
   static void getValStr(std::string &valStr, const int valTotalBitSize, const int valValidBits,
                         const uint64_t value, const bool asHex = true, const int updateBits = 0);
 };

@@ -5,7 +5,7 @@
 #include "interfaces/trc_instr_decode_i.h"
 #include "opencsd/ocsd_if_types.h"
 
-/// OPENCSD_ERR_ON_AA64_BAD_OPCODE, set to anything: see setAA64_errOnBadOpcode().
+/// OPENCSD_ERR_ON_AA64_BAD_OPCODE, set to any value: see setAA64_errOnBadOpcode().
 #define OCSD_ENV_ERR_ON_AA64_BAD_OPCODE "OPENCSD_ERR_ON_AA64_BAD_OPCODE"
 
 class TrcIDecode : public IInstrDecode {
@@ -19,10 +19,10 @@ class TrcIDecode : public IInstrDecode {
   /// A64 opcodes whose upper half is zero are an error: OCSD_ERR_INVALID_OPCODE.
   void setAA64_errOnBadOpcode(bool bSet) { aa64_err_bad_opcode = bSet; }
   bool errOnBadOpcode() const { return aa64_err_bad_opcode; }
-  /// The same, if the environment says so.
+  /// The same, if the environment variable is set.
   void envSetAA64_errOnBadOpcode();
 
-  /// A message to the logger, for those who debug decoders.
+  /// Sends a message to the logger, for debugging decoders.
   static void dbgLogMsg(const char *msg);
   /// The logger is borrowed.
   static void setErrLogger(ITraceErrorLog *err_log);

@@ -1,4 +1,4 @@
-// Where raw trace bytes go in: the frame decoder, a packet processor, a decode tree.
+// The input of raw trace bytes: the frame decoder, a packet processor or a decode tree.
 #pragma once
 
 #include "opencsd/ocsd_if_types.h"
@@ -8,8 +8,8 @@ class ITrcDataIn {
   ITrcDataIn() {}
   virtual ~ITrcDataIn() {}
 
-  /// OCSD_OP_DATA needs a block and a counter, which gets the number of bytes used.  The other
-  /// operations ignore all but `op`.  After a WAIT answer: OCSD_OP_FLUSH until the answer is not
+  /// OCSD_OP_DATA needs a block and a counter, which gets the number of used bytes.  The other
+  /// operations ignore everything but `op`.  After a WAIT response: OCSD_OP_FLUSH until it is not
   /// WAIT, then the bytes that were not used.
   virtual ocsd_datapath_resp_t TraceDataIn(const ocsd_datapath_op_t op,
                                            const ocsd_trc_index_t index,

@@ -1,4 +1,4 @@
-// Sees frames as they are taken apart.
+// Sees frames as they are unpacked.
 #pragma once
 
 #include "opencsd/ocsd_if_types.h"
@@ -8,7 +8,7 @@ class ITrcRawFrameIn {
   ITrcRawFrameIn() {}
   virtual ~ITrcRawFrameIn() {}
 
-  /// `traceID` counts for OCSD_FRM_ID_DATA only.  For operations other than OCSD_OP_DATA all other
+  /// `traceID` is used only for OCSD_FRM_ID_DATA.  For operations other than OCSD_OP_DATA all other
   /// arguments are 0.
   virtual ocsd_err_t TraceRawFrameIn(const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
                                      const ocsd_rawframe_elem_t frame_element,

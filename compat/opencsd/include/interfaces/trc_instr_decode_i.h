@@ -8,6 +8,6 @@ class IInstrDecode {
   IInstrDecode() {}
   virtual ~IInstrDecode() {}
 
-  /// Fills in what `instr_info` says of its opcode.
+  /// Fills in the properties of the opcode in `instr_info`.
   virtual ocsd_err_t DecodeInstruction(ocsd_instr_info *instr_info) = 0;
 };

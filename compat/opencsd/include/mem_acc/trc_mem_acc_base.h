@@ -30,11 +30,11 @@ class TrcMemAccessorBase {
 
   virtual const bool addrInRange(const ocsd_vaddr_t s_address) const;
   virtual const bool addrStartOfRange(const ocsd_vaddr_t s_address) const;
-  /// How many of `reqBytes` bytes from the address on are in the range.
+  /// The number of the `reqBytes` bytes from the address on that are in the range.
   virtual const uint32_t bytesInRange(const ocsd_vaddr_t s_address, const uint32_t reqBytes) const;
   virtual const bool overLapRange(const TrcMemAccessorBase *p_test_acc) const;
 
-  /// Reads up to `reqBytes` bytes; answers how many: 0 where it has none.
+  /// Reads up to `reqBytes` bytes and returns the number read; 0: none.
   virtual const uint32_t readBytes(const ocsd_vaddr_t s_address,
                                    const ocsd_mem_space_acc_t memSpace, const uint8_t trcID,
                                    const uint32_t reqBytes, uint8_t *byteBuffer) = 0;
@@ -43,7 +43,7 @@ class TrcMemAccessorBase {
 
   const enum MemAccTypes getType() const { return m_type; }
 
-  /// OCSD_MEM_SPACE_ANY at first.
+  /// Initially OCSD_MEM_SPACE_ANY.
   void setMemSpace(ocsd_mem_space_acc_t memSpace) { m_mem_space = memSpace; }
   const ocsd_mem_space_acc_t getMemSpace() const { return m_mem_space; }
   const bool inMemSpace(const ocsd_mem_space_acc_t mem_space) const {
@@ -73,7 +73,7 @@ class TrcMemAccFactory {
   static ocsd_err_t CreateBufferAccessor(TrcMemAccessorBase **pAccessor,
                                          const ocsd_vaddr_t s_address, const uint8_t *p_buffer,
                                          const uint32_t size);
-  /// As TrcMemAccessorFile::createFileAccessor().
+  /// Like TrcMemAccessorFile::createFileAccessor().
   static ocsd_err_t CreateFileAccessor(TrcMemAccessorBase **pAccessor,
                                        const std::string &pathToFile, ocsd_vaddr_t startAddr,
                                        size_t offset = 0, size_t size = 0);

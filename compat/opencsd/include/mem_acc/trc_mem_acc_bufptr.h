@@ -1,4 +1,4 @@
-// Memory in a buffer of the client's.
+// Memory in a buffer of the client.
 #pragma once
 
 #include "mem_acc/trc_mem_acc_base.h"

@@ -1,4 +1,4 @@
-// Remembers pages of memory that accessors answered with.
+// Caches pages of memory that accessors gave.
 #pragma once
 
 #include <stdint.h>
@@ -37,11 +37,12 @@ class TrcMemAccCache {
   TrcMemAccCache();
   ~TrcMemAccCache();
 
-  /// Off at first.
+  /// Initially off.
   ocsd_err_t enableCaching(bool bEnable);
 
-  /// Bytes of a page and number of pages.  Outside the limits above: OCSD_ERR_INVALID_PARAM_VAL
-  /// with `err_on_limit`, else the limit.  All pages are forgotten if anything changes.
+  /// Sets the size of a page and the number of pages.  Outside the limits:
+  /// OCSD_ERR_INVALID_PARAM_VAL with `err_on_limit`; without it the limit is used.  All pages
+  /// are forgotten if anything changes.
   ocsd_err_t setCacheSizes(const uint16_t page_size, const int nr_pages,
                            const bool err_on_limit = false);
 
@@ -54,17 +55,17 @@ class TrcMemAccCache {
   void invalidateByTraceID(int8_t trcID);
   void clearPage(cache_block_t *page);
 
-  /// Answers from a page, after reading one from the accessor where there was none.  `*numBytes`
-  /// gets less than asked for where the accessor has less.
+  /// Reads from a page, which is first read from the accessor if there is none.  `*numBytes`
+  /// gets less than requested if the accessor has less.
   ocsd_err_t readBytesFromCache(TrcMemAccessorBase *p_accessor, const ocsd_vaddr_t address,
                                 const ocsd_mem_space_acc_t mem_space, const uint8_t trcID,
                                 uint32_t *numBytes, uint8_t *byteBuffer);
 
   void setErrorLog(ITraceErrorLog *log) { m_err_log = log; }
-  /// Hits and misses, as a message.
+  /// Logs hits and misses as a message.
   void logAndClearCounts();
 
-  /// What the environment asks for, within the limits; the arguments keep what it does not say.
+  /// Reads the environment, within the limits; arguments that it does not set keep their values.
   static void getenvMemaccCacheSizes(bool &enable, int &page_size, int &num_pages);
 
  private:

@@ -1,4 +1,4 @@
-// Memory that a client reads itself: by a function, with or without trace ID, or a class.
+// Memory that a client reads itself, by a function, with or without trace ID, or a class.
 #pragma once
 
 #include "mem_acc/trc_mem_acc_base.h"
@@ -8,7 +8,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// What was set last is called.
+/// Calls the function or class that was set last.
 class TrcMemAccCB : public TrcMemAccessorBase {
  public:
   TrcMemAccCB(const ocsd_vaddr_t s_address, const ocsd_vaddr_t e_address,

@@ -1,4 +1,4 @@
-// Memory that a client reads itself: as a class.
+// Memory that a client reads itself, by a class.
 #pragma once
 
 #include "opencsd/ocsd_if_types.h"
@@ -11,7 +11,7 @@ class TrcMemAccCBIF {
   TrcMemAccCBIF() {}
   virtual ~TrcMemAccCBIF() {}
 
-  /// Reads up to `reqBytes` bytes; answers how many: 0 where it has none.
+  /// Reads up to `reqBytes` bytes and returns the number read; 0: none.
   virtual const uint32_t readBytes(const ocsd_vaddr_t s_address,
                                    const ocsd_mem_space_acc_t memSpace, const uint32_t reqBytes,
                                    uint8_t *byteBuffer) = 0;

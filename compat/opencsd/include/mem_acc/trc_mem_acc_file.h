@@ -12,7 +12,7 @@ class TrcMemAccFileImage;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// One part of a file: its range of addresses, and where it is in the file.
+/// One part of a file: its range of addresses and its position in the file.
 class FileRegionMemAccessor : public TrcMemAccessorBase {
  public:
   FileRegionMemAccessor() : TrcMemAccessorBase(MEMACC_FILE), m_file_offset(0) {}
@@ -23,7 +23,7 @@ class FileRegionMemAccessor : public TrcMemAccessorBase {
 
   bool operator<(const FileRegionMemAccessor &rhs) { return m_startAddress < rhs.m_startAddress; }
 
-  /// The file does the reading.
+  /// The file accessor reads instead.
   virtual const uint32_t readBytes(const ocsd_vaddr_t, const ocsd_mem_space_acc_t, const uint8_t,
                                    const uint32_t, uint8_t *) {
     return 0;
@@ -68,10 +68,10 @@ class TrcMemAccessorFile : public TrcMemAccessorBase {
 
   /// `size` 0: to the end of the file, rounded down to an even size.
   /// OCSD_ERR_MEM_ACC_FILE_NOT_FOUND; OCSD_ERR_MEM_ACC_FILE_DIFF_RANGE: the path is in use with
-  /// another start address; OCSD_ERR_MEM_ACC_RANGE_INVALID: no range, or not in the file.
+  /// another start address; OCSD_ERR_MEM_ACC_RANGE_INVALID: not a range, or not in the file.
   static ocsd_err_t createFileAccessor(TrcMemAccessorFile **p_acc, const std::string &pathToFile,
                                        ocsd_vaddr_t startAddr, size_t offset = 0, size_t size = 0);
-  /// With the last user, the accessor goes.
+  /// The last user's call destroys the accessor.
   static void destroyFileAccessor(TrcMemAccessorFile *p_accessor);
   static const bool isExistingFileAccessor(const std::string &pathToFile);
   static TrcMemAccessorFile *getExistingFileAccessor(const std::string &pathToFile);

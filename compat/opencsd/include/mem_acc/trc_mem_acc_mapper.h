@@ -1,4 +1,4 @@
-// Which accessor has which address.
+// Finds the accessor of an address.
 #pragma once
 
 #include <cstddef>
@@ -47,16 +47,16 @@ class TrcMemAccMapper : public ITargetMemAccess {
     return m_cache.setCacheSizes(page_size, num_pages, err_on_limit);
   }
 
-  /// Changes with each accessor that is added or removed; no two mappers have the same.
+  /// Changes with each accessor that is added or removed; differs between mappers.
   const uint32_t getGeneration() const { return m_generation; }
-  /// An accessor that is there has got another range.
+  /// Call it when the range of an added accessor has changed.
   void accessorsChanged();
 
  protected:
   /// Makes the accessor of an address the current one.
   virtual bool findAccessor(const ocsd_vaddr_t address, const ocsd_mem_space_acc_t mem_space,
                             const uint8_t cs_trace_id) = 0;
-  /// The current one has this address.
+  /// The current accessor has this address.
   virtual bool readFromCurrent(const ocsd_vaddr_t address, const ocsd_mem_space_acc_t mem_space,
                                const uint8_t cs_trace_id) = 0;
   virtual TrcMemAccessorBase *getFirstAccessor() = 0;
@@ -87,7 +87,7 @@ class TrcMemAccMapGlobalSpace : public TrcMemAccMapper {
   virtual ocsd_err_t AddAccessor(TrcMemAccessorBase *p_accessor, const uint8_t cs_trace_id);
   virtual void logMappedRanges();
 
-  /// In the order in which they came.
+  /// In the order in which they were added.
   const std::vector<TrcMemAccessorBase *> &getAccessors() const { return m_acc_global; }
 
  protected:

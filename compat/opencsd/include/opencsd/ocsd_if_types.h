@@ -1,6 +1,6 @@
 /*
  * The types that every part of the OpenCSD interface shares: trace indexes and IDs, error codes,
- * data path operations and answers, cores and instructions, memory, decoder names and flags.
+ * data path operations and responses, cores and instructions, memory, decoder names and flags.
  * Names, values and layouts are those of OpenCSD 1.8.0; they do not change.
  */
 #ifndef OPENCSD_OCSD_IF_TYPES_H
@@ -20,7 +20,7 @@
 
 /* -- Trace indexes and source IDs. --------------------------------------------------------------*/
 
-/* Byte offset in the trace.  The library is built with 32 bits; 64 bits are for builds of one's own
+/* Byte offset in the trace.  The library is built with 32 bits; 64 bits are for custom builds
  * in which both sides define ENABLE_LARGE_TRACE_SOURCES. */
 #ifdef ENABLE_LARGE_TRACE_SOURCES
 typedef uint64_t ocsd_trc_index_t;
@@ -40,7 +40,7 @@ typedef uint32_t ocsd_trc_index_t;
 
 /* -- Errors. ------------------------------------------------------------------------------------*/
 
-/* What a function answers; OCSD_OK is success.  ocsd_err_str() has a sentence for each. */
+/* The result of a function; OCSD_OK is success.  ocsd_err_str() has a sentence for each. */
 typedef enum _ocsd_err_t {
   OCSD_OK = 0,
   OCSD_ERR_FAIL = 1,
@@ -97,7 +97,7 @@ typedef unsigned int ocsd_hndl_rdr_t;
 typedef unsigned int ocsd_hndl_err_log_t;
 #define OCSD_INVALID_HANDLE ((unsigned int)-1)
 
-/* Severity of an error, and how verbose a logger is. */
+/* Severity of an error, and verbosity of a logger. */
 typedef enum _ocsd_err_severity_t {
   OCSD_ERR_SEV_NONE = 0,
   OCSD_ERR_SEV_ERROR = 1,
@@ -107,7 +107,7 @@ typedef enum _ocsd_err_severity_t {
 
 /* -- Data path. ---------------------------------------------------------------------------------*/
 
-/* What is asked of the data path. */
+/* Operations of the data path. */
 typedef enum _ocsd_datapath_op_t {
   OCSD_OP_DATA = 0,
   OCSD_OP_EOT = 1,
@@ -115,7 +115,7 @@ typedef enum _ocsd_datapath_op_t {
   OCSD_OP_RESET = 3
 } ocsd_datapath_op_t;
 
-/* What the data path answers.  After a WAIT, OCSD_OP_FLUSH until the answer is not WAIT. */
+/* Responses of the data path.  After a WAIT, OCSD_OP_FLUSH until the response is not WAIT. */
 typedef enum _ocsd_datapath_resp_t {
   OCSD_RESP_CONT = 0,
   OCSD_RESP_WARN_CONT = 1,
@@ -152,7 +152,7 @@ typedef enum _ocsd_dcd_tree_src_t {
   OCSD_TRC_SRC_SINGLE = 1
 } ocsd_dcd_tree_src_t;
 
-/* How frames are laid out: flags for the making of a decode tree. */
+/* The layout of frames: flags for making a decode tree. */
 #define OCSD_DFRMTR_HAS_FSYNCS 0x01        /* Full syncs between frames. */
 #define OCSD_DFRMTR_HAS_HSYNCS 0x02        /* Half syncs in frames. */
 #define OCSD_DFRMTR_FRAME_MEM_ALIGN 0x04   /* No syncs: a frame in each 16 bytes. */
@@ -169,12 +169,12 @@ typedef enum _ocsd_dcd_tree_src_t {
 #define OCSD_CMPNAME_PREFIX_PKTPROC "PKTP"
 #define OCSD_CMPNAME_PREFIX_PKTDEC "PDEC"
 
-/* Flags for the making of a decoder: one of the first two must be given. */
+/* Flags for making a decoder: one of the first two must be given. */
 #define OCSD_CREATE_FLG_PACKET_PROC 0x01  /* Packets only. */
 #define OCSD_CREATE_FLG_FULL_DECODER 0x02 /* Packets and generic elements. */
 #define OCSD_CREATE_FLG_INST_ID 0x04      /* The component's name gets the trace ID. */
 
-/* What happens to bad packets, ored to the flags above. */
+/* The handling of bad packets, combined with the flags above. */
 #define OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS 0x00000010
 #define OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS 0x00000020
 #define OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS 0x00000040
@@ -183,7 +183,7 @@ typedef enum _ocsd_dcd_tree_src_t {
   (OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS | OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS | \
    OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS | OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS)
 
-/* How strictly a decoder checks trace against program. */
+/* How strictly a decoder compares the trace with the program. */
 #define OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS 0x00000100
 #define OCSD_OPFLG_PKTDEC_HALT_BAD_PKTS 0x00000200
 #define OCSD_OPFLG_N_UNCOND_DIR_BR_CHK 0x00000400
@@ -195,7 +195,7 @@ typedef enum _ocsd_dcd_tree_src_t {
    OCSD_OPFLG_N_UNCOND_DIR_BR_CHK | OCSD_OPFLG_STRICT_N_UNCOND_BR_CHK | \
    OCSD_OPFLG_CHK_RANGE_CONTINUE | OCSD_OPFLG_N_UNCOND_CHK_NO_THUMB)
 
-/* The bits that mean something else for each protocol. */
+/* The bits whose meaning depends on the protocol. */
 #define OCSD_OPFLG_COMP_MODE_MASK 0xFFFF0000
 
 /* Names of the decoders, for ocsd_dt_create_decoder(). */
@@ -306,7 +306,7 @@ typedef enum _ocsd_ex_level {
 
 /* -- Instructions. ------------------------------------------------------------------------------*/
 
-/* Kinds of instruction; all but OTHER are waypoints. */
+/* Kinds of instruction; all except OTHER are waypoints. */
 typedef enum _ocsd_instr_type {
   OCSD_INSTR_OTHER = 0,
   OCSD_INSTR_BR = 1,
@@ -325,9 +325,9 @@ typedef enum _ocsd_instr_subtype {
   OCSD_S_INSTR_V7_IMPLIED_RET = 4
 } ocsd_instr_subtype;
 
-/* One instruction, for and from the instruction decoder. */
+/* One instruction: input and output of the instruction decoder. */
 typedef struct _ocsd_instr_info {
-  /* Given by the caller. */
+  /* Set by the caller. */
   ocsd_arch_profile_t pe_type;
   ocsd_isa isa;
   ocsd_vaddr_t instr_addr;
@@ -336,7 +336,7 @@ typedef struct _ocsd_instr_info {
   uint8_t wfi_wfe_branch;    /* WFI and WFE count as branches. */
   uint8_t track_it_block;    /* Follow Thumb IT blocks; new since 1.3.3. */
 
-  /* Found by the decoder. */
+  /* Set by the decoder. */
   ocsd_instr_type type;
   ocsd_vaddr_t branch_addr; /* The target of a direct branch. */
   ocsd_isa next_isa;        /* After a taken branch. */
@@ -380,12 +380,12 @@ typedef enum _ocsd_mem_space_acc_t {
 } ocsd_mem_space_acc_t;
 
 /* Reads the memory of the traced program for the library: puts at most `reqBytes` bytes from
- * `address` on into `byteBuffer` and answers how many; 0: not readable. */
+ * `address` on into `byteBuffer` and returns their number; 0: not readable. */
 typedef uint32_t (*Fn_MemAcc_CB)(const void *p_context, const ocsd_vaddr_t address,
                                  const ocsd_mem_space_acc_t mem_space, const uint32_t reqBytes,
                                  uint8_t *byteBuffer);
 
-/* The same, and says whose trace needs it. */
+/* The same, with the trace ID that needs it. */
 typedef uint32_t (*Fn_MemAccID_CB)(const void *p_context, const ocsd_vaddr_t address,
                                    const ocsd_mem_space_acc_t mem_space, const uint8_t trcID,
                                    const uint32_t reqBytes, uint8_t *byteBuffer);
@@ -399,7 +399,7 @@ typedef struct _ocsd_file_mem_region {
 
 /* -- Software trace. ----------------------------------------------------------------------------*/
 
-/* What an STM packet was; the payload follows separately. */
+/* The kind of an STM packet; the payload is separate. */
 typedef struct _ocsd_swt_info {
   uint16_t swt_master_id;
   uint16_t swt_channel_id;
@@ -424,7 +424,7 @@ typedef struct _ocsd_swt_info {
 
 /* -- Statistics. --------------------------------------------------------------------------------*/
 
-/* Bytes that the frame layer has seen; the five add up to all of them. */
+/* Bytes that the frame layer has seen; the sum of the five is their total. */
 typedef struct _ocsd_demux_stats {
   uint64_t valid_id_bytes; /* To a decoder. */
   uint64_t no_id_bytes;    /* IDs without a decoder. */
@@ -433,7 +433,7 @@ typedef struct _ocsd_demux_stats {
   uint64_t frame_bytes;      /* IDs, flags and syncs. */
 } ocsd_demux_stats_t;
 
-/* Counts of one decoder; `version` and `revision` say what the library filled in. */
+/* Counts of one decoder; `version` and `revision` say which ones the library fills in. */
 typedef struct _ocsd_decode_stats {
   uint32_t version;
   uint16_t revision;

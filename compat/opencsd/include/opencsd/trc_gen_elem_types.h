@@ -1,5 +1,5 @@
 /*
- * The generic trace element: what a decoder of any protocol delivers.
+ * The generic trace element, which the decoders of all protocols give.
  */
 #ifndef OPENCSD_TRC_GEN_ELEM_TYPES_H
 #define OPENCSD_TRC_GEN_ELEM_TYPES_H
@@ -71,13 +71,13 @@ typedef enum _memtrans_t {
   OCSD_MEM_TRANS_FAIL = 3
 } trace_memtrans_t;
 
-/* Software's own trace: the value that an instrumentation instruction wrote. */
+/* Software trace: the value that an instrumentation instruction wrote. */
 typedef struct _sw_ite_t {
   uint8_t el;
   uint64_t value;
 } trace_sw_ite_t;
 
-/* What an ITM element is; of the timestamps, all but TS_GLOBAL are local. */
+/* The kind of an ITM element; all timestamps except TS_GLOBAL are local. */
 typedef enum _swt_itm_type {
   SWIT_PAYLOAD = 0,
   DWT_PAYLOAD = 1,
@@ -90,13 +90,13 @@ typedef enum _swt_itm_type {
 
 typedef struct _swt_itm_info {
   swt_itm_type pkt_type;
-  uint8_t payload_src_id; /* Stimulus port, or what hardware it is from. */
+  uint8_t payload_src_id; /* Stimulus port, or hardware source. */
   uint8_t payload_size;   /* Bytes. */
   uint32_t value;         /* Payload, or timestamp delta. */
   uint8_t overflow;       /* Packets were lost before this one. */
 } swt_itm_info;
 
-/* One element.  Valid during the callback that brings it. */
+/* One element.  Valid only during the callback. */
 typedef struct _ocsd_generic_trace_elem {
   ocsd_gen_trc_elem_t elem_type;
   ocsd_isa isa;
@@ -115,11 +115,11 @@ typedef struct _ocsd_generic_trace_elem {
       uint32_t has_cc : 1;          /* cycle_count is valid. */
       uint32_t cpu_freq_change : 1;
       uint32_t excep_ret_addr : 1;    /* en_addr is the preferred return address. */
-      uint32_t excep_data_marker : 1; /* A data trace marker, no exception. */
+      uint32_t excep_data_marker : 1; /* A data trace marker, not an exception. */
       uint32_t extended_data : 1;     /* ptr_extended_data is valid. */
       uint32_t has_ts : 1;            /* timestamp is valid. */
       uint32_t last_instr_cond : 1;
-      uint32_t excep_ret_addr_br_tgt : 1; /* en_addr is the target of the last branch, too. */
+      uint32_t excep_ret_addr_br_tgt : 1; /* en_addr is also the target of the last branch. */
       uint32_t excep_M_tail_chain : 1;
     };
     uint32_t flag_bits;

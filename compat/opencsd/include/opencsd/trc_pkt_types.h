@@ -8,11 +8,11 @@
 
 typedef enum _ocsd_pkt_va_size { VA_32BIT = 0, VA_64BIT = 1 } ocsd_pkt_va_size;
 
-/* An address as packets give it: in parts. */
+/* An address that packets give in parts. */
 typedef struct _ocsd_pkt_vaddr {
   ocsd_pkt_va_size size;
   ocsd_vaddr_t val;
-  uint8_t pkt_bits;   /* Bits that this packet brought. */
+  uint8_t pkt_bits;   /* Bits in this packet. */
   uint8_t valid_bits; /* Bits that are known. */
 } ocsd_pkt_vaddr;
 
@@ -32,7 +32,7 @@ typedef struct _ocsd_pkt_atom {
   uint8_t num;
 } ocsd_pkt_atom;
 
-/* Why a synchronisation packet came. */
+/* The reason for a synchronisation packet. */
 typedef enum _ocsd_iSync_reason {
   iSync_Periodic = 0,
   iSync_TraceEnable = 1,
@@ -40,7 +40,7 @@ typedef enum _ocsd_iSync_reason {
   iSync_DebugExit = 3
 } ocsd_iSync_reason;
 
-/* Exceptions of Armv7; the CM ones are of the M profile. */
+/* Exceptions of Armv7; the CM ones belong to the M profile. */
 typedef enum _ocsd_armv7_exception {
   Excp_Reserved = 0,
   Excp_NoException = 1,

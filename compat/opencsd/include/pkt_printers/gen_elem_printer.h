@@ -20,7 +20,7 @@ class TrcGenericElementPrinter : public ItemPrinter, public ITrcGenElemIn {
   virtual ocsd_datapath_resp_t TraceElemIn(const ocsd_trc_index_t index_sop,
                                            const uint8_t trc_chan_id, const OcsdTraceElement &elem);
 
-  /// After a WAIT for a test: whether it has not been acknowledged yet, and the acknowledgement.
+  /// Acknowledges a WAIT that was requested for a test, or says whether this is still needed.
   void ackWait() { m_needWaitAck = false; }
   const bool needAckWait() const { return m_needWaitAck; }
 

@@ -19,7 +19,7 @@ class ItemPrinter {
     if (m_pMsgLogger != 0) m_pMsgLogger->LogMsg(msg);
   }
 
-  /// The next items are answered with WAIT, to test clients.
+  /// Answers the next items with WAIT, to test clients.
   void setTestWaits(const int num_waits) { m_test_waits = num_waits; }
   const int getTestWaits() const { return m_test_waits; }
   void decTestWaits() { m_test_waits--; }
@@ -27,7 +27,7 @@ class ItemPrinter {
   void setMute(bool mute) { m_muted = mute; }
   const bool is_muted() const { return m_muted; }
 
-  /// Without the "Idx:...; ID:...;" in front.
+  /// Leaves out the "Idx:...; ID:...;" at the start.
   void muteIDPrint(bool mute) { m_id_print_muted = mute; }
   const bool id_print_muted() const { return m_id_print_muted; }
 

@@ -52,7 +52,7 @@ ocsd_datapath_resp_t PacketPrinter<P>::PacketDataIn(const ocsd_datapath_op_t op,
                                                     const P *p_packet_in) {
   ocsd_datapath_resp_t resp = OCSD_RESP_CONT;
   m_line.clear();
-  // After WAIT nothing but a flush may come.
+  // After WAIT only a flush may come.
   if (OCSD_DATA_RESP_IS_WAIT(m_last_resp) && op != OCSD_OP_FLUSH && op != OCSD_OP_RESET &&
       !m_bRawPrint)
     resp = OCSD_RESP_FATAL_INVALID_OP;

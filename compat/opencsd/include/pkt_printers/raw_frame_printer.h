@@ -1,4 +1,4 @@
-// Prints frames as they are taken apart.
+// Prints frames as they are unpacked.
 #pragma once
 
 #include <stdint.h>

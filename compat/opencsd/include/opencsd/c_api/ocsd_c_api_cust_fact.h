@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Without the library's callbacks, which fnCreateCustomDecoder has: old, and kept as it was. */
+/* Without the library's callbacks, which fnCreateCustomDecoder has; kept for old programs. */
 ocsd_err_t CreateCustomDecoder(const int create_flags, const void *decoder_cfg,
                                ocsd_extern_dcd_inst_t *p_decoder_inst);
 ocsd_err_t DestroyCustomDecoder(const void *decoder_handle);

@@ -1,5 +1,5 @@
 /*
- * For the inside of a custom decoder: calls of the library's functions that check them first.
+ * For the implementation of custom decoders: checked calls of the library's functions.
  */
 #ifndef OPENCSD_C_API_OCSD_C_API_CUST_IMPL_H
 #define OPENCSD_C_API_OCSD_C_API_CUST_IMPL_H
@@ -51,7 +51,7 @@ static inline void lib_cb_PktMon(const ocsd_extern_dcd_cb_fns *callbacks,
   callbacks->fn_packet_mon(callbacks->lib_context, op, index_sop, pkt, size, p_data);
 }
 
-/* Non-zero: lib_cb_PktMon() has someone to go to. */
+/* Non-zero: lib_cb_PktMon() has a receiver. */
 static inline int lib_cb_usePktMon(const ocsd_extern_dcd_cb_fns *callbacks) {
   return callbacks->packetCBFlags & OCSD_CUST_DCD_PKT_CB_USE_MON;
 }
@@ -65,12 +65,12 @@ static inline ocsd_datapath_resp_t lib_cb_PktDataSink(const ocsd_extern_dcd_cb_f
   return callbacks->fn_packet_data_sink(callbacks->lib_context, op, index_sop, pkt);
 }
 
-/* Non-zero: lib_cb_PktDataSink() has someone to go to. */
+/* Non-zero: lib_cb_PktDataSink() has a receiver. */
 static inline int lib_cb_usePktSink(const ocsd_extern_dcd_cb_fns *callbacks) {
   return callbacks->packetCBFlags & OCSD_CUST_DCD_PKT_CB_USE_SINK;
 }
 
-/* What fn_update_pkt_mon does to the decoder's copy. */
+/* Applies fn_update_pkt_mon to the decoder's copy. */
 static inline void lib_cb_updatePktCBFlags(ocsd_extern_dcd_cb_fns *callbacks, const int new_flags) {
   callbacks->packetCBFlags = new_flags;
 }

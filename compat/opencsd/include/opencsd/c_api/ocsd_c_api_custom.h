@@ -1,42 +1,42 @@
 /*
- * Custom decoders: what a decoder outside of the library gives, and what it gets.
+ * Custom decoders: the functions of a decoder outside the library, and those that it can call.
  */
 #ifndef OPENCSD_C_API_OCSD_C_API_CUSTOM_H
 #define OPENCSD_C_API_OCSD_C_API_CUSTOM_H
 
 #include "ocsd_c_api_types.h"
 
-/* -- What the library gives: functions that take `lib_context` first. ---------------------------*/
+/* -- Functions of the library: the first argument is `lib_context`. -----------------------------*/
 
-/* A generic element of the decoder. */
+/* Passes on a generic element of the decoder. */
 typedef ocsd_datapath_resp_t (*fnGenElemOpCB)(const void *lib_context,
                                               const ocsd_trc_index_t index_sop,
                                               const uint8_t trc_chan_id,
                                               const ocsd_generic_trace_elem *elem);
 
-/* An error, to the library's log. */
+/* Writes an error to the library's log. */
 typedef void (*fnLogErrorCB)(const void *lib_context, const ocsd_err_severity_t filter_level,
                              const ocsd_err_t code, const ocsd_trc_index_t idx,
                              const uint8_t chan_id, const char *pMsg);
 
-/* A message, to the library's log. */
+/* Writes a message to the library's log. */
 typedef void (*fnLogMsgCB)(const void *lib_context, const ocsd_err_severity_t filter_level,
                            const char *msg);
 
 /* Decodes an A32, T32 or A64 instruction. */
 typedef ocsd_err_t (*fnDecodeArmInstCB)(const void *lib_context, ocsd_instr_info *instr_info);
 
-/* Reads the memory of the traced program; `num_bytes`: wanted, then got. */
+/* Reads the memory of the traced program; `num_bytes`: bytes requested, then bytes read. */
 typedef ocsd_err_t (*fnMemAccessCB)(const void *lib_context, const ocsd_vaddr_t address,
                                     const uint8_t cs_trace_id, const ocsd_mem_space_acc_t mem_space,
                                     uint32_t *num_bytes, uint8_t *p_buffer);
 
-/* A packet to whoever looks on; only with OCSD_CUST_DCD_PKT_CB_USE_MON. */
+/* Passes a packet to the monitor; only with OCSD_CUST_DCD_PKT_CB_USE_MON. */
 typedef void (*fnPktMonCB)(const void *lib_context, const ocsd_datapath_op_t op,
                            const ocsd_trc_index_t index_sop, const void *pkt, const uint32_t size,
                            const uint8_t *p_data);
 
-/* A packet to the client; only with OCSD_CUST_DCD_PKT_CB_USE_SINK. */
+/* Passes a packet to the client; only with OCSD_CUST_DCD_PKT_CB_USE_SINK. */
 typedef ocsd_datapath_resp_t (*fnPktDataSinkCB)(const void *lib_context,
                                                 const ocsd_datapath_op_t op,
                                                 const ocsd_trc_index_t index_sop, const void *pkt);
@@ -58,14 +58,14 @@ typedef struct _ocsd_extern_dcd_cb_fns {
   const void *lib_context;
 } ocsd_extern_dcd_cb_fns;
 
-/* -- What a decoder gives: functions that take its handle first. --------------------------------*/
+/* -- Functions of a decoder: the first argument is its handle. ----------------------------------*/
 
-/* The data path, as ocsd_dt_process_data(). */
+/* The data path, like ocsd_dt_process_data(). */
 typedef ocsd_datapath_resp_t (*fnTraceDataIn)(
     const void *decoder_handle, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
     const uint32_t dataBlockSize, const uint8_t *pDataBlock, uint32_t *numBytesProcessed);
 
-/* Tells who wants packets now: OCSD_CUST_DCD_PKT_CB_USE_... */
+/* Reports the current receivers of packets: OCSD_CUST_DCD_PKT_CB_USE_... */
 typedef void (*fnUpdatePktMonFlags)(const void *decoder_handle, const int flags);
 
 /* One decoder; filled in by createDecoder.  All members must be given. */
@@ -77,17 +77,17 @@ typedef struct _ocsd_extern_dcd_inst {
   uint8_t cs_id;
 } ocsd_extern_dcd_inst_t;
 
-/* -- What ocsd_register_custom_decoder() gets. --------------------------------------------------*/
+/* -- Input of ocsd_register_custom_decoder(). ---------------------------------------------------*/
 
 typedef ocsd_err_t (*fnCreateCustomDecoder)(const int create_flags, const void *decoder_cfg,
                                             const ocsd_extern_dcd_cb_fns *p_lib_callbacks,
                                             ocsd_extern_dcd_inst_t *p_decoder_inst);
 typedef ocsd_err_t (*fnDestroyCustomDecoder)(const void *decoder_handle);
 
-/* The trace ID that a configuration names. */
+/* Gives the trace ID in a configuration. */
 typedef ocsd_err_t (*fnGetCSIDFromConfig)(const void *decoder_cfg, unsigned char *pCSID);
 
-/* The text of a packet. */
+/* Gives the text of a packet. */
 typedef ocsd_err_t (*fnPacketToString)(const void *trc_pkt, char *buffer, const int buflen);
 
 typedef struct _ocsd_extern_dcd_fact {

@@ -17,17 +17,17 @@
 typedef void *dcd_tree_handle_t;
 #define C_API_INVALID_TREE_HANDLE ((dcd_tree_handle_t)0)
 
-/* Where the library's log goes: ocsd_def_errlog_config_output(). */
+/* The outputs of the library's log: ocsd_def_errlog_config_output(). */
 #define C_API_MSGLOGOUT_FLG_NONE 0x0
 #define C_API_MSGLOGOUT_FLG_FILE 0x1
 #define C_API_MSGLOGOUT_FLG_STDERR 0x2
 #define C_API_MSGLOGOUT_FLG_STDOUT 0x4
 #define C_API_MSGLOGOUT_MASK 0x7
 
-/* Everything that a callback gets is valid during the call only. */
+/* The arguments of a callback are valid only during the call. */
 
-/* Gets the generic elements of all sources of a tree, in order.  Answers how to go on: after a
- * WAIT, not one more element comes before OCSD_OP_FLUSH. */
+/* Gets the generic elements of all sources of a tree, in order.  The response says how to continue:
+ * after a WAIT, no further element comes before OCSD_OP_FLUSH. */
 typedef ocsd_datapath_resp_t (*FnTraceElemIn)(const void *p_context,
                                               const ocsd_trc_index_t index_sop,
                                               const uint8_t trc_chan_id,
@@ -39,7 +39,7 @@ typedef ocsd_datapath_resp_t (*FnDefPktDataIn)(const void *p_context, const ocsd
                                                const ocsd_trc_index_t index_sop,
                                                const void *p_packet_in);
 
-/* Looks at the packets of one source, with their bytes. */
+/* Sees the packets of one source, with their bytes. */
 typedef void (*FnDefPktDataMon)(const void *p_context, const ocsd_datapath_op_t op,
                                 const ocsd_trc_index_t index_sop, const void *p_packet_in,
                                 const uint32_t size, const uint8_t *p_data);

@@ -1,7 +1,7 @@
 /*
  * The C API.  Functions return OCSD_OK or an error; OCSD_ERR_INVALID_PARAM_VAL for a NULL or
  * unknown tree unless they say otherwise.  Trees are independent of each other: each may be used by
- * one thread at a time.  The log, and the register of custom decoders, are of the whole process.
+ * one thread at a time.  The log and the register of custom decoders belong to the process.
  * Callbacks run inside ocsd_dt_process_data(), and must neither call it nor destroy the tree.
  */
 #ifndef OPENCSD_C_API_OPENCSD_C_API_H
@@ -27,21 +27,21 @@ OCSD_C_API const char *ocsd_get_version_str(void);
 
 /* -- Decode trees. ------------------------------------------------------------------------------*/
 
-/* Makes a tree; `deformatterCfgFlags` are OCSD_DFRMTR_..., without meaning for a single source.
- * C_API_INVALID_TREE_HANDLE: flags that exclude each other; the log says which. */
+/* Makes a tree; `deformatterCfgFlags` are OCSD_DFRMTR_..., which a single source ignores.
+ * C_API_INVALID_TREE_HANDLE: the flags exclude each other; the log names them. */
 OCSD_C_API dcd_tree_handle_t ocsd_create_dcd_tree(const ocsd_dcd_tree_src_t src_type,
                                                   const uint32_t deformatterCfgFlags);
 
-/* Destroys a tree with all that belongs to it. */
+/* Destroys a tree and everything that belongs to it. */
 OCSD_C_API void ocsd_destroy_dcd_tree(const dcd_tree_handle_t handle);
 
 /* Decodes a block of trace, or passes another operation on (with 0, 0, NULL, NULL).
- * `numBytesProcessed`: how much of the block need not be given again. */
+ * `numBytesProcessed`: the number of bytes that need not be given again. */
 OCSD_C_API ocsd_datapath_resp_t ocsd_dt_process_data(
     const dcd_tree_handle_t handle, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
     const uint32_t dataBlockSize, const uint8_t *pDataBlock, uint32_t *numBytesProcessed);
 
-/* Sets who gets the elements of all decoders, those that come later too. */
+/* Sets the receiver of the elements of all decoders, including future ones. */
 OCSD_C_API ocsd_err_t ocsd_dt_set_gen_elem_outfn(const dcd_tree_handle_t handle, FnTraceElemIn pFn,
                                                  const void *p_context);
 
@@ -62,8 +62,8 @@ OCSD_C_API ocsd_err_t ocsd_dt_attach_packet_callback(const dcd_tree_handle_t han
                                                      void *p_fn_callback_data,
                                                      const void *p_context);
 
-/* `p_stats_block` gets a pointer to counts that live as long as the decoder; each call brings them
- * up to date. */
+/* `p_stats_block` gets a pointer to counts that live as long as the decoder; each call updates
+ * them. */
 OCSD_C_API ocsd_err_t ocsd_dt_get_decode_stats(const dcd_tree_handle_t handle,
                                                const unsigned char CSID,
                                                ocsd_decode_stats_t **p_stats_block);
@@ -72,27 +72,27 @@ OCSD_C_API ocsd_err_t ocsd_dt_reset_decode_stats(const dcd_tree_handle_t handle,
 
 /* -- The memory of the traced program. ----------------------------------------------------------*/
 
-/* A whole file. */
+/* Adds a whole file. */
 OCSD_C_API ocsd_err_t ocsd_dt_add_binfile_mem_acc(const dcd_tree_handle_t handle,
                                                   const ocsd_vaddr_t address,
                                                   const ocsd_mem_space_acc_t mem_space,
                                                   const char *filepath);
 
-/* Parts of a file. */
+/* Adds parts of a file. */
 OCSD_C_API ocsd_err_t ocsd_dt_add_binfile_region_mem_acc(const dcd_tree_handle_t handle,
                                                          const ocsd_file_mem_region_t *region_array,
                                                          const int num_regions,
                                                          const ocsd_mem_space_acc_t mem_space,
                                                          const char *filepath);
 
-/* A buffer of the caller's, which must live until it is removed or the tree is destroyed. */
+/* Adds a buffer of the caller, which must live until it is removed or the tree is destroyed. */
 OCSD_C_API ocsd_err_t ocsd_dt_add_buffer_mem_acc(const dcd_tree_handle_t handle,
                                                  const ocsd_vaddr_t address,
                                                  const ocsd_mem_space_acc_t mem_space,
                                                  const uint8_t *p_mem_buffer,
                                                  const uint32_t mem_length);
 
-/* A function that reads st_address..en_address, both included. */
+/* Adds a function that reads st_address..en_address, both included. */
 OCSD_C_API ocsd_err_t ocsd_dt_add_callback_mem_acc(const dcd_tree_handle_t handle,
                                                    const ocsd_vaddr_t st_address,
                                                    const ocsd_vaddr_t en_address,
@@ -102,15 +102,15 @@ OCSD_C_API ocsd_err_t ocsd_dt_add_callback_trcid_mem_acc(
     const dcd_tree_handle_t handle, const ocsd_vaddr_t st_address, const ocsd_vaddr_t en_address,
     const ocsd_mem_space_acc_t mem_space, Fn_MemAccID_CB p_cb_func, const void *p_context);
 
-/* Removes what holds the address in one of the spaces. */
+/* Removes the accessor that contains the address in one of the spaces. */
 OCSD_C_API ocsd_err_t ocsd_dt_remove_mem_acc(const dcd_tree_handle_t handle,
                                              const ocsd_vaddr_t st_address,
                                              const ocsd_mem_space_acc_t mem_space);
 
-/* Logs what memory there is. */
+/* Logs the memory that was added. */
 OCSD_C_API void ocsd_tl_log_mapped_mem_ranges(const dcd_tree_handle_t handle);
 
-/* How much memory reads by callbacks may keep; `page_size` is what one call asks for. */
+/* Sets the size of the cache for callbacks; one call requests `page_size` bytes. */
 OCSD_C_API ocsd_err_t ocsd_dt_set_mem_acc_cacheing(const dcd_tree_handle_t handle, const int enable,
                                                    const uint16_t page_size, const int nr_pages);
 
@@ -125,10 +125,10 @@ OCSD_C_API ocsd_err_t ocsd_def_errlog_set_strprint_cb(const dcd_tree_handle_t ha
                                                       FnDefLoggerPrintStrCB p_str_print_cb);
 OCSD_C_API void ocsd_def_errlog_msgout(const char *msg);
 
-/* The text of an error code. */
+/* Gives the text of an error code. */
 OCSD_C_API void ocsd_err_str(const ocsd_err_t err, char *buffer, const int buffer_size);
 
-/* The last error that was logged; 0 and empty if there was none. */
+/* Gives the last error that was logged; 0 and empty if there was none. */
 OCSD_C_API ocsd_err_t ocsd_get_last_err(ocsd_trc_index_t *index, uint8_t *chan_id, char *message,
                                         const int message_len);
 

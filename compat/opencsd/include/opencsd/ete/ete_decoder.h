@@ -1,4 +1,4 @@
-// All of the ETE, whose packets are those of the ETMv4.
+// All headers of the ETE, whose packets are those of the ETMv4.
 #pragma once
 
 #include "opencsd/ete/trc_cmp_cfg_ete.h"

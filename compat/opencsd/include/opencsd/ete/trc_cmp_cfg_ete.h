@@ -1,4 +1,4 @@
-// The registers of an ETE, and what they say.
+// The registers of an ETE, and their fields.
 #pragma once
 
 #include "opencsd/ete/trc_pkt_types_ete.h"

@@ -1,4 +1,4 @@
-// All of the ETMv3.
+// All headers of the ETMv3.
 #pragma once
 
 #include "opencsd/etmv3/trc_cmp_cfg_etmv3.h"

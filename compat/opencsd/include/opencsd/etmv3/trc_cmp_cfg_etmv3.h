@@ -1,4 +1,4 @@
-// The registers of an ETMv3, and what they say.
+// The registers of an ETMv3, and their fields.
 #pragma once
 
 #include "common/trc_cs_config.h"
@@ -39,7 +39,7 @@ class EtmV3Config : public CSConfig {
   const bool isV7MArch() const {
     return m_cfg.arch_ver == ARCH_V7 && m_cfg.core_prof == profile_CortexM;
   }
-  /// Branches are compressed the alternative way.
+  /// Branches have the alternative encoding.
   const bool isAltBranch() const { return ((m_cfg.reg_idr >> 20) & 1) != 0 && MinorRev() >= 4; }
 
   /// 0, 1, 2 or 4.

@@ -10,7 +10,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// Addresses, context and instruction set hold from packet to packet, until ResetState().
+/// Addresses, context and instruction set persist from packet to packet, until ResetState().
 class EtmV3TrcPacket : public TrcPacketBase, public trcPrintableElem {
  public:
   EtmV3TrcPacket();
@@ -21,13 +21,13 @@ class EtmV3TrcPacket : public TrcPacketBase, public trcPrintableElem {
   operator const ocsd_etmv3_pkt &() const { return m_pkt_data; }
   virtual const void *c_pkt() const { return &m_pkt_data; }
 
-  /// For a new packet.
+  /// Begins a new packet.
   void Clear();
-  /// Also forgets what holds from packet to packet.
+  /// Also forgets what persists from packet to packet.
   void ResetState();
 
   void SetType(const ocsd_etmv3_pkt_type p_type) { m_pkt_data.type = p_type; }
-  /// The packet becomes a bad one of type `e_type`; its type before is its error type.
+  /// Makes the packet a bad one of type `e_type`; its previous type is its error type.
   void SetErrType(const ocsd_etmv3_pkt_type e_type);
   void UpdateAddress(const ocsd_vaddr_t partAddrVal, const int updateBits);
   void SetException(const ocsd_armv7_exception type, const uint16_t number, const bool cancel,
@@ -39,7 +39,7 @@ class EtmV3TrcPacket : public TrcPacketBase, public trcPrintableElem {
   void UpdateContextID(const uint32_t contextID);
   void UpdateVMID(const uint8_t VMID);
   void UpdateTimestamp(const uint64_t tsVal, const uint8_t updateBits);
-  /// False: no P-header.
+  /// False: not a P-header.
   bool UpdateAtomFromPHdr(const uint8_t pHdr, const bool cycleAccurate);
   void SetDataOOOTag(const uint8_t tag) { m_pkt_data.data.ooo_tag = tag & 3; }
   void SetDataValue(const uint32_t value);

@@ -40,7 +40,7 @@ typedef struct _ocsd_etmv3_excep {
   uint16_t number; /* As in the packet. */
   struct {
     uint32_t present : 1;
-    uint32_t cancel : 1;  /* The instruction before was cancelled. */
+    uint32_t cancel : 1;  /* The previous instruction was cancelled. */
     uint32_t cm_type : 1; /* Numbered as in the M profile. */
     uint32_t cm_resume : 4;
     uint32_t cm_irq_n : 9;
@@ -95,7 +95,7 @@ typedef struct _ocsd_etmv3_pkt {
   uint64_t timestamp;
   uint8_t ts_update_bits;
   etmv3_data_t data;
-  ocsd_etmv3_pkt_type err_type; /* What a bad packet began as. */
+  ocsd_etmv3_pkt_type err_type; /* Original type of a bad packet. */
 } ocsd_etmv3_pkt;
 
 typedef struct _ocsd_etmv3_cfg {

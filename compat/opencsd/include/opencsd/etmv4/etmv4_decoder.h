@@ -1,4 +1,4 @@
-// All of the ETMv4.
+// All headers of the ETMv4.
 #pragma once
 
 #include "opencsd/etmv4/trc_cmp_cfg_etmv4.h"

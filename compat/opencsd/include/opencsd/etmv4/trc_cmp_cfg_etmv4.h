@@ -1,4 +1,4 @@
-// The registers of an ETMv4, and what they say.
+// The registers of an ETMv4, and their fields.
 #pragma once
 
 #include "common/trc_cs_config.h"
@@ -43,12 +43,12 @@ class EtmV4Config : public CSConfig {
   const bool hasTrcExcpData() const { return idr0(17); }
   /// 0, 48 or 64.
   const uint32_t TimeStampSize() const;
-  /// Cycle counts carry no commit counts.
+  /// Cycle counts do not carry commit counts.
   const bool commitOpt1() const { return idr0(29) && hasCycleCountI(); }
   /// The start of a transaction is a P0 element.
   const bool commTransP0() const { return !idr0(30); }
 
-  // TRCIDR1; of an ETE, TRCDEVARCH.
+  // TRCIDR1, or TRCDEVARCH for an ETE.
   const uint8_t MajVersion() const { return m_MajVer; }
   const uint8_t MinVersion() const { return m_MinVer; }
   /// Major version in the upper four bits.

@@ -10,14 +10,14 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// The last three addresses, the newest first: what address match packets count in.
+/// The last three addresses, the newest first: address match packets refer to them.
 class Etmv4PktAddrStack {
  public:
   Etmv4PktAddrStack() { reset_stack(); }
   ~Etmv4PktAddrStack() {}
 
   void push(const ocsd_pkt_vaddr vaddr, const uint8_t isa);
-  /// Leaves the arguments alone for an index above 2.
+  /// Leaves the arguments unchanged for an index above 2.
   void get_idx(const uint8_t idx, ocsd_pkt_vaddr &vaddr, uint8_t &isa);
   void reset_stack();
 
@@ -26,7 +26,7 @@ class Etmv4PktAddrStack {
   uint8_t m_v_addr_ISA[3];
 };
 
-/// Addresses, context and timestamp hold from packet to packet, until initStartState().
+/// Addresses, context and timestamp persist from packet to packet, until initStartState().
 class EtmV4ITrcPacket : public TrcPacketBase, public ocsd_etmv4_i_pkt, public trcPrintableElem {
  public:
   EtmV4ITrcPacket();
@@ -39,7 +39,7 @@ class EtmV4ITrcPacket : public TrcPacketBase, public ocsd_etmv4_i_pkt, public tr
   void initNextPacket();
 
   void setType(const ocsd_etmv4_i_pkt_type pkt_type) { type = pkt_type; }
-  /// The packet becomes a bad one; its type before is its error type, `val` its header.
+  /// Makes the packet a bad one; its previous type is its error type, `val` its header.
   void updateErrType(const ocsd_etmv4_i_pkt_type err_pkt_type, const uint8_t val = 0);
 
   void clearTraceInfo();

@@ -1,5 +1,5 @@
 /*
- * Packets and configuration of an ETMv4; its packets are those of an ETE, too.
+ * Packets and configuration of an ETMv4; an ETE has the same packets.
  */
 #ifndef OPENCSD_ETMV4_TRC_PKT_TYPES_ETMV4_H
 #define OPENCSD_ETMV4_TRC_PKT_TYPES_ETMV4_H
@@ -138,7 +138,7 @@ typedef struct _ocsd_etmv4_i_pkt {
 
   struct {
     uint32_t exceptionType : 10;
-    uint32_t addr_interp : 2; /* What the address that follows says. */
+    uint32_t addr_interp : 2; /* Meaning of the address that follows. */
     uint32_t m_fault_pending : 1;
     uint32_t m_type : 1;
   } exception_info;
@@ -189,7 +189,7 @@ typedef struct _ocsd_etmv4_i_pkt {
     uint64_t value;
   } ite_pkt;
 
-  /* What this packet brought. */
+  /* The content of this packet. */
   union {
     uint32_t val;
     struct {
@@ -207,7 +207,7 @@ typedef struct _ocsd_etmv4_i_pkt {
     } bits;
   } pkt_valid;
 
-  ocsd_etmv4_i_pkt_type err_type; /* What a bad packet began as. */
+  ocsd_etmv4_i_pkt_type err_type; /* Original type of a bad packet. */
   uint8_t err_hdr_val;
   uint8_t protocol_version; /* 0x40 and up: ETMv4; 0x50 and up: ETE. */
 } ocsd_etmv4_i_pkt;
@@ -269,7 +269,7 @@ typedef struct _ocsd_etmv4_cfg {
   ocsd_core_profile_t core_prof;
 } ocsd_etmv4_cfg;
 
-/* Flags for the making of an ETMv4 or ETE decoder. */
+/* Flags for making an ETMv4 or ETE decoder. */
 #define ETE_OPFLG_PKTDEC_SRCADDR_N_ATOMS 0x00010000
 #define ETM4_OPFLG_PKTDEC_AA64_OPCODE_CHK 0x00020000
 #define ETE_ETM4_OPFLG_MASK (ETE_OPFLG_PKTDEC_SRCADDR_N_ATOMS | ETM4_OPFLG_PKTDEC_AA64_OPCODE_CHK)

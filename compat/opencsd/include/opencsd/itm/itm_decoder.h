@@ -1,4 +1,4 @@
-// All of the ITM.
+// All headers of the ITM.
 #pragma once
 
 #include "opencsd/itm/trc_cmp_cfg_itm.h"

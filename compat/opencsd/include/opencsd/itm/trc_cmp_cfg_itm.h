@@ -1,4 +1,4 @@
-// The register of an ITM, and what it says.
+// The register of an ITM, and its fields.
 #pragma once
 
 #include "common/trc_cs_config.h"
@@ -22,7 +22,7 @@ class ITMConfig : public CSConfig {
   virtual const uint8_t getTraceID() const {
     return static_cast<uint8_t>((m_cfg.reg_tcr >> 16) & 0x7F);
   }
-  /// Ticks of the clock for one of a local timestamp: 1, 4, 16 or 64.
+  /// Ticks of the clock per tick of a local timestamp: 1, 4, 16 or 64.
   const uint32_t getTSPrescaleValue() const { return 1u << (2 * ((m_cfg.reg_tcr >> 8) & 3)); }
 
  private:

@@ -20,11 +20,11 @@ class ItmTrcPacket : public TrcPacketBase, public ocsd_itm_pkt, public trcPrinta
 
   void initPacket();
   void setPktType(const ocsd_itm_pkt_type pkt_type) { type = pkt_type; }
-  /// The packet becomes a bad one; its type before is its error type.
+  /// Makes the packet a bad one; its previous type is its error type.
   void updateErrType(const ocsd_itm_pkt_type err_type);
   void setSrcID(const uint8_t pkt_src_id) { src_id = pkt_src_id; }
   void setValue(const uint32_t pkt_val, const uint8_t val_size_bytes);
-  /// 40 bits: the low ones in the value, the rest in its extension.
+  /// 40 bits: the low bits are in the value, the rest in its extension.
   void setExtValue(const uint64_t pkt_ext_val);
 
   const ocsd_itm_pkt_type getPktType() const { return type; }

@@ -34,11 +34,11 @@ typedef enum _ocsd_itm_dwt_ecntr {
 
 typedef struct _ocsd_itm_pkt {
   ocsd_itm_pkt_type type;
-  uint8_t src_id; /* Stimulus port, or what hardware it is from. */
+  uint8_t src_id; /* Stimulus port, or hardware source. */
   uint32_t value;
-  uint8_t val_sz;  /* Bytes. */
-  uint8_t val_ext; /* What does not fit in value: the high part of a timestamp, its kind. */
-  ocsd_itm_pkt_type err_type; /* What a bad packet began as. */
+  uint8_t val_sz;             /* Bytes. */
+  uint8_t val_ext;            /* The part outside value: the high part of a timestamp, its kind. */
+  ocsd_itm_pkt_type err_type; /* Original type of a bad packet. */
 } ocsd_itm_pkt;
 
 typedef struct _ocsd_itm_cfg {

@@ -1,4 +1,4 @@
-// All of the PTM.
+// All headers of the PTM.
 #pragma once
 
 #include "opencsd/ptm/trc_cmp_cfg_ptm.h"

@@ -1,4 +1,4 @@
-// The registers of a PTM, and what they say.
+// The registers of a PTM, and their fields.
 #pragma once
 
 #include "common/trc_cs_config.h"
@@ -35,7 +35,7 @@ class PtmConfig : public CSConfig {
   const bool hasVirtExt() const { return ccer(26); }
   const bool enaVMID() const { return ctrl(30); }
 
-  /// Barriers: a timestamp comes after each of them; they are waypoints.
+  /// Barriers: each is followed by a timestamp; they are waypoints.
   const bool dmsbGenTS() const { return ccer(25); }
   const bool dmsbWayPt() const { return ccer(24); }
 

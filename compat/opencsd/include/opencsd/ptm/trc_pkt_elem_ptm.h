@@ -10,7 +10,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// Addresses, context and instruction set hold from packet to packet, until ResetState().
+/// Addresses, context and instruction set persist from packet to packet, until ResetState().
 class PtmTrcPacket : public TrcPacketBase, public ocsd_ptm_pkt, private trcPrintableElem {
  public:
   PtmTrcPacket();
@@ -19,13 +19,13 @@ class PtmTrcPacket : public TrcPacketBase, public ocsd_ptm_pkt, private trcPrint
   PtmTrcPacket &operator=(const ocsd_ptm_pkt *p_pkt);
   virtual const void *c_pkt() const { return static_cast<const ocsd_ptm_pkt *>(this); }
 
-  /// For a new packet.
+  /// Begins a new packet.
   void Clear();
-  /// Also forgets what holds from packet to packet.
+  /// Also forgets what persists from packet to packet.
   void ResetState();
 
   void SetType(const ocsd_ptm_pkt_type p_type) { type = p_type; }
-  /// The packet becomes a bad one of type `e_type`; its type before is its error type.
+  /// Makes the packet a bad one of type `e_type`; its previous type is its error type.
   void SetErrType(const ocsd_ptm_pkt_type e_type);
   void SetException(const ocsd_armv7_exception type, const uint16_t number);
   void SetISyncReason(const ocsd_iSync_reason reason) { i_sync_reason = reason; }

@@ -61,7 +61,7 @@ typedef struct _ocsd_ptm_pkt {
   uint64_t timestamp;
   uint8_t ts_update_bits;
   ocsd_ptm_excep exception;
-  ocsd_ptm_pkt_type err_type; /* What a bad packet began as. */
+  ocsd_ptm_pkt_type err_type; /* Original type of a bad packet. */
 } ocsd_ptm_pkt;
 
 typedef struct _ocsd_ptm_cfg {

@@ -1,4 +1,4 @@
-// All of the STM.
+// All headers of the STM.
 #pragma once
 
 #include "opencsd/stm/trc_cmp_cfg_stm.h"

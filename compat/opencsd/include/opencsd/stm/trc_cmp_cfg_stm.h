@@ -1,4 +1,4 @@
-// The registers of an STM, and what they say.
+// The registers of an STM, and their fields.
 #pragma once
 
 #include "common/trc_cs_config.h"
@@ -28,7 +28,7 @@ class STMConfig : public CSConfig {
   const uint16_t getHWTraceMasterIdx() const {
     return static_cast<uint16_t>(m_cfg.reg_hwev_mast & 0xFFFF);
   }
-  /// Hardware events are traced: as setHWTraceFeat() says, or the registers.
+  /// Hardware events are traced, according to setHWTraceFeat() or the registers.
   bool getHWTraceEn() const;
 
  private:

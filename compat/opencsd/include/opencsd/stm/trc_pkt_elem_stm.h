@@ -10,7 +10,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-qualifiers"
 
-/// Master, channel and timestamp hold from packet to packet, until initStartState().
+/// Master, channel and timestamp persist from packet to packet, until initStartState().
 class StmTrcPacket : public TrcPacketBase, public ocsd_stm_pkt, public trcPrintableElem {
  public:
   StmTrcPacket();
@@ -23,7 +23,7 @@ class StmTrcPacket : public TrcPacketBase, public ocsd_stm_pkt, public trcPrinta
   void initNextPacket();
 
   void setPacketType(const ocsd_stm_pkt_type type, const bool bMarker);
-  /// The packet becomes a bad one; its type before is its error type.
+  /// Makes the packet a bad one; its previous type is its error type.
   void updateErrType(const ocsd_stm_pkt_type err_type);
   /// A new master begins with channel 0.
   void setMaster(const uint8_t master);

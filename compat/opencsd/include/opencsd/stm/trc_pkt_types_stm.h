@@ -41,7 +41,7 @@ typedef struct _ocsd_stm_pkt {
   uint8_t master;
   uint16_t channel;
   uint64_t timestamp;
-  uint8_t pkt_ts_bits; /* Bits that this packet brought. */
+  uint8_t pkt_ts_bits; /* Bits in this packet. */
   uint8_t pkt_has_ts;
   ocsd_stm_ts_type ts_type;
   uint8_t pkt_has_marker;
@@ -51,7 +51,7 @@ typedef struct _ocsd_stm_pkt {
     uint32_t D32;
     uint64_t D64;
   } payload;
-  ocsd_stm_pkt_type err_type; /* What a bad packet began as. */
+  ocsd_stm_pkt_type err_type; /* Original type of a bad packet. */
 } ocsd_stm_pkt;
 
 typedef enum _hw_event_feat {
