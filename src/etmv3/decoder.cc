@@ -24,7 +24,7 @@ std::string_view fatal_message(PacketType type) {
   }
 }
 
-// So many data instructions without a data packet are not an effect of filters.
+// This many data instructions without a data packet are not an effect of filters.
 constexpr std::uint64_t kManyDataInstructions = 1000;
 
 // The loop over rows supports either all of its quirks or none.

@@ -3,7 +3,7 @@
 namespace waymark::etmv3 {
 namespace {
 
-// Damage can remove the cycle count of one I-sync, but not of so many.
+// Damage can remove the cycle count of one I-sync, but not of this many.
 constexpr std::uint8_t kManySyncs = 4;
 
 }  // namespace

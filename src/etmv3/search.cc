@@ -7,7 +7,7 @@ namespace waymark::etmv3 {
 namespace {
 
 constexpr std::size_t kChunk = 16;      ///< Unsynchronised bytes are given in chunks of this size.
-constexpr std::size_t kMostZeros = 13;  ///< When so many zeros are held,
+constexpr std::size_t kMostZeros = 13;  ///< When this many zeros are held,
 constexpr std::size_t kDropped = 8;     ///< this many cannot be part of an A-sync.
 
 }  // namespace

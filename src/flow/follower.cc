@@ -215,7 +215,7 @@ bool Follower::splice(Block& block, std::uint64_t address, const isa::Instructio
   return true;
 }
 
-// At least four bytes, if there are so many.  A callback is asked for the bytes from the address
+// At least four bytes, if there are that many.  A callback is asked for bytes from the address
 // on, never for a page: a page may reach into memory that its owner cannot read.
 Bytes Follower::read(std::uint64_t address) {
   const std::size_t line = address / kWindowBytes;

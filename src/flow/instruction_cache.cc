@@ -7,7 +7,7 @@
 namespace waymark::flow {
 namespace {
 
-// So many lines, and so many steps, are allocated at a time; pointers to them stay valid until
+// The numbers of lines and of steps that are allocated at a time; pointers to them stay valid until
 // everything is forgotten.
 constexpr std::size_t kLineSlab = 32;
 constexpr std::size_t kStepSlab = 1024;

@@ -27,14 +27,13 @@ constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 // In units of the distance between two synchronisation points: such a stretch nearly always
 // contains two of them, and at least one with the packets after it.
 constexpr std::size_t kSyncPeriods = 3;
-// A warm-up is work that one thread would not have.  Pieces are so many times longer, unless that
-// makes them more than so many times as long as requested.
+// A warm-up is work that one thread would not have.  Pieces are made longer than it by the first
+// factor, unless they would exceed the requested length by the second.
 constexpr std::size_t kWarmUpsInPiece = 64;
 constexpr std::size_t kMostStretching = 4;
-// A piece that wants more gets so many bytes at a time.
+// A piece that wants more gets this many bytes at a time.
 constexpr std::size_t kLookAhead = std::size_t{1} << 10;
-// After so many consecutive wrong guesses, warm-ups are longer, and in the end one thread does the
-// rest.
+// Consecutive wrong guesses after which warm-ups become longer, and one thread does the rest.
 constexpr unsigned kManyWrong = 4;
 constexpr unsigned kTooManyWrong = 16;
 

@@ -18,7 +18,7 @@ constexpr std::uint32_t kMaxUpdateSteps = std::uint32_t{1} << 14;
 // The same for the reference, which is limited only by memory.  Memory from a callback may be
 // endless.
 constexpr std::uint32_t kMaxUncheckedSteps = std::uint32_t{1} << 20;
-// With the return stack off, so many atoms at indirect branches are not a coincidence.
+// With the return stack off, this many atoms at indirect branches are not a coincidence.
 constexpr std::uint32_t kManyAtomsAtIndirect = 4;
 
 // The instructions of [start, end) as one block that ends with `last`.

@@ -7,7 +7,7 @@
 namespace waymark::stm {
 namespace {
 
-constexpr unsigned kRounder = 2;  // A number is rounder if it ends with so many more decimal zeros.
+constexpr unsigned kRounder = 2;  // This many more decimal zeros at the end make a number rounder.
 
 unsigned trailing_zeros(std::uint64_t value) {
   unsigned count = 0;

@@ -74,7 +74,7 @@ class Engine : private Observer {
   void reset_statistics();
 
  protected:
-  /// The source for the present registers.
+  /// The source for the current registers.
   virtual std::optional<Builtin> make(bool decode, std::uint32_t flags,
                                       const image::Image& image) = 0;
   virtual std::uint32_t flags() = 0;

@@ -21,7 +21,7 @@ using Place = std::uint32_t;
 /// What a walk touches at each atom, and as little as possible: a walk mostly waits for the cache.
 /// [0] not executed, [1] executed.
 struct Step {
-  /// The next position; 0: nobody was there yet, or going there takes more than a step.  An exit
+  /// The next position; 0: not visited yet, or going there takes more than a step.  An exit
   /// and kLost may lead to themselves: they absorb atoms.
   std::array<Place, 2> next{};
   std::array<std::uint32_t, 2> times{};  ///< Without meaning for an exit and kLost.
