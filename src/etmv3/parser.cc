@@ -124,6 +124,12 @@ std::size_t Parser::bad(Packet& packet, PacketType type, PacketType error_type,
   return length;
 }
 
+// Under quirks: the packet keeps its type, and the error is reported with it.
+void Parser::note_bad_sequence(Packet& packet, PacketType error_type) {
+  packet.error_type = error_type;
+  ++statistics_.bad_sequences;
+}
+
 std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& packet) {
   const std::uint8_t header = *at;
   const HeaderEntry& entry = kHeaders[header];
@@ -248,8 +254,7 @@ std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t availabl
   } else {
     state_.context.context_id = 0;
     state_.context.updated_context_id = false;
-    packet.error_type = PacketType::kBadSequence;
-    ++statistics_.bad_sequences;
+    note_bad_sequence(packet);
   }
   packet.context = state_.context;
   return length;

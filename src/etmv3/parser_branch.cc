@@ -169,8 +169,7 @@ std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, P
       state_ = before;
       return bad(packet, PacketType::kBadSequence, PacketType::kBranchAddress, frame.length);
     }
-    packet.error_type = PacketType::kBadSequence;
-    ++statistics_.bad_sequences;
+    note_bad_sequence(packet);
     state_.address.update_bits = 0;
   }
   packet.address = state_.address;
@@ -218,8 +217,7 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   };
   if (cursor.remaining() < id_size) {  // Quirk data_only_length.
     next.address.update_bits = 0;
-    packet.error_type = PacketType::kBadSequence;
-    ++statistics_.bad_sequences;
+    note_bad_sequence(packet);
     settle();
     return length;
   }
@@ -257,7 +255,11 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   const bool keeps_bit0 = jazelle && !quirks_.jazelle_sync_is_even;
   next.address = {keeps_bit0 ? word : word & ~1U, 32, 0};
   settle();
-  if (!second) return length;
+  if (!second) {
+    // The reference expects the second address all the same.
+    if (bit<7>(info)) note_bad_sequence(packet);
+    return length;
+  }
   packet.lsip = !quirks_.lsip_hidden;
   packet.data_instruction = packet.address.value;
   packet.data_isa = packet.isa;
@@ -272,6 +274,8 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
     state_ = before;
     return bad(packet, PacketType::kBadSequence, packet.type, length + second_size);
   }
+  if (!understood)
+    note_bad_sequence(packet, flagged ? PacketType::kBadSequence : PacketType::kBranchAddress);
   packet.address = state_.address;
   packet.isa = state_.isa;
   state_.address.update_bits = 0;

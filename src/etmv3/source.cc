@@ -29,8 +29,12 @@ std::string_view error_text(const Packet& packet) {
       return "Malformed Packet - Unknown ISA.";
     case PacketType::kContextId:
       return "Malformed context id packet.";
+    case PacketType::kISync:
     case PacketType::kISyncCycle:
-      return "Too few bytes to extract context ID.";
+      // Of the second address, unless there is none.
+      if (packet.error_type == PacketType::kBranchAddress) return "Malformed Packet - Unknown ISA.";
+      return packet.no_address ? "Too few bytes to extract context ID."
+                               : "Malformed Packet - oversized packet.";
     case PacketType::kBadSequence:
       if (packet.error_type != PacketType::kASync) return "Malformed Packet - oversized packet.";
       return packet.extra_zero ? "A-Sync ?: Extra 0x00 in sequence"
@@ -91,7 +95,13 @@ struct Parts {
       if (!sequence && !is_bad(packet)) return {};
       return {sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader, sentence_of(packet)};
     }
-    if (packet.type == PacketType::kBadSequence || packet.error_type == PacketType::kBadSequence)
+    // With the quirk bad_mode_names_previous, error_type is the type of the packet before.
+    const bool mode = packet.type == PacketType::kBadTraceMode;
+    const bool second_address =
+        (packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle) &&
+        packet.error_type == PacketType::kBranchAddress;
+    if (packet.type == PacketType::kBadSequence || second_address ||
+        (!mode && packet.error_type == PacketType::kBadSequence))
       return {Fault::kBadPacketSequence, error_text(packet)};
     if (is_bad(packet) || packet.error_type == PacketType::kReserved)
       return {Fault::kInvalidHeader, error_text(packet)};

@@ -39,7 +39,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
       flags_(flags),
       follower_(image, walk_options(config, flags, quirks), config.trace_id()),
       return_stack_on_(config.return_stack_enabled()),
-      exception_return_is_p0_(config.core.arch == isa::Arch::kV7 && m_profile()),
+      exception_return_is_p0_(m_profile() && (config.core.arch == isa::Arch::kV7 ||
+                                              !quirks.v8m_exception_return_is_not_p0)),
       checks_((flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0),
       atoms_can_fail_(checks_ || return_stack_on_ || (flags & kA64OpcodeCheck) != 0),
       follows_(!config.load_store_p0()),
@@ -216,10 +217,13 @@ void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::stri
 
 void Decoder::blame(std::uint64_t address) { diagnostics_.back().address = address; }
 
-void Decoder::fail_commit(Fault fault, TraceIndex index, std::string_view message,
-                          UnsyncReason reason) {
+std::string_view Decoder::wording(const Words& words) const {
+  return quirks_.reference_messages ? words.reference : words.native;
+}
+
+void Decoder::fail_commit(Fault fault, TraceIndex index, const Words& words, UnsyncReason reason) {
   if (staging_) staged_.resize(staged_ready_);
-  report(fault, Severity::kError, index, message);
+  report(fault, Severity::kError, index, wording(words));
   clear_state();
   if (failed_) return;
   unsync_reason_ = reason;

@@ -30,7 +30,7 @@ bool Decoder::commit_atoms(Entry& entry) {
   };
   while (left != 0) {
     if (pop_pending_) {
-      if (!pop_return_stack()) return false;
+      if (!pop_return_stack(index)) return false;
     }
     if (!follows_ && !said_unfollowed_) {
       said_unfollowed_ = true;
@@ -119,7 +119,7 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
           if (can_lose_elements_) out = run_out_;
           break;
         }
-        pop_return_stack();
+        pop_return_stack(index);
         block = block_;
         from = from_;
       }
@@ -231,12 +231,12 @@ void Decoder::leave_flow() {
   if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;
 }
 
-bool Decoder::pop_return_stack() {
+bool Decoder::pop_return_stack(TraceIndex index) {
   flow::ReturnStack::Entry top;
   pop_pending_ = false;
   if (!return_stack_.pop(top)) {
-    fail_commit(Fault::kReturnStackUnderrun, kNoIndex, "Trace Return Stack Overflow.",
-                UnsyncReason::kBadPacket);
+    fail_commit(Fault::kReturnStackUnderrun, quirks_.reference_messages ? kNoIndex : index,
+                kStackEmpty, UnsyncReason::kBadPacket);
     return false;
   }
   address_ = top.address;
@@ -253,25 +253,19 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
   if (!executed && !block.conditional && !skipped) {
     if (block.is_direct_branch() &&
         (strict || ((flags_ & kCheckDirectBranchN) != 0 && block.target != block.end))) {
-      fail_commit(Fault::kBadImage, index,
-                  "Bad program image - N Atom on unconditional direct BR.\n",
-                  UnsyncReason::kBadImage);
+      fail_commit(Fault::kBadImage, index, kNotTakenDirect, UnsyncReason::kBadImage);
       blame(block.end - block.last_size);
       return false;
     }
     if (block.is_indirect_branch() && strict) {
-      fail_commit(Fault::kBadImage, index,
-                  "Bad program image - N Atom on unconditional indirect BR.\n",
-                  UnsyncReason::kBadImage);
+      fail_commit(Fault::kBadImage, index, kNotTakenIndirect, UnsyncReason::kBadImage);
       blame(block.end - block.last_size);
       return false;
     }
   }
   if ((flags_ & kCheckRangeContinuity) != 0) {
     if (range_expected_ && range_expectation_ != block.start) {
-      fail_commit(Fault::kBadImage, index,
-                  "Discontinuous ranges - Inconsistent program image for decode\n",
-                  UnsyncReason::kBadImage);
+      fail_commit(Fault::kBadImage, index, kNotContinuous, UnsyncReason::kBadImage);
       blame(block.start);
       return false;
     }
@@ -286,7 +280,7 @@ void Decoder::walk_error(const Block& block, TraceIndex index) {
   const Fault fault = fault_of(block.ended);
   address_ = block.end;
   it_ = block.it_out;
-  fail_commit(fault, index, "Error processing atom packet.", UnsyncReason::kBadPacket);
+  fail_commit(fault, index, kAtomWalk, UnsyncReason::kBadPacket);
   blame(block.end);
 }
 
@@ -297,7 +291,7 @@ void Decoder::note_range_limit(std::uint32_t count, BlockEnd ended) {
   for (std::uint32_t i = 0; i < notes; ++i) {
     Diagnostic& note = diagnostics_.emplace_back();
     note.fault = Fault::kRangeLimit;
-    note.message = "Decode Instruction Range Limit Overrun";
+    note.message = wording(kRangeTooLong);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "../element/words.h"
 #include "waymark/etmv4/decoder.h"
+#include "words.h"
 
 namespace waymark::etmv4 {
 

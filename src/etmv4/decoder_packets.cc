@@ -167,7 +167,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
     }
     case PacketType::kPeReset:
       if (quirks_.pe_reset_is_bad) {
-        bad_packet(packet, "Unknown packet type.");
+        bad_packet(kUnknownPacket);
         return;
       }
       // Nothing returns from a reset: it has no address.
@@ -258,8 +258,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kNumberedDataSync:
     case PacketType::kUnnumberedDataSync: {
       if (quirks_.data_trace_is_unsupported) {
-        unusable_packet(Fault::kUnsupportedPacket, Severity::kError,
-                        "Data trace related, unsupported packet type.");
+        unusable_packet(Fault::kUnsupportedPacket, Severity::kError, kDataTrace);
         return;
       }
       Entry& entry = add(EntryKind::kDataMarker, packet.index);
@@ -275,37 +274,35 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kCondResultF2:
     case PacketType::kCondResultF3:
     case PacketType::kCondResultF4:
-      unusable_packet(Fault::kUnsupportedPacket, Severity::kError,
-                      "Data trace related, unsupported packet type.");
+      unusable_packet(Fault::kUnsupportedPacket, Severity::kError, kDataTrace);
       return;
     case PacketType::kBadSequence:
-      bad_packet(packet, "Bad byte sequence in packet.");
+      bad_packet(kBadBytes);
       return;
     case PacketType::kBadTraceMode:
-      bad_packet(packet, "Invalid packet type for trace mode.");
+      bad_packet(kBadMode);
       return;
     case PacketType::kReserved:
-      bad_packet(packet, "Reserved packet header");
+      bad_packet(kReservedHeader);
       return;
     default:
-      bad_packet(packet, "Unknown packet type.");
+      bad_packet(kUnknownPacket);
       return;
   }
   request_excess();
   if (commit_request_ != 0 || cancel_request_ != 0 || mispredict_request_ || discard_request_)
     busy_ = true;
   if (queue_.size() > kMaxEntries) [[unlikely]]
-    unusable_packet(Fault::kCommitOverrun, Severity::kError,
-                    "Too many elements wait for a commit.");
+    unusable_packet(Fault::kCommitOverrun, Severity::kError, kTooManyEntries);
 }
 
-void Decoder::bad_packet(const Packet& /*packet*/, std::string_view message) {
+void Decoder::bad_packet(const Words& words) {
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
-  unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, message);
+  unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, words);
 }
 
-void Decoder::unusable_packet(Fault fault, Severity severity, std::string_view message) {
-  report(fault, severity, packet_index_, message);
+void Decoder::unusable_packet(Fault fault, Severity severity, const Words& words) {
+  report(fault, severity, packet_index_, wording(words));
   if (failed_) return;
   clear_state();
   state_ = State::kNoSync;

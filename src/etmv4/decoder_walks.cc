@@ -29,7 +29,7 @@ bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
   // The trace has given the target of the branch, so it did not match the return stack.
   if (entry.flag && !quirks_.exception_pops_told_target) pop_pending_ = false;
-  if (pop_pending_ && !pop_return_stack()) return false;
+  if (pop_pending_ && !pop_return_stack(entry.index)) return false;
   refill_credit();
   range_expected_ = false;
   if (!entry.known) {
@@ -46,10 +46,10 @@ bool Decoder::commit_exception() {
   const bool has_context = queue_.size() > 1 && queue_.at(1).kind == EntryKind::kContext;
   const std::size_t at = has_context ? 2 : 1;
   if (queue_.size() <= at || queue_.at(at).kind != EntryKind::kAddress) {
-    fail_commit(Fault::kBadPacketSequence, packet_index_, "Address missing in exception packet.",
+    fail_commit(Fault::kBadPacketSequence, packet_index_, kNoExceptionAddress,
                 UnsyncReason::kBadPacket);
     if (quirks_.second_error_after_missing_address && !failed_)
-      report(Fault::kCommitOverrun, Severity::kError, 0, "Not enough elements to commit");
+      report(Fault::kCommitOverrun, Severity::kError, 0, wording(kCommitsTooMuch));
     return false;
   }
   const Entry context = has_context ? queue_.at(1) : Entry{};
@@ -80,7 +80,7 @@ bool Decoder::commit_exception() {
   if (reads && quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
   if (stretch.ended != BlockEnd::kWaypoint && stretch.ended != BlockEnd::kNotAccessible) {
     note_range_limit(stretch.count, stretch.ended);
-    return fail_walk(stretch.ended, index, "Error processing exception packet.");
+    return fail_walk(stretch.ended, index, kExceptionWalk);
   }
   if (stretch.count != 0) {
     emit_walk(index, stretch.start, stretch.end, stretch.count, stretch.last, walked_isa, true);
@@ -127,8 +127,10 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
     }
   }
   while (address_ != end) {
-    if (address_ > end && !quirks_.exception_walk_unchecked) {
-      // The return address is inside an instruction: image and trace disagree.
+    if (address_ > end && !quirks_.exception_walk_runs_over) {
+      // A T32 instruction that is interrupted and continued later can have a return address inside
+      // it.  Elsewhere, image and trace disagree.
+      if (isa_ == Isa::kT32) break;
       report(Fault::kBadImage, Severity::kWarning, packet_index_,
              "The return address of an exception lies inside an instruction of the image.");
       blame(end);
@@ -155,15 +157,11 @@ bool Decoder::commit_source_address(const Entry& entry) {
   range_expected_ = false;
   const std::uint64_t source = entry.value;
   const TraceIndex index = entry.index;
-  static constexpr std::string_view kReadError =
-      "Mem access error processing source address packet.";
-  static constexpr std::string_view kDecodeError =
-      "Instruction decode error processing source address packet.";
   const auto failed = [&](BlockEnd ended) {
     return fail_walk(ended, index,
                      ended == BlockEnd::kInvalidOpcode || ended == BlockEnd::kUnsupported
-                         ? kDecodeError
-                         : kReadError);
+                         ? kSourceDecode
+                         : kSourceRead);
   };
   const flow::Follower::Fetched at = step(source, it_);
   if (at.outcome == BlockEnd::kNotAccessible) {
@@ -239,7 +237,7 @@ bool Decoder::commit_q() {
     has_context = !queue_.empty() && queue_.front().kind == EntryKind::kContext;
     const std::size_t at = has_context ? 1 : 0;
     if (queue_.size() <= at || queue_.at(at).kind != EntryKind::kAddress) {
-      return fail_walk(BlockEnd::kUnsupported, index, "Address missing in Q packet.");
+      return fail_walk(BlockEnd::kUnsupported, index, kNoQAddress);
     }
     if (has_context) context = queue_.front();
     target = queue_.at(at);
@@ -255,8 +253,7 @@ bool Decoder::commit_q() {
     const flow::Follower::Fetched fetched = step(address_, it_);
     if (fetched.outcome == BlockEnd::kNotAccessible || fetched.outcome == BlockEnd::kRangeLimit)
       break;
-    if (fetched.outcome != BlockEnd::kWaypoint)
-      return fail_walk(fetched.outcome, index, "Error processing Q packet");
+    if (fetched.outcome != BlockEnd::kWaypoint) return fail_walk(fetched.outcome, index, kQWalk);
     last = fetched.instruction;
     address_ += last.size;
     ++walked;
@@ -288,9 +285,9 @@ bool Decoder::commit_q() {
   return true;
 }
 
-bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, std::string_view message) {
+bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, const Words& words) {
   const Fault fault = ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
-  fail_commit(fault, index, message, UnsyncReason::kBadPacket);
+  fail_commit(fault, index, words, UnsyncReason::kBadPacket);
   blame(address_);
   if (quirks_.fatal_walk_errors) {
     diagnostics_.back().fatal = true;

@@ -49,7 +49,16 @@ std::string CaptureBuilder::with_obstacles(std::string sentence) const {
   return sentence;
 }
 
+// Here, so that no file is blamed for it.
+Result<void> CaptureBuilder::check_core() const {
+  if (options_.core.empty()) return {};
+  const auto core = isa::core_by_name(options_.core);
+  if (core) return {};
+  return fail(ErrorCode::kInvalidArgument, fmt::format("--core: {}", core.error().detail));
+}
+
 Result<Capture> CaptureBuilder::build() {
+  WAYMARK_TRY(check_core());
   const auto detection = detect(path_);
   if (!detection) return std::unexpected(detection.error());
   capture_.kind_ = detection->kind;

@@ -33,6 +33,7 @@ class CaptureBuilder {
   Result<void> add_raw_sources();
   Result<void> check_raw_registers(const ProtocolRow& row) const;
   Result<void> add_images();
+  [[nodiscard]] Result<void> check_core() const;
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   /// The memory of the core of `source`.

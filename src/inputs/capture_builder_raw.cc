@@ -119,12 +119,7 @@ Result<void> CaptureBuilder::add_raw_sources() {
   WAYMARK_TRY(check_raw_registers(*row));
   const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
   const auto core = isa::core_by_name(core_name);
-  if (!core) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("\"{}\" is no core that is known; use --core with a name such as "
-                            "Cortex-A53 or ARMv8-A.",
-                            core_name));
-  }
+  if (!core) return std::unexpected(core.error());
 
   std::vector<TraceId> ids = options_.ids;
   if (capture_.framing_ == Framing::kNone) {

@@ -157,10 +157,9 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
     }
     const auto named = isa::core_by_name(options_.core.empty() ? source.core_type : options_.core);
     if (!named) {
-      skip(fmt::format(
-          "{}: the core type \"{}\" is not known; write type=ARMv8-A or the like, or "
-          "add --core ARMv8-A.",
-          snapshot.path_of(snapshot.devices[source.core_index].file), source.core_type));
+      skip(fmt::format("{}: type={}: {} Change it there, or add --core NAME.",
+                       snapshot.path_of(snapshot.devices[source.core_index].file), source.core_type,
+                       named.error().detail));
       return;
     }
     core = *named;

@@ -156,6 +156,15 @@ def test_an_unsupported_configuration(listing, tmp_path):
         'Trace Packet Lister : Data Path fatal error')
 
 
+def test_a_level_of_the_reference(listing):
+    first = listing('-decode')
+    for level in ('', '1.8.0', '1.8.3'):
+        assert listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': level}).out == first.out
+    listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': '1.7'}, expect=255).has(
+        'Trace Packet Lister : Error: WAYMARK_OPENCSD_LEVEL=1.7 is not a level of compatibility; '
+        'the levels are 1.8.0, 1.8.3.')
+
+
 def test_a_limit_of_ranges_from_the_environment(listing):
     listing('-decode', env={'OPENCSD_INSTR_RANGE_LIMIT': 1}).has('OCSD_ERR_I_RANGE_LIMIT_OVERRUN')
 

@@ -38,10 +38,27 @@ def inputs(file):
     (['--reg', 'TRCIDR0'], 2, ['--reg', 'TRCIDR0']),
     (['--image', 'program.bin'], 2, ['--image', 'program.bin']),
     (['--framing', 'none', *ETMV4, '--image', '0x80000=none.bin'], 3, ['none.bin']),
-    (['--framing', 'none', *ETMV4, '--core', 'Z80'], 3, ['Z80']),
+    (['--framing', 'none', *ETMV4, '--core', 'Cortex-M87'], 3, ['--core', 'Cortex-M87', 'mean Cortex-M85', 'ARMv8.1-M']),
 ])
 def test_options_that_are_missing_or_wrong(run, inputs, options, status, said):
     run('decode', 'stream.bin', *options, expect=status).says(*said).empty()
+
+
+def test_a_core_that_is_not_known(run, tmp_path):
+    make_snapshot(tmp_path / 'snap', ETMV4_START + ATOM_E * 2)
+    run('decode', 'snap', '--core', 'cortex-a53', expect=3).says('--core', 'did you mean Cortex-A53?').never_says('cpu.ini')
+    edit(tmp_path / 'snap/cpu.ini', ('type=Cortex-A53', 'type=Cortex-M8'))
+    run('decode', 'snap', expect=3).says('cpu.ini', 'type=Cortex-M8', 'ARMv8.1-M', '--core NAME').never_says('ARMv8-A')
+    run('decode', 'snap', '--core', 'Cortex-A53').has('insns')
+
+
+def test_a_return_without_a_call_has_its_place(run, inputs, file):
+    file('code.bin', hexes('c0035fd6'))  # RET
+    file('stream.bin', ETMV4_START + ATOM_E * 2)
+    options = [x.replace('TRCCONFIGR=0x1', 'TRCCONFIGR=0x1001') for x in ETMV4]
+    result = run('decode', 'stream.bin', '--framing', 'none', *options, '--image', '0x80000=code.bin')
+    result.has('!! damage: An atom stands for a return, but no call is on the return stack.')
+    assert [line.split()[0] for line in result.lines if '!! damage' in line] == ['27']
 
 
 def test_a_stream_without_frames(run, inputs):

@@ -19,6 +19,9 @@ constexpr std::string_view kCalls = "E1A00000 0A000000 EB000001 EB000000 EAFFFFF
 constexpr std::string_view kNops = "E1A00000 E1A00000 E1A00000 E1A00000 E1A00000 E1A00000";
 constexpr std::string_view kEret = "E160006E E160006E";
 
+// 1000 LDM r0, {r1-r7}; 1004 NOP; NOP; NOP; 100a BX lr
+constexpr std::string_view kT32 = "00FEE890 BF00BF00 4770BF00";
+
 constexpr std::uint32_t kCycles = 0x1000;
 constexpr std::uint32_t kDataValues = 4;
 constexpr std::uint32_t kDataAll = 0xC;
@@ -120,6 +123,17 @@ class Listing {
         config.core_prof = profile_CortexA;
         return create("ETMV4I", &config, OCSD_PROTOCOL_ETMV4I);
       }
+      case kEtmV4M: {
+        ocsd_etmv4_cfg config{};
+        config.reg_idr0 = 0x20000CA1;
+        config.reg_idr1 = 0x4100F443;
+        config.reg_idr2 = 0x1088;
+        config.reg_idr8 = 0x10;
+        config.reg_traceidr = 1;
+        config.arch_ver = ARCH_V8;
+        config.core_prof = profile_CortexM;
+        return create("ETMV4I", &config, OCSD_PROTOCOL_ETMV4I);
+      }
       case kEte: {
         const ocsd_ete_cfg config{0x28000EA1 ^ turned[0], 0x4100FFF3, 0x1088, turned[2],
                                   0x47705A13 ^ turned[3], turned[1],  1,      ARCH_AA64,
@@ -140,6 +154,7 @@ class Listing {
   [[nodiscard]] std::string_view synchronisation() const {
     switch (row_.trace) {
       case kEtmV4:
+      case kEtmV4M:
       case kEte:
         return "000000000000000000000080 0100";
       case kStm:
@@ -154,6 +169,8 @@ class Listing {
         return "082100100000";
       case kPtm:
         return "080010000021";
+      case kEtmV4M:
+        return "830010000000";
       default:
         return "85000800000000000031";
     }

@@ -11,7 +11,7 @@
 namespace waymark::compat {
 
 /// One trace, without frames except for kFrames.
-enum class QuirkTrace : std::uint8_t { kFrames, kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm };
+enum class QuirkTrace : std::uint8_t { kFrames, kEtmV3, kPtm, kEtmV4, kEtmV4M, kEte, kStm, kItm };
 
 struct QuirkRow {
   std::string_view quirk = {};

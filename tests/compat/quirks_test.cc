@@ -7,6 +7,7 @@
 #include "capi_fixture.h"
 #include "core/quirk_choice.h"
 #include "quirk_traces.h"
+#include "waymark/etmv4/quirks.h"
 
 namespace waymark::compat {
 namespace {
@@ -105,7 +106,7 @@ TEST(QuirkChoice, is_all_or_none_or_a_list) {
     EXPECT_FALSE(options_of(none, Protocol::kPtm).reference_quirks) << none;
   EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kEte).native_quirks, 1U);
   EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kPtm).native_quirks, 0U);
-  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, 0x1FFEU);
+  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, 0xFFFEU);
   EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).native_quirks, 0xFBU);
 }
 
@@ -140,10 +141,93 @@ TEST(QuirkChoice, a_misspelt_name_changes_nothing_and_is_told) {
   EXPECT_EQ(choice.off(Protocol::kPtm), 0U);
 }
 
+// ---- The level ----------------------------------------------------------------------------------
+
+TEST(Levels, each_switches_existing_quirks_off) {
+  for (const Level& level : kLevels) {
+    std::vector<std::string> unknown;
+    const QuirkChoice choice = QuirkChoice::parse("", unknown, level);
+    EXPECT_TRUE(unknown.empty()) << level.version;
+    EXPECT_EQ(choice.off(Protocol::kEtmV4) == 0, level.quirks.empty()) << level.version;
+    EXPECT_EQ(level_by_version(level.version)->quirks, level.quirks);
+  }
+}
+
+TEST(Levels, all_quirks_are_those_of_the_level) {
+  const Level later = *level_by_version("1.8.3");
+  const auto off = [&](std::string_view text) {
+    std::vector<std::string> unknown;
+    const auto quirks =
+        etmv4::Quirks::reference(QuirkChoice::parse(text, unknown, later).off(Protocol::kEtmV4));
+    return std::pair(!quirks.v8m_exception_return_is_not_p0, !quirks.pe_reset_is_bad);
+  };
+  EXPECT_EQ(off(""), std::pair(true, false));
+  EXPECT_EQ(off("none,all"), std::pair(true, false));
+  EXPECT_EQ(off("-etmv4.pe_reset_is_bad"), std::pair(true, true));
+  EXPECT_EQ(off("all,etmv4.v8m_exception_return_is_not_p0"), std::pair(false, false));
+}
+
+TEST(Levels, an_unknown_one_is_an_error_that_names_the_known_ones) {
+  const auto level = level_by_version("1.8");
+  ASSERT_FALSE(level);
+  EXPECT_EQ(level.error().detail,
+            "WAYMARK_OPENCSD_LEVEL=1.8 is not a level of compatibility; the levels are 1.8.0, "
+            "1.8.3.");
+}
+
 class QuirksCApi : public CApi {
  protected:
-  ~QuirksCApi() override { choose(nullptr); }
+  ~QuirksCApi() override {
+    choose(nullptr);
+    set_variable(kLevelVariable, nullptr);
+  }
 };
+
+TEST_F(QuirksCApi, an_unknown_level_makes_no_tree) {
+  single();
+  set_variable(kLevelVariable, "1.9");
+  notes.log.clear();
+  EXPECT_EQ(ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0), C_API_INVALID_TREE_HANDLE);
+  EXPECT_NE(notes.log.find("WAYMARK_OPENCSD_LEVEL=1.9 is not a level"), std::string::npos)
+      << notes.log;
+}
+
+TEST_F(QuirksCApi, a_level_changes_what_is_decoded) {
+  const auto row =
+      std::ranges::find(quirk_rows(), "etmv4.exception_walk_runs_over", &QuirkRow::quirk);
+  const std::string first = quirk_listing(*row);
+  set_variable(kLevelVariable, "1.8.0");
+  EXPECT_EQ(quirk_listing(*row), first);
+  set_variable(kLevelVariable, "1.8.3");
+  EXPECT_NE(quirk_listing(*row).find(std::string(row->without)), std::string::npos);
+}
+
+// ---- The log ------------------------------------------------------------------------------------
+
+// With all quirks: the error comes with the packet.
+TEST(QuirkLog, second_addresses_of_etmv3_isyncs) {
+  const auto log_of = [](std::string_view bytes) {
+    QuirkRow row{.trace = QuirkTrace::kEtmV3, .bytes = bytes, .packets_only = true};
+    std::string text = quirk_listing(row);
+    const std::size_t at = text.find("CS ID=01; ");
+    return at == std::string::npos ? "" : text.substr(at + 10, text.find('\n', at) - at - 10);
+  };
+  // One must follow where bit 7 of the information byte is set.
+  EXPECT_EQ(log_of("A 08a110000040 0c"), "Malformed Packet - oversized packet.");
+  EXPECT_EQ(log_of("A 082110000040 0c"), "");
+  EXPECT_EQ(log_of("A 08a1100000c001 0c"), "");
+  // Its fifth byte.
+  EXPECT_EQ(log_of("A 08a1100000808080808000 0c"), "Malformed Packet - Unknown ISA.");
+  EXPECT_EQ(log_of("A 08a1100000808080808040 0c"), "Malformed Packet - oversized packet.");
+}
+
+TEST(QuirkLog, a_packet_of_the_wrong_mode_is_an_invalid_header_after_a_bad_sequence_too) {
+  const QuirkRow row{.trace = QuirkTrace::kEtmV3, .bytes = "AS 006c", .packets_only = true};
+  EXPECT_NE(quirk_listing(row).find("0x0014 (OCSD_ERR_INVALID_PCKT_HDR) [Invalid packet header]; "
+                                    "TrcIdx=13; CS ID=01; Invalid data trace header"),
+            std::string::npos)
+      << quirk_listing(row);
+}
 
 TEST_F(QuirksCApi, a_misspelt_name_is_in_the_log) {
   single();

@@ -138,7 +138,9 @@ TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
   config.trcidr0 |= 3U << 3;
   config.trcconfigr |= 1U << 16 | 1U << 1;
   quirks.data_trace_is_unsupported = true;
-  EXPECT_EQ(run({0x25}), "error: Data trace related, unsupported packet type.\n");
+  EXPECT_EQ(
+      run({0x25}),
+      "error: Packets of data trace and of conditional instructions cannot be decoded here.\n");
 }
 
 // The size of the trace limits the work that a packet causes beyond its own size.
@@ -154,7 +156,8 @@ TEST_F(Etmv4Decoder, walks_past_the_cache_are_limited_by_the_bytes_of_trace) {
                  {0x9B, 0x00, 0x00, 0x10, 0x00, 0x06, 0x05, 0x9B, 0x00, 0x00, 0x18, 0x00});
   const std::string text = run_raw(bytes);
   EXPECT_THAT(text, testing::HasSubstr("100000-180000 x262144 E T32"));
-  EXPECT_THAT(text, testing::HasSubstr("error: Error processing exception packet."));
+  EXPECT_THAT(
+      text, testing::HasSubstr("error: The instructions before an exception cannot be followed."));
 }
 
 TEST_F(Etmv4Decoder, entries_that_a_mispredict_looks_through_are_limited_by_the_bytes_of_trace) {
@@ -193,16 +196,18 @@ TEST_F(Etmv4Decoder, context_and_vmid_stick_once_seen) {
 TEST_F(Etmv4Decoder, a_range_over_the_limit_is_an_error_of_the_atom) {
   range_limit = 1;
   EXPECT_EQ(run({0xF7}),
-            "error: Decode Instruction Range Limit Overrun\n"
-            "error: Error processing atom packet.\n"
+            "error: A range has more instructions than the limit allows.\n"
+            "error: The instructions that an atom stands for cannot be followed.\n"
             "24 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, quirk_range_limit_repeats_its_note) {
   program({0xD503201F, 0xD503201F, 0xD503201F, 0xD65F03C0}, 0x2000);
   range_limit = 2;
-  const std::string note = "error: Decode Instruction Range Limit Overrun\n";
-  const std::string rest = "error: Error processing atom packet.\n27 NO_SYNC( [bad-packet])\n";
+  const std::string note = "error: A range has more instructions than the limit allows.\n";
+  const std::string rest =
+      "error: The instructions that an atom stands for cannot be followed.\n27 NO_SYNC( "
+      "[bad-packet])\n";
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF7}), note + rest);
   quirks.range_limit_repeats = true;
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF7}), note + note + rest);
@@ -213,7 +218,8 @@ TEST_F(Etmv4Decoder, the_opcode_check_refuses_words_without_upper_half) {
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF7}), "27 2000-2008 x2 E iBR ret\n");
   flags = kA64OpcodeCheck;
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF7}),
-            "error: Error processing atom packet.\n27 NO_SYNC( [bad-packet])\n");
+            "error: The instructions that an atom stands for cannot be followed.\n27 NO_SYNC( "
+            "[bad-packet])\n");
 }
 
 // Memory from a callback may be endless, but every walk ends.
@@ -226,13 +232,15 @@ TEST_F(Etmv4Decoder, endless_memory_ends_in_an_error) {
         return out.size();
       }));
   EXPECT_EQ(run({0x9A, 0, 0, 0x10, 0, 0xF7}),
-            "error: Error processing atom packet.\n29 NO_SYNC( [bad-packet])\n");
+            "error: The instructions that an atom stands for cannot be followed.\n29 NO_SYNC( "
+            "[bad-packet])\n");
   EXPECT_EQ(run({0x9A, 0, 0, 0x10, 0, 0xAA, 0, 0, 0x20, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}),
             "29 nopath 100000->200000 x4294967295\n");
   for (const bool unchecked : {false, true}) {
     quirks.exception_walk_unchecked = unchecked;
     EXPECT_EQ(run({0x9A, 0, 0, 0x10, 0, 0x06, 0x05, 0x9D, 0, 0, 0, 0, 0, 0, 0, 0x80}),
-              "error: Error processing exception packet.\n31 NO_SYNC( [bad-packet])\n");
+              "error: The instructions before an exception cannot be followed.\n31 NO_SYNC( "
+              "[bad-packet])\n");
   }
 }
 
@@ -288,26 +296,30 @@ TEST_F(Etmv4Decoder, cancel_and_mispredict_together) {
 TEST_F(Etmv4Decoder, too_much_to_commit_is_an_error) {
   speculate(8);
   EXPECT_EQ(run({0xF7, 0x2D, 0x03}),
-            "24 1000-1008 x2 E BR\nerror: Not enough elements to commit\n"
+            "24 1000-1008 x2 E BR\nerror: The trace commits more elements than are outstanding.\n"
             "25 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, quirk_an_error_loses_the_elements_of_its_packet) {
   speculate(8);
   quirks.error_loses_elements = true;
-  EXPECT_EQ(run({0xF7, 0x2D, 0x03}),
-            "error: Not enough elements to commit\n25 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(
+      run({0xF7, 0x2D, 0x03}),
+      "error: The trace commits more elements than are outstanding.\n25 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, too_much_to_cancel_is_an_error_that_keeps_events) {
   speculate(8);
-  EXPECT_EQ(run({0xF7, 0x73, 0x2E, 0x02}),
-            "error: Not enough elements to cancel\n26 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(
+      run({0xF7, 0x73, 0x2E, 0x02}),
+      "error: The trace cancels more elements than are outstanding.\n26 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, nothing_to_mispredict_is_an_error) {
   speculate(8);
-  EXPECT_EQ(run({0x30}), "error: Not found mispredict atom\n24 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x30}),
+            "error: The trace has a mispredict, but no atom is outstanding.\n24 NO_SYNC( "
+            "[bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, elements_before_the_trace_info_are_committed_unseen) {
@@ -388,17 +400,18 @@ TEST_F(Etmv4Decoder, a_context_with_the_return_address_comes_before_the_exceptio
 
 TEST_F(Etmv4Decoder, an_exception_without_its_address_is_an_error) {
   EXPECT_EQ(run({0x06, 0x05, 0x02, 0x01, 0x95, 0x01}),
-            "error: Address missing in exception packet.\n28 NO_SYNC( [bad-packet])\n");
+            "error: No address follows an exception packet.\n28 NO_SYNC( [bad-packet])\n");
   quirks.second_error_after_missing_address = true;
-  EXPECT_EQ(run({0x06, 0x05, 0x02, 0x01, 0x95, 0x01}),
-            "error: Address missing in exception packet.\n"
-            "error: Not enough elements to commit\n28 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(
+      run({0x06, 0x05, 0x02, 0x01, 0x95, 0x01}),
+      "error: No address follows an exception packet.\n"
+      "error: The trace commits more elements than are outstanding.\n28 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, a_commit_of_an_exception_that_is_the_newest_entry_is_an_error) {
   speculate(4);
   EXPECT_EQ(run({0x06, 0x05, 0x2D, 0x01}),
-            "error: Address missing in exception packet.\n26 NO_SYNC( [bad-packet])\n");
+            "error: No address follows an exception packet.\n26 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, missing_memory_before_an_exception_is_told_before_it) {
@@ -438,7 +451,8 @@ TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_but_for_the_quir
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70}), "24 1000-1008 x2 N BR\n25 exception 0\n");
   quirks.pe_reset_is_bad = true;
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70, 0x04}),
-            "24 1000-1008 x2 N BR\nwarning: Unknown packet type.\n28 NO_SYNC( [bad-packet])\n");
+            "24 1000-1008 x2 N BR\nwarning: A packet is cut off, or of an unknown type.\n28 "
+            "NO_SYNC( [bad-packet])\n");
 }
 
 // ---- Return stack; etmv4-ete.md 4.8 -----------------------------------------------------------
@@ -461,6 +475,15 @@ TEST_F(Etmv4Decoder, a_return_without_a_call_is_an_error_at_the_next_atom) {
   return_stack();
   EXPECT_EQ(run({0xDB, 0xF7}),
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
+            "error: An atom stands for a return, but no call is on the return stack.\n25 NO_SYNC( "
+            "[bad-packet])\n");
+}
+
+TEST_F(Etmv4Decoder, quirk_reference_messages) {
+  return_stack();
+  quirks.reference_messages = true;
+  EXPECT_EQ(run({0xDB, 0xF7}),
+            "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
             "error: Trace Return Stack Overflow.\n25 NO_SYNC( [bad-packet])\n");
 }
 
@@ -468,7 +491,8 @@ TEST_F(Etmv4Decoder, trace_on_empties_the_return_stack) {
   return_stack();
   EXPECT_EQ(run({0xDA, 0x04, 0x95, 0x06, 0xF7, 0xF7}),
             "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 TRACE_ON( [begin or filter])\n"
-            "28 1018-1020 x2 E iBR ret\nerror: Trace Return Stack Overflow.\n"
+            "28 1018-1020 x2 E iBR ret\nerror: An atom stands for a return, but no call is on the "
+            "return stack.\n"
             "29 NO_SYNC( [bad-packet])\n");
 }
 
@@ -476,7 +500,8 @@ TEST_F(Etmv4Decoder, between_a_trace_info_and_an_address_calls_are_not_pushed) {
   return_stack();
   EXPECT_EQ(run({0xF6, 0x01, 0x00, 0xF7, 0xF7, 0xF7}),
             "24 1000-1008 x2 N BR\n27 1008-100c x1 E BR link\n28 1018-1020 x2 E iBR ret\n"
-            "error: Trace Return Stack Overflow.\n29 NO_SYNC( [bad-packet])\n");
+            "error: An atom stands for a return, but no call is on the return stack.\n29 NO_SYNC( "
+            "[bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, an_exception_that_tells_the_target_of_a_return_takes_the_place_of_a_pop) {
@@ -488,7 +513,8 @@ TEST_F(Etmv4Decoder, an_exception_that_tells_the_target_of_a_return_takes_the_pl
   quirks.exception_pops_told_target = true;
   EXPECT_EQ(run({0xDB, 0x06, 0x5C, 0x95, 0x06}),
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
-            "error: Trace Return Stack Overflow.\n27 NO_SYNC( [bad-packet])\n");
+            "error: An atom stands for a return, but no call is on the return stack.\n27 NO_SYNC( "
+            "[bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, an_exception_that_tells_a_target_leaves_the_return_stack_to_later_returns) {
@@ -501,7 +527,9 @@ TEST_F(Etmv4Decoder, an_exception_that_tells_a_target_leaves_the_return_stack_to
             before + "33 100c-1010 x1 E iBR ret\n");
   quirks.exception_pops_told_target = true;
   EXPECT_EQ(run({0xDA, 0xF7, 0x06, 0x5C, 0x95, 0x03, 0x95, 0x06, 0xF7, 0xF7}),
-            before + "error: Trace Return Stack Overflow.\n33 NO_SYNC( [bad-packet])\n");
+            before +
+                "error: An atom stands for a return, but no call is on the return stack.\n33 "
+                "NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, without_the_return_stack_a_return_waits_for_its_address) {
@@ -540,9 +568,9 @@ TEST_F(Etmv4DecoderQ, its_address_can_follow_with_a_context) {
 
 TEST_F(Etmv4DecoderQ, its_missing_address_is_an_error_which_the_quirk_makes_fatal) {
   EXPECT_EQ(run({0xAC, 0x02, 0x73, 0x95, 0x06}),
-            "error: Address missing in Q packet.\n27 NO_SYNC( [bad-packet])\n");
+            "error: No address follows a Q packet.\n27 NO_SYNC( [bad-packet])\n");
   quirks.fatal_walk_errors = true;
-  EXPECT_EQ(run({0xAC, 0x02, 0x73, 0x95, 0x06}), "error: Address missing in Q packet.\nfailed\n");
+  EXPECT_EQ(run({0xAC, 0x02, 0x73, 0x95, 0x06}), "error: No address follows a Q packet.\nfailed\n");
 }
 
 TEST_F(Etmv4DecoderQ, quirk_it_deletes_the_next_entry) {
@@ -637,10 +665,11 @@ TEST_F(Etmv4Decoder, a_timestamp_has_a_count_where_cycles_are_counted) {
 TEST_F(Etmv4Decoder, n_on_an_unconditional_direct_branch_is_a_bad_image) {
   EXPECT_EQ(run({0xD8}), "24 1000-1008 x2 N BR\n24 1008-100c x1 N BR link\n");
   flags = kCheckDirectBranchN;
-  EXPECT_EQ(run({0xD8}),
-            "24 1000-1008 x2 N BR\n"
-            "error: Bad program image - N Atom on unconditional direct BR.\n"
-            "24 NO_SYNC( [bad-program-image])\n");
+  EXPECT_EQ(
+      run({0xD8}),
+      "24 1000-1008 x2 N BR\n"
+      "error: An atom N stands for an unconditional direct branch: trace and code image disagree.\n"
+      "24 NO_SYNC( [bad-program-image])\n");
 }
 
 TEST_F(Etmv4Decoder, n_on_a_branch_to_the_next_instruction_is_strictly_bad_only) {
@@ -648,25 +677,28 @@ TEST_F(Etmv4Decoder, n_on_a_branch_to_the_next_instruction_is_strictly_bad_only)
   flags = kCheckDirectBranchN;
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF6}), "27 2000-2004 x1 N BR\n");
   flags = kCheckStrictBranchN;
-  EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF6}),
-            "error: Bad program image - N Atom on unconditional direct BR.\n"
-            "27 NO_SYNC( [bad-program-image])\n");
+  EXPECT_EQ(
+      run({0x95, 0x80, 0x10, 0xF6}),
+      "error: An atom N stands for an unconditional direct branch: trace and code image disagree.\n"
+      "27 NO_SYNC( [bad-program-image])\n");
 }
 
 TEST_F(Etmv4Decoder, n_on_an_indirect_branch_is_strictly_bad) {
   flags = kCheckStrictBranchN;
   EXPECT_EQ(run({0xD9}),
             "24 1000-1008 x2 E BR\n"
-            "error: Bad program image - N Atom on unconditional indirect BR.\n"
+            "error: An atom N stands for an unconditional indirect branch: trace and code image "
+            "disagree.\n"
             "24 NO_SYNC( [bad-program-image])\n");
 }
 
 TEST_F(Etmv4Decoder, a_range_after_n_must_go_on_where_that_ended) {
   flags = kCheckRangeContinuity;
-  EXPECT_EQ(run({0xF6, 0x95, 0x06, 0xF7}),
-            "24 1000-1008 x2 N BR\n"
-            "error: Discontinuous ranges - Inconsistent program image for decode\n"
-            "27 NO_SYNC( [bad-program-image])\n");
+  EXPECT_EQ(
+      run({0xF6, 0x95, 0x06, 0xF7}),
+      "24 1000-1008 x2 N BR\n"
+      "error: A range does not begin where the last one ended: trace and code image disagree.\n"
+      "27 NO_SYNC( [bad-program-image])\n");
   EXPECT_EQ(run({0xF6, 0x04, 0x95, 0x06, 0xF7}),
             "24 1000-1008 x2 N BR\n25 TRACE_ON( [begin or filter])\n28 1018-1020 x2 E iBR ret\n");
 }
@@ -674,27 +706,30 @@ TEST_F(Etmv4Decoder, a_range_after_n_must_go_on_where_that_ended) {
 // ---- Errors; etmv4-ete.md 4.11 ----------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_at_the_next) {
-  EXPECT_EQ(run({0x08, 0xF7}), "warning: Reserved packet header\n25 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x08, 0xF7}),
+            "warning: A packet header is reserved.\n25 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, bad_packets_can_be_errors_or_fatal) {
   flags = kErrorOnBadPackets;
-  EXPECT_EQ(run({0x08, 0xF7}), "error: Reserved packet header\n25 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x08, 0xF7}), "error: A packet header is reserved.\n25 NO_SYNC( [bad-packet])\n");
   flags = kHaltOnBadPackets;
-  EXPECT_EQ(run({0x08, 0xF7}), "warning: Reserved packet header\nfailed\n");
+  EXPECT_EQ(run({0x08, 0xF7}), "warning: A packet header is reserved.\nfailed\n");
 }
 
 TEST_F(Etmv4Decoder, other_bad_packets_say_what_they_are) {
   EXPECT_EQ(run({0x00, 0x01, 0xF7}),
-            "warning: Bad byte sequence in packet.\n26 NO_SYNC( [bad-packet])\n");
-  EXPECT_EQ(run({0x40, 0xF7}), "warning: Unknown packet type.\n25 NO_SYNC( [bad-packet])\n");
+            "warning: The bytes of a packet are not possible.\n26 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x40, 0xF7}),
+            "warning: A packet is cut off, or of an unknown type.\n25 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
   config.trcidr0 |= 1U << 6;
   config.trcconfigr |= 7U << 8;
   EXPECT_EQ(run({0x43, 0xF7}),
-            "error: Data trace related, unsupported packet type.\n25 NO_SYNC( [bad-packet])\n");
+            "error: Packets of data trace and of conditional instructions cannot be decoded "
+            "here.\n25 NO_SYNC( [bad-packet])\n");
 }
 
 // ---- End of trace; etmv4-ete.md 4.13 ----------------------------------------------------------
@@ -718,7 +753,7 @@ TEST_F(Etmv4Decoder, the_end_comes_even_without_synchronisation) {
 
 TEST_F(Etmv4Decoder, an_unfinished_packet_drops_the_queue_at_the_end) {
   EXPECT_EQ(run({0x73, 0x95}, true),
-            "warning: Unknown packet type.\n25 EO_TRACE( [end-of-trace])\n");
+            "warning: A packet is cut off, or of an unknown type.\n25 EO_TRACE( [end-of-trace])\n");
 }
 
 TEST_F(Etmv4Decoder, the_end_after_an_overflow_says_so) {
@@ -753,6 +788,62 @@ TEST_F(Etmv4Decoder, reset_asks_for_a_new_sync_point_and_keeps_sticky_ids) {
   EXPECT_EQ(again[1].kind, ElementKind::kPeContext);
   EXPECT_EQ(again[1].context_id, 2U);
   EXPECT_NE(again[1].flags & kElementVmidValid, 0);
+}
+
+// ---- M profile ----------------------------------------------------------------------------------
+
+class Etmv4DecoderM : public testing::Test, protected support::DecoderBench {
+ protected:
+  Etmv4DecoderM() {
+    config.core = {isa::Arch::kV8, isa::Profile::kM};
+    speculate();
+    program({
+        0x00FEE890,  // 1000 LDM r0, {r1-r7}
+        0xE7FCBF00,  // 1004 NOP; B 1002
+        0xBF004770,  // 1008 BX lr; NOP
+    });
+  }
+
+  void speculate() { config.trcidr8 = 16; }
+
+  std::string run_m(std::initializer_list<std::uint8_t> bytes) {
+    std::vector<std::uint8_t> all = sync(false);
+    all.insert(all.end(), {0x83, 0x00, 0x10, 0x00, 0x00, 0x00});
+    all.insert(all.end(), bytes);
+    std::string text = run_raw(all);
+    const std::string_view own =
+        "0 NO_SYNC( [init-decoder])\n14 PE_CONTEXT((ISA=T32) EL0S; 32-bit; )\n";
+    EXPECT_TRUE(text.starts_with(own)) << text;
+    return text.substr(std::min(own.size(), text.size()));
+  }
+};
+
+TEST_F(Etmv4DecoderM, an_exception_return_is_a_p0_element_on_every_m_profile) {
+  const std::string expected = "20 EXCEPTION_RET()\n21 EXCEPTION_RET()\n";
+  EXPECT_EQ(run_m({0x07, 0x07, 0x2D, 0x02}), expected);
+  config.core.arch = isa::Arch::kV7;
+  quirks.v8m_exception_return_is_not_p0 = true;
+  EXPECT_EQ(run_m({0x07, 0x07, 0x2D, 0x02}), expected);
+  config.core.profile = isa::Profile::kA;
+  EXPECT_THAT(run_m({0x07, 0x07, 0x2D, 0x02}), testing::HasSubstr("more elements"));
+}
+
+TEST_F(Etmv4DecoderM, quirk_v8m_exception_return_is_not_p0) {
+  quirks.v8m_exception_return_is_not_p0 = true;
+  EXPECT_EQ(run_m({0x07, 0x2D, 0x01}),
+            "20 EXCEPTION_RET()\nerror: The trace commits more elements than are outstanding.\n"
+            "21 NO_SYNC( [bad-packet])\n");
+}
+
+TEST_F(Etmv4DecoderM, a_return_address_inside_an_instruction_counts_it_as_the_last_one) {
+  EXPECT_EQ(run_m({0x06, 0x05, 0x96, 0x01, 0x2D, 0x01}),
+            "20 1000-1004 x1 E T32\n20 exception 2 returns to 1002\n");
+}
+
+TEST_F(Etmv4DecoderM, quirk_exception_walk_runs_over) {
+  quirks.exception_walk_runs_over = true;
+  EXPECT_EQ(run_m({0x06, 0x05, 0x96, 0x01, 0x2D, 0x01}),
+            "20 1000-100a x4 E iBR implied T32\n20 nacc 100a space 1\n20 exception 2 returns to 1002\n");
 }
 
 }  // namespace

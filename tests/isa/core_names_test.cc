@@ -31,6 +31,50 @@ TEST(CoreNames, exact_names) {
   expect_cores(Arch::kV7, Profile::kM, {"Cortex-M0", "Cortex-M0+", "Cortex-M3", "Cortex-M4"});
 }
 
+TEST(CoreNames, cores_of_all_families) {
+  expect_cores(Arch::kV7, Profile::kM, {"Cortex-M1", "Cortex-M7", "SC000", "SC300"});
+  expect_cores(Arch::kV8, Profile::kM, {"Cortex-M35P", "Cortex-M52", "Cortex-M85", "STAR-MC1"});
+  expect_cores(Arch::kV7, Profile::kR, {"Cortex-R5F", "ARM1156T2-S"});
+  expect_cores(Arch::kV8, Profile::kR, {"Cortex-R52+"});
+  expect_cores(Arch::kAA64, Profile::kR, {"Cortex-R82", "Cortex-R82AE"});
+  expect_cores(Arch::kV7, Profile::kA, {"ARM7TDMI", "ARM926EJ-S", "ARM1176JZF-S"});
+  expect_cores(Arch::kV8, Profile::kA, {"Cortex-A34"});
+  expect_cores(Arch::kV8r3, Profile::kA,
+               {"Cortex-A65AE", "Cortex-A78", "Cortex-A78C", "Cortex-X1", "Neoverse-N1"});
+  expect_cores(Arch::kAA64, Profile::kA,
+               {"Cortex-A320", "Cortex-A510", "Cortex-A725", "Cortex-X2", "Cortex-X925",
+                "Neoverse-V1", "Neoverse-N2", "Neoverse-V3AE", "C1-Ultra"});
+}
+
+std::string sentence(std::string_view name) {
+  const auto core = core_by_name(name);
+  return core ? "" : core.error().detail;
+}
+
+TEST(CoreNames, an_unknown_name_names_the_nearest_core_and_the_architectures_of_its_family) {
+  EXPECT_EQ(sentence("Cortex-M87"),
+            "The core 'Cortex-M87' is not known; did you mean Cortex-M85? Its architecture can "
+            "take the place of the name: ARMv7-M or ARMv8.1-M.");
+  EXPECT_NE(sentence("cortex-a53").find("did you mean Cortex-A53?"), std::string::npos);
+  EXPECT_NE(sentence("Neoverse-N9").find("ARMv9-A"), std::string::npos);
+  EXPECT_NE(sentence("cortex-r99xx").find("ARMv8-R"), std::string::npos);
+  EXPECT_EQ(sentence("Z80"),
+            "The core 'Z80' is not known. Its architecture can take the place of the name: "
+            "ARMv8-A, ARMv8-R or ARMv8-M.");
+  // The advice is always good.
+  for (const char* name : {"Cortex-M", "SC", "STAR-MC", "Cortex-R", "Cortex-A", "Cortex-X",
+                           "Neoverse", "C1", "ARM", "Z80"}) {
+    std::string text = sentence(std::string(name) + "-unknown");
+    text = text.substr(text.rfind(": ") + 2);
+    text.pop_back();
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find(", "), text.find(" or "));
+      EXPECT_TRUE(core_by_name(text.substr(0, end))) << name << ": " << text;
+      text = end == std::string::npos ? "" : text.substr(text.find_first_not_of(", or", end));
+    }
+  }
+}
+
 TEST(CoreNames, versioned_names) {
   expect_cores(Arch::kV7, Profile::kA, {"ARMv7-A", "ARMv7.1-A", "ARMv7.9-A"});
   expect_cores(Arch::kV7, Profile::kR, {"ARMv7-R"});

@@ -4,6 +4,14 @@
 
 namespace waymark::compat {
 
+bool level_is_known() {
+  const Result<Level> level = level_of_environment();
+  if (!level)
+    Logger::instance().error(kLevelVariable, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
+                             kNoIndex, kNoTraceId, level.error().detail + "\n");
+  return level.has_value();
+}
+
 frames::Quirks frame_quirks() {
   std::vector<std::string> unknown;
   const frames::Quirks quirks = QuirkChoice::of_environment(unknown).frames();

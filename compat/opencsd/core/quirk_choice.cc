@@ -98,10 +98,13 @@ void QuirkChoice::search_after_bad_packet() {
   set("-itm.goes_on_after_bad_packet");
 }
 
-QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& unknown) {
+QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& unknown,
+                               const Level& level) {
   QuirkChoice none;
   for (std::size_t i = 0; i < kGroups; ++i) none.off_[i] = low_bits(groups()[i].quirks.size());
-  QuirkChoice choice;
+  QuirkChoice all;
+  if (!level.quirks.empty()) all = parse(level.quirks, unknown);
+  QuirkChoice choice = all;
   bool first = true;
   while (!text.empty()) {
     const std::size_t end = text.find(',');
@@ -111,7 +114,7 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
     const QuirkChoice before = choice;
     if (first && !item.starts_with('-')) choice = none;
     if (item == "all") {
-      choice = {};
+      choice = all;
     } else if (item == "none") {
       choice = none;
     } else if (!choice.set(item)) {
@@ -128,7 +131,8 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
 QuirkChoice QuirkChoice::of_environment(std::vector<std::string>& unknown) {
   // A program that changes the environment at the same time must lock it.
   const char* const text = std::getenv(kQuirksVariable);  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? QuirkChoice() : parse(text, unknown);
+  return parse(text == nullptr ? "" : text, unknown,
+               level_of_environment().value_or(kLevels.front()));
 }
 
 QuirkChoice QuirkChoice::of_environment() {

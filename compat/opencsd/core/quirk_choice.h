@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "level.h"
 #include "waymark/frames/demux.h"
 #include "waymark/tree/source.h"
 
@@ -19,10 +20,12 @@ class QuirkChoice {
   /// Commas separate the items of `text`, which apply in order: `all`, `none`, a group or
   /// `group.quirk` switches on; with `-` before it, it switches off.  A list that begins with `-`
   /// starts with all quirks on, any other list with all off; an empty list means `all`.  `unknown`
-  /// gets the unknown names.
-  static QuirkChoice parse(std::string_view text, std::vector<std::string>& unknown);
+  /// gets the unknown names.  `all` are those of the level.
+  static QuirkChoice parse(std::string_view text, std::vector<std::string>& unknown,
+                           const Level& level = kLevels.front());
 
-  /// The present choice of WAYMARK_OPENCSD_QUIRKS.
+  /// The present choice of WAYMARK_OPENCSD_LEVEL and WAYMARK_OPENCSD_QUIRKS.  Where the level is
+  /// not known, the default: whoever makes a tree checks the level first.
   static QuirkChoice of_environment(std::vector<std::string>& unknown);
   static QuirkChoice of_environment();
 

@@ -28,6 +28,7 @@ std::string_view flag_error(std::uint32_t flags) {
 }  // namespace
 
 std::unique_ptr<Tree> Tree::create(ocsd_dcd_tree_src_t type, std::uint32_t flags) {
+  if (!level_is_known()) return nullptr;
   if (type == OCSD_TRC_SRC_SINGLE) return std::unique_ptr<Tree>(new Tree(std::nullopt));
   if (type != OCSD_TRC_SRC_FRAME_FORMATTED) return nullptr;
   if (const std::string_view error = flag_error(flags); !error.empty()) {

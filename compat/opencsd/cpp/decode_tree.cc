@@ -6,6 +6,7 @@
 
 #include "common/ocsd_dcd_tree.h"
 #include "common/trc_pkt_proc_base.h"
+#include "core/level.h"
 #include "i_dec/trc_i_decode.h"
 #include "mem_acc/trc_mem_acc.h"
 #include "opencsd/etmv3/trc_pkt_elem_etmv3.h"
@@ -112,6 +113,12 @@ void DecodeTree::DestroyDecodeTree(DecodeTree* p_dcd_tree) { delete p_dcd_tree; 
 
 bool DecodeTree::initialise(ocsd_dcd_tree_src_t type, uint32_t formatterCfgFlags) {
   m_dcd_tree_type = type;
+  if (const auto level = waymark::compat::level_of_environment(); !level) {
+    const ocsdError error(OCSD_ERR_SEV_ERROR, OCSD_ERR_INVALID_PARAM_VAL, level.error().detail);
+    ITraceErrorLog* const log = getCurrentErrorLogI();
+    log->LogError(log->RegisterErrorSource(waymark::compat::kLevelVariable), &error);
+    return false;
+  }
   if (type == OCSD_TRC_SRC_SINGLE) return true;
   if (type != OCSD_TRC_SRC_FRAME_FORMATTED) return false;
   m_frame_deformatter_root = new TraceFormatterFrameDecoder;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/level.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::compat {
@@ -90,6 +91,8 @@ ParsedOptions read_options(std::span<char* const> arguments) {
     parsed.messages.push_back(std::string(kPrefix) + std::move(message));
     parsed.stop = true;
   };
+  if (const Result<Level> level = level_of_environment(); !level)
+    stop("Error: " + level.error().detail);
   const auto value = [&]() -> const char* {
     return at + 1 < arguments.size() ? arguments[++at] : nullptr;
   };
@@ -194,6 +197,13 @@ Log (default: standard output and the file trc_pkt_lister.ppl)
   -logfile             To the file trc_pkt_lister.ppl in the working folder.
   -logfilename <name>  To this file.  Files are appended to.
   -help, --help, -h    This text.
+
+Environment
+  WAYMARK_OPENCSD_LEVEL=<version>
+                       List as this version of OpenCSD does: 1.8.0 (default) or 1.8.3.
+  WAYMARK_OPENCSD_QUIRKS=<list>
+                       Switch single deviations from the architecture off; see
+                       docs/opencsd-compatibility.md.
 )";
 }
 

@@ -171,6 +171,7 @@ class Parser : private ParserState, frames::ZerosReader {
   std::size_t read_transfer_address(Bytes bytes, Packet& packet);
   void fill_unfinished(Packet& packet, PacketType type);
   std::size_t bad(Packet& packet, PacketType type, PacketType error_type, std::size_t length);
+  void note_bad_sequence(Packet& packet, PacketType error_type = PacketType::kBadSequence);
 
   static constexpr std::size_t kShortBranchBytes = 4;
   static constexpr bool is_branch(std::uint8_t byte) { return (byte & 1) != 0; }

@@ -20,6 +20,7 @@ namespace waymark::etmv4 {
 
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk;
+struct Words;
 
 /// What a decoder keeps between packets, except for what it only remembers of the image.  See
 /// etmv4-ete.md 5.1.
@@ -306,8 +307,8 @@ class Decoder : private DecoderState {
   void add_address(const Packet& packet);
   void settle_held();
   void queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count);
-  void bad_packet(const Packet& packet, std::string_view message);
-  void unusable_packet(Fault fault, Severity severity, std::string_view message);
+  void bad_packet(const Words& words);
+  void unusable_packet(Fault fault, Severity severity, const Words& words);
 
   // -- Resolving --
   [[nodiscard]] std::uint32_t refilled_credit() const;
@@ -330,7 +331,7 @@ class Decoder : private DecoderState {
   void select_memory();
   flow::Follower::Fetched step(std::uint64_t address, std::uint8_t& it);
   Stretch walk_to(std::uint64_t end);
-  bool pop_return_stack();
+  bool pop_return_stack(TraceIndex index);
   void push_return(std::uint64_t address, isa::Isa isa) {
     if (return_stack_on_ && !wait_for_address_) return_stack_.push(address, isa);
   }
@@ -351,8 +352,9 @@ class Decoder : private DecoderState {
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
   /// Names the instruction that the last report is about.
   void blame(std::uint64_t address);
-  void fail_commit(Fault fault, TraceIndex index, std::string_view message, UnsyncReason reason);
-  bool fail_walk(flow::BlockEnd ended, TraceIndex index, std::string_view message);
+  [[nodiscard]] std::string_view wording(const Words& words) const;
+  void fail_commit(Fault fault, TraceIndex index, const Words& words, UnsyncReason reason);
+  bool fail_walk(flow::BlockEnd ended, TraceIndex index, const Words& words);
   bool check_image(const flow::Block& block, bool executed, TraceIndex index);
   void walk_error(const flow::Block& block, TraceIndex index);
   void note_range_limit(std::uint32_t count, flow::BlockEnd ended);

@@ -20,8 +20,7 @@ struct Quirks {
   /// one atom outstanding
   bool error_loses_elements = false;
   /// The walk to an exception's return address reads in the memory space of the context packet that
-  /// came with the exception, ignores that no address is known, and runs to the end of the readable
-  /// memory if it steps over the return address.  `06 05 81 31 95 2f`
+  /// came with the exception, and ignores that no address is known.  `06 05 81 31 95 2f`
   bool exception_walk_unchecked = false;
   /// An exception that gives the target of the previous branch still takes that target from the
   /// return stack.  `db 06 5c 95 06` with RS, at a return
@@ -40,13 +39,20 @@ struct Quirks {
   bool data_trace_is_unsupported = false;
   /// isa::Options::reference_deviations: an `f6` at CB or LE, an A32 ERET.
   bool isa_deviations = false;
+  /// The walk to an exception's return address runs to the end of the readable memory if it steps
+  /// over that address.  `06 05 96 01`, inside a 32-bit T32 instruction
+  bool exception_walk_runs_over = false;
+  /// On ARMv8-M, an exception return is not a P0 element.  `07 2d 01`
+  bool v8m_exception_return_is_not_p0 = false;
+  /// Damaged trace is described in the reference's words, and a return without a call has no index.
+  bool reference_messages = false;
 
   /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 13> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 16> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -60,6 +66,9 @@ inline constexpr std::array<NamedQuirk<Quirks>, 13> kQuirks{{
     {"fatal_walk_errors", &Quirks::fatal_walk_errors},
     {"data_trace_is_unsupported", &Quirks::data_trace_is_unsupported},
     {"isa_deviations", &Quirks::isa_deviations},
+    {"exception_walk_runs_over", &Quirks::exception_walk_runs_over},
+    {"v8m_exception_return_is_not_p0", &Quirks::v8m_exception_return_is_not_p0},
+    {"reference_messages", &Quirks::reference_messages},
 }};
 
 constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
