@@ -8,12 +8,13 @@ install(TARGETS waymark EXPORT waymark-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
-# Every program of these folders is for users.
+# The programs of a folder that are for users: those without the property WAYMARK_INTERNAL.
 function(waymark_executables folder result)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
     get_target_property(type ${target} TYPE)
-    if(type STREQUAL "EXECUTABLE")
+    get_target_property(internal ${target} WAYMARK_INTERNAL)
+    if(type STREQUAL "EXECUTABLE" AND NOT internal)
       list(APPEND ${result} ${target})
     endif()
   endforeach()

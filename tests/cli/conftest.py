@@ -42,6 +42,12 @@ def home(tmp_path_factory):
     return tmp_path_factory.mktemp('home')
 
 
+@pytest.fixture(scope='session')
+def run_folder():
+    """The build folder of the programs, with bin/ and share/."""
+    return program('WAYMARK', 'waymark').parents[1]
+
+
 @pytest.fixture
 def run(tmp_path, home):
     """run(ARGUMENT...) runs waymark in tmp_path; see support.programs.Runner."""

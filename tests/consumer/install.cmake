@@ -15,6 +15,22 @@ foreach(pattern
   endif()
 endforeach()
 
+if("waymark" IN_LIST PROGRAMS)
+  foreach(file man/man1/waymark.1 man/man1/waymark-decode.1 man/man1/waymark-etm4-apply.1
+      bash-completion/completions/waymark zsh/site-functions/_waymark
+      fish/vendor_completions.d/waymark.fish)
+    if(NOT EXISTS ${PREFIX}/share/${file})
+      message(SEND_ERROR "The install tree ${PREFIX} has no share/${file}.")
+    endif()
+  endforeach()
+endif()
+file(GLOB programs RELATIVE ${PREFIX}/bin ${PREFIX}/bin/*)
+foreach(program ${programs})
+  if(program MATCHES "test|reference")
+    message(SEND_ERROR "${program} is not for users, but was installed.")
+  endif()
+endforeach()
+
 file(GLOB_RECURSE private ${PREFIX}/include/*.cc ${PREFIX}/include/*_internal.h)
 if(private)
   message(SEND_ERROR "Private files were installed: ${private}")
