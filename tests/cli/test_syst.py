@@ -252,3 +252,37 @@ def test_a_program_that_traces_itself(run, other, tmp_path):
         'trace_itself:1  27 needs 111 steps', 'that took "long": 100% of 0.5 s', 'trace_itself.cc:', 'enter main',
         'a format on the wire: -1, text')
     assert len(result.lines) == 10
+
+
+@pytest.fixture
+def backwards(tmp_path):
+    """Messages of three masters; two of them are earlier than a message before them."""
+    content = stp(sync(1000000), at(0x81, 4), message(3000, '01415042', ONE), at(0x82, 1), message(1000, '01425072', TWO),
+                  at(0x83, 1), message(4000, '01435042', THREES), message(2000, '01435042', FIVES))
+    (tmp_path / 'backwards.stp').write_bytes(content)
+    return 'backwards.stp'
+
+
+def test_times_that_run_backwards_are_said_and_sorted(run, backwards):
+    result = run('syst', backwards).one_sentence('note: ', '2 messages are earlier', '--sort')
+    assert texts(result) == 'one two 333 555'
+    assert texts(run('syst', backwards, '--sort').quiet()) == 'two 555 one 333'
+    times = [line['time'] for line in run('syst', backwards, '--sort', '--format', 'json').quiet().json_lines()]
+    assert times == sorted(times)
+    rows = run('syst', backwards, '--sort', '--format', 'csv').quiet().lines
+    assert [word for row in rows for word in ('two', '555', 'one', '333') if word in row] == ['two', '555', 'one', '333']
+    assert rows[0] == run('syst', backwards, '--format', 'csv').lines[0]
+
+
+def test_only_the_messages_that_are_shown_run_backwards(run, backwards):
+    run('syst', backwards, '--master', '0x81').quiet()
+    run('syst', backwards, '--master', '0x83').one_sentence('1 message is earlier')
+
+
+def test_sorted_messages_up_to_the_first_bad_one(run, inputs):
+    plain = run('syst', 'all.stp', '--strict', expect=1)
+    assert run('syst', 'all.stp', '--sort', '--strict', expect=1).out == plain.out
+
+
+def test_sorted_messages_that_cannot_be_written(run, backwards, full_device):
+    run('syst', backwards, '--sort', stdout=full_device, expect=4).one_sentence('standard output')

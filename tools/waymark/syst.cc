@@ -21,6 +21,7 @@
 #include "waymark/outputs/messages.h"
 #include "waymark/syst/byte_reader.h"
 #include "waymark/syst/channels.h"
+#include "waymark/syst/message_sorter.h"
 #include "waymark/syst/ports.h"
 
 namespace waymark::cli {
@@ -29,6 +30,7 @@ namespace {
 struct SystOptions : RecordOptions {
   MessageOptions messages;
   std::string as;
+  bool sort = false;
 };
 
 constexpr std::string_view kTraceIsInFiles =
@@ -48,7 +50,8 @@ class Messages final : public syst::FrameSink {
         output_(output),
         format_(options.format),
         is_strict_(options.strict),
-        writer_(output.text(), columns) {
+        is_sorted_(options.sort),
+        writer_(options.sort ? line_ : output.text(), columns) {
     if (format_ == Format::kCsv) outputs::MessageWriter::csv_header(output.text());
   }
 
@@ -68,6 +71,7 @@ class Messages final : public syst::FrameSink {
     untimed_ += filter_.is_untimed(record) ? 1 : 0;
     if (!filter_.wants(record)) return;
     ++shown_;
+    const std::uint64_t time = order_.add(record);
     switch (format_) {
       case Format::kText:
         writer_.text(record);
@@ -79,12 +83,30 @@ class Messages final : public syst::FrameSink {
         writer_.csv(record);
         break;
     }
-    output_.settle();
+    if (is_sorted_) {
+      keep(time);
+    } else {
+      output_.settle();
+    }
   }
 
-  /// No more is wanted: a bad message with --strict, or an interrupt.
+  /// With --sort: writes the messages, which were kept until now.  Returns the exit code: `code`,
+  /// unless that fails.
+  int finish(int code) {
+    if (!is_sorted_) return code;
+    if (error_.empty()) {
+      const auto written = sorter_.finish([&](std::string_view text) {
+        output_.text().put(text);
+        return output_.settle();
+      });
+      if (!written) error_ = written.error().detail;
+    }
+    return error_.empty() ? code : complain(error_, kOutput);
+  }
+
+  /// No more is wanted: a bad message with --strict, an interrupt, or no room for the sorting.
   [[nodiscard]] bool is_stopped() const {
-    return (is_strict_ && first_bad_.has_value()) || interrupted();
+    return (is_strict_ && first_bad_.has_value()) || interrupted() || !error_.empty();
   }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t bad() const { return bad_; }
@@ -96,14 +118,28 @@ class Messages final : public syst::FrameSink {
   [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
+  /// Of the messages that are shown.
+  [[nodiscard]] const syst::MessageOrder& order() const { return order_; }
 
  private:
+  /// The line that was written, until all are sorted.
+  void keep(std::uint64_t time) {
+    const auto added = sorter_.add(time, line_.view());
+    if (!added) error_ = added.error().detail;
+    line_.clear();
+  }
+
   syst::Interpreter interpreter_;
   const MessageFilter& filter_;
   Output& output_;
   Format format_;
   bool is_strict_;
+  bool is_sorted_;
+  TextBuffer line_;  ///< With --sort, where a message is written.
   outputs::MessageWriter writer_;
+  syst::MessageOrder order_;
+  syst::MessageSorter sorter_;
+  std::string error_;  ///< Of the sorter.
   std::uint64_t count_ = 0;
   std::uint64_t bad_ = 0;
   std::uint64_t guessed_ = 0;
@@ -308,6 +344,14 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
                     messages.untimed() == 1 ? "is" : "are"),
         kOk);
   }
+  const syst::MessageOrder& order = messages.order();
+  if (!options.sort && order.backwards() != 0) {
+    note(fmt::format(
+        "{} earlier than a message before {}, first at byte {}: each source has its "
+        "own order in time. --sort shows all messages in the order of time.",
+        order.backwards() == 1 ? "1 message is" : fmt::format("{} messages are", order.backwards()),
+        order.backwards() == 1 ? "it" : "them", *order.first_backwards()));
+  }
   if (options.statistics) {
     complain(fmt::format("{} messages, {} bad, {} shown", messages.count(), messages.bad(),
                          messages.shown()),
@@ -466,7 +510,7 @@ int run(const SystOptions& options) {
   } else {
     code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
   }
-  code = judge(options, messages, code);
+  code = judge(options, messages, messages.finish(code));
   if (is_trace) return finish_records(*capture, *output, options, code);
   return finish_output(*output, code);
 }
@@ -487,6 +531,9 @@ void add_syst(CLI::App& app, int& exit_code) {
                    "as the input shows")
       ->type_name("KIND")
       ->check(one_of({"lines", "plain", "trace"}));
+  command->add_flag("--sort", options->sort,
+                    "Show the messages of all sources in the order of time, when all of them are "
+                    "read");
   add_collateral_options(*command, options->messages);
   add_filter_options(*command, options->messages);
   command->footer(
