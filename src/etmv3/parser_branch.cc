@@ -256,7 +256,7 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   next.address = {keeps_bit0 ? word : word & ~1U, 32, 0};
   settle();
   if (!second) {
-    // The reference expects the second address all the same.
+    // The reference still expects the second address.
     if (bit<7>(info)) note_bad_sequence(packet);
     return length;
   }

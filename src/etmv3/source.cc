@@ -31,7 +31,7 @@ std::string_view error_text(const Packet& packet) {
       return "Malformed context id packet.";
     case PacketType::kISync:
     case PacketType::kISyncCycle:
-      // Of the second address, unless there is none.
+      // This is about the second address, if there is one.
       if (packet.error_type == PacketType::kBranchAddress) return "Malformed Packet - Unknown ISA.";
       return packet.no_address ? "Too few bytes to extract context ID."
                                : "Malformed Packet - oversized packet.";
@@ -95,7 +95,7 @@ struct Parts {
       if (!sequence && !is_bad(packet)) return {};
       return {sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader, sentence_of(packet)};
     }
-    // With the quirk bad_mode_names_previous, error_type is the type of the packet before.
+    // With the quirk bad_mode_names_previous, error_type is the type of the previous packet.
     const bool mode = packet.type == PacketType::kBadTraceMode;
     const bool second_address =
         (packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle) &&

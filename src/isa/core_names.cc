@@ -104,7 +104,7 @@ constexpr auto kCores = std::to_array<NamedCore>({
     {"Cortex-A57", kV8A},
     {"Cortex-A72", kV8A},
     {"Cortex-A73", kV8A},
-    // Armv8.2-A, and what it has of Armv8.3-A.
+    // Armv8.2-A, some with parts of Armv8.3-A.
     {"Cortex-A55", kV8r3A},
     {"Cortex-A65", kV8r3A},
     {"Cortex-A65AE", kV8r3A},

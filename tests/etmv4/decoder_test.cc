@@ -842,8 +842,9 @@ TEST_F(Etmv4DecoderM, a_return_address_inside_an_instruction_counts_it_as_the_la
 
 TEST_F(Etmv4DecoderM, quirk_exception_walk_runs_over) {
   quirks.exception_walk_runs_over = true;
-  EXPECT_EQ(run_m({0x06, 0x05, 0x96, 0x01, 0x2D, 0x01}),
-            "20 1000-100a x4 E iBR implied T32\n20 nacc 100a space 1\n20 exception 2 returns to 1002\n");
+  EXPECT_EQ(
+      run_m({0x06, 0x05, 0x96, 0x01, 0x2D, 0x01}),
+      "20 1000-100a x4 E iBR implied T32\n20 nacc 100a space 1\n20 exception 2 returns to 1002\n");
 }
 
 }  // namespace
