@@ -1,15 +1,22 @@
 // systprint: the reference printer's command line.  See mipi-syst.md 7.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "printer.h"
+#include "waymark/base/escape.h"
+#include "waymark/base/same_file.h"
+#include "waymark/base/standard_streams.h"
 
 namespace {
 
@@ -37,7 +44,13 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-void say(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+constexpr int kExitReaderLeft = 141;
+
+void say(std::string_view text) {
+  TextBuffer shown;
+  put_escaped_lines(shown, text);
+  write_to_standard_error(shown.view());
+}
 
 int complain(std::string_view sentence) {
   say(kUsage);
@@ -53,10 +66,12 @@ struct Plan {
   std::string output;
   bool has_output = false;
   std::vector<std::string> inputs;
+  std::vector<std::string> collateral_files;
 };
 
 /// Loads one file; false: said why not.
 bool load(Plan& plan, const std::string& path) {
+  plan.collateral_files.push_back(path);
   const std::size_t before = plan.collateral.warnings().size();
   const auto added = plan.collateral.add_file(path);
   for (std::size_t i = before; i < plan.collateral.warnings().size(); ++i) {
@@ -102,23 +117,31 @@ int read_command_line(const std::vector<std::string>& arguments, Plan& plan) {
 /// The printer's text, in large writes.
 class Output {
  public:
-  explicit Output(std::FILE* file) : file_(file) {}
+  explicit Output(std::FILE* file) : file_(file), is_terminal_(::isatty(::fileno(file)) == 1) {}
   [[nodiscard]] TextBuffer& text() { return text_; }
   void settle() {
     if (text_.size() >= kChunk) flush();
   }
-  /// False: it could not be written.
+  /// False: it could not be written; nothing is written any more.
   bool flush() {
-    good_ &= std::fwrite(text_.view().data(), 1, text_.size(), file_) == text_.size();
-    good_ &= std::fflush(file_) == 0;
+    std::string_view rest = text_.view();
+    TextBuffer shown;
+    if (is_terminal_) {
+      put_escaped_lines(shown, rest);
+      rest = shown.view();
+    }
+    if (error_ == 0) error_ = write_all(::fileno(file_), rest);
     text_.clear();
-    return good_;
+    return error_ == 0;
   }
+  /// The errno of the write that failed; 0: none did.
+  [[nodiscard]] int error() const { return error_; }
 
  private:
   std::FILE* file_;
+  bool is_terminal_;
   TextBuffer text_;
-  bool good_ = true;
+  int error_ = 0;
 };
 
 /// A line whose end is not read yet; nothing of it is kept once it cannot be a message.
@@ -148,7 +171,9 @@ class BegunLine {
 void print_file(std::FILE* input, Printer& printer, Output& output) {
   std::vector<char> chunk(kChunk);
   BegunLine begun;
-  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), input)) {
+  while (output.error() == 0) {
+    const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), input);
+    if (size == 0) break;
     std::string_view rest(chunk.data(), size);
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
@@ -175,6 +200,12 @@ int run(const std::vector<std::string>& arguments) {
   plan.options.hide_volatile =
       std::getenv("SYST_UNITTESTING") != nullptr;  // NOLINT(concurrency-mt-unsafe)
 
+  std::vector<std::string> read = plan.inputs;
+  std::ranges::copy(plan.collateral_files, std::back_inserter(read));
+  if (plan.has_output && find_same_file(plan.output, read) != nullptr) {
+    say("the output file is an input file : " + plan.output + "\n");
+    return EXIT_FAILURE;
+  }
   File opened(plan.has_output ? std::fopen(plan.output.c_str(), "w") : stdout);
   if (!opened) {
     say("unable to open output file : " + plan.output + "\n");
@@ -193,20 +224,21 @@ int run(const std::vector<std::string>& arguments) {
     print_file(input.get(), printer, output);
   }
   if (output.flush()) return EXIT_SUCCESS;
-  // The reference does not look; a full disk should be heard of.
-  say(std::string("unable to write the output : ") + std::strerror(errno) +
-      "\n");  // NOLINT(concurrency-mt-unsafe)
+  if (output.error() == EPIPE) return kExitReaderLeft;
+  // The reference does not look; the user should hear of a full disk.
+  say("unable to write the output : " + std::generic_category().message(output.error()) + "\n");
   return EXIT_FAILURE;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   try {
     return run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
+  } catch (const std::exception& /*error*/) {
     // Only memory can run out here.
-    say(std::string("systprint: ") + error.what() + "\n");
+    write_to_standard_error("systprint: Memory ran out.\n");
     return EXIT_FAILURE;
   }
 }

@@ -37,6 +37,16 @@ void put_escaped(TextBuffer& out, std::string_view text) {
   }
 }
 
+void put_escaped_lines(TextBuffer& out, std::string_view text) {
+  while (true) {
+    const std::size_t at = text.find_first_of("\n\t");
+    put_escaped(out, text.substr(0, at));
+    if (at == std::string_view::npos) return;
+    out.put(text[at]);
+    text.remove_prefix(at + 1);
+  }
+}
+
 std::string escaped(std::string_view text) {
   TextBuffer out;
   put_escaped(out, text);

@@ -77,14 +77,7 @@ std::vector<std::string> Capture::input_files() const {
     if (region.kind == image::RegionKind::kFile) files.push_back(region.name);
   }
   if (snapshot_ == nullptr) return files;
-  const auto add = [&](std::string_view name) { files.push_back(snapshot_->path_of(name)); };
-  add("snapshot.ini");
-  if (!snapshot_->trace_file.empty()) add(snapshot_->trace_file);
-  for (const DeviceFile& device : snapshot_->device_files) add(device.file);
-  for (const TraceBuffer& buffer : snapshot_->buffers) add(buffer.file);
-  for (const Device& device : snapshot_->devices) {
-    for (const Dump& dump : device.dumps) add(dump.file);
-  }
+  for (std::string& file : snapshot_->files()) files.push_back(std::move(file));
   return files;
 }
 

@@ -211,6 +211,19 @@ const TraceBuffer* Snapshot::find_buffer(std::string_view name) const {
   return at != buffers.end() ? &*at : nullptr;
 }
 
+std::vector<std::string> Snapshot::files() const {
+  std::vector<std::string> paths;
+  const auto add = [&](std::string_view name) { paths.push_back(path_of(name)); };
+  add("snapshot.ini");
+  if (!trace_file.empty()) add(trace_file);
+  for (const DeviceFile& device : device_files) add(device.file);
+  for (const TraceBuffer& buffer : buffers) add(buffer.file);
+  for (const Device& device : devices) {
+    for (const Dump& dump : device.dumps) add(dump.file);
+  }
+  return paths;
+}
+
 std::string Snapshot::path_of(std::string_view file) const { return directory + std::string(file); }
 
 Result<Snapshot> read_snapshot(const std::string& path, std::vector<Problem>& problems) {

@@ -161,7 +161,7 @@ void write_json(TextBuffer& out, const count::Counts& counts, TraceId id) {
   const count::Totals totals = counts.totals();
   out.put(fmt::format(
       R"({{"type":"count","id":{},"instructions":{},"ranges":{},"different_ranges":{},)"
-      R"("taken":{},"not_taken":{},"calls":{},"cycles":{},"other_cycles":{},)"
+      R"("taken":{},"not_taken":{},"calls":{},"cycles":"{}","other_cycles":"{}",)"
       R"("pathless_instructions":{},"elements":{{)",
       id, totals.instructions, totals.ranges, counts.rows.size(), totals.taken, totals.not_taken,
       totals.calls, totals.cycles, counts.other_cycles, counts.pathless_instructions));
@@ -180,7 +180,7 @@ void write_json(TextBuffer& out, std::span<const Row> rows) {
     out.put(R"({"type":"count_block",)");
     put_json_context(out, row.context, row.range.isa);
     out.put(fmt::format(R"("start":"0x{:x}","end":"0x{:x}","count":{},"times":{},)"
-                        R"("instructions":{},"taken":{},"not_taken":{},"calls":{},"cycles":{})",
+                        R"("instructions":{},"taken":{},"not_taken":{},"calls":{},"cycles":"{}")",
                         row.range.start, row.range.end, row.range.count, row.times(),
                         row.instructions(), row.taken(), row.not_taken(), row.calls(), row.cycles));
     if (const auto word = instruction_word(row.range.last_type); !word.empty())
@@ -215,7 +215,7 @@ void write_json(TextBuffer& out, std::span<const FunctionRow> rows) {
       out.put(fmt::format(R"(,"start":"0x{:x}","last":"0x{:x}",)", row.function->start,
                           row.function->last));
     }
-    out.put(fmt::format("\"instructions\":{},\"entered\":{},\"calls\":{},\"cycles\":{}}}\n",
+    out.put(fmt::format("\"instructions\":{},\"entered\":{},\"calls\":{},\"cycles\":\"{}\"}}\n",
                         row.instructions, row.entered, row.calls, row.cycles));
   }
 }

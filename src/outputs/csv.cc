@@ -2,19 +2,22 @@
 
 #include "itm_words.h"
 #include "packet_name.h"
+#include "waymark/base/escape.h"
 #include "waymark/element/text.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
 namespace {
 
-/// Writes the fields of one line in the order of the columns; a field that is not given is empty.
+/// Writes the fields of one line in the order of the columns, up to end(); a field that is not given
+/// is empty.
 class Line {
  public:
   explicit Line(TextBuffer& out) : out_(out) {}
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
-  ~Line() { out_.put('\n'); }
+  /// Not the destructor's work: it allocates, and memory can run out.
+  void end() { out_.put('\n'); }
 
   void empty() { comma(); }
   void word(std::string_view text) {
@@ -127,6 +130,7 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.dec(named, element.sw_id.master);
   line.dec(named, element.sw_id.channel);
   line.empty();
+  line.end();
 }
 
 void write_csv(TextBuffer& out, const Diagnostic& record) {
@@ -140,6 +144,7 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   line.word(severity_word(record.severity));
   for (int column = 19; column < 24; ++column) line.empty();
   line.text(message_text(record));
+  line.end();
 }
 
 void write_csv_timed_header(TextBuffer& out) {
@@ -178,19 +183,22 @@ void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
   line.empty();
   FieldWords words(out);
   source.visit_fields(packet, words);
+  line.end();
 }
 
 void write_csv_field(TextBuffer& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out.put(text);
-    return;
+  const bool is_plain = text.find_first_of(",\"") == std::string_view::npos;
+  if (!is_plain) out.put('"');
+  // Spreadsheets take what begins like this for a formula.
+  if (!text.empty() && std::string_view("=+-@").contains(text.front())) out.put('\'');
+  while (true) {
+    const std::size_t quote = text.find('"');
+    put_escaped(out, text.substr(0, quote));
+    if (quote == std::string_view::npos) break;
+    out.put("\"\"");
+    text.remove_prefix(quote + 1);
   }
-  out.put('"');
-  for (const char c : text) {
-    if (c == '"') out.put('"');
-    out.put(c);
-  }
-  out.put('"');
+  if (!is_plain) out.put('"');
 }
 
 }  // namespace waymark::outputs

@@ -4,6 +4,7 @@
 
 #include "quoted.h"
 #include "software_words.h"
+#include "waymark/base/escape.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
 #include "waymark/image/symbols.h"
@@ -121,6 +122,7 @@ void write_address(TextBuffer& out, std::uint64_t address) {
 
 void HumanWriter::name_core(TraceId id, std::string name) {
   if (id >= kTraceIdCount) return;
+  name = escaped(name);
   core_width_ = std::max(core_width_, name.size());
   cores_[id] = std::move(name);
 }
@@ -520,7 +522,7 @@ void HumanWriter::write_data(const Element& element) {
 void HumanWriter::write(const Item& item, const Diagnostic& record) {
   begin_line(item, record.index, record.trace_id);
   out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
-  out_.put(message_text(record));
+  put_escaped(out_, message_text(record));
   out_.put(" (");
   out_.put(fault_word(record.fault));
   if (record.lost != 0) {

@@ -1,8 +1,11 @@
 #include "waymark/outputs/json.h"
 
+#include <algorithm>
+
 #include "itm_words.h"
 #include "json_object.h"
 #include "packet_name.h"
+#include "waymark/base/escape.h"
 #include "waymark/base/utf8.h"
 #include "waymark/element/dwt.h"
 #include "waymark/element/text.h"
@@ -49,7 +52,7 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.extra & kSwMasterError) != 0) object.flag("master_error", true);
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
   if ((element.flags & kElementHasTimestamp) == 0) return;
-  object.wide("timestamp", element.timestamp);
+  object.decimal("timestamp", element.timestamp);
   if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
 }
 
@@ -113,10 +116,10 @@ void write_itm(Object& object, const Element& element) {
     case ItmKind::kBothDelay:
       object.number("delta", element.start);
       object.word("delayed", delay_word(itm_kind(element)));
-      object.wide("timestamp", element.timestamp);
+      object.decimal("timestamp", element.timestamp);
       break;
     case ItmKind::kGlobalTimestamp:
-      object.wide("timestamp", element.timestamp);
+      object.decimal("timestamp", element.timestamp);
       if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
       if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
@@ -174,7 +177,7 @@ void write_fields(Object& object, const Element& element) {
       if ((element.flags & kElementDataMarker) != 0) object.flag("data_marker", true);
       break;
     case ElementKind::kTimestamp:
-      object.wide("timestamp", element.timestamp);
+      object.decimal("timestamp", element.timestamp);
       if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
       if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
@@ -208,7 +211,7 @@ void write_fields(Object& object, const Element& element) {
     case ElementKind::kCustom:
       break;
   }
-  if ((element.flags & kElementHasCycleCount) != 0) object.number("cycles", element.cycle_count);
+  if ((element.flags & kElementHasCycleCount) != 0) object.decimal("cycles", element.cycle_count);
 }
 
 /// The members of the object of a packet's fields.
@@ -221,11 +224,11 @@ class FieldMembers final : public FieldVisitor {
     out_.put('"');
     out_.put(field.name);
     out_.put("\":");
+    // No decimal field has more than 53 bits: counts and frequencies.
     const bool number = field.kind == FieldKind::kFlag || field.kind == FieldKind::kDecimal;
-    const bool quoted = !number || field.value >= kExactNumbers;
-    if (quoted) out_.put('"');
+    if (!number) out_.put('"');
     write_field(out_, field);
-    if (quoted) out_.put('"');
+    if (!number) out_.put('"');
   }
 
  private:
@@ -236,7 +239,7 @@ class FieldMembers final : public FieldVisitor {
 /// The time in the merged view.
 void write_time(Object& object, const merge::TimedRecord* timed) {
   if (timed == nullptr) return;
-  if (timed->kind != merge::TimeKind::kUnknown) object.wide("time", timed->time);
+  if (timed->kind != merge::TimeKind::kUnknown) object.decimal("time", timed->time);
   object.word("time_is", merge::time_kind_word(timed->kind));
 }
 
@@ -247,6 +250,7 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
   object.word("kind", kind_word(element.kind));
   write_time(object, timed);
   write_fields(object, element);
+  object.end();
 }
 
 void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedRecord* timed) {
@@ -260,6 +264,7 @@ void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedR
   if (record.address != kNoAddress) object.hex("address", record.address);
   if (record.lost != 0) object.number("lost", record.lost);
   object.text("message", message_text(record));
+  object.end();
 }
 
 }  // namespace
@@ -285,17 +290,17 @@ void write_json_string(TextBuffer& out, std::string_view text) {
     if (text.empty()) break;
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
-    const std::size_t length = first_character(text).length;
+    const Utf8Character character = first_character(text);
     if (c == '"' || c == '\\') {
       out.put('\\');
       out.put(c);
-    } else if (byte < 0x20 || byte == 0x7F || length == 0) {
+    } else if (character.length == 0 || is_terminal_control(character.code)) {
       out.put("\\u");
-      out.hex(byte, 4);
+      out.hex(character.length == 0 ? byte : character.code, 4);
     } else {
-      out.put(text.substr(0, length));
+      out.put(text.substr(0, character.length));
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(std::max<std::size_t>(character.length, 1));
   }
   out.put('"');
 }
@@ -319,6 +324,7 @@ void write_json(TextBuffer& out, const PacketRef& packet, const Source& source) 
   FieldMembers members(out);
   source.visit_fields(packet, members);
   out.put('}');
+  object.end();
 }
 
 }  // namespace waymark::outputs

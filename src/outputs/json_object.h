@@ -9,10 +9,8 @@
 
 namespace waymark::outputs {
 
-/// A JSON number is exact below this; larger values are text.
-inline constexpr std::uint64_t kExactNumbers = std::uint64_t{1} << 53;
-
-/// Writes the members of one object.  Names are literals and need no escape.
+/// Writes the members of one object, up to end().  Names are literals and need no escape.  A field
+/// has one type: a number if no value of it can exceed 2^53, else a string.
 class Object {
  public:
   Object(TextBuffer& out, std::string_view type) : out_(out) {
@@ -22,21 +20,21 @@ class Object {
   }
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
-  ~Object() { out_.put("}\n"); }
+  /// Ends the line.  Not the destructor's work: it allocates, and memory can run out.
+  void end() { out_.put("}\n"); }
 
   void number(std::string_view name, std::uint64_t value) {
     key(name);
     out_.dec(value);
   }
-  /// A number as long as that is exact, then text.
-  void wide(std::string_view name, std::uint64_t value) {
-    if (value < kExactNumbers) {
-      number(name, value);
-    } else {
-      hex(name, value);
-    }
+  /// Times and sums, whose values can exceed 2^53, as decimal strings.
+  void decimal(std::string_view name, std::uint64_t value) {
+    key(name);
+    out_.put('"');
+    out_.dec(value);
+    out_.put('"');
   }
-  /// 64-bit values are text: a JSON number is exact to 53 bits only.
+  /// Addresses and other 64-bit values as hexadecimal strings.
   void hex(std::string_view name, std::uint64_t value, unsigned digits = 1) {
     key(name);
     out_.put("\"0x");

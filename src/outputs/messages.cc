@@ -239,10 +239,10 @@ void MessageWriter::json(const Record& record) {
   }
   object.word("status", syst::status_name(record.status));
   if (frame.end != FrameEnd::kWhole) object.word("end", syst::frame_end_name(frame.end));
-  if (frame.has_time) object.wide("transport_time", frame.time);
+  if (frame.has_time) object.decimal("transport_time", frame.time);
   if (frame.has_time && frame.time_is_partial) object.flag("partial", true);
-  if (record.time) object.wide("time", *record.time);
-  if (record.nanoseconds) object.wide("nanoseconds", *record.nanoseconds);
+  if (record.time) object.decimal("time", *record.time);
+  if (record.nanoseconds) object.decimal("nanoseconds", *record.nanoseconds);
   if (record.time || record.nanoseconds) object.word("time_is", time_word(record));
   if (has_header(record) && frame.end != FrameEnd::kNoMessage) {
     scratch_.clear();
@@ -266,7 +266,7 @@ void MessageWriter::json(const Record& record) {
     payload(record);
     object.text("text", scratch_.view());
     if (message.type == syst::Type::kCatalog) object.hex("catalog_id", message.value);
-    if (message.has_timestamp()) object.wide("timestamp", message.timestamp);
+    if (message.has_timestamp()) object.decimal("timestamp", message.timestamp);
     const Location& location = message.location;
     scratch_.clear();
     syst::write_location(scratch_, message, record.client, record.entry);
@@ -287,6 +287,7 @@ void MessageWriter::json(const Record& record) {
   scratch_.clear();
   syst::write_raw(scratch_, message);
   object.word("bytes", scratch_.view());
+  object.end();
 }
 
 void MessageWriter::csv_header(TextBuffer& out) {

@@ -51,6 +51,12 @@ TEST(Escape, BytesThatAreNotUtf8AreShownOneByOne) {
   for (const Case& c : cases) EXPECT_EQ(escaped(c.text), c.shown);
 }
 
+TEST(Escape, LinesKeepTheirEndsAndTabs) {
+  TextBuffer out;
+  put_escaped_lines(out, "a\tb\n\x1b[2J\r\n\xff");
+  EXPECT_EQ(out.view(), "a\tb\n\\x1b[2J\\x0d\n\\xff");
+}
+
 TEST(Escape, AppendsToWhatIsThere) {
   TextBuffer out;
   out.put("in ");

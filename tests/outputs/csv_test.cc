@@ -53,5 +53,22 @@ TEST(Csv, field_with_comma_or_quote_is_quoted) {
   EXPECT_EQ(out.view(), "\"a,b \"\"c\"\"\"");
 }
 
+TEST(Csv, field_is_one_line_without_control_characters) {
+  TextBuffer out;
+  write_csv_field(out, "a\n\x1b[2J\"\xff\u202e");
+  EXPECT_EQ(out.view(), "\"a\\x0a\\x1b[2J\"\"\\xff\\u{202e}\"");
+}
+
+TEST(Csv, field_is_no_formula) {
+  for (const std::string text : {"=1+1", "+1", "-1", "@a"}) {
+    TextBuffer out;
+    write_csv_field(out, text);
+    EXPECT_EQ(out.view(), "'" + text);
+  }
+  TextBuffer out;
+  write_csv_field(out, "=\"a\"");
+  EXPECT_EQ(out.view(), "\"'=\"\"a\"\"\"");
+}
+
 }  // namespace
 }  // namespace waymark::outputs

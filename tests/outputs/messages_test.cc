@@ -151,13 +151,13 @@ TEST(MessageWriter, members_of_json) {
   EXPECT_THAT(members, HasSubstr("\"channel\":3"));
   EXPECT_THAT(members, HasSubstr("\"status\":\"OK\""));
   EXPECT_THAT(members, HasSubstr("\"transport_time\":9"));
-  EXPECT_THAT(members, HasSubstr("\"time\":9"));
+  EXPECT_THAT(members, HasSubstr("\"time\":\"9\""));
   EXPECT_THAT(members, HasSubstr("\"time_is\":\"of_transport\""));
   EXPECT_THAT(members, HasSubstr("\"kind\":\"STRING:PRINTF32\""));
   EXPECT_THAT(members, HasSubstr("\"severity\":\"INFO\""));
   EXPECT_THAT(members, HasSubstr("\"unit\":5"));
   EXPECT_THAT(members, HasSubstr("\"text\":\"v=7\""));
-  EXPECT_THAT(members, HasSubstr("\"timestamp\":1500"));
+  EXPECT_THAT(members, HasSubstr("\"timestamp\":\"1500\""));
   EXPECT_THAT(members, HasSubstr("\"file\":1"));
   EXPECT_THAT(members, HasSubstr("\"line\":12"));
   EXPECT_THAT(members, Not(HasSubstr("\"problem\":")));

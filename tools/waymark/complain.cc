@@ -1,7 +1,9 @@
 #include "complain.h"
 
 #include <new>
+#include <string>
 
+#include "exit_code.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/standard_streams.h"
 
@@ -18,7 +20,7 @@ void say(std::string_view kind, std::string_view sentence) noexcept {
     // In one write: other programs may write to the same terminal.
     write_to_standard_error(text.view());
   } catch (const std::bad_alloc&) {
-    write_to_standard_error("waymark: out of memory.\n");
+    write_to_standard_error("waymark: Memory ran out.\n");
   }
 }
 
@@ -27,6 +29,23 @@ void say(std::string_view kind, std::string_view sentence) noexcept {
 int complain(std::string_view sentence, int code) noexcept {
   say("waymark: ", sentence);
   return code;
+}
+
+int complain_of_memory() noexcept {
+  return complain(
+      "Memory ran out. Free some, raise the limit (ulimit -v), or use fewer threads with -j.",
+      kMemory);
+}
+
+int complain_of_resources(const std::system_error& error) noexcept {
+  try {
+    return complain(
+        std::string("The system refused a resource, such as a thread: ") + error.what() +
+            ". Raise the limit (ulimit -u, ulimit -v), or use fewer threads with -j.",
+        kMemory);
+  } catch (const std::bad_alloc&) {
+    return complain_of_memory();
+  }
 }
 
 void note(std::string_view sentence) noexcept { say("waymark: note: ", sentence); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <system_error>
 
 namespace waymark::cli {
 
@@ -9,6 +10,13 @@ namespace waymark::cli {
 /// no care: it is escaped as a whole (waymark/base/escape.h) and stays one line.  Never throws or
 /// aborts, whatever standard error is; what cannot be written is lost.
 int complain(std::string_view sentence, int code) noexcept;
+
+/// Says that memory ran out, and returns kMemory.  What was not written by then is not to be
+/// written: it may lack its end.
+int complain_of_memory() noexcept;
+
+/// The same of what the system refuses for want of something else, such as threads.
+int complain_of_resources(const std::system_error& error) noexcept;
 
 /// Writes "waymark: note: <sentence>", under the same rules: something that the user should know
 /// and that is no failure.

@@ -197,11 +197,7 @@ int run(CountOptions options) {
         kDamaged);
   }
   code = finish_output(*output, code);
-  if (options.statistics) {
-    TextBuffer text;
-    write_statistics(text, *capture);
-    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
-  }
+  if (options.statistics && code != kReaderLeft) print_statistics(*capture);
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "run.h"
+#include "waymark/base/escape.h"
 
 namespace waymark::cli {
 namespace {
@@ -20,7 +21,7 @@ struct ApplyCommandOptions {
 int print_writes(Output& output, const std::vector<etm4x::SysfsWrite>& writes,
                  std::string_view what) {
   for (const auto& write : writes) {
-    output.text().put(fmt::format("{} <- {}\n", write.file, write.value));
+    output.text().put(fmt::format("{} <- {}\n", escaped(write.file), write.value));
   }
   output.text().put(fmt::format("{} writes {}\n", writes.size(), what));
   return finish_output(output, kOk);

@@ -334,11 +334,11 @@ Json etm4_expectation(const Json& step) {
 }
 
 std::string json_text(const Json& value) {
-  if (!value.is_object()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!value.is_object()) return value.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string text = "{";
   for (const auto& [name, item] : value.items()) {
     if (text.size() > 1) text += ", ";
-    text += Json(name).dump() + ": " + json_text(item);
+    text += json_text(Json(name)) + ": " + json_text(item);
   }
   return text + "}";
 }

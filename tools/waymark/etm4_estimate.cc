@@ -11,6 +11,7 @@
 #include "option_values.h"
 #include "progress.h"
 #include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/synth/capture.h"
 #include "waymark/synth/estimate.h"
 
@@ -87,7 +88,7 @@ void put_stretches(TextBuffer& out, const synth::Estimate& estimate,
       continue;
     }
     out.put(fmt::format("  {:>8}  {:#x}..{:#x}  {}\n", percent(at.instructions, estimate.traced),
-                        at.first, at.end - 1, name_at(functions, at.first)));
+                        at.first, at.end - 1, escaped(name_at(functions, at.first))));
   }
   if (rest != 0)
     out.put(fmt::format("  {:>8}  {} more\n", percent(rest, estimate.traced),
@@ -107,7 +108,7 @@ void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFil
                   const synth::Program& program, const synth::Estimate& estimate) {
   out.put(fmt::format(
       "A run of {} instructions of {}, {:#x}..{:#x}, at {}, seed {}\n", estimate.executed,
-      options.program == kRandom ? "a random program" : options.program,
+      options.program == kRandom ? "a random program" : escaped(options.program),
       program.segments().front().address,
       program.segments().back().address + program.segments().back().bytes.size() - 1, options.level,
       options.seed));
@@ -132,7 +133,7 @@ void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFil
 
 void put_limits(TextBuffer& out, const std::vector<std::string>& sentences) {
   out.put("The run is a model's\n");
-  for (const std::string& sentence : sentences) out.put(fmt::format("  {}\n", sentence));
+  for (const std::string& sentence : sentences) out.put(fmt::format("  {}\n", escaped(sentence)));
   out.put(
       "  Branches go where the program's model sends them, not where real data would; see "
       "docs/synth.md.\n");

@@ -7,6 +7,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/etm4x/explain.h"
 #include "waymark/etm4x/perf_metadata.h"
@@ -229,13 +230,13 @@ int run(const ExplainOptions& options) {
         etm4x::explain(subject.image, subject.id, caps, subject.all_comparators);
     if (options.as_plan) {
       out.put(etm4x::acceptable_plan_text(explanation.plan, subject.id, subject.environment));
-      out.put(fmt::format("# {}\n", subject.heading));
-      for (const std::string& note : subject.notes) out.put(fmt::format("# {}\n", note));
+      out.put(fmt::format("# {}\n", escaped(subject.heading)));
+      for (const std::string& note : subject.notes) out.put(fmt::format("# {}\n", escaped(note)));
       continue;
     }
-    out.put(fmt::format("{}\n", subject.heading));
+    out.put(fmt::format("{}\n", escaped(subject.heading)));
     out.put(etm4x::explanation_text(explanation));
-    for (const std::string& note : subject.notes) out.put(fmt::format("Note: {}\n", note));
+    for (const std::string& note : subject.notes) out.put(fmt::format("Note: {}\n", escaped(note)));
     if (options.fields) out.put(etm4x::register_fields_text(subject.image));
   }
   return finish_output(*output, kOk);

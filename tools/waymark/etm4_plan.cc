@@ -5,6 +5,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/etm4x/explain.h"
 
 namespace waymark::cli {
@@ -23,7 +24,7 @@ void put_problems(TextBuffer& out, std::string_view heading,
                   const std::vector<etm4x::PlanProblem>& problems) {
   if (problems.empty()) return;
   out.put(fmt::format("{}\n", heading));
-  for (const auto& problem : problems) out.put(fmt::format("  {}\n", problem.text()));
+  for (const auto& problem : problems) out.put(fmt::format("  {}\n", escaped(problem.text())));
 }
 
 void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
@@ -41,9 +42,9 @@ void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
   put_problems(out, "Note", file.compiled.notes);
   const auto perf = etm4x::perf_line(file.plan, unit.id, unit.environment);
   out.put("With perf\n");
-  if (perf.possible) out.put(fmt::format("  {}\n", perf.command));
+  if (perf.possible) out.put(fmt::format("  {}\n", escaped(perf.command)));
   for (const std::string& difference : perf.differences) {
-    out.put(fmt::format("  {}\n", difference));
+    out.put(fmt::format("  {}\n", escaped(difference)));
   }
 }
 

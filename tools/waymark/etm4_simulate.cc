@@ -7,6 +7,7 @@
 #include "input_options.h"
 #include "output.h"
 #include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 
 namespace waymark::cli {
@@ -59,7 +60,8 @@ void check(const Etm4Case& run, Tally& tally, TextBuffer& out) {
     ++compared;
     if (equal(expected, run.steps[i].result)) continue;
     passed = false;
-    out.put(fmt::format("{} step {}: {}\n", run.id, i, difference(expected, run.steps[i].result)));
+    out.put(fmt::format("{} step {}: {}\n", escaped(run.id), i,
+                        escaped(difference(expected, run.steps[i].result))));
   }
   tally.steps += run.steps.size();
   tally.compared += compared;

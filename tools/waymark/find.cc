@@ -64,7 +64,7 @@ class FoundWriter {
       case Format::kJson:
         out.put(fmt::format(R"({{"type":"found","index":{},"id":{},"what":"{}")", found.index,
                             found.id, found.what));
-        if (found.time) out.put(fmt::format(R"(,"time":{})", json_number(*found.time)));
+        if (found.time) out.put(fmt::format(R"(,"time":"{}")", *found.time));
         if (!found.value.empty()) out.put(fmt::format(R"(,"value":"{}")", found.value));
         out.put("}\n");
         break;
@@ -77,12 +77,6 @@ class FoundWriter {
 
  private:
   static constexpr std::string_view kRow = "{:>12}  {:<4}  {:>20}  {}\n";
-
-  /// As the other JSON has it: exact as a number, or text.
-  static std::string json_number(std::uint64_t value) {
-    return value < std::uint64_t{1} << 53 ? fmt::format("{}", value)
-                                          : fmt::format("\"0x{:x}\"", value);
-  }
 
   Output& output_;
   Format format_;

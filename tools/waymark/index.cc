@@ -12,6 +12,8 @@
 #include "interrupt.h"
 #include "output.h"
 #include "progress.h"
+#include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/index/builder.h"
 #include "waymark/index/store.h"
 
@@ -62,20 +64,21 @@ std::expected<std::unique_ptr<index::Index>, int> open_index(const std::string& 
   return index::make_memory_index();
 }
 
-void write_report(const index::Header& header, const index::BuildReport& report,
+void write_report(TextBuffer& out, const index::Header& header, const index::BuildReport& report,
                   const std::string& path, std::uint64_t trace_size, double seconds) {
   constexpr double kMega = 1e6;
   const auto done = static_cast<double>(report.to - report.from);
-  fmt::print("{}: {} index of {} of {} bytes", path.empty() ? "in memory" : path,
-             index::form_name(header.form), report.to, trace_size);
-  if (report.from != 0) fmt::print(", {} of them before", report.from);
-  if (done > 0 && seconds > 0) fmt::print(", {:.0f} MB/s", done / kMega / seconds);
+  out.put(fmt::format("{}: {} index of {} of {} bytes", path.empty() ? "in memory" : escaped(path),
+                      index::form_name(header.form), report.to, trace_size));
+  if (report.from != 0) out.put(fmt::format(", {} of them before", report.from));
+  if (done > 0 && seconds > 0) out.put(fmt::format(", {:.0f} MB/s", done / kMega / seconds));
   if (!path.empty() && header.indexed != 0) {
     const std::uint64_t size = file_size(path);
-    fmt::print("; {} bytes, {:.2f} % of the trace", size,
-               100 * static_cast<double>(size) / static_cast<double>(header.indexed));
+    out.put(
+        fmt::format("; {} bytes, {:.2f} % of the trace", size,
+                    100 * static_cast<double>(size) / static_cast<double>(header.indexed)));
   }
-  fmt::print("\n");
+  out.put('\n');
 }
 
 int run(const IndexOptions& options) {
@@ -107,8 +110,11 @@ int run(const IndexOptions& options) {
     const ErrorCode code = built.error().code;
     return complain(built.error().detail, code == ErrorCode::kConflict ? kInput : kOutput);
   }
-  write_report(index.header(), *built, index.place(), capture->trace_bytes(), time.count());
-  return built->complete ? kOk : kInterrupted;
+  auto output = Output::open("", {});
+  if (!output) return complain(output.error().detail, kOutput);
+  write_report(output->text(), index.header(), *built, index.place(), capture->trace_bytes(),
+               time.count());
+  return finish_output(*output, built->complete ? kOk : kInterrupted);
 }
 
 }  // namespace

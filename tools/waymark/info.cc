@@ -10,6 +10,7 @@
 #include "index_access.h"
 #include "input_options.h"
 #include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/outputs/json.h"
 
 namespace waymark::cli {
@@ -155,19 +156,19 @@ std::string_view trace_name(const inputs::Capture& capture) {
 
 void write_text(TextBuffer& out, const std::string& path, const Contents& contents) {
   const inputs::Capture& capture = contents.capture;
-  out.put(fmt::format("input     {} ({})\n", path, inputs::input_kind_name(capture.kind())));
+  out.put(fmt::format("input     {} ({})\n", escaped(path), inputs::input_kind_name(capture.kind())));
   if (const inputs::Snapshot* snapshot = capture.snapshot()) {
     if (!snapshot->description.empty()) {
-      out.put(fmt::format("          {}\n", snapshot->description));
+      out.put(fmt::format("          {}\n", escaped(snapshot->description)));
     }
     for (const inputs::TraceBuffer& buffer : snapshot->buffers) {
-      out.put(fmt::format("buffer    {} ({}){}\n", buffer.name, buffer.file,
+      out.put(fmt::format("buffer    {} ({}){}\n", escaped(buffer.name), escaped(buffer.file),
                           &buffer == capture.buffer() ? " <- this one" : ""));
     }
   }
-  out.put(fmt::format("trace     {}, {} bytes, {}\n", capture.trace().path(),
+  out.put(fmt::format("trace     {}, {} bytes, {}\n", escaped(capture.trace().path()),
                       capture.trace().size(), framing_words(capture.framing())));
-  if (!contents.index.empty()) out.put(fmt::format("index     {}\n", contents.index));
+  if (!contents.index.empty()) out.put(fmt::format("index     {}\n", escaped(contents.index)));
 
   out.put("\nsources\n");
   constexpr std::string_view kRow = "  {:<5} {:<12} {:<10} {:<24} {:>12} {:>10} {:>6} {:>10}\n";
@@ -178,8 +179,8 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
     const std::string core = source.core.empty()
                                  ? source.core_type
                                  : fmt::format("{} {}", source.core, source.core_type);
-    out.put(fmt::format(kRow, fmt::format("0x{:02x}", source.id), source.device,
-                        protocol_text(source), core, counts.total_bytes, counts.packets,
+    out.put(fmt::format(kRow, fmt::format("0x{:02x}", source.id), escaped(source.device),
+                        protocol_text(source), escaped(core), counts.total_bytes, counts.packets,
                         counts.sync_points, counts.unsynced_bytes));
   }
 
@@ -188,13 +189,13 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
   if (regions.empty()) out.put("  none\n");
   for (const image::RegionInfo& region : regions) {
     out.put(fmt::format("  0x{:016x}-0x{:016x}  {:<6} {}\n", region.first, region.last,
-                        image::space_name(region.space), region.name));
+                        image::space_name(region.space), escaped(region.name)));
   }
 
   out.put("\nwhat looks wrong\n");
   const std::vector<std::string> doubts = find_doubts(contents);
   if (doubts.empty()) out.put("  nothing\n");
-  for (const std::string& doubt : doubts) out.put(fmt::format("  - {}\n", doubt));
+  for (const std::string& doubt : doubts) out.put(fmt::format("  - {}\n", escaped(doubt)));
 }
 
 void put_text(TextBuffer& out, std::string_view name, std::string_view value) {

@@ -6,20 +6,29 @@
 #include <string_view>
 
 #include "exit_code.h"
+#include "waymark/base/standard_streams.h"
 
 namespace waymark::cli {
 namespace {
 
 volatile std::sig_atomic_t flag = 0;
 
-void on_signal(int) { flag = 1; }
+void on_signal(int number) {
+  if (flag == 0) {
+    flag = 1;
+    return;
+  }
+  // Blocked until the handler returns; then it ends the program.
+  (void)std::signal(number, SIG_DFL);
+  (void)::raise(number);
+}
 
 // A mapped file has lost bytes: nothing can be read from there, and there is no way back.
 void on_lost_input(int) {
   constexpr std::string_view kSentence =
       "waymark: an input file became shorter while it was read; let whoever writes it finish, and "
       "start again.\n";
-  (void)!::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  write_to_standard_error(kSentence);
   ::_exit(kInput);
 }
 
@@ -28,7 +37,6 @@ void on_lost_input(int) {
 void watch_signals() {
   struct sigaction action{};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   (void)std::signal(SIGBUS, on_lost_input);

@@ -1,6 +1,7 @@
 // waymark: the command line.  docs/cli.md.
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <system_error>
 
 #include "commands.h"
 #include "complain.h"
@@ -35,8 +36,10 @@ int main(int argc, char** argv) {
   waymark::occupy_standard_descriptors();
   try {
     return run(argc, argv);
-  } catch (const std::exception& error) {
-    // Only memory can run out here: the library reports its errors as values.
-    return waymark::cli::complain(error.what(), waymark::cli::kInput);
+  } catch (const std::system_error& error) {
+    return waymark::cli::complain_of_resources(error);
+  } catch (const std::exception& /*error*/) {
+    // The library reports its errors as values: only memory can run out here.
+    return waymark::cli::complain_of_memory();
   }
 }

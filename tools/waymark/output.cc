@@ -8,11 +8,11 @@
 
 #include <cerrno>
 #include <climits>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "interrupt.h"
+#include "waymark/base/same_file.h"
 
 namespace waymark::cli {
 
@@ -33,15 +33,14 @@ std::string_view whole_lines(std::string_view text, std::size_t most) {
 }  // namespace
 
 Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs) {
-  std::error_code error;
-  for (const std::string& input : inputs) {
-    if (!std::filesystem::equivalent(path, input, error)) continue;
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("-o {}: this is the input file {}, which would be lost; choose another "
-                            "place with -o.",
-                            path, input));
-  }
-  return {};
+  const bool is_standard = path.empty() || path == "-";
+  const std::string* const input =
+      is_standard ? find_same_file(STDOUT_FILENO, inputs) : find_same_file(path, inputs);
+  if (input == nullptr) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: this is the input file {}, which would be lost; choose another "
+                          "place with -o.",
+                          is_standard ? "Standard output" : "-o " + path, *input));
 }
 
 Output::Output(int descriptor, std::string name)
@@ -51,8 +50,8 @@ Output::Output(int descriptor, std::string name)
       is_file_(is_regular(descriptor)) {}
 
 Result<Output> Output::open(const std::string& path, std::span<const std::string> inputs) {
-  if (path.empty() || path == "-") return Output(STDOUT_FILENO, "standard output");
   WAYMARK_TRY(refuse_input(path, inputs));
+  if (path.empty() || path == "-") return Output(STDOUT_FILENO, "standard output");
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.",
@@ -67,6 +66,7 @@ Output::Output(Output&& other) noexcept
       error_(std::move(other.error_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       is_file_(other.is_file_),
+      reader_left_(other.reader_left_),
       gave_up_(other.gave_up_) {}
 
 Output::~Output() {
@@ -90,7 +90,7 @@ bool Output::flush() {
   return !failed();
 }
 
-/// Who interrupts wants the end, also where the reader of a pipe waits.
+/// False after an interrupt if the pipe stays full: the program ends although its reader waits.
 bool Output::reader_takes_more() {
   constexpr int kPatience = 200;  // Milliseconds.
   if (!interrupted() || gave_up_) return !gave_up_;
@@ -99,7 +99,7 @@ bool Output::reader_takes_more() {
   return !gave_up_;
 }
 
-/// In a file, the last line that is not whole is taken back.
+/// Removes the partial last line from a file.
 void Output::fail_write(std::string_view unwritten, int code) {
   const std::string_view written = text_.view().substr(0, text_.size() - unwritten.size());
   if (is_file_) {
@@ -111,10 +111,11 @@ void Output::fail_write(std::string_view unwritten, int code) {
     if (extra != 0 && end >= extra && ::ftruncate(descriptor_, end - extra) != 0) errno = code;
   }
   if (code == EPIPE) {
-    error_ = fmt::format("The reader of {} went away; the rest is not written.", name_);
+    reader_left_ = true;
+    error_ = fmt::format("The reader of {} went away.", name_);
   } else if (code == ENOSPC || code == EDQUOT) {
     error_ = fmt::format(
-        "Cannot write {}: the disk is full. What was decoded before is kept; make "
+        "Cannot write {}: the disk is full. What was written before is kept; make "
         "room, or choose another place with -o.",
         name_);
   } else {

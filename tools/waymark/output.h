@@ -9,13 +9,13 @@
 
 namespace waymark::cli {
 
-/// Text is appended to text() in whole lines.  Once a write fails everything is dropped, and
-/// error() says why.  After an interrupt everything is dropped once the reader of a pipe takes
-/// nothing for a while; that is no failure.
+/// Text is appended to text() in whole lines.  Once a write fails, the rest is dropped, and error()
+/// says why.  After an interrupt, the rest is dropped if the reader of a pipe takes nothing for a
+/// while; that is not a failure.
 class Output {
  public:
-  /// `path` empty or "-": standard output.  `inputs`: files that are read, which must not be lost.
-  /// kInvalidArgument: `path` is one of them; kIo; each with a sentence.
+  /// `path` empty or "-": standard output.  `inputs`: the files that are read, which must not be
+  /// lost.  kInvalidArgument: the output is one of them; kIo; each with a sentence.
   static Result<Output> open(const std::string& path, std::span<const std::string> inputs);
 
   Output(Output&& other) noexcept;
@@ -31,6 +31,9 @@ class Output {
 
   [[nodiscard]] bool failed() const { return !error_.empty(); }
   [[nodiscard]] const std::string& error() const { return error_; }
+  /// The failure is that nobody reads the pipe any more.
+  [[nodiscard]] bool reader_left() const { return reader_left_; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
   static constexpr std::size_t kFlushSize = std::size_t{256} << 10;
@@ -44,10 +47,11 @@ class Output {
   std::string error_;
   int descriptor_ = -1;
   bool is_file_ = false;  ///< A regular one, which takes all and can be cut.
+  bool reader_left_ = false;
   bool gave_up_ = false;  ///< Interrupted, and the reader of the pipe takes nothing.
 };
 
-/// kInvalidArgument with a sentence: `path` is one of `inputs`, by whatever name.
+/// kInvalidArgument with a sentence: `path` is one of `inputs`, under whatever name.
 Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs);
 
 }  // namespace waymark::cli

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "waymark/base/standard_streams.h"
 
 namespace waymark::cli {
 namespace {
@@ -21,7 +21,7 @@ Progress::Progress(std::uint64_t total)
       terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (shown_) (void)std::fputs("\r\x1b[K", stderr);
+  if (shown_) write_to_standard_error("\r\x1b[K");
 }
 
 void Progress::at(std::uint64_t done) {
@@ -31,10 +31,10 @@ void Progress::at(std::uint64_t done) {
   next_ = now + kInterval;
   const std::chrono::duration<double> time = now - start_;
   const auto bytes = static_cast<double>(done);
-  fmt::print(stderr, "\r{:3.0f} %  {:.1f} of {:.1f} MB, {:.1f} MB/s\x1b[K",
-             100 * bytes / static_cast<double>(total_), bytes / kMega,
-             static_cast<double>(total_) / kMega, bytes / kMega / time.count());
-  (void)std::fflush(stderr);
+  write_to_standard_error(fmt::format("\r{:3.0f} %  {:.1f} of {:.1f} MB, {:.1f} MB/s\x1b[K",
+                                      100 * bytes / static_cast<double>(total_), bytes / kMega,
+                                      static_cast<double>(total_) / kMega,
+                                      bytes / kMega / time.count()));
   shown_ = true;
 }
 

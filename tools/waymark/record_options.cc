@@ -1,7 +1,6 @@
 #include "record_options.h"
 
-#include <cstdio>
-
+#include "exit_code.h"
 #include "run.h"
 
 namespace waymark::cli {
@@ -17,11 +16,7 @@ void add_record_options(CLI::App& command, RecordOptions& options, const std::st
 int finish_records(inputs::Capture& capture, Output& output, const RecordOptions& options,
                    int code) {
   code = finish_output(output, code);
-  if (options.statistics) {
-    TextBuffer text;
-    write_statistics(text, capture);
-    (void)std::fwrite(text.view().data(), 1, text.size(), stderr);
-  }
+  if (options.statistics && code != kReaderLeft) print_statistics(capture);
   return code;
 }
 

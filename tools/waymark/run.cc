@@ -9,6 +9,8 @@
 #include "exit_code.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "waymark/base/escape.h"
+#include "waymark/base/standard_streams.h"
 
 namespace waymark::cli {
 namespace {
@@ -98,28 +100,32 @@ std::expected<Output, int> open_output(const std::string& path, const inputs::Ca
       complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kOutput));
 }
 
-void write_statistics(TextBuffer& out, inputs::Capture& capture) {
+void print_statistics(inputs::Capture& capture) {
+  std::string text;
   for (const inputs::CaptureSource& source : capture.sources()) {
     const SourceStatistics counts = source.source->statistics();
-    out.put(fmt::format(
+    text += fmt::format(
         "ID 0x{:02x} {}: {} bytes, {} packets, {} elements, {} sync points; {} bytes not "
         "synchronised, {} bad headers, {} bad sequences, {} damage records\n",
-        source.id, source.core.empty() ? source.device : source.core, counts.total_bytes,
+        source.id, escaped(source.core.empty() ? source.device : source.core), counts.total_bytes,
         counts.packets, counts.elements, counts.sync_points, counts.unsynced_bytes,
-        counts.bad_headers, counts.bad_sequences, counts.diagnostics));
+        counts.bad_headers, counts.bad_sequences, counts.diagnostics);
   }
-  if (!capture.tree().formatted()) return;
-  const frames::Statistics frames = capture.tree().frame_statistics();
-  out.put(fmt::format(
-      "frames: {} bytes to sources, {} of IDs without source, {} of reserved IDs, {} before the "
-      "first ID, {} of framing\n",
-      frames.valid_id_bytes, frames.no_id_bytes, frames.reserved_id_bytes, frames.unknown_id_bytes,
-      frames.frame_bytes));
+  if (capture.tree().formatted()) {
+    const frames::Statistics frames = capture.tree().frame_statistics();
+    text += fmt::format(
+        "frames: {} bytes to sources, {} of IDs without source, {} of reserved IDs, {} before the "
+        "first ID, {} of framing\n",
+        frames.valid_id_bytes, frames.no_id_bytes, frames.reserved_id_bytes,
+        frames.unknown_id_bytes, frames.frame_bytes);
+  }
+  write_to_standard_error(text);
 }
 
 int finish_output(Output& output, int code) {
   output.flush();
   if (!output.failed()) return code;
+  if (output.reader_left()) return code == kInterrupted ? code : kReaderLeft;
   complain(output.error(), kOutput);
   return code == kInterrupted ? code : kOutput;
 }

@@ -14,7 +14,7 @@ namespace waymark::cli {
 struct RunHooks {
   std::function<void(std::span<const Element>)> on_elements;
   std::function<bool()> stop;
-  /// Asked after each block, with the index behind it.  True: the rest is not wanted.
+  /// Asked after each block, with the index after it.  True: the rest is not wanted.
   std::function<bool(TraceIndex)> enough{};
 };
 
@@ -27,10 +27,11 @@ int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks)
 std::expected<Output, int> open_output(const std::string& path, const inputs::Capture& capture,
                                        const InputOptions& options);
 
-/// Counts of sources and frames as text for people, for --stats.
-void write_statistics(TextBuffer& out, inputs::Capture& capture);
+/// --stats: writes the counts of sources and frames to standard error, as text for people.
+void print_statistics(inputs::Capture& capture);
 
-/// The output's last words: writes the rest out.  Returns `code`, or kOutput if that fails.
+/// Writes the rest of the output.  Returns `code`; kOutput, with a sentence, if writing fails; or
+/// kReaderLeft, without one, if the reader went away.
 int finish_output(Output& output, int code);
 
 /// True if some source found a synchronisation point.

@@ -11,6 +11,8 @@
 #include "option_values.h"
 #include "output.h"
 #include "progress.h"
+#include "run.h"
+#include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/synth/capture.h"
@@ -100,12 +102,11 @@ int check(const std::string& directory) {
   for (const synth::CheckedSource& source : *sources) {
     equal = equal && source.difference.empty();
     output->text().put(
-        fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device,
+        fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", escaped(source.device),
                     source.trace_id, source.totals.ranges, source.totals.instructions,
-                    source.difference.empty() ? "as it happened" : source.difference));
+                    source.difference.empty() ? "as it happened" : escaped(source.difference)));
   }
-  if (!output->flush()) return complain(output->error(), kOutput);
-  return equal ? kOk : kDamaged;
+  return finish_output(*output, equal ? kOk : kDamaged);
 }
 
 int run(const SynthOptions& options) {
@@ -141,9 +142,9 @@ int run(const SynthOptions& options) {
   if (!output) return complain(output.error().detail, kOutput);
   output->text().put(
       fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
-                  options.directory, maker->made(), maker->units().size(), instructions,
+                  escaped(options.directory), maker->made(), maker->units().size(), instructions,
                   options.seed, static_cast<double>(maker->made()) / 1e6 / seconds));
-  return output->flush() ? kOk : complain(output->error(), kOutput);
+  return finish_output(*output, kOk);
 }
 
 void add_program_options(CLI::App& command, SynthOptions& options) {

@@ -1,26 +1,34 @@
 #include "log.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <string>
 #include <system_error>
+
+#include "waymark/base/escape.h"
+#include "waymark/base/standard_streams.h"
 
 namespace waymark::compat {
 namespace {
 
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+void complain(std::string_view what, int error) {
+  TextBuffer text;
+  text.put("trc_pkt_lister: ");
+  put_escaped(text, what);
+  text.put(": ");
+  text.put(std::generic_category().message(error));
+  text.put(".\n");
+  write_to_standard_error(text.view());
+}
+
+/// As write_all(); what a terminal would obey is escaped, as names of files and devices can hold it.
+int write_listing(int descriptor, std::string_view text) {
+  if (::isatty(descriptor) != 1) return write_all(descriptor, text);
+  TextBuffer shown;
+  put_escaped_lines(shown, text);
+  return write_all(descriptor, shown.view());
 }
 
 }  // namespace
@@ -33,25 +41,27 @@ Log::Log(const LogOptions& options) {
   if (file_ >= 0) {
     outputs_[count_++] = file_;
   } else {
-    fmt::print(stderr, "trc_pkt_lister: cannot open the log file {}: {}.\n", options.file_name,
-               std::generic_category().message(errno));
+    complain("cannot open the log file " + options.file_name, errno);
   }
 }
 
 Log::~Log() {
-  flush();
   if (file_ >= 0) ::close(file_);
 }
 
 void Log::flush() {
   // A destination that fails once is no longer used; the others continue.
   for (int i = 0; i < count_;) {
-    if (write_all(outputs_[i], text_.view())) {
+    const int error = write_listing(outputs_[i], text_.view());
+    if (error == 0) {
       ++i;
       continue;
     }
-    fmt::print(stderr, "trc_pkt_lister: cannot write the listing: {}.\n",
-               std::generic_category().message(errno));
+    if (error == EPIPE) {
+      reader_left_ = true;
+    } else {
+      complain("cannot write the listing", error);
+    }
     outputs_[i] = outputs_[--count_];
     broken_ = true;
   }

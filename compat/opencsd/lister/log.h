@@ -11,8 +11,9 @@ namespace waymark::compat {
 
 class Log {
  public:
-  /// The file is opened for append.
+  /// Opens the file for appending.
   explicit Log(const LogOptions& options);
+  /// What flush() did not write is lost: where memory ran out, it may lack its end.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -37,6 +38,8 @@ class Log {
 
   /// Writing to a destination failed.
   [[nodiscard]] bool broken() const { return broken_; }
+  /// It failed because nobody reads the pipe any more.
+  [[nodiscard]] bool reader_left() const { return reader_left_; }
 
  private:
   static constexpr std::size_t kFlushSize = std::size_t{512} << 10;
@@ -47,6 +50,7 @@ class Log {
   int count_ = 0;
   int file_ = -1;
   bool broken_ = false;
+  bool reader_left_ = false;
 };
 
 }  // namespace waymark::compat

@@ -1,14 +1,24 @@
 // trc_pkt_lister: the options and the exact output of the reference's listing program.
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
-#include <cstdio>
+#include <iterator>
+#include <new>
 
 #include "lister.h"
+#include "waymark/base/escape.h"
+#include "waymark/base/same_file.h"
+#include "waymark/base/standard_streams.h"
+#include "waymark/inputs/snapshot.h"
 
 namespace {
 
 constexpr int kExitOptions = 255;
 constexpr int kExitLog = 254;
 constexpr int kExitOutput = 1;
+constexpr int kExitMemory = 5;
+constexpr int kExitReaderLeft = 141;
 
 void log_command_line(waymark::compat::Log& log, std::span<char* const> arguments) {
   log.line("Test Command Line:-");
@@ -17,6 +27,29 @@ void log_command_line(waymark::compat::Log& log, std::span<char* const> argument
     log.text().put(i == 0 ? "   " : "  ");
   }
   log.line("\n");
+}
+
+/// True, with a sentence: the log would be appended to a file of the snapshot.
+bool would_damage_input(std::span<char* const> arguments,
+                        const waymark::compat::LogOptions& log_options) {
+  using namespace waymark;
+  if (!log_options.to_file) return false;
+  const compat::ParsedOptions parsed = compat::read_options(arguments);
+  if (parsed.help || parsed.stop) return false;
+  std::vector<inputs::Problem> problems;
+  const auto snapshot = inputs::read_snapshot(parsed.options.snapshot, problems);
+  std::vector<std::string> files{parsed.options.snapshot, parsed.options.snapshot + "/snapshot.ini"};
+  if (snapshot) std::ranges::copy(snapshot->files(), std::back_inserter(files));
+  const std::string* const input = find_same_file(log_options.file_name, files);
+  if (input == nullptr) return false;
+  TextBuffer text;
+  text.put("trc_pkt_lister: -logfilename ");
+  put_escaped(text, log_options.file_name);
+  text.put(": this is the input file ");
+  put_escaped(text, *input);
+  text.put("; choose another file for the log.\n");
+  write_to_standard_error(text.view());
+  return true;
 }
 
 int run(std::span<char* const> arguments, waymark::compat::Log& log) {
@@ -33,20 +66,32 @@ int run(std::span<char* const> arguments, waymark::compat::Log& log) {
   return waymark::compat::run_lister(parsed.options, log);
 }
 
+int run_with_log(std::span<char* const> arguments) {
+  const auto log_options = waymark::compat::read_log_options(arguments);
+  if (!log_options) {
+    (void)waymark::write_all(STDOUT_FILENO, "Bad logger command line options\nProgram Exiting\n");
+    return kExitLog;
+  }
+  if (would_damage_input(arguments, *log_options)) return kExitLog;
+  waymark::compat::Log log(*log_options);
+  const int status = run(arguments, log);
+  log.flush();
+  if (status != 0 || !log.broken()) return status;
+  return log.reader_left() ? kExitReaderLeft : kExitOutput;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  waymark::occupy_standard_descriptors();
   // A closed pipe, or a file that must not grow, is an error of write(), which the log reports.
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
-  const auto log_options = waymark::compat::read_log_options(arguments);
-  if (!log_options) {
-    (void)std::fputs("Bad logger command line options\nProgram Exiting\n", stdout);
-    return kExitLog;
+  try {
+    return run_with_log(arguments);
+  } catch (const std::bad_alloc&) {
+    waymark::write_to_standard_error("trc_pkt_lister: Memory ran out.\n");
+    return kExitMemory;
   }
-  waymark::compat::Log log(*log_options);
-  const int status = run(arguments, log);
-  log.flush();
-  return status == 0 && log.broken() ? kExitOutput : status;
 }

@@ -18,7 +18,10 @@ bool is_terminal_control(char32_t character);
 /// become \xNN, other characters for which is_terminal_control() holds become \u{NNNN}.
 void put_escaped(TextBuffer& out, std::string_view text);
 
-/// The same as a string.
+/// The same of a text of several lines: its line ends and tabs stay.
+void put_escaped_lines(TextBuffer& out, std::string_view text);
+
+/// As put_escaped(), as a string.
 std::string escaped(std::string_view text);
 
 }  // namespace waymark

@@ -127,6 +127,8 @@ struct Snapshot {
   [[nodiscard]] const Device* find_device(std::string_view name) const;
   [[nodiscard]] const TraceBuffer* find_buffer(std::string_view name) const;
   [[nodiscard]] std::string path_of(std::string_view file) const;
+  /// The paths of all files that belong to it, snapshot.ini included.
+  [[nodiscard]] std::vector<std::string> files() const;
 
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };

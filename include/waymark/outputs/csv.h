@@ -22,7 +22,9 @@ void write_csv(TextBuffer& out, const merge::TimedRecord& record);
 void write_csv_packet_header(TextBuffer& out);
 void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source);
 
-/// `text` as a field: quoted if it needs to be.
+/// `text` as a field: escaped as put_escaped() does, so that a record is one line, and quoted if it
+/// needs to be.  An apostrophe goes before a text that begins with '=', '+', '-' or '@', which a
+/// spreadsheet would take for a formula.
 void write_csv_field(TextBuffer& out, std::string_view text);
 
 }  // namespace waymark::outputs

@@ -1,4 +1,4 @@
-// JSON Lines: one object a line.  Fields: docs/output-formats.md.
+// JSON Lines: one object per line.  Fields: docs/output-formats.md.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,8 @@ void write_json(TextBuffer& out, const merge::TimedRecord& record);
 /// `source` is the one that the packet came from.
 void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
 
-/// `text` as a JSON string with its quotes; bytes that are not UTF-8 text are escaped one by one.
+/// `text` as a JSON string with its quotes.  What is_terminal_control() names becomes \uNNNN, and a
+/// byte NN that is not UTF-8 becomes \u00NN.
 void write_json_string(TextBuffer& out, std::string_view text);
 
 }  // namespace waymark::outputs

@@ -18,27 +18,13 @@ struct Style {
 /// What is coloured.
 enum class Colour { kHeading, kName, kDamage };
 
-/// While it lives, what is appended to `out` has this colour.
-class Coloured {
- public:
-  Coloured(TextBuffer& out, const Style& style, Colour colour)
-      : out_(style.colours ? &out : nullptr) {
-    if (out_ == nullptr) return;
-    constexpr std::string_view kCodes[] = {"\x1b[1m", "\x1b[36m", "\x1b[31m"};
-    out_->put(kCodes[static_cast<std::size_t>(colour)]);
-  }
-  Coloured(const Coloured&) = delete;
-  Coloured& operator=(const Coloured&) = delete;
-  ~Coloured() { end(); }
-
-  /// Ends the colour before the object does.
-  void end() {
-    if (out_ != nullptr) out_->put("\x1b[m");
-    out_ = nullptr;
-  }
-
- private:
-  TextBuffer* out_;
-};
+/// What is appended after it has this colour, up to end_colour().
+inline void begin_colour(TextBuffer& out, const Style& style, Colour colour) {
+  constexpr std::string_view kCodes[] = {"\x1b[1m", "\x1b[36m", "\x1b[31m"};
+  if (style.colours) out.put(kCodes[static_cast<std::size_t>(colour)]);
+}
+inline void end_colour(TextBuffer& out, const Style& style) {
+  if (style.colours) out.put("\x1b[m");
+}
 
 }  // namespace waymark::outputs
