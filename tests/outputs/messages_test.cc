@@ -150,7 +150,7 @@ TEST(MessageWriter, members_of_json) {
   EXPECT_THAT(members, HasSubstr("\"master\":129"));
   EXPECT_THAT(members, HasSubstr("\"channel\":3"));
   EXPECT_THAT(members, HasSubstr("\"status\":\"OK\""));
-  EXPECT_THAT(members, HasSubstr("\"transport_time\":9"));
+  EXPECT_THAT(members, HasSubstr("\"transport_time\":\"9\""));
   EXPECT_THAT(members, HasSubstr("\"time\":\"9\""));
   EXPECT_THAT(members, HasSubstr("\"time_is\":\"of_transport\""));
   EXPECT_THAT(members, HasSubstr("\"kind\":\"STRING:PRINTF32\""));

@@ -64,7 +64,8 @@ class Runner:
                 expected = [(m["hex"], m["stp"]["master"], m["stp"]["channel"],
                              m["stp"]["timestamp"]) for m in entry["messages"]]
                 got = [(row["bytes"], row["master"], row["channel"],
-                        row.get("transport_time")) for row in rows]
+                        int(row["transport_time"]) if "transport_time" in row else None)
+                       for row in rows]
                 if len(got) + 1 == len(expected) and len(expected[-1][0]) <= 16:
                     expected.pop()
                 self.check("simulator STP", name, expected, got)

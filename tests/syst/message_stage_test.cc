@@ -162,8 +162,8 @@ TEST(MessageStage, the_frequency_of_the_trace_counts_before_the_one_of_the_calle
   Stage stage(1'000'000, true);
   stage.text(2, 5000).packet(0, "80841E00", kSwFrequency).text(2, 5000);  // 2 MHz
   ASSERT_EQ(stage.shown.size(), 3U);
-  EXPECT_THAT(stage.shown[0], HasSubstr("\"nanoseconds\":5000000,"));
-  EXPECT_THAT(stage.shown[2], HasSubstr("\"nanoseconds\":2500000,"));
+  EXPECT_THAT(stage.shown[0], HasSubstr("\"nanoseconds\":\"5000000\","));
+  EXPECT_THAT(stage.shown[2], HasSubstr("\"nanoseconds\":\"2500000\","));
 }
 
 TEST(MessageStage, messages_of_an_itm_stand_behind_their_packets) {
