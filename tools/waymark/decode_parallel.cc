@@ -145,7 +145,9 @@ std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output&
   Writer writer(capture, output, sink);
   parallel::ParallelDecoder decoder(capture.tree(), {.threads = threads});
   if (const auto done = decoder.decode(whole->index, whole->bytes, writer); !done)
-    return ParallelOutcome{complain(done.error().detail, kDamaged), true};
+    return ParallelOutcome{complain(done.error().detail,
+                                    done.error().code == ErrorCode::kLimit ? kMemory : kDamaged),
+                           true};
   return writer.outcome();
 }
 

@@ -18,7 +18,9 @@ inline constexpr ExitStatus kExitStatus[] = {
     {kUsage, "the command line is wrong"},
     {kInput, "the input cannot be read or understood"},
     {kOutput, "the output cannot be written"},
+    {kMemory, "memory, or another resource of the system, ran out"},
     {kInterrupted, "interrupted; everything before that is written, in whole lines"},
+    {kReaderLeft, "the reader of the output went away, as head does"},
 };
 
 }  // namespace waymark::cli
