@@ -282,6 +282,7 @@ unsigned Parser::fs_before(const std::uint8_t* bytes, std::size_t at) const {
 }
 
 bool Parser::finish(Packet& packet) {
+  remembered_ = true;  // Nothing follows, and the block may be gone.
   if (!synced_) {
     if (quirks_.unsynced_by_block || held_size_ == 0) return false;
     if (async_due_) {

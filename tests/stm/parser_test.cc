@@ -281,6 +281,24 @@ TEST(StmParser, incomplete_at_the_end) {
             "INCOMPLETE_EOT:Incomplete packet flushed at end of trace[NULL]\n");
 }
 
+TEST(StmParser, the_last_block_is_not_read_after_the_end) {
+  // An ASYNC that was found, and a packet that is carried, at the end.
+  for (const std::string_view stream :
+       {"12FFFFFFFFFFFFFFFFFFFFF0", "FFFFFFFFFFFFFFFFFFFFF0F0034412"}) {
+    const std::vector<std::uint8_t> bytes = nibbles(stream);
+    stm::Parser parser({}, {});
+    stm::Packet packet;
+    const frames::Run run{};
+    for (const std::uint8_t byte : bytes) {
+      // The sanitizers see a read of a block that is gone.
+      const std::vector<std::uint8_t> block = {byte};
+      parser.feed({block, {&run, 1}});
+      while (parser.next(packet)) continue;
+    }
+    while (parser.finish(packet)) EXPECT_FALSE(parser.next(packet));
+  }
+}
+
 TEST(StmParser, endless_f_nibbles_are_bounded) {
   const std::vector<std::uint8_t> erased(100000, 0xFF);
   std::vector<std::uint8_t> bytes = nibbles(kAsync);
