@@ -331,7 +331,8 @@ Result<Settings> read_settings(DeviceTree& tree, std::string_view unit, const Id
       return std::unexpected(text.error());
     }
   }
-  Capture capture(tree, unit, read_capabilities(id, environment), walk);
+  const Capabilities capabilities = read_capabilities(id, environment);
+  Capture capture(tree, unit, capabilities, walk);
   auto writes = capture.run();
   if (!writes) return std::unexpected(writes.error());
   settings.writes = std::move(*writes);
