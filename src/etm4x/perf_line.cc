@@ -12,9 +12,72 @@ struct Candidate {
   PerfRequest request;
   std::vector<std::string> options;
   std::vector<std::string> filters;
+  std::vector<std::string> differences;
 };
 
-Candidate candidate_of(const Plan& plan) {
+// The upper half of the address space.
+bool kernel_address(std::uint64_t address) { return address >> 63 != 0; }
+
+// perf splits filters at blanks and commas.
+bool accepts_name(std::string_view file) {
+  return std::ranges::all_of(
+      file, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != ','; });
+}
+
+/// Writes the addresses of filters as perf reads them: of the kernel as they are, of other code as
+/// offsets in a file.  etm4x-programming.md 10.
+class Filters {
+ public:
+  Filters(const ProgramFinder& programs, Candidate& out) : programs_(programs), out_(out) {}
+
+  /// `size` 0: a point.
+  void add(std::string_view action, std::uint64_t address, std::uint64_t size) {
+    std::string text = fmt::format("{} ", action);
+    const std::string length = size == 0 ? "" : fmt::format("/0x{:x}", size);
+    const auto place = kernel_address(address) || !programs_ ? std::nullopt : programs_(address);
+    if (kernel_address(address)) {
+      text += fmt::format("0x{:x}{}", address, length);
+    } else if (place && accepts_name(place->file)) {
+      text += fmt::format("0x{:x}{}@{}", place->offset, length, place->file);
+      named_ = true;
+      if (size > place->left) {
+        out_.differences.push_back(
+            fmt::format("0x{:x}..0x{:x} reaches beyond its segment of {}, where perf ends it",
+                        address, address + size, place->file));
+      }
+    } else if (place) {
+      text += fmt::format("0x{:x}{}@FILE", place->offset, length);
+      out_.differences.push_back(
+          fmt::format("perf takes no file name with a blank or a comma: give {} another name, and "
+                      "replace FILE with it",
+                      place->file));
+    } else {
+      text += fmt::format("OFFSET{}@FILE", length);
+      unknown_ += fmt::format("{}0x{:x}", unknown_.empty() ? "" : ", ", address);
+    }
+    out_.filters.push_back(std::move(text));
+  }
+
+  void finish() {
+    if (!unknown_.empty()) {
+      out_.differences.push_back(
+          fmt::format("perf names user code by its offset in the program's file, and the program "
+                      "at {} is not known: name it with --elf FILE[@ADDRESS], or replace OFFSET "
+                      "and FILE",
+                      unknown_));
+    }
+    if (named_)
+      out_.differences.emplace_back("perf needs the program under this name on the target");
+  }
+
+ private:
+  const ProgramFinder& programs_;
+  Candidate& out_;
+  std::string unknown_;
+  bool named_ = false;
+};
+
+Candidate candidate_of(const Plan& plan, const ProgramFinder& programs) {
   Candidate c;
   const auto option = [&c](bool PerfRequest::* member, std::string_view name, bool on) {
     c.request.*member = on;
@@ -42,6 +105,7 @@ Candidate candidate_of(const Plan& plan) {
       c.options.push_back(fmt::format("preset={}", c.request.preset));
     }
   }
+  Filters filters(programs, c);
   const bool ranges = std::ranges::any_of(plan.ranges, [](const auto& r) { return !r.exclude; });
   for (const PlanRange& range : plan.ranges) {
     if (range.exclude) continue;
@@ -49,14 +113,15 @@ Candidate candidate_of(const Plan& plan) {
     const std::uint64_t size = range.match.last - range.match.first;
     if (size == 0) continue;
     c.request.filters.push_back({FilterAction::kFilter, range.match.first, size});
-    c.filters.push_back(fmt::format("filter 0x{:x}/0x{:x}", range.match.first, size));
+    filters.add("filter", range.match.first, size);
   }
   for (const PlanPoint& point : plan.points) {
     if (ranges) break;
     c.request.filters.push_back(
         {point.stop ? FilterAction::kStop : FilterAction::kStart, point.match.first, 0});
-    c.filters.push_back(fmt::format("{} 0x{:x}", point.stop ? "stop" : "start", point.match.first));
+    filters.add(point.stop ? "stop" : "start", point.match.first, 0);
   }
+  filters.finish();
   return c;
 }
 
@@ -88,9 +153,10 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& environment) {
+PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& environment,
+                   const ProgramFinder& programs) {
   PerfLine line;
-  Candidate c = candidate_of(plan);
+  Candidate c = candidate_of(plan, programs);
   const unsigned user = 1U << 4;
   const unsigned kernel = environment.kernel_at_el2 ? 1U << 6 : 1U << 5;
   const unsigned levels = plan.levels ? plan.levels->value : user | kernel;
@@ -109,7 +175,10 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
     event += fmt::format("{}@{}", c.options.empty() ? "" : ",", plan.sinks.front().name);
   }
   line.command = fmt::format("perf record -e {}/{}", event, modifier);
-  if (!c.filters.empty()) line.command += fmt::format(" --filter '{}'", fmt::join(c.filters, ", "));
+  if (!c.filters.empty()) {
+    line.command +=
+        fmt::format(" --filter {}", quoted(fmt::format("{}", fmt::join(c.filters, ", "))));
+  }
   line.command += " -- COMMAND";
 
   Unit unit(id, environment);
@@ -120,6 +189,7 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
     return line;
   }
   line.possible = true;
+  line.differences = std::move(c.differences);
   // What the event would really program, in the words of the plan.
   std::vector<std::string> missing;
   const Plan done = plan_of(*image, unit.caps);
@@ -135,11 +205,11 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
   }
   if (plan.timestamps && plan.timestamps->event.kind == EventKind::kNever) {
     line.differences.emplace_back(
-        "perf also makes timestamps at an interval, by a counter that it takes for that");
+        "perf also makes timestamps at an interval, for which it uses a counter");
   }
   if (!plan.timestamps || !plan.trace_context_id) {
     line.differences.emplace_back(
-        "recording per CPU, perf switches on timestamp and contextid by itself");
+        "when it records per CPU, perf switches on timestamp and contextid by itself");
   }
   return line;
 }

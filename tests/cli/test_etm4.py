@@ -53,6 +53,15 @@ def test_plan(etm4):
         '--protocol etmv4 --reg TRCCONFIGR=0x10')
 
 
+def test_perf_names_a_function_by_its_offset_in_the_file(etm4, plan, quicksort):
+    elf = quicksort / 'quicksort.elf'  # .text is at 0x400120, from byte 0x120 on.
+    for program in (elf, f'{elf}@0x10000'):
+        etm4('plan', plan('include put_number', 'levels el0'), '--root', 'tree', '--elf', program).has(
+            f"--filter 'filter 0x150/0x8f@{elf}'")
+    etm4('plan', plan('include 0x400150/0x90', 'levels el0'), '--root', 'tree').has(
+        "'filter OFFSET/0x8f@FILE'", 'name it with --elf')
+
+
 def test_the_script_of_a_plan_runs_in_a_folder_of_any_name(etm4, other, tmp_path):
     etm4('plan', 'good.plan', '--root', 'tree', '--script', '-').has("put etm0/mode '0x8000020'")
     tree = make_tree(tmp_path / "it's a tree")

@@ -337,13 +337,58 @@ TEST(PerfLine, says_what_it_cannot) {
   const PerfLine line = perf_line(*plan, middle_unit(), {});
   EXPECT_TRUE(line.possible);
   EXPECT_EQ(line.command,
-            "perf record -e cs_etm/cycacc,cc_threshold=32/u --filter 'filter 0x1000/0x40' -- "
+            "perf record -e cs_etm/cycacc,cc_threshold=32/u --filter 'filter OFFSET/0x40@FILE' -- "
             "COMMAND");
   EXPECT_TRUE(std::ranges::find(line.differences, "perf cannot say: exclude 0x1010..0x1013") !=
               line.differences.end());
   EXPECT_TRUE(std::ranges::none_of(line.differences, [](const std::string& text) {
     return text.find("include") != std::string::npos;
   }));
+  EXPECT_TRUE(std::ranges::any_of(line.differences, [](const std::string& text) {
+    return text.find("at 0x1000 is not known: name it with --elf") != std::string::npos;
+  }));
+}
+
+std::string filters_of(std::string_view lines, const ProgramFinder& programs,
+                       std::string* differences = nullptr) {
+  std::vector<PlanProblem> problems;
+  const auto plan = parse_plan("etm4-plan 1\n" + std::string(lines), nullptr, problems);
+  if (!plan) return "no plan";
+  const PerfLine line = perf_line(*plan, middle_unit(), {}, programs);
+  for (const std::string& text : line.differences) {
+    if (differences != nullptr) *differences += text + "\n";
+  }
+  const std::size_t at = line.command.find("--filter ");
+  if (at == std::string::npos) return "";
+  return line.command.substr(at + 9, line.command.rfind(" -- ") - at - 9);
+}
+
+std::optional<ProgramPlace> program_at_400000(std::uint64_t address) {
+  if (address < 0x400000 || address >= 0x401000) return std::nullopt;
+  return ProgramPlace{"/opt/sort", address - 0x400000 + 0x150, 0x401000 - address};
+}
+
+TEST(PerfLine, user_code_is_an_offset_in_its_file) {
+  EXPECT_EQ(filters_of("include 0x400010..0x40001f\n", program_at_400000),
+            "'filter 0x160/0xf@/opt/sort'");
+  EXPECT_EQ(filters_of("start 0x400020\nstop 0x400040\n", program_at_400000),
+            "'start 0x170@/opt/sort, stop 0x190@/opt/sort'");
+}
+
+TEST(PerfLine, kernel_code_is_an_address) {
+  EXPECT_EQ(filters_of("include 0xffffff8008561000..0xffffff800856103f\n", program_at_400000),
+            "'filter 0xffffff8008561000/0x3f'");
+}
+
+TEST(PerfLine, what_a_filter_of_perf_does_otherwise) {
+  std::string differences;
+  filters_of("include 0x400f00..0x401100\n", program_at_400000, &differences);
+  EXPECT_NE(differences.find("beyond its segment of /opt/sort"), std::string::npos);
+  const auto named = [](std::uint64_t) { return ProgramPlace{"/a b/it's", 4, 100}; };
+  EXPECT_EQ(filters_of("start 0x1000\n", named, &differences), "'start 0x4@FILE'");
+  EXPECT_NE(differences.find("give /a b/it's another name"), std::string::npos);
+  const auto quoted = [](std::uint64_t) { return ProgramPlace{"/it's", 4, 100}; };
+  EXPECT_EQ(filters_of("start 0x1000\n", quoted), R"('start 0x4@/it'\''s')");
 }
 
 TEST(Script, has_sinks_first_and_every_write) {

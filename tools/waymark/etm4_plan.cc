@@ -1,6 +1,8 @@
 // waymark etm4 plan: a description to registers, writes, a script and a perf line.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "etm4.h"
 #include "exit_code.h"
 #include "input_options.h"
@@ -27,6 +29,22 @@ void put_problems(TextBuffer& out, std::string_view heading,
   for (const auto& problem : problems) out.put(fmt::format("  {}\n", escaped(problem.text())));
 }
 
+// By the programs of the plan.
+std::optional<etm4x::ProgramPlace> place_in_program(const std::vector<image::ElfFile>& programs,
+                                                    std::uint64_t address) {
+  for (const image::ElfFile& file : programs) {
+    for (const image::ElfSegment& segment : file.segments()) {
+      const std::uint64_t inside = address - segment.address;
+      if (address < segment.address || inside >= segment.size) continue;
+      std::error_code error;
+      const auto path = std::filesystem::absolute(file.path(), error);
+      return etm4x::ProgramPlace{error ? file.path() : path.lexically_normal().string(),
+                                 segment.offset + inside, segment.size - inside};
+    }
+  }
+  return std::nullopt;
+}
+
 void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
   out.put(fmt::format("Registers of {}\n", unit.name));
   for (const auto& value : file.compiled.image.values()) {
@@ -40,7 +58,9 @@ void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
                       etm4x::decoder_options(file.compiled.image, unit.id)));
   put_problems(out, "Beyond sysfs", file.compiled.beyond_sysfs);
   put_problems(out, "Note", file.compiled.notes);
-  const auto perf = etm4x::perf_line(file.plan, unit.id, unit.environment);
+  const auto perf = etm4x::perf_line(
+      file.plan, unit.id, unit.environment,
+      [&](std::uint64_t address) { return place_in_program(file.programs, address); });
   out.put("With perf\n");
   if (perf.possible) out.put(fmt::format("  {}\n", escaped(perf.command)));
   for (const std::string& difference : perf.differences) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,13 +44,25 @@ std::string acceptable_plan_text(const Plan& plan, const IdRegisters& id,
 /// Whether every line of `part` is a line of `whole`.  Missing lines are appended to `missing`.
 bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>& missing);
 
+/// Where the code at an address is in the file of its program.
+struct ProgramPlace {
+  std::string file{};  ///< As perf is to find it.
+  std::uint64_t offset = 0;
+  std::uint64_t left = 0;  ///< Bytes of the same segment from there on.
+};
+/// Nothing: no known program is there.
+using ProgramFinder = std::function<std::optional<ProgramPlace>(std::uint64_t address)>;
+
 /// The perf command that traces alike.
 struct PerfLine {
   std::string command{};
   std::vector<std::string> differences{};  ///< What it does otherwise or cannot express.
   bool possible = false;
 };
-PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& environment);
+/// perf names user code by its offset in a file, which `programs` finds; an address that is not
+/// found becomes a placeholder that the differences explain.
+PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& environment,
+                   const ProgramFinder& programs = nullptr);
 
 /// The writes as a shell script for the folder of one unit below `root`.
 std::string shell_script(const CompiledPlan& compiled, const Plan& plan, std::string_view root,
