@@ -1,6 +1,7 @@
 #include "waymark/synth/execution.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace waymark::synth {
 namespace {
@@ -10,9 +11,9 @@ std::uint64_t chance_of(std::uint32_t percent) {
 }
 
 /// Branches of real programs mostly go one way; which one is a matter of the address.
-std::uint32_t usual_percent(std::uint64_t address) {
+std::uint32_t usual_percent(std::uint64_t address, std::uint64_t habits) {
   constexpr std::uint32_t kPercents[] = {3, 10, 30, 50, 70, 90, 97, 50};
-  return kPercents[Random(address).below(8)];
+  return kPercents[Random(address ^ habits << 32).below(8)];
 }
 
 void set_loop(CodeBlock& block, std::uint32_t from, std::uint32_t to) {
@@ -27,6 +28,16 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kMaxNesting = 2;
 
 }  // namespace
+
+bool Replay::used_up() const {
+  if (outcomes_used < recorded->outcomes.size()) {
+    const bool routed = recorded->outcomes[outcomes_used] && !recorded->route.empty();
+    return routed && route_used == recorded->route.size();
+  }
+  return !recorded->outcomes.empty() || route_used == recorded->route.size();
+}
+
+bool Replay::take() { return recorded->outcomes.empty() || recorded->outcomes[outcomes_used++]; }
 
 Execution::Execution(const Program& program, const isa::Options& waypoints,
                      const ExecutionOptions& options)
@@ -61,7 +72,7 @@ CodeBlock* Execution::build(Place place) {
   block.start = block.end = place.address;
   block.isa = block.next_isa = place.isa;
   isa::Instruction instruction;
-  while (block.count < kMaxBlockCount &&
+  while (block.count < kMaxBlockCount && !program_->ends_at(block.end) &&
          program_->fetch(waypoints_, {block.end, place.isa}, instruction)) {
     block.end += instruction.size;
     block.last_size = instruction.size;
@@ -81,10 +92,10 @@ CodeBlock* Execution::build(Place place) {
 }
 
 // What the model does at the block's waypoint: what the program says, or what is usual.
-void Execution::describe(CodeBlock& block) const {
+void Execution::describe(CodeBlock& block) {
   using enum Behaviour::Kind;
   const Behaviour* said = program_->behaviour_at(block.last_instruction());
-  const std::uint32_t usual = usual_percent(block.last_instruction());
+  const std::uint32_t usual = usual_percent(block.last_instruction(), options_.habits);
   const bool spins = block.is_direct() && !block.conditional && block.target == block.start;
   block.plain = !block.link && !block.is_indirect() && !spins;
   const bool always = !block.conditional || !(block.is_direct() || block.is_indirect());
@@ -100,6 +111,12 @@ void Execution::describe(CodeBlock& block) const {
     set_loop(block, 0, usual / 4);
   }
   if (said == nullptr || (always && !block.is_indirect())) return;
+  if (!said->outcomes.empty() || !said->route.empty()) {
+    block.replay = &replays_[block.last_instruction()];
+    block.replay->recorded = said;
+    block.plain = false;
+    return;
+  }
   const bool fits = block.is_indirect() ? said->kind >= kTargets : said->kind <= kLoop;
   if (said->kind != kLoop && !always) {
     block.loops = 0;
@@ -121,6 +138,12 @@ void Execution::next(Step& step) {
     interrupt(step, block);
     if (step.kind != StepKind::kBlock) return;
   }
+  if (block.replay != nullptr) {
+    if (std::exchange(block.replay->run, run_) != run_) {
+      block.replay->outcomes_used = block.replay->route_used = 0;
+    }
+    if (block.replay->used_up()) spins_ = kMaxSpins;
+  }
   if (!block.complete || spins_ >= kMaxSpins) [[unlikely]] {
     fault(step, block);
     return;
@@ -134,7 +157,8 @@ void Execution::next(Step& step) {
   step.end = block.end;
   step.block = &block;
 
-  const bool taken = decide(block, random_.next());
+  const std::uint64_t chance = random_.next();
+  const bool taken = block.replay != nullptr ? block.replay->take() : decide(block, chance);
   step.taken = taken;
   if (block.is_indirect() && taken) {
     take_indirect(step, block);
@@ -181,7 +205,9 @@ void Execution::take_indirect(Step& step, CodeBlock& block) {
     }
     default: {
       const std::vector<Place>& targets = *block.targets;
-      const Place place = targets.empty()
+      const bool routed = block.replay != nullptr && !block.replay->recorded->route.empty();
+      const Place place = routed ? block.replay->recorded->route[block.replay->route_used++]
+                          : targets.empty()
                               ? restart()
                               : targets[random_.below(static_cast<std::uint32_t>(targets.size()))];
       if (block.link) push(block);
@@ -206,7 +232,7 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
                                         ExceptionCause::kCall,     ExceptionCause::kDataFault,
                                         ExceptionCause::kUndefined};
   cause_ = interrupted_.empty() ? kCauses[random_.below(7)] : ExceptionCause::kFiq;
-  abandon_ = interrupted_.empty() && random_.one_in(64);
+  abandon_ = interrupted_.empty() && random_.one_in(64) && !program_->recorded();
   const std::uint32_t count = random_.below(block.count);
   exception_due_ = true;
   fault_ = {cut(block, count), block.isa};
@@ -253,6 +279,7 @@ void Execution::enter_handler(Step& step) {
   if (interrupted_.size() >= kMaxNesting) interrupted_.erase(interrupted_.begin());
   interrupted_.push_back({abandon_ ? restart() : fault_, context_});
   if (abandon_) {
+    ++run_;
     known_calls_ = 0;
     interrupted_.resize(1);
     interrupted_.front() = {restart(), context_};

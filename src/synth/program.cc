@@ -39,6 +39,12 @@ void Program::add_entry(Place place) {
   entries_.push_back(place);
 }
 
+void Program::set_recorded(Place first) {
+  entries_.clear();
+  add_entry(first);
+  recorded_ = true;
+}
+
 void Program::add_function(Place place) {
   note_isa(place.isa);
   functions_.push_back(place);

@@ -74,6 +74,7 @@ struct EstimateOptions {
   std::string level = "el0";
   std::uint64_t seed = 1;
   std::string directory;
+  std::string replay;
 };
 
 void add_estimate_options(CLI::App& command, EstimateOptions& options);

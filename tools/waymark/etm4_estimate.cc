@@ -14,6 +14,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/synth/capture.h"
 #include "waymark/synth/estimate.h"
+#include "waymark/synth/recording.h"
 
 namespace waymark::cli {
 namespace {
@@ -104,8 +105,16 @@ void put_packets(TextBuffer& out, const synth::Estimate& estimate) {
   }
 }
 
+/// The least and the largest share of traced instructions in several models of the program.
+struct Spread {
+  unsigned models = 0;
+  double least = 0;
+  double most = 0;
+};
+
 void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFile& file,
-                  const synth::Program& program, const synth::Estimate& estimate) {
+                  const synth::Program& program, const synth::Estimate& estimate,
+                  const std::optional<Spread>& spread) {
   out.put(fmt::format(
       "A run of {} instructions of {}, {:#x}..{:#x}, at {}, seed {}\n", estimate.executed,
       options.program == kRandom ? "a random program" : escaped(options.program),
@@ -114,6 +123,12 @@ void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFil
       options.seed));
   out.put(fmt::format("  traced   {} instructions, {}\n", estimate.traced,
                       percent(estimate.traced, estimate.executed)));
+  if (spread) {
+    out.put(fmt::format(
+        "  models   {:.1f} % to {:.1f} % traced in {} models of the program's branches, whose data "
+        "is not known: --replay CAPTURE repeats a trace of the program\n",
+        100 * spread->least, 100 * spread->most, spread->models));
+  }
   out.put(fmt::format("  bytes    {}: {} per million instructions executed", estimate.bytes,
                       per_million(estimate.bytes, estimate.executed)));
   if (estimate.traced != 0)
@@ -131,16 +146,88 @@ void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFil
   put_packets(out, estimate);
 }
 
+std::vector<std::string> limits_of(const EstimateOptions& options, const synth::Estimate& estimate,
+                                   const synth::ProgrammedOptions& programmed,
+                                   const synth::ExecutionOptions& execution) {
+  std::vector<std::string> limits;
+  if (estimate.traced == 0) {
+    limits.emplace_back(
+        "Nothing is traced: compare the plan's addresses and levels with the program and --level.");
+  }
+  const std::vector<std::string> model = synth::not_modelled(programmed, execution);
+  limits.insert(limits.end(), model.begin(), model.end());
+  limits.push_back(
+      options.replay.empty()
+          ? "Branches go where the model of the program sends them, not where real data would; see "
+            "docs/synth.md."
+          : fmt::format("Branches go as in {}, again and again.", options.replay));
+  return limits;
+}
+
 void put_limits(TextBuffer& out, const std::vector<std::string>& sentences) {
-  out.put("The run is a model's\n");
+  out.put("What the model does not know\n");
   for (const std::string& sentence : sentences) out.put(fmt::format("  {}\n", escaped(sentence)));
-  out.put(
-      "  Branches go where the program's model sends them, not where real data would; see "
-      "docs/synth.md.\n");
 }
 
 int fail_with(const Error& error) {
   return complain(error.detail, error.code == ErrorCode::kIo ? kOutput : kInput);
+}
+
+// kOk, or the exit code after a message.
+int use_recording(const EstimateOptions& options, synth::Program& program) {
+  auto capture = inputs::Capture::open(options.replay, {});
+  if (!capture) return complain(capture.error().detail, kInput);
+  synth::Recording recording(program);
+  std::vector<Element> elements(1024);
+  const auto drain = [&] {
+    while (const std::size_t count = capture->tree().next(elements)) {
+      recording.add(std::span(elements).first(count));
+    }
+  };
+  while (const std::optional<inputs::TraceBlock> block = capture->next_block()) {
+    if (interrupted()) return kInterrupted;
+    if (const auto fed = capture->tree().feed(block->index, block->bytes); !fed) {
+      return complain(fed.error().detail, kDamaged);
+    }
+    drain();
+  }
+  capture->tree().finish();
+  drain();
+  if (recording.instructions() == 0) {
+    return complain(fmt::format("{} shows no instruction of {}: if the program was loaded "
+                                "elsewhere, say where with --program FILE@ADDRESS.",
+                                options.replay, options.program),
+                    kInput);
+  }
+  if (recording.cut()) {
+    complain(fmt::format("note: only the first {} branches of {} are repeated.",
+                         synth::Recording::kMostBranches, options.replay),
+             kOk);
+  }
+  recording.apply(program);
+  return kOk;
+}
+
+constexpr unsigned kModels = 5;
+
+// Shorter runs of other models; the first model is the estimate itself.
+Result<Spread> spread_of(const synth::Estimate& estimate, synth::ProgrammedOptions programmed,
+                         const synth::Program& program, synth::ExecutionOptions execution) {
+  const auto share = [](const synth::Estimate& of) {
+    return of.executed == 0 ? 0.0
+                            : static_cast<double>(of.traced) / static_cast<double>(of.executed);
+  };
+  Spread spread{kModels, share(estimate), share(estimate)};
+  programmed.instructions = std::max<std::uint64_t>(programmed.instructions / (kModels - 1), 1);
+  for (unsigned model = 1; model < kModels; ++model) {
+    ++execution.seed;
+    execution.habits = model;
+    const auto other = synth::estimate_trace(programmed, program, execution);
+    if (!other) return std::unexpected(other.error());
+    spread.least = std::min(spread.least, share(*other));
+    spread.most = std::max(spread.most, share(*other));
+  }
+  return spread;
 }
 
 int write_snapshot(const EstimateOptions& options, const synth::ProgrammedOptions& unit,
@@ -197,7 +284,13 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("-o,--output", options.directory, "Write the run as a snapshot that decodes")
+  command
+      .add_option("--replay", options.replay,
+                  "a snapshot with a trace of the program: branches go as they went there")
+      ->type_name("CAPTURE")
+      ->needs(estimate)
+      ->group(kGroup);
+  command.add_option("-o,--output", options.directory, "write the run as a snapshot that decodes")
       ->type_name("DIR")
       ->needs(estimate)
       ->group(kGroup);
@@ -211,9 +304,16 @@ std::optional<std::string> estimated_file(const EstimateOptions& options) {
 int run_estimate(const EstimateOptions& options, const PlanFile& file, const FoundUnit& unit) {
   synth::Program::RandomOptions random;
   random.seed = options.seed;
-  const auto program = options.program == kRandom ? synth::Program::random(random)
-                                                  : synth::Program::elf(file.programs.back());
+  if (!options.replay.empty() && options.program == kRandom) {
+    return complain("--replay needs the program that was traced: --program FILE[@ADDRESS].",
+                    kUsage);
+  }
+  auto program = options.program == kRandom ? synth::Program::random(random)
+                                            : synth::Program::elf(file.programs.back());
   if (!program) return fail_with(program.error());
+  if (!options.replay.empty()) {
+    if (const int code = use_recording(options, *program); code != kOk) return code;
+  }
   synth::ProgrammedOptions programmed;
   programmed.image = file.compiled.image;
   programmed.id = unit.id;
@@ -236,16 +336,16 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
     const int code = write_snapshot(options, programmed, execution, *program);
     if (code != kOk) return code;
   }
-  std::vector<std::string> limits = synth::not_modelled(programmed, execution);
-  if (estimate->traced == 0) {
-    limits.insert(limits.begin(),
-                  "Nothing is traced: compare the plan's addresses and levels with the program and "
-                  "--level.");
+  std::optional<Spread> spread;
+  if (options.program != kRandom && options.replay.empty()) {
+    const auto found = spread_of(*estimate, programmed, *program, execution);
+    if (!found) return fail_with(found.error());
+    spread = *found;
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
-  put_estimate(output->text(), options, file, *program, *estimate);
-  put_limits(output->text(), limits);
+  put_estimate(output->text(), options, file, *program, *estimate, spread);
+  put_limits(output->text(), limits_of(options, *estimate, programmed, execution));
   return finish_output(*output, kOk);
 }
 

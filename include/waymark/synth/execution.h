@@ -35,6 +35,21 @@ struct ExecutionOptions {
   std::vector<std::uint32_t> machines{};   ///< VMIDs, instead of so many.
   std::uint8_t el = 0;  ///< Where the program runs; handlers run at EL1, or there if it is higher.
   bool secure = false;
+  /// Which way conditional branches mostly go where the program does not say it.
+  std::uint64_t habits = 0;
+};
+
+/// How much of what a trace recorded of a branch has happened again.
+struct Replay {
+  const Behaviour* recorded = nullptr;
+  std::uint64_t run = 0;  ///< Of the program, that the next two belong to.
+  std::size_t outcomes_used = 0;
+  std::size_t route_used = 0;
+
+  /// Whether all of it has happened.
+  [[nodiscard]] bool used_up() const;
+  /// The next outcome.
+  bool take();
 };
 
 /// The instructions from `start` to the next waypoint.  What each step touches comes first.
@@ -62,6 +77,7 @@ struct alignas(64) CodeBlock {
   bool conditional = false;
   bool link = false;
   std::uint8_t last_size = 0;
+  Replay* replay = nullptr;
 
   [[nodiscard]] bool is_direct() const { return type == isa::InstrType::kBranch; }
   [[nodiscard]] bool is_indirect() const { return type == isa::InstrType::kIndirectBranch; }
@@ -143,7 +159,8 @@ class Execution {
             static_cast<std::uint32_t>(chance >> 32 < block.chance)) != 0;
   }
 
-  static constexpr std::size_t kMaxCalls = 256;  // A power of two; older ones are forgotten.
+  static constexpr std::size_t kMaxCalls = 4096;  // A power of two; older ones are forgotten.
+  static constexpr std::size_t kMostByChance = 256;
   static constexpr std::uint32_t kMaxBlockCount = 1U << 16;
   static constexpr std::uint32_t kMaxSpins = 64;
   struct PlaceHash {
@@ -161,7 +178,7 @@ class Execution {
   CodeBlock* find(Place place);
   CodeBlock* build(Place place);
   CodeBlock* link(CodeBlock& block, bool taken);
-  void describe(CodeBlock& block) const;
+  void describe(CodeBlock& block);
   void interrupt(Step& step, CodeBlock& block);
   void fault(Step& step, CodeBlock& block);
   void enter_handler(Step& step);
@@ -172,6 +189,8 @@ class Execution {
   void push(CodeBlock& block) {
     calls_[depth_++ % kMaxCalls] = &block;
     if (known_calls_ < kMaxCalls) ++known_calls_;
+    // Chance would never end some recursions.
+    if (known_calls_ >= kMostByChance && !program_->recorded()) spins_ = kMaxSpins;
   }
 
   const Program* program_;
@@ -180,7 +199,8 @@ class Execution {
   Random random_;
   std::deque<CodeBlock> blocks_;
   std::unordered_map<Place, CodeBlock*, PlaceHash> index_;
-  std::array<CodeBlock*, kMaxCalls> calls_{};  // Who called: a ring.
+  std::unordered_map<std::uint64_t, Replay> replays_;  // By branch: blocks may share one.
+  std::array<CodeBlock*, kMaxCalls> calls_{};          // Who called: a ring.
   std::uint64_t depth_ = 0;
   std::size_t known_calls_ = 0;
   std::vector<Interrupted> interrupted_;
@@ -191,6 +211,7 @@ class Execution {
   ExceptionCause cause_ = ExceptionCause::kIrq;
   Place fault_;  // Where the exception that is due happens.
   std::uint32_t spins_ = 0;
+  std::uint64_t run_ = 0;  // Counts how often the program began again.
   std::uint64_t until_exception_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "waymark/base/result.h"
@@ -37,6 +38,9 @@ struct Behaviour {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::vector<Place> targets{};
+  // What it did in a trace, in order.  Both empty: nothing is recorded.
+  std::vector<bool> outcomes{};  ///< Conditional: whether it was taken.
+  std::vector<Place> route{};    ///< Indirect: where it went.
 };
 
 /// Bytes in target memory; at most one segment covers an address.
@@ -101,6 +105,13 @@ class Program {
     behaviours_[address] = std::move(behaviour);
   }
   void add_entry(Place place);
+  /// The behaviours are those of a trace that began at `first`: execution begins only there, and
+  /// again once what is recorded of a branch is used up.
+  void set_recorded(Place first);
+  [[nodiscard]] bool recorded() const { return recorded_; }
+  /// Execution does not go on at `address`: the program ends there.
+  void add_end(std::uint64_t address) { ends_.insert(address); }
+  [[nodiscard]] bool ends_at(std::uint64_t address) const { return ends_.contains(address); }
   void add_function(Place place);
   void add_handler(Place place);
   /// Gives a program without handlers some, in free memory.
@@ -111,10 +122,12 @@ class Program {
 
   std::vector<Segment> segments_;  // By address.
   std::unordered_map<std::uint64_t, Behaviour> behaviours_;
+  std::unordered_set<std::uint64_t> ends_;
   std::vector<Place> entries_;
   std::vector<Place> functions_;
   std::vector<Place> handlers_;
   unsigned isas_ = 0;
+  bool recorded_ = false;
 };
 
 }  // namespace waymark::synth
