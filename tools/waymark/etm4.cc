@@ -10,7 +10,6 @@
 #include "input_options.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/number.h"
-#include "waymark/inputs/ini.h"
 
 namespace waymark::cli {
 namespace {
@@ -32,7 +31,7 @@ Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id,
   return {};
 }
 
-/// Of those that say what a unit has: TRCIDR1 has its version only.
+/// Those that say what a unit has; TRCIDR1 has only its version.
 void tell_of_missing_registers(const UnitOptions& options) {
   std::string missing;
   for (const std::string_view name : {"TRCIDR0", "TRCIDR2", "TRCIDR3", "TRCIDR4", "TRCIDR5"}) {
@@ -42,10 +41,8 @@ void tell_of_missing_registers(const UnitOptions& options) {
     if (!given) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
   }
   if (missing.empty()) return;
-  complain(fmt::format("note: without --reg for {}: it counts as 0, as if the unit had nothing of "
-                       "what it tells.",
-                       missing),
-           kOk);
+  note(fmt::format(
+      "no --reg for {}: the value 0 is used, which means a unit without those features.", missing));
 }
 
 }  // namespace
@@ -63,28 +60,31 @@ void add_etm4(CLI::App& app, int& exit_code) {
 }
 
 void add_unit_options(CLI::App& command, UnitOptions& options) {
-  command.add_option("--root", options.root, "Folder of the CoreSight devices, or a copy of it")
+  command
+      .add_option("--root", options.root, "the folder of the CoreSight devices, or a copy of it")
       ->type_name("DIR")
       ->capture_default_str();
-  command.add_option("--unit", options.unit, "The unit; default: the first")->type_name("etmN");
+  command.add_option("--unit", options.unit, "the trace unit; default: the first")
+      ->type_name("etmN");
   command
-      .add_option("--reg", options.registers,
-                  "A register of the unit instead of what is read, or of one that is not at hand: "
-                  "TRCIDR4=0x11170004")
+      .add_option(
+          "--reg", options.registers,
+          "an ID register of the unit: it replaces what is read, or describes a unit that is "
+          "not there; for example TRCIDR4=0x11170004")
       ->type_name("NAME=VALUE");
-  command.add_flag("--vhe", options.vhe, "The kernel runs at EL2");
+  command.add_flag("--vhe", options.vhe, "the kernel runs at EL2");
 }
 
 Result<std::vector<GivenRegister>> given_registers(const UnitOptions& options) {
   std::vector<GivenRegister> given;
   for (const std::string& text : options.registers) {
     const std::size_t at = text.find('=');
-    const auto value =
-        at == std::string::npos ? std::nullopt : inputs::ini_number(text.substr(at + 1));
-    if (!value || at + 1 == text.size()) {
-      return fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format("--reg {} is not of the form NAME=VALUE, such as TRCIDR4=0x11170004.", text));
+    const auto value = at == std::string::npos ? std::nullopt : parse_number(text.substr(at + 1));
+    if (!value || *value > 0xFFFFFFFF) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("--reg {} is not of the form NAME=VALUE with 32 bits, such as "
+                              "TRCIDR4=0x11170004.",
+                              text));
     }
     const std::string name = text.substr(0, at);
     if (name != "TRCDEVARCH" && !numbered(name, "TRCIDR", 0, 5) &&

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "elf_argument.h"
+#include "format.h"
 #include "waymark/etm4x/tree.h"
 
 namespace waymark::cli {
@@ -81,6 +82,7 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options);
 /// The program to run, which must be the last one that load_plan() gets; nothing: a random one.
 std::optional<std::string> estimated_file(const EstimateOptions& options);
 /// Prints what the plan would trace; returns the exit code.
-int run_estimate(const EstimateOptions& options, const PlanFile& file, const FoundUnit& unit);
+int run_estimate(const EstimateOptions& options, const PlanFile& file, const FoundUnit& unit,
+                 Format format);
 
 }  // namespace waymark::cli

@@ -1,8 +1,10 @@
-// waymark etm4 apply: writes a plan to a unit, all of it or nothing.
+// waymark etm4 apply: writes a plan to a unit, completely or not at all.
 #include <fmt/format.h>
 
 #include "etm4.h"
+#include "etm4_json.h"
 #include "exit_code.h"
+#include "format.h"
 #include "input_options.h"
 #include "run.h"
 #include "waymark/base/escape.h"
@@ -16,14 +18,21 @@ struct ApplyCommandOptions {
   std::vector<std::string> programs;
   bool dry_run = false;
   bool start = false;
+  Format format = Format::kText;
 };
 
-int print_writes(Output& output, const std::vector<etm4x::SysfsWrite>& writes,
-                 std::string_view what) {
+int print_writes(Output& output, const ApplyCommandOptions& options, const std::string& unit,
+                 const std::vector<etm4x::SysfsWrite>& writes) {
+  const bool dry = options.dry_run;
+  if (options.format == Format::kJson) {
+    put_json(output.text(), {{"unit", unit}, {"applied", !dry}, {"writes", writes_json(writes)}});
+    return finish_output(output, kOk);
+  }
   for (const auto& write : writes) {
     output.text().put(fmt::format("{} <- {}\n", escaped(write.file), write.value));
   }
-  output.text().put(fmt::format("{} writes {}\n", writes.size(), what));
+  output.text().put(
+      fmt::format("{} writes {}\n", writes.size(), dry ? "would be made" : "made and read back"));
   return finish_output(output, kOk);
 }
 
@@ -35,7 +44,7 @@ int run(const ApplyCommandOptions& options) {
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
   for (const auto& note : file->compiled.notes) {
-    complain(fmt::format("note: {}: {}", options.plan, note.text()), kOk);
+    cli::note(fmt::format("{}: {}", options.plan, note.text()));
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
@@ -44,12 +53,12 @@ int run(const ApplyCommandOptions& options) {
     for (const auto& problem : file->compiled.beyond_sysfs) {
       complain(fmt::format("{}: {}", options.plan, problem.text()), kInput);
     }
-    return print_writes(*output, etm4x::apply_order(file->compiled, file->plan, unit->name, how),
-                        "would be made");
+    return print_writes(*output, options, unit->name,
+                        etm4x::apply_order(file->compiled, file->plan, unit->name, how));
   }
   int printed = kOk;
   how.confirm = [&](const etm4x::ApplyReport& report) {
-    printed = print_writes(*output, report.done, "made and read back");
+    printed = print_writes(*output, options, unit->name, report.done);
     return printed != kOutput;
   };
   const auto report = etm4x::apply_plan(*unit->tree, unit->name, unit->id, unit->environment,
@@ -64,13 +73,16 @@ int run(const ApplyCommandOptions& options) {
 
 void add_etm4_apply(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<ApplyCommandOptions>();
-  CLI::App* command = etm4.add_subcommand("apply", "Write a plan to a unit, all of it or nothing");
-  command->add_option("PLAN", options->plan, "The description")->required();
+  CLI::App* command =
+      etm4.add_subcommand("apply", "Write a plan to a unit, completely or not at all");
+  command->add_option("PLAN", options->plan, "the plan; see docs/howto_program_etmv4.md")
+      ->required();
   add_unit_options(*command, options->unit);
-  command->add_option("--elf", options->programs, "A program whose symbols the plan names")
+  command->add_option("--elf", options->programs, "a program whose symbols the plan names")
       ->type_name("FILE[@ADDRESS]");
-  command->add_flag("--dry-run", options->dry_run, "Only say what would be written");
-  command->add_flag("--start", options->start, "Start tracing, too");
+  command->add_flag("--dry-run", options->dry_run, "only show what would be written");
+  command->add_flag("--start", options->start, "start tracing, too");
+  add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

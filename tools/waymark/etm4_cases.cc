@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "waymark/base/number.h"
 #include "waymark/etm4x/unit.h"
-#include "waymark/inputs/ini.h"
 
 namespace waymark::cli {
 namespace {
@@ -30,7 +30,7 @@ Result<std::uint64_t> number_of(const Json& value, std::string_view name) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
-    if (const auto number = inputs::ini_number(text); number && !text.empty()) return *number;
+    if (const auto number = parse_number(text)) return *number;
   }
   return bad(fmt::format(R"("{}" is {}, not a number such as 12 or "0xC")", name, value.dump()));
 }
@@ -54,7 +54,7 @@ Result<const Json*> member_object(const Json& object, std::string_view name) {
   const auto at = object.find(name);
   if (at == object.end() || at->is_null()) return &kNone;
   if (at->is_object()) return &*at;
-  return bad(fmt::format("\"{}\" is no object", name));
+  return bad(fmt::format("\"{}\" is not an object", name));
 }
 
 Result<IdRegisters> ids_of(const Json& caps) {
@@ -97,7 +97,7 @@ Result<Environment> environment_of(const Json& env) {
   }
   if (const auto shots = env.find("TRCSSCSR"); shots != env.end()) {
     if (!shots->is_array() || shots->size() > where.sscsr.size()) {
-      return bad("\"TRCSSCSR\" is no list of at most 8 values");
+      return bad("\"TRCSSCSR\" is not a list of at most 8 values");
     }
     for (std::size_t i = 0; i < shots->size(); ++i) {
       const auto value = number_of((*shots)[i], "TRCSSCSR");
@@ -110,7 +110,7 @@ Result<Environment> environment_of(const Json& env) {
 
 Result<PerfRequest> perf_of(const Json& perf) {
   PerfRequest request;
-  if (!perf.is_object()) return bad("\"perf\" is no object");
+  if (!perf.is_object()) return bad("\"perf\" is not an object");
   const auto options = member_object(perf, "options");
   if (!options) return std::unexpected(options.error());
   static constexpr std::pair<std::string_view, bool PerfRequest::*> kFlags[] = {
@@ -152,7 +152,7 @@ Result<PerfRequest> perf_of(const Json& perf) {
   }
   const auto filters = perf.find("filters");
   if (filters == perf.end() || filters->is_null()) return request;
-  if (!filters->is_array()) return bad("\"filters\" is no list");
+  if (!filters->is_array()) return bad("\"filters\" is not a list");
   for (const Json& item : *filters) {
     PerfFilter filter;
     const auto action = item.is_object() ? item.find("action") : item.end();
@@ -187,7 +187,7 @@ Json image_json(const RegisterImage& image) {
 
 Result<Json> run_write(Unit& unit, const Json& write) {
   if (!write.is_array() || write.size() != 2 || !write[0].is_string() || !write[1].is_string()) {
-    return bad("\"write\" is no pair of a file and its bytes");
+    return bad("\"write\" is not a pair of a file and its bytes");
   }
   return outcome_json(
       unit.write(write[0].get_ref<const std::string&>(), write[1].get_ref<const std::string&>()));
@@ -196,7 +196,7 @@ Result<Json> run_write(Unit& unit, const Json& write) {
 Result<Json> run_disable(Unit& unit, const Json& disable) {
   std::vector<std::pair<std::string, std::uint64_t>> registers;
   if (!disable.is_object() && !disable.is_boolean() && !disable.is_null()) {
-    return bad("\"disable\" is no object");
+    return bad("\"disable\" is not an object");
   }
   if (disable.is_object()) {
     for (const auto& [name, value] : disable.items()) {
@@ -218,10 +218,10 @@ Result<Json> run_perf(Unit& unit, const Json& perf) {
 }
 
 Result<Json> run_step(Unit& unit, const Json& step) {
-  if (!step.is_object()) return bad("it is no object");
+  if (!step.is_object()) return bad("it is not an object");
   if (const auto at = step.find("write"); at != step.end()) return run_write(unit, *at);
   if (const auto at = step.find("read"); at != step.end()) {
-    if (!at->is_string()) return bad("\"read\" is no file name");
+    if (!at->is_string()) return bad("\"read\" is not a file name");
     const auto text = unit.read(at->get_ref<const std::string&>());
     return text ? Json(*text) : Json(std::string(etm4x::errno_name(text.error().error)));
   }
@@ -276,7 +276,7 @@ Result<Json> read_etm4_cases(std::string_view text) {
     }
   }
   if (!document.is_object() || !document.contains("cases") || !document["cases"].is_array()) {
-    return bad("there is no list \"cases\": the file is no collection of cases.");
+    return bad("there is not a list \"cases\": the file is not a collection of cases.");
   }
   if (const auto format = document.find("format"); format != document.end() && *format != 1) {
     return bad(fmt::format("the format is {}; this program reads format 1.", format->dump()));
@@ -286,7 +286,7 @@ Result<Json> read_etm4_cases(std::string_view text) {
 
 Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
   Etm4Case run;
-  if (!item.is_object()) return bad("an item of \"cases\" is no object.");
+  if (!item.is_object()) return bad("an item of \"cases\" is not an object.");
   const auto id = item.find("id");
   run.id = id != item.end() && id->is_string() ? id->get<std::string>() : "?";
   const auto in_case = [&](const Error& error) {
@@ -303,7 +303,7 @@ Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
   Unit unit(*ids, *environment, quirks);
   const auto steps = item.find("steps");
   if (steps == item.end() || !steps->is_array()) {
-    return bad(fmt::format("case {}: there is no list \"steps\".", run.id));
+    return bad(fmt::format("case {}: there is not a list \"steps\".", run.id));
   }
   for (const Json& step : *steps) {
     auto result = run_step(unit, step);

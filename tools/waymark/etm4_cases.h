@@ -2,17 +2,15 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "etm4_json.h"
 #include "waymark/base/result.h"
 #include "waymark/etm4x/quirks.h"
 
 namespace waymark::cli {
-
-using Json = nlohmann::ordered_json;
 
 struct Etm4Step {
   const Json* step = nullptr;
@@ -24,11 +22,11 @@ struct Etm4Case {
   std::vector<Etm4Step> steps;
 };
 
-/// kParse: no JSON, or not of the format.
+/// kParse: it is not JSON, or not of the format.
 Result<Json> read_etm4_cases(std::string_view text);
 
 /// Runs one case from `cases` on a fresh unit; what a case expects is not looked at.  `item` must
-/// outlive the answer.  kParse with the step: it is none of the format.
+/// outlive the answer.  kParse with the step: it is not of the format.
 Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks);
 
 /// What the step expects of its result; null: nothing.

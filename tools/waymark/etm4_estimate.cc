@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "etm4.h"
+#include "etm4_json.h"
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
@@ -105,6 +106,17 @@ void put_packets(TextBuffer& out, const synth::Estimate& estimate) {
   }
 }
 
+double share_of(const synth::Estimate& estimate) {
+  if (estimate.executed == 0) return 0;
+  return static_cast<double>(estimate.traced) / static_cast<double>(estimate.executed);
+}
+
+double instructions_to_fill(const etm4x::PlanSink& sink, const synth::Estimate& estimate) {
+  // A frame of 16 bytes has 15 of one source.
+  const double payload = static_cast<double>(sink.buffer) * 15 / 16;
+  return payload / static_cast<double>(estimate.bytes) * static_cast<double>(estimate.executed);
+}
+
 /// The least and the largest share of traced instructions in several models of the program.
 struct Spread {
   unsigned models = 0;
@@ -136,11 +148,8 @@ void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFil
   out.put("\n");
   for (const etm4x::PlanSink& sink : file.plan.sinks) {
     if (sink.buffer == 0 || estimate.bytes == 0) continue;
-    // A frame of 16 bytes has 15 of one source.
-    const double room = static_cast<double>(sink.buffer) * 15 / 16;
-    out.put(fmt::format(
-        "  {} is full after about {:.1f} million instructions\n", sink.name,
-        room / static_cast<double>(estimate.bytes) * static_cast<double>(estimate.executed) / 1e6));
+    out.put(fmt::format("  {} is full after about {:.1f} million instructions\n", sink.name,
+                        instructions_to_fill(sink, estimate) / 1e6));
   }
   put_stretches(out, estimate, functions_of(file.programs));
   put_packets(out, estimate);
@@ -164,9 +173,51 @@ std::vector<std::string> limits_of(const EstimateOptions& options, const synth::
   return limits;
 }
 
+Json estimate_json(const EstimateOptions& options, const PlanFile& file,
+                   const synth::Program& program, const synth::Estimate& estimate,
+                   const std::optional<Spread>& spread, const std::vector<std::string>& limits) {
+  Json sinks = Json::array();
+  for (const etm4x::PlanSink& sink : file.plan.sinks) {
+    if (sink.buffer == 0 || estimate.bytes == 0) continue;
+    sinks.push_back({{"name", sink.name},
+                     {"full_after_instructions",
+                      static_cast<std::uint64_t>(instructions_to_fill(sink, estimate))}});
+  }
+  const std::vector<Function> functions = functions_of(file.programs);
+  Json stretches = Json::array();
+  for (const synth::Estimate::Stretch& at : estimate.stretches) {
+    stretches.push_back({{"start", hex_json(at.first)},
+                         {"end", hex_json(at.end)},
+                         {"function", name_at(functions, at.first)},
+                         {"instructions", at.instructions}});
+  }
+  Json packets = Json::array();
+  for (const auto& kind : estimate.packets) {
+    packets.push_back({{"kind", kind.kind}, {"packets", kind.packets}, {"bytes", kind.bytes}});
+  }
+  const double share = share_of(estimate);
+  return {
+      {"program", options.program},
+      {"start", hex_json(program.segments().front().address)},
+      {"end", hex_json(program.segments().back().address + program.segments().back().bytes.size())},
+      {"level", options.level},
+      {"seed", fmt::format("{}", options.seed)},
+      {"replay", options.replay},
+      {"executed", estimate.executed},
+      {"traced", estimate.traced},
+      {"models", spread ? spread->models : 1},
+      {"least_share", spread ? spread->least : share},
+      {"most_share", spread ? spread->most : share},
+      {"bytes", estimate.bytes},
+      {"sinks", std::move(sinks)},
+      {"addresses", std::move(stretches)},
+      {"packets", std::move(packets)},
+      {"limits", limits}};
+}
+
 void put_limits(TextBuffer& out, const std::vector<std::string>& sentences) {
   out.put("What the model does not know\n");
-  for (const std::string& sentence : sentences) out.put(fmt::format("  {}\n", escaped(sentence)));
+  for (const std::string& sentence : sentences) put_lines(out, fmt::format("  {}\n", sentence));
 }
 
 int fail_with(const Error& error) {
@@ -213,19 +264,15 @@ constexpr unsigned kModels = 5;
 // Shorter runs of other models; the first model is the estimate itself.
 Result<Spread> spread_of(const synth::Estimate& estimate, synth::ProgrammedOptions programmed,
                          const synth::Program& program, synth::ExecutionOptions execution) {
-  const auto share = [](const synth::Estimate& of) {
-    return of.executed == 0 ? 0.0
-                            : static_cast<double>(of.traced) / static_cast<double>(of.executed);
-  };
-  Spread spread{kModels, share(estimate), share(estimate)};
+  Spread spread{kModels, share_of(estimate), share_of(estimate)};
   programmed.instructions = std::max<std::uint64_t>(programmed.instructions / (kModels - 1), 1);
   for (unsigned model = 1; model < kModels; ++model) {
     ++execution.seed;
     execution.habits = model;
     const auto other = synth::estimate_trace(programmed, program, execution);
     if (!other) return std::unexpected(other.error());
-    spread.least = std::min(spread.least, share(*other));
-    spread.most = std::max(spread.most, share(*other));
+    spread.least = std::min(spread.least, share_of(*other));
+    spread.most = std::max(spread.most, share_of(*other));
   }
   return spread;
 }
@@ -253,34 +300,35 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
   constexpr auto kGroup = "What the plan would trace";
   auto* estimate = command
                        .add_flag("--estimate", options.wanted,
-                                 "Run a program on a model: addresses, bytes per million "
-                                 "instructions")
+                                 "run a program on a model of the unit, and show which addresses "
+                                 "it traces in how many bytes")
                        ->group(kGroup);
   command
       .add_option("--program", options.program,
-                  "That program, whose symbols the plan may name; or random")
+                  "the program to run, whose symbols the plan may name, or `random`")
       ->type_name("FILE[@ADDRESS]|random")
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("--instructions", options.instructions, "Of the run")
+  command.add_option("--instructions", options.instructions, "the length of the run")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("--exceptions", options.exceptions, "One in about N blocks; 0: none")
+  command
+      .add_option("--exceptions", options.exceptions, "one exception in about N blocks; 0: none")
       ->type_name("N")
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
   std::vector<std::string> names;
   for (const LevelRow& row : kLevels) names.emplace_back(row.name);
-  command.add_option("--level", options.level, "Where the program runs")
+  command.add_option("--level", options.level, "the level at which the program runs")
       ->check(one_of(names))
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("--seed", options.seed, "The same seed gives the same run")
+  command.add_option("--seed", options.seed, "the same seed gives the same run")
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
@@ -301,7 +349,8 @@ std::optional<std::string> estimated_file(const EstimateOptions& options) {
   return options.program;
 }
 
-int run_estimate(const EstimateOptions& options, const PlanFile& file, const FoundUnit& unit) {
+int run_estimate(const EstimateOptions& options, const PlanFile& file, const FoundUnit& unit,
+                 Format format) {
   synth::Program::RandomOptions random;
   random.seed = options.seed;
   if (!options.replay.empty() && options.program == kRandom) {
@@ -344,8 +393,13 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
+  const auto limits = limits_of(options, *estimate, programmed, execution);
+  if (format == Format::kJson) {
+    put_json(output->text(), estimate_json(options, file, *program, *estimate, spread, limits));
+    return finish_output(*output, kOk);
+  }
   put_estimate(output->text(), options, file, *program, *estimate, spread);
-  put_limits(output->text(), limits_of(options, *estimate, programmed, execution));
+  put_limits(output->text(), limits);
   return finish_output(*output, kOk);
 }
 

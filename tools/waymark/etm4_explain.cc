@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "etm4.h"
+#include "etm4_json.h"
 #include "exit_code.h"
+#include "format.h"
 #include "input_options.h"
 #include "run.h"
 #include "waymark/base/escape.h"
@@ -23,6 +25,7 @@ struct ExplainOptions {
   bool as_plan = false;
   bool fields = false;
   bool walk = false;
+  Format format = Format::kText;
 };
 
 // Registers from any source, under a heading.
@@ -35,10 +38,11 @@ struct Subject {
   etm4x::Environment environment;
   std::vector<std::string> notes;
   bool all_comparators = true;  ///< False: only the one that addr_idx selects.
+  std::string next_step{};      ///< How to decode the trace; empty: with waymark decode.
 };
 
-// ID registers that a source leaves out: as if the unit had everything, so that nothing is doubted
-// for want of knowledge.
+// ID registers that a source leaves out: those of a unit that has everything, so that nothing is
+// doubted because it is not known.
 constexpr std::uint32_t kAssumedIdr3 = 0x8D7F0000;
 constexpr std::uint32_t kAssumedIdr4 = 0x888F4008;
 constexpr std::uint32_t kAssumedIdr5 = 0x48C70820;
@@ -107,7 +111,7 @@ Result<std::vector<Subject>> subjects_of_snapshot(const std::string& path) {
   }
   if (subjects.empty()) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("{} describes no trace unit of type ETM4 or ETE.", path));
+                fmt::format("{} does not describe a trace unit of type ETM4 or ETE.", path));
   }
   return subjects;
 }
@@ -117,9 +121,8 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
   if (!file) return std::unexpected(file.error());
   auto units = etm4x::read_perf_metadata(file->bytes());
   if (!units) {
-    return fail(units.error().code,
-                fmt::format("{}: {} A snapshot folder or perf data is expected.", path,
-                            units.error().detail));
+    return fail(units.error().code, fmt::format("{}: {} INPUT must be a snapshot or perf data.",
+                                                path, units.error().detail));
   }
   std::vector<Subject> subjects;
   for (etm4x::PerfUnit& unit : *units) {
@@ -129,7 +132,12 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
     subject.ete = unit.ete;
     subject.image = std::move(unit.registers);
     subject.notes.emplace_back(
-        "perf computes TRCCONFIGR from the event's options: hardware may lack what they ask for.");
+        "perf computes TRCCONFIGR from the options of the event: the hardware may lack a feature.");
+    subject.next_step = fmt::format(
+        "perf script decodes the trace with Waymark's library: LD_LIBRARY_PATH=DIR perf script -i "
+        "{} --itrace=i100il; DIR is the folder of libopencsd_c_api.so.1, see "
+        "docs/opencsd-compatibility.md. waymark decode does not read perf data.",
+        path);
     subjects.push_back(std::move(subject));
   }
   return subjects;
@@ -211,6 +219,27 @@ Result<std::vector<Subject>> subjects_of_input(const ExplainOptions& options) {
   return subjects;
 }
 
+etm4x::Explanation explain(const Subject& subject) {
+  const auto caps = etm4x::read_capabilities(subject.id, subject.environment);
+  auto explanation = etm4x::explain(subject.image, subject.id, caps, subject.all_comparators);
+  // The last sentence says what waymark decode needs.
+  if (!subject.next_step.empty() && !explanation.decoder.empty()) {
+    explanation.decoder.back() = subject.next_step;
+  }
+  return explanation;
+}
+
+Json explanation_json(const Subject& subject, const etm4x::Explanation& explanation) {
+  return {{"unit", subject.name},
+          {"type", subject.ete ? "ETE" : "ETM4"},
+          {"traces", explanation.traces},
+          {"decoder", explanation.decoder},
+          {"doubts", explanation.doubts},
+          {"notes", subject.notes},
+          {"plan", etm4x::plan_lines(explanation.plan)},
+          {"registers", registers_json(subject.image)}};
+}
+
 int run(const ExplainOptions& options) {
   const auto subjects =
       options.input.empty() ? subjects_of_tree(options) : subjects_of_input(options);
@@ -225,19 +254,21 @@ int run(const ExplainOptions& options) {
   if (!output) return complain(output.error().detail, kOutput);
   TextBuffer& out = output->text();
   for (const Subject& subject : *subjects) {
-    const auto caps = etm4x::read_capabilities(subject.id, subject.environment);
-    const auto explanation =
-        etm4x::explain(subject.image, subject.id, caps, subject.all_comparators);
+    const auto explanation = explain(subject);
     if (options.as_plan) {
       out.put(etm4x::acceptable_plan_text(explanation.plan, subject.id, subject.environment));
-      out.put(fmt::format("# {}\n", escaped(subject.heading)));
-      for (const std::string& note : subject.notes) out.put(fmt::format("# {}\n", escaped(note)));
+      put_lines(out, fmt::format("# {}\n", subject.heading));
+      for (const std::string& note : subject.notes) put_lines(out, fmt::format("# {}\n", note));
       continue;
     }
-    out.put(fmt::format("{}\n", escaped(subject.heading)));
-    out.put(etm4x::explanation_text(explanation));
-    for (const std::string& note : subject.notes) out.put(fmt::format("Note: {}\n", escaped(note)));
-    if (options.fields) out.put(etm4x::register_fields_text(subject.image));
+    if (options.format == Format::kJson) {
+      put_json(out, explanation_json(subject, explanation));
+      continue;
+    }
+    put_lines(out, fmt::format("{}\n", subject.heading));
+    put_lines(out, etm4x::explanation_text(explanation));
+    for (const std::string& note : subject.notes) put_lines(out, fmt::format("Note: {}\n", note));
+    if (options.fields) put_lines(out, etm4x::register_fields_text(subject.image));
   }
   return finish_output(*output, kOk);
 }
@@ -247,18 +278,22 @@ int run(const ExplainOptions& options) {
 void add_etm4_explain(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = etm4.add_subcommand(
-      "explain", "Say what a unit will trace, what a decoder will see, and what looks wrong");
+      "explain", "Describe what a unit traces, what a decoder sees, and what looks wrong");
   auto* input = command->add_option("INPUT", options->input,
-                                    "A snapshot, or perf data; default: the unit below --root");
+                                    "a snapshot, or perf data; default: the unit in --root");
   add_unit_options(*command, options->unit);
   input->excludes(command->get_option("--root"));
-  command->add_flag(
+  auto* plan = command->add_flag(
       "--as-plan", options->as_plan,
-      "As a plan, which `waymark etm4 plan` reads; what that would refuse is a comment");
-  command->add_flag("--fields", options->fields, "The fields of every register, too");
+      "print a plan that `waymark etm4 plan` reads; what it would refuse is a comment");
+  auto* fields =
+      command->add_flag("--fields", options->fields, "also print the fields of every register");
+  add_format_option(*command, options->format, false);
+  plan->excludes(command->get_option("--format"));
+  fields->excludes(command->get_option("--format"));
   auto* walk =
       command->add_flag("--walk", options->walk,
-                        "Select every comparator in turn to read it, and put the selection back");
+                        "select every comparator in turn to read it, then restore the selection");
   input->excludes(walk);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "etm4.h"
+#include "etm4_json.h"
 #include "exit_code.h"
+#include "format.h"
 #include "input_options.h"
 #include "run.h"
 #include "waymark/base/escape.h"
@@ -19,6 +21,7 @@ struct PlanOptions {
   std::vector<std::string> programs;
   std::string script;
   bool normal_form = false;
+  Format format = Format::kText;
   EstimateOptions estimate;
 };
 
@@ -26,7 +29,7 @@ void put_problems(TextBuffer& out, std::string_view heading,
                   const std::vector<etm4x::PlanProblem>& problems) {
   if (problems.empty()) return;
   out.put(fmt::format("{}\n", heading));
-  for (const auto& problem : problems) out.put(fmt::format("  {}\n", escaped(problem.text())));
+  for (const auto& problem : problems) put_lines(out, fmt::format("  {}\n", problem.text()));
 }
 
 // By the programs of the plan.
@@ -45,6 +48,27 @@ std::optional<etm4x::ProgramPlace> place_in_program(const std::vector<image::Elf
   return std::nullopt;
 }
 
+etm4x::PerfLine perf_line_of(const PlanFile& file, const FoundUnit& unit) {
+  return etm4x::perf_line(file.plan, unit.id, unit.environment, [&](std::uint64_t address) {
+    return place_in_program(file.programs, address);
+  });
+}
+
+Json plan_json(const PlanFile& file, const FoundUnit& unit) {
+  const etm4x::PerfLine perf = perf_line_of(file, unit);
+  return {{"unit", unit.name},
+          {"plan", etm4x::plan_lines(file.plan)},
+          {"registers", registers_json(file.compiled.image)},
+          {"writes", writes_json(file.compiled.writes)},
+          {"decode_options", etm4x::decoder_options(file.compiled.image, unit.id)},
+          {"beyond_sysfs", problems_json(file.compiled.beyond_sysfs)},
+          {"notes", problems_json(file.compiled.notes)},
+          {"perf",
+           {{"possible", perf.possible},
+            {"command", perf.possible ? perf.command : ""},
+            {"differences", perf.differences}}}};
+}
+
 void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
   out.put(fmt::format("Registers of {}\n", unit.name));
   for (const auto& value : file.compiled.image.values()) {
@@ -58,13 +82,11 @@ void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
                       etm4x::decoder_options(file.compiled.image, unit.id)));
   put_problems(out, "Beyond sysfs", file.compiled.beyond_sysfs);
   put_problems(out, "Note", file.compiled.notes);
-  const auto perf = etm4x::perf_line(
-      file.plan, unit.id, unit.environment,
-      [&](std::uint64_t address) { return place_in_program(file.programs, address); });
+  const etm4x::PerfLine perf = perf_line_of(file, unit);
   out.put("With perf\n");
-  if (perf.possible) out.put(fmt::format("  {}\n", escaped(perf.command)));
+  if (perf.possible) put_lines(out, fmt::format("  {}\n", perf.command));
   for (const std::string& difference : perf.differences) {
-    out.put(fmt::format("  {}\n", escaped(difference)));
+    put_lines(out, fmt::format("  {}\n", difference));
   }
 }
 
@@ -75,7 +97,9 @@ int run(const PlanOptions& options) {
   if (const auto program = estimated_file(options.estimate)) programs.push_back(*program);
   const auto file = load_plan(options.plan, programs, *unit);
   if (!file) return file.error();
-  if (options.estimate.wanted) return run_estimate(options.estimate, *file, *unit);
+  if (options.estimate.wanted) {
+    return run_estimate(options.estimate, *file, *unit, options.format);
+  }
   if (!options.script.empty()) {
     auto script = Output::open(options.script, std::span(&options.plan, 1));
     if (!script) return complain(script.error().detail, kOutput);
@@ -86,7 +110,9 @@ int run(const PlanOptions& options) {
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
-  if (options.normal_form) {
+  if (options.format == Format::kJson) {
+    put_json(output->text(), plan_json(*file, *unit));
+  } else if (options.normal_form) {
     output->text().put(etm4x::plan_text(file->plan));
   } else {
     put_plan(output->text(), *file, *unit);
@@ -99,16 +125,19 @@ int run(const PlanOptions& options) {
 void add_etm4_plan(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command = etm4.add_subcommand(
-      "plan", "Turn a description of what to trace into registers and sysfs writes");
-  command->add_option("PLAN", options->plan, "The description; see docs/howto_program_etmv4.md")
+      "plan", "Convert a description of what to trace to registers and sysfs writes");
+  command->add_option("PLAN", options->plan, "the plan; see docs/howto_program_etmv4.md")
       ->required();
   add_unit_options(*command, options->unit);
-  command->add_option("--elf", options->programs, "A program whose symbols the plan names")
+  command->add_option("--elf", options->programs, "a program whose symbols the plan names")
       ->type_name("FILE[@ADDRESS]");
-  command->add_option("--script", options->script, "Write a shell script there; - for here")
+  command
+      ->add_option("--script", options->script,
+                   "write the writes as a shell script; - is standard output")
       ->type_name("FILE");
   command->add_flag("--normal-form", options->normal_form,
-                    "Only print the plan with all symbols resolved");
+                    "only print the plan, with all symbols resolved");
+  add_format_option(*command, options->format, false);
   add_estimate_options(*command, options->estimate);
   command->footer(
       "Examples:\n"

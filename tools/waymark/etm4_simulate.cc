@@ -4,6 +4,7 @@
 #include "etm4.h"
 #include "etm4_cases.h"
 #include "exit_code.h"
+#include "format.h"
 #include "input_options.h"
 #include "output.h"
 #include "run.h"
@@ -17,6 +18,7 @@ struct SimulateOptions {
   std::string cases;
   bool check = false;
   bool fixed = false;
+  Format format = Format::kText;
 };
 
 // Objects are compared as sets of members.
@@ -50,8 +52,8 @@ struct Tally {
   std::size_t compared = 0;  ///< Steps.
 };
 
-// Lines for what differs.
-void check(const Etm4Case& run, Tally& tally, TextBuffer& out) {
+// Lines for what differs, or items of `failures`.
+void check(const Etm4Case& run, Tally& tally, TextBuffer& out, Json* failures) {
   bool passed = true;
   std::size_t compared = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
@@ -60,8 +62,15 @@ void check(const Etm4Case& run, Tally& tally, TextBuffer& out) {
     ++compared;
     if (equal(expected, run.steps[i].result)) continue;
     passed = false;
-    out.put(fmt::format("{} step {}: {}\n", escaped(run.id), i,
-                        escaped(difference(expected, run.steps[i].result))));
+    if (failures != nullptr) {
+      failures->push_back({{"case", run.id},
+                           {"step", i},
+                           {"expected", json_text(expected)},
+                           {"got", json_text(run.steps[i].result)}});
+      continue;
+    }
+    put_lines(
+        out, fmt::format("{} step {}: {}\n", run.id, i, difference(expected, run.steps[i].result)));
   }
   tally.steps += run.steps.size();
   tally.compared += compared;
@@ -70,6 +79,12 @@ void check(const Etm4Case& run, Tally& tally, TextBuffer& out) {
   } else {
     ++(passed ? tally.passed : tally.failed);
   }
+}
+
+Json tally_json(const Tally& tally, Json failures) {
+  return {{"passed", tally.passed},       {"failed", tally.failed},
+          {"unchecked", tally.unchecked}, {"steps", tally.steps},
+          {"compared", tally.compared},   {"failures", std::move(failures)}};
 }
 
 void print(const Tally& tally, TextBuffer& out) {
@@ -96,6 +111,8 @@ int run(const SimulateOptions& options) {
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   Tally tally;
+  const bool json = options.format == Format::kJson;
+  Json failures = Json::array();
   for (const Json& item : document->at("cases")) {
     const auto done = run_etm4_case(item, options.fixed ? etm4x::kNoQuirks : etm4x::kAllQuirks);
     if (!done) {
@@ -105,11 +122,15 @@ int run(const SimulateOptions& options) {
     if (!options.check) {
       print(*done, output->text());
     } else {
-      check(*done, tally, output->text());
+      check(*done, tally, output->text(), json ? &failures : nullptr);
     }
     if (!output->settle()) break;
   }
-  if (options.check) print(tally, output->text());
+  if (options.check && json) {
+    put_json(output->text(), tally_json(tally, std::move(failures)));
+  } else if (options.check) {
+    print(tally, output->text());
+  }
   return finish_output(*output, tally.failed == 0 ? kOk : kDamaged);
 }
 
@@ -119,11 +140,12 @@ void add_etm4_simulate(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::App* command =
       etm4.add_subcommand("simulate", "Run the steps of a case file on a model of the driver");
-  command->add_option("CASES", options->cases, "The cases, as JSON")->required();
+  command->add_option("CASES", options->cases, "the cases, as JSON")->required();
   command->add_flag("--check", options->check,
-                    "Compare with what the file expects instead of printing results");
+                    "compare the results with what the file expects, instead of printing them");
   command->add_flag("--fixed", options->fixed,
-                    "Without the driver's bugs; docs/howto_program_etmv4.md names them");
+                    "simulate a driver without its bugs; docs/howto_program_etmv4.md lists them");
+  add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

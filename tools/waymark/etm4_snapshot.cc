@@ -12,7 +12,7 @@
 #include "input_options.h"
 #include "option_values.h"
 #include "waymark/base/mapped_file.h"
-#include "waymark/inputs/ini.h"
+#include "waymark/base/number.h"
 #include "waymark/inputs/snapshot_writer.h"
 
 namespace waymark::cli {
@@ -35,7 +35,7 @@ constexpr std::string_view kTraceName = "trace.bin";
 std::optional<std::pair<std::uint64_t, std::size_t>> raw_image(const std::string& argument) {
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
-  const auto address = inputs::ini_number(argument.substr(0, equals));
+  const auto address = parse_number(argument.substr(0, equals));
   if (!address) return std::nullopt;
   return std::pair{*address, equals + 1};
 }
@@ -54,7 +54,7 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
     }
     const auto file = load_plan(options.plan, programs, found);
     if (!file) {
-      return fail(ErrorCode::kParse, fmt::format("{} is no plan for {}.", options.plan, name));
+      return fail(ErrorCode::kParse, fmt::format("{} is not a plan for {}.", options.plan, name));
     }
     return file->compiled.image.value("TRCCONFIGR");
   }
@@ -66,10 +66,10 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
     const auto image = etm4x::image_of_settings(settings->writes, id, environment);
     const std::uint64_t set = image.value("TRCCONFIGR");
     if (!live || set != 0) {
-      complain(fmt::format("note: {}/mgmt/trcconfig {}, as for a unit that is off; TRCCONFIGR is "
-                           "0x{:x}, which follows from its file mode.",
-                           name, live ? "reads 0" : "is missing", set),
-               kOk);
+      note(
+          fmt::format("{}/mgmt/trcconfig {}, as for a unit that is off; TRCCONFIGR is "
+                      "0x{:x}, which follows from its file mode.",
+                      name, live ? "reads 0" : "is missing", set));
     }
     return set;
   }
@@ -87,7 +87,7 @@ Result<void> add_unit(etm4x::DeviceTree& tree, const std::string& name,
   if (name.size() < 4 || !(name.starts_with("etm") || name.starts_with("ete"))) {
     return fail(
         ErrorCode::kInvalidArgument,
-        fmt::format("--unit {} is no trace unit: a name such as etm0 or ete0 is accepted.", name));
+        fmt::format("--unit {} is not a trace unit: its name must be like etm0 or ete0.", name));
   }
   const auto id = etm4x::read_ids(tree, name);
   if (!id) return std::unexpected(id.error());
