@@ -223,7 +223,7 @@ class Applier {
   std::vector<std::pair<std::string, std::string>> before_;  ///< Files and their text.
   std::vector<SysfsWrite> settings_;                         ///< Of a live unit.
   bool reset_left_out_ = false;                              ///< A copy does not have the file.
-  bool made_record_ = false;                                 ///< Of a copy: there was none.
+  bool made_record_ = false;                                 ///< In a copy that had none.
 };
 
 }  // namespace

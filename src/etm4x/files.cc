@@ -168,7 +168,7 @@ Outcome write_syncfreq(Unit& u, const FileInput& in) {
   const auto period = static_cast<std::uint32_t>(in.number) & 0x1F;
   if (!u.quirk(Quirk::kSyncPeriodUnchecked) && period != 0 && (period < 8 || period > 20)) {
     return invalid(fmt::format(
-        "0x{:x} is no period: 0 for none, or 0x8 to 0x14 for 2^8 to 2^20 bytes", period));
+        "0x{:x} is not a period: 0 for none, or 0x8 to 0x14 for 2^8 to 2^20 bytes", period));
   }
   u.state.syncpr = period;
   return {};
@@ -716,11 +716,11 @@ std::expected<FileInput, Refusal> parse(const FileRow& row, std::string_view byt
     }
     // The files of base 16 turn every failure into -EINVAL.
     const Errno error = base == 10 ? value.error() : Errno::kInval;
-    return refuse(error, fmt::format("'{}' is no {} number and nothing else",
-                                     bytes.substr(0, bytes.find('\n')),
-                                     base == 16   ? "hexadecimal"
-                                     : base == 10 ? "decimal"
-                                                  : "C-style"));
+    return refuse(
+        error, fmt::format("'{}' is not exactly one {} number", bytes.substr(0, bytes.find('\n')),
+                           base == 16   ? "hexadecimal"
+                           : base == 10 ? "decimal"
+                                        : "C-style"));
   };
   switch (row.grammar) {
     case kHex:

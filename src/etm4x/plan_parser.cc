@@ -79,7 +79,7 @@ class LineParser {
     for (const Statement& statement : kStatements) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", statement.word);
     }
-    return wrong(fmt::format("'{}' is no setting", word),
+    return wrong(fmt::format("'{}' is not a setting", word),
                  fmt::format("A line begins with one of: {}", known));
   }
 
@@ -120,9 +120,9 @@ class LineParser {
     const auto value = parse_number(word);
     const std::string range =
         fmt::format("{} to {} is accepted; 0x before hexadecimal digits", least, most);
-    if (!value) return wrong(fmt::format("'{}' is no number, as {} must be", word, what), range);
+    if (!value) return wrong(fmt::format("'{}' is not a number; {} takes one", word, what), range);
     if (*value < least || *value > most) {
-      return wrong(fmt::format("{} is no {}", word, what), range);
+      return wrong(fmt::format("{} is out of range for {}", word, what), range);
     }
     return *value;
   }
@@ -141,7 +141,7 @@ class LineParser {
     }
     if (name.empty()) return wrong("an address is missing", "A number or a symbol is accepted");
     if (!symbols_) {
-      return wrong(fmt::format("'{}' is no number", word),
+      return wrong(fmt::format("'{}' is not a number", word),
                    "Give the program with --elf, so that symbols are known");
     }
     const auto symbol = symbols_(name);
@@ -204,7 +204,7 @@ class LineParser {
     std::optional<std::uint64_t> ignored = 0;
     if (slash != std::string_view::npos) ignored = parse_number(word.substr(slash + 1));
     if (!value || !ignored || *ignored > 0xFF) {
-      return wrong(fmt::format("'{}' is no context value", word),
+      return wrong(fmt::format("'{}' is not a context value", word),
                    "Accepted: VALUE, or VALUE/MASK with a bit in MASK for each byte to ignore");
     }
     ContextMatch match{*value, static_cast<std::uint8_t>(*ignored)};
@@ -250,7 +250,7 @@ class LineParser {
       text.remove_prefix(std::min(end + 1, text.size()));
       const auto at = std::ranges::find(kLevelNames, name);
       if (at == kLevelNames.end()) {
-        return wrong(fmt::format("'{}' is no exception level", name),
+        return wrong(fmt::format("'{}' is not an exception level", name),
                      fmt::format("Accepted: {}", fmt::join(kLevelNames, ", ")));
       }
       levels = static_cast<std::uint8_t>(levels | 1U << (at - kLevelNames.begin()));
@@ -287,7 +287,7 @@ class LineParser {
       std::string known;
       for (const ResourceRow& item : kResources) known += fmt::format(", {}", item.word);
       return wrong(
-          fmt::format("'{}' is no resource of an event", word),
+          fmt::format("'{}' is not a resource of an event", word),
           fmt::format("Accepted: never, always{}; not before, `,` `and` `or` between", known));
     }
     Resource found{row->kind, 0, {}};
@@ -387,7 +387,8 @@ class LineParser {
       }
       known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
     }
-    return wrong(fmt::format("'{}' is no choice here", word), fmt::format("Accepted: {}", known));
+    return wrong(fmt::format("'{}' is not accepted here", word),
+                 fmt::format("Accepted: {}", known));
   }
   Parsed<void> input_bit(Setting<std::uint32_t>& setting) {
     PLAN_TRY(input, number("PE comparator input", 0, 7));
@@ -464,7 +465,7 @@ class LineParser {
                                : word == "outside"  ? BroadcastKind::kOutside
                                                     : BroadcastKind::kNone;
     if (kind == BroadcastKind::kNone) {
-      return wrong(fmt::format("'{}' is no choice here", word),
+      return wrong(fmt::format("'{}' is not accepted here", word),
                    "Accepted: everywhere, inside RANGE, outside RANGE");
     }
     if (plan_.broadcast != BroadcastKind::kNone && plan_.broadcast != kind) {
@@ -511,7 +512,7 @@ class LineParser {
     PLAN_TRY(bytes, number("synchronisation period in bytes", 256, 1U << 20));
     if (!std::has_single_bit(bytes)) {
       return wrong(
-          fmt::format("a period of {} bytes is no power of two", bytes),
+          fmt::format("a period of {} bytes is not a power of two", bytes),
           fmt::format("{} or {} is accepted", std::bit_floor(bytes), std::bit_ceil(bytes)));
     }
     plan_.sync = {static_cast<std::uint8_t>(std::countr_zero(bytes)), line_};
@@ -635,7 +636,7 @@ class LineParser {
     };
     if (found.name.empty() || found.name.starts_with('.') ||
         !std::ranges::all_of(found.name, plain)) {
-      return wrong(fmt::format("'{}' is no device name", found.name),
+      return wrong(fmt::format("'{}' is not a device name", found.name),
                    "A name of letters, digits, `_`, `-` and `.` is accepted, such as tmc_etr0");
     }
     if (take_if("buffer")) {

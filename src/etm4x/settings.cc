@@ -25,7 +25,7 @@ constexpr std::string_view kComparatorFiles[] = {"addr_single", "addr_range", "a
 struct View {
   std::string tag{};
   std::string first{};
-  std::string last{};  // Of a range.
+  std::string last{};  // The end of a range.
   bool exclude = false;
 
   static View of(std::string_view text) {
@@ -59,7 +59,7 @@ class Capture {
   Capture(DeviceTree& tree, std::string_view unit, const Capabilities& caps, bool walk)
       : tree_(tree), unit_(unit), caps_(caps), walk_(walk && tree.live()) {}
 
-  /// Of a copy: addr_cmp_view says something else than the files that were written after it.
+  /// In a copy, addr_cmp_view says something else than the files that were written after it.
   [[nodiscard]] bool stale() const { return stale_; }
 
   Result<std::vector<SysfsWrite>> run() {

@@ -7,6 +7,10 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/capture.h"
@@ -70,28 +74,66 @@ Bytes as_bytes(const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+/// Removes what a capture that does not become whole has left.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path folder) : folder_(std::move(folder)) {
+    std::error_code code;
+    existed_ = fs::exists(folder_, code);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    if (whole_) return;
+    std::error_code code;
+    for (const fs::path& file : files_) fs::remove(file, code);
+    // Only folders that are empty go.
+    fs::remove(folder_ / "truth", code);
+    if (!existed_) fs::remove(folder_, code);
+  }
+  fs::path add(fs::path file) {
+    files_.push_back(file);
+    return file;
+  }
+  void keep() { whole_ = true; }
+
+ private:
+  fs::path folder_;
+  std::vector<fs::path> files_;
+  bool existed_ = false;
+  bool whole_ = false;
+};
+
+}  // namespace
+
 Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress) {
-  std::vector<inputs::SnapshotFile> files;
-  for (std::size_t i = 0; program != nullptr && i < program->segments().size(); ++i)
-    files.push_back({CaptureMaker::memory_file(i), program->segments()[i].bytes});
-  WAYMARK_TRY(inputs::write_snapshot(maker.snapshot(program, "trace.bin"), files, directory));
   const fs::path folder(directory);
+  Unfinished unfinished(folder);
   std::error_code code;
   fs::create_directories(folder / "truth", code);
   if (code)
     return fail(ErrorCode::kIo, fmt::format("Cannot make the folder '{}': {}.",
                                             (folder / "truth").string(), code.message()));
+  // Until everything is there, the folder is not a snapshot.
+  fs::remove(folder / "snapshot.ini", code);
 
-  Result<OutputFile> trace = OutputFile::open(folder / "trace.bin");
+  Result<OutputFile> trace = OutputFile::open(unfinished.add(folder / "trace.bin"));
   if (!trace) return std::unexpected(trace.error());
-  std::vector<OutputFile> truths;
+  std::vector<std::optional<OutputFile>> truths;
   for (std::size_t i = 0; i < maker.units().size(); ++i) {
-    Result<OutputFile> file =
-        OutputFile::open(folder / "truth" / (maker.device_name(i) + ".truth"));
+    const fs::path path = unfinished.add(folder / "truth" / (maker.device_name(i) + ".truth"));
+    truths.emplace_back();
+    if (!maker.units()[i]->truth().keeps()) {
+      fs::remove(path, code);
+      continue;
+    }
+    Result<OutputFile> file = OutputFile::open(path);
     if (!file) return std::unexpected(file.error());
-    truths.push_back(*std::move(file));
+    truths.back() = *std::move(file);
   }
   while (true) {
     const Bytes block = maker.next();
@@ -99,21 +141,34 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
     for (std::size_t i = 0; i < maker.units().size(); ++i) {
       TraceUnit& unit = *maker.units()[i];
       WAYMARK_TRY(unit.status());
-      WAYMARK_TRY(truths[i].write(unit.truth().bytes()));
+      if (truths[i]) WAYMARK_TRY(truths[i]->write(unit.truth().bytes()));
       unit.truth().clear();
     }
     if (block.empty()) break;
-    if (progress && !progress(maker.made())) break;
+    if (progress && !progress(maker.made())) return {};
   }
   WAYMARK_TRY(trace->close());
-  for (OutputFile& file : truths) WAYMARK_TRY(file.close());
-  Result<OutputFile> totals = OutputFile::open(folder / "truth" / "totals.ini");
+  for (std::optional<OutputFile>& file : truths)
+    if (file) WAYMARK_TRY(file->close());
+  Result<OutputFile> totals = OutputFile::open(unfinished.add(folder / "truth" / "totals.ini"));
   if (!totals) return std::unexpected(totals.error());
   WAYMARK_TRY(totals->write(as_bytes(totals_text(maker))));
-  return totals->close();
+  WAYMARK_TRY(totals->close());
+  std::vector<inputs::SnapshotFile> files;
+  for (std::size_t i = 0; program != nullptr && i < program->segments().size(); ++i)
+    files.push_back({CaptureMaker::memory_file(i), program->segments()[i].bytes});
+  const inputs::Snapshot snapshot = maker.snapshot(program, "trace.bin");
+  for (const inputs::SnapshotFile& file : files) unfinished.add(folder / file.name);
+  const auto texts = inputs::snapshot_texts(snapshot);
+  if (!texts) return std::unexpected(texts.error());
+  for (const inputs::SnapshotText& text : *texts) unfinished.add(folder / text.name);
+  WAYMARK_TRY(inputs::write_snapshot(snapshot, files, directory));
+  unfinished.keep();
+  return {};
 }
 
-Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
+Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
+                                                 const std::function<bool()>& go_on) {
   Result<inputs::Capture> capture = inputs::Capture::open(directory, {});
   if (!capture) return std::unexpected(capture.error());
   struct Pair {
@@ -126,8 +181,9 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
     const std::string path = (fs::path(directory) / "truth" / (source.device + ".truth")).string();
     Result<MappedFile> file = MappedFile::open(path);
     if (!file)
-      return fail(ErrorCode::kNotFound, fmt::format("There is no truth to compare '{}' with: {}",
-                                                    source.device, file.error().detail));
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("There is no ground truth to compare '{}' with: {}", source.device,
+                              file.error().detail));
     const Bytes bytes = file->bytes();
     pairs[source.id] = std::make_unique<Pair>(
         Pair{*std::move(file), TruthChecker(bytes, source.source->protocol() == Protocol::kEtmV3)});
@@ -142,6 +198,7 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& directory) {
           pair->second->checker.take({&element, 1});
   };
   while (const std::optional<inputs::TraceBlock> block = capture->next_block()) {
+    if (go_on && !go_on()) return sources;
     WAYMARK_TRY(capture->tree().feed(block->index, block->bytes));
     drain();
   }

@@ -68,7 +68,7 @@ class Parser {
   std::uint32_t number(std::string_view word, std::uint32_t most) {
     const std::optional<std::uint64_t> value = parse_number(word);
     if (!value || *value > most) {
-      wrong(fmt::format("'{}' is no number from 0 to {}", word, most));
+      wrong(fmt::format("'{}' is not a number from 0 to {}", word, most));
       return 0;
     }
     return static_cast<std::uint32_t>(*value);
@@ -123,7 +123,7 @@ class Parser {
       if (!arguments(words, 1, 1, "at ADDRESS")) return;
       const std::optional<std::uint64_t> value = parse_number(words[1]);
       if (!value || *value == 0 || *value % 4 != 0)
-        wrong(fmt::format("'{}' is no address that is a multiple of 4", words[1]));
+        wrong(fmt::format("'{}' is not an address that is a multiple of 4", words[1]));
       address_ = value.value_or(0);
     } else if (keyword == "function" || keyword == "handler") {
       if (!arguments(words, 1, 1, "function NAME")) return;
@@ -198,7 +198,7 @@ class Parser {
         body.push_back({.kind = keyword == "wait" ? kWait : kBarrier});
     } else {
       wrong(
-          fmt::format("'{}' is no statement; there are work, loop, skip, choose, call, "
+          fmt::format("'{}' is not a statement; there are work, loop, skip, choose, call, "
                       "call_indirect, return_if, barrier, wait and end",
                       keyword));
     }

@@ -31,7 +31,7 @@ std::string_view usual_core(Protocol protocol) {
 Result<void> check(const UnitOptions& options) {
   if (!is_source_id(options.trace_id))
     return refuse(options,
-                  fmt::format("{:#x} is no trace ID; take 0x01 to 0x6f.", options.trace_id));
+                  fmt::format("{:#x} is not a trace ID; take 0x01 to 0x6f.", options.trace_id));
   if (options.sync_period < 64)
     return refuse(options, "A sync period below 64 bytes leaves no room for trace.");
   const bool etmv4 = is_etmv4(options.protocol);

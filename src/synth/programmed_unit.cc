@@ -351,19 +351,20 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
   for (const auto& shot : plan.shots) inputs = inputs || shot.pe_inputs != 0;
   say(inputs, "PE comparator inputs are never active.");
   say(plan.q_elements.has_value(),
-      "Q elements are left to the unit's choice, which is not known: none are made, so a real "
+      "When a unit makes Q elements is not known: none are made, so a real "
       "trace "
       "can be smaller.");
   say(plan.conditional.has_value(),
       "Conditional instructions other than branches are not traced: a real trace is larger.");
-  say(plan.p0.has_value(), "Loads and stores are no waypoints: a real trace is larger.");
+  say(plan.p0.has_value(),
+      "Loads and stores are not waypoints in the model: a real trace is larger.");
   say(plan.stall || plan.stall_priority || plan.no_overflow,
       "The sink takes every byte: nothing overflows, and the core is never stalled.");
   say(plan.trace_reset || plan.trace_error, "There are no resets and no system errors.");
-  say(plan.atb_trigger.has_value(), "Triggers on the bus are not shown.");
+  say(plan.atb_trigger.has_value(), "Triggers on the bus are not modelled.");
   say(caps.syncpr, "The unit's fixed synchronisation period is not known: 4096 bytes are taken.");
   say(plan.cycles && !bit<29>(options.id.idr[0]),
-      "Cycle counts are as of a unit with TRCIDR0.COMMOPT 1: they commit nothing.");
+      "Cycle counts are those of a unit with TRCIDR0.COMMOPT 1: they commit nothing.");
   say(plan.timestamps && bits<15, 12>(options.id.devarch) == 5 && bit<23>(options.id.idr[0]),
       "Timestamp markers are not made.");
   return all;

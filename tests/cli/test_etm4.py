@@ -1,6 +1,7 @@
 """The commands of `waymark etm4` on a copied device tree."""
 import json
 import os
+import struct
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,31 @@ def test_an_estimate_of_nothing(etm4):
 ])
 def test_options_of_the_estimate(etm4, options, status, said):
     etm4('plan', 'good.plan', '--root', 'tree', *options, expect=status).says(said)
+
+
+def test_an_estimate_says_what_the_branches_of_a_program_hide(etm4, plan, quicksort):
+    result = etm4('plan', plan('include quicksort', 'levels el0'), '--root', 'tree', '--estimate', '--program',
+                  quicksort / 'quicksort.elf', '--instructions', 200000, '--format', 'json').json_lines()[0]
+    assert result['models'] > 1
+    assert result['least_share'] <= result['traced'] / result['executed'] <= result['most_share']
+    assert any('where the model of the program sends them' in sentence for sentence in result['limits'])
+
+
+@pytest.mark.parametrize('function, share', [('quicksort', 0.2557), ('fibonacci', 0.4654), ('put_number', 0.0454)])
+def test_an_estimate_that_repeats_a_capture_has_its_shares(etm4, plan, quicksort, function, share):
+    """What `waymark count --functions` shows of the sample."""
+    result = etm4('plan', plan(f'include {function}', 'levels el0'), '--root', 'tree', '--estimate', '--program',
+                  quicksort / 'quicksort.elf', '--replay', quicksort, '--exceptions', 0, '--instructions', 449010,
+                  '--format', 'json').json_lines()[0]
+    assert abs(result['traced'] / result['executed'] - share) < 0.005
+    assert result['models'] == 1
+
+
+def test_an_estimate_cannot_repeat_another_program(etm4, plan, quicksort):
+    wanted = (plan('include quicksort', 'levels el0'), '--root', 'tree', '--estimate', '--replay', quicksort)
+    etm4('plan', plan('levels el0'), '--root', 'tree', '--estimate', '--replay', quicksort, expect=2).says('--program')
+    etm4('plan', *wanted, '--program', f"{quicksort / 'quicksort.elf'}@0x10000", expect=3).says(
+        'FILE@ADDRESS')
 
 
 def test_an_estimate_of_a_program(etm4, plan, quicksort):
@@ -264,6 +290,19 @@ def test_a_plan_with_pe_inputs(etm4, plan, tmp_path):
     etm4('plan', *shot).lacks('is not known')
 
 
+def perf_data(path):
+    """A perf.data in pipe mode: one AUXTRACE_INFO record with the ETMv4 of CPU 3."""
+    words = [1, (8 << 32) | 1, 0, 0x4040404040404040, 3, 7, 0x1858, 0x16, 0x28000EA1, 0x4100F403, 0x488, 0, 0xCC]
+    info = struct.pack(f'<II{len(words)}Q', 3, 0, *words)
+    path.write_bytes(struct.pack('<QQ', 0x32454c4946524550, 16) + struct.pack('<IHH', 70, 0, 8 + len(info)) + info)
+
+
+def test_explain_of_perf_data_says_how_to_decode_it(etm4, tmp_path):
+    perf_data(tmp_path / 'perf.data')
+    etm4('explain', 'perf.data').has('CPU 3 (ETMv4)', 'Cycle counts', 'perf script -i perf.data',
+                                     'waymark decode does not read perf data').lacks('waymark decode needs')
+
+
 def test_explain_of_another_file(etm4, tmp_path):
     (tmp_path / 'other').write_text('neither')
     etm4('explain', 'other', expect=3).one_sentence('other')
@@ -306,6 +345,41 @@ def test_a_snapshot_of_programs_of_one_name(snapshot, tmp_path):
     assert (tmp_path / 'made/2_program.bin').read_bytes() == (tmp_path / 'other/program.bin').read_bytes()
 
 
+def test_json_of_every_command(etm4, plan, tmp_path):
+    caps = etm4('caps', '--root', 'tree', '--format', 'json').json_lines()[0]
+    assert (caps['unit'], caps['type'], caps['address_comparator_pairs']) == ('etm0', 'ETM4', 4)
+    assert caps['registers']['TRCIDR4'] == '0x11170004'
+    made = etm4('plan', 'good.plan', '--root', 'tree', '--format', 'json').json_lines()[0]
+    assert made['registers']['TRCVIIECTLR'] == '0x1'
+    assert {'file': 'addr_range', 'value': '0x80000 0x80007 0'} in made['writes']
+    assert made['perf']['possible'] is True and made['perf']['command'].startswith('perf record')
+    done = etm4('apply', 'good.plan', '--root', 'tree', '--format', 'json').json_lines()[0]
+    assert done['applied'] is True and len(done['writes']) > 5
+    dry = etm4('apply', 'good.plan', '--root', 'tree', '--dry-run', '--format', 'json').json_lines()[0]
+    assert dry['applied'] is False
+    # The copy has no file `reset`.
+    assert [write for write in dry['writes'] if write['file'] != 'etm0/reset'] == done['writes']
+    told = etm4('explain', '--root', 'tree', '--format', 'json').json_lines()[0]
+    assert 'include 0x80000..0x80007' in told['plan'] and told['registers']['TRCACVR1'] == '0x80007'
+    estimate = etm4('plan', 'good.plan', '--root', 'tree', '--estimate', '--instructions', 1000, '--format',
+                    'json').json_lines()[0]
+    assert estimate['executed'] >= 1000 and estimate['traced'] == 0
+    etm4('explain', '--root', 'tree', '--format', 'json', '--as-plan', expect=2)
+
+
+def test_hostile_names_are_escaped(etm4, good, tmp_path):
+    folder = tmp_path / 'hostile'
+    folder.mkdir()
+    for path in good.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    for path in folder.glob('*.ini'):
+        path.write_bytes(path.read_bytes().replace(b'ETM_0', b'E\x1b[31m\xff"'))
+    etm4('explain', folder).has('E\\x1b[31m\\xff"')
+    assert etm4('explain', folder, '--format', 'json').json_lines()[0]['unit'] == 'E\x1b[31m\ufffd"'
+    (tmp_path / 'evil\x1b[2J.plan').write_text('etm4-plan 1\nincludes \x1b[31m\n')
+    assert b'\x1b' not in etm4('plan', 'evil\x1b[2J.plan', '--root', 'tree', expect=3).err_bytes
+
+
 CASES = {'format': 1, 'cases': [{'id': 'A', 'caps': {'TRCIDR0': '0x28000EA1'}, 'env': {}, 'steps': [
     {'write': ['mode', 'zz'], 'expect': '-EINVAL'}, {'read': 'mode', 'expect': '0x8000000\n'}]}]}
 
@@ -329,6 +403,9 @@ def test_simulate_checks_what_is_expected(simulate):
     simulate(text, '--check').has('1 passed, 0 failed', '2 of 2 steps')
     simulate(text.replace('"expect"', '"was"'), '--check').has('0 passed, 0 failed, 1 without', '0 of 2 steps')
     simulate(text.replace('0x8000000', '0x8'), '--check', expect=1).has('A step 1', '0 passed, 1 failed')
+    assert simulate(text.replace('0x8000000', '0x8'), '--check', '--format', 'json', expect=1).json_lines() == [{
+        'passed': 0, 'failed': 1, 'unchecked': 0, 'steps': 2, 'compared': 2,
+        'failures': [{'case': 'A', 'step': 1, 'expected': '"0x8\\n"', 'got': '"0x8000000\\n"'}]}]
 
 
 @pytest.mark.parametrize('text, said', [

@@ -1,5 +1,8 @@
 """Synthetic captures: made, read by every reader, compared with their ground truth."""
 import re
+import resource
+import signal
+import subprocess
 
 import pytest
 from conftest import PROTOCOLS
@@ -25,6 +28,39 @@ def test_the_lister_reads_it(lister, synthetic):
 
 def test_making_one_is_silent_on_standard_error(run):
     run('synth', '-o', 'x', '--size', 1000).quiet()
+
+
+def test_it_says_before_it_begins_how_large_the_ground_truth_is(run, tmp_path):
+    run('synth', '-o', 'x', '--size', '4M').says('ground truth will take about', '--no-truth')
+    assert (tmp_path / 'x/truth/ETM_0.truth').stat().st_size > 4000000
+    run('synth', '-o', 'x', '--size', '4M', '--no-truth').quiet()
+    assert [path.name for path in (tmp_path / 'x/truth').iterdir()] == ['totals.ini']
+    run('synth', '--check', 'x', expect=3).one_sentence('no ground truth')
+
+
+def test_an_interrupt_leaves_nothing(run, tmp_path):
+    command, process = run.start('synth', '-o', 'x', '--size', '900G', start_new_session=True,
+                                 stderr=subprocess.PIPE)
+    while not (tmp_path / 'x/trace.bin').exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=600)[1]
+    assert (process.returncode, b'no capture was written to x' in said) == (130, True)
+    assert not (tmp_path / 'x').exists()
+
+
+def test_a_full_disk_leaves_nothing(run, tmp_path):
+    run('synth', '-o', 'x', '--size', '8M', expect=4, limits={resource.RLIMIT_FSIZE: 1 << 20}).says(
+        'Cannot write')
+    assert not (tmp_path / 'x').exists()
+
+
+def test_json(run):
+    made = run('synth', '-o', 'x', '--size', 10000, '--format', 'json').json_lines()[0]
+    assert made['directory'] == 'x' and made['bytes'] >= 10000 and made['seed'] == '1' and made['truth_bytes'] > 0
+    checked = run('synth', '--check', 'x', '--format', 'json').json_lines()[0]
+    assert (checked['device'], checked['trace_id'], checked['equal']) == ('ETM_0', '0x10', True)
+    assert checked['instructions'] == made['instructions']
 
 
 def test_several_sources_with_everything_on(run):

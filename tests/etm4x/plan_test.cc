@@ -73,7 +73,7 @@ TEST(PlanParser, ranges) {
 
 TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
   const std::pair<std::string_view, std::string_view> kCases[] = {
-      {"nonsense\n", "line 2: 'nonsense' is no setting. A line begins with one of: include,"},
+      {"nonsense\n", "line 2: 'nonsense' is not a setting. A line begins with one of: include,"},
       {"return-stack 1\n",
        "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
       {"include label\n", "line 2: 'label' is one address and not a range."},
@@ -82,9 +82,9 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"include 1/0\n", "line 2: '1/0' has no size."},
       {"include\n", "line 2: a range is missing."},
       {"start\n", "line 2: an address is missing."},
-      {"levels el9\n", "line 2: 'el9' is no exception level."},
+      {"levels el9\n", "line 2: 'el9' is not an exception level."},
       {"cycles 4096\n", "line 2: 4096 is no cycle threshold. 1 to 4095 is accepted"},
-      {"sync 300\n", "line 2: a period of 300 bytes is no power of two. 256 or 512 is accepted."},
+      {"sync 300\n", "line 2: a period of 300 bytes is not a power of two. 256 or 512 is accepted."},
       {"event 0 counter 0 and counter 1 and counter 1\n",
        "line 2: an event joins two terms at most."},
       {"event 0 counter 0, address 1\n", "line 2: a selector takes resources of one kind only."},
@@ -92,15 +92,15 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"event 0 always\nevent 0 never\n", "line 3: line 2 has event 0 already."},
       {"branch-broadcast inside main\nbranch-broadcast everywhere\n",
        "line 3: line 2 says something else about branch broadcast."},
-      {"begin sometimes\n", "line 2: 'sometimes' is no choice here. Accepted: started, stopped."},
+      {"begin sometimes\n", "line 2: 'sometimes' is not accepted here. Accepted: started, stopped."},
       {"counter 0 colour\n", "line 2: 'colour' is nothing of a counter."},
       {"sequencer 0 sideways never\n", "line 2: 'sideways' is nothing of a sequencer."},
       {"single-shot 0 twice\n", "line 2: 'twice' is nothing of a single-shot control."},
       {"strobe window 5\n", "line 2: strobing needs a window (cycles) and a period (windows)."},
-      {"sink ../x\n", "line 2: '../x' is no device name."},
+      {"sink ../x\n", "line 2: '../x' is not a device name."},
       {"sink tmc_etr0 buffer 5000\n",
        "line 2: a buffer of 5000 bytes is not made of whole pages. 4096 or 8192 is accepted."},
-      {"sink a$(id)\n", "line 2: 'a$(id)' is no device name."},
+      {"sink a$(id)\n", "line 2: 'a$(id)' is not a device name."},
       {"cycles 8\nlevels el0\ncycles 9\n", "line 4: line 2 has 'cycles' already."},
       {"counter 0 value 5\ncounter 1 value 5\ncounter 0x0 value 7\n",
        "line 4: line 2 has 'counter 0 value' already."},
@@ -116,7 +116,7 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
        "address 7, address 8, address 9, address 10, address 11, address 12, address 13, "
        "address 14, address 15, address 16\n",
        "line 2: there are too many items of this kind."},
-      {"include main context-id x\n", "line 2: 'x' is no context value."},
+      {"include main context-id x\n", "line 2: 'x' is not a context value."},
   };
   for (const auto& [lines, text] : kCases) {
     EXPECT_NE(problems_of(lines).find(text), std::string::npos) << lines << problems_of(lines);
@@ -272,8 +272,8 @@ TEST(AcceptablePlan, what_a_plan_cannot_say_is_a_comment) {
             "levels el0 el1 el2 s-el0 s-el1 s-el3\n"
             "when always\n"
             "# cycles 2: the threshold 2 is below the smallest of the unit.\n"
-            "# q-elements 2: '2' is no choice here.\n"
-            "# conditional 5: '5' is no choice here.\n"
+            "# q-elements 2: '2' is not accepted here.\n"
+            "# conditional 5: '5' is not accepted here.\n"
             "# sync 8: 8 is no synchronisation period in bytes.\n");
 }
 

@@ -152,8 +152,8 @@ TEST(SynthProgram, a_described_program_with_everything_decodes_to_what_happened)
 }
 
 TEST(SynthProgram, mistakes_in_a_description_are_named_with_their_line) {
-  EXPECT_THAT(error_of("function f\n work x\nend\n"), HasSubstr("line 2: 'x' is no number"));
-  EXPECT_THAT(error_of("function f\n jump f\nend\n"), HasSubstr("line 2: 'jump' is no statement"));
+  EXPECT_THAT(error_of("function f\n work x\nend\n"), HasSubstr("line 2: 'x' is not a number"));
+  EXPECT_THAT(error_of("function f\n jump f\nend\n"), HasSubstr("line 2: 'jump' is not a statement"));
   EXPECT_THAT(error_of("function f\n call g\nend\n"),
               HasSubstr("line 2: There is no function 'g'"));
   EXPECT_THAT(error_of("function f\n work 1\n"), HasSubstr("not closed"));

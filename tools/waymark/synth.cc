@@ -1,18 +1,19 @@
-// waymark synth: captures made to measure, with the truth beside them.
+// waymark synth: captures of any size, with their ground truth.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <optional>
 
 #include "commands.h"
+#include "etm4_json.h"
 #include "exit_code.h"
+#include "format.h"
 #include "input_options.h"
 #include "interrupt.h"
 #include "option_values.h"
 #include "output.h"
 #include "progress.h"
 #include "run.h"
-#include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/synth/capture.h"
@@ -35,6 +36,7 @@ struct SynthOptions {
   synth::CaptureOptions capture;
   std::string framing = "mem";
   bool no_truth = false;
+  Format format = Format::kText;
 };
 
 isa::Isa isa_by_name(std::string_view name) {
@@ -68,8 +70,8 @@ Result<std::vector<std::unique_ptr<synth::TraceUnit>>> make_units(const SynthOpt
       const inputs::ProtocolRow* row = inputs::protocol_by_name(name);
       if (row == nullptr)
         return fail(ErrorCode::kInvalidArgument,
-                    fmt::format("There is no protocol '{}'; take etmv4, ete, ptm, etmv3, stm or "
-                                "itm.",
+                    fmt::format("There is no protocol '{}'; --protocol takes etmv4, ete, ptm, "
+                                "etmv3, stm or itm.",
                                 name));
       synth::UnitOptions unit = options.unit;
       unit.protocol = row->protocol;
@@ -93,82 +95,144 @@ int fail_with(const Error& error) {
   return complain(error.detail, usage ? kUsage : error.code == ErrorCode::kIo ? kOutput : kInput);
 }
 
-int check(const std::string& directory) {
-  const auto sources = synth::check_capture(directory);
+int check(const std::string& directory, Format format) {
+  const auto sources = synth::check_capture(directory, [] { return !interrupted(); });
   if (!sources) return fail_with(sources.error());
+  if (interrupted()) return kInterrupted;
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   bool equal = true;
   for (const synth::CheckedSource& source : *sources) {
     equal = equal && source.difference.empty();
-    output->text().put(
-        fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", escaped(source.device),
-                    source.trace_id, source.totals.ranges, source.totals.instructions,
-                    source.difference.empty() ? "as it happened" : escaped(source.difference)));
+    if (format == Format::kJson) {
+      put_json(output->text(), {{"device", source.device},
+                                {"trace_id", hex_json(source.trace_id)},
+                                {"ranges", source.totals.ranges},
+                                {"instructions", source.totals.instructions},
+                                {"equal", source.difference.empty()},
+                                {"difference", source.difference}});
+      continue;
+    }
+    put_lines(output->text(),
+              fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device,
+                          source.trace_id, source.totals.ranges, source.totals.instructions,
+                          source.difference.empty() ? "as it happened" : source.difference));
   }
   return finish_output(*output, equal ? kOk : kDamaged);
 }
 
+synth::CaptureOptions capture_options(const SynthOptions& options) {
+  synth::CaptureOptions capture = options.capture;
+  capture.seed = options.seed;
+  capture.framing = options.framing == "mem"     ? synth::CaptureFraming::kMemoryAligned
+                    : options.framing == "fsync" ? synth::CaptureFraming::kFsync
+                                                 : synth::CaptureFraming::kNone;
+  return capture;
+}
+
+std::uint64_t truth_size(const synth::CaptureMaker& maker) {
+  std::uint64_t size = 0;
+  for (const auto& unit : maker.units()) size += unit->truth().size();
+  return size;
+}
+
+/// Says how large the ground truth will be, where that is much: as its beginning is.
+void announce_truth(const SynthOptions& options, const synth::Program& program) {
+  constexpr std::uint64_t kSample = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMuch = std::uint64_t{16} << 20;
+  if (options.no_truth || options.capture.size < kSample) return;
+  auto units = make_units(options, program);
+  if (!units) return;
+  auto maker = synth::CaptureMaker::create(capture_options(options), *std::move(units));
+  if (!maker) return;
+  while (maker->made() < kSample && !interrupted() && !maker->next().empty()) {
+    for (const auto& unit : maker->units()) unit->truth().clear();
+  }
+  if (maker->made() == 0) return;
+  const double ratio = static_cast<double>(truth_size(*maker)) / static_cast<double>(maker->made());
+  const double size = ratio * static_cast<double>(options.capture.size);
+  if (size < static_cast<double>(kMuch)) return;
+  note(
+      fmt::format("the ground truth will take about {:.0f} MB, in addition to {:.0f} MB of trace; "
+                  "--no-truth leaves it out.",
+                  size / 1e6, static_cast<double>(options.capture.size) / 1e6));
+}
+
 int run(const SynthOptions& options) {
-  if (!options.check.empty()) return check(options.check);
+  if (!options.check.empty()) return check(options.check, options.format);
   if (options.directory.empty())
     return complain("Say where the snapshot goes: --output DIR.", kUsage);
   const Result<synth::Program> program = make_program(options);
   if (!program) return fail_with(program.error());
   auto units = make_units(options, *program);
   if (!units) return fail_with(units.error());
-  synth::CaptureOptions capture = options.capture;
-  capture.seed = options.seed;
-  capture.framing = options.framing == "mem"     ? synth::CaptureFraming::kMemoryAligned
-                    : options.framing == "fsync" ? synth::CaptureFraming::kFsync
-                                                 : synth::CaptureFraming::kNone;
+  const synth::CaptureOptions capture = capture_options(options);
   auto maker = synth::CaptureMaker::create(capture, *std::move(units));
   if (!maker) return fail_with(maker.error());
+  announce_truth(options, *program);
 
   const auto start = std::chrono::steady_clock::now();
   Progress progress(capture.size);
+  bool stopped = false;
   const auto written =
       synth::write_capture(*maker, &*program, options.directory, [&](std::uint64_t done) {
         progress.at(done);
-        return !interrupted();
+        stopped = interrupted();
+        return !stopped;
       });
   if (!written) return fail_with(written.error());
-  if (interrupted()) return kInterrupted;
+  if (stopped) {
+    return complain(fmt::format("Interrupted: no capture was written to {}.", options.directory),
+                    kInterrupted);
+  }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::uint64_t instructions = 0;
   for (const auto& unit : maker->units()) instructions += unit->truth().totals().instructions;
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
-  output->text().put(
-      fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
-                  escaped(options.directory), maker->made(), maker->units().size(), instructions,
-                  options.seed, static_cast<double>(maker->made()) / 1e6 / seconds));
+  if (options.format == Format::kJson) {
+    put_json(output->text(), {{"directory", options.directory},
+                              {"bytes", maker->made()},
+                              {"truth_bytes", truth_size(*maker)},
+                              {"sources", maker->units().size()},
+                              {"instructions", instructions},
+                              {"seed", fmt::format("{}", options.seed)}});
+    return finish_output(*output, kOk);
+  }
+  put_lines(output->text(),
+            fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
+                        options.directory, maker->made(), maker->units().size(), instructions,
+                        options.seed, static_cast<double>(maker->made()) / 1e6 / seconds));
   return finish_output(*output, kOk);
 }
 
 void add_program_options(CLI::App& command, SynthOptions& options) {
   constexpr auto kGroup = "The program";
-  auto* elf = command.add_option("--elf", options.elf, "An AArch64 or Arm ELF file")
+  auto* elf = command.add_option("--elf", options.elf, "an AArch64 or Arm ELF file")
                   ->type_name("FILE")
                   ->group(kGroup);
   auto* graph =
       command
-          .add_option("--graph", options.graph, "A described control-flow graph; see docs/synth.md")
+          .add_option("--graph", options.graph, "a described control-flow graph; see docs/synth.md")
           ->type_name("FILE")
           ->group(kGroup);
   elf->excludes(graph);
-  command.add_option("--isa", options.isa, "Of a random program: A64, A32 or T32")
+  command.add_option("--isa", options.isa, "the instruction set of a random program")
       ->check(one_of({"A64", "A32", "T32"}))
       ->capture_default_str()
       ->group(kGroup);
-  command.add_flag("--mixed", options.program.mixed, "A32 and T32 functions that call each other")
+  command
+      .add_flag("--mixed", options.program.mixed,
+                "a random program of A32 and T32 functions that call each other")
       ->group(kGroup);
   command
       .add_flag("--a64-kernel", options.program.a64_handlers,
-                "A32 and T32 code runs under an A64 kernel")
+                "run A32 and T32 code under an A64 kernel")
       ->group(kGroup);
-  command.add_option("--functions", options.program.functions, "Of a random program")
+  command
+      .add_option("--functions", options.program.functions,
+                  "the number of functions of a random program")
       ->capture_default_str()
       ->group(kGroup);
 }
@@ -179,90 +243,100 @@ void add_event_options(CLI::App& command, SynthOptions& options) {
     command.add_option(name, value, text)->type_name("N")->capture_default_str()->group(kGroup);
   };
   options.execution.exception_mean = 1000;
-  mean("--exceptions", options.execution.exception_mean, "Exceptions, and returns from them");
-  mean("--timestamps", options.unit.timestamp_mean, "Timestamps");
-  mean("--events", options.unit.event_mean, "Events or triggers");
-  mean("--mispredicts", options.unit.mispredict_mean, "Mispredictions, with --speculation");
+  mean("--exceptions", options.execution.exception_mean, "exceptions, and returns from them");
+  mean("--timestamps", options.unit.timestamp_mean, "timestamps");
+  mean("--events", options.unit.event_mean, "events or triggers");
+  mean("--mispredicts", options.unit.mispredict_mean, "mispredictions, with --speculation");
   mean("--q", options.unit.q_mean, "Q elements (etmv4, ete)");
-  mean("--overflows", options.unit.overflow_mean, "Overflows");
-  mean("--discards", options.unit.discard_mean, "Discards (etmv4, ete)");
-  mean("--filter", options.unit.filter_mean, "Stretches that a filter leaves out");
-  command.add_option("--context-ids", options.execution.context_ids, "Processes; 1: not traced")
+  mean("--overflows", options.unit.overflow_mean, "overflows");
+  mean("--discards", options.unit.discard_mean, "discards (etmv4, ete)");
+  mean("--filter", options.unit.filter_mean, "code that a filter leaves out");
+  command
+      .add_option("--context-ids", options.execution.context_ids,
+                  "the number of processes; 1: context IDs are not traced")
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--vmids", options.execution.vmids, "Virtual machines; 1: not traced")
+  command
+      .add_option("--vmids", options.execution.vmids,
+                  "the number of virtual machines; 1: VMIDs are not traced")
       ->capture_default_str()
       ->group(kGroup);
-  command.add_flag("--secure", options.execution.secure, "Run in the Secure state")->group(kGroup);
+  command.add_flag("--secure", options.execution.secure, "run in the Secure state")->group(kGroup);
 }
 
 void add_unit_options(CLI::App& command, SynthOptions& options) {
   constexpr auto kGroup = "The trace units";
   command
-      .add_option("--protocol", options.protocols,
-                  "The protocols; each gets trace units of its own")
+      .add_option("--protocol", options.protocols, "the protocols; each gets its own trace units")
       ->type_name("NAME[,NAME]...")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm"}))
       ->delimiter(',')
       ->group(kGroup);
-  command.add_option("--cores", options.cores, "So many times each protocol")
+  command.add_option("--cores", options.cores, "the number of trace units of each protocol")
       ->check(CLI::Range(1, 0x60))
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--core", options.unit.core, "The core, such as Cortex-A53")
+  command.add_option("--core", options.unit.core, "the core, such as Cortex-A53")
       ->type_name("NAME")
       ->group(kGroup);
-  command.add_flag("--return-stack", options.unit.return_stack, "Returns need no address")
+  command
+      .add_flag("--return-stack", options.unit.return_stack, "leave out the addresses of returns")
       ->group(kGroup);
-  command.add_flag("--cycle-counts", options.unit.cycle_counts, "Count cycles")->group(kGroup);
-  command.add_option("--cycle-threshold", options.unit.cycle_threshold, "Least count (etmv4, ete)")
+  command.add_flag("--cycle-counts", options.unit.cycle_counts, "count cycles")->group(kGroup);
+  command
+      .add_option("--cycle-threshold", options.unit.cycle_threshold,
+                  "the smallest cycle count (etmv4, ete)")
       ->capture_default_str()
       ->group(kGroup);
   command
       .add_flag("--branch-broadcast", options.unit.branch_broadcast,
-                "Addresses for direct branches too")
+                "an address for every taken branch")
       ->group(kGroup);
   command
       .add_option("--speculation", options.unit.speculation,
-                  "Elements that may be uncommitted (etmv4, ete)")
+                  "the number of elements that may be uncommitted (etmv4, ete)")
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--sync-period", options.unit.sync_period, "Bytes between synchronisations")
+  command
+      .add_option("--sync-period", options.unit.sync_period, "bytes between synchronisation points")
       ->capture_default_str()
       ->group(kGroup);
 }
 
 void add_capture_options(CLI::App& command, SynthOptions& options) {
   constexpr auto kGroup = "The capture";
-  command.add_option("--size", options.capture.size, "Bytes of trace: 4096, 64M, 1G")
+  command.add_option("--size", options.capture.size, "the size of the trace: 4096, 64M, 1G")
       ->transform(size_in_bytes())
       ->type_name("SIZE")
       ->default_str("1M")
       ->group(kGroup);
-  command.add_option("--framing", options.framing, "mem, fsync or none")
+  command
+      .add_option("--framing", options.framing,
+                  "memory-aligned frames, frames with FSYNC packets, or no frames")
       ->check(one_of({"mem", "fsync", "none"}))
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--fsync-period", options.capture.fsync_period, "Frames between syncs")
+  command
+      .add_option("--fsync-period", options.capture.fsync_period, "frames between FSYNC packets")
       ->capture_default_str()
       ->group(kGroup);
   command
       .add_option("--interleave", options.capture.interleave,
-                  "Bytes of a source before the next, in the mean")
+                  "the mean number of bytes of a source before the next")
       ->capture_default_str()
       ->group(kGroup);
   command
       .add_option("--damage", options.capture.damage.change_mean,
-                  "Change a byte about every N bytes")
+                  "change a byte about every N bytes")
       ->type_name("N")
       ->group(kGroup);
   command
-      .add_option("--drop", options.capture.damage.drop_mean, "Lose a stretch about every N bytes")
+      .add_option("--drop", options.capture.damage.drop_mean, "lose some bytes about every N bytes")
       ->type_name("N")
       ->group(kGroup);
-  command.add_flag("--cut", options.capture.damage.cut, "End in the middle of something")
+  command.add_flag("--cut", options.capture.damage.cut, "end in the middle of a packet")
       ->group(kGroup);
-  command.add_flag("--no-truth", options.no_truth, "Write only the totals of the truth")
+  command.add_flag("--no-truth", options.no_truth, "write only the totals of the ground truth")
       ->group(kGroup);
 }
 
@@ -271,16 +345,18 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
 void add_synth(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SynthOptions>();
   CLI::App* command =
-      app.add_subcommand("synth", "Make a capture of any size, with the truth beside it");
-  auto* output = command->add_option("-o,--output", options->directory, "Folder for the snapshot")
-                     ->type_name("DIR");
-  command->add_option("--seed", options->seed, "The same seed gives the same bytes")
+      app.add_subcommand("synth", "Make a capture of any size, with its ground truth");
+  auto* output =
+      command->add_option("-o,--output", options->directory, "the folder for the snapshot")
+          ->type_name("DIR");
+  command->add_option("--seed", options->seed, "the same seed gives the same bytes")
       ->capture_default_str();
   command
       ->add_option("--check", options->check,
-                   "Make nothing: decode the snapshot DIR and compare it with its truth")
+                   "check only: decode the snapshot DIR and compare it with its ground truth")
       ->type_name("DIR")
       ->excludes(output);
+  add_format_option(*command, options->format, false);
   add_program_options(*command, *options);
   add_unit_options(*command, *options);
   add_event_options(*command, *options);

@@ -91,11 +91,12 @@ class CaptureMaker {
   bool ended_ = false;
 };
 
-/// Writes a snapshot into the folder `directory`: ini files, memory, the trace, and for each source
-/// `truth/<device>.truth`, with the totals in truth/totals.ini.  `progress` is called with the
-/// bytes so far and stops the work by answering false.
+/// Writes a snapshot into the folder `directory`: the trace, for each source whose ground truth is
+/// kept `truth/<device>.truth`, the totals in truth/totals.ini, then memory and ini files.
+/// `progress` is called with the bytes so far and stops the work by answering false.
 ///
-/// kIo: the system refused; what was written stays.
+/// kIo: the system refused.  If the capture is stopped or fails, the files that it wrote are
+/// removed.
 Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress = {});
@@ -108,8 +109,10 @@ struct CheckedSource {
   std::string difference{};  ///< Empty: none.
 };
 
-/// Decodes the snapshot in `directory` and compares each source with its truth; by trace ID. Errors
-/// as of inputs::Capture::open(); kNotFound: there is no truth beside it.
-Result<std::vector<CheckedSource>> check_capture(const std::string& directory);
+/// Decodes the snapshot in `directory` and compares each source with its ground truth; by trace ID.
+/// `go_on` is asked before each block; if it answers false, nothing has been compared.  Errors as
+/// of inputs::Capture::open(); kNotFound: there is no ground truth.
+Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
+                                                 const std::function<bool()>& go_on = {});
 
 }  // namespace waymark::synth

@@ -40,7 +40,7 @@ class Recording {
     std::uint64_t instructions = 0;
     std::uint64_t branches = 0;
     std::optional<Place> first{};
-    std::uint64_t end = 0;      ///< Of the last range.
+    std::uint64_t end = 0;      ///< The end of the last range.
     Behaviour* from = nullptr;  ///< An indirect branch that was taken just before.
     std::unordered_map<std::uint64_t, Behaviour> behaviours{};
     std::map<std::uint64_t, std::uint64_t> ranges{};  ///< Starts and ends.

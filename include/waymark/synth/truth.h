@@ -86,7 +86,14 @@ class TruthWriter {
   [[nodiscard]] const TruthTotals& totals() const { return totals_; }
   /// What was written and not taken yet.
   [[nodiscard]] Bytes bytes() const { return Bytes(bytes_).first(used_); }
-  void clear() { used_ = 0; }
+  void clear() {
+    taken_ += used_;
+    used_ = 0;
+  }
+  /// False: only totals() are kept.
+  [[nodiscard]] bool keeps() const { return keep_; }
+  /// Bytes written so far.
+  [[nodiscard]] std::uint64_t size() const { return taken_ + used_; }
 
  private:
   // More than any event takes: tags and three numbers of ten bytes.
@@ -106,6 +113,7 @@ class TruthWriter {
   TruthTotals totals_;
   std::vector<std::uint8_t> bytes_;  // Longer than what was written: `used_`.
   std::size_t used_ = 0;
+  std::uint64_t taken_ = 0;
   std::uint64_t expected_ = 0;
   isa::Isa isa_ = isa::Isa::kUnknown;
 };
