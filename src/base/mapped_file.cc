@@ -48,23 +48,29 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   // O_NONBLOCK: opening a pipe that nobody writes to would otherwise wait for ever.
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (descriptor.get() < 0) return system_failure(path, "open", errno);
+  return map(descriptor.get(), path);
+}
 
+Result<MappedFile> MappedFile::map(int descriptor, const std::string& path) {
   struct stat status{};
-  if (::fstat(descriptor.get(), &status) != 0) return system_failure(path, "inspect", errno);
+  if (::fstat(descriptor, &status) != 0) return system_failure(path, "inspect", errno);
   if (S_ISDIR(status.st_mode)) {
     return fail(ErrorCode::kIo, fmt::format("Cannot read {}: it is a folder, not a file.", path));
   }
   if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::kIo, fmt::format("Cannot map {}: it is not a regular file; copy its "
-                                            "content to a file first.",
-                                            path));
+    return fail(ErrorCode::kIo, fmt::format("Cannot read {}: it is {}, not a regular file; copy "
+                                            "its content to a file and name that.",
+                                            path,
+                                            S_ISFIFO(status.st_mode)   ? "a pipe"
+                                            : S_ISSOCK(status.st_mode) ? "a socket"
+                                                                       : "a device"));
   }
 
   MappedFile file;
   file.path_ = path;
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return file;
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (address == MAP_FAILED) return system_failure(path, "map", errno);
   file.data_ = static_cast<const std::uint8_t*>(address);
   file.size_ = size;

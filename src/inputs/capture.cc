@@ -68,7 +68,7 @@ std::string Capture::image_fault() const {
     needed |= source.needs_image;
   }
   if (!needed || !image_->regions().empty()) return {};
-  return "there is no program image; add --image ADDRESS=FILE.";
+  return "there is no program image; add --elf FILE, or --image ADDRESS=FILE.";
 }
 
 std::vector<std::string> Capture::input_files() const {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "waymark/base/nearest.h"
 #include "waymark/etmv4/config.h"
 
 namespace waymark::inputs {
@@ -17,7 +20,13 @@ bool traces_data(const RegisterReader& registers) {
 
 namespace {
 
-/// FNV-1a over a text of all that the source was made of.
+bool is_elf(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  return file && detect(file->bytes().first(std::min<std::size_t>(file->size(), 16))).kind ==
+                     InputKind::kElf;
+}
+
+/// FNV-1a over a text of everything that the source was made of.
 std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& registers,
                           const isa::Core& core, const SourceOptions& options) {
   std::string text(row.type);
@@ -59,7 +68,7 @@ Result<void> CaptureBuilder::check_core() const {
 
 Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(check_core());
-  const auto detection = detect(path_);
+  const auto detection = detect_input();
   if (!detection) return std::unexpected(detection.error());
   capture_.kind_ = detection->kind;
   capture_.image_ = std::make_unique<image::Image>();
@@ -67,7 +76,7 @@ Result<Capture> CaptureBuilder::build() {
       detection->kind == InputKind::kSnapshotFolder || detection->kind == InputKind::kSnapshotIni;
   WAYMARK_TRY(snapshot ? read_snapshot_input() : read_raw_input(*detection));
   WAYMARK_TRY(add_images());
-  count_id_bytes();
+  WAYMARK_TRY(count_id_bytes());
   note_lost_tail();
   capture_.tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
   WAYMARK_TRY(snapshot ? add_snapshot_sources() : add_raw_sources());
@@ -82,14 +91,28 @@ Result<Capture> CaptureBuilder::build() {
   return std::move(capture_);
 }
 
-Result<void> CaptureBuilder::open_trace(const std::string& path) {
-  auto file = MappedFile::open(path);
-  if (!file) return std::unexpected(file.error());
+/// Raw trace is open afterwards.
+Result<Detection> CaptureBuilder::detect_input() {
+  std::error_code error;
+  if (std::filesystem::is_directory(path_, error)) return detect(path_);
+  auto file = options_.open_file ? options_.open_file(path_) : MappedFile::open(path_);
+  if (!file) return std::unexpected(std::move(file).error());
+  capture_.trace_ = std::move(*file);
+  return detect(capture_.trace_);
+}
+
+Result<void> CaptureBuilder::go_on() const {
+  if (!options_.stop || !options_.stop()) return {};
+  return fail(ErrorCode::kIo, fmt::format("Reading {} was interrupted.", name_));
+}
+
+Result<void> CaptureBuilder::set_trace(Result<MappedFile> file) {
+  if (!file) return std::unexpected(std::move(file).error());
   if (file->size() == 0) {
     return fail(ErrorCode::kBadData,
                 fmt::format("{} is empty: nothing was captured. Check that the trace source was "
                             "enabled and the sink was read after it stopped.",
-                            path));
+                            file->path()));
   }
   capture_.trace_ = std::move(*file);
   return {};
@@ -97,11 +120,13 @@ Result<void> CaptureBuilder::open_trace(const std::string& path) {
 
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
-  if (row.protocol == Protocol::kItm) look_for_itm_sync();
+  if (row.protocol == Protocol::kItm) WAYMARK_TRY(look_for_itm_sync());
   SourceOptions source = options_.source;
   if (row.protocol == Protocol::kStm && !source.least_nibble_first) {
     const std::uint32_t control = registers("STMTCSR").value_or(0);
-    source.least_nibble_first = look_for_nibble_order(static_cast<TraceId>(control >> 16 & 0x7F));
+    const auto order = look_for_nibble_order(static_cast<TraceId>(control >> 16 & 0x7F));
+    if (!order) return std::unexpected(order.error());
+    source.least_nibble_first = *order;
   }
   auto made = row.make(registers, core, capture_.image_.get(), source);
   if (!made) return std::unexpected(made.error());
@@ -119,9 +144,79 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
 
 Result<void> CaptureBuilder::add_images() {
   for (const ImageFile& file : options_.images) {
-    WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = file.address}));
+    WAYMARK_TRY(is_elf(file.path)
+                    ? add_program_at(file)
+                    : capture_.image_->add_file(file.path, {.address = file.address}));
+  }
+  for (const ProgramFile& file : options_.programs) {
+    const auto program = image::ElfFile::open(file.path, file.bias);
+    if (!program) return std::unexpected(program.error());
+    WAYMARK_TRY(add_program(*program));
   }
   given_images_ = capture_.image_->regions();
+  return {};
+}
+
+Result<void> CaptureBuilder::add_program(const image::ElfFile& program) {
+  if (program.segments().empty()) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("'{}' has no segment to load: it is an object file, or was stripped of "
+                            "its program headers. Link it, and give the program.",
+                            program.path()));
+  }
+  for (const image::ElfSegment& segment : program.segments()) {
+    WAYMARK_TRY(capture_.image_->add_file(
+        program.path(),
+        {.address = segment.address, .offset = segment.offset, .length = segment.size}));
+  }
+  return {};
+}
+
+Result<void> CaptureBuilder::add_program_at(const ImageFile& file) {
+  const auto linked = image::ElfFile::open(file.path);
+  if (!linked) return std::unexpected(linked.error());
+  const auto& segments = linked->segments();
+  const bool as_linked = segments.empty() || std::ranges::any_of(segments, [&](const auto& it) {
+                           return file.address >= it.address && file.address - it.address < it.size;
+                         });
+  const std::uint64_t first =
+      segments.empty() ? 0 : std::ranges::min(segments, {}, &image::ElfSegment::address).address;
+  const std::uint64_t bias = as_linked ? 0 : file.address - first;
+  const auto program = image::ElfFile::open(file.path, bias);
+  if (!program) return std::unexpected(program.error());
+  WAYMARK_TRY(add_program(*program));
+  note(fmt::format("--image 0x{:x}={}: this is an ELF file, so it is loaded as with --elf {}{}.",
+                   file.address, file.path, file.path,
+                   as_linked ? std::string() : fmt::format("@0x{:x}", bias)),
+       Severity::kInfo);
+  return {};
+}
+
+Result<void> CaptureBuilder::check_register_names(const std::vector<std::string>& types) const {
+  std::vector<std::string_view> known;
+  for (const std::string& type : types) {
+    const ProtocolRow* row = protocol_by_type(type);
+    if (row == nullptr) continue;
+    for (const RegisterRule& rule : row->registers) known.push_back(rule.name);
+    known.insert(known.end(), row->other_registers.begin(), row->other_registers.end());
+  }
+  for (const std::string& name : register_names_) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const auto meant = nearest(name, known);
+    std::string detail = fmt::format(
+        "--reg {}: {} has no register of this name that decoding "
+        "uses",
+        name, fmt::join(types, " or "));
+    if (meant) {
+      detail += fmt::format("; did you mean {}?", *meant);
+    } else {
+      std::ranges::sort(known);
+      const auto same = std::ranges::unique(known);
+      known.erase(same.begin(), same.end());
+      detail += fmt::format("; it uses {}.", fmt::join(known, ", "));
+    }
+    return fail(ErrorCode::kInvalidArgument, std::move(detail));
+  }
   return {};
 }
 
@@ -137,7 +232,7 @@ Result<void> CaptureBuilder::check_ids() const {
     }
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: no source has the trace ID 0x{:02x}; use --id with one of: {}.",
-                            path_, id, known));
+                            name_, id, known));
   }
   return {};
 }

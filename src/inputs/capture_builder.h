@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "waymark/image/elf_file.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/stm/config.h"
 
@@ -14,26 +16,37 @@ namespace waymark::inputs {
 /// Whether the registers of an ETMv4 say that it has a data stream.
 bool traces_data(const RegisterReader& registers);
 
-/// Used once.  What all inputs share stands in capture_builder.cc, the rest by concept in
+/// Used once.  What all inputs share is in capture_builder.cc; the rest is in
 /// capture_builder_raw.cc, capture_builder_snapshot.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
-      : path_(path), options_(std::move(options)) {}
+      : path_(path), name_(input_name(path)), options_(std::move(options)) {
+    for (const auto& [name, value] : options_.registers) register_names_.push_back(name);
+    options_.registers.insert(options_.registers.end(), options_.layouts.begin(),
+                              options_.layouts.end());
+  }
 
   Result<Capture> build();
 
  private:
+  Result<Detection> detect_input();
   Result<void> read_snapshot_input();
   Result<void> read_raw_input(const Detection& detection);
   Result<void> choose_buffer();
   void look_for_dstream();
-  Result<void> open_trace(const std::string& path);
+  Result<void> set_trace(Result<MappedFile> file);
   Result<void> add_snapshot_sources();
   Result<void> add_raw_sources();
-  Result<void> check_raw_registers(const ProtocolRow& row) const;
+  Result<void> check_raw_registers(const ProtocolRow& row, const RegisterReader& registers) const;
+  [[nodiscard]] std::unexpected<Error> no_protocol() const;
+  /// An error unless a protocol of `types` has each register of the command line.
+  Result<void> check_register_names(const std::vector<std::string>& types) const;
   Result<void> add_images();
   [[nodiscard]] Result<void> check_core() const;
+  Result<void> add_program(const image::ElfFile& program);
+  /// As ImageFile says.
+  Result<void> add_program_at(const ImageFile& file);
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   /// The memory of the core of `source`.
@@ -42,14 +55,16 @@ class CaptureBuilder {
   [[nodiscard]] const Problem* problem_of_dump(const Device& core, const Dump& dump) const;
   /// The file of the command line that lies where the dump would.
   [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
-  void look_for_itm_sync();
+  Result<void> look_for_itm_sync();
   void add_data_stream(const TraceSource& source);
   /// Those of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;
   /// True: the stream shows that the least significant nibble comes first.
-  std::optional<bool> look_for_nibble_order(TraceId id);
-  std::optional<stm::NibbleOrder> order_in_frames(TraceId id);
-  void count_id_bytes();
+  Result<std::optional<bool>> look_for_nibble_order(TraceId id);
+  Result<std::optional<stm::NibbleOrder>> order_in_frames(TraceId id);
+  Result<void> count_id_bytes();
+  /// An error if the caller wants no more.
+  [[nodiscard]] Result<void> go_on() const;
   void note_lost_tail();
   void note_ids_without_source();
 
@@ -57,11 +72,13 @@ class CaptureBuilder {
   Result<void> attach(const ProtocolRow& row, const RegisterReader& registers, isa::Core core,
                       CaptureSource description);
   void note(std::string text, Severity severity = Severity::kWarning);
-  /// Adds the notes of errors: what stands in the way was noted when it was met.
+  /// Adds the notes that are errors: each reason was noted when it was found.
   [[nodiscard]] std::string with_obstacles(std::string sentence) const;
 
-  const std::string& path_;
-  CaptureOptions options_;  ///< With what the input itself says.
+  const std::string path_;
+  const std::string name_;                   ///< The path in sentences.
+  CaptureOptions options_;                   ///< With what the input itself says.
+  std::vector<std::string> register_names_;  ///< Those of the command line.
   Capture capture_;
   std::vector<Problem> problems_;                ///< Of the snapshot.
   std::vector<image::RegionInfo> given_images_;  ///< Those of the command line.

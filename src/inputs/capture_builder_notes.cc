@@ -1,35 +1,48 @@
-// What the bytes of the trace say before they are decoded.
+// What the bytes of the trace show before they are decoded.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "capture_builder.h"
 #include "detect_itm.h"
+#include "waymark/base/plural.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/stm/nibble_order.h"
 
 namespace waymark::inputs {
 
-// A stream without any would give nothing; many probes capture SWO so.
-void CaptureBuilder::look_for_itm_sync() {
-  if (capture_.framing_ != Framing::kNone || options_.source.starts_in_sync ||
-      find_itm_sync(capture_.trace_.bytes())) {
-    return;
+// A stream without synchronisation packets would otherwise give nothing; many probes capture SWO
+// so.
+Result<void> CaptureBuilder::look_for_itm_sync() {
+  if (capture_.framing_ != Framing::kNone || options_.source.starts_in_sync) return {};
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  constexpr std::size_t kSyncSize = 6;
+  const Bytes bytes = capture_.trace_.bytes();
+  for (std::size_t at = 0; at < bytes.size(); at += kPart) {
+    WAYMARK_TRY(go_on());
+    capture_.trace_.passed(at);
+    // The next part begins before this one ends, so that no synchronisation is divided.
+    if (find_itm_sync(bytes.subspan(at, std::min(kPart + kSyncSize - 1, bytes.size() - at))))
+      return {};
   }
   options_.source.starts_in_sync = true;
-  note(fmt::format("{}: there is no synchronisation packet (SYNCENA of ITM_TCR), so the first byte "
-                   "is taken for the first of a packet.",
-                   capture_.trace_.path()),
+  note(fmt::format(
+           "{}: there is no synchronisation packet (SYNCENA of ITM_TCR), so decoding assumes "
+           "that the first byte begins a packet.",
+           capture_.trace_.path()),
        Severity::kInfo);
+  return {};
 }
 
-// Before the first packet is read: what a stream shows later does not mend what was read before.
-std::optional<bool> CaptureBuilder::look_for_nibble_order(TraceId id) {
+// Before the first packet is read: what a stream shows later cannot correct what was read before.
+Result<std::optional<bool>> CaptureBuilder::look_for_nibble_order(TraceId id) {
   const bool framed = capture_.framing_ != Framing::kNone;
-  const auto order =
-      framed ? order_in_frames(id) : stm::detect_nibble_order(capture_.trace_.bytes());
-  if (!order) return std::nullopt;
-  const bool least_first = *order == stm::NibbleOrder::kLeastFirst;
+  const auto found = framed ? order_in_frames(id)
+                            : Result<std::optional<stm::NibbleOrder>>(
+                                  stm::detect_nibble_order(capture_.trace_.bytes()));
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  const bool least_first = **found == stm::NibbleOrder::kLeastFirst;
   if (least_first) {
     const std::string of_id = framed ? fmt::format(" of trace ID 0x{:02x}", id) : std::string();
     note(fmt::format("{}: fields{} begin with the least significant nibble, as MIPI's simulator "
@@ -40,13 +53,14 @@ std::optional<bool> CaptureBuilder::look_for_nibble_order(TraceId id) {
   return least_first;
 }
 
-std::optional<stm::NibbleOrder> CaptureBuilder::order_in_frames(TraceId id) {
+Result<std::optional<stm::NibbleOrder>> CaptureBuilder::order_in_frames(TraceId id) {
   const auto options = frame_options(capture_.framing_);
   if (!options || !is_source_id(id)) return std::nullopt;
   frames::StreamSplitter splitter(*options, frames::IdSet().set(id));
   stm::OrderSearch search;
   bool found = false;
   while (const auto block = found ? std::nullopt : capture_.next_block()) {
+    WAYMARK_TRY(go_on());
     if (!splitter.feed(block->index, block->bytes)) break;
     frames::Step step{};
     do {
@@ -60,17 +74,18 @@ std::optional<stm::NibbleOrder> CaptureBuilder::order_in_frames(TraceId id) {
   return search.order();
 }
 
-void CaptureBuilder::count_id_bytes() {
+Result<void> CaptureBuilder::count_id_bytes() {
   const auto options = frame_options(capture_.framing_);
-  if (!options) return;
+  if (!options) return {};
   if (options_.known_id_bytes) {
     if (const auto known = options_.known_id_bytes(capture_.trace_, capture_.framing_)) {
       capture_.id_bytes_ = *known;
-      return;
+      return {};
     }
   }
   frames::Demux demux(*options);
   while (const auto block = capture_.next_block()) {
+    WAYMARK_TRY(go_on());
     if (!demux.feed(block->index, block->bytes)) break;
     for (frames::Step step = demux.step(); step != frames::Step::kNeedInput; step = demux.step()) {
       if (step == frames::Step::kError) demux.resync();
@@ -81,6 +96,7 @@ void CaptureBuilder::count_id_bytes() {
     }
   }
   capture_.seek(0);
+  return {};
 }
 
 void CaptureBuilder::note_lost_tail() {
@@ -93,16 +109,18 @@ void CaptureBuilder::note_lost_tail() {
   const std::size_t rest = size % options->alignment();
   if (rest == 0) return;
   if (capture_.framing_ == Framing::kDstream) {
-    note(
-        fmt::format("{}: the last record ends with {} bytes that are no multiple of {}; the last "
-                    "{} are ignored.",
-                    capture_.trace_.path(), size, options->alignment(), rest));
+    note(fmt::format(
+        "{}: the last record ends with {}, not a multiple of {}; the last {} of them {} "
+        "ignored.",
+        capture_.trace_.path(), counted(size, "byte"), options->alignment(), rest,
+        one_or(rest, "is", "are")));
     return;
   }
   note(
-      fmt::format("{}: {} bytes are no multiple of {}; the last {} are ignored. If the trace has "
+      fmt::format("{}: {}, not a multiple of {}; the last {} of them {} ignored. If the trace has "
                   "no frames, use --framing none.",
-                  capture_.trace_.path(), size, options->alignment(), rest));
+                  capture_.trace_.path(), counted(size, "byte"), options->alignment(), rest,
+                  one_or(rest, "is", "are")));
 }
 
 void CaptureBuilder::note_ids_without_source() {
@@ -114,18 +132,18 @@ void CaptureBuilder::note_ids_without_source() {
     ids.push_back(id);
     bytes += capture_.id_bytes_[id];
   }
-  constexpr std::size_t kMaxNotes = 8;  // A system with more sources is rarer than damage.
+  constexpr std::size_t kMaxNotes = 8;  // Damage is more frequent than systems with more sources.
   if (ids.size() > kMaxNotes) {
     note(
-        fmt::format("{} trace IDs from 0x{:02x} to 0x{:02x} have {} bytes together but no source "
-                    "that can be decoded; so many mean that part of the trace is damaged or was "
+        fmt::format("{} trace IDs from 0x{:02x} to 0x{:02x} have {} in total but no source that "
+                    "can be decoded. So many IDs mean that part of the trace is damaged or was "
                     "never written.",
-                    ids.size(), ids.front(), ids.back(), bytes));
+                    ids.size(), ids.front(), ids.back(), counted(bytes, "byte")));
     return;
   }
   for (const TraceId id : ids) {
-    note(fmt::format("Trace ID 0x{:02x} has {} bytes but no source that can be decoded; {}.", id,
-                     capture_.id_bytes_[id],
+    note(fmt::format("Trace ID 0x{:02x} has {} but no source that can be decoded; {}.", id,
+                     counted(capture_.id_bytes_[id], "byte"),
                      capture_.snapshot_ == nullptr
                          ? "see --id"
                          : "a device ini file with this ID in its TRACEIDR register is needed"));

@@ -1,16 +1,13 @@
-// Raw trace, of which the command line says how it was made.
+// Raw trace: the command line says how it was made.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "capture_builder.h"
+#include "waymark/base/nearest.h"
 
 namespace waymark::inputs {
 namespace {
-
-/// Where a user finds the registers of a trace unit.
-constexpr std::string_view kWhereRegisters =
-    "on Linux they stand in /sys/bus/coresight/devices/etm0/mgmt/";
 
 std::optional<Framing> framing_of(InputKind kind) {
   switch (kind) {
@@ -37,61 +34,84 @@ std::optional<unsigned> id_bit(std::string_view register_name) {
   return std::nullopt;
 }
 
+/// " --reg NAME=VALUE" for each register that is needed and not there.
+std::string missing_registers(const ProtocolRow& row, const RegisterReader& registers,
+                              bool decode) {
+  std::string missing;
+  for (const RegisterRule& rule : row.registers) {
+    // The frames contain the ID of a source.
+    if (id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name)) continue;
+    missing += fmt::format(" --reg {}=VALUE", rule.name);
+  }
+  return missing;
+}
+
 }  // namespace
 
 Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
   switch (detection.kind) {
     case InputKind::kPerfData:
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("{} is a perf.data file, which cannot be read yet; give the snapshot "
-                              "or the raw trace instead.",
-                              path_));
+                  fmt::format("{} is a perf.data file, which cannot be read yet. Decode it with "
+                              "`perf script -i {} --itrace=i1i`, or give the content of the trace "
+                              "buffer (/dev/tmc_etr0) as INPUT.",
+                              name_, path_));
     case InputKind::kElf:
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{} is a program image and no trace; give the trace as INPUT and "
-                              "the image as --image ADDRESS=FILE.",
-                              path_));
-    case InputKind::kTraceScript:
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{0} is a trace script; run `waymark assemble {0} -o DIR` and give "
-                              "DIR.",
-                              path_));
-    case InputKind::kPtmStream:
-      if (!options_.protocol.empty()) break;
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("{}: this is a PTM stream by its looks, but raw trace does not say how "
-                      "it was made; add --protocol ptm and --reg ETMIDR=VALUE --reg "
-                      "ETMCR=VALUE --reg ETMCCER=VALUE.",
-                      path_));
+          fmt::format("{} is a program (an ELF file), not trace; give the trace as INPUT and "
+                      "the program as --elf FILE.",
+                      name_));
+    case InputKind::kTraceScript:
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} is a trace script; run `waymark assemble FILE -o DIR` and give DIR.",
+                      name_));
     default:
       break;
   }
-  WAYMARK_TRY(open_trace(path_));
+  WAYMARK_TRY(set_trace(std::move(capture_.trace_)));
   const auto framing = options_.framing ? options_.framing : framing_of(detection.kind);
   if (!framing) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} {} Say how it is framed with --framing mem, fsync, hsync, dstream "
-                            "or none.",
-                            path_.empty() ? std::string("INPUT:") : path_ + ":", detection.why));
+                fmt::format("{}: {} State the framing with --framing mem, fsync, hsync, dstream or "
+                            "none.",
+                            name_.empty() ? "INPUT" : name_, detection.why));
   }
   capture_.framing_ = *framing;
   return {};
 }
 
-Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row) const {
-  std::string missing;
-  for (const RegisterRule& rule : row.registers) {
-    // The ID of framed sources stands in the frames.
-    if (!rule.mandatory || id_bit(rule.name)) continue;
-    const bool given = std::ranges::any_of(
-        options_.registers, [&](const auto& value) { return value.first == rule.name; });
-    if (!given) missing += fmt::format(" --reg {}=VALUE", rule.name);
-  }
+Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
+                                                 const RegisterReader& registers) const {
+  const std::string missing = missing_registers(row, registers, options_.source.decode);
   if (missing.empty()) return {};
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace does not say how it was made; add{} ({}).", path_, missing,
-                          kWhereRegisters));
+              fmt::format("{}: raw trace does not say how it was made; add{} ({}).", name_, missing,
+                          row.where_registers));
+}
+
+/// The protocol is not known, or what it looks like needs registers.
+std::unexpected<Error> CaptureBuilder::no_protocol() const {
+  std::string_view protocol;
+  if (capture_.kind_ == InputKind::kPtmStream) protocol = "ptm";
+  if (capture_.kind_ == InputKind::kEtmv4Stream) protocol = "etmv4";
+  std::string advice;
+  const ProtocolRow& row = *protocol_by_name(protocol.empty() ? "etmv4" : protocol);
+  const std::string registers = missing_registers(
+      row, [](std::string_view /*name*/) { return std::nullopt; }, options_.source.decode);
+  if (protocol.empty()) {
+    advice = fmt::format(
+        "add --protocol etmv4, ete, ptm, etmv3, stm or itm, and the registers of "
+        "the trace unit, for etmv4{} ({})",
+        registers, row.where_registers);
+  } else {
+    advice = fmt::format("it looks like {}; add --protocol {}{}{} ({})",
+                         protocol == "ptm" ? "a PTM stream" : "an ETMv4 or ETE stream", protocol,
+                         protocol == "ptm" ? "" : " (or ete)", registers, row.where_registers);
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: raw trace does not say how it was made: {}.", name_, advice));
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {
@@ -100,23 +120,25 @@ Result<void> CaptureBuilder::add_raw_sources() {
   } else if (options_.protocol.empty() && capture_.kind_ == InputKind::kStmStream) {
     options_.protocol = "stm";
   }
-  if (options_.protocol.empty()) {
-    return fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format(
-            "{}: raw trace does not say how it was made; add --protocol itm or stm, or "
-            "--protocol etmv4 (or ete) and --reg TRCCONFIGR=VALUE --reg TRCIDR0=VALUE --reg "
-            "TRCIDR2=VALUE ({}).",
-            path_, kWhereRegisters));
-  }
+  if (options_.protocol.empty()) return no_protocol();
   const ProtocolRow* row = protocol_by_name(options_.protocol);
   if (row == nullptr || row->make == nullptr) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: no decoder for the protocol \"{}\"; use --protocol etmv4, ete, "
-                            "ptm, etmv3, stm, itm or etmv4d.",
-                            path_, options_.protocol));
+    constexpr std::string_view kNames[] = {"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"};
+    const auto meant = nearest(options_.protocol, kNames);
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("--protocol {}: there is no decoder for this protocol; {}", options_.protocol,
+                    meant ? fmt::format("did you mean {}?", *meant)
+                          : fmt::format("use {}.", fmt::join(kNames, ", "))));
   }
-  WAYMARK_TRY(check_raw_registers(*row));
+  WAYMARK_TRY(check_register_names({std::string(row->type)}));
+  const auto given = [&](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto found =
+        std::ranges::find(options_.registers, name, &std::pair<std::string, std::uint32_t>::first);
+    if (found == options_.registers.end()) return std::nullopt;
+    return found->second;
+  };
+  WAYMARK_TRY(check_raw_registers(*row, given));
   const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
   const auto core = isa::core_by_name(core_name);
   if (!core) return std::unexpected(core.error());
@@ -131,20 +153,15 @@ Result<void> CaptureBuilder::add_raw_sources() {
   }
   if (ids.empty()) {
     return fail(ErrorCode::kBadData,
-                fmt::format("{}: no frame names a trace ID; perhaps --framing {} is wrong.", path_,
+                fmt::format("{}: no frame names a trace ID; perhaps --framing {} is wrong.", name_,
                             framing_name(capture_.framing_)));
   }
   for (const TraceId id : ids) {
     const auto registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
-      const auto found = std::ranges::find(options_.registers, name,
-                                           &std::pair<std::string, std::uint32_t>::first);
-      const bool given = found != options_.registers.end();
-      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone) {
-        const std::uint32_t others = given ? found->second & ~(0x7FU << *bit) : 0;
-        return others | std::uint32_t{id} << *bit;
-      }
-      if (!given) return std::nullopt;
-      return found->second;
+      const auto value = given(name);
+      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone)
+        return (value.value_or(0) & ~(0x7FU << *bit)) | std::uint32_t{id} << *bit;
+      return value;
     };
     // The instruction stream has an even ID then, and the data stream the next one.
     const bool data = row->protocol == Protocol::kEtmV4 && id % 2 == 1 && traces_data(registers) &&

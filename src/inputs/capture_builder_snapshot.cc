@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "capture_builder.h"
+#include "waymark/image/address_text.h"
 #include "waymark/inputs/detect.h"
 
 namespace waymark::inputs {
@@ -40,7 +41,7 @@ Result<void> CaptureBuilder::read_snapshot_input() {
   WAYMARK_TRY(choose_buffer());
   capture_.framing_ =
       options_.framing.value_or(framing_of(buffer_format(capture_.buffer_->format)));
-  WAYMARK_TRY(open_trace(capture_.snapshot_->path_of(capture_.buffer_->file)));
+  WAYMARK_TRY(set_trace(MappedFile::open(capture_.snapshot_->path_of(capture_.buffer_->file))));
   if (!options_.framing && !options_.source.reference_quirks) look_for_dstream();
   return {};
 }
@@ -86,6 +87,11 @@ Result<void> CaptureBuilder::choose_buffer() {
 
 Result<void> CaptureBuilder::add_snapshot_sources() {
   const TraceBuffer& buffer = *capture_.buffer_;
+  std::vector<std::string> types;
+  for (const TraceSource& source : buffer.sources) {
+    if (std::ranges::find(types, source.type) == types.end()) types.push_back(source.type);
+  }
+  if (!types.empty()) WAYMARK_TRY(check_register_names(types));
   for (const TraceSource& source : buffer.sources) {
     add_snapshot_source(source);
     if (!capture_.tree_->formatted() && !capture_.sources_.empty()) break;
@@ -100,7 +106,7 @@ Result<void> CaptureBuilder::add_snapshot_sources() {
   return fail(ErrorCode::kUnsupported, with_obstacles(std::move(detail)));
 }
 
-// With data trace on, an ETMv4 has a second stream, under the next trace ID.  No snapshot names it.
+// With data trace on, an ETMv4 has a second stream, with the next trace ID.  No snapshot names it.
 void CaptureBuilder::add_data_stream(const TraceSource& source) {
   const ProtocolRow* row = protocol_by_type(source.type);
   if (row == nullptr || row->protocol != Protocol::kEtmV4 || !capture_.tree_->formatted() ||
@@ -166,9 +172,11 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
   }
   const RegisterReader registers = registers_of(device);
   for (const RegisterRule& rule : row->registers) {
-    if (!rule.mandatory || registers(rule.name)) continue;
-    skip(fmt::format("{}: [regs] has no {}; add it there, or add --reg {}=VALUE.", file, rule.name,
-                     rule.name));
+    if (!rule.needed(registers, options_.source.decode) || registers(rule.name)) continue;
+    const std::string where =
+        row->where_registers.empty() ? std::string() : fmt::format(" ({})", row->where_registers);
+    skip(fmt::format("{}: [regs] has no {}; add it there, or add --reg {}=VALUE{}.", file,
+                     rule.name, rule.name, where));
     return;
   }
   const auto attached =
@@ -198,10 +206,10 @@ void CaptureBuilder::add_dumps(const Device& core, CaptureSource& source) {
     const bool conflict = added.error().code == ErrorCode::kConflict;
     const image::RegionInfo* given = given_image_at(dump);
     if (conflict && given != nullptr) {
-      note(
-          fmt::format("{}: The memory dump {} is left out: it overlaps {} at 0x{:x}..0x{:x} of "
-                      "--image.",
-                      place, path, given->name, given->first, given->last));
+      note(fmt::format(
+          "{}: The memory dump {} is left out: it overlaps {} at {}, given on the "
+          "command line.",
+          place, path, given->name, image::address_range_text({given->first, given->last})));
       continue;
     }
     const Problem* known = problem_of_dump(core, dump);
@@ -212,7 +220,7 @@ void CaptureBuilder::add_dumps(const Device& core, CaptureSource& source) {
   }
 }
 
-// What is wrong with a dump is said once, in the words of the reader of the snapshot.
+// A problem of a dump is reported once, in the words of the reader of the snapshot.
 const Problem* CaptureBuilder::problem_of_dump(const Device& core, const Dump& dump) const {
   const std::string file = capture_.snapshot_->path_of(core.file);
   const std::string path = capture_.snapshot_->path_of(dump.file);

@@ -27,7 +27,8 @@ constexpr std::size_t kAsyncZeros = 11;  // Then 0x80; etmv4-ete.md 2.2.
 
 // Real captures of up to six sources have at most one ID byte a frame, no reserved IDs and at least
 // one ID byte every eight frames; unframed streams and other files have 20 and more different IDs.
-constexpr std::size_t kMinFrames = 8;
+constexpr std::size_t kMinFrames = 16;
+constexpr std::size_t kMinFramesPerSource = 4;
 constexpr std::size_t kMaxFramesPerId = 32;
 constexpr std::size_t kTopIds = 8;
 constexpr double kMinTopShare = 0.98;
@@ -125,9 +126,13 @@ struct FrameFacts {
   double top_share = 0;
 
   [[nodiscard]] bool plausible() const {
-    return frames >= kMinFrames && sources != 0 && id_bytes * kMaxFramesPerId >= frames &&
-           top_share >= kMinTopShare &&
+    return frames >= kMinFrames && frames >= kMinFramesPerSource * sources && sources != 0 &&
+           id_bytes * kMaxFramesPerId >= frames && top_share >= kMinTopShare &&
            static_cast<double>(reserved) <= kMaxReservedShare * static_cast<double>(id_bytes);
+  }
+  /// Too few to tell, and nothing speaks against them.
+  [[nodiscard]] bool possible() const {
+    return frames < kMinFrames && sources != 0 && reserved == 0;
   }
 };
 
@@ -266,26 +271,26 @@ Detection detect_trace(Bytes content) {
                          facts.barriers == 1 ? "" : "s");
     return {InputKind::kAlignedFrames, why + '.'};
   }
-  if (async.plausible()) {
+  // In a short piece of frames, a synchronisation looks as it does without frames.
+  const bool in_doubt = facts.possible() || sync_facts(content).syncs != 0;
+  if (async.plausible() && !in_doubt) {
     return {
         InputKind::kEtmv4Stream,
         fmt::format("Offset {} holds the alignment synchronisation of an ETMv4 or ETE stream, and "
                     "the ID bytes of CoreSight frames are missing.",
                     async.first.value_or(0))};
   }
-  if (ptm.good > 1 && ptm.plausible()) {
+  if (ptm.good > 1 && ptm.plausible() && !in_doubt) {
     return {InputKind::kPtmStream,
             fmt::format("Offset {} holds the alignment synchronisation of a PTM stream, and the ID "
                         "bytes of CoreSight frames are missing.",
                         ptm.first.value_or(0))};
   }
   if (itm.plausible()) return {InputKind::kItmStream, itm_sentence(itm)};
-  return {
-      InputKind::kUnknown,
-      "It is no perf.data, ELF or trace script, its bytes are not plausible as CoreSight frames, "
-      "no ETMv4 or PTM alignment synchronisation is in it, and as ITM packets it makes no sense; "
-      "state the format, or give the folder of "
-      "a snapshot."};
+  return {InputKind::kUnknown,
+          "It is not a perf.data, ELF or trace script file, and its bytes do not clearly show "
+          "CoreSight "
+          "frames or one stream of a known protocol; a longer capture may."};
 }
 
 }  // namespace
@@ -347,28 +352,33 @@ Detection detect(Bytes content) {
   return detect_trace(content);
 }
 
+Detection detect(const MappedFile& file) {
+  std::error_code error;
+  const fs::path place(file.path());
+  if (place.filename() == "snapshot.ini")
+    return {InputKind::kSnapshotIni, "It is the snapshot.ini of a snapshot folder."};
+  Detection found = detect(file.bytes());
+  if (found.kind == InputKind::kUnknown && place.extension() == ".ini" &&
+      fs::exists(place.parent_path() / "snapshot.ini", error)) {
+    found.why = "It is an ini file of a snapshot; give the folder that contains it.";
+  }
+  return found;
+}
+
 Result<Detection> detect(const std::string& path) {
   std::error_code error;
   const fs::path place(path);
   if (fs::is_directory(place, error)) {
     if (fs::exists(place / "snapshot.ini", error))
-      return Detection{InputKind::kSnapshotFolder, "The folder holds a snapshot.ini."};
-    return fail(
-        ErrorCode::kNotFound,
-        fmt::format("The folder {} has no snapshot.ini, so that it is not a snapshot; give a "
-                    "snapshot or a capture file.",
-                    path));
+      return Detection{InputKind::kSnapshotFolder, "The folder contains a snapshot.ini."};
+    return fail(ErrorCode::kNotFound,
+                fmt::format("The folder {} is not a snapshot, because it has no snapshot.ini; give "
+                            "a snapshot or a capture file.",
+                            path));
   }
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return std::unexpected(file.error());
-  if (place.filename() == "snapshot.ini")
-    return Detection{InputKind::kSnapshotIni, "It is the snapshot.ini of a snapshot folder."};
-  Detection found = detect(file->bytes());
-  if (found.kind == InputKind::kUnknown && place.extension() == ".ini" &&
-      fs::exists(place.parent_path() / "snapshot.ini", error)) {
-    found.why = "It is an ini file of a snapshot; give the folder in which it lies.";
-  }
-  return found;
+  return detect(*file);
 }
 
 }  // namespace waymark::inputs

@@ -16,6 +16,8 @@ constexpr std::size_t kSyncZeros = 5;
 /// Software uses few ports and sizes, and few kinds of hardware packets are on at a time.
 constexpr std::size_t kCommonHeaders = 8;
 constexpr std::size_t kMinPackets = 16;
+/// Without a synchronisation: part of another stream may have some good packets by chance.
+constexpr std::size_t kMinUnsyncedPackets = 40;
 constexpr std::size_t kManyPackets = 64;
 
 }  // namespace
@@ -75,7 +77,9 @@ bool ItmFacts::certain() const {
 bool ItmFacts::clean() const { return sync && bad == 0 && odd_syncs == 0 && plausible(); }
 
 bool ItmFacts::plausible() const {
-  if (packets < kMinPackets || bad * 50 > packets || one_value || data * 8 < packets) return false;
+  if (packets < (sync ? kMinPackets : kMinUnsyncedPackets) || bad * 50 > packets || one_value ||
+      data * 8 < packets)
+    return false;
   if (odd_syncs * 50 > packets) return false;
   // Noise has a bad packet among every fifteen or so.
   return sync ? read * 4 >= size : common * 20 >= data * 19;

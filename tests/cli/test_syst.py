@@ -166,12 +166,10 @@ def test_text_is_not_taken_for_trace(run, options):
     assert result.err
 
 
-def test_trace_on_standard_input_is_refused_or_read_as_from_a_file(run, inputs):
-    result = run('syst', '-', stdin=ALL, expect=(0, 3))
-    if result.code == 0:
-        assert result.out == run('syst', 'all.stp').out
-    else:
-        result.empty().one_sentence('trace')
+@pytest.mark.parametrize('options', [[], ['--as', 'trace'], ['--protocol', 'stm', '--framing', 'none']])
+def test_trace_on_standard_input_is_read_as_from_a_file(run, inputs, options):
+    result = run('syst', '-', *options, stdin=ALL).one_sentence('temporary file')
+    assert result.out == run('syst', 'all.stp').out
     run('syst', '-', '--as', 'lines', stdin=ALL, expect=1).says('no SyS-T message')
 
 

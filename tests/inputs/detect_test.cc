@@ -85,6 +85,28 @@ TEST(Detect, blank_frames_and_barriers_between_aligned_frames) {
 
 TEST(Detect, too_few_frames_are_not_guessed) { EXPECT_EQ(kind_of(frames(4)), InputKind::kUnknown); }
 
+TEST(Detect, synchronisation_in_a_short_piece_of_frames_decides_nothing) {
+  // Frames of ID 0x16 with the start of an ETMv4 stream.
+  Data data{0x2D};
+  append(data, kAsync);
+  data.push_back(0x80);
+  EXPECT_EQ(kind_of(data), InputKind::kUnknown);
+  // The same after frame syncs, too few of which are there.
+  Data synced = kSync;
+  append(synced, data);
+  append(synced, kSync);
+  EXPECT_EQ(kind_of(synced), InputKind::kUnknown);
+  // Without the ID byte, it is a stream.
+  EXPECT_EQ(kind_of(Data(data.begin() + 1, data.end())), InputKind::kEtmv4Stream);
+}
+
+TEST(Detect, many_sources_in_few_frames_are_not_guessed) {
+  Data data;
+  for (std::uint8_t i = 0; i < 24; ++i)
+    append(data, frame(static_cast<std::uint8_t>(0x10 + i % 8), i));
+  EXPECT_EQ(kind_of(data), InputKind::kUnknown);
+}
+
 TEST(Detect, frames_of_which_the_last_was_cut) {
   Data data = frames(64);
   data.pop_back();

@@ -7,6 +7,7 @@
 #include "decode_parallel.h"
 #include "decode_sink.h"
 #include "exit_code.h"
+#include "hints.h"
 #include "message_stage.h"
 #include "option_values.h"
 #include "record_options.h"
@@ -124,13 +125,9 @@ struct DecodeOptions : RecordOptions {
 int finish(inputs::Capture& capture, Output& output, const DecodeOptions& options, int code,
            bool executed) {
   if (code == kOk && !executed) {
-    code = complain(
-        fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
-                    any_sync_point(capture)
-                        ? "no address follows the synchronisation points."
-                        : "no synchronisation point was found. See `waymark info` for what is "
-                          "in the trace."),
-        kDamaged);
+    code = complain(fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
+                                nothing_decoded_reason(capture)),
+                    kDamaged);
   }
   return finish_records(capture, output, options, code);
 }

@@ -2,21 +2,29 @@
 
 #include <fmt/format.h>
 
-#include "waymark/inputs/ini.h"
+#include <filesystem>
+#include <system_error>
+
+#include "waymark/base/number.h"
 
 namespace waymark::cli {
 
-Result<image::ElfFile> open_elf_argument(const std::string& argument) {
+Result<inputs::ProgramFile> parse_elf_argument(const std::string& argument) {
   const std::size_t at = argument.rfind('@');
-  if (at == std::string::npos) return image::ElfFile::open(argument);
-  const std::string text = argument.substr(at + 1);
-  const auto bias = inputs::ini_number(text);
-  if (!bias || text.empty()) {
-    return fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("'{}' is not of the form FILE@ADDRESS, such as a.out@0xaaaa0000.", argument));
-  }
-  return image::ElfFile::open(argument.substr(0, at), *bias);
+  if (at == std::string::npos) return inputs::ProgramFile{argument};
+  if (const auto bias = parse_number(std::string_view(argument).substr(at + 1)); bias && at != 0)
+    return inputs::ProgramFile{argument.substr(0, at), *bias};
+  std::error_code error;
+  if (std::filesystem::exists(argument, error)) return inputs::ProgramFile{argument};
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("'{}' is not of the form FILE@ADDRESS, such as a.out@0xaaaa0000.", argument));
+}
+
+Result<image::ElfFile> open_elf_argument(const std::string& argument) {
+  const auto program = parse_elf_argument(argument);
+  if (!program) return std::unexpected(program.error());
+  return image::ElfFile::open(program->path, program->bias);
 }
 
 etm4x::SymbolResolver symbol_resolver(const std::vector<image::ElfFile>& files) {

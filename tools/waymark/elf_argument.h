@@ -6,10 +6,14 @@
 
 #include "waymark/etm4x/plan.h"
 #include "waymark/image/elf_file.h"
+#include "waymark/inputs/capture.h"
 
 namespace waymark::cli {
 
-/// Errors as of image::ElfFile::open(); kInvalidArgument: no address after the @.
+/// The file, and what its addresses are moved by.  kInvalidArgument: no address after the @.
+Result<inputs::ProgramFile> parse_elf_argument(const std::string& argument);
+
+/// Errors as those of parse_elf_argument() and image::ElfFile::open().
 Result<image::ElfFile> open_elf_argument(const std::string& argument);
 
 /// Looks in all files in turn; they must outlive the resolver.

@@ -82,6 +82,12 @@ void write_report(TextBuffer& out, const index::Header& header, const index::Bui
 }
 
 int run(const IndexOptions& options) {
+  if (options.output.empty() && inputs::is_stream(options.input.path)) {
+    return complain(fmt::format("{} has no index next to it, because it can be read only once; "
+                                "name the index with -o FILE, or save the capture to a file.",
+                                inputs::input_name(options.input.path)),
+                    kUsage);
+  }
   auto capture = open_capture(options.input, {.decode = false}, true, uncounted(options.input));
   if (!capture) return capture.error();
   const std::string path =

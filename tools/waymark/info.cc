@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
+#include "hints.h"
 #include "index_access.h"
 #include "input_options.h"
 #include "run.h"
 #include "waymark/base/escape.h"
+#include "waymark/base/plural.h"
 #include "waymark/outputs/json.h"
 
 namespace waymark::cli {
@@ -21,6 +24,7 @@ struct InfoOptions {
   std::string index;
   Format format = Format::kText;
   std::string output;
+  bool all_ids = false;
 };
 
 /// A capture and what was counted in it.
@@ -28,6 +32,7 @@ struct Contents {
   const inputs::Capture& capture;
   std::map<TraceId, SourceStatistics> counts{};
   std::string index{};  ///< Where the counts come from; empty: the trace was read.
+  bool all_ids = false;
 
   [[nodiscard]] const SourceStatistics& of(const inputs::CaptureSource& source) const {
     return counts.at(source.id);
@@ -82,32 +87,37 @@ std::string_view protocol_words(Protocol protocol) {
 }
 
 std::string protocol_text(const inputs::CaptureSource& source) {
-  return fmt::format("{} {}", protocol_words(source.source->protocol()), source.version);
+  const std::string_view words = protocol_words(source.source->protocol());
+  return source.version.empty() ? std::string(words) : fmt::format("{} {}", words, source.version);
 }
 
-std::string_view where_sync_is_set(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kItm:
-      return "set SYNCENA of ITM_TCR and SYNCTAP of DWT_CTRL), or decode from the first byte "
-             "(--assume-sync";
-    case Protocol::kStm:
-      return "STMSYNCR, and SYNCEN of STMTCSR";
-    default:
-      return "TRCSYNCPR";
-  }
-}
+/// With more sources than this, those that look like damage are summed up.
+constexpr std::size_t kManySources = 16;
 
-std::string_view why_packets_are_bad(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kItm:
-      return "bytes were lost or changed; if this is SWO, is the speed of the probe that of the "
-             "target?";
-    case Protocol::kStm:
-      return "bytes were lost or changed.";
-    default:
-      return "the trace is damaged, or TRCIDR0, TRCIDR2 and TRCCONFIGR are not those of this trace "
-             "unit.";
+/// Sources in a row of their own, and the others together.
+struct Listed {
+  std::vector<const inputs::CaptureSource*> sources{};
+  std::size_t others = 0;
+  std::uint64_t other_bytes = 0;
+};
+
+/// Where many IDs are in the frames, those count that synchronise or have one byte in a hundred.
+Listed listed_sources(const Contents& contents) {
+  Listed listed;
+  const std::vector<inputs::CaptureSource>& sources = contents.capture.sources();
+  std::uint64_t total = 0;
+  for (const inputs::CaptureSource& source : sources) total += contents.of(source).total_bytes;
+  for (const inputs::CaptureSource& source : sources) {
+    const SourceStatistics& counts = contents.of(source);
+    if (contents.all_ids || sources.size() <= kManySources || counts.sync_points != 0 ||
+        counts.total_bytes * 100 >= total) {
+      listed.sources.push_back(&source);
+    } else {
+      ++listed.others;
+      listed.other_bytes += counts.total_bytes;
+    }
   }
+  return listed;
 }
 
 /// What the counts and the notes say against the capture, as whole sentences.
@@ -117,34 +127,41 @@ std::vector<std::string> find_doubts(const Contents& contents) {
   for (const inputs::Note& note : capture.notes()) {
     if (note.severity != Severity::kInfo) doubts.push_back(note.text);
   }
-  for (const inputs::CaptureSource& source : capture.sources()) {
-    const SourceStatistics& counts = contents.of(source);
-    const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
-    const Protocol protocol = source.source->protocol();
+  const Listed listed = listed_sources(contents);
+  for (const inputs::CaptureSource* source : listed.sources) {
+    const SourceStatistics& counts = contents.of(*source);
+    const auto name = fmt::format("Trace ID 0x{:02x}", source->id);
+    const Protocol protocol = source->source->protocol();
+    const std::uint64_t bad = std::uint64_t{counts.bad_headers} + counts.bad_sequences;
     if (counts.total_bytes == 0) {
       doubts.push_back(
           fmt::format("{} has no bytes in the trace: the source was idle or off.", name));
-    } else if (counts.sync_points == 0 && !source.starts_in_sync) {
-      doubts.push_back(fmt::format(
-          "{} has {} bytes but no synchronisation point, so none of it can be decoded: capture "
-          "more, or make the trace unit synchronise more often ({}).",
-          name, counts.total_bytes, where_sync_is_set(protocol)));
+    } else if (counts.sync_points == 0 && !source->starts_in_sync) {
+      doubts.push_back(
+          fmt::format("{} has {} but no synchronisation point, so none of it can be decoded: {}.",
+                      name, counted(counts.total_bytes, "byte"), sync_remedy(protocol)));
     } else if (counts.unsynced_bytes * 2 > counts.total_bytes) {
-      doubts.push_back(fmt::format("{}: {} of {} bytes lie before the first synchronisation point.",
-                                   name, counts.unsynced_bytes, counts.total_bytes));
+      doubts.push_back(fmt::format("{}: {} of {} are before the first synchronisation point.", name,
+                                   counts.unsynced_bytes, counted(counts.total_bytes, "byte")));
     }
-    if (counts.bad_headers + counts.bad_sequences != 0) {
-      doubts.push_back(fmt::format("{}: {} bad packets: {}", name,
-                                   counts.bad_headers + counts.bad_sequences,
-                                   why_packets_are_bad(protocol)));
+    if (bad != 0) {
+      doubts.push_back(fmt::format("{}: {}: {}.", name, counted(bad, "bad packet"),
+                                   bad_packet_reason(capture, protocol)));
     }
+  }
+  if (listed.others != 0) {
+    doubts.push_back(fmt::format(
+        "{} more trace IDs have {} in total and no synchronisation point. So many IDs mean that "
+        "part of the trace is damaged, or that --framing {} is wrong.",
+        listed.others, counted(listed.other_bytes, "byte"),
+        inputs::framing_name(capture.framing())));
   }
   const bool needs_image =
       std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image);
   if (needs_image && capture.image().regions().empty()) {
     doubts.emplace_back(
-        "There is no program image: packets can be listed, but no instructions decoded. Add "
-        "--image ADDRESS=FILE.");
+        "There is no program image: packets can be listed, but no instructions decoded. Add --elf "
+        "FILE, or --image ADDRESS=FILE.");
   }
   return doubts;
 }
@@ -154,9 +171,21 @@ std::string_view trace_name(const inputs::Capture& capture) {
                                      : std::string_view(capture.trace().path());
 }
 
+constexpr std::string_view kRow = "  {:<5} {:<12} {:<10} {:<24} {:>12} {:>10} {:>6} {:>10}\n";
+
+void write_source(TextBuffer& out, const Contents& contents, const inputs::CaptureSource& source) {
+  const SourceStatistics& counts = contents.of(source);
+  const std::string core =
+      source.core.empty() ? source.core_type : fmt::format("{} {}", source.core, source.core_type);
+  out.put(fmt::format(kRow, fmt::format("0x{:02x}", source.id), escaped(source.device),
+                      protocol_text(source), escaped(core), counts.total_bytes, counts.packets,
+                      counts.sync_points, counts.unsynced_bytes));
+}
+
 void write_text(TextBuffer& out, const std::string& path, const Contents& contents) {
   const inputs::Capture& capture = contents.capture;
-  out.put(fmt::format("input     {} ({})\n", escaped(path), inputs::input_kind_name(capture.kind())));
+  out.put(fmt::format("input     {} ({})\n", escaped(inputs::input_name(path)),
+                      inputs::input_kind_name(capture.kind())));
   if (const inputs::Snapshot* snapshot = capture.snapshot()) {
     if (!snapshot->description.empty()) {
       out.put(fmt::format("          {}\n", escaped(snapshot->description)));
@@ -166,22 +195,18 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
                           &buffer == capture.buffer() ? " <- this one" : ""));
     }
   }
-  out.put(fmt::format("trace     {}, {} bytes, {}\n", escaped(capture.trace().path()),
-                      capture.trace().size(), framing_words(capture.framing())));
+  out.put(fmt::format("trace     {}, {}, {}\n", escaped(capture.trace().path()),
+                      counted(capture.trace().size(), "byte"), framing_words(capture.framing())));
   if (!contents.index.empty()) out.put(fmt::format("index     {}\n", escaped(contents.index)));
 
   out.put("\nsources\n");
-  constexpr std::string_view kRow = "  {:<5} {:<12} {:<10} {:<24} {:>12} {:>10} {:>6} {:>10}\n";
   out.put(fmt::format(kRow, "id", "device", "protocol", "core", "bytes", "packets", "syncs",
                       "unsynced"));
-  for (const inputs::CaptureSource& source : capture.sources()) {
-    const SourceStatistics& counts = contents.of(source);
-    const std::string core = source.core.empty()
-                                 ? source.core_type
-                                 : fmt::format("{} {}", source.core, source.core_type);
-    out.put(fmt::format(kRow, fmt::format("0x{:02x}", source.id), escaped(source.device),
-                        protocol_text(source), escaped(core), counts.total_bytes, counts.packets,
-                        counts.sync_points, counts.unsynced_bytes));
+  const Listed listed = listed_sources(contents);
+  for (const inputs::CaptureSource* source : listed.sources) write_source(out, contents, *source);
+  if (listed.others != 0) {
+    out.put(fmt::format("  and {} more IDs with {} in total (--all-ids lists them)\n",
+                        listed.others, counted(listed.other_bytes, "byte")));
   }
 
   out.put("\nimage\n");
@@ -203,55 +228,82 @@ void put_text(TextBuffer& out, std::string_view name, std::string_view value) {
   outputs::write_json_string(out, value);
 }
 
+/// Calls `put` for each of `items`, with commas between.
+template <class Items, class Put>
+void put_list(TextBuffer& out, std::string_view name, const Items& items, Put&& put) {
+  out.put(fmt::format(",\"{}\":[", name));
+  std::string_view comma;
+  for (const auto& item : items) {
+    out.put(comma);
+    comma = ",";
+    put(item);
+  }
+  out.put(']');
+}
+
+void write_json_source(TextBuffer& out, const Contents& contents,
+                       const inputs::CaptureSource& source) {
+  const SourceStatistics& counts = contents.of(source);
+  out.put(fmt::format(R"({{"id":{},)", source.id));
+  put_text(out, "device", source.device);
+  out.put(',');
+  put_text(out, "core", source.core);
+  out.put(',');
+  put_text(out, "core_type", source.core_type);
+  out.put(fmt::format(R"(,"protocol":"{}","version":"{}","bytes":{},"unsynced_bytes":{},)"
+                      R"("packets":{},"sync_points":{},"bad_headers":{},"bad_sequences":{}}})",
+                      protocol_words(source.source->protocol()), source.version, counts.total_bytes,
+                      counts.unsynced_bytes, counts.packets, counts.sync_points, counts.bad_headers,
+                      counts.bad_sequences));
+}
+
 /// One object on one line; docs/output-formats.md.
 void write_json(TextBuffer& out, const std::string& path, const Contents& contents) {
   const inputs::Capture& capture = contents.capture;
+  const inputs::Snapshot* snapshot = capture.snapshot();
   out.put(R"({"type":"info",)");
   put_text(out, "input", path);
   out.put(',');
   put_text(out, "kind", inputs::input_kind_name(capture.kind()));
   out.put(',');
+  put_text(out, "description", snapshot != nullptr ? snapshot->description : std::string());
+  out.put(',');
   put_text(out, "buffer", trace_name(capture));
+  put_list(out, "buffers",
+           snapshot != nullptr ? std::span<const inputs::TraceBuffer>(snapshot->buffers)
+                               : std::span<const inputs::TraceBuffer>(),
+           [&](const inputs::TraceBuffer& buffer) {
+             out.put('{');
+             put_text(out, "name", buffer.name);
+             out.put(',');
+             put_text(out, "file", buffer.file);
+             out.put('}');
+           });
   out.put(',');
   put_text(out, "trace", capture.trace().path());
-  out.put(fmt::format(R"(,"bytes":{},"framing":"{}","sources":[)", capture.trace().size(),
+  out.put(fmt::format(R"(,"bytes":{},"framing":"{}",)", capture.trace().size(),
                       inputs::framing_name(capture.framing())));
-  std::string_view comma;
-  for (const inputs::CaptureSource& source : capture.sources()) {
-    const SourceStatistics& counts = contents.of(source);
-    out.put(comma);
-    comma = ",";
-    out.put(fmt::format(R"({{"id":{},)", source.id));
-    put_text(out, "device", source.device);
-    out.put(',');
-    put_text(out, "core", source.core);
-    out.put(',');
-    put_text(out, "core_type", source.core_type);
-    out.put(fmt::format(R"(,"protocol":"{}","version":"{}","bytes":{},"unsynced_bytes":{},)"
-                        R"("packets":{},"sync_points":{},"bad_headers":{},"bad_sequences":{}}})",
-                        protocol_words(source.source->protocol()), source.version,
-                        counts.total_bytes, counts.unsynced_bytes, counts.packets,
-                        counts.sync_points, counts.bad_headers, counts.bad_sequences));
+  put_text(out, "index", contents.index);
+  put_list(out, "sources", capture.sources(),
+           [&](const inputs::CaptureSource& source) { write_json_source(out, contents, source); });
+  std::vector<TraceId> without_source;
+  for (TraceId id = 1; id < kTraceIdCount; ++id) {
+    const bool has_bytes = is_source_id(id) && capture.id_bytes()[id] != 0;
+    if (has_bytes && !contents.counts.contains(id)) without_source.push_back(id);
   }
-  out.put(R"(],"image":[)");
-  comma = {};
-  for (const image::RegionInfo& region : capture.image().regions()) {
-    out.put(comma);
-    comma = ",";
+  put_list(out, "ids_without_source", without_source, [&](TraceId id) {
+    out.put(fmt::format(R"({{"id":{},"bytes":{}}})", id, capture.id_bytes()[id]));
+  });
+  put_list(out, "image", capture.image().regions(), [&](const image::RegionInfo& region) {
     out.put(fmt::format(R"({{"first":"0x{:x}","last":"0x{:x}",)", region.first, region.last));
     put_text(out, "space", image::space_name(region.space));
     out.put(',');
     put_text(out, "file", region.name);
     out.put('}');
-  }
-  out.put(R"(],"doubts":[)");
-  comma = {};
-  for (const std::string& doubt : find_doubts(contents)) {
-    out.put(comma);
-    comma = ",";
-    outputs::write_json_string(out, doubt);
-  }
-  out.put("]}\n");
+  });
+  put_list(out, "doubts", find_doubts(contents),
+           [&](const std::string& doubt) { outputs::write_json_string(out, doubt); });
+  out.put("}\n");
 }
 
 int run(const InfoOptions& options) {
@@ -260,7 +312,7 @@ int run(const InfoOptions& options) {
   if (!capture) return capture.error();
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  Contents contents{.capture = *capture};
+  Contents contents{.capture = *capture, .all_ids = options.all_ids};
   int code = kOk;
   if (const index::Index* index = access.ready(*capture)) {
     contents.index = index->place();
@@ -289,6 +341,8 @@ void add_info(CLI::App& app, int& exit_code) {
   add_input_options(*command, options->input);
   add_index_option(*command, options->index);
   add_format_option(*command, options->format, false);
+  command->add_flag("--all-ids", options->all_ids,
+                    "List every trace ID, also those that are probably damage");
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"

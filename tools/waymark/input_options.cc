@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "elf_argument.h"
 #include "exit_code.h"
+#include "interrupt.h"
 #include "option_values.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/number.h"
@@ -20,9 +22,22 @@ std::unexpected<Error> wrong(std::string_view option, std::string_view text,
   return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
 }
 
-/// The layouts of the file as what the source reads them from: registers with the packets' names.
+/// One for the whole run: what was copied from a pipe can be opened again.
+inputs::InputOpener& opener() {
+  static inputs::InputOpener one(interrupted, [](const std::string& sentence) { note(sentence); });
+  return one;
+}
+
+/// Names of registers in the spelling of the protocols.
+std::string upper(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return result;
+}
+
+/// The layouts of the file in the form in which the source reads them.
 Result<void> read_layouts(const std::string& path,
-                          std::vector<std::pair<std::string, std::uint32_t>>& registers) {
+                          std::vector<std::pair<std::string, std::uint32_t>>& rows) {
   const auto file = MappedFile::open(path);
   if (!file) return std::unexpected(file.error());
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
@@ -32,8 +47,8 @@ Result<void> read_layouts(const std::string& path,
                 fmt::format("--data-layouts {}: {}", path, layouts.error().detail));
   for (const etmv4data::PacketType type : etmv4data::Layouts::types()) {
     if (const auto layout = layouts->find(type))
-      registers.emplace_back(etmv4data::packet_name(type),
-                             layout->fixed | std::uint32_t{layout->continued} << 8);
+      rows.emplace_back(etmv4data::packet_name(type),
+                        layout->fixed | std::uint32_t{layout->continued} << 8);
   }
   return {};
 }
@@ -41,7 +56,9 @@ Result<void> read_layouts(const std::string& path,
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
-  command.add_option("INPUT", options.path, "A snapshot folder, its snapshot.ini, or raw trace")
+  command
+      .add_option("INPUT", options.path,
+                  "A snapshot folder, its snapshot.ini, or raw trace; - for standard input")
       ->required();
   command.add_option("--buffer", options.buffer, "Trace buffer of a snapshot (default: the first)")
       ->type_name("NAME");
@@ -50,7 +67,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
                   "Only this trace ID, decimal or 0x hexadecimal; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
-  const std::string raw = "For raw trace, or to overrule a snapshot";
+  const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"}))
@@ -71,24 +88,32 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false)
       ->group(raw);
   command
+      .add_option(
+          "--elf", options.programs,
+          "A program that was traced (an ELF file), loaded ADDRESS above the addresses that "
+          "it was linked for; may be repeated")
+      ->type_name("FILE[@ADDRESS]")
+      ->allow_extra_args(false)
+      ->group(raw);
+  command
       .add_option("--image", options.images,
-                  "The file that lies at this address of target memory; may be repeated")
+                  "A file whose bytes are at this address of target memory; may be repeated")
       ->type_name("ADDRESS=FILE")
       ->allow_extra_args(false)
       ->group(raw);
   command
       .add_option("--data-layouts", options.data_layouts,
-                  "ETMv4 data trace: a file with the lengths of packets, which are not public")
+                  "ETMv4 data trace: a file with the lengths of the packets, which are not public")
       ->type_name("FILE")
       ->group(raw);
   command
       .add_flag("--assume-sync", options.assume_sync,
-                "ITM: the first byte begins a packet, whether or not the stream says so")
+                "ITM: the first byte begins a packet, even without a synchronisation packet")
       ->group(raw);
   command
       .add_option("--nibble-order", options.nibble_order,
                   "STM: most (hardware) or least (MIPI's simulator, Zephyr) significant nibble "
-                  "first; default: as the stream shows")
+                  "first (default: detected)")
       ->type_name("ORDER")
       ->check(one_of({"most", "least"}))
       ->group(raw);
@@ -126,10 +151,11 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     if (!value || equals == 0 || *value > 0xFFFFFFFF) {
       return wrong("--reg", text, "a register and 32 bits, such as TRCCONFIGR=0xC1");
     }
-    result.registers.emplace_back(text.substr(0, equals), static_cast<std::uint32_t>(*value));
+    result.registers.emplace_back(upper(std::string_view(text).substr(0, equals)),
+                                  static_cast<std::uint32_t>(*value));
   }
   if (!options.data_layouts.empty()) {
-    WAYMARK_TRY(read_layouts(options.data_layouts, result.registers));
+    WAYMARK_TRY(read_layouts(options.data_layouts, result.layouts));
   }
   for (const std::string& text : options.images) {
     const std::size_t equals = text.find('=');
@@ -139,6 +165,12 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     }
     result.images.push_back({*address, text.substr(equals + 1)});
   }
+  for (const std::string& text : options.programs) {
+    auto program = parse_elf_argument(text);
+    if (!program)
+      return fail(ErrorCode::kInvalidArgument, fmt::format("--elf: {}", program.error().detail));
+    result.programs.push_back(std::move(*program));
+  }
   return result;
 }
 
@@ -146,6 +178,12 @@ bool names_sources(const InputOptions& options) {
   std::error_code error;
   return !options.ids.empty() || std::filesystem::is_directory(options.path, error) ||
          std::filesystem::path(options.path).filename() == "snapshot.ini";
+}
+
+Result<MappedFile> open_input(const std::string& path) { return opener().open(path); }
+
+Result<MappedFile> open_input(inputs::InputStream& stream, Bytes head) {
+  return opener().open(stream, head);
 }
 
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
@@ -158,7 +196,10 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
   wanted->known_id_bytes = known_id_bytes;
   wanted->source.starts_in_sync |= options.assume_sync;
   wanted->source.least_nibble_first = least_nibble_first;
+  wanted->open_file = [](const std::string& path) { return open_input(path); };
+  wanted->stop = interrupted;
   auto capture = inputs::Capture::open(options.path, *wanted);
+  if (!capture && interrupted()) return std::unexpected(int{kInterrupted});
   if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
   if (print_notes) {
     for (const inputs::Note& found : capture->notes()) {

@@ -7,6 +7,7 @@
 
 #include "complain.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/inputs/input_file.h"
 
 namespace waymark::cli {
 
@@ -22,6 +23,7 @@ struct InputOptions {
   std::string framing;
   std::vector<std::string> registers;
   std::vector<std::string> images;
+  std::vector<std::string> programs;
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;
@@ -32,9 +34,16 @@ void add_input_options(CLI::App& command, InputOptions& options);
 /// kInvalidArgument: a value that is not of its form, with the option in `detail`.
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options);
 
-/// Whether the input says by itself, or the user by --id, which sources there are: then nothing in
-/// its frames need be counted.
+/// Whether the input itself, or the user with --id, says which sources there are.  Then nothing in
+/// its frames needs to be counted.
 bool names_sources(const InputOptions& options);
+
+/// Opens the file that INPUT names.  Standard input ("-") and pipes are copied to a temporary file
+/// first, with a note; they can be opened again.
+Result<MappedFile> open_input(const std::string& path);
+
+/// The same for a stream of which `head` was already read.
+Result<MappedFile> open_input(inputs::InputStream& stream, Bytes head);
 
 /// Opens the capture and prints its notes to standard error.  On failure prints the sentence and
 /// returns the exit code.

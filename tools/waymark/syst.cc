@@ -1,10 +1,7 @@
 // waymark syst: what software said through MIPI SyS-T.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -33,10 +30,8 @@ struct SystOptions : RecordOptions {
   bool sort = false;
 };
 
-constexpr std::string_view kTraceIsInFiles =
-    "trace is read from files only, so save it and name the file.";
-
-bool is_stdin(const SystOptions& options) { return options.input.path == "-"; }
+/// Standard input or a pipe: what is in it is shown as it comes.
+bool is_stream(const SystOptions& options) { return inputs::is_stream(options.input.path); }
 
 /// Frames to lines of output.
 class Messages final : public syst::FrameSink {
@@ -186,10 +181,18 @@ Result<Carrier> find_carrier(const SystOptions& options) {
   }
   std::error_code error;
   if (std::filesystem::is_directory(input.path, error)) return Carrier::kTrace;
-  const auto file = MappedFile::open(input.path);
-  if (!file) return std::unexpected(file.error());
+  auto file = open_input(input.path);
+  if (!file) return std::unexpected(std::move(file).error());
   const Bytes content = file->bytes();
-  if (syst::has_line_tag(content)) return Carrier::kLines;
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  for (std::size_t at = 0; at < content.size(); at += kPart) {
+    if (interrupted())
+      return fail(ErrorCode::kIo, fmt::format("Reading {} was interrupted.", input.path));
+    file->passed(at);
+    // The next part begins before this one ends, so that no tag is divided.
+    const std::size_t size = std::min(kPart + syst::kLineTag.size() - 1, content.size() - at);
+    if (syst::has_line_tag(content.subspan(at, size))) return Carrier::kLines;
+  }
   const inputs::InputKind kind = inputs::detect(content).kind;
   if (is_certain(kind) || kind == inputs::InputKind::kEmpty) return Carrier::kTrace;
   const syst::PlainFacts facts = syst::plain_facts(content);
@@ -218,58 +221,99 @@ int run_bytes(Bytes content, syst::ByteForm form, Output& output, Messages& mess
   return interrupted() ? kInterrupted : kOk;
 }
 
-/// What standard input holds if it is no SyS-T; `head`: its first bytes.  Nothing: it can be.
-std::optional<inputs::InputKind> not_for_stdin(Bytes head, std::optional<syst::ByteForm> form) {
-  if (!form || syst::has_line_tag(head)) return std::nullopt;
-  // Frames are whole in files.
+/// True: a stream that begins with `head` contains trace, not messages.
+bool looks_like_trace(Bytes head, std::optional<syst::ByteForm> form) {
+  if (!form || syst::has_line_tag(head)) return false;
+  // The last frame may be incomplete.
   constexpr std::size_t kFrame = 16;
   const inputs::InputKind kind = inputs::detect(head.first(head.size() / kFrame * kFrame)).kind;
   const bool is_other = kind != inputs::InputKind::kUnknown && kind != inputs::InputKind::kEmpty;
-  return is_certain(kind) || (is_other && form == syst::ByteForm::kLines) ? std::optional(kind)
-                                                                          : std::nullopt;
+  return is_certain(kind) || (is_other && form == syst::ByteForm::kLines);
 }
 
-int refuse_stdin(inputs::InputKind kind) {
-  return complain(fmt::format("Standard input looks like this: {}; {} --as lines or --as plain "
-                              "takes it as messages.",
-                              inputs::input_kind_name(kind), kTraceIsInFiles),
-                  kInput);
+/// The beginning of a stream, and what it shows.
+struct Head {
+  std::vector<std::uint8_t> bytes;
+  Carrier carrier = Carrier::kLines;
+};
+
+std::vector<std::uint8_t> stream_block() {
+  return std::vector<std::uint8_t>(std::size_t{64} << 10);
 }
 
-/// Standard input, shown as it comes.
-int run_stream(std::optional<syst::ByteForm> form, Output& output, Messages& messages) {
+/// What the options say about a stream; nothing: they leave it open.
+std::optional<Carrier> stated_carrier(const SystOptions& options) {
+  if (options.as == "lines") return Carrier::kLines;
+  if (options.as == "plain") return Carrier::kPlain;
+  const InputOptions& input = options.input;
+  const bool is_trace = options.as == "trace" || !input.buffer.empty() || !input.ids.empty() ||
+                        !input.protocol.empty() || !input.core.empty() || !input.framing.empty() ||
+                        !input.registers.empty() || !input.images.empty() ||
+                        !input.programs.empty() || !input.data_layouts.empty() ||
+                        input.assume_sync || !input.nibble_order.empty();
+  return is_trace ? std::optional(Carrier::kTrace) : std::nullopt;
+}
+
+/// Reads until it is known what the stream contains.
+Result<Head> read_head(inputs::InputStream& stream) {
+  Head head;
+  syst::ByteReader reader(std::nullopt, true);
+  std::vector<std::uint8_t> block = stream_block();
+  while (!reader.form()) {
+    const auto size = stream.read(block);
+    if (!size) return std::unexpected(size.error());
+    if (*size == 0) break;
+    const Bytes part = Bytes(block).first(*size);
+    head.bytes.insert(head.bytes.end(), part.begin(), part.end());
+    reader.feed(part);
+  }
+  syst::Frame frame;
+  // At the end of the stream it decides by what there is.
+  while (!reader.form() && reader.finish(frame)) {
+  }
+  if (looks_like_trace(head.bytes, reader.form())) head.carrier = Carrier::kTrace;
+  return head;
+}
+
+/// Opens a stream and finds what it contains, without reading more than it must.  Trace is copied
+/// from it for open_capture().  kOk, or the exit code after the sentence.
+int open_stream(const SystOptions& options, std::optional<inputs::InputStream>& stream,
+                Head& head) {
+  const auto failed = [](const Error& error) {
+    return interrupted() ? int{kInterrupted} : complain(error.detail, kInput);
+  };
+  const auto stated = stated_carrier(options);
+  if (stated) head.carrier = *stated;
+  if (stated == Carrier::kTrace) return kOk;
+  auto opened = inputs::InputStream::open(options.input.path, interrupted);
+  if (!opened) return failed(opened.error());
+  stream = *std::move(opened);
+  if (stated) return kOk;
+  auto found = read_head(*stream);
+  if (!found) return failed(found.error());
+  head = *std::move(found);
+  if (head.carrier != Carrier::kTrace) return kOk;
+  const auto copied = open_input(*stream, head.bytes);
+  return copied ? int{kOk} : failed(copied.error());
+}
+
+/// A stream, shown as it comes; `head` was already read.
+int run_stream(inputs::InputStream& stream, Bytes head, std::optional<syst::ByteForm> form,
+               Output& output, Messages& messages) {
   syst::ByteReader reader(form, true);
-  std::vector<std::uint8_t> chunk(std::size_t{64} << 10);
-  std::vector<std::uint8_t> head;  // What comes before it is known what it is.
-  while (!interrupted()) {
-    const ssize_t size = ::read(STDIN_FILENO, chunk.data(), chunk.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) {
-      return complain(
-          fmt::format("Cannot read standard input: {}.", std::generic_category().message(errno)),
-          kInput);
-    }
-    if (size == 0) break;
-    const Bytes part = Bytes(chunk).first(static_cast<std::size_t>(size));
-    if (!reader.form()) {
-      head.insert(head.end(), part.begin(), part.end());
-      reader.feed(part);
-      if (const auto kind = not_for_stdin(head, reader.form())) return refuse_stdin(*kind);
-    } else {
-      reader.feed(part);
-    }
+  std::vector<std::uint8_t> block = stream_block();
+  for (Bytes part = head;;) {
+    reader.feed(part);
     drain(reader, messages);
     if (!output.flush()) return kOutput;
     if (messages.is_stopped()) break;
+    const auto size = stream.read(block);
+    if (!size) return interrupted() ? int{kInterrupted} : complain(size.error().detail, kInput);
+    if (*size == 0) break;
+    part = Bytes(block).first(*size);
   }
-  const bool is_decided = reader.form().has_value();
   syst::Frame frame;
-  if (!messages.is_stopped() && reader.finish(frame)) {
-    messages.on_frame(frame);
-    while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
-  } else if (!is_decided) {
-    if (const auto kind = not_for_stdin(head, reader.form())) return refuse_stdin(*kind);
-  }
+  while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
   return interrupted() ? kInterrupted : kOk;
 }
 
@@ -363,14 +407,9 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
                     kDamaged);
   }
   if (code == kOk && messages.count() == 0) {
-    return complain(is_stdin(options) ? fmt::format("Standard input: no SyS-T message was found. "
-                                                    "If it holds some, say where with --as lines "
-                                                    "or --as plain; {}",
-                                                    kTraceIsInFiles)
-                                      : fmt::format("{}: no SyS-T message was found. If it holds "
-                                                    "some, say where with --as lines, --as plain "
-                                                    "or --as trace.",
-                                                    options.input.path),
+    return complain(fmt::format("{}: no SyS-T message was found. If it contains any, say in which "
+                                "form with --as lines, --as plain or --as trace.",
+                                inputs::input_name(options.input.path)),
                     kDamaged);
   }
   return code;
@@ -390,31 +429,6 @@ Result<void> check_bytes(const MessageOptions& options) {
                 fmt::format("{}: text and plain messages have no masters, channels and times of a "
                             "transport, so that none would be shown.",
                             option));
-  }
-  return {};
-}
-
-/// Standard input is text or plain messages, too.
-Result<void> check_stdin(const SystOptions& options) {
-  const InputOptions& input = options.input;
-  const std::pair<std::string_view, bool> given[] = {
-      {"--as trace", options.as == "trace"},
-      {"--buffer", !input.buffer.empty()},
-      {"--id", !input.ids.empty()},
-      {"--protocol", !input.protocol.empty()},
-      {"--core", !input.core.empty()},
-      {"--framing", !input.framing.empty()},
-      {"--reg", !input.registers.empty()},
-      {"--image", !input.images.empty()},
-      {"--data-layouts", !input.data_layouts.empty()},
-      {"--assume-sync", input.assume_sync},
-      {"--nibble-order", !input.nibble_order.empty()},
-  };
-  for (const auto& [option, is_given] : given) {
-    if (!is_given) continue;
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: standard input is read as text or plain messages; {}", option,
-                            kTraceIsInFiles));
   }
   return {};
 }
@@ -448,19 +462,18 @@ int run(const SystOptions& options) {
   if (!collateral) return collateral.error();
   const auto transport = transport_options(options.messages);
   if (!transport) return complain(transport.error().detail, kUsage);
-  const bool from_stdin = is_stdin(options);
-  if (from_stdin) {
-    if (const auto checked = check_stdin(options); !checked) {
-      return complain(checked.error().detail, kUsage);
-    }
-  }
   Carrier carrier = Carrier::kLines;
-  if (!from_stdin) {
+  std::optional<inputs::InputStream> stream;
+  Head head;
+  if (is_stream(options)) {
+    if (const int code = open_stream(options, stream, head); code != kOk) return code;
+    carrier = head.carrier;
+  } else {
     const auto found = find_carrier(options);
-    if (!found) return complain(found.error().detail, kInput);
+    if (!found) return interrupted() ? int{kInterrupted} : complain(found.error().detail, kInput);
     carrier = *found;
   }
-  const bool is_trace = !from_stdin && carrier == Carrier::kTrace;
+  const bool is_trace = carrier == Carrier::kTrace;
   if (!is_trace) {
     if (const auto checked = check_bytes(options.messages); !checked) {
       return complain(checked.error().detail, kUsage);
@@ -474,19 +487,19 @@ int run(const SystOptions& options) {
     auto opened = open_capture(options.input, {});
     if (!opened) {
       if (!is_guess(options)) return opened.error();
-      return complain(fmt::format("{}: no `{}` line was found in it, either, and its bytes are no "
-                                  "plain messages; --as lines or --as plain takes it as such.",
+      return complain(fmt::format("{}: it contains no `{}` line either, and its bytes are not "
+                                  "plain messages; --as lines or --as plain reads it as such.",
                                   options.input.path, syst::kLineTag),
                       opened.error());
     }
     capture = *std::move(opened);
-  } else if (!from_stdin) {
-    auto opened = MappedFile::open(options.input.path);
+  } else if (!stream) {
+    auto opened = open_input(options.input.path);
     if (!opened) return complain(opened.error().detail, kInput);
     file = *std::move(opened);
   }
   std::vector<std::string> files = options.messages.collateral;
-  if (!from_stdin) files.push_back(options.input.path);
+  files.push_back(options.input.path == "-" ? "/dev/stdin" : options.input.path);
   if (const auto safe = refuse_input(options.output, files); !safe) {
     return complain(safe.error().detail, kUsage);
   }
@@ -500,13 +513,12 @@ int run(const SystOptions& options) {
   if (const auto& guid = transport->short_guid) messages.interpreter().set_short_client(*guid);
   messages.interpreter().set_transport_frequency(transport->frequency);
   int code = kOk;
-  if (from_stdin) {
-    std::optional<syst::ByteForm> form;
-    if (options.as == "lines") form = syst::ByteForm::kLines;
-    if (options.as == "plain") form = syst::ByteForm::kPlain;
-    code = run_stream(form, *output, messages);
-  } else if (is_trace) {
+  if (is_trace) {
     code = run_trace(*capture, options, *output, messages);
+  } else if (stream) {
+    const auto stated = stated_carrier(options);
+    code = run_stream(*stream, head.bytes, stated ? form_of(*stated) : std::nullopt, *output,
+                      messages);
   } else {
     code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
   }

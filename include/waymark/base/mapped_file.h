@@ -13,9 +13,13 @@ namespace waymark {
 /// threads.
 class MappedFile {
  public:
-  /// kNotFound: no such file; kIo: anything else that the system refuses, and all that is not a
-  /// regular file.  `detail` names the path and the system's reason.
+  /// kNotFound: no such file; kIo: the system refuses, or it is not a regular file.  `detail` names
+  /// the path and the reason.
   static Result<MappedFile> open(const std::string& path);
+
+  /// The same for a descriptor that is open for reading and stays the caller's.  `path` is its name
+  /// in messages.
+  static Result<MappedFile> map(int descriptor, const std::string& path);
 
   MappedFile() = default;
   ~MappedFile();

@@ -1,5 +1,5 @@
-// From a path to something that decodes: the trace, the image, and a decode tree over both.  What
-// the command line works with.
+// From a path to something that decodes: the trace, the image, and a decode tree over both.  The
+// command line works with this.
 #pragma once
 
 #include <array>
@@ -30,21 +30,30 @@ std::optional<Framing> framing_by_name(std::string_view name);
 /// The options of the deformatter; nothing for kNone.
 std::optional<frames::Options> frame_options(Framing framing);
 
-/// Bytes of trace in a file of that size: what is left at its end of no whole frame, and the
-/// footers of DSTREAM records, do not count.
+/// Bytes of trace in a file of that size.  An incomplete frame at its end and the footers of
+/// DSTREAM records do not count.
 std::uint64_t trace_bytes(Framing framing, std::uint64_t file_size);
 
 /// Bytes of each trace ID in the frames of a capture.
 using IdBytes = std::array<std::uint64_t, kTraceIdCount>;
 
-/// A file that lies in target memory.
+/// A file whose bytes are in target memory from `address` on.  An ELF file is loaded as a program
+/// instead: as it was linked if `address` is in one of its segments, else with its first segment at
+/// `address`.
 struct ImageFile {
   std::uint64_t address = 0;
   std::string path;
 };
 
-/// What the user says.  The second group is for inputs that do not say it themselves, and overrules
-/// those that do where that makes sense.
+/// An ELF file whose segments are in target memory, `bias` above the addresses that it was linked
+/// for.
+struct ProgramFile {
+  std::string path;
+  std::uint64_t bias = 0;
+};
+
+/// What the user says.  The second group is for inputs that do not say it themselves; for those
+/// that do, it overrides what they say where that makes sense.
 struct CaptureOptions {
   std::string buffer;        ///< Name of a trace buffer of a snapshot; empty: the first.
   std::vector<TraceId> ids;  ///< Only these; empty: all.
@@ -53,15 +62,26 @@ struct CaptureOptions {
   std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().
   std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
   std::optional<Framing> framing;
-  std::vector<std::pair<std::string, std::uint32_t>> registers;
-  std::vector<ImageFile> images;  ///< Added to those of a snapshot.
+  std::vector<std::pair<std::string, std::uint32_t>> registers;  ///< Each must be known.
+  /// Of the data stream of an ETMv4, by the names of packets; see
+  /// src/inputs/protocols/etmv4data.cc.
+  std::vector<std::pair<std::string, std::uint32_t>> layouts;
+  std::vector<ImageFile> images;      ///< Added to those of a snapshot.
+  std::vector<ProgramFile> programs;  ///< The same.
 
   /// What is known of the trace in frames without reading it, from an index for instance; nothing:
   /// all of it is read once to count.  May be empty.
   std::function<std::optional<IdBytes>(const MappedFile& trace, Framing framing)> known_id_bytes;
+
+  /// Opens the input, if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
+  std::function<Result<MappedFile>(const std::string& path)> open_file;
+
+  /// Asked from time to time while trace is read before decoding begins.  True: opening ends with
+  /// kIo.  May be empty.
+  std::function<bool()> stop;
 };
 
-/// A source of the tree and what the input says of it.
+/// A source of the tree, and what the input says about it.
 struct CaptureSource {
   TraceId id = 0;  ///< As the registers name it.
   std::string device{};
@@ -72,8 +92,8 @@ struct CaptureSource {
   isa::Profile profile = isa::Profile::kUnknown;
   Source* source = nullptr;       ///< Of the tree.
   bool starts_in_sync = false;    ///< Decoded without a synchronisation point; SourceOptions.
-  bool needs_image = false;       ///< Its trace can only be decoded along the program.
-  std::uint64_t config_hash = 0;  ///< Of all that decides how its bytes are read.
+  bool needs_image = false;       ///< Its trace can only be decoded with the program.
+  std::uint64_t config_hash = 0;  ///< Of everything that decides how its bytes are read.
   std::string image_fault{};      ///< What part of the image is missing, as a whole sentence.
 };
 
@@ -89,12 +109,12 @@ struct TraceBlock {
   Bytes bytes;
 };
 
-/// Owns all that decoding needs.  One owner; not thread safe.
+/// Owns everything that decoding needs.  One owner; not thread safe.
 class Capture {
  public:
   /// kNotFound, kIo: a path; kParse: a snapshot's ini file; kInvalidArgument: the options, with the
   /// option to change or to add in `detail`; kUnsupported: a kind of input or of trace that cannot
-  /// be decoded; kBadData: an empty trace.
+  /// be decoded; kBadData: an empty trace, or a program that is not an ELF file.
   static Result<Capture> open(const std::string& path, const CaptureOptions& options);
 
   [[nodiscard]] InputKind kind() const { return kind_; }
@@ -110,11 +130,11 @@ class Capture {
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
 
   /// Why the trace of sources() cannot be followed everywhere, as the end of a sentence: part of
-  /// the program image is missing, or all of it.  Empty: not known of any.
+  /// the program image is missing, or all of it.  Empty: nothing is known to be missing.
   [[nodiscard]] std::string image_fault() const;
 
-  /// All files that the capture reads or that its snapshot names, whether they exist or not: what
-  /// no output may replace.
+  /// All files that the capture reads or that its snapshot names, whether they exist or not.  No
+  /// output may replace them.
   [[nodiscard]] std::vector<std::string> input_files() const;
 
   /// Bytes of each trace ID in the frames, attached or not; all zero without frames.
@@ -127,13 +147,14 @@ class Capture {
   /// trace is in records.  next_block() goes on as before.
   [[nodiscard]] std::optional<TraceBlock> rest() const;
 
-  /// For who reads rest(): what is before `index` is not needed soon, as next_block() says itself.
+  /// For a caller that reads rest(): the bytes before `index` are not needed soon.  next_block()
+  /// does this itself.
   void passed(TraceIndex index) { trace_.passed(index); }
   /// The next block begins at `index`, or at the end of the trace if that is before.  `index` must
   /// be a multiple of the frames' alignment (frames::Options::alignment).
   void seek(TraceIndex index);
 
-  /// Bytes that next_block() gives in all: indexes end there.
+  /// Bytes that next_block() gives in total: indexes end there.
   [[nodiscard]] std::uint64_t trace_bytes() const;
 
  private:

@@ -21,6 +21,13 @@ using RegisterReader = std::function<std::optional<std::uint32_t>(std::string_vi
 struct RegisterRule {
   std::string_view name;
   bool mandatory = false;
+  /// Whether packets depend on it, by the values of other registers; nullptr: always.
+  bool (*matters_to_packets)(const RegisterReader& registers) = nullptr;
+
+  /// Whether a source that only lists packets (`decode` false), or decodes, needs it.
+  [[nodiscard]] bool needed(const RegisterReader& registers, bool decode) const {
+    return mandatory && (decode || matters_to_packets == nullptr || matters_to_packets(registers));
+  }
 };
 
 class PacketAssembler;
@@ -29,7 +36,9 @@ struct ProtocolRow {
   std::string_view type;  ///< Device type up to the first dot: "ETM4".
   Protocol protocol = Protocol::kEtmV4;
   bool needs_core = false;  ///< It traces a PE, whose architecture decoding needs.
-  std::span<const RegisterRule> registers;
+  std::span<const RegisterRule> registers{};
+  std::span<const std::string_view> other_registers{};  ///< Used where they are given.
+  std::string_view where_registers{};  ///< Where a user finds their values: "on Linux ...".
   /// Registers that are not there have the defaults of snapshot-format.md 4.
   Result<std::unique_ptr<Source>> (*make)(const RegisterReader& registers, isa::Core core,
                                           const image::Image* image,

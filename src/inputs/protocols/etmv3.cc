@@ -16,6 +16,8 @@ namespace {
 constexpr RegisterRule kRegisters[] = {
     {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
 
+constexpr std::string_view kWhere = "on Linux they are in /sys/bus/coresight/devices/etm0/mgmt/";
+
 etmv3::Config read(const RegisterReader& registers, isa::Core core) {
   etmv3::Config config;
   config.core = core;
@@ -97,8 +99,14 @@ std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers,
   return std::make_unique<TableAssembler<ScriptParts>>(read(registers, core));
 }
 
-constexpr ProtocolRow kRows[] = {
-    {"ETM3", Protocol::kEtmV3, true, kRegisters, make, version, make_assembler}};
+constexpr ProtocolRow kRows[] = {{.type = "ETM3",
+                                  .protocol = Protocol::kEtmV3,
+                                  .needs_core = true,
+                                  .registers = kRegisters,
+                                  .where_registers = kWhere,
+                                  .make = make,
+                                  .version = version,
+                                  .make_assembler = make_assembler}};
 
 }  // namespace
 

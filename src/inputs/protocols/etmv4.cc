@@ -59,13 +59,39 @@ std::string ete_version(const RegisterReader& registers) {
   return fmt::format("{}.{}", static_cast<int>(config.major_version()) - 4, config.minor_version());
 }
 
-constexpr RegisterRule kEtmv4Registers[] = {
-    {"TRCCONFIGR", true}, {"TRCTRACEIDR", true}, {"TRCIDR0", true}, {"TRCIDR1"},
-    {"TRCIDR2", true},    {"TRCIDR8"},           {"TRCIDR9"},       {"TRCIDR10"},
-    {"TRCIDR11"},         {"TRCIDR12"},          {"TRCIDR13"}};
-constexpr RegisterRule kEteRegisters[] = {
-    {"TRCCONFIGR", true}, {"TRCTRACEIDR", true}, {"TRCIDR0", true}, {"TRCIDR1"},
-    {"TRCIDR2", true},    {"TRCIDR8"},           {"TRCDEVARCH"}};
+/// Only a unit that can trace conditional instructions or data has packets that depend on it.
+bool config_matters_to_packets(const RegisterReader& registers) {
+  const std::uint32_t trcidr0 = registers("TRCIDR0").value_or(0);
+  return bit<6>(trcidr0) || bits<4, 3>(trcidr0) == 3;
+}
+
+constexpr RegisterRule kEtmv4Registers[] = {{"TRCCONFIGR", true, config_matters_to_packets},
+                                            {"TRCTRACEIDR", true},
+                                            {"TRCIDR0", true},
+                                            {"TRCIDR1"},
+                                            {"TRCIDR2", true},
+                                            {"TRCIDR8"},
+                                            {"TRCIDR9"},
+                                            {"TRCIDR10"},
+                                            {"TRCIDR11"},
+                                            {"TRCIDR12"},
+                                            {"TRCIDR13"}};
+constexpr RegisterRule kEteRegisters[] = {{"TRCCONFIGR", true, config_matters_to_packets},
+                                          {"TRCTRACEIDR", true},
+                                          {"TRCIDR0", true},
+                                          {"TRCIDR1"},
+                                          {"TRCIDR2", true},
+                                          {"TRCIDR8"},
+                                          {"TRCDEVARCH"}};
+
+/// coresight-etm4x reads mgmt/ from the unit, which loses its registers with its power.
+constexpr std::string_view kWhereEtmv4 =
+    "on Linux, TRCIDRn is trcidr/trcidrN in /sys/bus/coresight/devices/etm0/, and TRCCONFIGR is "
+    "mgmt/trcconfig there, which reads 0 once the unit is off";
+constexpr std::string_view kWhereEte =
+    "on Linux, TRCIDRn is trcidr/trcidrN in /sys/bus/coresight/devices/ete0/, and TRCCONFIGR is "
+    "mgmt/trcconfig there, which reads 0 once the unit is off";
+
 // -- Trace scripts. -------------------------------------------------------------------------------
 
 /// "atoms EENEN…": any number of letters, in as few packets as greedy choice gives.
@@ -146,10 +172,22 @@ std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers,
 }
 
 constexpr ProtocolRow kRows[] = {
-    {"ETM4", Protocol::kEtmV4, true, kEtmv4Registers, make<read_etmv4>, etmv4_version,
-     make_assembler<read_etmv4>},
-    {"ETE", Protocol::kEte, true, kEteRegisters, make<read_ete>, ete_version,
-     make_assembler<read_ete>},
+    {.type = "ETM4",
+     .protocol = Protocol::kEtmV4,
+     .needs_core = true,
+     .registers = kEtmv4Registers,
+     .where_registers = kWhereEtmv4,
+     .make = make<read_etmv4>,
+     .version = etmv4_version,
+     .make_assembler = make_assembler<read_etmv4>},
+    {.type = "ETE",
+     .protocol = Protocol::kEte,
+     .needs_core = true,
+     .registers = kEteRegisters,
+     .where_registers = kWhereEte,
+     .make = make<read_ete>,
+     .version = ete_version,
+     .make_assembler = make_assembler<read_ete>},
 };
 
 }  // namespace

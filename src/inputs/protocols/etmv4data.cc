@@ -60,8 +60,11 @@ std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers,
   return std::make_unique<TableAssembler<ScriptParts>>(read_config(registers));
 }
 
-constexpr ProtocolRow kRows[] = {
-    {"ETM4D", Protocol::kEtmV4Data, false, kRegisters, make, nullptr, make_assembler}};
+constexpr ProtocolRow kRows[] = {{.type = "ETM4D",
+                                  .protocol = Protocol::kEtmV4Data,
+                                  .registers = kRegisters,
+                                  .make = make,
+                                  .make_assembler = make_assembler}};
 
 }  // namespace
 

@@ -9,11 +9,12 @@
 namespace waymark::inputs {
 namespace {
 
+/// Registers of the DWT, which complete the addresses that its packets shorten.
+constexpr std::string_view kComparators[] = {"DWT_COMP0", "DWT_COMP1", "DWT_COMP2", "DWT_COMP3"};
+
 itm::Config read_itm(const RegisterReader& registers) {
   itm::Config config;
   config.itm_tcr = registers("ITMTCR").value_or(0);
-  // No rules for these: an ITM has no such registers, but whoever knows them may say so.
-  constexpr std::string_view kComparators[] = {"DWT_COMP0", "DWT_COMP1", "DWT_COMP2", "DWT_COMP3"};
   for (std::size_t i = 0; i < config.comparators.size(); ++i)
     config.comparators[i] = registers(kComparators[i]);
   return config;
@@ -80,7 +81,13 @@ std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers,
 }
 
 constexpr ProtocolRow kRows[] = {
-    {"ITM", Protocol::kItm, false, kRegisters, make, nullptr, make_assembler}};
+    {.type = "ITM",
+     .protocol = Protocol::kItm,
+     .registers = kRegisters,
+     .other_registers = kComparators,
+     .where_registers = "a debugger reads ITMTCR at 0xE0000E80 of the core",
+     .make = make,
+     .make_assembler = make_assembler}};
 
 }  // namespace
 

@@ -29,11 +29,21 @@ Result<std::unique_ptr<Source>> make(const RegisterReader& registers, isa::Core 
 }
 
 std::string version(const RegisterReader& registers) {
+  if (!registers("ETMIDR")) return {};
   return fmt::format("1.{}", read_config(registers, {}).minor_version());
 }
 
-constexpr RegisterRule kRegisters[] = {
-    {"ETMIDR", true}, {"ETMCR", true}, {"ETMCCER", true}, {"ETMTRACEIDR", true}};
+/// They say how timestamps are written.
+bool has_timestamps(const RegisterReader& registers) {
+  return bit<28>(registers("ETMCR").value_or(~0U));
+}
+
+constexpr RegisterRule kRegisters[] = {{"ETMIDR", true, has_timestamps},
+                                       {"ETMCR", true},
+                                       {"ETMCCER", true, has_timestamps},
+                                       {"ETMTRACEIDR", true}};
+
+constexpr std::string_view kWhere = "on Linux they are in /sys/bus/coresight/devices/ptm0/mgmt/";
 
 // -- Trace scripts. -------------------------------------------------------------------------------
 
@@ -92,8 +102,22 @@ std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers,
 }
 
 constexpr ProtocolRow kRows[] = {
-    {"PTM1", Protocol::kPtm, true, kRegisters, make, version, make_assembler},
-    {"PFT1", Protocol::kPtm, true, kRegisters, make, version, make_assembler},
+    {.type = "PTM1",
+     .protocol = Protocol::kPtm,
+     .needs_core = true,
+     .registers = kRegisters,
+     .where_registers = kWhere,
+     .make = make,
+     .version = version,
+     .make_assembler = make_assembler},
+    {.type = "PFT1",
+     .protocol = Protocol::kPtm,
+     .needs_core = true,
+     .registers = kRegisters,
+     .where_registers = kWhere,
+     .make = make,
+     .version = version,
+     .make_assembler = make_assembler},
 };
 
 }  // namespace

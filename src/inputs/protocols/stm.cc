@@ -11,7 +11,6 @@ stm::Config read_stm(const RegisterReader& registers) {
   stm::Config config;
   config.order = stm::NibbleOrder::kAuto;
   config.stmtcsr = registers("STMTCSR").value_or(0);
-  // No rules for these: decoding does without them, but a value that is given is checked.
   config.stmdevid = registers("STMDEVID").value_or(config.stmdevid);
   config.stmspfeat3r = registers("STMSPFEAT3R").value_or(config.stmspfeat3r);
   return config;
@@ -23,6 +22,8 @@ Result<std::unique_ptr<Source>> make(const RegisterReader& registers, isa::Core 
 }
 
 constexpr RegisterRule kRegisters[] = {{"STMTCSR", true}};
+/// Decoding does not need them, but a value that is given is checked against the trace.
+constexpr std::string_view kOtherRegisters[] = {"STMDEVID", "STMSPFEAT3R"};
 
 /// Packets follow each other in the middle of bytes: of one that ends there, the last nibble waits
 /// for the next packet.
@@ -110,7 +111,13 @@ std::unique_ptr<PacketAssembler> make_assembler(const RegisterReader& registers,
 }
 
 constexpr ProtocolRow kRows[] = {
-    {"STM", Protocol::kStm, false, kRegisters, make, nullptr, make_assembler}};
+    {.type = "STM",
+     .protocol = Protocol::kStm,
+     .registers = kRegisters,
+     .other_registers = kOtherRegisters,
+     .where_registers = "on Linux, STMTCSR is /sys/bus/coresight/devices/stm0/mgmt/tcsr",
+     .make = make,
+     .make_assembler = make_assembler}};
 
 }  // namespace
 
