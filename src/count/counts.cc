@@ -110,4 +110,10 @@ Totals Counts::totals() const {
   return sum;
 }
 
+bool Counts::has_cycles() const {
+  return totals().cycles + other_cycles +
+             others[static_cast<std::size_t>(ElementKind::kCycleCount)] !=
+         0;
+}
+
 }  // namespace waymark::count

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "pass.h"
 #include "waymark/frames/dstream.h"
@@ -12,7 +13,7 @@ namespace waymark::index {
 namespace {
 
 constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
-/// So many sources fit a sparse index into 1 % of the capture.
+/// With this many sources per granule, a sparse index is at most 1 % of the capture.
 constexpr std::size_t kSourcesPerGranule = 8;
 
 std::uint64_t granule_for(std::size_t sources) {
@@ -24,8 +25,8 @@ std::string name_of(const Index& index) {
 }
 
 std::string remedy(const Index& index) {
-  if (index.place().empty()) return "build it anew.";
-  return fmt::format("delete {}, or keep another with -o.", index.place());
+  if (index.place().empty()) return "build it again.";
+  return "make it again with `waymark index --rebuild`, or another one with -o.";
 }
 
 class Builder final : public PassSink {
@@ -37,7 +38,10 @@ class Builder final : public PassSink {
     if (header_.streams.empty()) {
       begin();
     } else {
-      WAYMARK_TRY(check(capture_, index_));
+      bool stopped = false;
+      const auto checked = check(capture_, index_, [&] { return stopped = stops(); });
+      if (stopped) return BuildReport{.from = header_.indexed, .to = header_.indexed};
+      if (!checked) return std::unexpected(checked.error());
       WAYMARK_TRY(check_all_are_read());
     }
     BuildReport report;
@@ -45,7 +49,8 @@ class Builder final : public PassSink {
     if (!header_.complete || header_.indexed != capture_.trace_bytes()) {
       const auto first = first_block();
       if (!first) return std::unexpected(first.error());
-      WAYMARK_TRY(pass(*first));
+      if (!*first) return BuildReport{.from = report.from, .to = report.from};
+      WAYMARK_TRY(pass(**first));
     }
     report.to = header_.indexed;
     report.complete = header_.complete;
@@ -69,7 +74,8 @@ class Builder final : public PassSink {
       stream = {};
     }
     header_.indexed = std::min((block.number + 1) * header_.granule, capture_.trace_bytes());
-    const bool stop = options_.stop && options_.stop(header_.indexed);
+    digest_.read(file(), file_bytes(header_.indexed));
+    const bool stop = stops();
     if (header_.indexed == capture_.trace_bytes()) return true;
     if (!stop && header_.indexed - committed_ < kCommitBytes) return true;
     WAYMARK_TRY(commit(false));
@@ -77,6 +83,9 @@ class Builder final : public PassSink {
   }
 
  private:
+  [[nodiscard]] bool stops() const { return options_.stop && options_.stop(header_.indexed); }
+  [[nodiscard]] Bytes file() const { return capture_.trace().bytes(); }
+
   /// A source that is left out would have no blocks from here on, as if it had sent nothing.
   Result<void> check_all_are_read() const {
     for (const Stream& stream : header_.streams) {
@@ -85,8 +94,8 @@ class Builder final : public PassSink {
         continue;
       }
       return fail(ErrorCode::kConflict,
-                  fmt::format("{} has the trace ID 0x{:02x}, too, which is left out now: index the "
-                              "same sources again, or keep another index with -o.",
+                  fmt::format("{} also has the trace ID 0x{:02x}, which is left out now; index "
+                              "the same sources, or make another index with -o.",
                               name_of(index_), stream.id));
     }
     return {};
@@ -94,6 +103,8 @@ class Builder final : public PassSink {
 
   void begin() {
     header_ = {};
+    // Before the first byte is read: a change afterwards must not get these times.
+    index_.confirm(file_times(capture_.trace().path()));
     header_.form = options_.form;
     const std::uint64_t granule =
         options_.granule != 0 ? options_.granule : granule_for(capture_.sources().size());
@@ -110,9 +121,10 @@ class Builder final : public PassSink {
     std::ranges::sort(header_.streams, {}, &Stream::id);
   }
 
-  /// Where the build goes on.  The last block of a capture that has grown is made anew: what was
-  /// unfinished at its end goes on now.
-  Result<std::uint64_t> first_block() {
+  /// Where the build continues.  The last block of a capture that has grown is made again, since
+  /// the packet at its end may be longer now.
+  /// Nothing: it was to stop.
+  Result<std::optional<std::uint64_t>> first_block() {
     if (header_.indexed == 0) return 0;
     if (!header_.complete) return header_.indexed / header_.granule;
     const std::uint64_t last = (header_.indexed - 1) / header_.granule;
@@ -125,7 +137,10 @@ class Builder final : public PassSink {
       if (*block && (*block)->number == last) header_.remove(stream.id, **block);
     }
     header_.complete = false;
-    set_indexed(last * header_.granule);
+    header_.indexed = last * header_.granule;
+    header_.file_size = file_bytes(header_.indexed);
+    if (!digest_.read(file(), header_.file_size, [this] { return stops(); })) return std::nullopt;
+    header_.file_digest = digest_.value(file(), header_.file_size);
     WAYMARK_TRY(index_.truncate(last, header_));
     return last;
   }
@@ -141,6 +156,7 @@ class Builder final : public PassSink {
       entry = std::move(*found);
     }
     committed_ = header_.indexed;
+    if (!continue_digest()) return {};
     Pass pass(capture_, header_.granule, *this);
     const Result<bool> done = pass.run(entry, first, ~std::uint64_t{0});
     if (!done) return std::unexpected(done.error());
@@ -156,16 +172,31 @@ class Builder final : public PassSink {
     return index_.commit(header_);
   }
 
-  void set_indexed(std::uint64_t indexed) {
-    header_.indexed = indexed;
-    const Bytes file = capture_.trace().bytes();
+  /// Bytes of the file up to this index.
+  [[nodiscard]] std::uint64_t file_bytes(std::uint64_t indexed) const {
     std::uint64_t size = indexed;
     if (capture_.framing() == inputs::Framing::kDstream) {
       size = indexed / frames::kDstreamPayloadSize * frames::kDstreamRecordSize +
              indexed % frames::kDstreamPayloadSize;
     }
-    header_.file_size = std::min<std::uint64_t>(size, file.size());
-    header_.file_hash = sample_hash(file.first(header_.file_size));
+    return std::min<std::uint64_t>(size, file().size());
+  }
+
+  void set_indexed(std::uint64_t indexed) {
+    header_.indexed = indexed;
+    header_.file_size = file_bytes(indexed);
+    header_.file_digest = digest_.value(file(), header_.file_size);
+  }
+
+  /// What was read before is known where that ended with a whole piece.  False: it was to stop.
+  bool continue_digest() {
+    const std::uint64_t size = header_.file_size;
+    if (size % FileDigest::kPiece == 0) {
+      digest_ = {size, header_.file_digest};
+      return true;
+    }
+    digest_ = {};
+    return digest_.read(file(), size, [this] { return stops(); });
   }
 
   inputs::Capture& capture_;
@@ -174,6 +205,7 @@ class Builder final : public PassSink {
   Header header_;
   frames::IdSet attached_;
   std::array<StreamBlock, kTraceIdCount> streams_;  ///< The present block.
+  FileDigest digest_;                               ///< Of the file up to Header::indexed.
   std::uint64_t committed_ = 0;
 };
 
@@ -183,46 +215,60 @@ Result<BuildReport> build(inputs::Capture& capture, Index& index, const BuildOpt
   return Builder(capture, index, options).run();
 }
 
-Result<void> check_file(Bytes file, std::string_view framing, const Index& index) {
+Result<void> check_file(const MappedFile& file, std::string_view framing, Index& index,
+                        const FileDigest::Stop& stop) {
   const Header& header = index.header();
   const std::string name = name_of(index);
   if (header.framing != framing) {
     return fail(ErrorCode::kConflict,
-                fmt::format("{} was made with --framing {}, and this capture is read with {}: {}",
+                fmt::format("{} was made with --framing {}, but this capture is read with {}; {}",
                             name, header.framing, framing, remedy(index)));
   }
   const auto known = inputs::framing_by_name(framing);
-  // Whoever made the index, nobody is sent behind the end.
+  // The second number is the index's own claim: no one is sent beyond the end of the capture.
   if (file.size() < header.file_size ||
       (known && inputs::trace_bytes(*known, file.size()) < header.indexed)) {
     return fail(
         ErrorCode::kConflict,
-        fmt::format("{} is of a capture of at least {} bytes, and this one has {}: it was "
-                    "cut, or is another; {}",
+        fmt::format("{} is of a capture of at least {} bytes, but this one has {}: it was "
+                    "cut off, or is another capture; {}",
                     name, std::max(header.file_size, header.indexed), file.size(), remedy(index)));
   }
-  if (sample_hash(file.first(header.file_size)) != header.file_hash) {
+  // Before the bytes are read: a change afterwards must not get these times.
+  const FileTimes times = file_times(file.path());
+  if (times.known() && times == index.file_times()) return {};
+  FileDigest digest;
+  if (!digest.read(file.bytes(), header.file_size, stop))
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} was not compared with {}: stopped.", name, file.path()));
+  if (digest.value(file.bytes(), header.file_size) != header.file_digest) {
     return fail(ErrorCode::kConflict,
-                fmt::format("{} is of another capture, its first {} bytes differ: {}", name,
-                            header.file_size, remedy(index)));
+                fmt::format("{} is of another capture, or the capture has changed since: its first "
+                            "{} bytes differ; {}",
+                            name, header.file_size, remedy(index)));
   }
+  if (times.known()) index.confirm(times);
   return {};
 }
 
-Result<void> check(const inputs::Capture& capture, const Index& index) {
-  WAYMARK_TRY(check_file(capture.trace().bytes(), inputs::framing_name(capture.framing()), index));
+Result<void> check(const inputs::Capture& capture, Index& index, const FileDigest::Stop& stop) {
+  WAYMARK_TRY(check_file(capture.trace(), inputs::framing_name(capture.framing()), index, stop));
+  return check_sources(capture, index);
+}
+
+Result<void> check_sources(const inputs::Capture& capture, const Index& index) {
   const std::string name = name_of(index);
   for (const inputs::CaptureSource& source : capture.sources()) {
     const Stream* stream = index.header().stream(source.id);
     if (stream == nullptr) {
-      return fail(ErrorCode::kConflict, fmt::format("{} does not have the trace ID 0x{:02x}: {}",
+      return fail(ErrorCode::kConflict, fmt::format("{} does not have the trace ID 0x{:02x}; {}",
                                                     name, source.id, remedy(index)));
     }
     if (stream->config_hash != source.config_hash ||
         stream->protocol != protocol_name(source.source->protocol())) {
       return fail(ErrorCode::kConflict,
-                  fmt::format("{} was made with other registers, core or protocol for the trace ID "
-                              "0x{:02x}: {}",
+                  fmt::format("{} was made with other registers, another core or another protocol "
+                              "for the trace ID 0x{:02x}; {}",
                               name, source.id, remedy(index)));
     }
   }

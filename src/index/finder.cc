@@ -9,11 +9,12 @@
 
 #include "pass.h"
 #include "waymark/base/number.h"
+#include "waymark/tree/source.h"
 
 namespace waymark::index {
 namespace {
 
-/// Bytes of capture of which the hits are held at a time, at most; one block in any case.
+/// The hits of at most this many bytes of capture are held at a time, and of at least one block.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kAllBlocks = ~std::uint64_t{0};
@@ -26,6 +27,12 @@ bool matches(const Query& query, const Landmark& landmark) {
                                                 : landmark.value == *query.value;
 }
 
+/// Whether a timestamp is about the packets before it.
+bool times_follow(const Index& index, TraceId id) {
+  const Stream* const stream = index.header().stream(id);
+  return stream != nullptr && stream->protocol == protocol_name(Protocol::kItm);
+}
+
 class Finder final : private PassSink {
  public:
   Finder(inputs::Capture& capture, Index& index, std::span<const TraceId> ids, const Query& query)
@@ -34,13 +41,17 @@ class Finder final : private PassSink {
     if (query.kind == LandmarkKind::kTimestamp) want_.timestamp_at_least = query.value;
     triggers_ = query.kind == LandmarkKind::kTrigger && query.formatter && index.header().framed();
     last_block_.fill(kAllBlocks);
+    for (const TraceId id : ids)
+      if (times_follow(index, id)) times_follow_.set(id);
   }
 
   Result<void> run(std::uint64_t block, const std::function<bool(const Hit&)>& take) {
     WAYMARK_TRY(look_for_last_blocks());
+    const auto stopped = [this] { return query_.stop && query_.stop(); };
     const std::uint64_t most = std::max<std::uint64_t>(kWindowBytes / index_.header().granule, 1);
     // The first hit is often the last that is wanted.
-    for (std::uint64_t window = 1;; window = std::min(window * 2, most)) {
+    for (std::uint64_t window = 1; !stopped(); window = std::min(window * 2, most)) {
+      const Question question(index_);
       const auto next = next_block(block);
       if (!next) return std::unexpected(next.error());
       if (!*next) return {};
@@ -55,6 +66,7 @@ class Finder final : private PassSink {
       hits_.clear();
       block = end;
     }
+    return {};
   }
 
  private:
@@ -62,10 +74,15 @@ class Finder final : private PassSink {
     std::uint64_t block = 0;
     Hit hit;
   };
+  /// The first block from `from` on that has what is wanted; kAllBlocks: none.
+  struct Answer {
+    std::uint64_t from = kAllBlocks;
+    std::uint64_t number = 0;
+  };
   using MaybeNumber = Result<std::optional<std::uint64_t>>;
 
-  /// A packet that begins before Query::to ends in the first block with bytes of its source behind
-  /// that, at the latest.
+  /// A packet that begins before Query::to ends at the latest in the first later block that has
+  /// bytes of its source.
   Result<void> look_for_last_blocks() {
     if (query_.to == kNoIndex) return {};
     const std::uint64_t last = query_.to == 0 ? 0 : (query_.to - 1) / index_.header().granule;
@@ -79,10 +96,15 @@ class Finder final : private PassSink {
   }
 
   MaybeNumber next_of(TraceId id, std::uint64_t from) {
-    const auto found = index_.find(id, from, Walk::kForward, want_);
-    if (!found) return std::unexpected(found.error());
-    if (!*found || (*found)->number > last_block_[id]) return std::nullopt;
-    return (*found)->number;
+    // The answer to an earlier question often is the answer to this one.
+    Answer& last = answers_[id];
+    if (last.from > from || from > last.number) {
+      const auto found = index_.find(id, from, Walk::kForward, want_);
+      if (!found) return std::unexpected(found.error());
+      last = {.from = from, .number = *found ? (*found)->number : kAllBlocks};
+    }
+    if (last.number == kAllBlocks || last.number > last_block_[id]) return std::nullopt;
+    return last.number;
   }
 
   MaybeNumber next_triggers(std::uint64_t from) {
@@ -140,8 +162,8 @@ class Finder final : private PassSink {
     return pass(read, begin, last + 1);
   }
 
-  /// However far back the bits of a time or a context were told, they are read: a hit that is not
-  /// one, or none where there is one, would be worse than time.  What was read is not read again.
+  /// Reads as far back as the bits of a time or a context were sent: a wrong or missing hit would
+  /// be worse than a slow search.  What was read is not read again.
   Result<void> pass(std::span<const TraceId> read, std::uint64_t begin, std::uint64_t end) {
     const auto entry = seek(index_, read, begin * index_.header().granule,
                             {.reach = SeekOptions::kAny,
@@ -162,6 +184,22 @@ class Finder final : private PassSink {
       done = pass_->run(*entry, begin, end);
     }
     if (!done) return std::unexpected(done.error());
+    for (const TraceId id : read) WAYMARK_TRY(settle_times(id, end));
+    return {};
+  }
+
+  /// The hits of a source that wait for a timestamp get the first one from `block` on.
+  Result<void> settle_times(TraceId id, std::uint64_t block) {
+    if (waiting_[id].empty()) return {};
+    const auto next = index_.find(id, block, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
+    if (!next) return std::unexpected(next.error());
+    const auto lost = index_.find(id, block, Walk::kForward, {.kind = LandmarkKind::kOverflow});
+    if (!lost) return std::unexpected(lost.error());
+    // Which of two in one block came first, a sparse index does not say.
+    if (*next && (!*lost || (*next)->number < (*lost)->number)) {
+      give_time(id, (*next)->first_timestamp);
+    }
+    waiting_[id].clear();
     return {};
   }
 
@@ -183,15 +221,27 @@ class Finder final : private PassSink {
     placed_ = hits_.size();
     for (const Landmark& landmark : *landmarks) add(id, landmark);
     place(block);
-    return {};
+    return settle_times(id, block + 1);
   }
 
   void add(TraceId id, const Landmark& landmark) {
-    if (landmark.kind == LandmarkKind::kTimestamp) time_[id] = landmark.value;
-    if (matches(query_, landmark)) hits_.push_back({.block = 0, .hit = {id, landmark, time_[id]}});
+    if (landmark.kind == LandmarkKind::kTimestamp) {
+      time_[id] = landmark.value;
+      give_time(id, landmark.value);
+    }
+    if (landmark.kind == LandmarkKind::kOverflow) waiting_[id].clear();
+    if (!matches(query_, landmark)) return;
+    const bool waits = times_follow_[id] && landmark.kind != LandmarkKind::kTimestamp;
+    if (waits) waiting_[id].push_back(hits_.size());
+    hits_.push_back({.block = 0, .hit = {id, landmark, waits ? std::nullopt : time_[id]}});
   }
 
-  /// The hits since the last call are of `block`.
+  void give_time(TraceId id, std::uint64_t time) {
+    for (const std::size_t at : waiting_[id]) hits_[at].hit.time = time;
+    waiting_[id].clear();
+  }
+
+  /// The hits since the last call are in `block`.
   void place(std::uint64_t block) {
     for (; placed_ < hits_.size(); ++placed_) hits_[placed_].block = block;
   }
@@ -202,7 +252,7 @@ class Finder final : private PassSink {
   Result<bool> on_block(const SourceBlock& block,
                         std::span<const StreamCounts> /*streams*/) override {
     place(block.number);
-    return true;
+    return !(query_.stop && query_.stop());
   }
 
   inputs::Capture& capture_;
@@ -214,7 +264,10 @@ class Finder final : private PassSink {
   std::array<std::uint64_t, kTraceIdCount> last_block_{};
   std::optional<Pass> pass_;
   frames::IdSet reading_;  ///< IDs that the pass feeds.
-  frames::IdSet wanted_;   ///< Of which the landmarks count at present.
+  frames::IdSet wanted_;   ///< IDs whose landmarks count at present.
+  frames::IdSet times_follow_;
+  std::array<Answer, kTraceIdCount> answers_{};
+  std::array<std::vector<std::size_t>, kTraceIdCount> waiting_;  ///< Hits without their time yet.
   std::array<std::optional<std::uint64_t>, kTraceIdCount> time_{};
   std::vector<Held> hits_;
   std::size_t placed_ = 0;  ///< Hits whose block is known.
@@ -233,6 +286,11 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
                      }));
     if (!own && !index.header().complete)
       return fail(ErrorCode::kNotFound, "The index does not go as far as that time yet.");
+    if (own && times_follow(index, id)) {
+      const auto before = last_timestamp_before(capture, index, id, *own);
+      if (!before) return std::unexpected(before.error());
+      own = *before ? (*before)->landmark.index + 1 : 0;
+    }
     if (own) place = !place ? *own : last ? std::max(*place, *own) : std::min(*place, *own);
     const auto end =
         index.find(id, ~std::uint64_t{0}, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
@@ -242,7 +300,7 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
   if (place) return *place;
   if (!highest) return fail(ErrorCode::kInvalidArgument, "The trace has no timestamps.");
   return fail(ErrorCode::kNotFound,
-              fmt::format("No timestamp is {} or above; the last one is {}.", value, *highest));
+              fmt::format("No timestamp is {} or later; the last one is {}.", value, *highest));
 }
 
 Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
@@ -260,7 +318,8 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
         ErrorCode::kNotFound,
         fmt::format("Trace ID 0x{:02x} has {} synchronisation points, counted from 1.", id, count));
   }
-  // Counts lead to the block; only that one is looked into.
+  // Counts lead to the block; only that one is read.
+  const Question question(index);
   std::uint64_t before = 0;
   std::uint64_t block = 0;
   while (true) {
@@ -288,10 +347,34 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
     if (place) return *place;
     break;
   }
-  return fail(ErrorCode::kBadData, "The index contradicts the capture; build it anew.");
+  return fail(ErrorCode::kBadData, "The index contradicts the capture; make it again.");
 }
 
 }  // namespace
+
+Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index& index, TraceId id,
+                                                 TraceIndex place) {
+  const Question question(index);
+  // A packet that begins before the place may end in a later block.
+  const auto later = index.find(id, place / index.header().granule + 1, Walk::kForward, {});
+  if (!later) return std::unexpected(later.error());
+  std::uint64_t block = *later ? (*later)->number : kAllBlocks;
+  while (true) {
+    const auto found = index.find(id, block, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
+    if (!found) return std::unexpected(found.error());
+    if (!*found) return std::nullopt;
+    std::optional<Hit> last;
+    const std::uint64_t number = (*found)->number;
+    WAYMARK_TRY(Finder(capture, index, {&id, 1}, {.kind = LandmarkKind::kTimestamp, .to = place})
+                    .run(number, [&](const Hit& hit) {
+                      last = hit;
+                      return true;
+                    }));
+    if (last) return last;
+    if (number == 0) return std::nullopt;
+    block = number - 1;
+  }
+}
 
 Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                   const Query& query, const std::function<bool(const Hit&)>& take) {
@@ -319,8 +402,8 @@ Result<Position> parse_position(std::string_view text) {
   const auto value = parse_number(digits);
   if (!value || *value > ~std::uint64_t{0} / unit) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected a byte of the capture such as 4096, 0x1000 or 4MiB, a "
-                            "timestamp such as t:123456, or a synchronisation point such as s:17.",
+                fmt::format("'{}' is not a place in the trace; a place is a byte (4096, 0x1000, "
+                            "4MiB), a timestamp (t:123456) or a synchronisation point (s:17).",
                             text));
   }
   position.value = *value * unit;

@@ -1,6 +1,10 @@
 #include "waymark/index/index.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 #include "waymark/index/store.h"
 
@@ -18,6 +22,8 @@ void remove_counts(LandmarkCounts& from, const LandmarkCounts& what) {
 constexpr std::uint64_t Tally::* kTally[] = {&Tally::bytes,       &Tally::packets,
                                              &Tally::sync_points, &Tally::unsynced_bytes,
                                              &Tally::bad_headers, &Tally::bad_sequences};
+
+constexpr std::string_view kSuffix = ".waymark-index";
 
 void lower(std::uint64_t& value, std::uint64_t by) { value -= std::min(value, by); }
 
@@ -78,28 +84,35 @@ void Header::remove(TraceId id, const StreamBlock& block) {
   remove_counts(found->counts, block.counts);
 }
 
-std::uint64_t sample_hash(Bytes file) {
-  constexpr std::size_t kSamples = 16;
-  constexpr std::size_t kSampleSize = 4096;
-  constexpr std::uint64_t kBasis = 0xCBF2'9CE4'8422'2325;
-  constexpr std::uint64_t kPrime = 0x0000'0100'0000'01B3;
-  std::uint64_t hash = kBasis;
-  const auto take = [&](Bytes bytes) {
-    for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * kPrime;
-  };
-  if (file.size() <= kSamples * kSampleSize) {
-    take(file);
-    return hash;
-  }
-  const std::size_t last = file.size() - kSampleSize;
-  for (std::size_t i = 0; i < kSamples; ++i) {
-    const std::size_t at = last / (kSamples - 1) * i;
-    take(file.subspan(i + 1 == kSamples ? last : at, kSampleSize));
-  }
-  return hash;
-}
+std::string store_path(const std::string& trace) { return trace + std::string(kSuffix); }
 
-std::string store_path(const std::string& trace) { return trace + ".waymark-index"; }
+std::string cached_store_path(const std::string& trace) {
+  namespace fs = std::filesystem;
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  // A relative path is to be ignored, says the XDG Base Directory Specification.
+  fs::path folder = variable("XDG_CACHE_HOME");
+  if (!folder.is_absolute()) {
+    const fs::path home = variable("HOME");
+    if (!home.is_absolute()) return {};
+    folder = home / ".cache";
+  }
+  std::error_code error;
+  fs::path file = fs::weakly_canonical(trace, error);
+  if (error) file = fs::absolute(trace, error);
+  if (error) return {};
+  const std::string whole = file.string();
+  FileDigest digest;
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size());
+  digest.read(bytes, bytes.size());
+  constexpr std::size_t kMostOfName = 80;
+  const std::string name =
+      fmt::format("{}-{:016x}{}", file.filename().string().substr(0, kMostOfName),
+                  digest.value(bytes, bytes.size()), kSuffix);
+  return folder / "waymark" / name;
+}
 
 bool Want::holds(const StreamBlock& block) const {
   if (kind && block.count(*kind) == 0) return false;

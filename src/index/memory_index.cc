@@ -15,6 +15,13 @@ class MemoryIndex final : public Index {
     return *found;
   }
 
+  Result<std::optional<SourceBlock>> find_place(std::uint64_t number) override {
+    auto at = std::ranges::upper_bound(blocks_, number, {}, &SourceBlock::number);
+    while (at != blocks_.begin())
+      if ((--at)->place) return *at;
+    return std::nullopt;
+  }
+
   Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) override {
     const auto from = std::ranges::lower_bound(blocks_, number, {}, &SourceBlock::number);
     const auto found = std::find_if(from, blocks_.end(),

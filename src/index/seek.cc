@@ -7,8 +7,7 @@
 namespace waymark::index {
 namespace {
 
-// An expected that holds an optional is tested for both before it is used, which the check does not
-// follow.
+// An expected that holds an optional is tested for both before it is used; the check cannot see it.
 // NOLINTBEGIN(bugprone-unchecked-optional-access)
 class Planner {
  public:
@@ -26,7 +25,7 @@ class Planner {
       entry.first[index_.header().framed() ? id : 0] = **first;
       earliest = std::min(earliest.value_or(**first), **first);
     }
-    // Without anything to feed, the end is where reading begins.
+    // If there is nothing to feed, reading begins at the place itself.
     const TraceIndex start = earliest.value_or(from);
     WAYMARK_TRY(place(start, entry));
     return entry;
@@ -40,7 +39,7 @@ class Planner {
     return index_.find(id, block, walk, want);
   }
 
-  /// Nothing: the source has no more bytes.
+  /// Where a source must begin.  Nothing: it has no more bytes.
   MaybeIndex first_of(TraceId id, TraceIndex from, Entry& entry) {
     if (options_.skip_ended && index_.header().complete) {
       const auto more = find(id, from / granule_, Walk::kForward, {});
@@ -62,8 +61,8 @@ class Planner {
     return with_whole_time(id, **first, from, entry);
   }
 
-  /// The last synchronisation point but one; with fewer, a place before the first and before
-  /// `from`, or the first byte of the stream.
+  /// The last synchronisation point but one.  If there are fewer than two: a place before the first
+  /// and before `from`, or the first byte of the stream.
   MaybeIndex two_syncs_before(TraceId id, TraceIndex from) {
     std::optional<TraceIndex> last;
     std::uint64_t block = from / granule_;
@@ -82,7 +81,7 @@ class Planner {
     const Stream* stream = index_.header().stream(id);
     const TraceIndex end = last.value_or(from);
     if (end < granule_ || stream == nullptr || stream->starts_in_sync) return 0;
-    // What is out of synchronisation comes in pieces that are counted from where it began.
+    // Pieces of trace that is not synchronised are counted from where it began.
     if (options_.reach == SeekOptions::kAny) return 0;
     const auto data = find(id, end / granule_ - 1, Walk::kBackward, {});
     if (!data) return std::unexpected(data.error());
@@ -101,15 +100,15 @@ class Planner {
     if (block - (*overflow)->number > options_.reach) {
       if (*on && (*on)->number == (*overflow)->number) return std::nullopt;
       entry.unknown.push_back(fmt::format(
-          "Trace ID 0x{:02x}: the trace unit lost data near byte {}, and what it told of "
-          "that later is too far back to be read.",
+          "Trace ID 0x{:02x}: the trace unit lost data near byte {}; whether it has recovered is "
+          "not known, since that is too far back to be read.",
           id, (*overflow)->number * granule_));
       return std::nullopt;
     }
     return (*overflow)->number * granule_;
   }
 
-  /// The block of a context that no synchronisation point since has told again.
+  /// The block of a context that no synchronisation point since then has repeated.
   MaybeIndex lasting_context(TraceId id, TraceIndex start, Entry& entry) {
     const std::uint64_t block = start / granule_;
     const auto context = find(id, block, Walk::kBackward, {.lasting_context = true});
@@ -117,8 +116,8 @@ class Planner {
     if (!*context) return std::nullopt;
     if (block - (*context)->number > options_.reach) {
       entry.unknown.push_back(fmt::format(
-          "Trace ID 0x{:02x}: the VMID was told last near byte {}, too far back to be read, and is "
-          "not known at first.",
+          "Trace ID 0x{:02x}: the VMID is not known at first; it was last sent near byte {}, too "
+          "far back to be read.",
           id, (*context)->number * granule_));
       return std::nullopt;
     }
@@ -127,13 +126,13 @@ class Planner {
 
   /// `start`, or earlier, so that all bits of the time are known at `from`.
   MaybeIndex with_whole_time(TraceId id, TraceIndex start, TraceIndex from, Entry& entry) {
-    // Of times that are told whole there, none before matters.
+    // If the times there are whole, earlier ones do not matter.
     const auto next = find(id, from / granule_, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
     if (!next) return std::unexpected(next.error());
     const bool whole = *next ? (*next)->whole_timestamps == (*next)->count(LandmarkKind::kTimestamp)
                              : index_.header().complete;
     if (whole) return start;
-    // A block that lies between the two as a whole.
+    // Looks for a whole block between the two.
     std::optional<std::uint64_t> block = from / granule_;
     while (block && *block > 0) {
       const auto found = find(id, *block - 1, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
@@ -142,8 +141,8 @@ class Planner {
       block = (*found)->number;
       if (from / granule_ - *block > options_.reach) {
         entry.unknown.push_back(fmt::format(
-            "Trace ID 0x{:02x}: near byte {} the trace does not restate the whole time, so its "
-            "times may be too low at first.",
+            "Trace ID 0x{:02x}: the trace does not send the whole time near byte {}, so times may "
+            "be too low at first.",
             id, from));
         return start;
       }
@@ -153,7 +152,7 @@ class Planner {
     return 0;
   }
 
-  /// Where the frames can be taken up at `start` or before.
+  /// Where frames can be read from, at `start` or before.
   Result<void> place(TraceIndex start, Entry& entry) {
     if (!index_.header().framed()) {
       entry.index = start;
@@ -163,10 +162,11 @@ class Planner {
     const auto framing = inputs::framing_by_name(index_.header().framing);
     const auto frames = inputs::frame_options(framing.value_or(inputs::Framing::kMemoryAligned));
     const std::uint64_t alignment = frames ? frames->alignment() : frames::kFrameSize;
-    for (std::uint64_t block = start / granule_; block != 0; --block) {
-      const auto found = index_.source_block(block);
+    for (std::uint64_t block = start / granule_; block != 0;) {
+      const auto found = index_.find_place(block);
       if (!found) return std::unexpected(found.error());
-      if (!*found || !(*found)->place) continue;
+      if (!*found || (*found)->number == 0) break;
+      block = (*found)->number - 1;
       const frames::Demux::Place& at = *(*found)->place;
       if (at.index > start || at.index % alignment != 0) continue;
       entry.index = at.index;
@@ -189,6 +189,7 @@ class Planner {
 
 Result<Entry> seek(Index& index, std::span<const TraceId> ids, TraceIndex from,
                    const SeekOptions& options) {
+  const Question question(index);
   return Planner(index, options).plan(ids, from);
 }
 

@@ -7,28 +7,33 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <system_error>
 
 namespace waymark::index {
 namespace {
 
 constexpr int kApplicationId = 0x57594D4B;  // "WYMK"
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr int kWaitStep = 100;  // Milliseconds.
+// For a reader that only notes the times of the capture's file.
+constexpr int kReaderPatience = 300;  // Milliseconds.
 
-// A file can lead a walk over its pages round in circles.  No walk over a sound one takes more
-// steps of SQLite's machine than this: rows are longer than a few bytes, and a row takes some dozen
-// steps.
-constexpr int kStepsAsked = 10'000;
-constexpr std::uint64_t kStepsAlways = 5'000'000;
-constexpr std::uint64_t kStepsPerByte = 20;
+// The pages of a damaged file can lead in circles.  No question to a sound one takes more steps of
+// SQLite's machine than this: a row has at least 30 bytes, and is read in a hundred steps if it is
+// asked for alone, and in a dozen if others are passed over.
+constexpr int kStepsAsked = 1'000;
+constexpr std::uint64_t kStepsAlways = 1'000'000;
+constexpr std::uint64_t kStepsPerByte = 64;
+constexpr std::uint64_t kStepsPerCall = 2'000;
 
 /// As SQLite keeps their texts.
 constexpr const char* kTables[] = {
     R"(CREATE TABLE capture(
   granule INTEGER NOT NULL, form TEXT NOT NULL, framing TEXT NOT NULL,
   indexed INTEGER NOT NULL, complete INTEGER NOT NULL,
-  file_size INTEGER NOT NULL, file_hash INTEGER NOT NULL,
+  file_size INTEGER NOT NULL, file_digest INTEGER NOT NULL,
+  file_modified INTEGER NOT NULL, file_changed INTEGER NOT NULL,
   frame_syncs INTEGER NOT NULL, triggers INTEGER NOT NULL,
   resets INTEGER NOT NULL, errors INTEGER NOT NULL))",
     R"(CREATE TABLE ids(id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL))",
@@ -90,7 +95,7 @@ struct StatementCloser {
 };
 using Database = std::unique_ptr<sqlite3, DatabaseCloser>;
 
-/// One prepared statement.  Numbers of 64 bits are kept as SQLite's signed ones.
+/// One prepared statement.  64-bit numbers are stored as SQLite's signed ones.
 class Statement {
  public:
   Statement() = default;
@@ -101,7 +106,7 @@ class Statement {
     (void)sqlite3_bind_int64(statement_.get(), ++bound_, static_cast<sqlite3_int64>(value));
   }
   void bind_null() { (void)sqlite3_bind_null(statement_.get(), ++bound_); }
-  /// `absent` is kept as NULL.
+  /// `absent` is stored as NULL.
   void bind_unless(std::uint64_t value, std::uint64_t absent) {
     if (value == absent) {
       bind_null();
@@ -122,7 +127,7 @@ class Statement {
     }
   }
   int step() { return sqlite3_step(statement_.get()); }
-  /// To be run anew.
+  /// Makes it ready to be bound and run again.
   void reset() {
     (void)sqlite3_reset(statement_.get());
     bound_ = column_ = 0;
@@ -162,26 +167,41 @@ class Store final : public Index {
 
   ~Store() override {
     if (transaction_) (void)sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    if (times_to_note_) note_times();
   }
 
   [[nodiscard]] std::string place() const override { return path_; }
+  void confirm(const FileTimes& times) override {
+    Index::confirm(times);
+    times_to_note_ = !header_.streams.empty();
+  }
 
   Result<void> load();
   Result<void> create();
-  /// The tables are those that create() makes, and nothing else is there: a view or a trigger could
-  /// do anything.
+  /// Makes sure that the tables are those of create(), and that nothing else is there: a view or a
+  /// trigger could do anything.
   Result<void> check_tables();
-  /// All that is in the file goes, whatever it is.
+  /// Removes everything from the file, whatever it is.
   Result<void> clear();
   void limit_steps(std::uint64_t file_size) {
     step_limit_ = kStepsAlways + kStepsPerByte * std::min(file_size, kMaxFile);
   }
 
   Result<std::optional<SourceBlock>> source_block(std::uint64_t number) override {
-    return one_source_block(source_block_, "block = ?", number);
+    const auto asked = [&](std::uint64_t block) { return block == number; };
+    return one_source_block(source_block_, "block = ?", number, asked);
+  }
+  Result<std::optional<SourceBlock>> find_place(std::uint64_t number) override {
+    if (header_.blocks() == 0) return std::nullopt;
+    number = std::min(number, header_.blocks() - 1);
+    const auto asked = [&](std::uint64_t block) { return block <= number; };
+    return one_source_block(find_place_, "block <= ? AND place IS NOT NULL ORDER BY block DESC",
+                            number, asked);
   }
   Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) override {
-    return one_source_block(find_triggers_, "block >= ? AND triggers > 0 ORDER BY block", number);
+    const auto asked = [&](std::uint64_t block) { return block >= number; };
+    return one_source_block(find_triggers_, "block >= ? AND triggers > 0 ORDER BY block", number,
+                            asked);
   }
   Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
                                           const Want& want) override;
@@ -198,7 +218,18 @@ class Store final : public Index {
   static int on_steps(void* store) {
     auto& self = *static_cast<Store*>(store);
     self.steps_ += kStepsAsked;
-    return self.steps_ > self.step_limit_ ? 1 : 0;
+    return self.steps_ > self.step_limit_ + self.extra_steps_ || (self.stop_ && self.stop_()) ? 1
+                                                                                              : 0;
+  }
+
+  void begin_question() override { steps_ = extra_steps_ = 0; }
+  /// A statement begins: of the question that is asked, or as a question of its own.
+  void begin_statement() {
+    if (in_question()) {
+      extra_steps_ += kStepsPerCall;
+    } else {
+      begin_question();
+    }
   }
 
   static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
@@ -208,31 +239,40 @@ class Store final : public Index {
   [[nodiscard]] std::unexpected<Error> damaged(std::string_view what) const {
     return fail(
         ErrorCode::kBadData,
-        fmt::format("{} is damaged ({}): delete it, and run waymark index again.", path_, what));
+        fmt::format("{}: this index is damaged ({}); make it again with `waymark index --rebuild`.",
+                    path_, what));
   }
   Result<void> execute(const std::string& sql);
   Result<void> prepare(Statement& statement, const std::string& sql);
-  /// True: `statement` was prepared before, and can be bound anew.
+  /// True: `statement` was prepared before, and can be bound again.
   bool again(Statement& statement) {
     if (!statement.prepared()) return false;
-    steps_ = 0;
+    begin_statement();
     statement.reset();
     return true;
   }
   Result<void> run(Statement& statement);
   Result<void> begin();
   Result<void> write_header(const Header& header);
+  /// A row whose block is not one that was `asked` for is damage: SQLite believes its own order.
+  template <class Asked>
   Result<std::optional<SourceBlock>> one_source_block(Statement& statement, const char* where,
-                                                      std::uint64_t number);
+                                                      std::uint64_t number, Asked asked);
   Result<SourceBlock> read_source_block(Statement& row) const;
   Result<StreamBlock> read_stream_block(Statement& row) const;
 
   Database db_;
   std::string path_;
+  void note_times();
+
   bool transaction_ = false;
-  std::uint64_t steps_ = 0;  ///< Of the statement that runs.
+  bool times_to_note_ = false;  ///< The file does not have file_times_ yet.
+  std::function<bool()> stop_;
+  std::uint64_t steps_ = 0;  ///< Of the question that is asked.
   std::uint64_t step_limit_ = kStepsAlways;
+  std::uint64_t extra_steps_ = 0;
   Statement source_block_;
+  Statement find_place_;
   Statement find_triggers_;
   std::array<Statement, kWants> finds_;
   std::array<Statement, 2> find_times_;
@@ -259,6 +299,8 @@ std::unexpected<Error> Store::error(int code) const {
     case SQLITE_CONSTRAINT:
       return damaged(message);
     case SQLITE_INTERRUPT:
+      if (stop_ && stop_())
+        return fail(ErrorCode::kLimit, fmt::format("The search in {} was stopped.", path_));
       return damaged("its pages lead in circles");
     case SQLITE_FULL:
       return fail(ErrorCode::kIo,
@@ -272,14 +314,14 @@ std::unexpected<Error> Store::error(int code) const {
 }
 
 Result<void> Store::execute(const std::string& sql) {
-  steps_ = 0;
+  begin_statement();
   const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error(code);
   return {};
 }
 
 Result<void> Store::prepare(Statement& statement, const std::string& sql) {
-  steps_ = 0;
+  begin_statement();
   sqlite3_stmt* made = nullptr;
   const int code = sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &made, nullptr);
   if (code != SQLITE_OK) return error(code);
@@ -288,7 +330,7 @@ Result<void> Store::prepare(Statement& statement, const std::string& sql) {
 }
 
 Result<void> Store::run(Statement& statement) {
-  steps_ = 0;
+  begin_statement();
   const int code = statement.step();
   statement.reset();
   if (code != SQLITE_DONE) return error(code);
@@ -336,14 +378,15 @@ Result<void> Store::clear() {
   return done;
 }
 
-// Nothing of what stands in the file is believed before it is checked.
+// Nothing in the file is believed before it is checked.
 Result<void> Store::load() {
   Statement rows;
   WAYMARK_TRY(prepare(rows,
-                      "SELECT granule, form, framing, indexed, complete, file_size, file_hash, "
-                      "frame_syncs, triggers, resets, errors FROM capture"));
+                      "SELECT granule, form, framing, indexed, complete, file_size, file_digest, "
+                      "file_modified, file_changed, frame_syncs, triggers, resets, errors "
+                      "FROM capture"));
   int code = rows.step();
-  if (code == SQLITE_DONE) return {};  // Made, and ended before its first block.
+  if (code == SQLITE_DONE) return {};  // Whoever made it ended before the first block.
   if (code != SQLITE_ROW) return error(code);
   Header header;
   header.granule = rows.number();
@@ -353,7 +396,10 @@ Result<void> Store::load() {
   header.indexed = rows.number();
   header.complete = rows.number() != 0;
   header.file_size = rows.number();
-  header.file_hash = rows.number();
+  header.file_digest = rows.number();
+  FileTimes times;
+  times.modified = rows.number();
+  times.changed = rows.number();
   header.frame_syncs = rows.number();
   header.triggers = rows.number();
   header.resets = rows.number();
@@ -403,6 +449,7 @@ Result<void> Store::load() {
   if (code != SQLITE_DONE) return error(code);
   if (header.streams.empty()) return damaged("table streams is empty");
   header_ = std::move(header);
+  file_times_ = times;
   return {};
 }
 
@@ -455,8 +502,9 @@ Result<StreamBlock> Store::read_stream_block(Statement& row) const {
   return block;
 }
 
+template <class Asked>
 Result<std::optional<SourceBlock>> Store::one_source_block(Statement& statement, const char* where,
-                                                           std::uint64_t number) {
+                                                           std::uint64_t number, Asked asked) {
   if (number >= header_.blocks()) return std::nullopt;
   if (!again(statement)) {
     WAYMARK_TRY(prepare(statement, fmt::format("SELECT {} FROM source_blocks WHERE {} LIMIT 1",
@@ -469,6 +517,7 @@ Result<std::optional<SourceBlock>> Store::one_source_block(Statement& statement,
   auto block = read_source_block(statement);
   statement.reset();
   if (!block) return std::unexpected(block.error());
+  if (!asked(block->number)) return damaged("source_blocks: rows are in the wrong order");
   return std::move(*block);
 }
 
@@ -500,7 +549,7 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
     }
     WAYMARK_TRY(prepare(
         *statement,
-        fmt::format("SELECT {} FROM stream_blocks WHERE id = ?1 AND block {} ?2{} "
+        fmt::format("SELECT id, {} FROM stream_blocks WHERE id = ?1 AND block {} ?2{} "
                     "ORDER BY block {} LIMIT 1",
                     kStreamColumns, forward ? ">=" : "<=", what, forward ? "ASC" : "DESC")));
   }
@@ -510,9 +559,13 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
   const int code = statement->step();
   if (code == SQLITE_DONE) return std::nullopt;
   if (code != SQLITE_ROW) return error(code);
+  const std::uint64_t found_id = statement->number(kTraceIdCount);
   auto block = read_stream_block(*statement);
   statement->reset();
   if (!block) return std::unexpected(block.error());
+  // SQLite believes its own order of the rows.
+  if (found_id != id || (forward ? block->number < number : block->number > number))
+    return damaged("stream_blocks: rows are in the wrong order");
   return std::move(*block);
 }
 
@@ -598,13 +651,14 @@ Result<void> Store::append(TraceId id, const StreamBlock& block) {
 Result<void> Store::write_header(const Header& header) {
   WAYMARK_TRY(execute("DELETE FROM capture; DELETE FROM ids; DELETE FROM streams"));
   Statement capture;
-  WAYMARK_TRY(prepare(capture, "INSERT INTO capture VALUES(?,?,?,?,?,?,?,?,?,?,?)"));
+  WAYMARK_TRY(prepare(capture, "INSERT INTO capture VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   capture.bind(header.granule);
   capture.bind(form_name(header.form));
   capture.bind(std::string_view(header.framing));
   for (const std::uint64_t value :
-       {header.indexed, std::uint64_t{header.complete}, header.file_size, header.file_hash,
-        header.frame_syncs, header.triggers, header.resets, header.errors}) {
+       {header.indexed, std::uint64_t{header.complete}, header.file_size, header.file_digest,
+        file_times_.modified, file_times_.changed, header.frame_syncs, header.triggers,
+        header.resets, header.errors}) {
     capture.bind(value);
   }
   WAYMARK_TRY(run(capture));
@@ -636,8 +690,24 @@ Result<void> Store::commit(const Header& header) {
   WAYMARK_TRY(write_header(header));
   WAYMARK_TRY(execute("COMMIT"));
   transaction_ = false;
+  times_to_note_ = false;
   header_ = header;
   return {};
+}
+
+// Lost if another process uses the file: then the next reader compares the capture again.
+void Store::note_times() {
+  Statement update;
+  if (!prepare(update,
+               "UPDATE capture SET file_modified = ?, file_changed = ? WHERE "
+               "file_size = ? AND file_digest = ?")) {
+    return;
+  }
+  for (const std::uint64_t value :
+       {file_times_.modified, file_times_.changed, header_.file_size, header_.file_digest}) {
+    update.bind(value);
+  }
+  (void)run(update);
 }
 
 Result<void> Store::truncate(std::uint64_t number, const Header& header) {
@@ -651,8 +721,8 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
   return {};
 }
 
-/// Whether what stands at `path` may be thrown away: an index, or what is left of one.
-bool is_expendable(const std::string& path) {
+/// Whether the file at `path` is an index, or what is left of one: it may be written to.
+bool looks_like_index(const std::string& path) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
   constexpr std::size_t kApplicationIdAt = 68;
   constexpr std::string_view kApplication = "WYMK";
@@ -674,24 +744,33 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   std::error_code none;
   if (!building && !std::filesystem::exists(path, none)) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("There is no index {}; waymark index makes it.", path));
+                fmt::format("There is no index {}; `waymark index` makes it.", path));
   }
-  if (options.anew && std::filesystem::exists(path, none) && !is_expendable(path)) {
-    return fail(
-        ErrorCode::kBadData,
-        fmt::format("{} is no index of Waymark, and is not thrown away; choose another file "
-                    "with -o.",
-                    path));
+  // SQLite would wait for a pipe.
+  for (const std::string& file : {path, path + "-journal", path + "-wal"}) {
+    if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} is not a regular file; an index is one.  Choose another file.", file));
+    }
+  }
+  if (std::filesystem::exists(path, none) && !looks_like_index(path)) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} is not an index of Waymark, and is left as it is; choose another "
+                            "file.",
+                            path));
   }
   sqlite3* raw = nullptr;
-  // To SQLite, names that begin with a colon or "file:" mean more than a file.
+  // SQLite gives names that begin with a colon or "file:" a meaning of their own.
   const std::string file = path.starts_with('/') ? path : "./" + path;
-  // A reader, too, rolls back what a killed builder has left; where it may not write, SQLite opens
-  // the file for reading only.
+  // A reader also rolls back what a killed builder has left.  If it may not write, SQLite opens the
+  // file for reading only.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   const int code =
       sqlite3_open_v2(file.c_str(), &raw, building ? flags | SQLITE_OPEN_CREATE : flags, nullptr);
   auto store = std::make_unique<Store>(Database(raw), path);
+  // A builder must not stop within a transaction.
+  if (!building) store->stop_ = options.stop;
   if (code != SQLITE_OK) {
     return fail(ErrorCode::kIo, fmt::format("Cannot open {}: {}.", path, sqlite3_errstr(code)));
   }
@@ -699,13 +778,14 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   // A database from elsewhere may hold anything.
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  // Takes the lock that is held until the end: a reader sees one state.
+  if (!building) (void)sqlite3_busy_timeout(raw, kReaderPatience);
+  // Takes the lock that is held until the end, so that a reader sees one state.
   bool cleared = false;
   while (true) {
-    // Of a file that is to be made; small, so that the tables of a small capture are.
+    // Counts only for a new file.  Pages are small, so that the index of a small capture is.
     if (building) (void)store->execute("PRAGMA page_size = 1024");
     Result<void> locked;
-    if (options.anew && !cleared) {
+    if (options.rebuild && !cleared) {
       locked = store->clear();
       cleared = locked.has_value();
     }
@@ -720,7 +800,7 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
     (void)sqlite3_sleep(kWaitStep);
   }
   store->transaction_ = true;
-  // Not before the lock is there: who waits would keep a part of it.
+  // Not before the lock is taken: a process that waits would keep a part of it.
   if (building) WAYMARK_TRY(store->execute("PRAGMA locking_mode = EXCLUSIVE"));
 
   const auto size = std::filesystem::file_size(path, none);
@@ -740,31 +820,30 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   int tables = 0;
   WAYMARK_TRY(pragma("SELECT count(*) FROM sqlite_schema", tables));
   if (tables == 0) {
-    // Too short to be a database, which SQLite takes for none at all.
+    // SQLite takes a file that is too short to be a database for an empty one.
     if (!none && size != 0 && !cleared) return store->damaged("it has no tables");
     if (!building)
-      return fail(ErrorCode::kNotFound, fmt::format("{} is empty; waymark index fills it.", path));
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("{} is empty; `waymark index` fills it.", path));
     WAYMARK_TRY(store->create());
     return store;
   }
   if (application != kApplicationId) {
-    return fail(ErrorCode::kBadData,
-                fmt::format("{} is a database, but no index of Waymark; choose another file with "
-                            "-o.",
-                            path));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} is a database, but not an index of Waymark; choose another file.", path));
   }
   if (version != kVersion) {
     return fail(ErrorCode::kBadData,
-                fmt::format("{} has version {} of the format, and this program knows version {}: "
-                            "delete it, and run waymark index again.",
+                fmt::format("{} has version {} of the format, but this program reads version {}; "
+                            "make it again with `waymark index --rebuild`.",
                             path, version, kVersion));
   }
   WAYMARK_TRY(store->check_tables());
   WAYMARK_TRY(store->load());
   if (building && !store->header().complete && sqlite3_db_readonly(raw, "main") == 1) {
-    return fail(ErrorCode::kIo,
-                fmt::format("{} goes no further than byte {}, and cannot be written.", path,
-                            store->header().indexed));
+    return fail(ErrorCode::kIo, fmt::format("{} ends at byte {} and cannot be written.", path,
+                                            store->header().indexed));
   }
   return store;
 }

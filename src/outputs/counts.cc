@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "itm_words.h"
 #include "quoted.h"
 #include "waymark/element/text.h"
 #include "waymark/outputs/csv.h"
@@ -74,28 +78,79 @@ std::uint64_t whole_of(const count::Totals& totals, count::Order order) {
   return 0;
 }
 
+/// Of a column of text or CSV; `unknown` where no cycles were traced.
+std::string cycles_cell(std::uint64_t cycles, const CountFacts& facts, std::string_view unknown) {
+  return facts.cycles ? fmt::to_string(cycles) : std::string(unknown);
+}
+
+/// A sum of cycles may exceed the 53 bits of a JSON number.
+std::string json_cycles(std::uint64_t cycles, const CountFacts& facts) {
+  return facts.cycles ? fmt::format("\"{}\"", cycles) : std::string("null");
+}
+
+struct Sample {
+  std::uint32_t address = 0;
+  std::uint64_t times = 0;
+};
+
+/// The most frequent ones.
+std::vector<Sample> top_samples(const count::ItmCounts& counts, std::size_t most) {
+  std::vector<Sample> samples;
+  for (const auto& [address, times] : counts.samples) samples.push_back({address, times});
+  std::ranges::stable_sort(samples, std::ranges::greater{}, &Sample::times);
+  samples.resize(std::min(samples.size(), most));
+  return samples;
+}
+
+std::string_view name_of(std::uint32_t address, const SampleOptions& options) {
+  if (options.symbols == nullptr) return {};
+  const image::Function* const function = options.symbols->find(address);
+  return function == nullptr ? std::string_view() : std::string_view(function->name);
+}
+
+struct DwtLine {
+  DwtKind kind;
+  std::string_view text;
+  std::string_view json;
+};
+/// Without those that have lines of their own.
+constexpr DwtLine kDwtLines[] = {
+    {DwtKind::kSleeping, "samples while asleep", "asleep"},
+    {DwtKind::kNoSample, "samples not allowed", "no_sample"},
+    {DwtKind::kEventCounters, "event counter packets", "event_counters"},
+    {DwtKind::kPmuOverflow, "PMU overflow packets", "pmu_overflow"},
+    {DwtKind::kDataPc, "data accesses, PC", "data_pc"},
+    {DwtKind::kDataMatch, "data matches", "data_match"},
+    {DwtKind::kDataAddress, "data addresses", "data_address"},
+    {DwtKind::kDataRead, "data reads", "data_read"},
+    {DwtKind::kDataWrite, "data writes", "data_write"},
+    {DwtKind::kReserved, "reserved packets", "reserved"},
+};
+
 std::string address_or_unknown(std::uint64_t address) {
   return address == kNoAddress ? std::string("unknown") : fmt::format("0x{:016x}", address);
 }
 
 }  // namespace
 
-void write_text(TextBuffer& out, const count::Counts& counts) {
+void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& facts) {
   const count::Totals totals = counts.totals();
   const auto line = [&](std::string_view name, std::uint64_t value, std::string_view rest = {}) {
     out.put(fmt::format("{:<22}{:>20}{}\n", name, value, rest));
   };
   line("instructions", totals.instructions);
-  line("ranges", totals.ranges, fmt::format("  {} different", counts.rows.size()));
+  line("ranges", totals.ranges, fmt::format("  {} distinct", counts.rows.size()));
   line("branches taken", totals.taken);
   line("branches not taken", totals.not_taken);
   line("calls", totals.calls);
-  if (totals.cycles + counts.other_cycles != 0) {
+  if (facts.cycles) {
     line("cycles", totals.cycles);
     line("cycles of no range", counts.other_cycles);
+  } else if (totals.ranges != 0) {
+    out.put(fmt::format("{:<22}{:>20}\n", "cycles", "not traced"));
   }
   if (counts.pathless_instructions != 0)
-    line("without known way", counts.pathless_instructions, "  instructions of Q elements");
+    line("path not known", counts.pathless_instructions, "  instructions of Q elements");
   std::string others;
   for (std::size_t i = 0; i < counts.others.size(); ++i) {
     if (counts.others[i] == 0) continue;
@@ -104,11 +159,11 @@ void write_text(TextBuffer& out, const count::Counts& counts) {
   }
   if (!others.empty()) out.put(fmt::format("other elements        {}\n", others));
   if (counts.rest.ranges != 0)
-    line("not listed", counts.rest.ranges, "  ranges: there are more different ones than fit");
+    line("not listed", counts.rest.ranges, "  ranges: there are more distinct ones than fit");
 }
 
 void write_text(TextBuffer& out, std::span<const Row> rows, const count::Totals& totals,
-                count::Order order) {
+                count::Order order, const CountFacts& facts) {
   constexpr std::string_view kLine =
       "{:>6} {:>14} {:>12} {:>12} {:>12} {:>10} {:>12}  {:<5} {:<12} {}\n";
   out.put(fmt::format(fmt::runtime(kLine), "share", "instructions", "times", "taken", "not taken",
@@ -117,8 +172,9 @@ void write_text(TextBuffer& out, std::span<const Row> rows, const count::Totals&
     out.put(fmt::format(
         fmt::runtime(kLine),
         fmt::format("{:.2f}%", share(count::weight(row, order), whole_of(totals, order))),
-        row.instructions(), row.times(), row.taken(), row.not_taken(), row.calls(), row.cycles,
-        fmt::format("0x{:02x}", row.context.trace_id), context_words(row.context),
+        row.instructions(), row.times(), row.taken(), row.not_taken(), row.calls(),
+        cycles_cell(row.cycles, facts, "-"), fmt::format("0x{:02x}", row.context.trace_id),
+        context_words(row.context),
         fmt::format("0x{:016x}-0x{:016x} {} {}", row.range.start, row.range.end,
                     isa_name(row.range.isa), row.range.count)));
   }
@@ -140,14 +196,15 @@ void write_text(TextBuffer& out, std::span<const Branch> branches) {
 }
 
 void write_text(TextBuffer& out, std::span<const FunctionRow> rows, std::uint64_t whole,
-                count::Order order) {
+                count::Order order, const CountFacts& facts) {
   constexpr std::string_view kLine = "{:>7} {:>16} {:>14} {:>14} {:>16}  ";
-  out.put(fmt::format(fmt::runtime(kLine), "share", "instructions", "entered", "calls", "cycles"));
+  out.put(fmt::format(fmt::runtime(kLine), "share", "instructions", "times called", "calls made",
+                      "cycles"));
   out.put("function\n");
   for (const FunctionRow& row : rows) {
-    out.put(fmt::format(fmt::runtime(kLine),
-                        fmt::format("{:.2f}%", share(count::weight(row, order), whole)),
-                        row.instructions, row.entered, row.calls, row.cycles));
+    out.put(fmt::format(
+        fmt::runtime(kLine), fmt::format("{:.2f}%", share(count::weight(row, order), whole)),
+        row.instructions, row.entered, row.calls, cycles_cell(row.cycles, facts, "-")));
     if (row.function == nullptr) {
       out.put("(no name)");
     } else {
@@ -157,14 +214,49 @@ void write_text(TextBuffer& out, std::span<const FunctionRow> rows, std::uint64_
   }
 }
 
-void write_json(TextBuffer& out, const count::Counts& counts, TraceId id) {
+void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOptions& options) {
+  const auto line = [&](std::string_view name, std::uint64_t value, std::string_view rest = {}) {
+    if (value != 0) out.put(fmt::format("{:<22}{:>20}{}\n", name, value, rest));
+  };
+  for (const auto& [number, port] : counts.ports) {
+    line(fmt::format("writes to port {}", number), port.writes,
+         fmt::format("  {} bytes", port.bytes));
+  }
+  for (const auto& [number, exception] : counts.exceptions) {
+    const std::string_view name = exception_word(number);
+    out.put(fmt::format("{:<22}{:>20}  entered, {} exited, {} returned to{}{}\n",
+                        fmt::format("exception {}", number), exception.entered, exception.exited,
+                        exception.returned, name.empty() ? "" : "  ", name));
+  }
+  line("PC samples", counts.of(DwtKind::kPcSample),
+       fmt::format("  {} distinct addresses", counts.samples.size()));
+  for (const DwtLine& kind : kDwtLines) line(kind.text, counts.of(kind.kind));
+  line("local timestamps", counts.local_timestamps);
+  line("global timestamps", counts.global_timestamps);
+  line("overflows", counts.overflows, "  packets were lost before");
+  const std::vector<Sample> samples = top_samples(counts, options.most);
+  if (samples.empty()) return;
+  out.put(fmt::format("\n{:>6} {:>14}  {:<18} {}\n", "share", "samples", "address",
+                      options.symbols == nullptr ? "" : "function"));
+  for (const Sample& sample : samples) {
+    out.put(fmt::format("{:>6} {:>14}  0x{:016x} ",
+                        fmt::format("{:.2f}%", share(sample.times, counts.of(DwtKind::kPcSample))),
+                        sample.times, sample.address));
+    if (const auto name = name_of(sample.address, options); !name.empty())
+      write_shown(out, readable_name(std::string(name)));
+    out.put('\n');
+  }
+}
+
+void write_json(TextBuffer& out, const count::Counts& counts, TraceId id, const CountFacts& facts) {
   const count::Totals totals = counts.totals();
   out.put(fmt::format(
-      R"({{"type":"count","id":{},"instructions":{},"ranges":{},"different_ranges":{},)"
-      R"("taken":{},"not_taken":{},"calls":{},"cycles":"{}","other_cycles":"{}",)"
+      R"({{"type":"count","id":{},"complete":{},"instructions":{},"ranges":{},"different_ranges":{},)"
+      R"("taken":{},"not_taken":{},"calls":{},"cycles":{},"other_cycles":{},)"
       R"("pathless_instructions":{},"elements":{{)",
-      id, totals.instructions, totals.ranges, counts.rows.size(), totals.taken, totals.not_taken,
-      totals.calls, totals.cycles, counts.other_cycles, counts.pathless_instructions));
+      id, facts.complete, totals.instructions, totals.ranges, counts.rows.size(), totals.taken,
+      totals.not_taken, totals.calls, json_cycles(totals.cycles, facts),
+      json_cycles(counts.other_cycles, facts), counts.pathless_instructions));
   std::string_view comma;
   for (std::size_t i = 0; i < counts.others.size(); ++i) {
     if (counts.others[i] == 0) continue;
@@ -175,14 +267,15 @@ void write_json(TextBuffer& out, const count::Counts& counts, TraceId id) {
   out.put("}}\n");
 }
 
-void write_json(TextBuffer& out, std::span<const Row> rows) {
+void write_json(TextBuffer& out, std::span<const Row> rows, const CountFacts& facts) {
   for (const Row& row : rows) {
     out.put(R"({"type":"count_block",)");
     put_json_context(out, row.context, row.range.isa);
     out.put(fmt::format(R"("start":"0x{:x}","end":"0x{:x}","count":{},"times":{},)"
-                        R"("instructions":{},"taken":{},"not_taken":{},"calls":{},"cycles":"{}")",
+                        R"("instructions":{},"taken":{},"not_taken":{},"calls":{},"cycles":{})",
                         row.range.start, row.range.end, row.range.count, row.times(),
-                        row.instructions(), row.taken(), row.not_taken(), row.calls(), row.cycles));
+                        row.instructions(), row.taken(), row.not_taken(), row.calls(),
+                        json_cycles(row.cycles, facts)));
     if (const auto word = instruction_word(row.range.last_type); !word.empty())
       out.put(fmt::format(R"(,"last":"{}")", word));
     if (const auto word = subtype_word(row.range.last_subtype); !word.empty())
@@ -206,7 +299,7 @@ void write_json(TextBuffer& out, std::span<const Branch> branches) {
   }
 }
 
-void write_json(TextBuffer& out, std::span<const FunctionRow> rows) {
+void write_json(TextBuffer& out, std::span<const FunctionRow> rows, const CountFacts& facts) {
   for (const FunctionRow& row : rows) {
     out.put(R"({"type":"count_function",)");
     if (row.function != nullptr) {
@@ -215,38 +308,75 @@ void write_json(TextBuffer& out, std::span<const FunctionRow> rows) {
       out.put(fmt::format(R"(,"start":"0x{:x}","last":"0x{:x}",)", row.function->start,
                           row.function->last));
     }
-    out.put(fmt::format("\"instructions\":{},\"entered\":{},\"calls\":{},\"cycles\":\"{}\"}}\n",
-                        row.instructions, row.entered, row.calls, row.cycles));
+    out.put(fmt::format("\"instructions\":{},\"entered\":{},\"calls\":{},\"cycles\":{}}}\n",
+                        row.instructions, row.entered, row.calls, json_cycles(row.cycles, facts)));
   }
 }
 
-void write_csv(TextBuffer& out, std::span<const Row> rows) {
+void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
+                const SampleOptions& options) {
+  out.put(fmt::format(R"({{"type":"count_itm","id":{},"stimulus":{},"exceptions":{},)"
+                      R"("pc_samples":{},)",
+                      id, counts.writes, counts.of(DwtKind::kException),
+                      counts.of(DwtKind::kPcSample)));
+  for (const DwtLine& kind : kDwtLines)
+    out.put(fmt::format("\"{}\":{},", kind.json, counts.of(kind.kind)));
+  out.put(fmt::format(R"("local_timestamps":{},"global_timestamps":{},"overflows":{}}})",
+                      counts.local_timestamps, counts.global_timestamps, counts.overflows));
+  out.put('\n');
+  for (const auto& [number, port] : counts.ports) {
+    out.put(fmt::format(R"({{"type":"count_port","id":{},"port":{},"writes":{},"bytes":{}}})", id,
+                        number, port.writes, port.bytes));
+    out.put('\n');
+  }
+  for (const auto& [number, exception] : counts.exceptions) {
+    out.put(fmt::format(R"({{"type":"count_exception","id":{},"exception":{},)", id, number));
+    if (const auto name = exception_word(number); !name.empty())
+      out.put(fmt::format(R"("name":"{}",)", name));
+    out.put(fmt::format(R"("entered":{},"exited":{},"returned":{}}})", exception.entered,
+                        exception.exited, exception.returned));
+    out.put('\n');
+  }
+  for (const Sample& sample : top_samples(counts, options.most)) {
+    out.put(fmt::format(R"({{"type":"count_sample","id":{},"pc":"0x{:x}",)", id, sample.address));
+    if (const auto name = name_of(sample.address, options); !name.empty()) {
+      out.put(R"("function":)");
+      write_json_string(out, name);
+      out.put(',');
+    }
+    out.put(fmt::format("\"times\":{}}}\n", sample.times));
+  }
+}
+
+void write_csv(TextBuffer& out, std::span<const Row> rows, const CountFacts& facts) {
   out.put(
       fmt::format("{},start,end,count,times,instructions,last,subtype,conditional,taken,"
-                  "not_taken,calls,cycles,target\n",
+                  "not_taken,calls,cycles,target,complete\n",
                   kCsvContext));
   for (const Row& row : rows) {
     put_csv_context(out, row.context, row.range.isa);
-    out.put(fmt::format(",0x{:x},0x{:x},{},{},{},{},{},{},{},{},{},{},{}\n", row.range.start,
+    out.put(fmt::format(",0x{:x},0x{:x},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.range.start,
                         row.range.end, row.range.count, row.times(), row.instructions(),
                         instruction_word(row.range.last_type), subtype_word(row.range.last_subtype),
                         row.range.conditional ? 1 : 0, row.taken(), row.not_taken(), row.calls(),
-                        row.cycles, hex_if(row.target != kNoAddress, row.target)));
+                        cycles_cell(row.cycles, facts, ""),
+                        hex_if(row.target != kNoAddress, row.target), facts.complete ? 1 : 0));
   }
 }
 
-void write_csv(TextBuffer& out, std::span<const Branch> branches) {
-  out.put(fmt::format("{},from,to,last,subtype,taken,times\n", kCsvContext));
+void write_csv(TextBuffer& out, std::span<const Branch> branches, const CountFacts& facts) {
+  out.put(fmt::format("{},from,to,last,subtype,taken,times,complete\n", kCsvContext));
   for (const Branch& branch : branches) {
     put_csv_context(out, branch.context, branch.isa);
-    out.put(fmt::format(",0x{:x},{},{},{},{},{}\n", branch.from,
+    out.put(fmt::format(",0x{:x},{},{},{},{},{},{}\n", branch.from,
                         hex_if(branch.to != kNoAddress, branch.to), instruction_word(branch.type),
-                        subtype_word(branch.subtype), branch.taken ? 1 : 0, branch.times));
+                        subtype_word(branch.subtype), branch.taken ? 1 : 0, branch.times,
+                        facts.complete ? 1 : 0));
   }
 }
 
-void write_csv(TextBuffer& out, std::span<const FunctionRow> rows) {
-  out.put("name,start,last,instructions,entered,calls,cycles\n");
+void write_csv(TextBuffer& out, std::span<const FunctionRow> rows, const CountFacts& facts) {
+  out.put("name,start,last,instructions,entered,calls,cycles,complete\n");
   for (const FunctionRow& row : rows) {
     if (row.function != nullptr) {
       write_csv_field(out, row.function->name);
@@ -254,8 +384,40 @@ void write_csv(TextBuffer& out, std::span<const FunctionRow> rows) {
     } else {
       out.put(",,");
     }
-    out.put(fmt::format(",{},{},{},{}\n", row.instructions, row.entered, row.calls, row.cycles));
+    out.put(fmt::format(",{},{},{},{},{}\n", row.instructions, row.entered, row.calls,
+                        cycles_cell(row.cycles, facts, ""), facts.complete ? 1 : 0));
   }
+}
+
+void write_itm_csv_header(TextBuffer& out) {
+  out.put("id,what,number,name,times,bytes,complete\n");
+}
+
+void write_csv(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
+               const SampleOptions& options, const CountFacts& facts) {
+  const auto row = [&](std::string_view what, std::string_view number, std::string_view name,
+                       std::uint64_t times, std::string_view bytes = {}) {
+    if (times == 0) return;
+    out.put(fmt::format("{},{},{},", id, what, number));
+    write_csv_field(out, name);
+    out.put(fmt::format(",{},{},{}\n", times, bytes, facts.complete ? 1 : 0));
+  };
+  for (const auto& [number, port] : counts.ports)
+    row("stimulus", fmt::to_string(number), {}, port.writes, fmt::to_string(port.bytes));
+  for (const auto& [number, exception] : counts.exceptions) {
+    const std::string text = fmt::to_string(number);
+    row("exception_entered", text, exception_word(number), exception.entered);
+    row("exception_exited", text, exception_word(number), exception.exited);
+    row("exception_returned", text, exception_word(number), exception.returned);
+  }
+  for (const Sample& sample : top_samples(counts, options.most)) {
+    row("pc_sample", fmt::format("0x{:x}", sample.address), name_of(sample.address, options),
+        sample.times);
+  }
+  for (const DwtLine& kind : kDwtLines) row(kind.json, {}, {}, counts.of(kind.kind));
+  row("local_timestamp", {}, {}, counts.local_timestamps);
+  row("global_timestamp", {}, {}, counts.global_timestamps);
+  row("overflow", {}, {}, counts.overflows);
 }
 
 }  // namespace waymark::outputs

@@ -1,12 +1,15 @@
 """waymark index, find, --from and --to, on a small capture and on broken indexes."""
 import csv
+import os
 import shutil
 import signal
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 from support.snapshots import append, edit, make_snapshot
-from support.trace_bytes import ATOM_E, ETMV4_START, framed
+from support.trace_bytes import ATOM_E, ETMV4_START, ITM_SYNC, framed
 
 # What one round of the long capture has: A-sync, trace info, address 0x80000 with its context, two
 # atoms, a timestamp (100, 200 ...), event 1, three atoms.
@@ -156,7 +159,7 @@ def test_a_capture_that_was_cut_and_one_that_has_grown(run, long, tmp_path):
     half = trace.read_bytes()
     run('index', 'grown', '--full')
     trace.write_bytes(half[:200])
-    run('index', 'grown', expect=3).says('cut')
+    run('index', 'grown', expect=3).says('cut off')
     trace.write_bytes(rounds(ROUNDS))
     count_events(run, 'grown').has('20').says('waymark index')
     run('index', 'grown').has('350 of them before')
@@ -192,7 +195,7 @@ FOREIGN = 'no database at all, but long enough to be read as one, or so one woul
 
 def test_a_file_of_another_kind_is_not_overwritten(run, long, index_file, tmp_path):
     index_file.write_text(FOREIGN)
-    run('index', long, expect=4).one_sentence()
+    run('index', long, expect=4).one_sentence('not an index', 'choose another file').never_says('delete')
     assert index_file.read_text() == FOREIGN
     (tmp_path / 'letter').write_text('a letter\n')
     run('index', long, '--rebuild', '-o', 'letter', expect=4).says('letter')
@@ -244,7 +247,7 @@ def test_a_capture_of_less_than_a_frame(run, tmp_path):
 
 
 def test_an_index_that_cannot_be_written_or_is_not_there(run, long):
-    run('index', long, '-o', '/proc/nowhere/index').has('in memory: sparse index').says('memory')
+    run('index', long, '-o', '/proc/nowhere/index', expect=4).one_sentence('/proc/nowhere/index').empty()
     run('find', long, '--index', 'nowhere.index', '--event', 1, '--count').has('20').says('nowhere.index')
 
 
@@ -270,3 +273,181 @@ def test_several_processes_at_once(run, long):
         out, err = process.communicate(timeout=600)
         assert f'index of {SIZE} of {SIZE}' in out.decode(), err.decode()
     count_events(run).quiet().has('20')
+
+
+def test_an_index_as_json(run, long, index_file):
+    report, = run('index', long, '--format', 'json').json_lines()
+    assert report == {'type': 'index', 'file': 'long/trace.bin.waymark-index', 'form': 'sparse',
+                      'trace_bytes': SIZE, 'indexed': SIZE, 'indexed_before': 0, 'complete': True,
+                      'file_bytes': index_file.stat().st_size}
+
+
+def test_a_report_that_cannot_be_written(run, long, full_device):
+    run('index', long, stdout=full_device, expect=4).one_sentence()
+
+
+def test_pipes_and_folders_are_not_indexes(run, long, tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    for options in ([], ['--rebuild']):
+        for name in ('pipe', 'long', '/dev/null'):
+            run('index', long, '-o', name, *options, expect=4).one_sentence('not a regular file')
+    run('find', long, '--index', 'pipe', '--event', 1, '--count').has('20').says('not a regular file')
+
+
+@pytest.mark.parametrize('command', [['decode'], ['packets'], ['info'], ['count'], ['find', '--event', '1']])
+def test_an_output_does_not_replace_the_index(run, long, index_file, command):
+    run('index', long)
+    before = index_file.read_bytes()
+    name, *options = command
+    window = [] if name == 'info' else ['--from', 1]
+    for index in (['--index', index_file], []):
+        run(name, long, *options, *window, *index, '-o', index_file, expect=2).one_sentence('input file')
+    assert index_file.read_bytes() == before
+
+
+# -- Is the capture still what was indexed? --
+
+def zero(path, at, size):
+    with open(path, 'r+b') as file:
+        file.seek(at)
+        file.write(bytes(size))
+
+
+@FORMS
+def test_a_change_anywhere_in_the_capture_is_noticed(run, synth, copy, form):
+    """200 KB of zeros; with the old times of the file, too."""
+    changed = copy(synth('--size', '1M', '--protocol', 'etmv4', '--timestamps', 500), 'changed')
+    trace = changed / 'trace.bin'
+    run('index', 'changed', form)
+    times = trace.stat()
+    zero(trace, 300_000, 200_000)
+    for _ in range(2):
+        result = run('find', 'changed', '--timestamp', 0, '--format', 'csv').says('changed since')
+        run('index', 'changed', expect=3).one_sentence('changed since', '--rebuild')
+        os.utime(trace, ns=(times.st_atime_ns, times.st_mtime_ns))
+    run('index', 'changed', form, '--rebuild')
+    assert run('find', 'changed', '--timestamp', 0, '--format', 'csv').quiet().out == result.out
+
+
+def test_a_capture_that_was_only_touched_keeps_its_index(run, long, tmp_path):
+    run('index', long)
+    os.utime(tmp_path / 'long/trace.bin', ns=(10**18, 10**18))
+    for _ in range(2):
+        count_events(run).quiet().has('20')
+    run('index', long).quiet().has(f'{SIZE} of them before')
+
+
+# -- A damaged index --
+
+def damage_block_keys(path):
+    """The keys of all rows of stream_blocks with synchronisation points, in place: SQLite believes that they
+    are in order."""
+    data = bytearray(path.read_bytes())
+    changed = 0
+    for at in range(1024, len(data) - 40):
+        # A record of 26 columns: the size of its header, their types, ID 0x10, the block.
+        if data[at] == 27 and data[at + 1] == 1 and data[at + 2] == 1 and data[at + 27] == 0x10:
+            if data[at + 10] != 8:  # The type of `syncs`: not the number 0.
+                data[at + 28] = 127
+                changed += 1
+    assert changed
+    path.write_bytes(data)
+
+
+def test_a_damaged_index_is_not_used(run, synth, copy):
+    capture = synth('--size', '4M', '--protocol', 'etmv4', '--sync-period', 262144, '--timestamps', 500, '--no-truth')
+    damaged = copy(capture, 'damaged')
+    window = ('--from', 263144, '--to', 280000)
+    expected = run('decode', 'damaged', *window).out
+    run('index', 'damaged', '--full')
+    assert run('decode', 'damaged', *window).quiet().out == expected
+    damage_block_keys(damaged / 'trace.bin.waymark-index')
+    result = run('decode', 'damaged', *window)
+    assert result.out == expected
+    result.says('this index is damaged', 'make it again with `waymark index --rebuild`')
+    run('find', 'damaged', '--timestamp', 100_000, *window, expect=None)
+    run('index', 'damaged', '--rebuild')
+    assert run('decode', 'damaged', *window).quiet().out == expected
+
+
+# -- Where indexes are --
+
+@pytest.fixture
+def read_only(original):
+    """A copy in a folder that can be read but not written, and the options of a run for which that holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(original, Path(folder) / 'long')
+        (Path(folder) / 'cache').mkdir()
+        os.chmod(folder, 0o755)
+        options = {'cwd': folder, 'env': {'XDG_CACHE_HOME': Path(folder) / 'cache'}}
+        if os.geteuid() == 0:
+            nobody = 65534
+            os.chown(Path(folder) / 'cache', nobody, nobody)
+            options.update(user=nobody, group=nobody)
+        os.chmod(Path(folder) / 'long', 0o555)
+        yield Path(folder), options
+        os.chmod(Path(folder) / 'long', 0o755)
+
+
+def test_an_index_in_the_cache_of_the_user(run, read_only):
+    folder, options = read_only
+    made = run('index', 'long', **options)
+    index, = (folder / 'cache/waymark').iterdir()
+    assert index.name.startswith('trace.bin-') and index.name.endswith('.waymark-index')
+    made.has(str(index))
+    run('index', 'long', **options).has(f'{SIZE} of them before')
+    run('info', 'long', **options).has(f'index     {index}')
+    run('info', folder / 'long', **options).has(f'index     {index}')
+    run('find', 'long', '--event', 1, '-o', index, expect=2, **options).one_sentence('input file')
+    assert not list((folder / 'long').glob('*.waymark-index'))
+
+
+def test_no_place_for_an_index(run, read_only):
+    folder, options = read_only
+    options['env'].update(XDG_CACHE_HOME='/proc/nowhere')
+    run('index', 'long', expect=4, **options).one_sentence('long/trace.bin.waymark-index')
+
+
+# -- Timestamps --
+
+def test_a_window_between_two_timestamps(run, long):
+    run('decode', long, '--from', 't:1010', '--to', 't:1090', expect=2).one_sentence(
+        'no timestamp between them', 'the one before is 1000', 'the next one is 1100', '--from t:1000')
+    run('decode', long, '--from', 't:10', '--to', 't:90', expect=2).one_sentence(
+        'no timestamp between them', 'the next one is 100')
+
+
+
+def itm_exception(number, delta):
+    """Entry of an exception, and the local timestamp that follows it."""
+    return bytes([0x0e, number, 0x10]) + bytes([delta << 4])
+
+
+def test_exceptions_of_an_itm_have_their_own_time(run, tmp_path):
+    trace = ITM_SYNC + itm_exception(15, 5) + itm_exception(16, 6) * 2 + bytes([0x0e, 17, 0x10])
+    (tmp_path / 'swo.bin').write_bytes(trace)
+    found = run('find', 'swo.bin', '--exception', 'any', '--format', 'json').json_lines()
+    assert [(hit['value'], hit.get('time')) for hit in found] == [
+        ('15', '5'), ('16', '11'), ('16', '17'), ('17', None)]
+    run('index', 'swo.bin', '--full')
+    assert run('find', 'swo.bin', '--exception', 'any', '--format', 'json').json_lines() == found
+    # The place of a time is that of the first packet with this time.
+    window = run('decode', 'swo.bin', '--from', 't:11', '--to', 't:17', '--format', 'json').json_lines()
+    assert [row['what'] for row in window if 'what' in row] == ['exception', 'local_timestamp']
+
+
+# -- find --address --
+
+def test_addresses_by_name_and_length(run, quicksort, long, tmp_path):
+    whole = run('find', quicksort, '--address', 'quicksort', '--count').out
+    assert int(whole) > 0
+    assert run('find', quicksort, '--address', '0x400244..0x4002f8', '--count').out
+    run('find', quicksort, '--address', 'quicksort+4', '--count')
+    run('find', quicksort, '--address', 'slowsort', expect=2).one_sentence('slowsort')
+    assert run('find', long, '--address', '0x80000+8', '--count').out == '100\n'
+    run('find', long, '--address', 'quicksort', expect=2).one_sentence('--symbols')
+    program = f'{quicksort}/quicksort.elf@0xffffffffffc7fafc'
+    assert run('find', long, '--address', 'run', '--symbols', program, '--count').out == '100\n'
+    assert run('find', long, '--address', 524288, '--count', '--format', 'json').json_lines() == [
+        {'type': 'found_count', 'count': 100}]
+    assert run('find', long, '--event', 1, '--count', '--format', 'csv').out == 'count\n20\n'

@@ -1,10 +1,13 @@
-// Indexes in files: the same as in memory, and safe whatever stands in the file.
+// Indexes in files: the same as in memory, and safe whatever is in the file.
 #include "waymark/index/store.h"
 
 #include <gmock/gmock.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
-#include <thread>
+#include <array>
+#include <cstdlib>
+#include <fstream>
 
 #include "index_bench.h"
 
@@ -87,6 +90,7 @@ TEST_F(StoreTest, queries_answer_as_in_memory) {
         }
       }
       EXPECT_EQ((*store)->find_triggers(number).value(), memory->find_triggers(number).value());
+      EXPECT_EQ((*store)->find_place(number).value(), memory->find_place(number).value());
     }
   }
 }
@@ -137,7 +141,8 @@ TEST_F(StoreTest, absent_foreign_and_unwritable_files_have_their_sentences) {
   for (const StoreMode mode : {StoreMode::kRead, StoreMode::kBuild}) {
     const auto foreign = open_store(folder_ / "foreign", {.mode = mode, .wait = {}});
     ASSERT_FALSE(foreign);
-    EXPECT_EQ(foreign.error().code, ErrorCode::kBadData) << foreign.error().detail;
+    EXPECT_EQ(foreign.error().code, ErrorCode::kInvalidArgument) << foreign.error().detail;
+    EXPECT_THAT(foreign.error().detail, HasSubstr("choose another file"));
   }
   const auto nowhere = open_store("/proc/nowhere/index", {.mode = StoreMode::kBuild, .wait = {}});
   ASSERT_FALSE(nowhere);
@@ -199,23 +204,6 @@ TEST_F(StoreTest, no_damaged_file_leads_astray) {
   }
 }
 
-TEST_F(StoreTest, an_index_of_another_version_is_refused) {
-  prepare({.seed = 8});
-  build_store(Form::kSparse);
-  std::vector<std::uint8_t> bytes = read_file(path());
-  bytes[63] = 2;  // The low byte of user_version in SQLite's header.
-  write_file(path(), bytes);
-  const auto store = open_store(path(), {});
-  ASSERT_FALSE(store);
-  EXPECT_THAT(store.error().detail, HasSubstr("version 2"));
-  bytes[63] = 1;
-  bytes[71] ^= 1;  // application_id.
-  write_file(path(), bytes);
-  const auto other = open_store(path(), {});
-  ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().detail, HasSubstr("no index of Waymark"));
-}
-
 /// Runs SQL on the file, whatever it does to it.
 void change(const std::string& path, const std::string& sql) {
   sqlite3* db = nullptr;
@@ -223,6 +211,234 @@ void change(const std::string& path, const std::string& sql) {
   ASSERT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
       << sqlite3_errmsg(db);
   sqlite3_close(db);
+}
+
+/// Every walk gets on with every answer, or ends.
+void walk_all(Index& index, std::span<const TraceId> ids) {
+  for (const TraceId id : ids) {
+    for (const Want& want : {Want{}, Want{.kind = LandmarkKind::kSync},
+                             Want{.kind = LandmarkKind::kTimestamp, .timestamp_at_least = 100}}) {
+      for (std::uint64_t number = 0;;) {
+        const auto block = index.find(id, number, Walk::kForward, want);
+        if (!block || !*block) break;
+        ASSERT_GE((*block)->number, number);
+        number = (*block)->number + 1;
+      }
+      for (std::uint64_t number = index.header().blocks();;) {
+        const auto block = index.find(id, number, Walk::kBackward, want);
+        if (!block || !*block) break;
+        ASSERT_LE((*block)->number, number);
+        if ((*block)->number == 0) break;
+        number = (*block)->number - 1;
+      }
+    }
+  }
+  for (std::uint64_t number = index.header().blocks();;) {
+    const auto block = index.find_place(number);
+    if (!block || !*block) break;
+    ASSERT_LE((*block)->number, number);
+    if ((*block)->number == 0) break;
+    number = (*block)->number - 1;
+  }
+  for (std::uint64_t number = 0;;) {
+    const auto block = index.find_triggers(number);
+    if (!block || !*block) break;
+    ASSERT_GE((*block)->number, number);
+    number = (*block)->number + 1;
+  }
+  for (std::uint64_t number = 0; number < std::min<std::uint64_t>(index.header().blocks(), 64);
+       ++number) {
+    const auto block = index.source_block(number);
+    if (block && *block) {
+      ASSERT_EQ((*block)->number, number);
+    }
+  }
+  for (const TraceIndex place : {TraceIndex{1}, index.header().indexed / 2}) {
+    const auto entry = seek(index, ids, place, {.reach = SeekOptions::kAny});
+    if (entry) {
+      ASSERT_LE(entry->index, place);
+    }
+  }
+}
+
+TEST_F(StoreTest, whatever_byte_is_changed_no_answer_is_on_the_wrong_side) {
+  prepare({.seed = 15, .sources = 2, .units = 20});
+  build_store(Form::kSparse);
+  const std::vector<std::uint8_t> good = read_file(path());
+  const std::array<TraceId, 2> ids = {0x10, 0x11};
+  constexpr std::size_t kPage = 1024;
+  unsigned opened = 0;
+  for (std::size_t at = kPage; at < good.size(); ++at) {
+    // Between the cells of a page is only what nobody reads.
+    if (good[at] == 0 && good[at - 1] == 0 && at + 1 < good.size() && good[at + 1] == 0) continue;
+    std::fstream file(path(), std::ios::binary | std::ios::in | std::ios::out);
+    const auto put = [&](std::uint8_t byte) {
+      file.seekp(static_cast<std::streamoff>(at));
+      file.put(static_cast<char>(byte));
+      file.flush();
+    };
+    put(good[at] ^ (at % 2 == 0 ? 0x80 : 0x41));
+    if (const auto store = open_store(path(), {})) {
+      ++opened;
+      walk_all(**store, ids);
+      if (HasFatalFailure()) FAIL() << "byte " << at;
+    } else {
+      EXPECT_FALSE(store.error().detail.empty());
+    }
+    put(good[at]);
+  }
+  EXPECT_GT(opened, 100U);
+}
+
+/// SQLite passes over rows without what is wanted, and does not compare the key of the next.
+TEST_F(StoreTest, a_row_on_the_wrong_side_is_damage) {
+  prepare({.seed = 16, .sources = 1, .units = 400});
+  build_store(Form::kSparse);
+  const std::vector<std::uint8_t> good = read_file(path());
+  const std::uint64_t blocks = (*open_store(path(), {}))->header().blocks();
+  ASSERT_GT(blocks, 8U);
+  unsigned refused = 0;
+  for (std::uint8_t key = 1; key + 1U < blocks; ++key) {
+    std::vector<std::uint8_t> bytes = good;
+    // A record of 26 columns: the size of its header, their types, ID 0x10, the block.
+    for (std::size_t at = 1024; at + 40 < bytes.size(); ++at) {
+      if (bytes[at] == 27 && bytes[at + 27] == 0x10 && bytes[at + 28] == key)
+        bytes[at + 28] = static_cast<std::uint8_t>(blocks - 1);
+    }
+    write_file(path(), bytes);
+    const auto store = open_store(path(), {});
+    ASSERT_TRUE(store) << store.error().detail;
+    for (std::uint64_t number = 0; number < blocks; ++number) {
+      for (const LandmarkKind kind : {LandmarkKind::kSync, LandmarkKind::kOverflow,
+                                      LandmarkKind::kTimestamp, LandmarkKind::kEvent}) {
+        const auto found = (*store)->find(0x10, number, Walk::kBackward, {.kind = kind});
+        if (found) {
+          if (!*found) continue;
+          ASSERT_LE((*found)->number, number) << +key;
+          continue;
+        }
+        ++refused;
+        EXPECT_EQ(found.error().code, ErrorCode::kBadData);
+        EXPECT_THAT(found.error().detail, HasSubstr("this index is damaged"));
+        EXPECT_THAT(found.error().detail,
+                    HasSubstr("make it again with `waymark index --rebuild`"));
+      }
+    }
+  }
+  EXPECT_GT(refused, 0U);
+}
+
+TEST_F(StoreTest, the_work_of_a_question_is_bounded_over_all_its_calls) {
+  prepare({.seed = 17, .sources = 1, .units = 40});
+  build_store(Form::kSparse);
+  change(path(),
+         "WITH RECURSIVE c(x) AS (SELECT 1000 UNION ALL SELECT x + 1 FROM c WHERE x < 4000) "
+         "INSERT INTO stream_blocks SELECT id, x, bytes, packets, sync_points, unsynced_bytes, "
+         "bad_headers, bad_sequences, aligns, syncs, timestamps, contexts, events, triggers, "
+         "exceptions, overflows, discards, trace_ons, gaps, whole_timestamps, lasting_contexts, "
+         "first_sync, last_sync, first_timestamp, last_timestamp, highest_timestamp "
+         "FROM stream_blocks, c WHERE block = 0");
+  change(path(), "UPDATE capture SET indexed = granule * 8192, complete = 0");
+  const auto store = open_store(path(), {});
+  ASSERT_TRUE(store);
+  Result<std::optional<StreamBlock>> found;
+  {
+    const Question question(**store);
+    for (unsigned i = 0; i < 100'000 && found; ++i)
+      found = (*store)->find(0x10, 0, Walk::kForward, {.timestamp_at_least = 1ULL << 62});
+  }
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kBadData);
+  EXPECT_TRUE((*store)->find(0x10, 0, Walk::kForward, {}));
+}
+
+TEST_F(StoreTest, a_reader_can_stop_a_search) {
+  prepare({.seed = 18, .sources = 1});
+  build_store(Form::kSparse);
+  bool stop = false;
+  const auto store = open_store(path(), {.wait = {}, .stop = [&] { return stop; }});
+  ASSERT_TRUE(store);
+  stop = true;
+  const Question question(**store);
+  Result<std::optional<StreamBlock>> found;
+  for (unsigned i = 0; i < 100'000 && found; ++i)
+    found = (*store)->find(0x10, 0, Walk::kForward, {.timestamp_at_least = 1ULL << 62});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kLimit);
+}
+
+TEST_F(StoreTest, what_is_not_a_regular_file_is_refused) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_directory(folder_ / "folder");
+  for (const std::string& name : {pipe, folder_ / "folder", std::string("/dev/null")}) {
+    for (const StoreOptions& options :
+         {StoreOptions{.wait = {}}, StoreOptions{.mode = StoreMode::kBuild, .wait = {}},
+          StoreOptions{.mode = StoreMode::kBuild, .rebuild = true, .wait = {}}}) {
+      const auto store = open_store(name, options);
+      ASSERT_FALSE(store) << name;
+      EXPECT_EQ(store.error().code, ErrorCode::kInvalidArgument);
+      EXPECT_THAT(store.error().detail, HasSubstr("not a regular file"));
+    }
+  }
+}
+
+TEST_F(StoreTest, times_are_noted_once_the_capture_was_compared) {
+  prepare({.seed = 19});
+  build_store(Form::kSparse);
+  const auto set_times = [](std::uint64_t time) {
+    return "UPDATE capture SET file_modified = " + std::to_string(time) +
+           ", file_changed = " + std::to_string(time);
+  };
+  change(path(), set_times(1));
+  const std::string trace = folder_ / "trace.bin";
+  const auto file = MappedFile::open(trace);
+  ASSERT_TRUE(file);
+  {
+    const auto store = open_store(path(), {});
+    ASSERT_TRUE(store);
+    EXPECT_EQ((*store)->file_times(), (FileTimes{1, 1}));
+    ASSERT_TRUE(check_file(*file, "mem", **store));
+    (*store)->confirm({2, 3});
+  }
+  EXPECT_EQ((*open_store(path(), {}))->file_times(), (FileTimes{2, 3}));
+}
+
+TEST(StorePath, the_cache_of_the_user_has_a_name_for_each_capture) {
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", "/caches", 1), 0);
+  const std::string one = cached_store_path("/a/trace.bin");
+  EXPECT_TRUE(one.starts_with("/caches/waymark/trace.bin-")) << one;
+  EXPECT_TRUE(one.ends_with(".waymark-index")) << one;
+  EXPECT_EQ(cached_store_path("/a/b/../trace.bin"), one);
+  EXPECT_NE(cached_store_path("/b/trace.bin"), one);
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", "relative", 1), 0);
+  ASSERT_EQ(::setenv("HOME", "/home/me", 1), 0);
+  EXPECT_TRUE(cached_store_path("trace.bin").starts_with("/home/me/.cache/waymark/trace.bin-"));
+  ASSERT_EQ(::unsetenv("XDG_CACHE_HOME"), 0);
+  EXPECT_LT(std::filesystem::path(cached_store_path("/a/" + std::string(255, 'x')))
+                .filename()
+                .string()
+                .size(),
+            255U);
+  ASSERT_EQ(::unsetenv("HOME"), 0);
+  EXPECT_EQ(cached_store_path("trace.bin"), "");
+}
+
+TEST_F(StoreTest, an_index_of_another_version_is_refused) {
+  prepare({.seed = 8});
+  build_store(Form::kSparse);
+  std::vector<std::uint8_t> bytes = read_file(path());
+  bytes[63] = 1;  // The low byte of user_version in SQLite's header.
+  write_file(path(), bytes);
+  const auto store = open_store(path(), {});
+  ASSERT_FALSE(store);
+  EXPECT_THAT(store.error().detail, HasSubstr("version 1"));
+  bytes[63] = 2;
+  bytes[71] ^= 1;  // application_id.
+  write_file(path(), bytes);
+  const auto other = open_store(path(), {});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().detail, HasSubstr("not an index of Waymark"));
 }
 
 TEST_F(StoreTest, times_from_2_to_the_63rd_on_are_later_than_those_below) {
@@ -348,7 +564,7 @@ TEST_F(StoreTest, a_capture_of_less_than_a_frame_has_an_index) {
   EXPECT_EQ((*store)->header().indexed, 0U);
 }
 
-TEST_F(StoreTest, anew_throws_away_an_index_in_any_state_and_nothing_else) {
+TEST_F(StoreTest, rebuilding_throws_away_an_index_in_any_state_and_nothing_else) {
   prepare({.seed = 13});
   build_store(Form::kFull);
   const std::vector<std::uint8_t> good = read_file(path());
@@ -360,7 +576,8 @@ TEST_F(StoreTest, anew_throws_away_an_index_in_any_state_and_nothing_else) {
   for (const std::vector<std::uint8_t>& state : states) {
     write_file(path(), state);
     {
-      const auto store = open_store(path(), {.mode = StoreMode::kBuild, .anew = true, .wait = {}});
+      const auto store =
+          open_store(path(), {.mode = StoreMode::kBuild, .rebuild = true, .wait = {}});
       ASSERT_TRUE(store) << store.error().detail;
       EXPECT_TRUE((*store)->header().streams.empty());
       inputs::Capture capture = open_bench(folder_, false);
@@ -377,14 +594,14 @@ TEST_F(StoreTest, anew_throws_away_an_index_in_any_state_and_nothing_else) {
   for (const char* const name : {"letter", "foreign"}) {
     const std::vector<std::uint8_t> before = read_file(folder_ / name);
     const auto store =
-        open_store(folder_ / name, {.mode = StoreMode::kBuild, .anew = true, .wait = {}});
+        open_store(folder_ / name, {.mode = StoreMode::kBuild, .rebuild = true, .wait = {}});
     ASSERT_FALSE(store);
-    EXPECT_EQ(store.error().code, ErrorCode::kBadData);
+    EXPECT_EQ(store.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(read_file(folder_ / name), before);
   }
 }
 
-TEST_F(StoreTest, anew_waits_for_who_builds_it) {
+TEST_F(StoreTest, rebuilding_waits_for_another_builder) {
   prepare({.seed = 14});
   std::optional<Result<std::unique_ptr<Index>>> first =
       open_store(path(), {.mode = StoreMode::kBuild, .wait = {}});
@@ -393,7 +610,7 @@ TEST_F(StoreTest, anew_waits_for_who_builds_it) {
     inputs::Capture capture = open_bench(folder_, false);
     ASSERT_TRUE(build(capture, ***first, small(Form::kFull)));
   }
-  const StoreOptions at_once{.mode = StoreMode::kBuild, .anew = true, .wait = {}};
+  const StoreOptions at_once{.mode = StoreMode::kBuild, .rebuild = true, .wait = {}};
   const auto refused = open_store(path(), at_once);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kConflict);

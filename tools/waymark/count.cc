@@ -1,7 +1,8 @@
-// waymark count: how often what was executed.
+// waymark count: what was executed, and how often.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -19,10 +20,12 @@
 #include "symbol_options.h"
 #include "waymark/count/counter.h"
 #include "waymark/count/functions.h"
+#include "waymark/count/itm_counts.h"
 #include "waymark/count/ranking.h"
 #include "waymark/outputs/counts.h"
 #include "waymark/parallel/counting.h"
 #include "waymark/parallel/parallel_decoder.h"
+#include "window.h"
 
 namespace waymark::cli {
 namespace {
@@ -39,31 +42,76 @@ struct CountOptions {
   bool edges = false;
   SymbolOptions symbols;
   count::Order order = count::Order::kInstructions;
-  bool ordered = false;  ///< The order was said.
-  unsigned threads = 0;  ///< 0: not said.
+  bool ordered = false;  ///< --by was given.
+  unsigned threads = 0;  ///< 0: not given.
+  WindowOptions window;
 };
 
-/// By source, in the order of Capture::sources().
-using CountsOfAll = std::vector<count::Counts>;
+/// What was counted; by source, in the order of Capture::sources().
+struct Counted {
+  std::vector<count::Counts> by_source;
+  std::vector<count::ItmCounts> itm;
+  TraceIndex read_to = 0;  ///< The trace was counted up to here.
+  int code = kOk;          ///< Not kOk: the rest of the trace is missing, and why.
+};
+
+constexpr std::size_t kBatch = 512;
 
 /// One thread: each source with its counter.
 class Counting {
  public:
-  explicit Counting(inputs::Capture& capture) : capture_(capture) {
-    for (const inputs::CaptureSource& source : capture.sources())
-      counters_.try_emplace(source.source);
+  explicit Counting(inputs::Capture& capture) : capture_(capture), batch_(kBatch) {
+    for (const inputs::CaptureSource& source : capture.sources()) {
+      Own& own = own_[source.source];
+      by_id_[source.id & (kTraceIdCount - 1)] = &own;
+      // Without trace, this only tells the counter what the registers say.
+      source.source->count(own.counter);
+    }
   }
 
-  int run() {
+  Counted run() {
+    Counted counted;
+    counted.code = count_whole(counted.read_to);
+    take(counted);
+    return counted;
+  }
+
+  /// Only what is in the window.
+  Counted run(Window& window, Output& output) {
+    Counted counted;
+    counted.read_to = window.start();
+    const RunHooks hooks{.on_elements =
+                             [&](std::span<const Element> elements) {
+                               for (const Element& element : window.cut(elements)) observe(element);
+                             },
+                         .stop = {},
+                         .enough =
+                             [&](TraceIndex index) {
+                               counted.read_to = index;
+                               return window.enough(index);
+                             }};
+    counted.code = run_capture(capture_, output, hooks);
+    take(counted);
+    return counted;
+  }
+
+ private:
+  struct Own {
+    count::Counter counter;
+    count::ItmCounts itm;
+  };
+
+  int count_whole(TraceIndex& read_to) {
     Progress progress(capture_.trace().size());
     DecodeTree& tree = capture_.tree();
-    const SourceWork count = [this](Source& source) { source.count(counters_[&source]); };
+    const SourceWork count = [this](Source& source) { count_source(source); };
     while (const auto block = capture_.next_block()) {
       for (std::size_t at = 0; at < block->bytes.size(); at += kStep) {
         const Bytes bytes = block->bytes.subspan(at, std::min(kStep, block->bytes.size() - at));
         if (const auto fed = tree.feed(block->index + at, bytes); !fed)
           return complain(fed.error().detail, kDamaged);
         tree.work(count);
+        read_to = block->index + at + bytes.size();
         if (interrupted()) return kInterrupted;
       }
       progress.at(block->index + block->bytes.size());
@@ -73,85 +121,184 @@ class Counting {
     return kOk;
   }
 
-  CountsOfAll take() {
-    CountsOfAll all;
-    for (const inputs::CaptureSource& source : capture_.sources())
-      all.push_back(counters_.at(source.source).take());
-    return all;
+  void count_source(Source& source) {
+    Own& own = own_[&source];
+    if (source.protocol() == Protocol::kItm) {
+      while (const std::size_t given = source.next(batch_)) {
+        const auto elements = std::span<const Element>(batch_).first(given);
+        own.counter.observe(elements);
+        own.itm.observe(elements);
+      }
+    } else {
+      source.count(own.counter);
+    }
   }
 
- private:
+  void observe(const Element& element) {
+    Own* const own = by_id_[element.trace_id & (kTraceIdCount - 1)];
+    if (own == nullptr) return;
+    own->counter.observe({&element, 1});
+    own->itm.observe({&element, 1});
+  }
+
+  void take(Counted& counted) {
+    for (const inputs::CaptureSource& source : capture_.sources()) {
+      Own& own = own_.at(source.source);
+      counted.by_source.push_back(own.counter.take());
+      counted.itm.push_back(std::move(own.itm));
+    }
+  }
+
   /// With the streams made from it, it stays in the second-level cache.
   static constexpr std::size_t kStep = std::size_t{256} << 10;
 
   inputs::Capture& capture_;
-  std::map<Source*, count::Counter> counters_;
+  std::map<Source*, Own> own_;
+  std::array<Own*, kTraceIdCount> by_id_{};
+  std::vector<Element> batch_;
 };
 
 /// Several threads.
-int count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whole, unsigned threads,
-                    CountsOfAll& all) {
-  // Of other pieces than the last one that was taken.
+Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whole,
+                        unsigned threads) {
+  // By pieces after the last one that was taken.
   constexpr TraceIndex kStillRead = std::size_t{32} << 20;
   Progress progress(capture.trace().size());
-  int code = kOk;
+  Counted counted;
   parallel::CountingConsumer consumer(capture.tree(), [&](TraceIndex end) {
     progress.at(end);
+    counted.read_to = end;
     if (end > kStillRead) capture.passed(end - kStillRead);
-    if (interrupted()) code = kInterrupted;
-    return code == kOk;
+    if (interrupted()) counted.code = kInterrupted;
+    return counted.code == kOk;
   });
   parallel::ParallelDecoder decoder(
       capture.tree(), {.threads = threads, .piece_bytes = parallel::CountingConsumer::kPieceBytes});
-  if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done)
-    code = complain(done.error().detail, kDamaged);
+  if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done) {
+    const bool memory = done.error().code == ErrorCode::kLimit;
+    counted.code = complain(done.error().detail, memory ? kMemory : kDamaged);
+  }
   for (const inputs::CaptureSource& source : capture.sources())
-    all.push_back(consumer.take_counts(*source.source));
-  return code;
+    counted.by_source.push_back(consumer.take_counts(*source.source));
+  counted.itm.resize(counted.by_source.size());
+  return counted;
 }
 
 /// Totals, and what goes wrong, are the same on one thread and on several.
-int count_all(inputs::Capture& capture, unsigned threads, CountsOfAll& all) {
+Counted count_all(inputs::Capture& capture, unsigned threads) {
   threads = threads_for(capture, threads);
   const auto whole = threads > 1 ? capture.rest() : std::nullopt;
-  if (whole) return count_in_pieces(capture, *whole, threads, all);
-  Counting counting(capture);
-  const int code = counting.run();
-  all = counting.take();
-  return code;
+  return whole ? count_in_pieces(capture, *whole, threads) : Counting(capture).run();
 }
 
-void write_functions(TextBuffer& out, const count::Counts& counts, const image::Symbols& symbols,
-                     const CountOptions& options) {
-  const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
-  std::vector<count::FunctionRow> rows = count::functions(counts, symbols);
+/// What is written, and how.
+struct View {
+  const CountOptions& options;
+  const image::Symbols& symbols;
+  outputs::CountFacts facts{};
+
+  [[nodiscard]] std::size_t most() const {
+    return options.all ? std::numeric_limits<std::size_t>::max() : options.top;
+  }
+  [[nodiscard]] outputs::SampleOptions samples() const {
+    return {.most = most(), .symbols = options.symbols.functions ? &symbols : nullptr};
+  }
+};
+
+void write_functions(TextBuffer& out, const count::Counts& counts, const View& view) {
+  const CountOptions& options = view.options;
+  std::vector<count::FunctionRow> rows = count::functions(counts, view.symbols);
   std::uint64_t whole = 0;
   for (const count::FunctionRow& row : rows) whole += count::weight(row, options.order);
-  rows = count::top(std::move(rows), options.order, most);
-  if (options.format == Format::kJson) return outputs::write_json(out, rows);
-  if (options.format == Format::kCsv) return outputs::write_csv(out, rows);
+  rows = count::top(std::move(rows), options.order, view.most());
+  if (options.format == Format::kJson) return outputs::write_json(out, rows, view.facts);
+  if (options.format == Format::kCsv) return outputs::write_csv(out, rows, view.facts);
+  if (rows.empty()) return;
   out.put('\n');
-  outputs::write_text(out, rows, whole, options.order);
+  outputs::write_text(out, rows, whole, options.order, view.facts);
 }
 
-void write_rows(TextBuffer& out, const count::Counts& counts, const CountOptions& options) {
-  const std::size_t most = options.all ? std::numeric_limits<std::size_t>::max() : options.top;
+void write_rows(TextBuffer& out, const count::Counts& counts, const View& view) {
+  const CountOptions& options = view.options;
   if (options.edges) {
-    const std::vector<count::Branch> rows = count::top_branches(counts, most);
+    const std::vector<count::Branch> rows = count::top_branches(counts, view.most());
     if (options.format == Format::kJson) return outputs::write_json(out, rows);
-    if (options.format == Format::kCsv) return outputs::write_csv(out, rows);
+    if (options.format == Format::kCsv) return outputs::write_csv(out, rows, view.facts);
+    if (rows.empty()) return;
     out.put('\n');
     return outputs::write_text(out, rows);
   }
-  const std::vector<count::Row> rows = count::top(counts, options.order, most);
-  if (options.format == Format::kJson) return outputs::write_json(out, rows);
-  if (options.format == Format::kCsv) return outputs::write_csv(out, rows);
+  const std::vector<count::Row> rows = count::top(counts, options.order, view.most());
+  if (options.format == Format::kJson) return outputs::write_json(out, rows, view.facts);
+  if (options.format == Format::kCsv) return outputs::write_csv(out, rows, view.facts);
+  if (rows.empty()) return;
   out.put('\n');
-  outputs::write_text(out, rows, counts.totals(), options.order);
+  outputs::write_text(out, rows, counts.totals(), options.order, view.facts);
+}
+
+/// Why nothing was counted, as the end of a sentence.
+std::string_view why_nothing(const inputs::Capture& capture, const Window& window) {
+  if (window.given()) return "nothing was executed in this part of the trace.";
+  if (!any_sync_point(capture)) {
+    return "no synchronisation point was found. See `waymark info` for what is in the trace.";
+  }
+  return "no source follows a program whose image is there.";
+}
+
+void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& counted, View view) {
+  const CountOptions& options = view.options;
+  count::Counts all;
+  bool only_itm = true;
+  for (std::size_t i = 0; i < counted.by_source.size(); ++i) {
+    only_itm = only_itm && !counted.itm[i].empty();
+    view.facts.cycles = counted.by_source[i].has_cycles();
+    if (options.format == Format::kJson) {
+      const TraceId id = capture.sources()[i].id;
+      outputs::write_json(out, counted.by_source[i], id, view.facts);
+      if (!counted.itm[i].empty()) outputs::write_json(out, counted.itm[i], id, view.samples());
+    }
+    all.add(counted.by_source[i]);
+    counted.by_source[i] = {};
+  }
+  view.facts.cycles = all.has_cycles();
+  if (options.order == count::Order::kCycles && !view.facts.cycles) {
+    note(
+        "--by cycles finds nothing: the trace has no cycle counts. Switch them on in the trace "
+        "unit, or order by something else.");
+  }
+  if (options.format == Format::kText) {
+    if (!view.facts.complete) {
+      out.put(fmt::format("{:<22}{:>20}  of {} bytes: counting did not reach the end\n",
+                          "PARTIAL COUNTS up to", counted.read_to, capture.trace_bytes()));
+    }
+    outputs::write_text(out, all, view.facts);
+    for (const count::ItmCounts& itm : counted.itm)
+      if (!itm.empty()) outputs::write_text(out, itm, view.samples());
+  }
+  if (options.format == Format::kCsv && only_itm) {
+    outputs::write_itm_csv_header(out);
+    for (std::size_t i = 0; i < counted.itm.size(); ++i) {
+      outputs::write_csv(out, counted.itm[i], capture.sources()[i].id, view.samples(), view.facts);
+    }
+  } else if (options.symbols.functions) {
+    write_functions(out, all, view);
+  } else if (options.top != 0 || options.all) {
+    write_rows(out, all, view);
+  }
+}
+
+bool counted_something(const Counted& counted) {
+  return std::ranges::any_of(counted.by_source, [](const count::Counts& counts) {
+    const auto of = [&](ElementKind kind) { return counts.others[static_cast<std::size_t>(kind)]; };
+    return counts.totals().ranges + counts.pathless_instructions + of(ElementKind::kItmTrace) +
+               of(ElementKind::kSwTrace) !=
+           0;
+  });
 }
 
 int run(CountOptions options) {
-  auto capture = open_capture(options.input, {});
+  Window window(options.input, options.window);
+  auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
   if (!capture) return capture.error();
   image::Symbols symbols;
   if (options.symbols.functions) {
@@ -159,43 +306,37 @@ int run(CountOptions options) {
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);
   }
-  if (const auto safe = refuse_input(options.output, options.symbols.files); !safe)
+  std::vector<std::string> files = options.symbols.files;
+  if (window.given()) {
+    const std::vector<std::string> indexes = window.input_files(*capture);
+    files.insert(files.end(), indexes.begin(), indexes.end());
+  }
+  if (const auto safe = refuse_input(options.output, files); !safe)
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  // Nothing else is in that form.
+  if (const int code = window.open(*capture); code != kOk) return code;
+  // CSV has nothing else.
   if (options.format == Format::kCsv && options.top == 0) options.all = true;
   // Who asks for an order, for branches or for functions wants to see some.
   if ((options.edges || options.symbols.functions || options.ordered) && options.top == 0 &&
       !options.all)
     options.top = kUsualTop;
 
-  CountsOfAll by_source;
-  int code = count_all(*capture, options.threads, by_source);
-  TextBuffer& out = output->text();
-  count::Counts all;
-  for (std::size_t i = 0; i < by_source.size(); ++i) {
-    if (options.format == Format::kJson)
-      outputs::write_json(out, by_source[i], capture->sources()[i].id);
-    all.add(by_source[i]);
-    by_source[i] = {};
+  Counted counted = window.given() ? Counting(*capture).run(window, *output)
+                                   : count_all(*capture, options.threads);
+  int code = counted.code;
+  // Counts of which nobody knows what is missing are worth nothing.
+  if (code == kMemory) return code;
+  if (code == kOk && !counted_something(counted)) {
+    code = complain(fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
+                                why_nothing(*capture, window)),
+                    kDamaged);
   }
-  if (options.format == Format::kText) outputs::write_text(out, all);
-  if (options.symbols.functions) {
-    write_functions(out, all, symbols, options);
-  } else if (options.top != 0 || options.all) {
-    write_rows(out, all, options);
-  }
-  const count::Totals totals = all.totals();
-  if (code == kOk && totals.ranges == 0 && all.pathless_instructions == 0) {
-    code = complain(
-        fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
-                    any_sync_point(*capture)
-                        ? "no source follows a program whose image is there."
-                        : "no synchronisation point was found. See `waymark info` for what is in "
-                          "the trace."),
-        kDamaged);
-  }
+  write_counts(output->text(), *capture, counted,
+               {.options = options,
+                .symbols = symbols,
+                .facts = {.cycles = true, .complete = counted.code == kOk}});
   code = finish_output(*output, code);
   if (options.statistics && code != kReaderLeft) print_statistics(*capture);
   return code;
@@ -209,14 +350,14 @@ void add_count(CLI::App& app, int& exit_code) {
       app.add_subcommand("count", "Count what the cores executed: instructions, branches, cycles");
   add_input_options(*command, options->input);
   add_format_option(*command, options->format, true);
-  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
       ->add_option("--top", options->top,
-                   "The N blocks that count most, behind the totals (with --by, --edges or "
-                   "--functions: 20)")
+                   "also the N blocks that count most; default with --by, --edges or --functions: "
+                   "20")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--all", options->all, "All blocks (csv: default)")->excludes("--top");
+  command->add_flag("--all", options->all, "all blocks; default for CSV")->excludes("--top");
   command
       ->add_option_function<std::string>(
           "--by",
@@ -227,29 +368,33 @@ void add_count(CLI::App& app, int& exit_code) {
             if (name == "cycles") options->order = count::Order::kCycles;
             if (name == "calls") options->order = count::Order::kCalls;
           },
-          "What blocks are ordered by (default: instructions); those with none are left out; of "
-          "functions, times is how often they were entered")
+          "order of the blocks; default: instructions; blocks with none are left out; the times of "
+          "a function are how often it was called")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "times", "cycles", "calls"}));
   CLI::Option* const edges =
       command->add_flag("--edges", options->edges,
-                        "Branches and where they went in place of blocks, the most frequent first");
+                        "branches and where they went instead of blocks, the most frequent first");
   add_symbol_options(*command, options->symbols,
-                     "Functions in place of blocks, all contexts together: by the symbols of the "
-                     "ELF files of the program image")
+                     "functions instead of blocks, all contexts together; their names are those "
+                     "in the ELF files of the program image")
       ->excludes(edges);
   add_threads_option(*command, options->threads);
-  command->add_flag("--stats", options->statistics, "Counts at the end, on standard error");
+  add_window_options(*command, options->window);
+  command->add_flag("--stats", options->statistics,
+                    "also counts of bytes and packets, on standard error");
   command->footer(
-      "A block is a run of instructions up to a branch. An exception cuts one short.\n"
-      "Cycles are those of cycle counts in the trace, shared out over the blocks since the one\n"
-      "before by their instructions.\n"
+      "A block is a run of instructions up to a branch. An exception ends one early.\n"
+      "Cycles come from the cycle counts in the trace. Each is divided among the blocks since the\n"
+      "count before, by their instructions.\n"
+      "An ITM has counts of its own: ports, exceptions, PC samples and so on.\n"
       "\n"
       "Examples:\n"
       "  waymark count board/\n"
       "  waymark count board/ --top 20 --by times\n"
       "  waymark count board/ --functions\n"
       "  waymark count board/ --edges --top 20\n"
+      "  waymark count board/ --from t:8123456 --to t:8200000\n"
       "  waymark count board/ --format csv -o blocks.csv");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -10,7 +10,9 @@
 #include "interrupt.h"
 #include "output.h"
 #include "run.h"
+#include "symbol_options.h"
 #include "waymark/base/number.h"
+#include "waymark/image/address_text.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
 #include "window.h"
@@ -28,6 +30,7 @@ struct FindOptions {
   std::string context;
   std::string exception;
   std::string address;
+  std::vector<std::string> symbols;
   bool trigger = false;
   bool overflow = false;
   bool gap = false;
@@ -64,7 +67,7 @@ class FoundWriter {
       case Format::kJson:
         out.put(fmt::format(R"({{"type":"found","index":{},"id":{},"what":"{}")", found.index,
                             found.id, found.what));
-        if (found.time) out.put(fmt::format(R"(,"time":"{}")", *found.time));
+        if (found.time) out.put(fmt::format(R"(,"time":"{}")", time));
         if (!found.value.empty()) out.put(fmt::format(R"(,"value":"{}")", found.value));
         out.put("}\n");
         break;
@@ -96,20 +99,32 @@ std::string value_text(const Landmark& landmark) {
   }
 }
 
-struct Range {
-  std::uint64_t first = 0;
-  std::uint64_t end = 0;
-};
+/// Reads --address.  Symbols are loaded when a name asks for them.
+Result<image::AddressRange> address_range(const FindOptions& options,
+                                          const inputs::Capture& capture) {
+  std::optional<Result<image::Symbols>> symbols;
+  const auto lookup = [&](std::string_view name) -> Result<image::AddressRange> {
+    if (!symbols) symbols = load_symbols(capture, {.functions = true, .files = options.symbols});
+    if (!*symbols) return std::unexpected(symbols->error());
+    return image::function_lookup(**symbols)(name);
+  };
+  auto range = image::parse_address_range(options.address, lookup);
+  if (!range && symbols && !*symbols) return std::unexpected(symbols->error());
+  return range;
+}
 
-std::optional<Range> parse_range(const std::string& text) {
-  const std::size_t dots = text.find("..");
-  const std::string_view all(text);
-  const auto first = parse_number(all.substr(0, dots), 16);
-  if (!first) return std::nullopt;
-  if (dots == std::string::npos) return Range{*first, *first + 1};
-  const auto end = parse_number(all.substr(dots + 2), 16);
-  if (!end || *end <= *first) return std::nullopt;
-  return Range{*first, *end};
+void write_count(const FindOptions& options, std::uint64_t count, TextBuffer& out) {
+  switch (options.format) {
+    case Format::kText:
+      out.put(fmt::format("{}\n", count));
+      break;
+    case Format::kJson:
+      out.put(fmt::format("{{\"type\":\"found_count\",\"count\":{}}}\n", count));
+      break;
+    case Format::kCsv:
+      out.put(fmt::format("count\n{}\n", count));
+      break;
+  }
 }
 
 /// What the options ask for; nothing for --address.
@@ -125,7 +140,8 @@ std::expected<std::optional<index::Query>, std::string> query_of(const FindOptio
     if (may_be_empty && text == "any") return;
     const auto value = parse_number(text);
     if (!value) {
-      wrong = fmt::format("{} {}: expected a number, decimal or 0x hexadecimal.", option, text);
+      wrong =
+          fmt::format("{} {}: expected a number, decimal or hexadecimal after 0x.", option, text);
       return;
     }
     query->value = *value;
@@ -166,12 +182,13 @@ std::optional<std::uint64_t> count_of(const index::Header& header, std::span<con
 
 int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window& window,
                    index::Query query, Output& output) {
-  index::Index* const index = window.look_up(capture);
+  index::Index* index = window.look_up(capture);
   if (index == nullptr) return window.code();
   inputs::Capture* const scout = window.scout(capture);
   if (scout == nullptr) return kInput;
   query.from = window.from();
   query.to = window.to();
+  query.stop = interrupted;
   query.formatter = options.input.ids.empty();
   const std::vector<TraceId> ids = index::source_ids(capture);
   std::optional<FoundWriter> writer;
@@ -190,25 +207,31 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
     }
     return !interrupted();
   };
-  Result<void> done;
-  if (const auto known = options.count ? count_of(index->header(), ids, query) : std::nullopt) {
-    count = *known;
-  } else if (first_only && !options.count) {
-    // The first one of each source that is not earlier.
-    for (const TraceId id : ids) {
-      if (done) {
-        done = index::find(*scout, *index, {&id, 1}, query, [&](const index::Hit& hit) {
-          (void)take(hit);
-          return false;
-        });
-      }
+  const auto search = [&]() -> Result<void> {
+    if (const auto known = options.count ? count_of(index->header(), ids, query) : std::nullopt) {
+      count = *known;
+      return {};
     }
-  } else {
-    done = index::find(*scout, *index, ids, query, take);
+    if (!first_only || options.count) return index::find(*scout, *index, ids, query, take);
+    // The first timestamp of each source that is not earlier.
+    for (const TraceId id : ids) {
+      WAYMARK_TRY(index::find(*scout, *index, {&id, 1}, query, [&](const index::Hit& hit) {
+        (void)take(hit);
+        return false;
+      }));
+    }
+    return {};
+  };
+  Result<void> done = search();
+  // What has not begun yet can begin again.
+  while (!done && !interrupted() && count == 0 && window.give_up(done.error())) {
+    index = window.look_up(capture);
+    if (index == nullptr) return window.code();
+    done = search();
   }
-  if (!done) return complain(done.error().detail, kInput);
   if (interrupted()) return kInterrupted;
-  if (options.count) output.text().put(fmt::format("{}\n", count));
+  if (!done) return complain(done.error().detail, kInput);
+  if (options.count) write_count(options, count, output.text());
   if (count == 0 && !options.count) {
     if (first_only && !window.given()) {
       const auto nothing =
@@ -222,9 +245,9 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
   return kOk;
 }
 
-/// Ranges that touch the addresses; the part of the trace that was asked for is decoded.
-int find_address(const FindOptions& options, const Range& range, inputs::Capture& capture,
-                 Window& window, Output& output) {
+/// Executed ranges that touch the addresses; decodes the part of the trace that was asked for.
+int find_address(const FindOptions& options, const image::AddressRange& range,
+                 inputs::Capture& capture, Window& window, Output& output) {
   if (const int code = window.open(capture); code != kOk) return code;
   class Quiet final : public Observer {
    public:
@@ -245,7 +268,7 @@ int find_address(const FindOptions& options, const Range& range, inputs::Capture
               if (element.kind == ElementKind::kTimestamp) time[id] = element.timestamp;
               if (!window.contains(element.index)) continue;
               if (element.kind != ElementKind::kInstrRange) continue;
-              if (element.start >= range.end || element.end <= range.first) continue;
+              if (!range.touches(element.start, element.end)) continue;
               ++count;
               if (!writer) continue;
               writer->write({.index = element.index,
@@ -260,10 +283,10 @@ int find_address(const FindOptions& options, const Range& range, inputs::Capture
   const int code = run_capture(capture, output, hooks);
   if (code != kOk) return code;
   if (options.count) {
-    output.text().put(fmt::format("{}\n", count));
+    write_count(options, count, output.text());
   } else if (count == 0) {
-    return complain(fmt::format("{}: nothing was executed in 0x{:x}..0x{:x}{}",
-                                capture.trace().path(), range.first, range.end,
+    return complain(fmt::format("{}: nothing was executed in {}{}", capture.trace().path(),
+                                image::address_range_text(range),
                                 capture.image().regions().empty()
                                     ? "; without a program image (--image) nothing can be."
                                     : "."),
@@ -275,17 +298,21 @@ int find_address(const FindOptions& options, const Range& range, inputs::Capture
 int run(const FindOptions& options) {
   const auto query = query_of(options);
   if (!query) return complain(query.error(), kUsage);
-  const auto range = parse_range(options.address);
-  if (!options.address.empty() && !range) {
-    return complain(fmt::format("--address {}: expected an address or two, hexadecimal, such as "
-                                "0x80000000..0x80001000; the second is not included.",
-                                options.address),
-                    kUsage);
-  }
+  const bool decode = !options.address.empty();
   Window window(options.input, options.window);
-  auto capture = open_capture(options.input, {.decode = range.has_value()}, true,
-                              range ? window.known_id_bytes() : window.index_id_bytes());
+  auto capture = open_capture(options.input, {.decode = decode}, true,
+                              decode ? window.known_id_bytes() : window.index_id_bytes());
   if (!capture) return capture.error();
+  std::optional<image::AddressRange> range;
+  if (decode) {
+    const auto found = address_range(options, *capture);
+    if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
+    range = *found;
+  }
+  std::vector<std::string> inputs = window.input_files(*capture);
+  inputs.insert(inputs.end(), options.symbols.begin(), options.symbols.end());
+  if (const auto safe = refuse_input(options.output, inputs); !safe)
+    return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   const int code = *query ? find_landmarks(options, *capture, window, **query, *output)
@@ -297,47 +324,56 @@ int run(const FindOptions& options) {
 
 void add_find(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<FindOptions>();
-  CLI::App* command = app.add_subcommand("find", "Where a time, an event, an address ... is");
+  CLI::App* command =
+      app.add_subcommand("find", "Find a time, an event, an exception, an address and so on");
   add_input_options(*command, options->input);
   const auto what = "What to find; one of them";
   command
       ->add_option("--timestamp", options->timestamp,
-                   "The first timestamp of each source of this value or above")
+                   "the first timestamp of each source that is not earlier than T")
       ->type_name("T")
       ->group(what);
-  command->add_option("--event", options->event, "An event by its number")
+  command->add_option("--event", options->event, "events with this number, or any")
       ->type_name("N|any")
       ->group(what);
   command
-      ->add_flag("--trigger", options->trigger, "Triggers, of sources and of the trace formatter")
+      ->add_flag("--trigger", options->trigger, "triggers, of sources and of the trace formatter")
       ->group(what);
-  command->add_option("--context", options->context, "Where a context ID is told")
+  command->add_option("--context", options->context, "where a context ID was sent")
       ->type_name("CID|any")
       ->group(what);
-  command->add_option("--exception", options->exception, "Exceptions, by their number in packets")
+  command
+      ->add_option("--exception", options->exception,
+                   "exceptions with this number in their packet, or any")
       ->type_name("N|any")
       ->expected(0, 1)
       ->default_str("any")
       ->group(what);
-  command->add_flag("--overflow", options->overflow, "Where the trace unit lost data")->group(what);
-  command->add_flag("--gap", options->gap, "Where packets are damaged")->group(what);
+  command->add_flag("--overflow", options->overflow, "where the trace unit lost data")->group(what);
+  command->add_flag("--gap", options->gap, "where packets are damaged")->group(what);
   command
-      ->add_option(
-          "--address", options->address,
-          "Executed ranges that touch the addresses from A to before B; decodes the trace, "
-          "or what --from and --to leave of it")
-      ->type_name("A..B")
+      ->add_option("--address", options->address,
+                   "executed ranges that touch these addresses: A, A..B without B, A+LENGTH, or a "
+                   "function's name; decodes the trace between --from and --to")
+      ->type_name("RANGE")
       ->group(what);
-  command->add_flag("--count", options->count, "Only how many there are");
+  command->add_flag("--count", options->count, "only say how many there are");
+  command
+      ->add_option("--symbols", options->symbols,
+                   "a program whose functions --address can name, if the image is not an ELF file; "
+                   "@ADDRESS: what its addresses are moved by; may be repeated")
+      ->type_name("FILE[@ADDRESS]")
+      ->allow_extra_args(false);
   add_window_options(*command, options->window);
   add_format_option(*command, options->format, true);
-  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  waymark find board/ --timestamp 8123456\n"
       "  waymark find board/ --exception any --format csv\n"
+      "  waymark find board/ --address quicksort\n"
       "  waymark find board/ --address 0x80000..0x80100 --count\n"
-      "  waymark find board/ --address 0x80000..0x80100 --from t:8123456 --to t:8200000");
+      "  waymark find board/ --address 0x80000+0x100 --from t:8123456 --to t:8200000");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

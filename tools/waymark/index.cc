@@ -1,13 +1,16 @@
-// waymark index: makes the index of a capture, or goes on with it.
+// waymark index: makes the index of a capture, or continues it.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "commands.h"
 #include "exit_code.h"
+#include "format.h"
+#include "index_access.h"
 #include "input_options.h"
 #include "interrupt.h"
 #include "output.h"
@@ -16,6 +19,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/index/builder.h"
 #include "waymark/index/store.h"
+#include "waymark/outputs/json.h"
 
 namespace waymark::cli {
 namespace {
@@ -25,10 +29,11 @@ struct IndexOptions {
   bool sparse = false;
   bool full = false;
   bool rebuild = false;
+  Format format = Format::kText;
   std::string output;
 };
 
-/// Where the input names its sources, nothing need be counted before the one pass.
+/// If the input names its sources, nothing need be counted before the one pass.
 KnownIdBytes uncounted(const InputOptions& input) {
   if (!names_sources(input)) return {};
   return [](const MappedFile& /*trace*/, inputs::Framing /*framing*/) {
@@ -42,43 +47,57 @@ std::uint64_t file_size(const std::string& path) {
   return error ? 0 : size;
 }
 
-/// The store, or an index in memory where the folder cannot be written.
-std::expected<std::unique_ptr<index::Index>, int> open_index(const std::string& path, bool anew) {
+std::expected<std::unique_ptr<index::Index>, int> open_index(const std::string& path,
+                                                             bool rebuild) {
   bool told = false;
   const auto wait = [&] {
-    if (!told) complain(fmt::format("note: another process has {}; waiting for it.", path), kOk);
+    if (!told) note(fmt::format("another process uses {}; waiting for it.", path));
     told = true;
     return !interrupted();
   };
   auto opened =
-      index::open_store(path, {.mode = index::StoreMode::kBuild, .anew = anew, .wait = wait});
+      index::open_store(path, {.mode = index::StoreMode::kBuild, .rebuild = rebuild, .wait = wait});
   if (opened) return std::move(*opened);
-  const Error& error = opened.error();
   if (interrupted()) return std::unexpected(static_cast<int>(kInterrupted));
-  if (error.code != ErrorCode::kIo && error.code != ErrorCode::kUnsupported)
-    return std::unexpected(complain(error.detail, kOutput));
-  complain(fmt::format("note: {} The index is made in memory and goes with this program; choose "
-                       "another place with -o to keep it.",
-                       error.detail),
-           kOk);
-  return index::make_memory_index();
+  return std::unexpected(complain(opened.error().detail, kOutput));
 }
 
-void write_report(TextBuffer& out, const index::Header& header, const index::BuildReport& report,
-                  const std::string& path, std::uint64_t trace_size, double seconds) {
+struct Report {
+  const index::Header& header;
+  const index::BuildReport& built;
+  const std::string& path;
+  std::uint64_t trace_bytes = 0;
+  double seconds = 0;
+};
+
+void write_text(TextBuffer& out, const Report& report) {
   constexpr double kMega = 1e6;
-  const auto done = static_cast<double>(report.to - report.from);
-  out.put(fmt::format("{}: {} index of {} of {} bytes", path.empty() ? "in memory" : escaped(path),
-                      index::form_name(header.form), report.to, trace_size));
-  if (report.from != 0) out.put(fmt::format(", {} of them before", report.from));
-  if (done > 0 && seconds > 0) out.put(fmt::format(", {:.0f} MB/s", done / kMega / seconds));
-  if (!path.empty() && header.indexed != 0) {
-    const std::uint64_t size = file_size(path);
+  const index::BuildReport& built = report.built;
+  const auto done = static_cast<double>(built.to - built.from);
+  put_escaped(out, report.path);
+  out.put(fmt::format(": {} index of {} of {} bytes", index::form_name(report.header.form),
+                      built.to, report.trace_bytes));
+  if (built.from != 0) out.put(fmt::format(", {} of them before", built.from));
+  if (done > 0 && report.seconds > 0)
+    out.put(fmt::format(", {:.0f} MB/s", done / kMega / report.seconds));
+  if (report.header.indexed != 0) {
+    const std::uint64_t size = file_size(report.path);
     out.put(
         fmt::format("; {} bytes, {:.2f} % of the trace", size,
-                    100 * static_cast<double>(size) / static_cast<double>(header.indexed)));
+                    100 * static_cast<double>(size) / static_cast<double>(report.header.indexed)));
   }
   out.put('\n');
+}
+
+/// One object on one line; docs/output-formats.md.
+void write_json(TextBuffer& out, const Report& report) {
+  out.put(R"({"type":"index","file":)");
+  outputs::write_json_string(out, report.path);
+  out.put(fmt::format(
+      ",\"form\":\"{}\",\"trace_bytes\":{},\"indexed\":{},\"indexed_before\":{},\"complete\":{},"
+      "\"file_bytes\":{}}}\n",
+      index::form_name(report.header.form), report.trace_bytes, report.built.to, report.built.from,
+      report.built.complete, file_size(report.path)));
 }
 
 int run(const IndexOptions& options) {
@@ -91,15 +110,17 @@ int run(const IndexOptions& options) {
   auto capture = open_capture(options.input, {.decode = false}, true, uncounted(options.input));
   if (!capture) return capture.error();
   const std::string path =
-      options.output.empty() ? index::store_path(capture->trace().path()) : options.output;
-  if (const auto good = refuse_input(path, capture->input_files()); !good)
+      options.output.empty() ? new_index_place(capture->trace().path()) : options.output;
+  std::vector<std::string> inputs = capture->input_files();
+  if (!options.input.data_layouts.empty()) inputs.push_back(options.input.data_layouts);
+  if (const auto good = refuse_input(path, inputs); !good)
     return complain(good.error().detail, kUsage);
   auto opened = open_index(path, options.rebuild);
   if (!opened) return opened.error();
   index::Index& index = **opened;
   if (!index.header().streams.empty() && (options.full || options.sparse) &&
       (index.header().form == index::Form::kFull) != options.full) {
-    return complain(fmt::format("{} is a {} index; add --rebuild to make it anew.", path,
+    return complain(fmt::format("{} is a {} index; add --rebuild to make it again.", path,
                                 index::form_name(index.header().form)),
                     kOutput);
   }
@@ -116,10 +137,18 @@ int run(const IndexOptions& options) {
     const ErrorCode code = built.error().code;
     return complain(built.error().detail, code == ErrorCode::kConflict ? kInput : kOutput);
   }
-  auto output = Output::open("", {});
+  auto output = Output::open({}, {});
   if (!output) return complain(output.error().detail, kOutput);
-  write_report(output->text(), index.header(), *built, index.place(), capture->trace_bytes(),
-               time.count());
+  const Report report{.header = index.header(),
+                      .built = *built,
+                      .path = path,
+                      .trace_bytes = capture->trace_bytes(),
+                      .seconds = time.count()};
+  if (options.format == Format::kJson) {
+    write_json(output->text(), report);
+  } else {
+    write_text(output->text(), report);
+  }
   return finish_output(*output, built->complete ? kOk : kInterrupted);
 }
 
@@ -128,19 +157,22 @@ int run(const IndexOptions& options) {
 void add_index(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<IndexOptions>();
   CLI::App* command =
-      app.add_subcommand("index", "Make an index, which find, --from and info then use");
+      app.add_subcommand("index", "Make an index, which find, info, --from and --to then use");
   add_input_options(*command, options->input);
   auto* sparse = command->add_flag("--sparse", options->sparse,
-                                   "Sums by block, at most 1 % of the capture (default)");
-  command->add_flag("--full", options->full, "Each timestamp, event, exception ..., too")
+                                   "sums for each block, at most 1 % of the capture (default)");
+  command->add_flag("--full", options->full, "also every timestamp, event, exception and so on")
       ->excludes(sparse);
-  command->add_flag("--rebuild", options->rebuild, "Make an index that is there anew");
+  command->add_flag("--rebuild", options->rebuild,
+                    "make the index again, even if it is damaged or of another capture");
   command
       ->add_option("-o,--output", options->output,
-                   "The index (default: the trace's name and .waymark-index)")
+                   "the index; default: the name of the trace and .waymark-index, or a file in "
+                   "~/.cache/waymark if the folder of the trace cannot be written")
       ->type_name("FILE");
+  add_format_option(*command, options->format, false);
   command->footer(
-      "An index that was interrupted, or whose capture has grown, is gone on with.\n"
+      "An index that was interrupted, or whose capture has grown, is continued.\n"
       "Examples:\n"
       "  waymark index board/\n"
       "  waymark index board/ --full -o /tmp/board.waymark-index");

@@ -1,6 +1,9 @@
 #include "index_access.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "exit_code.h"
 #include "interrupt.h"
@@ -9,64 +12,101 @@
 namespace waymark::cli {
 namespace {
 
-/// Bytes of trace to begin with where not all of it may be needed.
+/// Bytes of trace to begin with if not all of it may be needed.
 constexpr std::uint64_t kFirstGoal = std::uint64_t{4} << 20;
+
+/// SQLite writes a journal next to the file.
+bool can_write(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) return false;
+  return ::access(path.c_str(), F_OK) != 0 || ::access(path.c_str(), W_OK) == 0;
+}
 
 }  // namespace
 
 void add_index_option(CLI::App& command, std::string& path) {
   command
       .add_option("--index", path,
-                  "The index that waymark index made (default: beside the trace, if it is there)")
+                  "the index to use; default: that of the capture, if `waymark index` made one")
       ->type_name("FILE");
+}
+
+std::vector<std::string> usual_index_places(const std::string& trace) {
+  std::vector<std::string> places{index::store_path(trace)};
+  if (std::string cached = index::cached_store_path(trace); !cached.empty())
+    places.push_back(std::move(cached));
+  return places;
+}
+
+std::string new_index_place(const std::string& trace) {
+  std::string beside = index::store_path(trace);
+  if (can_write(beside)) return beside;
+  std::string cached = index::cached_store_path(trace);
+  if (cached.empty()) return beside;
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(cached).parent_path(), error);
+  return error ? beside : cached;
 }
 
 KnownIdBytes IndexAccess::known_id_bytes() {
   return
       [this](const MappedFile& trace, inputs::Framing framing) -> std::optional<inputs::IdBytes> {
-        open(trace, inputs::framing_name(framing));
-        // What came since is in no count.
-        if (!index_ || !index_->header().complete ||
-            index_->header().indexed != inputs::trace_bytes(framing, trace.size())) {
-          return std::nullopt;
-        }
+        open(trace, framing);
+        if (!index_) return std::nullopt;
         return index_->header().id_bytes;
       };
 }
 
 void IndexAccess::drop(const std::string& sentence) {
   index_.reset();
-  complain(fmt::format("note: the index is not used: {}", sentence), kOk);
+  note(fmt::format("the index is not used: {}", sentence));
 }
 
-void IndexAccess::open(const MappedFile& trace, std::string_view framing) {
+bool IndexAccess::give_up(const Error& error) {
+  if (!index_ || index_->place().empty() || error.code != ErrorCode::kBadData) return false;
+  drop(error.detail);
+  return true;
+}
+
+void IndexAccess::open(const MappedFile& trace, inputs::Framing framing) {
   if (looked_) return;
   looked_ = true;
   const bool named = !path_.empty();
-  auto opened = index::open_store(named ? path_ : index::store_path(trace.path()), {});
-  if (!opened) {
-    const ErrorCode code = opened.error().code;
-    const bool absent = code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported;
-    if (named || !absent) drop(opened.error().detail);
-    return;
+  const std::vector<std::string> places =
+      named ? std::vector{path_} : usual_index_places(trace.path());
+  std::string fault;
+  for (const std::string& place : places) {
+    auto opened = index::open_store(place, {.wait = {}, .stop = interrupted});
+    if (interrupted()) return;
+    std::string wrong;
+    if (!opened) {
+      const ErrorCode code = opened.error().code;
+      const bool absent = code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported;
+      if (named || !absent) wrong = opened.error().detail;
+    } else if (const index::Header& header = (*opened)->header(); !header.streams.empty()) {
+      const std::uint64_t bytes = inputs::trace_bytes(framing, trace.size());
+      if (header.indexed < bytes || (header.indexed == bytes && !header.complete)) {
+        wrong = fmt::format("{} ends at byte {} of {}; `waymark index` continues it.", place,
+                            header.indexed, bytes);
+      } else if (const auto good =
+                     index::check_file(trace, inputs::framing_name(framing), **opened, interrupted);
+                 !good) {
+        wrong = good.error().detail;
+      } else {
+        index_ = std::move(*opened);
+        return;
+      }
+    }
+    if (interrupted()) return;
+    if (fault.empty()) fault = std::move(wrong);
   }
-  index_ = std::move(*opened);
-  if (index_->header().streams.empty()) {
-    index_.reset();
-  } else if (const auto good = index::check_file(trace.bytes(), framing, *index_); !good) {
-    drop(good.error().detail);
-  }
+  if (!fault.empty()) drop(fault);
 }
 
 index::Index* IndexAccess::ready(const inputs::Capture& capture) {
-  open(capture.trace(), inputs::framing_name(capture.framing()));
+  open(capture.trace(), capture.framing());
   if (!index_) return nullptr;
-  if (const auto good = index::check(capture, *index_); !good) {
-    drop(good.error().detail);
-  } else if (!index_->header().complete || index_->header().indexed != capture.trace_bytes()) {
-    drop(fmt::format("{} ends at byte {}, and the capture at {}; waymark index goes on with it.",
-                     index_->place(), index_->header().indexed, capture.trace_bytes()));
-  }
+  if (const auto good = index::check_sources(capture, *index_); !good) drop(good.error().detail);
   return index_.get();
 }
 
@@ -84,9 +124,18 @@ inputs::Capture* IndexAccess::scout(const inputs::Capture& capture) {
   return &*scout_;
 }
 
+std::vector<std::string> IndexAccess::input_files(const inputs::Capture& capture) const {
+  if (!path_.empty()) return {path_};
+  return usual_index_places(capture.trace().path());
+}
+
 index::Index* IndexAccess::get(const inputs::Capture& capture,
                                const std::function<bool(index::Index&)>& enough) {
   index::Index* const found = ready(capture);
+  if (interrupted()) {
+    code_ = kInterrupted;
+    return nullptr;
+  }
   if (found != nullptr) {
     if (enough) (void)enough(*found);
     return found;

@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "exit_code.h"
+#include "interrupt.h"
 
 namespace waymark::cli {
 namespace {
 
-/// Bytes of a source behind the window after which nothing of the window can be held back: far more
-/// than what is not committed yet at any time.
+/// After this many more bytes of a source, it cannot hold back anything of the window: far more
+/// than what can be uncommitted at a time.
 constexpr std::uint64_t kHeldBack = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -19,14 +20,14 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
   const auto group = "Part of the trace";
   command
       .add_option("--from", options.from,
-                  "From this byte (4096, 0x1000, 4MiB), timestamp (t:123456) or synchronisation "
-                  "point (s:17) on")
+                  "only from this place on: a byte (4096, 0x1000, 4MiB), a timestamp (t:123456) or "
+                  "a synchronisation point (s:17)")
       ->type_name("PLACE")
       ->group(group);
-  command.add_option("--to", options.to, "Up to there")->type_name("PLACE")->group(group);
+  command.add_option("--to", options.to, "only up to this place")->type_name("PLACE")->group(group);
   command
       .add_option("--index", options.index,
-                  "The index to use (default: beside the trace, if it is there)")
+                  "the index to use; default: that of the capture, if `waymark index` made one")
       ->type_name("FILE")
       ->group(group);
 }
@@ -36,7 +37,7 @@ KnownIdBytes Window::known_id_bytes() {
   return [known = access_.known_id_bytes(), named = names_sources(input_)](
              const MappedFile& trace, inputs::Framing framing) {
     auto bytes = known(trace, framing);
-    // Of a part of the trace, nobody asks what else is in all of it.
+    // Who asks for a part does not ask what else is in the whole trace.
     if (!bytes && named) bytes = inputs::IdBytes{};
     return bytes;
   };
@@ -51,7 +52,7 @@ Result<TraceIndex> Window::resolve(index::Index& index, const inputs::Capture& c
   if (scout == nullptr) return fail(ErrorCode::kIo, "The trace cannot be opened again.");
   const std::vector<TraceId> ids = index::source_ids(capture);
   auto place = index::resolve(*scout, index, ids, *position, last);
-  // Everything lies before a timestamp that never comes.
+  // Everything is before a timestamp that never comes.
   if (!place && last && position->kind == index::Position::Kind::kTimestamp &&
       place.error().code == ErrorCode::kNotFound && index.header().complete) {
     return kNoIndex;
@@ -91,9 +92,42 @@ int Window::check(const inputs::Capture& capture) {
   }
   if (to_ <= from_) {
     const std::string from = options_.from.empty() ? "the start" : "--from " + options_.from;
-    return complain(fmt::format("--to {} is not behind {}.", options_.to, from), kUsage);
+    return complain(fmt::format("--to {} is not after {}{}.", options_.to, from,
+                                to_ == from_ ? timestamps_around(capture) : std::string()),
+                    kUsage);
   }
   return kOk;
+}
+
+std::string Window::timestamps_around(const inputs::Capture& capture) {
+  const auto from = index::parse_position(options_.from);
+  const auto to = index::parse_position(options_.to);
+  constexpr auto kTimestamp = index::Position::Kind::kTimestamp;
+  if (!from || !to || from->kind != kTimestamp || to->kind != kTimestamp || index_ == nullptr ||
+      from->value >= to->value) {
+    return {};
+  }
+  inputs::Capture* const scout = access_.scout(capture);
+  if (scout == nullptr) return {};
+  std::optional<std::uint64_t> before;
+  std::optional<std::uint64_t> after;
+  for (const TraceId id : index::source_ids(capture)) {
+    const auto last = index::last_timestamp_before(*scout, *index_, id, to_);
+    if (last && *last && (*last)->landmark.value < from->value)
+      before = std::max(before.value_or(0), (*last)->landmark.value);
+    const index::Query query{.kind = LandmarkKind::kTimestamp, .value = from->value};
+    (void)index::find(*scout, *index_, {&id, 1}, query, [&](const index::Hit& hit) {
+      after = std::min(after.value_or(hit.landmark.value), hit.landmark.value);
+      return false;
+    });
+  }
+  if (!after) return {};
+  const std::string next = fmt::format("the next one is {}", *after);
+  if (!before) return fmt::format(": the trace has no timestamp between them; {}", next);
+  return fmt::format(
+      ": the trace has no timestamp between them; the one before is {0}, {1} (--from t:{0} shows "
+      "what happened between the two)",
+      *before, next);
 }
 
 int Window::parse(const inputs::Capture& capture) {
@@ -114,28 +148,36 @@ int Window::open(inputs::Capture& capture) {
   if (!options_.given()) return kOk;
   if (const int code = parse(capture); code != kOk) return code;
   capture_ = &capture;
-  index_ = access_.get(capture, [&](index::Index& index) { return place(index, capture); });
-  if (index_ == nullptr) return access_.code();
-  if (error_) return complain_of(*error_);
-  if (const int code = check(capture); code != kOk) return code;
-  const std::vector<TraceId> ids = index::source_ids(capture);
-  const auto entry = index::seek(*index_, ids, from_);
-  if (!entry) return complain(entry.error().detail, kInput);
-  index::enter(capture, *entry);
-  start_ = entry->index;
-  for (const std::string& sentence : entry->unknown)
-    complain(fmt::format("note: {}", sentence), kOk);
-  return kOk;
+  while (true) {
+    index_ = access_.get(capture, [&](index::Index& index) { return place(index, capture); });
+    if (index_ == nullptr) return access_.code();
+    if (!error_) {
+      if (const int code = check(capture); code != kOk) return code;
+      const std::vector<TraceId> ids = index::source_ids(capture);
+      const auto entry = index::seek(*index_, ids, from_);
+      if (entry) {
+        index::enter(capture, *entry);
+        start_ = entry->index;
+        for (const std::string& sentence : entry->unknown) note(sentence);
+        return kOk;
+      }
+      error_ = entry.error();
+    }
+    if (interrupted()) return kInterrupted;
+    if (!access_.give_up(*error_)) return complain_of(*error_);
+  }
 }
 
 index::Index* Window::look_up(const inputs::Capture& capture) {
   if (options_.given()) code_ = parse(capture);
   if (code_ != kOk) return nullptr;
-  index_ = access_.get(capture);
-  code_ = access_.code();
-  if (index_ == nullptr || !options_.given()) return index_;
-  (void)place(*index_, capture);
-  code_ = error_ ? complain_of(*error_) : check(capture);
+  do {
+    index_ = access_.get(capture);
+    code_ = access_.code();
+    if (index_ == nullptr || !options_.given()) return index_;
+    (void)place(*index_, capture);
+  } while (error_ && access_.give_up(*error_));
+  code_ = interrupted() ? kInterrupted : error_ ? complain_of(*error_) : check(capture);
   return code_ == kOk ? index_ : nullptr;
 }
 
@@ -158,7 +200,7 @@ bool Window::enough(TraceIndex index) {
     const std::uint64_t bytes = sources[i].source->statistics().total_bytes;
     if (first) bytes_at_end_[i] = bytes;
     if (passed_[sources[i].id & (kTraceIdCount - 1)] || bytes - bytes_at_end_[i] > kHeldBack) {
-      // The others may need much of the trace; this one is done.
+      // This source is done, while others may need much more of the trace.
       capture_->tree().begin_at(sources[i].id, kNoIndex);
       continue;
     }

@@ -1,4 +1,4 @@
-// --from and --to: the part of a capture that a command prints.
+// --from and --to: the part of a capture that a command prints or counts.
 #pragma once
 
 #include <optional>
@@ -22,24 +22,32 @@ struct WindowOptions {
 
 void add_window_options(CLI::App& command, WindowOptions& options);
 
-/// Records whose index lies in the window are those that the run over the whole capture prints, in
-/// the same order.
+/// The records whose index is in the window are the same, and in the same order, as in a run over
+/// the whole capture.
 class Window {
  public:
   Window(const InputOptions& input, const WindowOptions& options)
       : input_(input), options_(options), access_(input, options.index) {}
 
-  /// For open_capture(); of the second, with the index of all of the trace.
+  /// For open_capture(); the second for commands that need the index of the whole trace.
   KnownIdBytes known_id_bytes();
   KnownIdBytes index_id_bytes() { return access_.known_id_bytes(); }
 
-  /// Reads the options, and makes the capture begin where they need it.  kOk; else the sentence is
+  /// Reads the options, and makes the capture begin where they need it.  Not kOk: the sentence is
   /// printed.
   int open(inputs::Capture& capture);
 
-  /// The index of the whole capture, and the options read; the capture is left as it is.  nullptr:
+  /// Reads the options, and gives the index of the whole capture, which is left as it is.  nullptr:
   /// the sentence is printed; see code().
   index::Index* look_up(const inputs::Capture& capture);
+
+  /// As IndexAccess::give_up(); look_up() comes next.
+  bool give_up(const Error& error) { return access_.give_up(error); }
+
+  /// As IndexAccess::input_files(); nothing if no index is read.
+  [[nodiscard]] std::vector<std::string> input_files(const inputs::Capture& capture) const {
+    return access_.input_files(capture);
+  }
 
   /// The capture of look_up(), opened for packets only; nullptr as there.
   inputs::Capture* scout(const inputs::Capture& capture) { return access_.scout(capture); }
@@ -50,32 +58,34 @@ class Window {
   [[nodiscard]] TraceIndex to() const { return to_; }
 
   [[nodiscard]] bool contains(TraceIndex index) const { return index >= from_ && index < to_; }
-  /// Records without a place are of the whole capture.
+  /// Records without a place belong to every window.
   [[nodiscard]] bool contains(const Diagnostic& record) const {
     return record.index == kNoIndex || contains(record.index);
   }
 
-  /// Those of the batch that lie in the window; valid until the next call.
+  /// The elements of the batch that are in the window; valid until the next call.
   std::span<const Element> cut(std::span<const Element> elements);
-  /// Something of this source was told, whether or not it lies in the window.
+  /// This source gave something at this index, in the window or not.
   void tell(TraceId id, TraceIndex index) {
     if (index >= to_ && id < kTraceIdCount) passed_.set(id);
   }
 
-  /// Whether nothing more can lie in the window, when the capture was given up to `index`.
+  /// Whether nothing more can be in the window, now that the capture was read up to `index`.
   bool enough(TraceIndex index);
 
   /// Where reading begins.
   [[nodiscard]] TraceIndex start() const { return start_; }
 
  private:
-  /// Looks for from_ and to_ in the index.  False: it does not go far enough to tell.
+  /// Looks for from_ and to_ in the index.  False: it does not go far enough.
   bool place(index::Index& index, const inputs::Capture& capture);
   Result<TraceIndex> resolve(index::Index& index, const inputs::Capture& capture,
                              const std::string& text, bool last);
-  /// What is wrong with the options is said before anything is read.
+  /// Complains about the options before anything is read.
   int parse(const inputs::Capture& capture);
   int check(const inputs::Capture& capture);
+  /// What to say if --from and --to are timestamps that lead to one place.
+  std::string timestamps_around(const inputs::Capture& capture);
   int complain_of(const Error& error);
 
   const InputOptions& input_;
@@ -83,12 +93,12 @@ class Window {
   IndexAccess access_;
   inputs::Capture* capture_ = nullptr;
   index::Index* index_ = nullptr;
-  std::optional<Error> error_;  ///< Of place().
+  std::optional<Error> error_;  ///< From place().
   int code_ = 0;
   TraceIndex from_ = 0;
   TraceIndex to_ = kNoIndex;
   TraceIndex start_ = 0;
-  frames::IdSet passed_;  ///< IDs that told something behind the window.
+  frames::IdSet passed_;  ///< IDs that gave something after the window.
   std::vector<std::uint64_t> bytes_at_end_;
   std::vector<Element> kept_;
 };

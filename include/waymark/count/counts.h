@@ -115,6 +115,8 @@ struct Counts {
   /// Sorts rows and edges, and adds up equal ones.
   void combine();
   [[nodiscard]] Totals totals() const;
+  /// The trace has cycle counts.
+  [[nodiscard]] bool has_cycles() const;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 

@@ -10,29 +10,36 @@ namespace waymark::index {
 
 struct BuildOptions {
   Form form = Form::kSparse;
-  std::uint64_t granule = 0;  ///< A multiple of kMinGranule; 0: chosen by the sources.
-  /// Asked between blocks, with the bytes done.  True: what is done is kept, and the build ends.
+  std::uint64_t granule = 0;  ///< A multiple of kMinGranule; 0: chosen by the number of sources.
+  /// Asked between blocks, with the bytes done so far.  True: the build ends, and what is done is
+  /// kept.
   std::function<bool(std::uint64_t done)> stop;
 };
 
 struct BuildReport {
-  std::uint64_t from = 0;  ///< Indexed before.
-  std::uint64_t to = 0;    ///< Indexed now.
-  bool complete = false;   ///< That is all of the capture.
+  std::uint64_t from = 0;  ///< Bytes that were indexed before.
+  std::uint64_t to = 0;    ///< Bytes that are indexed now.
+  bool complete = false;   ///< All of the capture is indexed.
 };
 
 /// Builds what `index` does not have yet: all of it, the rest of an interrupted build, or what the
-/// capture has grown by.  Of an index that has something, form and granule stay.  `capture` was
-/// opened with SourceOptions::decode false, and all its sources; its tree has no use afterwards.
-/// kConflict: the index is of another capture, see check(); else as the index.
+/// capture has grown by.  An index that is not empty keeps its form and granule.  `capture` was
+/// opened with SourceOptions::decode false and with all its sources; its tree has no use
+/// afterwards. kConflict: the index is of another capture, see check(); else the errors of the
+/// index.
 Result<BuildReport> build(inputs::Capture& capture, Index& index, const BuildOptions& options);
 
-/// Whether the index is of this capture.  kConflict, with the reason and the remedy: its bytes
-/// differ or are fewer, its framing, its sources or their registers are others.  A capture that has
-/// grown is good: Header::indexed says how far the index goes.
-Result<void> check(const inputs::Capture& capture, const Index& index);
+/// Whether the index is of this capture.  kConflict, with the reason and the remedy: its bytes were
+/// changed or cut off, or its framing, its sources or their registers are others.  A capture that
+/// has grown passes: Header::indexed says how far the index goes.
+///
+/// If the times of the trace file are not those that the index knows, all bytes that were indexed
+/// are compared by their digest.  `stop` is asked meanwhile; true: kLimit.
+Result<void> check(const inputs::Capture& capture, Index& index, const FileDigest::Stop& stop = {});
 
-/// The same without what is known of the sources, before those are made.
-Result<void> check_file(Bytes file, std::string_view framing, const Index& index);
+/// The part of check() that needs no sources, and the part that compares only them.
+Result<void> check_file(const MappedFile& file, std::string_view framing, Index& index,
+                        const FileDigest::Stop& stop = {});
+Result<void> check_sources(const inputs::Capture& capture, const Index& index);
 
 }  // namespace waymark::index

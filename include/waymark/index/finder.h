@@ -1,4 +1,4 @@
-// Landmarks by kind and value, and the positions that a user names.
+// Landmarks by kind and value, and the places that a user names.
 #pragma once
 
 #include <functional>
@@ -14,46 +14,58 @@ namespace waymark::index {
 /// What is looked for.
 struct Query {
   LandmarkKind kind = LandmarkKind::kSync;
-  std::optional<std::uint64_t> value{};  ///< Only this one; of kTimestamp: this one or above.
-  bool formatter = true;                 ///< kTrigger: those of the formatter, too.
-  TraceIndex from = 0;                   ///< Only those that begin here or behind,
+  std::optional<std::uint64_t> value{};  ///< Only this value; for kTimestamp, this or a later one.
+  bool formatter = true;                 ///< kTrigger: also those of the formatter.
+  TraceIndex from = 0;                   ///< Only landmarks that begin here or later,
   TraceIndex to = kNoIndex;              ///< and before here.
+  /// Asked between blocks.  True: the search ends.
+  std::function<bool()> stop{};
 };
 
 struct Hit {
   TraceId id = 0;  ///< kTriggerId for a trigger of the formatter.
   Landmark landmark;
-  std::optional<std::uint64_t> time{};  ///< The last timestamp of its source, up to here.
+  /// The last timestamp of its source, up to and including this landmark.  In ITM, whose timestamps
+  /// come after what they are about: the next one, unless data was lost in between.
+  std::optional<std::uint64_t> time{};
 };
 
-/// Calls `take` for each hit of the sources `ids`, and for kTrigger of the formatter, until it
-/// returns false; in the order of the blocks in which their packets end, and there of their index.
+/// Calls `take` for each hit of the sources `ids`, for kTrigger also of the formatter, until it
+/// returns false.  Hits come in the order of the blocks in which their packets end, and within a
+/// block in the order of their index.
 ///
-/// Blocks that may hold one are read again where the index is sparse, and the trace before as far
-/// back as their times need, none of it twice: `capture` was opened with
+/// If the index is sparse, the blocks that may hold a hit are read again, and the trace before them
+/// as far back as their times need; nothing is read twice.  `capture` was opened with
 /// SourceOptions::decode false and is of this index (check()); its tree has no use afterwards.
-/// Errors as those of the index.
+/// Errors are those of the index.
 Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                   const Query& query, const std::function<bool(const Hit&)>& take);
 
-/// A place as a user names it.
+/// A place as a user writes it.
 struct Position {
   enum class Kind : std::uint8_t {
     kOffset,     ///< "4096", "0x1000", "4MiB": a byte of the capture.
-    kTimestamp,  ///< "t:123456": the first timestamp of this value or above.
-    kSync,       ///< "s:17": the 17th synchronisation point of the one source, from 1.
+    kTimestamp,  ///< "t:123456": the first timestamp of this value or a later one.
+    kSync,       ///< "s:17": the 17th synchronisation point of the only source.
   };
   Kind kind = Kind::kOffset;
   std::uint64_t value = 0;
 };
 
-/// kInvalidArgument: none of the forms.
+/// kInvalidArgument: the text has none of the forms.
 Result<Position> parse_position(std::string_view text);
 
-/// Where that is in the capture.  Of several sources' timestamps the first counts, or the last with
-/// `last`.  kNotFound: a timestamp or a synchronisation point behind the last one, whose number is
-/// in `detail`, or not known yet where the index is not complete; kInvalidArgument: kSync with more
-/// than one of `ids`, kTimestamp where there are no times; else as find().
+/// The last timestamp of a source that begins before `place`; nothing: there is none.
+Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index& index, TraceId id,
+                                                 TraceIndex place);
+
+/// Where a position is in the capture.  With several sources, a timestamp is at the place of the
+/// first of them that has it, or with `last` of the last one.  In ITM, the place of a timestamp is
+/// that of the first packet that it is about.
+///
+/// kNotFound: a timestamp or a synchronisation point after the last one, whose number is in
+/// `detail`; or it is not known yet, since the index is not complete.  kInvalidArgument: kSync with
+/// more than one of `ids`, kTimestamp where there are no times.  Else the errors of find().
 Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                            const Position& position, bool last = false);
 

@@ -1,5 +1,5 @@
-// An index of a capture: which trace IDs, synchronisation points, times and landmarks lie in which
-// block of it.  docs/index-format.md.
+// An index of a capture: which trace IDs, synchronisation points, times and landmarks are in which
+// of its blocks.  docs/index-format.md.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 
 #include "waymark/base/result.h"
 #include "waymark/frames/demux.h"
+#include "waymark/index/file_digest.h"
 #include "waymark/tree/landmark.h"
 
 namespace waymark::index {
@@ -26,12 +27,12 @@ inline constexpr std::uint64_t kMaxGranule = std::uint64_t{64} << 20;
 inline constexpr TraceId kTriggerId = 0x7D;
 
 enum class Form : std::uint8_t {
-  kSparse,  ///< Counts, first and last of each block.
-  kFull,    ///< Each landmark, too.
+  kSparse,  ///< Of each block: counts, and the first and last positions and times.
+  kFull,    ///< Every landmark as well.
 };
 std::string_view form_name(Form form);
 
-/// Sums that SourceStatistics has, of packets and bytes.
+/// Sums of packets and bytes, as in SourceStatistics.
 struct Tally {
   std::uint64_t bytes = 0;
   std::uint64_t packets = 0;
@@ -44,43 +45,42 @@ struct Tally {
 
 using LandmarkCounts = std::array<std::uint64_t, kLandmarkKindCount>;
 
-/// What the frames of one block of capture hold.  Of raw trace, an empty shell.
+/// What the frames of one block of capture hold.  Without frames, only the number is set.
 struct SourceBlock {
   std::uint64_t number = 0;
-  /// Where a demultiplexer can go on that wants all of the block; nothing: only further to the
-  /// front.
+  /// Where a demultiplexer can begin to read the whole block.  Nothing: only in an earlier block.
   std::optional<frames::Demux::Place> place;
   std::uint64_t frame_syncs = 0;
   TraceIndex first_frame_sync = kNoIndex;
   std::uint64_t triggers = 0;  ///< Bytes of kTriggerId.
   TraceIndex first_trigger = kNoIndex;
   std::uint64_t resets = 0;  ///< Runs of frame syncs that reset everything.
-  std::uint64_t errors = 0;  ///< Of the frame layer.
+  std::uint64_t errors = 0;  ///< Errors of the frame layer.
   std::vector<std::pair<TraceId, std::uint32_t>> bytes;  ///< By ID, ascending; ID 0 is left out.
   friend bool operator==(const SourceBlock&, const SourceBlock&) = default;
 };
 
 /// What one source sent in one block of capture.  A packet belongs to the block of its last byte,
-/// so that positions may lie before the block.  The index of a landmark of kSync is that of the
-/// kAlign before it: where a decoder can start.
+/// so a position can be before the block.  A kSync landmark has the index of the kAlign before it,
+/// which is where a decoder can start.
 struct StreamBlock {
   std::uint64_t number = 0;
   Tally tally;
   LandmarkCounts counts{};
   std::uint64_t whole_timestamps = 0;
-  std::uint64_t lasting_contexts = 0;  ///< That later synchronisation points do not tell again.
+  std::uint64_t lasting_contexts = 0;  ///< Those that later synchronisation points do not repeat.
   TraceIndex first_sync = kNoIndex;
   TraceIndex last_sync = kNoIndex;
-  std::uint64_t first_timestamp = 0;  ///< These three only where `counts` has timestamps.
+  std::uint64_t first_timestamp = 0;  ///< These three have meaning if `counts` has timestamps.
   std::uint64_t last_timestamp = 0;
   std::uint64_t highest_timestamp = 0;
-  std::vector<Landmark> landmarks;  ///< Of the full form, in order.
+  std::vector<Landmark> landmarks;  ///< In order; only in the full form.
   friend bool operator==(const StreamBlock&, const StreamBlock&) = default;
 
   [[nodiscard]] std::uint64_t count(LandmarkKind kind) const {
     return counts[static_cast<std::size_t>(kind)];
   }
-  /// Counts it; keeps it in `landmarks` where the form is full.
+  /// Counts the landmark, and keeps it if the form is full.
   void add(const Landmark& landmark, Form form);
 };
 
@@ -95,15 +95,15 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// What an index is of and how far it goes.
+/// Of which capture the index is, and how far it goes.
 struct Header {
   std::uint64_t granule = kDefaultGranule;
   Form form = Form::kSparse;
-  std::string framing;          ///< inputs::framing_name().
-  std::uint64_t indexed = 0;    ///< All before this index is in the blocks.
-  bool complete = false;        ///< The capture ended there.
-  std::uint64_t file_size = 0;  ///< Bytes of the capture's file up to `indexed`,
-  std::uint64_t file_hash = 0;  ///< and sample_hash() of them.
+  std::string framing;            ///< inputs::framing_name().
+  std::uint64_t indexed = 0;      ///< All before this index is in the blocks.
+  bool complete = false;          ///< The capture ended there.
+  std::uint64_t file_size = 0;    ///< Bytes of the capture's file up to `indexed`,
+  std::uint64_t file_digest = 0;  ///< and the FileDigest of them.
   std::uint64_t frame_syncs = 0;
   std::uint64_t triggers = 0;
   std::uint64_t resets = 0;
@@ -122,14 +122,11 @@ struct Header {
   void remove(TraceId id, const StreamBlock& block);
 };
 
-/// A hash of 16 samples spread over `file`, its head and tail among them; reads no more than those.
-std::uint64_t sample_hash(Bytes file);
-
 /// What Index::find() looks for in the blocks of a stream.
 struct Want {
-  std::optional<LandmarkKind> kind{};                 ///< Some of these.
-  std::optional<std::uint64_t> timestamp_at_least{};  ///< One of this value or above.
-  bool lasting_context = false;                       ///< StreamBlock::lasting_contexts.
+  std::optional<LandmarkKind> kind{};                 ///< A landmark of this kind.
+  std::optional<std::uint64_t> timestamp_at_least{};  ///< A timestamp of this value or above.
+  bool lasting_context = false;                       ///< StreamBlock::lasting_contexts is not 0.
   [[nodiscard]] bool holds(const StreamBlock& block) const;
 };
 
@@ -137,7 +134,12 @@ enum class Walk : std::uint8_t { kForward, kBackward };
 
 /// The blocks, in memory or in a file (store.h).  One owner; not thread safe.
 ///
-/// Reading fails only where a file does: kIo, kBadData.  Blocks without anything need not be there.
+/// Only an index in a file can fail to read: kIo; kBadData if it is damaged.  Blocks in which there
+/// is nothing may be missing.
+///
+/// Whatever a damaged file contains, an answer is on the asked side of the block that was asked, so
+/// that every walk from block to block ends; and the work of a Question is bounded by the size of
+/// the file.
 class Index {
  public:
   virtual ~Index() = default;
@@ -146,35 +148,66 @@ class Index {
   Index& operator=(const Index&) = delete;
 
   [[nodiscard]] const Header& header() const { return header_; }
-  /// Where it is kept, for the user; empty: in memory.
+  /// The file of the index, for the user; empty: in memory.
   [[nodiscard]] virtual std::string place() const { return {}; }
 
+  /// As long as the capture's file has these times, it is what was indexed.
+  [[nodiscard]] const FileTimes& file_times() const { return file_times_; }
+  /// The file was found to be what was indexed, and has these times.
+  virtual void confirm(const FileTimes& times) { file_times_ = times; }
+
   virtual Result<std::optional<SourceBlock>> source_block(std::uint64_t number) = 0;
+  /// The last block that has a place, up to `number`.
+  virtual Result<std::optional<SourceBlock>> find_place(std::uint64_t number) = 0;
   /// The first block with triggers, from `number` on.
   virtual Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) = 0;
-  /// The first block of `id`, from `number` on in that direction, that has what is wanted; without
-  /// its landmarks.
+  /// The first block of `id`, from `number` on in that direction, that has what is wanted.  Its
+  /// landmarks are left out.
   virtual Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
                                                   const Want& want) = 0;
-  /// Of the full form.
+  /// The landmarks of a block; only in the full form.
   virtual Result<std::vector<Landmark>> landmarks(TraceId id, std::uint64_t number) = 0;
 
-  // -- For the builder: blocks in ascending order, then a header that sums them up. --------------
+  // -- For the builder: blocks in ascending order, then a header with their sums. ----------------
   virtual Result<void> append(const SourceBlock& block) = 0;
   virtual Result<void> append(TraceId id, const StreamBlock& block) = 0;
-  /// What was appended counts from here on, even if the program ends.
+  /// Makes what was appended permanent.
   virtual Result<void> commit(const Header& header) = 0;
-  /// Blocks from `number` on go; `header` sums up the rest.
+  /// Removes the blocks from `number` on; `header` has the sums of the rest.
   virtual Result<void> truncate(std::uint64_t number, const Header& header) = 0;
 
  protected:
   Header header_;
+  FileTimes file_times_;
+
+  [[nodiscard]] bool in_question() const { return questions_ != 0; }
+  /// The outermost question begins.
+  virtual void begin_question() {}
+
+ private:
+  friend class Question;
+  unsigned questions_ = 0;
+};
+
+/// While one lives, what an index is asked is one question.  A question within another belongs to
+/// it.  Without a Question, every call is a question.
+class Question {
+ public:
+  explicit Question(Index& index) : index_(index) {
+    if (index_.questions_++ == 0) index_.begin_question();
+  }
+  ~Question() { --index_.questions_; }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+ private:
+  Index& index_;
 };
 
 /// An index in memory.
 std::unique_ptr<Index> make_memory_index();
 
-/// Landmarks as bytes, and back; docs/index-format.md.  Decoding: kBadData.
+/// Landmarks as bytes, and back; docs/index-format.md.  Decoding can fail with kBadData.
 std::vector<std::uint8_t> encode_landmarks(const std::vector<Landmark>& landmarks);
 Result<std::vector<Landmark>> decode_landmarks(Bytes bytes);
 

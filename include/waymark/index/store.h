@@ -13,26 +13,35 @@ namespace waymark::index {
 bool stores_available();
 
 enum class StoreMode : std::uint8_t {
-  kRead,   ///< Nobody may be building it.
-  kBuild,  ///< Made if need be; nobody else may open it until it is closed.
+  kRead,   ///< Fails while another process builds it.
+  kBuild,  ///< Made if it does not exist; no one else can open it until it is closed.
 };
 
 struct StoreOptions {
   StoreMode mode = StoreMode::kRead;
-  bool anew = false;  ///< With kBuild: the index that is there is thrown away, however damaged.
-  /// Asked every tenth of a second while another process has the file.  True: wait on; empty: do
-  /// not wait.
+  bool rebuild =
+      false;  ///< With kBuild: begin with an empty index, however damaged the old one is.
+  /// Asked every tenth of a second while another process uses the file.  True: continue to wait.
+  /// Empty: do not wait.
   std::function<bool()> wait;
+  /// With kRead: asked while a question takes long.  True: the question fails with kLimit.
+  std::function<bool()> stop{};
 };
 
 /// Opens the index at `path`.
 ///
-/// kNotFound: there is none (kRead).  kIo: the system refuses, a folder that is read-only for
-/// instance.  kConflict: another process has it.  kBadData: it is no index, is damaged, or is of
-/// another version.  kUnsupported: see stores_available().  `detail` names the remedy.
+/// kNotFound: there is none (kRead).  kIo: the system refuses, for instance a read-only folder.
+/// kConflict: another process uses it.  kInvalidArgument: the file is not an index, and is left as
+/// it is.  kBadData: the index is damaged, or of another version.  kUnsupported: see
+/// stores_available().  `detail` names the remedy.
 Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options);
 
-/// The usual place of the index of a capture whose trace lies in the file `trace`.
+/// The index of the capture whose trace is in the file `trace`: next to the trace.
 std::string store_path(const std::string& trace);
+
+/// The same in the user's cache, for a trace whose folder cannot be written: in
+/// $XDG_CACHE_HOME/waymark, or in ~/.cache/waymark if that variable is not set; under a name that
+/// depends on the absolute path of the trace.  Empty: no such folder is known.
+std::string cached_store_path(const std::string& trace);
 
 }  // namespace waymark::index

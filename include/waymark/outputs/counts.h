@@ -1,33 +1,55 @@
 // Counts for people and programs.  Columns and fields: docs/output-formats.md.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/count/counts.h"
 #include "waymark/count/functions.h"
+#include "waymark/count/itm_counts.h"
 #include "waymark/count/ranking.h"
+#include "waymark/image/symbols.h"
 
 namespace waymark::outputs {
 
-/// Text: the totals, one a line; then tables, whose shares are of `totals`.
-void write_text(TextBuffer& out, const count::Counts& counts);
+/// What holds for all counts of a run.
+struct CountFacts {
+  bool cycles = true;    ///< Cycles were traced; otherwise they are shown as not known.
+  bool complete = true;  ///< False: the counts are those of a part of the trace.
+};
+
+/// Samples of the program counter to show, and the names for them.
+struct SampleOptions {
+  std::size_t most = 0;
+  const image::Symbols* symbols = nullptr;  ///< May be nullptr.
+};
+
+/// Text: the totals, one per line; then tables, whose shares are of `totals`.
+void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& facts);
 void write_text(TextBuffer& out, std::span<const count::Row> rows, const count::Totals& totals,
-                count::Order order);
+                count::Order order, const CountFacts& facts);
 void write_text(TextBuffer& out, std::span<const count::Branch> branches);
-/// Names of C++ as they are written there.  `whole`: the weight of all functions.
+/// C++ names are shown as they are written in C++.  `whole`: the weight of all functions.
 void write_text(TextBuffer& out, std::span<const count::FunctionRow> rows, std::uint64_t whole,
-                count::Order order);
+                count::Order order, const CountFacts& facts);
+void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOptions& options);
 
-/// JSON: an object a line.
-void write_json(TextBuffer& out, const count::Counts& counts, TraceId id);
-void write_json(TextBuffer& out, std::span<const count::Row> rows);
+/// JSON: one object per line.
+void write_json(TextBuffer& out, const count::Counts& counts, TraceId id, const CountFacts& facts);
+void write_json(TextBuffer& out, std::span<const count::Row> rows, const CountFacts& facts);
 void write_json(TextBuffer& out, std::span<const count::Branch> branches);
-void write_json(TextBuffer& out, std::span<const count::FunctionRow> rows);
+void write_json(TextBuffer& out, std::span<const count::FunctionRow> rows, const CountFacts& facts);
+void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
+                const SampleOptions& options);
 
-/// CSV with header.
-void write_csv(TextBuffer& out, std::span<const count::Row> rows);
-void write_csv(TextBuffer& out, std::span<const count::Branch> branches);
-void write_csv(TextBuffer& out, std::span<const count::FunctionRow> rows);
+/// CSV with a header.
+void write_csv(TextBuffer& out, std::span<const count::Row> rows, const CountFacts& facts);
+void write_csv(TextBuffer& out, std::span<const count::Branch> branches, const CountFacts& facts);
+void write_csv(TextBuffer& out, std::span<const count::FunctionRow> rows, const CountFacts& facts);
+/// Rows without a header, so that several sources are one table.
+void write_csv(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
+               const SampleOptions& options, const CountFacts& facts);
+void write_itm_csv_header(TextBuffer& out);
 
 }  // namespace waymark::outputs

@@ -1,0 +1,48 @@
+// What an ITM sent, counted: stimulus ports, exceptions, samples of the program counter, other
+// packets of the DWT.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "waymark/element/dwt.h"
+#include "waymark/element/element.h"
+
+namespace waymark::count {
+
+struct ItmCounts {
+  /// Most addresses in `samples`: a bound on memory.
+  static constexpr std::size_t kMaxSamples = std::size_t{1} << 20;
+
+  struct Port {
+    std::uint64_t writes = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct Exception {
+    std::uint64_t entered = 0;
+    std::uint64_t exited = 0;
+    std::uint64_t returned = 0;
+  };
+
+  std::map<std::uint32_t, Port> ports;
+  std::map<std::uint32_t, Exception> exceptions;
+  std::map<std::uint32_t, std::uint64_t> samples;  ///< By program counter.
+  std::uint64_t unlisted_samples = 0;              ///< Of addresses beyond kMaxSamples.
+  std::array<std::uint64_t, 12> dwt{};             ///< Packets of each DwtKind.
+  std::uint64_t writes = 0;                        ///< To stimulus ports.
+  std::uint64_t local_timestamps = 0;
+  std::uint64_t global_timestamps = 0;
+  std::uint64_t overflows = 0;  ///< Elements before which packets were lost.
+
+  void observe(std::span<const Element> elements);
+  [[nodiscard]] std::uint64_t of(DwtKind kind) const { return dwt[static_cast<std::size_t>(kind)]; }
+  /// Nothing was counted.
+  [[nodiscard]] bool empty() const;
+
+ private:
+  void observe_dwt(const Element& element);
+};
+
+}  // namespace waymark::count
