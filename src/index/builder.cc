@@ -83,7 +83,9 @@ class Builder final : public PassSink {
   }
 
  private:
-  [[nodiscard]] bool stops() const { return options_.stop && options_.stop(header_.indexed); }
+  [[nodiscard]] bool stops() const override {
+    return options_.stop && options_.stop(header_.indexed);
+  }
   [[nodiscard]] Bytes file() const { return capture_.trace().bytes(); }
 
   /// A source that is left out would have no blocks from here on, as if it had sent nothing.

@@ -47,10 +47,9 @@ class Finder final : private PassSink {
 
   Result<void> run(std::uint64_t block, const std::function<bool(const Hit&)>& take) {
     WAYMARK_TRY(look_for_last_blocks());
-    const auto stopped = [this] { return query_.stop && query_.stop(); };
     const std::uint64_t most = std::max<std::uint64_t>(kWindowBytes / index_.header().granule, 1);
     // The first hit is often the last that is wanted.
-    for (std::uint64_t window = 1; !stopped(); window = std::min(window * 2, most)) {
+    for (std::uint64_t window = 1; !stops(); window = std::min(window * 2, most)) {
       const Question question(index_);
       const auto next = next_block(block);
       if (!next) return std::unexpected(next.error());
@@ -252,8 +251,9 @@ class Finder final : private PassSink {
   Result<bool> on_block(const SourceBlock& block,
                         std::span<const StreamCounts> /*streams*/) override {
     place(block.number);
-    return !(query_.stop && query_.stop());
+    return !stops();
   }
+  [[nodiscard]] bool stops() const override { return query_.stop && query_.stop(); }
 
   inputs::Capture& capture_;
   Index& index_;
@@ -274,12 +274,14 @@ class Finder final : private PassSink {
 };
 
 Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
-                                     std::span<const TraceId> ids, std::uint64_t value, bool last) {
+                                     std::span<const TraceId> ids, std::uint64_t value, bool last,
+                                     const std::function<bool()>& stop) {
   std::optional<TraceIndex> place;
   std::optional<std::uint64_t> highest;
   for (const TraceId id : ids) {
     std::optional<TraceIndex> own;
-    WAYMARK_TRY(find(capture, index, {&id, 1}, {.kind = LandmarkKind::kTimestamp, .value = value},
+    WAYMARK_TRY(find(capture, index, {&id, 1},
+                     {.kind = LandmarkKind::kTimestamp, .value = value, .stop = stop},
                      [&](const Hit& hit) {
                        own = hit.landmark.index;
                        return false;
@@ -287,7 +289,7 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
     if (!own && !index.header().complete)
       return fail(ErrorCode::kNotFound, "The index does not go as far as that time yet.");
     if (own && times_follow(index, id)) {
-      const auto before = last_timestamp_before(capture, index, id, *own);
+      const auto before = last_timestamp_before(capture, index, id, *own, stop);
       if (!before) return std::unexpected(before.error());
       own = *before ? (*before)->landmark.index + 1 : 0;
     }
@@ -304,7 +306,8 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
 }
 
 Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
-                                std::span<const TraceId> ids, std::uint64_t number) {
+                                std::span<const TraceId> ids, std::uint64_t number,
+                                const std::function<bool()>& stop) {
   if (ids.size() != 1) {
     return fail(ErrorCode::kInvalidArgument,
                 "Synchronisation points are counted for one source; choose it with --id.");
@@ -337,7 +340,7 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
     std::optional<TraceIndex> place;
     std::uint64_t passed = 0;
     const TraceIndex first = (*found)->first_sync;
-    WAYMARK_TRY(Finder(capture, index, ids, {.kind = LandmarkKind::kSync})
+    WAYMARK_TRY(Finder(capture, index, ids, {.kind = LandmarkKind::kSync, .stop = stop})
                     .run((*found)->number, [&](const Hit& hit) {
                       if (hit.landmark.index < first) return true;
                       if (++passed + before < number) return true;
@@ -353,7 +356,8 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
 }  // namespace
 
 Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index& index, TraceId id,
-                                                 TraceIndex place) {
+                                                 TraceIndex place,
+                                                 const std::function<bool()>& stop) {
   const Question question(index);
   // A packet that begins before the place may end in a later block.
   const auto later = index.find(id, place / index.header().granule + 1, Walk::kForward, {});
@@ -365,13 +369,14 @@ Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index
     if (!*found) return std::nullopt;
     std::optional<Hit> last;
     const std::uint64_t number = (*found)->number;
-    WAYMARK_TRY(Finder(capture, index, {&id, 1}, {.kind = LandmarkKind::kTimestamp, .to = place})
+    WAYMARK_TRY(Finder(capture, index, {&id, 1},
+                       {.kind = LandmarkKind::kTimestamp, .to = place, .stop = stop})
                     .run(number, [&](const Hit& hit) {
                       last = hit;
                       return true;
                     }));
     if (last) return last;
-    if (number == 0) return std::nullopt;
+    if (number == 0 || (stop && stop())) return std::nullopt;
     block = number - 1;
   }
 }
@@ -411,12 +416,12 @@ Result<Position> parse_position(std::string_view text) {
 }
 
 Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
-                           const Position& position, bool last) {
+                           const Position& position, bool last, const std::function<bool()>& stop) {
   switch (position.kind) {
     case Position::Kind::kTimestamp:
-      return resolve_timestamp(capture, index, ids, position.value, last);
+      return resolve_timestamp(capture, index, ids, position.value, last, stop);
     case Position::Kind::kSync:
-      return resolve_sync(capture, index, ids, position.value);
+      return resolve_sync(capture, index, ids, position.value, stop);
     case Position::Kind::kOffset:
       break;
   }

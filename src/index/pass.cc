@@ -8,6 +8,8 @@
 namespace waymark::index {
 namespace {
 
+constexpr std::uint64_t kBlocksBeforeAsking = 64;
+
 /// All that can have a source, and the formatter's own ones but padding.
 frames::IdSet counted_ids() {
   frames::IdSet ids;
@@ -67,7 +69,7 @@ void Pass::begin_block(std::uint64_t number) {
 }
 
 Result<bool> Pass::end_block() {
-  if (!accepting_) return true;
+  if (!accepting_) return ++passed_over_ % kBlocksBeforeAsking != 0 || !sink_.stops();
   for (TraceId id = 0; id < kTraceIdCount; ++id)
     if (id_bytes_[id] != 0) block_.bytes.emplace_back(id, id_bytes_[id]);
   counts_.clear();

@@ -25,6 +25,8 @@ class PassSink {
   /// The block is done.  An error ends the pass; false does too.
   virtual Result<bool> on_block(const SourceBlock& block,
                                 std::span<const StreamCounts> streams) = 0;
+  /// Asked now and then in blocks that were not asked for.  True: the pass ends.
+  [[nodiscard]] virtual bool stops() const = 0;
 };
 
 /// Runs the sources of a capture that was opened without decoding.
@@ -83,7 +85,8 @@ class Pass final : private Observer {
   TraceIndex position_ = 0;
   bool started_ = false;
   bool accepting_ = false;
-  unsigned sync_matched_ = 0;  ///< Bytes of a frame sync that the last piece ended with.
+  std::uint64_t passed_over_ = 0;  ///< Blocks that were not asked for.
+  unsigned sync_matched_ = 0;      ///< Bytes of a frame sync that the last piece ended with.
 };
 
 }  // namespace waymark::index

@@ -91,8 +91,9 @@ class ParallelDecoder::Run {
     }
     if (refused_) return std::unexpected(*refused_);
     if (out_of_memory_) {
-      return fail(ErrorCode::kLimit,
-                  fmt::format("Memory ran out while {} threads decoded; take fewer.", threads_));
+      return fail(
+          ErrorCode::kLimit,
+          fmt::format("Memory ran out while {} threads decoded; use fewer threads.", threads_));
     }
     if (!goes_on) return {};
     auto last = consumer_.begin();

@@ -1,5 +1,6 @@
 """decode -j: whatever the number of threads, the same text, counts and exit status."""
 import re
+import resource
 
 import pytest
 
@@ -49,3 +50,17 @@ def test_numbers_of_threads_that_are_refused(run, good, threads):
 def test_a_reader_that_leaves(run, synth):
     result = run.and_leave('decode', synth(*CAPTURES['many']), '-j', 2, lines=3, expect=None)
     assert len(result.lines) == 3
+
+
+@pytest.mark.parametrize('megabytes', [60, 90, 120, 150, 180, 250])
+@pytest.mark.parametrize('threads', [1, 2, 8])
+def test_memory_that_runs_out_gives_no_partial_counts(run, synth, sanitized, megabytes, threads):
+    if sanitized:
+        pytest.skip('a sanitizer needs memory without limits')
+    options = ('count', synth(*CAPTURES['many']), '--all', '--format', 'csv', '-j', threads)
+    result = run(*options, limits={resource.RLIMIT_AS: megabytes << 20}, expect=None)
+    if result.code == 0:
+        assert result.out == run(*options).out
+    else:
+        assert result.code in (3, 5)
+        result.one_sentence().empty()

@@ -177,6 +177,7 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
   if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done) {
     const bool memory = done.error().code == ErrorCode::kLimit;
     counted.code = complain(done.error().detail, memory ? kMemory : kDamaged);
+    if (memory) return counted;
   }
   for (const inputs::CaptureSource& source : capture.sources())
     counted.by_source.push_back(consumer.take_counts(*source.source));
@@ -306,7 +307,7 @@ int run(CountOptions options) {
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);
   }
-  std::vector<std::string> files = options.symbols.files;
+  std::vector<std::string> files = symbol_files(options.symbols.files);
   if (window.given()) {
     const std::vector<std::string> indexes = window.input_files(*capture);
     files.insert(files.end(), indexes.begin(), indexes.end());

@@ -164,9 +164,13 @@ int run(const DecodeOptions& options) {
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);
   }
-  if (const auto safe = refuse_input(options.output, options.symbols.files); !safe) {
-    return complain(safe.error().detail, kUsage);
+  std::vector<std::string> files = symbol_files(options.symbols.files);
+  if (window.given()) {
+    const std::vector<std::string> indexes = window.input_files(*capture);
+    files.insert(files.end(), indexes.begin(), indexes.end());
   }
+  if (const auto safe = refuse_input(options.output, files); !safe)
+    return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 

@@ -310,7 +310,8 @@ int run(const FindOptions& options) {
     range = *found;
   }
   std::vector<std::string> inputs = window.input_files(*capture);
-  inputs.insert(inputs.end(), options.symbols.begin(), options.symbols.end());
+  const std::vector<std::string> programs = symbol_files(options.symbols);
+  inputs.insert(inputs.end(), programs.begin(), programs.end());
   if (const auto safe = refuse_input(options.output, inputs); !safe)
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);

@@ -310,6 +310,8 @@ int run(const InfoOptions& options) {
   IndexAccess access(options.input, options.index);
   auto capture = open_capture(options.input, {.decode = false}, false, access.known_id_bytes());
   if (!capture) return capture.error();
+  if (const auto safe = refuse_input(options.output, access.input_files(*capture)); !safe)
+    return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   Contents contents{.capture = *capture, .all_ids = options.all_ids};

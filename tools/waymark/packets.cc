@@ -69,6 +69,10 @@ int run(const PacketOptions& options) {
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {.decode = false}, true, window.known_id_bytes());
   if (!capture) return capture.error();
+  if (window.given()) {
+    if (const auto safe = refuse_input(options.output, window.input_files(*capture)); !safe)
+      return complain(safe.error().detail, kUsage);
+  }
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 

@@ -51,7 +51,7 @@ Result<TraceIndex> Window::resolve(index::Index& index, const inputs::Capture& c
   inputs::Capture* const scout = access_.scout(capture);
   if (scout == nullptr) return fail(ErrorCode::kIo, "The trace cannot be opened again.");
   const std::vector<TraceId> ids = index::source_ids(capture);
-  auto place = index::resolve(*scout, index, ids, *position, last);
+  auto place = index::resolve(*scout, index, ids, *position, last, interrupted);
   // Everything is before a timestamp that never comes.
   if (!place && last && position->kind == index::Position::Kind::kTimestamp &&
       place.error().code == ErrorCode::kNotFound && index.header().complete) {
@@ -112,10 +112,11 @@ std::string Window::timestamps_around(const inputs::Capture& capture) {
   std::optional<std::uint64_t> before;
   std::optional<std::uint64_t> after;
   for (const TraceId id : index::source_ids(capture)) {
-    const auto last = index::last_timestamp_before(*scout, *index_, id, to_);
+    const auto last = index::last_timestamp_before(*scout, *index_, id, to_, interrupted);
     if (last && *last && (*last)->landmark.value < from->value)
       before = std::max(before.value_or(0), (*last)->landmark.value);
-    const index::Query query{.kind = LandmarkKind::kTimestamp, .value = from->value};
+    const index::Query query{
+        .kind = LandmarkKind::kTimestamp, .value = from->value, .stop = interrupted};
     (void)index::find(*scout, *index_, {&id, 1}, query, [&](const index::Hit& hit) {
       after = std::min(after.value_or(hit.landmark.value), hit.landmark.value);
       return false;

@@ -57,7 +57,8 @@ Result<Position> parse_position(std::string_view text);
 
 /// The last timestamp of a source that begins before `place`; nothing: there is none.
 Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index& index, TraceId id,
-                                                 TraceIndex place);
+                                                 TraceIndex place,
+                                                 const std::function<bool()>& stop = {});
 
 /// Where a position is in the capture.  With several sources, a timestamp is at the place of the
 /// first of them that has it, or with `last` of the last one.  In ITM, the place of a timestamp is
@@ -65,8 +66,10 @@ Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index
 ///
 /// kNotFound: a timestamp or a synchronisation point after the last one, whose number is in
 /// `detail`; or it is not known yet, since the index is not complete.  kInvalidArgument: kSync with
-/// more than one of `ids`, kTimestamp where there are no times.  Else the errors of find().
+/// more than one of `ids`, kTimestamp where there are no times.  Else the errors of find().  `stop`
+/// is asked as Query::stop; after it said to stop, the result has no meaning.
 Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
-                           const Position& position, bool last = false);
+                           const Position& position, bool last = false,
+                           const std::function<bool()>& stop = {});
 
 }  // namespace waymark::index
