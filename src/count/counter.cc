@@ -22,16 +22,21 @@ constexpr std::size_t kMaxWays = std::size_t{1} << 20;
 constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
 constexpr std::size_t kFirstTable = std::size_t{1} << 10;
 
-std::size_t hash(std::uint64_t address, std::uint64_t other, std::uint32_t context) {
+// Of a slot of a table.
+constexpr unsigned kNumberBits = 20;
+constexpr std::uint32_t kNumberMask = (std::uint32_t{1} << kNumberBits) - 1;
+static_assert(kMaxNodes <= kNumberMask);
+
+std::uint32_t hash(std::uint64_t address, std::uint64_t other, std::uint32_t context) {
   std::uint64_t h = (address >> 1) ^ (other << 44) ^ (std::uint64_t{context} << 32);
   h *= 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::size_t>(h >> 32);
+  return static_cast<std::uint32_t>(h >> 32);
 }
-std::size_t block_hash(std::uint64_t address, isa::Isa isa, std::uint8_t it,
-                       std::uint32_t context) {
+std::uint32_t block_hash(std::uint64_t address, isa::Isa isa, std::uint8_t it,
+                         std::uint32_t context) {
   return hash(address, static_cast<std::uint64_t>(isa) << 4 | it, context);
 }
-std::size_t range_hash(const Range& range, std::uint32_t context) {
+std::uint32_t range_hash(const Range& range, std::uint32_t context) {
   return hash(range.start, range.end, context);
 }
 
@@ -138,20 +143,43 @@ void Counter::select(const Element& element) {
 }
 
 Node& Counter::make() {
-  if (used_ % kSlab == 0) slabs_.push_back(std::make_unique<Node[]>(kSlab));
-  Node& node = slabs_[used_ / kSlab][used_ % kSlab];
+  if (used_ == slabs_.size() * kSlab) slabs_.push_back(std::make_unique<Node[]>(kSlab));
+  Node& node = numbered(used_);
+  node = {};
   node.place = static_cast<Place>(used_ * sizeof(Step));
   node.context = context_;
   ++used_;
   return node;
 }
 
+// That of the node, or the empty one where it belongs.
 template <class Same>
-Node** Counter::slot(std::vector<Node*>& table, std::size_t hash, Same same) {
-  const std::size_t mask = table.size() - 1;
-  std::size_t i = hash & mask;
-  while (table[i] != nullptr && !same(*table[i])) i = (i + 1) & mask;
-  return &table[i];
+std::uint32_t& Counter::slot(Table& table, std::uint32_t hash, Same same) {
+  const std::size_t mask = table.slots.size() - 1;
+  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    std::uint32_t& found = table.slots[i];
+    if (found == 0) return found;
+    if (((found ^ hash) & ~kNumberMask) == 0 && same(numbered((found & kNumberMask) - 1)))
+      return found;
+  }
+}
+
+// Puts a node into its slot; the table may grow.
+template <class HashOf>
+void Counter::enter(Table& table, std::uint32_t& slot, const Node& node, HashOf hash_of) {
+  const auto value_of = [](std::uint32_t hash, const Node& node) {
+    return (hash & ~kNumberMask) | static_cast<std::uint32_t>(number_of(node.place) + 1);
+  };
+  slot = value_of(hash_of(node), node);
+  if (++table.used * 2 <= table.slots.size()) return;
+  const std::vector<std::uint32_t> old = std::move(table.slots);
+  table.slots.assign(old.size() * 2, 0);
+  for (const std::uint32_t moved : old) {
+    if (moved == 0) continue;
+    const Node& at = numbered((moved & kNumberMask) - 1);
+    const std::uint32_t hash = hash_of(at);
+    this->slot(table, hash, [](const Node&) { return false; }) = value_of(hash, at);
+  }
 }
 
 Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
@@ -160,15 +188,15 @@ Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
     return node.range.start == address && node.range.isa == isa && node.it_in == it &&
            node.context == context_;
   };
-  Node** at = slot(blocks_, block_hash(address, isa, it, context_), same);
-  if (*at != nullptr) return (*at)->place;
+  std::uint32_t* at = &slot(blocks_, block_hash(address, isa, it, context_), same);
+  if (*at != 0) return static_cast<Place>(((*at & kNumberMask) - 1) * sizeof(Step));
   const flow::Block& block = follower.block(address, isa, it);
   if (block.ended != flow::BlockEnd::kWaypoint) return 0;
   if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn) return 0;
   if (used_ == kMaxNodes || exits_.size() == kMaxExits) {
     harvest();
     drop_nodes();
-    at = slot(blocks_, block_hash(address, isa, it, context_), same);
+    at = &slot(blocks_, block_hash(address, isa, it, context_), same);
   }
   Node& node = make();
   node.it_in = block.it_in;
@@ -188,44 +216,29 @@ Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
     node.far = static_cast<Place>(exits_.size() * sizeof(Step)) | kExitBit;
     exits_.push_back(node.place);
   }
-  *at = &node;
-  if (++block_count_ * 2 > blocks_.size()) {
-    const std::vector<Node*> old = std::move(blocks_);
-    blocks_.assign(old.size() * 2, nullptr);
-    for (Node* moved : old) {
-      if (moved == nullptr) continue;
-      *slot(blocks_, block_hash(moved->range.start, moved->range.isa, moved->it_in, moved->context),
-            [](const Node&) { return false; }) = moved;
-    }
-  }
+  enter(blocks_, *at, node, [](const Node& of) {
+    return block_hash(of.range.start, of.range.isa, of.it_in, of.context);
+  });
   return node.place;
 }
 
 Node* Counter::range_node(const Element& element) {
   const Range range = range_of(element);
   const auto same = [&](const Node& node) { return is_same(node, element); };
-  Node** at = slot(ranges_, range_hash(range, context_), same);
-  Node* node = *at;
+  std::uint32_t* at = &slot(ranges_, range_hash(range, context_), same);
+  Node* node = *at != 0 ? &numbered((*at & kNumberMask) - 1) : nullptr;
   if (node == nullptr) {
     if (used_ == kMaxNodes) {
       harvest();
       drop_nodes();
-      at = slot(ranges_, range_hash(range, context_), same);
+      at = &slot(ranges_, range_hash(range, context_), same);
     }
     node = &make();
     node->range = range;
     node->words = words_of(element);
     node->opens = range.last_type == isa::InstrType::kBranch || leads_on(range);
-    *at = node;
-    if (++range_count_ * 2 > ranges_.size()) {
-      const std::vector<Node*> old = std::move(ranges_);
-      ranges_.assign(old.size() * 2, nullptr);
-      for (Node* moved : old) {
-        if (moved == nullptr) continue;
-        *slot(ranges_, range_hash(moved->range, moved->context),
-              [](const Node&) { return false; }) = moved;
-      }
-    }
+    enter(ranges_, *at, *node,
+          [](const Node& of) { return range_hash(of.range, of.context); });
   }
   if (last_range_ != nullptr) last_range_->guess[last_taken_ ? 1 : 0] = node;
   return node;
@@ -271,15 +284,17 @@ void Counter::replay(Stretch& stretch) {
 void Counter::drop_nodes() {
   for (std::size_t i = kFirstNode; i < used_; ++i) steps_[i] = {};
   for (std::size_t i = 0; i < exits_.size(); ++i) steps_[kMaxNodes + i] = {};
-  slabs_.clear();
   exits_.clear();
   used_ = 0;
   while (used_ < kFirstNode) make();
-  blocks_.assign(kFirstTable, nullptr);
-  ranges_.assign(kFirstTable, nullptr);
+  // The nodes that come next use the same memory.
+  for (Table* const table : {&blocks_, &ranges_}) {
+    table->slots.assign(std::max(table->slots.size(), kFirstTable), 0);
+    table->used = 0;
+  }
   ways_.assign(kFirstTable, {});
   way_mask_ = kFirstTable - 1;
-  block_count_ = range_count_ = way_count_ = 0;
+  way_count_ = 0;
   targets_.fill({});
   stretches_.assign(std::size_t{1} << kStretchBits, {});
   Node& before = node(kBefore);
@@ -500,7 +515,7 @@ std::vector<PartRange> Counter::group_ranges() const {
   ranges.reserve(group_size_);
   for (std::size_t i = 0; i < group_size_; ++i)
     ranges.push_back(
-        part_range(slabs_[number_of(group_[i]) / kSlab][number_of(group_[i]) % kSlab]));
+        part_range(numbered(number_of(group_[i]))));
   return ranges;
 }
 
@@ -509,8 +524,8 @@ void Counter::begin_part() {
   kept_ = {};
   part_ = {};
   // What was learned elsewhere, perhaps from a wrong guess, does not hold for this stream.
-  for (Node* observed : ranges_) {
-    if (observed != nullptr) observed->target = kNoAddress;
+  for (const std::uint32_t observed : ranges_.slots) {
+    if (observed != 0) numbered((observed & kNumberMask) - 1).target = kNoAddress;
   }
   forget_group();
   head_open_ = shares_cycles_;
@@ -542,27 +557,64 @@ Part Counter::take_part() {
 
 // ---- Results --------------------------------------------------------------------------------
 
-void Counter::harvest() {
-  for (Stretch& stretch : stretches_)
-    if (stretch.times != 0) replay(stretch);
-  Counts counts;
+// Only numbers are sorted, and rows for which kept_ has no room are not made: there may be more
+// nodes than memory should hold as rows.
+void Counter::harvest_rows(Counts& counts) {
+  const auto row_of = [this](const Node& node) {
+    const bool direct = node.range.last_type == isa::InstrType::kBranch;
+    return Row{.context = contexts_[node.context],
+               .range = node.range,
+               .executed = node.times[1],
+               .not_executed = node.times[0],
+               .cycles = node.cycles,
+               .target = direct && node.times[1] != 0 ? node.target : kNoAddress};
+  };
+  std::vector<std::uint32_t> ranks(contexts_.size());
+  std::uint32_t rank = 0;
+  for (const auto& [context, number] : numbers_) ranks[number] = rank++;
+  struct Found {
+    std::uint64_t start;
+    std::uint32_t rank;
+    std::uint32_t number;
+  };
+  std::vector<Found> found;
   for (std::size_t i = kFirstNode; i < used_; ++i) {
-    Node& node = slabs_[i / kSlab][i % kSlab];
+    Node& node = numbered(i);
     Step& step = steps_[i];
     node.times[0] += step.times[0];
     node.times[1] += step.times[1];
     step.times = {};
     if (node.times[0] == 0 && node.times[1] == 0 && node.cycles == 0) continue;
-    const bool direct = node.range.last_type == isa::InstrType::kBranch;
-    counts.rows.push_back({.context = contexts_[node.context],
-                           .range = node.range,
-                           .executed = node.times[1],
-                           .not_executed = node.times[0],
-                           .cycles = node.cycles,
-                           .target = direct && node.times[1] != 0 ? node.target : kNoAddress});
+    if (const Row row = row_of(node); kept_.has_room_for(row)) {
+      found.push_back({.start = node.range.start,
+                       .rank = ranks[node.context],
+                       .number = static_cast<std::uint32_t>(i)});
+    } else {
+      counts.rest += totals_of(row);
+      node.times = {};
+      node.cycles = 0;
+    }
+  }
+  const auto before = [this](const Found& a, const Found& b) {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    if (a.start != b.start) return a.start < b.start;
+    return numbered(a.number).range < numbered(b.number).range;
+  };
+  if (!std::ranges::is_sorted(found, before)) std::ranges::sort(found, before);
+  counts.rows.reserve(found.size());
+  for (const Found& at : found) {
+    Node& node = numbered(at.number);
+    counts.rows.push_back(row_of(node));
     node.times = {};
     node.cycles = 0;
   }
+}
+
+void Counter::harvest() {
+  for (Stretch& stretch : stretches_)
+    if (stretch.times != 0) replay(stretch);
+  Counts counts;
+  harvest_rows(counts);
   for (Way& way : ways_) {
     if (way.marked_from == 0 || way.times == 0) continue;
     if (way.from() == kBefore) {
@@ -582,7 +634,7 @@ void Counter::harvest() {
   }
   // A range may be both a block and something that elements reported.
   counts.combine();
-  kept_.add(counts);
+  kept_.add(std::move(counts));
   budget = kBudget;
 }
 

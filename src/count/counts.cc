@@ -19,31 +19,64 @@ void take_over(Row& to, const Row& from) {
 }
 void take_over(Edge& to, const Edge& from) { to.times += from.times; }
 
-/// Both are ascending and without repetition, and so is the result.
+/// The first element from `at` on whose key is not below that of `wanted`: near `at` as a rule.
 template <class T>
-std::vector<T> merge(const std::vector<T>& a, const std::vector<T>& b) {
-  std::vector<T> all;
-  all.reserve(a.size() + b.size());
-  auto left = a.begin();
-  auto right = b.begin();
-  while (left != a.end() && right != b.end()) {
-    if (key_of(*left) < key_of(*right)) {
-      all.push_back(*left++);
-    } else if (key_of(*right) < key_of(*left)) {
-      all.push_back(*right++);
-    } else {
-      all.push_back(*left++);
-      take_over(all.back(), *right++);
-    }
+std::size_t advance_to(const std::vector<T>& all, std::size_t at, const T& wanted) {
+  std::size_t step = 1;
+  std::size_t end = at;
+  while (end < all.size() && key_of(all[end]) < key_of(wanted)) {
+    at = end + 1;
+    end += step;
+    step *= 2;
   }
-  all.insert(all.end(), left, a.end());
-  all.insert(all.end(), right, b.end());
-  return all;
+  const auto below = [](const T& a, const T& b) { return key_of(a) < key_of(b); };
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto last = all.begin() + static_cast<std::ptrdiff_t>(std::min(end, all.size()));
+  return static_cast<std::size_t>(std::lower_bound(first, last, wanted, below) - all.begin());
+}
+
+/// Makes room for `size` elements.  Memory that is not written yet is not used yet, so a large
+/// vector moves only once.
+template <class T>
+void make_room(std::vector<T>& all, std::size_t size) {
+  constexpr std::size_t kLarge = Counts::kMaxRows / 8;
+  if (size <= all.capacity()) return;
+  all.reserve(size > kLarge ? std::max(size, Counts::kMaxRows) : std::max(size, 2 * all.size()));
+}
+
+/// Adds `b` to `a` in the memory of `a`.  Both are ascending and without repetition, and so is the
+/// result.  The lowest Counts::kMaxRows stay; `spill` gets the others.
+template <class T, class Spill>
+void merge_into(std::vector<T>& a, const std::vector<T>& b, Spill spill) {
+  std::size_t added = 0;
+  std::size_t at = 0;
+  for (const T& row : b) {
+    at = advance_to(a, at, row);
+    if (at == a.size() || key_of(row) < key_of(a[at])) ++added;
+  }
+  // From the end, so that nothing is overwritten before it was moved.
+  std::size_t left = a.size();
+  std::size_t right = b.size();
+  std::size_t end = a.size() + added;
+  const auto last = [&] {
+    const bool from_b = left == 0 || (right != 0 && key_of(a[left - 1]) < key_of(b[right - 1]));
+    if (from_b) return b[--right];
+    T row = a[--left];
+    if (right != 0 && key_of(row) == key_of(b[right - 1])) take_over(row, b[--right]);
+    return row;
+  };
+  for (; end > Counts::kMaxRows; --end) spill(last());
+  make_room(a, end);
+  if (a.size() < end) a.resize(end);
+  const std::size_t size = end;
+  while (right != 0) a[--end] = last();
+  a.resize(size);
 }
 
 template <class T>
 void combine_all(std::vector<T>& all) {
-  std::ranges::sort(all, [](const T& a, const T& b) { return key_of(a) < key_of(b); });
+  const auto below = [](const T& a, const T& b) { return key_of(a) < key_of(b); };
+  if (!std::ranges::is_sorted(all, below)) std::ranges::sort(all, below);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (kept != 0 && key_of(all[kept - 1]) == key_of(all[i])) {
@@ -55,6 +88,8 @@ void combine_all(std::vector<T>& all) {
   all.resize(kept);
 }
 
+}  // namespace
+
 Totals totals_of(const Row& row) {
   return {.instructions = row.instructions(),
           .ranges = row.times(),
@@ -63,8 +98,6 @@ Totals totals_of(const Row& row) {
           .calls = row.calls(),
           .cycles = row.cycles};
 }
-
-}  // namespace
 
 Context context_of(const Element& element) {
   return {.context_id = element.context_id,
@@ -86,17 +119,23 @@ Totals& Totals::operator+=(const Totals& other) {
 }
 
 void Counts::add(const Counts& other) {
-  rows = rows.empty() ? other.rows : merge(rows, other.rows);
-  edges = edges.empty() ? other.edges : merge(edges, other.edges);
-  for (std::size_t i = kMaxRows; i < rows.size(); ++i) rest += totals_of(rows[i]);
-  if (rows.size() > kMaxRows) rows.resize(kMaxRows);
-  for (std::size_t i = kMaxRows; i < edges.size(); ++i) lost_edges += edges[i].times;
-  if (edges.size() > kMaxRows) edges.resize(kMaxRows);
+  merge_into(rows, other.rows, [this](const Row& row) { rest += totals_of(row); });
+  merge_into(edges, other.edges, [this](const Edge& edge) { lost_edges += edge.times; });
   rest += other.rest;
   lost_edges += other.lost_edges;
   for (std::size_t i = 0; i < others.size(); ++i) others[i] += other.others[i];
   pathless_instructions += other.pathless_instructions;
   other_cycles += other.other_cycles;
+}
+
+void Counts::add(Counts&& other) {
+  if (rows.size() < other.rows.size()) rows.swap(other.rows);
+  if (edges.size() < other.edges.size()) edges.swap(other.edges);
+  add(static_cast<const Counts&>(other));
+}
+
+bool Counts::has_room_for(const Row& row) const {
+  return rows.size() < kMaxRows || key_of(row) <= key_of(rows.back());
 }
 
 void Counts::combine() {

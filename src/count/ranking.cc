@@ -43,16 +43,25 @@ std::uint64_t weight(const Row& row, Order order) {
 }
 
 std::vector<Row> top(const Counts& counts, Order order, std::size_t most) {
-  std::vector<Row> rows;
+  // Rows are large: they stay where they are until the greatest are known.
+  std::vector<const Row*> found;
   for (const Row& row : counts.rows)
-    if (weight(row, order) != 0) rows.push_back(row);
-  std::ranges::sort(rows, [order](const Row& a, const Row& b) {
-    const std::uint64_t left = weight(a, order);
-    const std::uint64_t right = weight(b, order);
-    if (left != right) return left > right;
-    return std::tie(a.context, a.range) < std::tie(b.context, b.range);
-  });
-  if (rows.size() > most) rows.resize(most);
+    if (weight(row, order) != 0) found.push_back(&row);
+  most = std::min(most, found.size());
+  const auto middle = found.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto greater = [order](const Row* a, const Row* b) {
+    const std::uint64_t left = weight(*a, order);
+    const std::uint64_t right = weight(*b, order);
+    return left != right ? left > right : a < b;  // Rows are ascending.
+  };
+  if (most < found.size()) {
+    std::ranges::partial_sort(found, middle, greater);
+  } else {
+    std::ranges::sort(found, greater);
+  }
+  std::vector<Row> rows;
+  rows.reserve(most);
+  for (auto at = found.begin(); at != middle; ++at) rows.push_back(**at);
   return rows;
 }
 

@@ -167,7 +167,7 @@ class Counter {
   [[nodiscard]] Node& node(Place place) {
     if ((place & kExitBit) != 0) place = exits_[(place & ~kExitBit) / sizeof(Step)];
     const std::size_t number = place / sizeof(Step);
-    return slabs_[number / kSlab][number % kSlab];
+    return numbered(number);
   }
 
   /// The number of rows with at most kMostAtoms atoms that may come until harvest() must be called,
@@ -265,6 +265,13 @@ class Counter {
   struct Free {
     void operator()(Step* steps) const;
   };
+  /// Finds nodes: open addressing, and a size that is a power of two.  A slot holds the number of a
+  /// node plus 1, and above it the upper bits of its hash, so that hardly any node is read in vain.
+  /// 0: empty.
+  struct Table {
+    std::vector<std::uint32_t> slots;
+    std::size_t used = 0;
+  };
   static std::size_t way_hash(Place from, std::uint64_t address) {
     return static_cast<std::size_t>(
         (address ^ (std::uint64_t{from} << 28)) * 0x9E3779B97F4A7C15ULL >> 40);
@@ -284,8 +291,14 @@ class Counter {
   [[nodiscard]] std::vector<PartRange> group_ranges() const;
   Node& make();
   Node* range_node(const Element& element);
+  [[nodiscard]] Node& numbered(std::size_t number) const {
+    return slabs_[number / kSlab][number % kSlab];
+  }
   template <class Same>
-  static Node** slot(std::vector<Node*>& table, std::size_t hash, Same same);
+  std::uint32_t& slot(Table& table, std::uint32_t hash, Same same);
+  template <class HashOf>
+  void enter(Table& table, std::uint32_t& slot, const Node& node, HashOf hash_of);
+  void harvest_rows(Counts& counts);
   void drop_nodes();
 
   // Nodes stay in place until drop_nodes().  Memory of steps is not touched before they are
@@ -294,10 +307,8 @@ class Counter {
   std::vector<std::unique_ptr<Node[]>> slabs_;
   std::size_t used_ = 0;       ///< The number of nodes; that of a block is that of its step.
   std::vector<Place> exits_;   ///< The block of each exit.
-  std::vector<Node*> blocks_;  ///< Open addressing; sizes are powers of two.
-  std::size_t block_count_ = 0;
-  std::vector<Node*> ranges_;
-  std::size_t range_count_ = 0;
+  Table blocks_;
+  Table ranges_;
   std::vector<Way> ways_;
   std::size_t way_mask_ = 0;
   std::size_t way_count_ = 0;

@@ -93,6 +93,8 @@ struct Totals {
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
+Totals totals_of(const Row& row);
+
 /// All counts.  A value: those of the sources, or of the parts, of a capture can be added.
 struct Counts {
   /// The most rows, and the most edges, whatever the trace contains: this bounds the memory.  The
@@ -112,6 +114,10 @@ struct Counts {
   std::uint64_t other_cycles = 0;
 
   void add(const Counts& other);
+  /// The same, and may use the memory of `other`.
+  void add(Counts&& other);
+  /// False: add() would put this row into `rest`.
+  [[nodiscard]] bool has_room_for(const Row& row) const;
   /// Sorts rows and edges, and adds up equal ones.
   void combine();
   [[nodiscard]] Totals totals() const;
