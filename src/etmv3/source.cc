@@ -178,10 +178,10 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
   if (options.decode) {
     if (decoder_quirks(options).data_trace_is_unsupported &&
         (config.data_trace() || config.data_only()))
-      return fail(
-          ErrorCode::kUnsupported,
-          fmt::format("ETMCR=0x{:x} traces data: only packets can be listed.", config.etmcr),
-          kNoIndex, config.trace_id());
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("ETMCR=0x{:x} traces data: only packets can be listed.",
+                              config.etmcr.value()),
+                  kNoIndex, config.trace_id());
     if (image == nullptr)
       return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                   config.trace_id());

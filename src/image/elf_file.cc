@@ -6,7 +6,12 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
+
+#include "waymark/base/cut_text.h"
 #endif
 
 namespace waymark::image {
@@ -76,12 +81,35 @@ class ElfReader {
     return {};
   }
 
+  /// The strings of a section, which hold the names of symbols.
+  [[nodiscard]] std::string_view strings_of(std::uint32_t section) const {
+    Elf_Scn* const found = elf_getscn(elf_.get(), section);
+    GElf_Shdr header;
+    if (found == nullptr || gelf_getshdr(found, &header) == nullptr ||
+        header.sh_type != SHT_STRTAB || (header.sh_flags & SHF_COMPRESSED) != 0)
+      return {};
+    const Elf_Data* const data = elf_getdata(found, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) return {};
+    return {static_cast<const char*>(data->d_buf), data->d_size};
+  }
+
+  /// Reads no more of a name than is kept, for many symbols may share a long one.
+  static std::optional<std::string> name_at(std::string_view strings, std::size_t offset) {
+    if (offset >= strings.size()) return std::nullopt;
+    const std::string_view rest = strings.substr(offset, kLongestName + 1);
+    const std::size_t end = rest.find('\0');
+    // The last string of a section must have an end, too.
+    if (end == std::string_view::npos && rest.size() <= kLongestName) return std::nullopt;
+    return cut_text(rest.substr(0, end), kLongestName);
+  }
+
   void read_symbols(std::uint32_t wanted) {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr || header.sh_type != wanted) continue;
       Elf_Data* data = elf_getdata(section, nullptr);
       if (data == nullptr || header.sh_entsize == 0) continue;
+      const std::string_view strings = strings_of(header.sh_link);
       const auto count = static_cast<int>(data->d_size / header.sh_entsize);
       for (int i = 0; i < count; ++i) {
         GElf_Sym symbol;
@@ -89,11 +117,11 @@ class ElfReader {
         const unsigned type = GELF_ST_TYPE(symbol.st_info);
         if (symbol.st_shndx == SHN_UNDEF) continue;
         if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
-        const char* name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
+        std::optional<std::string> name = name_at(strings, symbol.st_name);
         // Mapping symbols ($a, $t, $x, $d) name no place of the program.
-        if (name == nullptr || *name == '\0' || *name == '$') continue;
-        file_.symbols_.push_back(
-            {symbol.st_value + bias_, symbol.st_size, name, type == STT_FUNC, type == STT_NOTYPE});
+        if (!name || name->empty() || name->front() == '$') continue;
+        file_.symbols_.push_back({symbol.st_value + bias_, symbol.st_size, *std::move(name),
+                                  type == STT_FUNC, type == STT_NOTYPE});
       }
     }
   }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <tuple>
 
+#include "waymark/base/cut_text.h"
+
 namespace waymark::image {
 namespace {
 
@@ -88,6 +90,7 @@ void add_to(ByLast& all, std::vector<Function> more, std::size_t most) {
   for (Function& function : more) {
     if (all.size() >= most) return;
     if (function.last < function.start) continue;
+    if (function.name.size() > kLongestName) function.name = cut_text(function.name, kLongestName);
     const auto next = all.lower_bound(function.start);
     if (next != all.end() && next->second.start <= function.last) continue;
     all.emplace_hint(next, function.last, std::move(function));

@@ -31,7 +31,8 @@ std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& register
                           const isa::Core& core, const SourceOptions& options) {
   std::string text(row.type);
   for (const RegisterRule& rule : row.registers) {
-    if (const auto value = registers(rule.name)) text += fmt::format(" {}={:x}", rule.name, *value);
+    if (const auto value = registers(rule.name))
+      text += fmt::format(" {}={:x}", rule.name, value->value());
   }
   text += fmt::format(" core={}.{}", static_cast<unsigned>(core.arch),
                       static_cast<unsigned>(core.profile));

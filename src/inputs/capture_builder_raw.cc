@@ -157,11 +157,15 @@ Result<void> CaptureBuilder::add_raw_sources() {
                             framing_name(capture_.framing_)));
   }
   for (const TraceId id : ids) {
-    const auto registers = [&](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto registers = [&](std::string_view name) -> std::optional<RegisterValue> {
       const auto value = given(name);
-      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone)
-        return (value.value_or(0) & ~(0x7FU << *bit)) | std::uint32_t{id} << *bit;
-      return value;
+      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone) {
+        const std::uint32_t field = std::uint32_t{id} << *bit;
+        if (!value) return RegisterValue::assumed(field);
+        return (*value & ~(0x7FU << *bit)) | field;
+      }
+      if (!value) return std::nullopt;
+      return *value;
     };
     // The instruction stream has an even ID then, and the data stream the next one.
     const bool data = row->protocol == Protocol::kEtmV4 && id % 2 == 1 && traces_data(registers) &&

@@ -122,7 +122,7 @@ void CaptureBuilder::add_data_stream(const TraceSource& source) {
   const auto attached =
       attach(*protocol_by_type("ETM4D"),
              [&](std::string_view name) {
-               return name == "TRCTRACEIDR" ? std::optional(id) : registers(name);
+               return name == "TRCTRACEIDR" ? std::optional<RegisterValue>(id) : registers(name);
              },
              {}, {.device = source.device + " data", .type = "ETM4D", .core = source.core});
   if (!attached) note(attached.error().detail);

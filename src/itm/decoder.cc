@@ -98,7 +98,7 @@ bool Decoder::synchronise(const Packet& packet) {
 }
 
 bool Decoder::make(const Packet& packet, Element& element) {
-  if (config_.itm_tcr != 0 && !registers_checked_) [[unlikely]]
+  if (config_.itm_tcr.given() && !registers_checked_) [[unlikely]]
     check_registers(packet);
   switch (packet.type) {
     case PacketType::kSoftware:

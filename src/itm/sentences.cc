@@ -3,7 +3,7 @@
 namespace waymark::itm {
 
 std::string_view contradiction(const Config& config, const Packet& packet) {
-  if (config.itm_tcr == 0) return {};
+  if (!config.itm_tcr.given()) return {};
   switch (packet.type) {
     case PacketType::kLocalTimestamp:
       if (config.local_timestamps()) return {};

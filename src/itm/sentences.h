@@ -8,7 +8,7 @@
 
 namespace waymark::itm {
 
-/// A whole sentence; empty if the packet contradicts nothing, or if ITM_TCR is not known.
+/// A whole sentence; empty if the packet contradicts nothing, or if ITM_TCR was not given.
 std::string_view contradiction(const Config& config, const Packet& packet);
 
 }  // namespace waymark::itm

@@ -21,6 +21,12 @@ constexpr std::uint32_t kMaxUncheckedSteps = std::uint32_t{1} << 20;
 // With the return stack off, this many atoms at indirect branches are not a coincidence.
 constexpr std::uint32_t kManyAtomsAtIndirect = 4;
 
+// Whether a register that was given switches the return stack off.
+bool says_no_return_stack(const Config& config) {
+  return (config.etmcr.given() && !bit<29>(config.etmcr)) ||
+         (config.etmccer.given() && !bit<23>(config.etmccer));
+}
+
 // The instructions of [start, end) as one block that ends with `last`.
 void write_range(Element& range, std::uint64_t start, std::uint64_t end, std::uint32_t count,
                  Isa isa, const isa::Instruction& last) {
@@ -223,7 +229,7 @@ template <Decoder::Cause kCause>
   out_ = out;
   context_.isa = shown;
   if (!valid_ && kCause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
-      !quirks_.bad_packet_untold) [[unlikely]]
+      !quirks_.bad_packet_untold && says_no_return_stack(config_)) [[unlikely]]
     report(Fault::kUnsupportedConfig, Severity::kWarning, index,
            "Atoms stand for indirect branches although ETMCR[29] or ETMCCER[23] says that the "
            "return stack is off: one of them seems to be wrong.");

@@ -21,6 +21,18 @@ constexpr bool is_like_cycle_count(std::uint8_t byte) {
   return (byte & 0x83) == 0 && kHeaderTypes[byte] == PacketType::kReserved;
 }
 
+// Doubts about registers that were not given, which nobody needs to be told.
+std::array<bool, kDoubtCount> unstated(const Config& config) {
+  std::array<bool, kDoubtCount> result{};
+  for (const Doubt doubt :
+       {Doubt::kCycleCountForm, Doubt::kCycleCountsInFlow, Doubt::kContextIdOff})
+    result[static_cast<std::size_t>(doubt)] = !config.etmcr.given();
+  const bool says_short = (config.etmidr.given() && config.minor_version() == 0) ||
+                          (config.etmccer.given() && !bit<29>(config.etmccer));
+  result[static_cast<std::size_t>(Doubt::kTimestampTooLong)] = !says_short;
+  return result;
+}
+
 }  // namespace
 
 Parser::Parser(const Config& config, const Quirks& quirks)
@@ -28,7 +40,9 @@ Parser::Parser(const Config& config, const Quirks& quirks)
       quirks_(quirks),
       cycle_accurate_(config.cycle_accurate()),
       long_timestamps_(config.timestamp_bits() == 64),
-      context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {}
+      context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {
+  doubts_told_ = unstated(config);
+}
 
 void Parser::feed(const frames::StreamBlock& block) {
   begin_block(block);
@@ -51,7 +65,7 @@ void Parser::reset() {
   context_ = {};
   timestamp_ = 0;
   doubts_ = {};
-  doubts_told_ = {};
+  doubts_told_ = unstated(config_);
 }
 
 void Parser::jump() {

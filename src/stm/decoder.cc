@@ -55,7 +55,7 @@ constexpr auto kMeanings = [] {
 
 Decoder::Decoder(const Config& config, const Quirks& quirks)
     : config_(config), quirks_(quirks), checks_(!quirks.contradictions_untold) {
-  told_timestamp_ = !checks_ || config.stmtcsr == 0 || config.timestamps_enabled();
+  told_timestamp_ = !checks_ || !config.stmtcsr.given() || config.timestamps_enabled();
 }
 
 void Decoder::clear_state() {
@@ -174,6 +174,22 @@ void Decoder::take_version(const Packet& packet) {
   if (encoding == TimestampEncoding::kGray) partial_time_ = kElementTimeIsPartial;
 }
 
+/// The timestamp of a packet before any VERSION packet: its element keeps all but the time.  False:
+/// nothing is left.
+bool Decoder::take_off_time(const Packet& packet, Element& element) {
+  element.flags = 0;
+  element.timestamp = 0;
+  element.extra &= static_cast<std::uint8_t>(~kSwTimestamp);
+  // Bits that no later timestamp needs to repeat.
+  lose_time();
+  if (!told_encoding_) {
+    told_encoding_ = true;
+    const tree::PacketFault sentence = sentence_of(packet.defect);
+    report(sentence.fault, Severity::kWarning, packet.index, sentence.message);
+  }
+  return packet.type != PacketType::kNull;
+}
+
 bool Decoder::make(const Packet& packet, Element& element) {
   if (packet.defect == Defect::kOrderFound) [[unlikely]] {
     master_ = id_valid_ ? packet.master : master_;
@@ -229,6 +245,8 @@ bool Decoder::make(const Packet& packet, Element& element) {
   }
   const Meaning& meaning = kMeanings[static_cast<std::size_t>(packet.type)];
   fill(packet, meaning.flags, meaning.kind, element);
+  if (lacks_time(packet)) [[unlikely]]
+    return take_off_time(packet, element);
   if (packet.has_timestamp && packet.timestamp_bits != 0 && !told_timestamp_) [[unlikely]]
     check_registers(packet);
   return true;

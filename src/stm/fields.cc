@@ -13,7 +13,7 @@ namespace waymark::stm {
 namespace {
 
 constexpr bool always(const Packet& /*packet*/) { return true; }
-constexpr bool timed(const Packet& packet) { return packet.has_timestamp; }
+constexpr bool timed(const Packet& packet) { return packet.has_timestamp && !lacks_time(packet); }
 
 constexpr Field kTimestamp = {"timestamp",
                               FieldKind::kHex,

@@ -194,7 +194,8 @@ bool Parser::next_in_block(Packet& packet) {
 }
 
 void Parser::took(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
-  if (packet.defect != Defect::kNone && packet.defect != Defect::kOrderFound) [[unlikely]]
+  const bool can_be_bad = packet.defect != Defect::kNone && packet.defect != Defect::kOrderFound;
+  if (can_be_bad && !lacks_time(packet)) [[unlikely]]
     search_after(bytes, at, packet);
   raw_ = bytes + at / 2;
   raw_size_ = packet.length();
@@ -461,10 +462,14 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
 
 /// The timestamp field of a complete packet; stm-itm.md 3.
 unsigned Parser::read_timestamp(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
-  if (encoding_ == TimestampEncoding::kUnknown) [[unlikely]]
+  if (encoding_ == TimestampEncoding::kUnknown && quirks_.coresight_packets_only) [[unlikely]]
     return bad(packet, PacketType::kBadSequence, Defect::kTimestampEncoding, packet.nibbles);
   const unsigned count = kTimestampNibbles[nibble_at(bytes, at)];
   packet.has_timestamp = true;
+  if (encoding_ == TimestampEncoding::kUnknown && count != 0) [[unlikely]] {
+    packet.defect = Defect::kTimestampEncoding;
+    return packet.nibbles;
+  }
   packet.timestamp_bits = static_cast<std::uint8_t>(4 * count);
   if (count == 0) return packet.nibbles;
   const std::uint64_t raw = load_nibbles(bytes, at + 1);

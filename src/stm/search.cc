@@ -117,7 +117,8 @@ bool Parser::next_unsynced_block(Packet& packet) {
     ++at_;
     ++read;
     if (nibble == 0xF) {
-      if (block_fs_ == 0) run_of_fs_index_ = packet.index + (read - 1U) / 2;
+      // The reference divides a signed number: after a wrap it is -1, and its half 0.
+      if (block_fs_ == 0) run_of_fs_index_ = packet.index + (read == 0 ? 0U : (read - 1U) / 2);
       ++block_fs_;
     } else if (nibble == 0 && block_fs_ >= kAsyncFs) {
       async_due_ = true;

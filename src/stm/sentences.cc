@@ -20,9 +20,9 @@ tree::PacketFault sentence_of(Defect defect) {
               "The length nibble of the timestamp is F, which means no length; decoding resumes at "
               "the next ASYNC."};
     case Defect::kTimestampEncoding:
-      return {Fault::kBadPacketSequence,
-              "A timestamp comes before any VERSION packet has said how it is encoded; decoding "
-              "resumes at the next ASYNC."};
+      return {Fault::kUnsupportedConfig,
+              "Timestamps come before any VERSION packet has said how they are encoded: up to the "
+              "first VERSION packet, data has no time."};
     case Defect::kVersion:
       return {Fault::kBadPacketSequence,
               "The VERSION packet names a timestamp encoding that is not known; decoding resumes "
@@ -45,10 +45,12 @@ tree::PacketFault sentence_of(Defect defect) {
 
 Contradiction contradiction(const Config& config, const Packet& packet) {
   const bool channel = packet.type == PacketType::kC8 || packet.type == PacketType::kC16;
-  if (packet.type == PacketType::kM8 && packet.master > config.highest_master())
+  if (packet.type == PacketType::kM8 && config.stmdevid.given() &&
+      packet.master > config.highest_master())
     return Contradiction::kMaster;
-  if (channel && packet.channel >= config.channel_count()) return Contradiction::kChannel;
-  const bool knows_off = config.stmtcsr != 0 && !config.timestamps_enabled();
+  if (channel && config.stmspfeat3r.given() && packet.channel >= config.channel_count())
+    return Contradiction::kChannel;
+  const bool knows_off = config.stmtcsr.given() && !config.timestamps_enabled();
   return knows_off && packet.has_timestamp && packet.timestamp_bits != 0 ? Contradiction::kTimestamp
                                                                          : Contradiction::kNone;
 }

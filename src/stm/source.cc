@@ -32,7 +32,8 @@ struct Parts {
   }
   static bool is_bad(const Packet& packet) { return stm::is_bad(packet.type); }
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
-    if (packet.defect == Defect::kNone) return {};
+    // Said once, by Registers.
+    if (packet.defect == Defect::kNone || lacks_time(packet)) return {};
     if (!options.reference_quirks) return sentence_of(packet.defect);
     return {
         packet.type == PacketType::kReserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
@@ -42,6 +43,11 @@ struct Parts {
    public:
     explicit Registers(const Config& config) : config_(config) {}
     std::string_view check(const Packet& packet) {
+      if (lacks_time(packet)) {
+        if (told_encoding_) return {};
+        told_encoding_ = true;
+        return sentence_of(packet.defect).message;
+      }
       const Contradiction found = contradiction(config_, packet);
       bool& told = told_[static_cast<std::size_t>(found)];
       if (told) return {};
@@ -53,6 +59,7 @@ struct Parts {
    private:
     Config config_;
     std::array<bool, kContradictionCount> told_{};
+    bool told_encoding_ = false;
   };
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// Besides the time, only rare packets.
@@ -61,7 +68,7 @@ struct Parts {
     template <class Emit>
     void operator()(const Packet& packet, Emit&& emit) {
       constexpr std::uint8_t kWholeTime = 64;
-      if (packet.has_timestamp && !stm::is_bad(packet.type)) {
+      if (packet.has_timestamp && !lacks_time(packet) && !stm::is_bad(packet.type)) {
         emit({.value = packet.timestamp,
               .kind = LandmarkKind::kTimestamp,
               .whole = packet.timestamp_bits == kWholeTime});

@@ -173,6 +173,10 @@ void write_packet(TextBuffer& out, const Packet& packet) {
   }
   write_tail(out, packet, row.tail);
   if (!packet.has_timestamp) return;
+  if (lacks_time(packet)) {
+    out.put("; TS=unknown");
+    return;
+  }
   out.put("; TS=0x");
   out.hex_upper(packet.timestamp, 16);
   if (packet.timestamp_bits == 0) return;

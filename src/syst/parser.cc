@@ -275,7 +275,7 @@ Extent message_extent(Bytes bytes) {
     return {kKnown, at + load_le<std::uint16_t>(bytes.data() + length_at)};
   }
   if (type == Type::kClock && subtype == std::to_underlying(Clock::kSync)) return {kKnown, at + 16};
-  return {kOpen, 0};
+  return {kOpen, at};
 }
 
 }  // namespace waymark::syst

@@ -53,7 +53,8 @@ struct Outline {
   enum class Kind : std::uint8_t { kCut, kNone, kOpen, kKnown };
   Kind kind = Kind::kNone;
   bool is_short = false;
-  std::size_t size = 0;  ///< Of kKnown; of kCut: bytes that are wanted.
+  /// Of kKnown: its bytes.  Of kCut: bytes that are wanted.  Of kOpen: bytes that it has at least.
+  std::size_t size = 0;
 };
 
 Outline outline(Bytes bytes) {
@@ -63,7 +64,7 @@ Outline outline(Bytes bytes) {
   if (!is_plausible_header(header)) return {kNone};
   const bool is_short = is_short_header(header);
   const Extent extent = message_extent(bytes);
-  if (extent.kind == Extent::Kind::kOpen) return {kOpen};
+  if (extent.kind == Extent::Kind::kOpen) return {kOpen, is_short, extent.size};
   const bool is_cut = extent.kind == Extent::Kind::kNeedMore || extent.size > bytes.size();
   return {is_cut ? kCut : kKnown, is_short, extent.size};
 }
@@ -288,7 +289,8 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
   const bool is_final = all_is_there || view.size() == kLookAhead;
   const Outline first = outline(view);
   if (!doubt_) {
-    if (first.kind == Outline::Kind::kCut && !all_is_there) {
+    const bool says_size = first.kind == Outline::Kind::kCut || first.kind == Outline::Kind::kOpen;
+    if (says_size && view.size() < first.size && !all_is_there) {
       wanted_ = first.size;
       return false;
     }
@@ -302,7 +304,7 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
         break;
       case Outline::Kind::kOpen:
         doubt.kind = FrameEnd::kGuessed;
-        doubt.from = std::max<std::size_t>(view.size() - parse_message(view).payload.size(), 4);
+        doubt.from = std::min(first.size, view.size());
         break;
       case Outline::Kind::kKnown: {
         // Who has used up all work is believed, so that the stream goes on.

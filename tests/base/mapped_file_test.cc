@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "waymark/base/lost_input.h"
+
 namespace waymark {
 namespace {
 
@@ -24,6 +26,21 @@ class MappedFileTest : public testing::Test {
   void TearDown() override { fs::remove_all(path_); }
   std::string path_;
 };
+
+TEST_F(MappedFileTest, a_file_that_becomes_shorter_ends_the_program_with_a_sentence) {
+  constexpr std::size_t kSize = std::size_t{1} << 20;
+  constexpr int kStatus = 7;
+  const auto read_what_is_gone = [&] {
+    exit_on_lost_input("program", kStatus);
+    std::ofstream(path_) << std::string(kSize, 'x');
+    const Result<MappedFile> file = MappedFile::open(path_);
+    fs::resize_file(path_, 1);
+    const volatile std::uint8_t last = file->bytes().back();
+    std::exit(last);  // NOLINT(concurrency-mt-unsafe)
+  };
+  EXPECT_EXIT(read_what_is_gone(), testing::ExitedWithCode(kStatus),
+              "program: an input file became shorter while it was read");
+}
 
 TEST_F(MappedFileTest, holds_the_bytes_of_the_file) {
   std::ofstream(path_) << "abc";

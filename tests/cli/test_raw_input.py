@@ -65,6 +65,14 @@ def test_a_stream_without_frames(run, inputs):
     run('decode', 'stream.bin', '--framing', 'none', *ETMV4, *IMAGE).has('+2  insns  → branch 0x0000000000080000')
 
 
+def test_an_image_of_zeros_has_no_waypoint(run, inputs, tmp_path):
+    """They are instructions, but the decoder does not follow 16 GiB of them."""
+    with open(tmp_path / 'sparse.bin', 'wb') as sparse:
+        sparse.truncate(16 << 30)
+    run('decode', 'stream.bin', '--framing', 'none', *ETMV4, '--image', '0x80000=sparse.bin').has(
+        '!! damage', 'range')
+
+
 def test_frames_have_their_ids(run, inputs):
     run('decode', 'frames.bin', '--framing', 'mem', *ETMV4, *IMAGE).has('0x10  0x0000000000080000')
 
@@ -128,6 +136,17 @@ def test_stm_in_the_nibble_order_of_the_simulator(run, file):
     run('decode', 'least.bin', '--nibble-order', 'most').quiet().has(
         '-- timestamps count at 7878960 Hz', '-- master 0x40, channel 0: 0x2134')
     run('decode', 'least.bin', '--nibble-order', 'middle', expect=2).says('--nibble-order', 'middle')
+
+
+@pytest.mark.parametrize('protocol, stream', [
+    ('stm', STM_START + hexes('1ee101')),
+    ('itm', ITM_SYNC + hexes('0141 0501 2020 2020')),
+])
+def test_no_damage_is_due_to_registers_that_nobody_gave(run, file, protocol, stream):
+    """The ID of a stream in frames is known, the rest of the register is not."""
+    file('frames.bin', framed(0x14, stream, fill=b'\x20' if protocol == 'itm' else b'\0'))
+    for command in ('decode', 'packets'):
+        run(command, 'frames.bin', '--framing', 'mem', '--protocol', protocol).quiet()
 
 
 def test_stm_in_frames(run, file):

@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "waymark/base/cut_text.h"
 
 namespace waymark::image {
 namespace {
@@ -74,6 +77,53 @@ TEST_F(ElfFileTest, what_is_no_whole_elf_file_is_refused) {
   EXPECT_THAT(detail(changed([](std::string& bytes) { bytes.clear(); })), HasSubstr("empty"));
   EXPECT_THAT(detail(changed([](std::string& bytes) { bytes = "text"; })), HasSubstr("ELF header"));
   EXPECT_THAT(detail(changed([](std::string& bytes) { bytes.resize(100); })), HasSubstr("damaged"));
+}
+
+/// Every symbol gets the name `strings` + 1, in a string table at the end of the file.
+void rename_all(std::string& bytes, const std::string& strings) {
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + at, size);
+    return static_cast<std::size_t>(value);
+  };
+  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
+    std::memcpy(bytes.data() + at, &value, size);
+  };
+  constexpr std::size_t kHeader = 64;
+  constexpr std::size_t kSymbol = 24;
+  constexpr std::size_t kSymbols = 2;
+  const std::size_t headers = number(0x28, 8);
+  const std::size_t count = number(0x3C, 2);
+  const std::size_t end = bytes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t header = headers + i * kHeader;
+    if (number(header + 4, 4) != kSymbols) continue;
+    const std::size_t first = number(header + 0x18, 8);
+    for (std::size_t at = 0; at < number(header + 0x20, 8); at += kSymbol) put(first + at, 1, 4);
+    const std::size_t names = headers + number(header + 0x28, 4) * kHeader;
+    put(names + 0x18, end, 8);
+    put(names + 0x20, strings.size(), 8);
+  }
+  bytes += strings;
+}
+
+TEST_F(ElfFileTest, long_names_are_cut) {
+  using namespace std::string_literals;
+  const std::string strings = "\0"s + std::string(50'000'000, 'n') + "\0"s;
+  const auto file = ElfFile::open(changed([&](std::string& b) { rename_all(b, strings); }));
+  ASSERT_TRUE(file);
+  ASSERT_FALSE(file->symbols().empty());
+  for (const ElfSymbol& symbol : file->symbols()) {
+    EXPECT_LE(symbol.name.size(), kLongestName + 16);
+    EXPECT_TRUE(symbol.name.ends_with("n...[cut]"));
+  }
+}
+
+TEST_F(ElfFileTest, a_name_without_an_end_is_none) {
+  using namespace std::string_literals;
+  const auto file = ElfFile::open(changed([&](std::string& b) { rename_all(b, "\0name"s); }));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->find("name"), nullptr);
 }
 
 TEST_F(ElfFileTest, damage_anywhere_in_the_headers_is_survived) {

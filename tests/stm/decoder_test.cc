@@ -118,6 +118,40 @@ TEST(StmDecoder, registers_that_contradict_the_trace_are_named_once) {
   EXPECT_EQ(count("! STMSPFEAT3R names"), 1U) << text;
 }
 
+TEST(StmDecoder, data_before_any_version_has_its_payload_and_no_time) {
+  // D8MTS, FLAG_TS and NULL_TS, a D8 without a timestamp, then with VERSION a short timestamp, of
+  // which the upper bits are not known, and a whole one.
+  EXPECT_EQ(StmBench().elements(std::string(support::kStmAsync) +
+                                "141 8AAC123456789ABC E15 F01217 4BB F003 1 41 8CC18 0"),
+            "0 NO_SYNC( [init-decoder])\n"
+            "! Timestamps come before any VERSION packet has said how they are encoded: up to the "
+            "first VERSION packet, data has no time.\n"
+            "12 SWTRACE( (Ma:0x41; Ch:0x00) 0xaa; +Mrk )\n"
+            "20 SWTRACE( (Ma:0x41; Ch:0x00) +Mrk )\n"
+            "25 SWTRACE( (Ma:0x41; Ch:0x00) 0xbb; )\n"
+            "30 SWTRACE( (Ma:0x41; Ch:0x00) 0xcc; +Mrk  [ TS=0x000000000008]; )\n"
+            "32 EO_TRACE( [end-of-trace])\n");
+}
+
+TEST(StmDecoder, a_time_after_timestamps_that_were_left_out_is_partial) {
+  Decoder decoder{Config{}};
+  std::vector<std::uint16_t> flags;
+  StmBench().parse(
+      support::nibbles(std::string(support::kStmAsync) +
+                       "8AAC123456789ABC F003 8CC18 8CCE0000000000000009 0"),
+      4096, [&](const Parser&, const Packet& packet) {
+        decoder.accept(packet);
+        Element element;
+        while (decoder.busy()) {
+          decoder.clear_diagnostics();
+          if (decoder.drain({&element, 1}) != 0 && element.kind == ElementKind::kSwTrace)
+            flags.push_back(element.flags);
+        }
+      });
+  EXPECT_EQ(flags, (std::vector<std::uint16_t>{0, kElementHasTimestamp | kElementTimeIsPartial,
+                                               kElementHasTimestamp}));
+}
+
 TEST(StmDecoder, empty_timestamps_contradict_nothing) {
   StmBench bench;
   bench.config.stmtcsr = 0x00200001;

@@ -160,13 +160,15 @@ TEST(StmParser, async_in_sync_at_either_nibble) {
 }
 
 TEST(StmParser, bad_packets_of_every_kind) {
-  const auto first = [](std::string_view stream) {
-    const std::string text = StmBench().lines(kAsync + std::string(stream) + "000000000000");
+  const auto first = [](std::string_view stream, const Quirks& quirks = {}) {
+    StmBench bench;
+    bench.quirks = quirks;
+    const std::string text = bench.lines(kAsync + std::string(stream) + "000000000000");
     const std::size_t begin = text.find('\n') + 1;
     const std::size_t space = text.find("] ", begin) + 2;
     return text.substr(space, text.find('\n', begin) - space);
   };
-  EXPECT_EQ(first("F4AA1"), "BAD_SEQUENCE:Invalid sequence in packet[D8]");
+  EXPECT_EQ(first("F4AA1", Quirks::reference()), "BAD_SEQUENCE:Invalid sequence in packet[D8]");
   EXPECT_EQ(first("F003"), "VERSION:Version packet; Ver=3");
   EXPECT_EQ(first("F005"), "BAD_SEQUENCE:Invalid sequence in packet[VERSION]");
   EXPECT_EQ(first("F001"), "BAD_SEQUENCE:Invalid sequence in packet[VERSION]");
@@ -351,6 +353,67 @@ TEST(StmParser, reset_forgets_what_packets_set) {
   }
   EXPECT_EQ(packet.timestamp, 0U);
   EXPECT_EQ(packet.master, 0);
+}
+
+TEST(StmParser, timestamps_before_any_version) {
+  const auto texts = [](const Quirks& quirks) {
+    StmBench bench;
+    bench.quirks = quirks;
+    return bench.lines(kAsync + "F4AA15 F4AB0 4AC 0");
+  };
+  EXPECT_EQ(texts({}),
+            "0 [ff ff ff ff ff ff ff ff ff ff 0f] ASYNC:Alignment synchronisation packet\n"
+            "11 [4f aa 51] D8TS:8 bit data + timestamp; Data=0xaa; TS=unknown\n"
+            "14 [4f ba 40] D8TS:8 bit data + timestamp; Data=0xab; TS=0x0000000000000000\n"
+            "16 [40 ca] D8:8 bit data; Data=0xac\n"
+            "18 [00] NULL:Null packet\n"
+            "18 [00] NULL:Null packet\n");
+  EXPECT_NE(texts(Quirks::reference()).find("11 [4f aa 51] BAD_SEQUENCE"), std::string::npos);
+}
+
+/// The index of every packet in one block with the quirks of the reference.
+std::vector<TraceIndex> reference_indexes(const std::vector<std::uint8_t>& bytes) {
+  StmBench reference;
+  reference.quirks = Quirks::reference();
+  std::vector<TraceIndex> indexes;
+  reference.parse(bytes, 4096,
+                  [&](const Parser&, const Packet& packet) { indexes.push_back(packet.index); });
+  return indexes;
+}
+
+// 255 nibbles come before the first F: the count of 8 bits is 0 after it.
+TEST(StmParser, reference_counts_an_f_after_a_wrap_from_the_front) {
+  std::vector<std::uint8_t> bytes(127, 0x11);
+  bytes.push_back(0xF1);
+  bytes.insert(bytes.end(), 10, 0xFF);
+  bytes.insert(bytes.end(), {0xF0, 0x00, 0x43});
+  for (int i = 0; i < 60; ++i) bytes.insert(bytes.end(), {0x44, 0x12});
+  const std::vector<TraceIndex> indexes = reference_indexes(bytes);
+  ASSERT_FALSE(indexes.empty());
+  EXPECT_EQ(indexes[0], 0U);
+  for (const TraceIndex index : indexes) EXPECT_LE(index, bytes.size() + 1);
+}
+
+TEST(StmParser, no_index_of_the_reference_is_past_the_end) {
+  // A finding of stm_decode_fuzz, without its settings.
+  std::vector<std::uint8_t> bytes = {0xFF, 0x0E, 0x00, 0x00, 0xA1, 0xE8, 0x53, 0x63};
+  bytes.insert(bytes.end(), 83, 0xFF);
+  bytes.insert(bytes.end(), 8, 0x21);
+  bytes.insert(bytes.end(),
+               {0xFF, 0xFF, 0x00, 0x16, 0xE8, 0x00, 0xE0, 0x80, 0x44, 0xF6, 0xFF, 0xFF,
+                0xCF, 0xF0, 0xFE, 0x06, 0x00, 0x6C, 0x9F, 0xFD, 0xFF, 0xFF, 0xFF, 0xFF,
+                0xFF, 0xFF, 0xFF, 0x01, 0x00, 0xE0, 0x60, 0x8E, 0xF6, 0xFF, 0xFF, 0xFF});
+  bytes.insert(bytes.end(), {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xF0});
+  for (const TraceIndex index : reference_indexes(bytes)) EXPECT_LE(index, bytes.size() + 1);
+  // Runs of F nibbles at every distance from the wrap.
+  for (std::size_t before = 100; before < 300; ++before) {
+    std::vector<std::uint8_t> run(before, 0x11);
+    run.push_back(0xF1);
+    run.insert(run.end(), 40, 0xFF);
+    run.push_back(0x00);
+    for (const TraceIndex index : reference_indexes(run))
+      EXPECT_LE(index, run.size() + 1) << before;
+  }
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ class PtmBench {
 
   PtmBench() {
     config.etmidr = 0x4100F310;
+    config.etmcr = 0;
     config.etmccer = kHasReturnStack | kBinary | kLongTimestamps;
     config.etmtraceidr = 1;
   }

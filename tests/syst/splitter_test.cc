@@ -246,6 +246,67 @@ TEST(SystSplitter, chunks_make_no_difference_whatever_the_damage) {
   }
 }
 
+TEST(SystSplitter, a_message_without_a_length_waits_for_its_fixed_fields) {
+  const std::string stream = "062c00204d0016631b00000000631b0000";
+  const auto whole = plain(stream);
+  EXPECT_EQ(whole.size(), 1U);
+  for (std::size_t chunk = 1; chunk < stream.size() / 2; ++chunk)
+    EXPECT_EQ(plain(stream, chunk), whole) << chunk;
+}
+
+/// Bytes, headers, zeros, texts and messages.
+std::vector<std::uint8_t> fragments(support::Random& random) {
+  constexpr std::uint8_t kCommon[] = {0,    1,    2,    3,    6,    8,    9,
+                                      0x20, 0x41, 0x42, 0x52, 0x54, 0x5F, 0x61};
+  std::vector<std::uint8_t> bytes;
+  const unsigned size = random.between(1, 120);
+  const unsigned mode = random.below(3);
+  const auto add = [&](const std::vector<std::uint8_t>& more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  };
+  while (bytes.size() < size) {
+    switch (mode == 2 ? random.below(6) : mode) {
+      case 0:
+        bytes.push_back(random.byte());
+        break;
+      case 1:
+        bytes.push_back(kCommon[random.below(std::size(kCommon))]);
+        break;
+      case 2:
+        add({static_cast<std::uint8_t>(random.below(16)), random.byte(),
+             static_cast<std::uint8_t>(random.below(4)),
+             static_cast<std::uint8_t>(random.below(8))});
+        break;
+      case 3:
+        bytes.insert(bytes.end(), random.below(16), 0);
+        break;
+      case 4:
+        add(hex("6100"));
+        break;
+      default:
+        add(hex(random.coin() ? kText1 : kShort));
+        break;
+    }
+  }
+  return bytes;
+}
+
+TEST(SystSplitter, chunks_of_any_size_make_no_difference_to_any_bytes) {
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    support::Random random(seed);
+    const std::vector<std::uint8_t> bytes = fragments(random);
+    const auto whole = split<StreamSplitter>(bytes, 0);
+    for (const std::size_t chunk : {1U, 2U, 3U, 5U, 6U, 11U})
+      ASSERT_EQ(split<StreamSplitter>(bytes, chunk), whole) << to_hex(bytes) << ' ' << chunk;
+    for (std::size_t cut = 1; cut < bytes.size(); cut += 1 + cut / 16)
+      ASSERT_EQ(split_at<StreamSplitter>(bytes, {cut}), whole) << to_hex(bytes) << ' ' << cut;
+    const std::size_t first = random.below(static_cast<std::uint32_t>(bytes.size()));
+    const std::size_t second = first + random.below(12);
+    ASSERT_EQ(split_at<StreamSplitter>(bytes, {first, second}), whole)
+        << to_hex(bytes) << ' ' << first << ' ' << second;
+  }
+}
+
 TEST(SystSplitter, one_damaged_byte_costs_few_messages) {
   std::size_t lost = 0;
   constexpr std::uint64_t kRounds = 200;

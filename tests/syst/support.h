@@ -1,4 +1,4 @@
-// What the tests of this room share.
+// What the tests of this module share.
 #pragma once
 
 #include <algorithm>
@@ -46,6 +46,26 @@ inline Bytes as_bytes(std::string_view text) {
 inline std::string told(const Frame& frame) {
   return std::to_string(frame.index) + ' ' + std::string(frame_end_name(frame.end)) + ' ' +
          to_hex(frame.bytes);
+}
+
+/// All frames of a reader fed in the parts between `cuts`, which ascend.
+template <class Reader>
+std::vector<std::string> split_at(Bytes content, const std::vector<std::size_t>& cuts) {
+  Reader reader;
+  std::vector<std::string> frames;
+  Frame frame;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i <= cuts.size(); ++i) {
+    const std::size_t end = i == cuts.size() ? content.size() : std::min(cuts[i], content.size());
+    // A block of its own, so that reading past it is found.
+    const Bytes part = content.subspan(at, end - at);
+    const std::vector<std::uint8_t> block(part.begin(), part.end());
+    if (!block.empty()) reader.feed(block);
+    while (reader.next(frame)) frames.push_back(told(frame));
+    at = end;
+  }
+  while (reader.finish(frame)) frames.push_back(told(frame));
+  return frames;
 }
 
 /// All frames of a reader fed in chunks of `chunk` bytes; 0: at once.

@@ -105,7 +105,7 @@ TEST(RegisterDoubts, etmv3_version) {
 }
 
 TEST(RegisterDoubts, etmv3_data_that_should_not_be) {
-  const auto made = etmv3::make_source({}, nullptr, packets_only());
+  const auto made = etmv3::make_source(etmv3_config(0), nullptr, packets_only());
   expect_one(said(made, joined({kEtmv3Sync, {0x02}, kEtmv3Sync, {0x02}})), "ETMCR[3:2]");
 }
 
@@ -119,22 +119,59 @@ TEST(RegisterDoubts, etmv3_data_that_should_be) {
 TEST(RegisterDoubts, etmv3_the_reference_says_nothing) {
   SourceOptions options = packets_only();
   options.reference_quirks = true;
-  const auto made = etmv3::make_source({}, nullptr, options);
+  const auto made = etmv3::make_source(etmv3_config(0), nullptr, options);
   EXPECT_TRUE(said(made, joined({kEtmv3Sync, {0x04, 0x05}})).empty());
 }
 
+const std::vector<std::uint8_t> kPtmContextIds = {0, 0, 0, 0,    0,    0x80, 0x08, 0,    0x10,
+                                                  0, 0, 0, 0x6E, 0x6E, 0x6E, 0x6E, 0x6E, 0x6E};
+const std::vector<std::uint8_t> kItmTimestamps = {0, 0, 0, 0, 0, 0x80, 0x05, 0x01, 0x20, 0x20};
+
+std::vector<std::uint8_t> stm_stream() {
+  return support::nibbles(std::string(support::kStmAsync) +
+                          "F003 141 141 37F 380 F30100 E11 E12 E0 0");
+}
+
 TEST(RegisterDoubts, ptm) {
-  const auto made = ptm::make_source({}, nullptr, packets_only());
-  const std::vector<std::uint8_t> bytes = {0, 0, 0, 0,    0,    0x80, 0x08, 0,    0x10,
-                                           0, 0, 0, 0x6E, 0x6E, 0x6E, 0x6E, 0x6E, 0x6E};
-  expect_one(said(made, bytes), "ETMCR[15:14]");
+  ptm::Config config;
+  config.etmcr = 0;
+  const auto made = ptm::make_source(config, nullptr, packets_only());
+  expect_one(said(made, kPtmContextIds), "ETMCR[15:14]");
+}
+
+TEST(RegisterDoubts, registers_that_were_not_given_contradict_nothing) {
+  for (const bool decode : {false, true}) {
+    SourceOptions options;
+    options.decode = decode;
+    itm::Config itm;
+    itm.itm_tcr = RegisterValue::assumed(0x0020'0000);  // The ID only.
+    EXPECT_TRUE(said(itm::make_source(itm, options), kItmTimestamps).empty());
+    stm::Config stm;
+    stm.stmtcsr = RegisterValue::assumed(0x0020'0000);
+    EXPECT_TRUE(said(stm::make_source(stm, options), stm_stream()).empty());
+    const image::Image image;
+    EXPECT_TRUE(said(ptm::make_source({}, &image, options), kPtmContextIds).empty());
+    EXPECT_TRUE(said(etmv3::make_source({}, &image, options),
+                     joined({kEtmv3Sync, {0x04, 0x05, 0x42, 0x05, 0x02}, kEtmv3Sync, {0x02}}))
+                    .empty());
+  }
+}
+
+// A value of 0 is a value.
+TEST(RegisterDoubts, a_register_that_was_given_as_0_counts) {
+  itm::Config itm;
+  itm.itm_tcr = 0;
+  expect_one(said(itm::make_source(itm, packets_only()), kItmTimestamps), "ITM_TCR");
+  stm::Config stm;
+  stm.stmtcsr = 0;
+  expect_one(said(stm::make_source(stm, packets_only()), stm_stream()), "STMTCSR");
 }
 
 TEST(RegisterDoubts, itm) {
   itm::Config config;
   config.itm_tcr = 0x0020'0009;  // On, with DWT; no timestamps.
   const auto made = itm::make_source(config, packets_only());
-  expect_one(said(made, {0, 0, 0, 0, 0, 0x80, 0x05, 0x01, 0x20, 0x20}), "ITM_TCR");
+  expect_one(said(made, kItmTimestamps), "ITM_TCR");
 }
 
 TEST(RegisterDoubts, stm) {
@@ -143,13 +180,19 @@ TEST(RegisterDoubts, stm) {
   config.stmdevid = 0x3F;
   config.stmspfeat3r = 0x80;
   const auto made = stm::make_source(config, packets_only());
-  const std::string stream =
-      std::string(support::kStmAsync) + "F003 141 141 37F 380 F30100 E11 E12 E0 0";
-  const Sentences sentences = said(made, support::nibbles(stream));
+  const Sentences sentences = said(made, stm_stream());
   ASSERT_EQ(sentences.size(), 3U);
   EXPECT_NE(sentences[0].find("STMDEVID"), std::string::npos) << sentences[0];
   EXPECT_NE(sentences[1].find("STMSPFEAT3R"), std::string::npos) << sentences[1];
   EXPECT_NE(sentences[2].find("STMTCSR"), std::string::npos) << sentences[2];
+}
+
+TEST(RegisterDoubts, stm_timestamps_before_any_version) {
+  const auto made = stm::make_source({}, packets_only());
+  const std::string stream = std::string(support::kStmAsync) + "8AA15 8AB16 F003 8AC17 0";
+  const Sentences sentences = said(made, support::nibbles(stream));
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_NE(sentences[0].find("VERSION"), std::string::npos) << sentences[0];
 }
 
 }  // namespace

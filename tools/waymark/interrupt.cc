@@ -1,12 +1,9 @@
 #include "interrupt.h"
 
-#include <unistd.h>
-
 #include <csignal>
-#include <string_view>
 
 #include "exit_code.h"
-#include "waymark/base/standard_streams.h"
+#include "waymark/base/lost_input.h"
 
 namespace waymark::cli {
 namespace {
@@ -39,7 +36,7 @@ void watch_signals() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  (void)std::signal(SIGBUS, on_lost_input);
+  exit_on_lost_input("waymark", kInput);
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -8,6 +8,7 @@
 
 #include "lister.h"
 #include "waymark/base/escape.h"
+#include "waymark/base/lost_input.h"
 #include "waymark/base/same_file.h"
 #include "waymark/base/standard_streams.h"
 #include "waymark/inputs/snapshot.h"
@@ -19,6 +20,7 @@ constexpr int kExitLog = 254;
 constexpr int kExitOutput = 1;
 constexpr int kExitMemory = 5;
 constexpr int kExitReaderLeft = 141;
+constexpr int kExitInput = 1;
 
 void log_command_line(waymark::compat::Log& log, std::span<char* const> arguments) {
   log.line("Test Command Line:-");
@@ -38,7 +40,8 @@ bool would_damage_input(std::span<char* const> arguments,
   if (parsed.help || parsed.stop) return false;
   std::vector<inputs::Problem> problems;
   const auto snapshot = inputs::read_snapshot(parsed.options.snapshot, problems);
-  std::vector<std::string> files{parsed.options.snapshot, parsed.options.snapshot + "/snapshot.ini"};
+  std::vector<std::string> files{parsed.options.snapshot,
+                                 parsed.options.snapshot + "/snapshot.ini"};
   if (snapshot) std::ranges::copy(snapshot->files(), std::back_inserter(files));
   const std::string* const input = find_same_file(log_options.file_name, files);
   if (input == nullptr) return false;
@@ -87,6 +90,7 @@ int main(int argc, char** argv) {
   // A closed pipe, or a file that must not grow, is an error of write(), which the log reports.
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
+  waymark::exit_on_lost_input("trc_pkt_lister", kExitInput);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
   try {
     return run_with_log(arguments);

@@ -5,16 +5,17 @@
 #include <cstdint>
 
 #include "waymark/base/bits.h"
+#include "waymark/base/register_value.h"
 #include "waymark/base/types.h"
 #include "waymark/isa/instruction.h"
 
 namespace waymark::etmv3 {
 
-/// Plain register values; the defaults are an ETMv3.4 on a v7-A core with all options off.
+/// Registers; the defaults are an ETMv3.4 on a v7-A core with all options off.
 struct Config {
-  std::uint32_t etmcr = 0;
-  std::uint32_t etmidr = 0x4100F240;
-  std::uint32_t etmccer = 0;
+  RegisterValue etmcr = RegisterValue::assumed(0);
+  RegisterValue etmidr = RegisterValue::assumed(0x4100F240);
+  RegisterValue etmccer = RegisterValue::assumed(0);
   std::uint32_t etmtraceidr = 0;
   isa::Core core;
 

@@ -11,7 +11,7 @@ namespace waymark::etmv3 {
 
 /// Checks the packets of one source, as a parser without quirks gives them.  Returns each
 /// contradiction once, as a whole sentence in static storage that names the register; otherwise an
-/// empty string.
+/// empty string.  A register that was not given contradicts nothing.
 class RegisterCheck {
  public:
   explicit RegisterCheck(const Config& config) : config_(config) {}
@@ -44,7 +44,8 @@ class RegisterCheck {
     kPHeader = 1 << 8,
     kNoData = 1 << 9,
   };
-  std::string_view tell(Doubt what, std::string_view sentence);
+  /// `says`: the register that the sentence names.
+  std::string_view tell(Doubt what, const RegisterValue& says, std::string_view sentence);
   std::string_view check_sync(const Packet& packet);
 
   Config config_;

@@ -15,7 +15,7 @@ namespace waymark::image {
 struct Function {
   std::uint64_t start = 0;
   std::uint64_t last = 0;  ///< Of its bytes; at least `start`.
-  std::string name{};      ///< As the linker knows it.
+  std::string name{};      ///< As the linker knows it, cut after kLongestName bytes.
   friend bool operator==(const Function&, const Function&) = default;
 };
 

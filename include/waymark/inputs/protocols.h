@@ -9,14 +9,16 @@
 #include <string>
 #include <string_view>
 
+#include "waymark/base/register_value.h"
 #include "waymark/base/result.h"
 #include "waymark/image/image.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::inputs {
 
-/// The value of a register by its name ("TRCIDR0"); nothing if the input does not have it.
-using RegisterReader = std::function<std::optional<std::uint32_t>(std::string_view name)>;
+/// The value of a register by its name ("TRCIDR0"); nothing if the input does not have it.  Assumed
+/// where only the trace ID in it is known.
+using RegisterReader = std::function<std::optional<RegisterValue>(std::string_view name)>;
 
 struct RegisterRule {
   std::string_view name;

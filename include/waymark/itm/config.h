@@ -6,13 +6,14 @@
 #include <optional>
 
 #include "waymark/base/bits.h"
+#include "waymark/base/register_value.h"
 #include "waymark/base/types.h"
 #include "waymark/itm/quirks.h"
 
 namespace waymark::itm {
 
 struct Config {
-  std::uint32_t itm_tcr = 0;
+  RegisterValue itm_tcr = RegisterValue::assumed(0);
   /// The stream has no synchronisation packets: its first byte begins a packet, and so does the
   /// byte after a bad packet.  Many probes capture SWO in this way.
   bool starts_in_sync = false;

@@ -38,7 +38,8 @@ std::string_view stage_word(Stage stage);
 /// The message of a damage record on one line: without the line end that the listing's has.
 std::string_view message_text(const Diagnostic& record);
 
-/// A name that a linker knows: of C++ as it is written there, or else as it is.
+/// A name that a linker knows: of C++ as it is written there, or else as it is.  A name that would
+/// become longer than a megabyte stays as it is, and what is longer than kLongestName is cut.
 std::string readable_name(const std::string& name);
 
 }  // namespace waymark::outputs

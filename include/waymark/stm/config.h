@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "waymark/base/bits.h"
+#include "waymark/base/register_value.h"
 #include "waymark/base/types.h"
 
 namespace waymark::stm {
@@ -17,11 +18,11 @@ enum class NibbleOrder : std::uint8_t {
   kAuto,
 };
 
-/// Plain register values.  Decoding needs only the trace ID; the rest is compared with the trace.
+/// Decoding needs only the trace ID; the rest is compared with the trace, where it was given.
 struct Config {
-  std::uint32_t stmtcsr = 0;
-  std::uint32_t stmdevid = 0xFF;
-  std::uint32_t stmspfeat3r = 0x10000;
+  RegisterValue stmtcsr = RegisterValue::assumed(0);
+  RegisterValue stmdevid = RegisterValue::assumed(0xFF);
+  RegisterValue stmspfeat3r = RegisterValue::assumed(0x10000);
   NibbleOrder order = NibbleOrder::kMostFirst;
 
   [[nodiscard]] constexpr TraceId trace_id() const {

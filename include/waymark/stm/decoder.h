@@ -41,6 +41,7 @@ struct DecoderState {
   bool told_timestamp_ = false;
   bool told_master_ = false;
   bool told_channel_ = false;
+  bool told_encoding_ = false;  ///< That timestamps come before any VERSION packet.
 
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
@@ -51,9 +52,9 @@ struct DecoderState {
 /// There is one element for each packet that carries data, an event or a time; the timestamp is
 /// part of the element of its packet.  An empty timestamp repeats the last one; before the first,
 /// or with timestamps off, the time is unknown (no kElementHasTimestamp).  After a loss of
-/// synchronisation its upper bits are unknown until a timestamp has all 64.  Master and channel are
-/// the current ones; they are valid from the first M8 or M16 on, and become invalid with a global
-/// error or a loss of synchronisation.
+/// synchronisation its upper bits are unknown until a timestamp has all 64.  A timestamp before any
+/// VERSION packet is left out.  Master and channel are the current ones; they are valid from the
+/// first M8 or M16 on, and become invalid with a global error or a loss of synchronisation.
 class Decoder : private DecoderState {
  public:
   explicit Decoder(const Config& config, const Quirks& quirks = {});
@@ -146,6 +147,7 @@ class Decoder : private DecoderState {
     element.reason = static_cast<std::uint8_t>(kind);
   }
   void bad_packet(const Packet& packet);
+  bool take_off_time(const Packet& packet, Element& element);
   void check_registers(const Packet& packet);
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
   Element& queue(ElementKind kind, TraceIndex index, UnsyncReason reason);

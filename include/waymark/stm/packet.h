@@ -46,12 +46,14 @@ inline constexpr std::size_t kPacketTypeCount = 27;
 enum class Defect : std::uint8_t {
   kNone,
   kReservedHeader,
-  kUnknownLayout,      ///< TIME and PDID packets: no public document gives their length.
-  kBadAsync,           ///< FF that does not continue with 21 F nibbles and a 0.
-  kTimestampSize,      ///< Length nibble 15.
-  kTimestampEncoding,  ///< A timestamp before any VERSION packet stated the encoding.
-  kVersion,            ///< A VERSION whose encoding is not known.
-  kTooLong,            ///< More F nibbles than Parser::kMaxPacketBytes holds.
+  kUnknownLayout,  ///< TIME and PDID packets: no public document gives their length.
+  kBadAsync,       ///< FF that does not continue with 21 F nibbles and a 0.
+  kTimestampSize,  ///< Length nibble 15.
+  /// A timestamp before any VERSION packet stated the encoding.  The packet is good, but its time
+  /// is not decoded (with Quirks::coresight_packets_only it is bad).
+  kTimestampEncoding,
+  kVersion,  ///< A VERSION whose encoding is not known.
+  kTooLong,  ///< More F nibbles than Parser::kMaxPacketBytes holds.
   /// In an ASYNC, which is not bad: it began within the previous packet, so packets before it were
   /// misread.
   kAsyncInPacket,
@@ -92,6 +94,11 @@ struct Packet {
 
 static_assert(std::is_trivially_copyable_v<Packet>);
 static_assert(sizeof(Packet) == 40);
+
+/// The timestamp was sent, but its value is not known.
+constexpr bool lacks_time(const Packet& packet) {
+  return packet.has_timestamp && packet.defect == Defect::kTimestampEncoding;
+}
 
 /// True for the types that the reference counts as bad.
 constexpr bool is_bad(PacketType type) {

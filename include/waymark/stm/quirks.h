@@ -11,7 +11,8 @@ struct Quirks {
   /// Capture stm_only-juno, Idx:17
   bool index_of_next_byte = false;
   /// Packets that CoreSight hardware never sends are reserved headers (nibbles F1, F02..F05,
-  /// F09..F0F), and a version other than 3 and 4 is a bad sequence.
+  /// F09..F0F).  A version other than 3 and 4, and a timestamp before any VERSION packet, is a bad
+  /// sequence.
   bool coresight_packets_only = false;
   /// The error type of a bad ASYNC, and of one or two F nibbles at the end of the trace, is the
   /// type of the previous packet.  Nibbles FF43 after VERSION

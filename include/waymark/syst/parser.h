@@ -31,7 +31,7 @@ struct Extent {
   enum class Kind : std::uint8_t {
     kNeedMore,  ///< Not known before there are at least `size` bytes.
     kKnown,     ///< It has `size` bytes.
-    kOpen,      ///< It has no length field: only its surroundings know.
+    kOpen,      ///< It has no length field, and at least `size` bytes: header, fields and checksum.
   };
   Kind kind = Kind::kNeedMore;
   std::size_t size = 0;

@@ -14,7 +14,7 @@ constexpr std::string_view kComparators[] = {"DWT_COMP0", "DWT_COMP1", "DWT_COMP
 
 itm::Config read_itm(const RegisterReader& registers) {
   itm::Config config;
-  config.itm_tcr = registers("ITMTCR").value_or(0);
+  config.itm_tcr = registers("ITMTCR").value_or(config.itm_tcr);
   for (std::size_t i = 0; i < config.comparators.size(); ++i)
     config.comparators[i] = registers(kComparators[i]);
   return config;

@@ -10,7 +10,7 @@ namespace {
 stm::Config read_stm(const RegisterReader& registers) {
   stm::Config config;
   config.order = stm::NibbleOrder::kAuto;
-  config.stmtcsr = registers("STMTCSR").value_or(0);
+  config.stmtcsr = registers("STMTCSR").value_or(config.stmtcsr);
   config.stmdevid = registers("STMDEVID").value_or(config.stmdevid);
   config.stmspfeat3r = registers("STMSPFEAT3R").value_or(config.stmspfeat3r);
   return config;

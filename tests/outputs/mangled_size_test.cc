@@ -1,0 +1,153 @@
+// Names that would become too long, and names whose size must not be underestimated.
+#include "../../src/outputs/mangled_size.h"
+
+#include <cxxabi.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "support/random.h"
+#include "waymark/base/cut_text.h"
+#include "waymark/outputs/names.h"
+
+namespace waymark::outputs {
+namespace {
+
+/// Each pair holds the one before it twice.
+std::string nested_pairs(unsigned levels) {
+  std::string name = "_Z1fSt4pairIiiE";
+  for (unsigned level = 0; level < levels; ++level) {
+    constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const std::string last = std::string("S") + kDigits[level] + "_";
+    name += "S_I" + last + last + "E";
+  }
+  return name;
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return text == nullptr ? std::string() : std::string(text.get());
+}
+
+constexpr const char* kNames[] = {
+    "_Z1fv",
+    "_ZN3app3runEi",
+    "_ZNSt6vectorIiSaIiEE9push_backERKi",
+    "_ZNSt8_Rb_treeIPvSt4pairIKS0_mESt10_Select1stIS3_ESt4lessIS0_ESaIS3_EE8_M_eraseEPSt13_Rb_tree_"
+    "nodeIS3_E",
+    "_ZNKSt3mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt6vectorIS5_SaIS5_"
+    "EESt4lessIS5_"
+    "ESaISt4pairIKS5_S8_EEE4findERSC_",
+    "_ZZN12_GLOBAL__N_14mainEvENKUliPKcE_clEiS1_",
+    "_ZSt4moveIRSsEONSt16remove_referenceIT_E4typeEOS2_",
+    "_ZSt10make_tupleIJiRKcdEESt5tupleIJDpNSt25__strip_reference_wrapperINSt5decayIT_E4typeEE6__"
+    "typeEEEDpOS4_",
+    "_ZN1AcvT_IiEEv",
+    "_ZTVN10__cxxabiv117__class_type_infoE",
+    "_ZGVZ1fvE1x",
+    "_ZThn16_N1B1gEv",
+    "_ZplRK1AS1_",
+    "_ZN1A1fILi3EEEvRA3_KcPFivEM1AFivE",
+    "_ZSs4nameB5cxx11v",
+    "_ZN1AC2ERKS_",
+    "_ZNSsD1Ev",
+    "_Z1fIXadL_Z1gvEEEvv.constprop.0",
+};
+
+TEST(MangledSize, no_name_is_longer_than_its_bound) {
+  for (const std::string name : kNames) {
+    const auto bound = demangled_size_bound(name);
+    if (!bound) continue;
+    EXPECT_LE(demangled(name).size(), *bound) << name;
+  }
+}
+
+TEST(MangledSize, common_names_are_known) {
+  std::size_t known = 0;
+  for (const std::string name : kNames) known += demangled_size_bound(name) ? 1 : 0;
+  EXPECT_GE(known, std::size(kNames) - 2);
+  for (const std::string name :
+       {"", "main", "_Z", "_ZN", "_Z1", "_Z9a", "_Z1fS_", "_ZN1AIE", "_Z1fP"})
+    EXPECT_FALSE(demangled_size_bound(name)) << name;
+}
+
+TEST(MangledSize, substitutions_double) {
+  for (unsigned levels = 0; levels < 12; ++levels) {
+    const std::string name = nested_pairs(levels);
+    const std::string text = demangled(name);
+    ASSERT_FALSE(text.empty()) << name;
+    const auto bound = demangled_size_bound(name);
+    ASSERT_TRUE(bound);
+    EXPECT_GE(*bound, text.size());
+    EXPECT_LE(*bound, 64 * text.size());
+  }
+  EXPECT_GE(*demangled_size_bound(nested_pairs(30)), std::uint64_t{1} << 30);
+}
+
+TEST(MangledSize, changed_names_are_not_longer_than_their_bound) {
+  constexpr std::string_view kLetters = "_0123ABCDEIJNPRSTXZacdilnprstuv";
+  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+    support::Random random(seed);
+    std::string name = kNames[random.below(std::size(kNames))];
+    for (unsigned i = random.between(1, 4); i > 0; --i) {
+      const auto at = 2 + random.below(static_cast<std::uint32_t>(name.size() - 2));
+      const char letter = kLetters[random.below(static_cast<std::uint32_t>(kLetters.size()))];
+      switch (random.below(3)) {
+        case 0:
+          name[at] = letter;
+          break;
+        case 1:
+          name.insert(at, 1, letter);
+          break;
+        default:
+          name.insert(at, name.substr(2 + random.below(at - 1), random.between(1, 12)));
+          break;
+      }
+    }
+    const auto bound = demangled_size_bound(name);
+    if (bound && *bound < 1U << 20) EXPECT_LE(demangled(name).size(), *bound) << name;
+  }
+}
+
+TEST(ReadableName, cpp_names_are_written_as_in_cpp) {
+  EXPECT_EQ(readable_name("_ZN3app3runEi"), "app::run(int)");
+  EXPECT_EQ(readable_name("main"), "main");
+  EXPECT_EQ(readable_name("_Znonsense"), "_Znonsense");
+  EXPECT_NE(readable_name(nested_pairs(3)).find("std::pair<int, int>"), std::string::npos);
+}
+
+TEST(ReadableName, a_name_that_would_be_enormous_stays_as_it_is) {
+  const std::string name = nested_pairs(16) + "S_IS7_S7_E";
+  EXPECT_EQ(readable_name(name), name);
+  EXPECT_EQ(readable_name(nested_pairs(30)), nested_pairs(30));
+  // One pattern for each element of a pack, one within the other.
+  std::string packs = "_Z1fIJ";
+  for (int i = 0; i < 60; ++i) packs += "iii";
+  packs += "EEvDp1AIJDp1BIJDp1CIJDpT_EEEEEEE";
+  EXPECT_LE(readable_name(packs).size(), kLongestName + 16);
+}
+
+TEST(ReadableName, long_names_are_cut) {
+  const std::string text = readable_name(nested_pairs(10));
+  EXPECT_LE(text.size(), kLongestName + 16);
+  EXPECT_TRUE(text.ends_with("...[cut]")) << text;
+  EXPECT_TRUE(readable_name(std::string(5000, 'a')).ends_with("a...[cut]"));
+}
+
+// Names of Rust: the older ones look like those of C++, the newer ones stay as they are.
+TEST(ReadableName, names_of_rust) {
+  EXPECT_EQ(readable_name("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"),
+            "core::fmt::Write::write_fmt::h0123456789abcdef");
+  const std::string newer = "_RNvNtCs1234_7mycrate3foo3bar";
+  EXPECT_EQ(readable_name(newer), newer);
+  std::string nested = "_RNvC1a1b";
+  for (int i = 0; i < 1000; ++i) nested += "TB2_B2_E";
+  EXPECT_LE(readable_name(nested).size(), kLongestName + 16);
+}
+
+}  // namespace
+}  // namespace waymark::outputs
