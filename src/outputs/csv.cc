@@ -9,8 +9,8 @@
 namespace waymark::outputs {
 namespace {
 
-/// Writes the fields of one line in the order of the columns, up to end(); a field that is not given
-/// is empty.
+/// Writes the fields of one line in the order of the columns, up to end(); a field that is not
+/// given is empty.
 class Line {
  public:
   explicit Line(TextBuffer& out) : out_(out) {}
@@ -73,13 +73,14 @@ bool has(const Element& element, ElementFlag flag) { return (element.flags & fla
 
 }  // namespace
 
-void write_csv_element_header(TextBuffer& out) {
+void write_csv_element_header(TextBuffer& out, bool functions) {
   out.put(
       "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
-      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message\n");
+      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message");
+  out.put(functions ? ",function,demangled,offset\n" : "\n");
 }
 
-void write_csv(TextBuffer& out, const Element& element) {
+void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions) {
   using enum ElementKind;
   const ElementKind kind = element.kind;
   const bool range = kind == kInstrRange;
@@ -130,10 +131,16 @@ void write_csv(TextBuffer& out, const Element& element) {
   line.dec(named, element.sw_id.master);
   line.dec(named, element.sw_id.channel);
   line.empty();
+  if (functions != nullptr) {
+    const bool named_function = any_range && functions->find(element.start);
+    line.text(named_function ? std::string_view(functions->function().name) : std::string_view());
+    line.text(named_function ? std::string_view(functions->readable()) : std::string_view());
+    line.hex(named_function, named_function ? element.start - functions->function().start : 0);
+  }
   line.end();
 }
 
-void write_csv(TextBuffer& out, const Diagnostic& record) {
+void write_csv(TextBuffer& out, const Diagnostic& record, bool functions) {
   Line line(out);
   line.word("damage");
   line.dec(record.index != kNoIndex, record.index);
@@ -144,23 +151,24 @@ void write_csv(TextBuffer& out, const Diagnostic& record) {
   line.word(severity_word(record.severity));
   for (int column = 19; column < 24; ++column) line.empty();
   line.text(message_text(record));
+  for (int column = 0; functions && column < 3; ++column) line.empty();
   line.end();
 }
 
-void write_csv_timed_header(TextBuffer& out) {
+void write_csv_timed_header(TextBuffer& out, bool functions) {
   out.put("time,time_is,");
-  write_csv_element_header(out);
+  write_csv_element_header(out, functions);
 }
 
-void write_csv(TextBuffer& out, const merge::TimedRecord& record) {
+void write_csv(TextBuffer& out, const merge::TimedRecord& record, FunctionNames* functions) {
   if (record.kind != merge::TimeKind::kUnknown) out.dec(record.time);
   out.put(',');
   out.put(merge::time_kind_word(record.kind));
   out.put(',');
   if (record.is_damage) {
-    write_csv(out, record.damage);
+    write_csv(out, record.damage, functions != nullptr);
   } else {
-    write_csv(out, record.element);
+    write_csv(out, record.element, functions);
   }
 }
 

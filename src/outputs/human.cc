@@ -7,7 +7,6 @@
 #include "waymark/base/escape.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
-#include "waymark/image/symbols.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
@@ -132,6 +131,7 @@ void HumanWriter::name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile
 }
 
 void HumanWriter::header() {
+  begin_colour(out_, style_, Colour::kHeading);
   if (shows_times_) {
     out_.right("time", kTimeWidth);
     out_.put("  ");
@@ -142,7 +142,9 @@ void HumanWriter::header() {
     out_.put("core");
     for (std::size_t i = 4; i < core_width_ + 2; ++i) out_.put(' ');
   }
-  out_.put("address              insns  what happened\n");
+  out_.put("address              insns  what happened");
+  end_colour(out_, style_);
+  out_.put('\n');
 }
 
 void HumanWriter::add(std::span<const Element> elements) {
@@ -278,9 +280,9 @@ void HumanWriter::write(const Item& item) {
       break;
     case ElementKind::kAddrNacc:
       write_address(out_, element.start);
-      out_.put("       ?  no image here (");
+      out_.put("       ?  no code image at this address (");
       out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
-      out_.put("); followed again from the next address");
+      out_.put("); decoding resumes at the next address in the trace");
       break;
     case ElementKind::kPeContext:
       write_context(element);
@@ -324,7 +326,7 @@ void HumanWriter::write(const Item& item) {
       break;
     case ElementKind::kSyncMarker:
       if (element.reason == static_cast<std::uint8_t>(MarkerType::kTimestamp)) {
-        out_.put("-- time marker: the next time stands for here");
+        out_.put("-- time marker: the next timestamp belongs here");
       } else {
         out_.put("-- data synchronisation marker");
         if (element.reason == static_cast<std::uint8_t>(MarkerType::kDataNumbered)) {
@@ -392,7 +394,7 @@ void HumanWriter::write_range(const Item& item) {
   if (element.kind == ElementKind::kInstrRangeNoPath) {
     out_.put(" on a path that was not traced, to ");
     write_address(out_, element.end);
-    if (symbols_ != nullptr) write_function(element.start);
+    if (functions_) write_function(element.start);
     return;
   }
   switch (element.last_type) {
@@ -403,7 +405,9 @@ void HumanWriter::write_range(const Item& item) {
         out_.put("  not taken");
         break;
       }
-      out_.put("  \u2192 ");
+      out_.put("  ");
+      out_.put(style_.arrow());
+      out_.put(' ');
       out_.put(jump_word(element));
       if (item.target != kNoAddress) {
         out_.put(' ');
@@ -427,21 +431,19 @@ void HumanWriter::write_range(const Item& item) {
     case isa::InstrType::kOther:
       break;
   }
-  if (symbols_ != nullptr) write_function(element.start);
+  if (functions_) write_function(element.start);
 }
 
 void HumanWriter::write_function(std::uint64_t address) {
-  const image::Function* const function = symbols_->find(address);
-  if (function == nullptr) return;
-  if (function != function_) {
-    function_ = function;
-    function_name_ = readable_name(function->name);
-  }
+  if (!functions_->find(address)) return;
   out_.put("  in ");
-  write_shown(out_, function_name_);
-  if (address == function->start) return;
+  begin_colour(out_, style_, Colour::kName);
+  write_shown(out_, functions_->readable());
+  end_colour(out_, style_);
+  const std::uint64_t start = functions_->function().start;
+  if (address == start) return;
   out_.put("+0x");
-  out_.hex(address - function->start);
+  out_.hex(address - start);
 }
 
 void HumanWriter::write_context(const Element& element) {
@@ -521,6 +523,7 @@ void HumanWriter::write_data(const Element& element) {
 
 void HumanWriter::write(const Item& item, const Diagnostic& record) {
   begin_line(item, record.index, record.trace_id);
+  if (record.severity != Severity::kInfo) begin_colour(out_, style_, Colour::kDamage);
   out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
   put_escaped(out_, message_text(record));
   out_.put(" (");
@@ -535,6 +538,7 @@ void HumanWriter::write(const Item& item, const Diagnostic& record) {
     out_.put(" at ");
     write_address(out_, record.address);
   }
+  if (record.severity != Severity::kInfo) end_colour(out_, style_);
   out_.put('\n');
 }
 

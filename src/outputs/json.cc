@@ -243,13 +243,26 @@ void write_time(Object& object, const merge::TimedRecord* timed) {
   object.word("time_is", merge::time_kind_word(timed->kind));
 }
 
-void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed) {
+bool is_range(const Element& element) {
+  return element.kind == ElementKind::kInstrRange || element.kind == ElementKind::kInstrRangeNoPath;
+}
+
+void write_function(Object& object, const Element& element, FunctionNames* functions) {
+  if (functions == nullptr || !is_range(element) || !functions->find(element.start)) return;
+  object.text("function", functions->function().name);
+  object.text("demangled", functions->readable());
+  object.hex("offset", element.start - functions->function().start);
+}
+
+void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
+                   FunctionNames* functions) {
   Object object(out, "element");
   object.number("index", element.index);
   object.number("id", element.trace_id);
   object.word("kind", kind_word(element.kind));
   write_time(object, timed);
   write_fields(object, element);
+  write_function(object, element, functions);
   object.end();
 }
 
@@ -269,15 +282,17 @@ void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedR
 
 }  // namespace
 
-void write_json(TextBuffer& out, const Element& element) { write_element(out, element, nullptr); }
+void write_json(TextBuffer& out, const Element& element, FunctionNames* functions) {
+  write_element(out, element, nullptr, functions);
+}
 
 void write_json(TextBuffer& out, const Diagnostic& record) { write_damage(out, record, nullptr); }
 
-void write_json(TextBuffer& out, const merge::TimedRecord& record) {
+void write_json(TextBuffer& out, const merge::TimedRecord& record, FunctionNames* functions) {
   if (record.is_damage) {
     write_damage(out, record.damage, &record);
   } else {
-    write_element(out, record.element, &record);
+    write_element(out, record.element, &record, functions);
   }
 }
 

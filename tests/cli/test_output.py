@@ -4,6 +4,8 @@ import json
 import os
 import resource
 import shutil
+import signal
+import subprocess
 
 import pytest
 from support.snapshots import make_good, make_snapshot
@@ -161,3 +163,88 @@ def test_every_line_of_json_and_csv_parses(run, synthetic):
             assert isinstance(json.loads(line), dict)
         rows = list(csv.reader(run(command, synthetic, '--to', 3000, '--format', 'csv').lines))
         assert len({len(row) for row in rows}) == 1, f'{command}: rows with different numbers of columns'
+
+
+def test_functions_in_json_and_csv(run, quicksort):
+    rows = run('decode', quicksort, '--functions', '--format', 'json').json_lines()
+    named = [row for row in rows if 'function' in row]
+    assert named[0]['function'] == named[0]['demangled'] == '_start' and named[0]['offset'] == '0x0'
+    assert all(row['kind'].startswith('range') for row in named)
+    table = list(csv.DictReader(run('decode', quicksort, '--functions', '--format', 'csv').lines))
+    assert [(row['function'], row['demangled'], row['offset']) for row in table if row['function']] == [
+        (row['function'], row['demangled'], row['offset']) for row in named]
+    threads = run('decode', quicksort, '--functions', '--format', 'csv', '-j', 2).out_bytes
+    assert threads == run('decode', quicksort, '--functions', '--format', 'csv', '-j', 1).out_bytes
+
+
+def types_of(value, name, types):
+    """The type of each field, by its path: every number of a list has that of the list."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            types_of(item, f'{name}.{key}', types)
+    elif isinstance(value, list):
+        for item in value:
+            types_of(item, name + '[]', types)
+    else:
+        types.setdefault(name, set()).add(type(value).__name__)
+
+
+def test_a_field_of_json_has_one_type(run, synth, quicksort):
+    types = {}
+    for protocol in 'etmv4', 'ete', 'ptm', 'etmv3', 'stm', 'itm':
+        capture = synth('--protocol', protocol, '--isa', 'A32', '--size', 5000, '--timestamps', 20, '--cycle-counts')
+        for args in ['decode'], ['packets'], ['decode', '--merge', 'time'], ['info'], ['count', '--all']:
+            for row in run(args[0], capture, *args[1:], '--format', 'json', expect=(0, 1)).json_lines():
+                name = row['type'] if row['type'] != 'packet' else f'packet.{protocol}.{row["name"]}'
+                types_of(row, name, types)
+    for args in ['decode', '--functions'], ['count', '--functions']:
+        for row in run(args[0], quicksort, *args[1:], '--format', 'json').json_lines():
+            types_of(row, row['type'], types)
+    assert types['element.timestamp'] == types['element.cycles'] == types['element.time'] == {'str'}
+    assert not {name: kinds for name, kinds in types.items() if len(kinds) > 1}
+
+
+def test_times_of_64_bits_are_exact(run, tmp_path):
+    make_snapshot(tmp_path / 'timed', ETMV4_START + ATOM_E + bytes.fromhex('02e48080808080808080f7'))
+    rows = run('decode', 'timed', '--format', 'json').json_lines()
+    assert [row['timestamp'] for row in rows if row.get('kind') == 'timestamp'] == [str(2**63 + 100)]
+
+
+@pytest.mark.parametrize('command, format, last', [
+    ('decode', 'text', '-- interrupted: the rest is not shown'), ('packets', 'text', '-- interrupted: the rest is not shown'),
+    ('decode', 'json', '{"type":"interrupted"}'), ('packets', 'json', '{"type":"interrupted"}'),
+    ('decode', 'csv', 'interrupted' + 24 * ','), ('packets', 'csv', ',,,interrupted,,,')])
+def test_an_interrupted_listing_says_so(run, long, command, format, last):
+    result = run.interrupted(command, long, '--format', format, after=1024).quiet().whole_lines()
+    assert result.lines[-1] == last
+
+
+def test_colours_are_for_terminals(run, quicksort):
+    assert b'\x1b[1m' in run.in_terminal('decode', quicksort, '--functions', on=('stdout',)).out_bytes
+    assert b'\x1b' not in run('decode', quicksort, '--functions').out_bytes
+    assert b'\x1b[36m_start\x1b[m' in run('decode', quicksort, '--functions', '--color=always').out_bytes
+    assert b'\x1b' in run('decode', quicksort, '--color=always', env={'NO_COLOR': '1'}).out_bytes
+    for args, env in (['--color=never'], {}), ([], {'NO_COLOR': '1'}), ([], {'TERM': 'dumb'}):
+        assert b'\x1b' not in run.in_terminal('decode', quicksort, *args, on=('stdout',), env=env).out_bytes
+
+
+@pytest.mark.parametrize('locale', ['C', 'POSIX', 'de_DE.ISO-8859-1', ''])
+def test_arrows_are_ascii_without_utf8(run, quicksort, locale):
+    run('decode', quicksort, env={'LC_ALL': locale, 'LANG': None}).has(' -> branch ').lacks('\u2192')
+    run('decode', quicksort, env={'LC_ALL': 'en_GB.utf8'}).has('\u2192 branch')
+
+
+def test_lines_are_not_wrapped(run, quicksort):
+    shown = run.in_terminal('decode', quicksort, '--functions', '--color=never', on=('stdout',), columns=30)
+    assert shown.out_bytes == run('decode', quicksort, '--functions').out_bytes
+
+
+def test_a_second_interrupt_ends_at_once(run, long):
+    # Stopped, the program gets both signals together.
+    _, process = run.start('decode', long, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, start_new_session=True)
+    process.stdout.read(1)
+    for number in signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT:
+        process.send_signal(number)
+    process.communicate(timeout=600)
+    assert process.returncode in (-signal.SIGINT, -signal.SIGTERM)

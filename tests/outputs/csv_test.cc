@@ -47,6 +47,26 @@ TEST(Csv, range_fills_its_columns) {
   EXPECT_EQ(out.view(), "element,21,16,range,0x8000,0x8008,2,A64,branch,call,1,0,,,,,,,,,,,,,\n");
 }
 
+TEST(Csv, functions_are_columns_at_the_end) {
+  image::Symbols symbols;
+  symbols.add({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
+  FunctionNames functions(symbols);
+  TextBuffer header;
+  write_csv_element_header(header, true);
+  EXPECT_TRUE(header.view().ends_with(",message,function,demangled,offset\n"));
+  TextBuffer out;
+  write_csv(out, call_element(0x8004, 0x8008), &functions);
+  EXPECT_TRUE(out.view().ends_with(",_Z3foov,foo(),0x4\n")) << out.view();
+  for (std::size_t kind = 0; kind < kElementKindCount; ++kind) {
+    out.clear();
+    write_csv(out, element_of(static_cast<ElementKind>(kind)), &functions);
+    EXPECT_EQ(commas(out.view()), commas(header.view())) << out.view();
+  }
+  out.clear();
+  write_csv(out, Diagnostic{}, true);
+  EXPECT_EQ(commas(out.view()), commas(header.view())) << out.view();
+}
+
 TEST(Csv, field_with_comma_or_quote_is_quoted) {
   TextBuffer out;
   write_csv_field(out, "a,b \"c\"");

@@ -50,6 +50,30 @@ TEST_F(Human, functions_are_named_behind_their_ranges) {
   EXPECT_NE(lines.find("0x0000000000000010      +2  insns\n"), std::string::npos) << lines;
 }
 
+TEST_F(Human, ascii_has_no_arrow) {
+  writer_.set_style({.ascii = true});
+  add(call_element(0x8000, 0x8004));
+  EXPECT_NE(text().find("insn   -> call"), std::string::npos) << text();
+}
+
+TEST_F(Human, headings_functions_and_damage_are_coloured) {
+  image::Symbols symbols;
+  symbols.add({{.start = 0x8000, .last = 0x80FF, .name = "put"}});
+  writer_.set_style({.colours = true});
+  writer_.name_functions(symbols);
+  writer_.header();
+  add(range_element(0x8000, 0x8004));
+  Diagnostic record;
+  record.message = "lost";
+  writer_.add(record);
+  const std::string lines = text();
+  EXPECT_TRUE(lines.starts_with("\x1b[1m")) << lines;
+  EXPECT_NE(lines.find("what happened\x1b[m\n"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("in \x1b[36mput\x1b[m"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("\x1b[31m!! damage: lost"), std::string::npos) << lines;
+  EXPECT_TRUE(lines.ends_with("\x1b[m\n")) << lines;
+}
+
 TEST_F(Human, target_comes_from_the_same_source) {
   add(call_element(0x8000, 0x8004, 0x10));
   add(range_element(0x9000, 0x9004, 0x11));

@@ -66,6 +66,20 @@ TEST(Json, damage_leaves_out_unknown_places_and_the_line_end) {
             "\"stage\":\"elements\",\"message\":\"a \\\"quoted\\\" message\"}\n");
 }
 
+TEST(Json, range_has_its_function) {
+  image::Symbols symbols;
+  symbols.add({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
+  FunctionNames functions(symbols);
+  TextBuffer out;
+  write_json(out, call_element(0x8004, 0x8008), &functions);
+  EXPECT_TRUE(out.view().ends_with(
+      "\"last_size\":4,\"function\":\"_Z3foov\",\"demangled\":\"foo()\",\"offset\":\"0x4\"}\n"))
+      << out.view();
+  out.clear();
+  write_json(out, call_element(0x9004, 0x9008), &functions);
+  EXPECT_TRUE(out.view().ends_with("\"last_size\":4}\n")) << out.view();
+}
+
 TEST(Json, string_keeps_well_formed_utf8) {
   EXPECT_EQ(json_string("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
 }

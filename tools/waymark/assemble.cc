@@ -23,14 +23,7 @@ struct AssembleOptions {
 Result<void> keep_inputs(const inputs::ScriptSnapshot& made, const AssembleOptions& options) {
   std::vector<std::string> read{options.script};
   for (const MappedFile& image : made.images) read.push_back(image.path());
-  const std::filesystem::path folder(options.directory);
-  const auto texts = inputs::snapshot_texts(made.snapshot);
-  if (!texts) return {};  // write_snapshot() says why, and writes nothing.
-  for (const inputs::SnapshotText& text : *texts)
-    WAYMARK_TRY(refuse_input((folder / text.name).string(), read));
-  for (const inputs::SnapshotFile& file : made.files)
-    WAYMARK_TRY(refuse_input((folder / file.name).string(), read));
-  return {};
+  return refuse_inputs_in(options.directory, made.snapshot, made.files, read);
 }
 
 int run(const AssembleOptions& options) {

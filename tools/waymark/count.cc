@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "decode_parallel.h"
+#include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
@@ -307,7 +308,7 @@ int run(CountOptions options) {
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);
   }
-  std::vector<std::string> files = symbol_files(options.symbols.files);
+  std::vector<std::string> files = program_paths(options.symbols.files);
   if (window.given()) {
     const std::vector<std::string> indexes = window.input_files(*capture);
     files.insert(files.end(), indexes.begin(), indexes.end());

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "decode_parallel.h"
 #include "decode_sink.h"
+#include "elf_argument.h"
 #include "exit_code.h"
 #include "hints.h"
 #include "message_stage.h"
@@ -14,6 +15,7 @@
 #include "run.h"
 #include "symbol_options.h"
 #include "syst_options.h"
+#include "terminal.h"
 #include "waymark/merge/time_merge.h"
 #include "waymark/outputs/names.h"
 #include "window.h"
@@ -35,28 +37,29 @@ class Merged final : private merge::RecordSink {
   }
   void add(const Diagnostic& record) { merge_.add(record); }
 
-  /// What is held back, and on standard error what cannot be trusted.
-  void finish() {
-    merge_.finish();
+  /// What is held back.
+  void finish() { merge_.finish(); }
+
+  /// Says on standard error what cannot be trusted.
+  void tell() {
     for (const TraceId id : merge_.timeless()) {
-      complain(
-          fmt::format("--merge time: trace ID 0x{:02x} has no timestamps, so its records stand "
-                      "at the end, without a time.",
-                      id),
-          kOk);
+      complain(fmt::format("--merge time: trace ID 0x{:02x} has no timestamps; its records are at "
+                           "the end, without a time.",
+                           id),
+               kOk);
     }
     for (const merge::TimeMerge::Backwards& back : merge_.backwards()) {
       complain(
           fmt::format("--merge time: {} of trace ID 0x{:02x} {} below earlier ones, the first "
                       "at trace byte {}: a timestamp is damaged, or the generator was set "
-                      "anew.",
+                      "back.",
                       back.count == 1 ? "1 timestamp" : fmt::format("{} timestamps", back.count),
                       back.id, back.count == 1 ? "is" : "are", back.first),
           kOk);
     }
     if (merge_.late() != 0) {
-      complain(fmt::format("--merge time: {} records stand behind later ones: their source told "
-                           "its time too late, or it went back.",
+      complain(fmt::format("--merge time: {} records come after later ones: their source gave "
+                           "its time too late, or its time went back.",
                            merge_.late()),
                kOk);
     }
@@ -142,12 +145,6 @@ int run(const DecodeOptions& options) {
         "--format csv` has columns of its own.",
         kUsage);
   }
-  if (options.symbols.functions && options.format != Format::kText) {
-    return complain(
-        "--functions: only text names functions here; `waymark count --functions` has other "
-        "formats.",
-        kUsage);
-  }
   const auto collateral = load_collateral(options.messages.collateral);
   if (!collateral) return collateral.error();
   const auto transport = transport_options(options.messages);
@@ -164,7 +161,7 @@ int run(const DecodeOptions& options) {
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);
   }
-  std::vector<std::string> files = symbol_files(options.symbols.files);
+  std::vector<std::string> files = program_paths(options.symbols.files);
   if (window.given()) {
     const std::vector<std::string> indexes = window.input_files(*capture);
     files.insert(files.end(), indexes.begin(), indexes.end());
@@ -187,10 +184,13 @@ int run(const DecodeOptions& options) {
   const SinkOptions sink_options{.format = options.format,
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
-                                 .symbols = options.symbols.functions ? &symbols : nullptr};
-  // Times, messages, --strict and parts of the trace are looked at in one row.
+                                 .symbols = options.symbols.functions ? &symbols : nullptr,
+                                 .style = style_for(output->descriptor())};
+  // Times, messages, --strict and parts of the trace need the elements in one sequence.
   if (!timed && !messages && !options.strict && !options.window.given()) {
     if (const auto done = decode_parallel(*capture, *output, sink_options, options.threads)) {
+      if (done->code == kInterrupted)
+        put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
       return finish(*capture, *output, options, done->code, done->executed);
     }
   }
@@ -220,6 +220,9 @@ int run(const DecodeOptions& options) {
   if (messages) pass(messages->finish());
   if (merged) merged->finish();
   sink->finish();
+  if (merged && code != kOutput) merged->tell();
+  if (code == kInterrupted)
+    put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
   if (options.strict && observer.first()) {
     code = complain(strict_sentence(*observer.first()), kDamaged);
   }
@@ -238,10 +241,9 @@ void add_decode(CLI::App& app, int& exit_code) {
                    "time: all sources in the order of their timestamps, with a time in each line")
       ->type_name("ORDER")
       ->check(one_of({"time"}));
-  command->add_flag(
-      "--syst", options->syst,
-      "Show SyS-T messages in place of their STM packets, and behind those of an ITM; "
-      "see `waymark syst`");
+  command->add_flag("--syst", options->syst,
+                    "Show SyS-T messages in place of their STM packets, and after those of an ITM; "
+                    "see `waymark syst`");
   add_collateral_options(*command, options->messages);
   add_symbol_options(*command, options->symbols,
                      "Name the function of each block, by the symbols of the ELF files of the "

@@ -1,5 +1,7 @@
 #include "decode_sink.h"
 
+#include <optional>
+
 #include "waymark/etmv4/text.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
@@ -13,6 +15,7 @@ class TextSink final : public Sink {
  public:
   TextSink(const SinkOptions& options, TextBuffer& out, const inputs::Capture& capture)
       : writer_(out) {
+    writer_.set_style(options.style);
     if (options.timed) writer_.show_times();
     if (options.symbols != nullptr) writer_.name_functions(*options.symbols);
     if (options.messages != nullptr) {
@@ -43,6 +46,18 @@ class TextSink final : public Sink {
   outputs::HumanWriter writer_;
 };
 
+/// The names of functions, if they are wanted.
+class Functions {
+ public:
+  explicit Functions(const image::Symbols* symbols) {
+    if (symbols != nullptr) names_.emplace(*symbols);
+  }
+  outputs::FunctionNames* get() { return names_ ? &*names_ : nullptr; }
+
+ private:
+  std::optional<outputs::FunctionNames> names_;
+};
+
 /// Each line is complete at once.
 class LineSink : public Sink {
  public:
@@ -57,18 +72,20 @@ class LineSink : public Sink {
 
 class JsonSink final : public LineSink {
  public:
-  JsonSink(TextBuffer& out, MessageStage* messages) : out_(out), messages_(messages) {}
+  JsonSink(const SinkOptions& options, TextBuffer& out)
+      : out_(out), messages_(options.messages), functions_(options.symbols) {}
   void add(std::span<const Element> elements) override {
     if (ended()) return;
     for (const Element& element : elements) {
-      if (!is_message(element)) outputs::write_json(out_, element);
+      if (!is_message(element)) outputs::write_json(out_, element, functions_.get());
     }
   }
   void add(const Diagnostic& record) override {
     if (!ended()) outputs::write_json(out_, record);
   }
   void add(const merge::TimedRecord& record) override {
-    if (record.is_damage || !is_message(record.element)) outputs::write_json(out_, record);
+    if (record.is_damage || !is_message(record.element))
+      outputs::write_json(out_, record, functions_.get());
   }
 
  private:
@@ -81,38 +98,51 @@ class JsonSink final : public LineSink {
 
   TextBuffer& out_;
   MessageStage* messages_;
+  Functions functions_;
 };
 
 class CsvSink final : public LineSink {
  public:
-  CsvSink(const SinkOptions& options, TextBuffer& out) : out_(out) {
-    if (!options.header) return;
+  CsvSink(const SinkOptions& options, TextBuffer& out) : out_(out), functions_(options.symbols) {
+    if (options.header) write_header(out_, options);
+  }
+  static void write_header(TextBuffer& out, const SinkOptions& options) {
+    const bool functions = options.symbols != nullptr;
     if (options.timed) {
-      outputs::write_csv_timed_header(out_);
+      outputs::write_csv_timed_header(out, functions);
     } else {
-      outputs::write_csv_element_header(out_);
+      outputs::write_csv_element_header(out, functions);
     }
   }
   void add(std::span<const Element> elements) override {
     if (ended()) return;
-    for (const Element& element : elements) outputs::write_csv(out_, element);
+    for (const Element& element : elements) outputs::write_csv(out_, element, functions_.get());
   }
   void add(const Diagnostic& record) override {
-    if (!ended()) outputs::write_csv(out_, record);
+    if (!ended()) outputs::write_csv(out_, record, functions_.get() != nullptr);
   }
-  void add(const merge::TimedRecord& record) override { outputs::write_csv(out_, record); }
+  void add(const merge::TimedRecord& record) override {
+    outputs::write_csv(out_, record, functions_.get());
+  }
 
  private:
   TextBuffer& out_;
+  Functions functions_;
 };
 
 }  // namespace
+
+std::string csv_header(const SinkOptions& options) {
+  TextBuffer header;
+  CsvSink::write_header(header, options);
+  return std::string(header.view());
+}
 
 std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
                                 const inputs::Capture& capture) {
   switch (options.format) {
     case Format::kJson:
-      return std::make_unique<JsonSink>(out, options.messages);
+      return std::make_unique<JsonSink>(options, out);
     case Format::kCsv:
       return std::make_unique<CsvSink>(options, out);
     case Format::kText:

@@ -3,12 +3,14 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "format.h"
 #include "message_stage.h"
 #include "waymark/image/symbols.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/merge/timeline.h"
+#include "waymark/outputs/style.h"
 
 namespace waymark::cli {
 
@@ -32,8 +34,12 @@ struct SinkOptions {
   bool header = true;                       ///< Where the format has one.
   bool timed = false;                       ///< All comes as TimedRecord.
   MessageStage* messages = nullptr;         ///< Writes kCustom elements.
-  const image::Symbols* symbols = nullptr;  ///< Names functions, in text.
+  const image::Symbols* symbols = nullptr;  ///< Names functions.
+  outputs::Style style{};                   ///< Of text.
 };
+
+/// The header line of CSV with these options.
+std::string csv_header(const SinkOptions& options);
 
 /// Writes whole lines to `out`; both must outlive the sink.
 std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,

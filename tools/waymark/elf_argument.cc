@@ -27,6 +27,13 @@ Result<image::ElfFile> open_elf_argument(const std::string& argument) {
   return image::ElfFile::open(program->path, program->bias);
 }
 
+std::vector<std::string> program_paths(const std::vector<std::string>& arguments) {
+  std::vector<std::string> paths;
+  for (const std::string& argument : arguments)
+    paths.push_back(argument.substr(0, argument.rfind('@')));
+  return paths;
+}
+
 etm4x::SymbolResolver symbol_resolver(const std::vector<image::ElfFile>& files) {
   if (files.empty()) return nullptr;
   return [&files](std::string_view name) -> Result<etm4x::Symbol> {

@@ -16,6 +16,9 @@ Result<inputs::ProgramFile> parse_elf_argument(const std::string& argument);
 /// Errors as those of parse_elf_argument() and image::ElfFile::open().
 Result<image::ElfFile> open_elf_argument(const std::string& argument);
 
+/// The files of such arguments, without addresses.
+std::vector<std::string> program_paths(const std::vector<std::string>& arguments);
+
 /// Looks in all files in turn; they must outlive the resolver.
 etm4x::SymbolResolver symbol_resolver(const std::vector<image::ElfFile>& files);
 

@@ -101,8 +101,13 @@ int run(const PlanOptions& options) {
     return run_estimate(options.estimate, *file, *unit, options.format);
   }
   if (!options.script.empty()) {
-    auto script = Output::open(options.script, std::span(&options.plan, 1));
-    if (!script) return complain(script.error().detail, kOutput);
+    std::vector<std::string> read = program_paths(programs);
+    read.push_back(options.plan);
+    auto script = Output::open(options.script, read);
+    if (!script) {
+      const bool is_input = script.error().code == ErrorCode::kInvalidArgument;
+      return complain(script.error().detail, is_input ? kUsage : kOutput);
+    }
     script->text().put(
         etm4x::shell_script(file->compiled, file->plan, options.unit.root, unit->name));
     if (const int code = finish_output(*script, kOk); code != kOk) return code;

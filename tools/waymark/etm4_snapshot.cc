@@ -11,6 +11,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "option_values.h"
+#include "output.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/number.h"
 #include "waymark/inputs/snapshot_writer.h"
@@ -151,6 +152,12 @@ class Files {
     return name;
   }
   [[nodiscard]] std::span<const inputs::SnapshotFile> all() const { return files_; }
+  /// Where they were read.
+  [[nodiscard]] std::vector<std::string> paths() const {
+    std::vector<std::string> paths;
+    for (const auto& [path, name] : names_) paths.push_back(path);
+    return paths;
+  }
 
  private:
   std::list<MappedFile> mapped_;  ///< A list keeps their places.
@@ -218,6 +225,12 @@ int run(const SnapshotOptions& options) {
   buffer.file = std::string(kTraceName);
   buffer.format = options.format;
   snapshot.buffers.push_back(std::move(buffer));
+  std::vector<std::string> read = files.paths();
+  read.push_back(options.trace);
+  if (!options.plan.empty()) read.push_back(options.plan);
+  if (auto safe = refuse_inputs_in(options.directory, snapshot, files.all(), read); !safe) {
+    return complain(safe.error().detail, kUsage);
+  }
   if (auto done = inputs::write_snapshot(snapshot, files.all(), options.directory); !done) {
     return complain(done.error().detail, kOutput);
   }

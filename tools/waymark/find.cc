@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
 #include "interrupt.h"
@@ -310,7 +311,7 @@ int run(const FindOptions& options) {
     range = *found;
   }
   std::vector<std::string> inputs = window.input_files(*capture);
-  const std::vector<std::string> programs = symbol_files(options.symbols);
+  const std::vector<std::string> programs = program_paths(options.symbols);
   inputs.insert(inputs.end(), programs.begin(), programs.end());
   if (const auto safe = refuse_input(options.output, inputs); !safe)
     return complain(safe.error().detail, kUsage);

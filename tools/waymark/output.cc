@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -41,6 +42,19 @@ Result<void> refuse_input(const std::string& path, std::span<const std::string> 
               fmt::format("{}: this is the input file {}, which would be lost; choose another "
                           "place with -o.",
                           is_standard ? "Standard output" : "-o " + path, *input));
+}
+
+Result<void> refuse_inputs_in(const std::string& folder, const inputs::Snapshot& snapshot,
+                              std::span<const inputs::SnapshotFile> files,
+                              std::span<const std::string> inputs) {
+  const std::filesystem::path path(folder);
+  const auto texts = inputs::snapshot_texts(snapshot);
+  if (!texts) return {};  // write_snapshot() says why, and writes nothing.
+  for (const inputs::SnapshotText& text : *texts)
+    WAYMARK_TRY(refuse_input((path / text.name).string(), inputs));
+  for (const inputs::SnapshotFile& file : files)
+    WAYMARK_TRY(refuse_input((path / file.name).string(), inputs));
+  return {};
 }
 
 Output::Output(int descriptor, std::string name)

@@ -6,6 +6,7 @@
 
 #include "waymark/base/result.h"
 #include "waymark/base/text_buffer.h"
+#include "waymark/inputs/snapshot_writer.h"
 
 namespace waymark::cli {
 
@@ -53,5 +54,10 @@ class Output {
 
 /// kInvalidArgument with a sentence: `path` is one of `inputs`, under whatever name.
 Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs);
+
+/// The same of the files that write_snapshot() would write to a folder.
+Result<void> refuse_inputs_in(const std::string& folder, const inputs::Snapshot& snapshot,
+                              std::span<const inputs::SnapshotFile> files,
+                              std::span<const std::string> inputs);
 
 }  // namespace waymark::cli

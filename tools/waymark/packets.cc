@@ -83,6 +83,11 @@ int run(const PacketOptions& options) {
                        .stop = [&] { return options.strict && observer.first_bad().has_value(); },
                        .enough = [&](TraceIndex index) { return window.enough(index); }};
   int code = run_capture(*capture, *output, hooks);
+  if (code == kInterrupted) {
+    TextBuffer header;
+    outputs::write_csv_packet_header(header);
+    put_interrupted(output->text(), options.format, header.view(), "name");
+  }
   if (options.strict && observer.first_bad()) {
     code = complain(fmt::format("--strict: the trace is damaged: bad packet at trace byte {}.",
                                 *observer.first_bad()),

@@ -13,6 +13,29 @@ void add_record_options(CLI::App& command, RecordOptions& options, const std::st
   command.add_flag("--strict", options.strict, strict_help);
 }
 
+void put_interrupted(TextBuffer& out, Format format, std::string_view csv_header,
+                     std::string_view column) {
+  switch (format) {
+    case Format::kText:
+      out.put("-- interrupted: the rest is not shown\n");
+      return;
+    case Format::kJson:
+      out.put("{\"type\":\"interrupted\"}\n");
+      return;
+    case Format::kCsv:
+      break;
+  }
+  while (csv_header.ends_with('\n')) csv_header.remove_suffix(1);
+  while (true) {
+    const std::size_t comma = csv_header.find(',');
+    if (csv_header.substr(0, comma) == column) out.put("interrupted");
+    if (comma == std::string_view::npos) break;
+    out.put(',');
+    csv_header.remove_prefix(comma + 1);
+  }
+  out.put('\n');
+}
+
 int finish_records(inputs::Capture& capture, Output& output, const RecordOptions& options,
                    int code) {
   code = finish_output(output, code);

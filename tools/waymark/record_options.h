@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "format.h"
 #include "input_options.h"
@@ -19,6 +20,11 @@ struct RecordOptions {
 
 /// `strict_help`: what --strict does in this command.
 void add_record_options(CLI::App& command, RecordOptions& options, const std::string& strict_help);
+
+/// An interrupted listing ends with a record that says so: a line of text, an object of the type
+/// "interrupted", or a row of CSV with "interrupted" in `column` of `csv_header`.
+void put_interrupted(TextBuffer& out, Format format, std::string_view csv_header,
+                     std::string_view column);
 
 /// The rest of the output, and the counts that --stats asks for.  Returns the exit code: `code`
 /// unless writing failed.

@@ -35,11 +35,4 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
   return symbols;
 }
 
-std::vector<std::string> symbol_files(const std::vector<std::string>& arguments) {
-  std::vector<std::string> files;
-  for (const std::string& argument : arguments)
-    files.push_back(argument.substr(0, argument.rfind('@')));
-  return files;
-}
-
 }  // namespace waymark::cli

@@ -22,7 +22,4 @@ CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options, const
 /// there are none; else as open_elf_argument().
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options);
 
-/// The files of arguments FILE or FILE@ADDRESS: what no output may replace.
-std::vector<std::string> symbol_files(const std::vector<std::string>& arguments);
-
 }  // namespace waymark::cli

@@ -5,18 +5,21 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
+#include "waymark/outputs/function_names.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::outputs {
 
 /// The header line of elements and damage records, which share their columns.
-void write_csv_element_header(TextBuffer& out);
-void write_csv(TextBuffer& out, const Element& element);
-void write_csv(TextBuffer& out, const Diagnostic& record);
+/// `functions`: three more columns at the end name the function of each range.
+void write_csv_element_header(TextBuffer& out, bool functions = false);
+void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr);
+void write_csv(TextBuffer& out, const Diagnostic& record, bool functions = false);
 
 /// The same with two columns for the time before the others.
-void write_csv_timed_header(TextBuffer& out);
-void write_csv(TextBuffer& out, const merge::TimedRecord& record);
+void write_csv_timed_header(TextBuffer& out, bool functions = false);
+void write_csv(TextBuffer& out, const merge::TimedRecord& record,
+               FunctionNames* functions = nullptr);
 
 /// Packets have columns of their own.
 void write_csv_packet_header(TextBuffer& out);

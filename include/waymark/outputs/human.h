@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,11 +15,8 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
-
-namespace waymark::image {
-struct Function;
-class Symbols;
-}  // namespace waymark::image
+#include "waymark/outputs/function_names.h"
+#include "waymark/outputs/style.h"
 
 namespace waymark::outputs {
 
@@ -45,10 +43,10 @@ class HumanWriter {
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
   /// Names the function of each range behind it.  `symbols` must outlive the writer.
-  void name_functions(const image::Symbols& symbols) {
-    symbols_ = &symbols;
-    function_ = nullptr;
-  }
+  void name_functions(const image::Symbols& symbols) { functions_.emplace(symbols); }
+
+  /// Colours and arrows; the default is text for a file.
+  void set_style(const Style& style) { style_ = style; }
 
   /// The line that names the columns.
   void header();
@@ -108,10 +106,8 @@ class HumanWriter {
 
   TextBuffer& out_;
   CustomWriter custom_;
-  const image::Symbols* symbols_ = nullptr;
-  // The last function that was named, and how.
-  const image::Function* function_ = nullptr;
-  std::string function_name_;
+  Style style_;
+  std::optional<FunctionNames> functions_;
   bool shows_times_ = false;
   struct Exceptions {
     ExceptionNamer namer = nullptr;

@@ -7,14 +7,17 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
+#include "waymark/outputs/function_names.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::outputs {
 
 /// Each writes one line with its newline.  Pure; safe from any thread.
-void write_json(TextBuffer& out, const Element& element);
+/// `functions`: names the function of each range.
+void write_json(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr);
 void write_json(TextBuffer& out, const Diagnostic& record);
-void write_json(TextBuffer& out, const merge::TimedRecord& record);
+void write_json(TextBuffer& out, const merge::TimedRecord& record,
+                FunctionNames* functions = nullptr);
 /// `source` is the one that the packet came from.
 void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
 
