@@ -56,6 +56,8 @@ def test_help_on_a_full_disk(run, full_device, args):
     (['decode', 'x', '--color', 'alway'], ['--color', '`always`?']),
     (['count', 'x', '--by', 'cycle'], ['--by', '`cycles`?']),
     (['syst', 'x', '--as', 'line'], ['--as', '`lines`?']),
+    (['syst', 'x', '--severity', 'warn'], ['--severity', '`warning`?']),
+    (['syst', 'x', '--type', 'catalogue'], ['--type', '`catalog`?']),
     (['etm4', 'plan', 'p', '--estimate', '--level', 'el3'], ['--level', '`el0`?']),
     (['assemble', 'x'], ['-o DIR is missing']),
     (['decode', 'x', '--id'], ['--id needs a value']),

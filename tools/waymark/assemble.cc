@@ -19,7 +19,7 @@ struct AssembleOptions {
   std::string directory;
 };
 
-/// kInvalidArgument: a file that would be written is the script or one of its images.
+/// kInvalidArgument: the script or one of its images would be overwritten.
 Result<void> keep_inputs(const inputs::ScriptSnapshot& made, const AssembleOptions& options) {
   std::vector<std::string> read{options.script};
   for (const MappedFile& image : made.images) read.push_back(image.path());
@@ -52,9 +52,10 @@ int run(const AssembleOptions& options) {
 void add_assemble(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AssembleOptions>();
   CLI::App* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
-  command->add_option("FILE", options->script, "The trace script; see docs/trace-scripts.md")
+  command->add_option("FILE", options->script, "the trace script; see docs/trace-scripts.md")
       ->required();
-  command->add_option("-o,--output", options->directory, "Folder for the snapshot")
+  command
+      ->add_option("-o,--output", options->directory, "the folder of the snapshot, which is made")
       ->type_name("DIR")
       ->required();
   command->footer(

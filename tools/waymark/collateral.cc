@@ -30,16 +30,18 @@ int run(const CollateralOptions& options) {
   if (!options.guid.empty()) {
     sites->guid = syst::parse_guid(options.guid);
     if (!sites->guid) {
-      return complain(fmt::format("--guid {}: expected {{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}}.",
-                                  options.guid),
-                      kUsage);
+      return complain(
+          fmt::format("--guid {}: a GUID has the form {{xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}}.",
+                      options.guid),
+          kUsage);
     }
   }
   if (!sites->guid) {
-    return complain(fmt::format("{}: the program names no client. Give --guid, or add "
-                                "WAYMARK_SYST_CLIENT to it.",
-                                options.program),
-                    kInput);
+    return complain(
+        fmt::format("{}: the program does not name its client. Name it with --guid, or add "
+                    "WAYMARK_SYST_CLIENT to the program.",
+                    options.program),
+        kInput);
   }
   const auto xml = syst::write_collateral(*sites);
   if (!xml) return complain(fmt::format("{}: {}", options.program, xml.error().detail), kInput);
@@ -57,11 +59,22 @@ int run(const CollateralOptions& options) {
 void add_collateral(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CollateralOptions>();
   CLI::App* command = app.add_subcommand(
-      "collateral", "Make SyS-T collateral from a program that uses waymark/syst/catalog.h");
-  command->add_option("PROGRAM", options->program, "The ELF file, or an object of it")->required();
-  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
-  command->add_option("--client", options->client, "The name of the client")->type_name("NAME");
-  command->add_option("--guid", options->guid, "The GUID of the client")->type_name("GUID");
+      "collateral", "Make SyS-T collateral from a program that sends catalog messages");
+  command
+      ->add_option("PROGRAM", options->program,
+                   "the ELF file of the program, or one of its object files")
+      ->required();
+  command
+      ->add_option("-o,--output", options->output, "write to this file instead of standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--client", options->client,
+                   "the name of the client, instead of the one in the program")
+      ->type_name("NAME");
+  command
+      ->add_option("--guid", options->guid,
+                   "the GUID of the client, instead of the one in the program")
+      ->type_name("GUID");
   command->footer(
       "Example:\n"
       "  waymark collateral firmware.elf -o firmware.xml && waymark syst board/ -c firmware.xml");

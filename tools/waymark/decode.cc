@@ -234,20 +234,22 @@ int run(const DecodeOptions& options) {
 void add_decode(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DecodeOptions>();
   CLI::App* command = app.add_subcommand("decode", "Show what the cores executed");
-  add_record_options(*command, *options,
-                     "Check trace against image, and stop at the first damage with exit code 1");
+  add_record_options(
+      *command, *options,
+      "check the trace against the image, and stop at the first damage, with exit status 1");
   command
       ->add_option("--merge", options->merge,
-                   "time: all sources in the order of their timestamps, with a time in each line")
+                   "show all sources in the order of their timestamps, with a time in each line")
       ->type_name("ORDER")
       ->check(one_of({"time"}));
-  command->add_flag("--syst", options->syst,
-                    "Show SyS-T messages in place of their STM packets, and after those of an ITM; "
-                    "see `waymark syst`");
+  command->add_flag(
+      "--syst", options->syst,
+      "show SyS-T messages in place of the packets of an STM, and after those of an ITM; "
+      "see `waymark syst`");
   add_collateral_options(*command, options->messages);
-  add_symbol_options(*command, options->symbols,
-                     "Name the function of each block, by the symbols of the ELF files of the "
-                     "program image");
+  add_symbol_options(
+      *command, options->symbols,
+      "name the function of each block; the names are those of the ELF files in the program image");
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   command->footer(

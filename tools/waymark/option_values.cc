@@ -7,7 +7,6 @@
 #include <cctype>
 #include <limits>
 #include <memory>
-#include <string_view>
 
 #include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
@@ -22,14 +21,6 @@ constexpr std::string_view kSuchAs = "such as";
 std::string alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
   return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
-}
-
-std::string refusal(std::string_view text, const std::vector<std::string>& words) {
-  const std::vector<std::string_view> known(words.begin(), words.end());
-  if (const auto meant = nearest(text, known)) {
-    return fmt::format("'{}' is not {}; did you mean `{}`?", text, alternatives(words), *meant);
-  }
-  return fmt::format("'{}' is not {}", text, alternatives(words));
 }
 
 /// The words are kept in the description, one per line.
@@ -70,6 +61,14 @@ std::optional<unsigned> shift_of(std::string_view unit) {
 }
 
 }  // namespace
+
+std::string refusal(std::string_view text, const std::vector<std::string>& words) {
+  const std::vector<std::string_view> known(words.begin(), words.end());
+  if (const auto meant = nearest(text, known)) {
+    return fmt::format("'{}' is not {}; did you mean `{}`?", text, alternatives(words), *meant);
+  }
+  return fmt::format("'{}' is not {}", text, alternatives(words));
+}
 
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto known = std::make_shared<std::vector<std::string>>(std::move(words));

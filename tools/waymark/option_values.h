@@ -3,9 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace waymark::cli {
+
+/// "'jsn' is not text, json or csv; did you mean `json`?"
+std::string refusal(std::string_view text, const std::vector<std::string>& words);
 
 /// One of `words`.  Any other is refused with a sentence that names the nearest of them.
 CLI::Validator one_of(std::vector<std::string> words);

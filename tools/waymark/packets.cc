@@ -1,4 +1,4 @@
-// waymark packets: the packets of each trace ID, with the names that the field knows.
+// waymark packets: the packets of each trace ID, with the names of their manuals.
 #include <fmt/format.h>
 
 #include "commands.h"
@@ -43,7 +43,7 @@ class PacketObserver final : public Observer {
     output_.settle();
   }
 
-  /// Bad packets speak for themselves; that the registers are wrong is seen in none of them.
+  /// Bad packets are shown as such.  That the registers are wrong is not seen in any packet.
   void on_diagnostic(const Diagnostic& record) override {
     if (record.fault != Fault::kUnsupportedConfig || !window_.contains(record)) return;
     const std::string place =
@@ -93,10 +93,11 @@ int run(const PacketOptions& options) {
                                 *observer.first_bad()),
                     kDamaged);
   } else if (code == kOk && !any_sync_point(*capture)) {
-    code = complain(fmt::format("{}: no synchronisation point was found, so no packet could be "
-                                "told. See `waymark info` for what is in the trace.",
-                                capture->trace().path()),
-                    kDamaged);
+    code =
+        complain(fmt::format("{}: no synchronisation point was found, so there are no packets to "
+                             "list. `waymark info` says what is in the trace.",
+                             capture->trace().path()),
+                 kDamaged);
   }
   return finish_records(*capture, *output, options, code);
 }
@@ -105,8 +106,8 @@ int run(const PacketOptions& options) {
 
 void add_packets(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<PacketOptions>();
-  CLI::App* command = app.add_subcommand("packets", "List the trace packets");
-  add_record_options(*command, *options, "Stop at the first bad packet with exit code 1");
+  CLI::App* command = app.add_subcommand("packets", "List the packets of the trace");
+  add_record_options(*command, *options, "stop at the first bad packet, with exit status 1");
   add_window_options(*command, options->window);
   command->footer(
       "Examples:\n"

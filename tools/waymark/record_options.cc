@@ -8,8 +8,11 @@ namespace waymark::cli {
 void add_record_options(CLI::App& command, RecordOptions& options, const std::string& strict_help) {
   add_input_options(command, options.input);
   add_format_option(command, options.format, true);
-  command.add_option("-o,--output", options.output, "Write to this file")->type_name("FILE");
-  command.add_flag("--stats", options.statistics, "Counts at the end, on standard error");
+  command
+      .add_option("-o,--output", options.output, "write to this file instead of standard output")
+      ->type_name("FILE");
+  command.add_flag("--stats", options.statistics,
+                   "print counts of sources and frames at the end, on standard error");
   command.add_flag("--strict", options.strict, strict_help);
 }
 

@@ -33,7 +33,7 @@ struct SystOptions : RecordOptions {
 /// Standard input or a pipe: what is in it is shown as it comes.
 bool is_stream(const SystOptions& options) { return inputs::is_stream(options.input.path); }
 
-/// Frames to lines of output.
+/// Converts frames to lines of output.
 class Messages final : public syst::FrameSink {
  public:
   Messages(const syst::Collateral& collateral, const MessageFilter& filter, Output& output,
@@ -145,17 +145,17 @@ class Messages final : public syst::FrameSink {
   std::optional<TraceIndex> first_bad_;
 };
 
-/// What the messages stand in.
+/// What the messages are in.
 enum class Carrier { kLines, kPlain, kTrace };
 
-/// Nothing: it is trace hardware's, if anything.
+/// Nothing: trace.
 std::optional<syst::ByteForm> form_of(Carrier carrier) {
   if (carrier == Carrier::kLines) return syst::ByteForm::kLines;
   if (carrier == Carrier::kPlain) return syst::ByteForm::kPlain;
   return std::nullopt;
 }
 
-/// Kinds that no plain messages look like.
+/// Whether plain messages never look like this.
 bool is_certain(inputs::InputKind kind) {
   switch (kind) {
     case inputs::InputKind::kPerfData:
@@ -170,8 +170,8 @@ bool is_certain(inputs::InputKind kind) {
   }
 }
 
-/// The tag of a line is certain, and so are the marks of most trace; for plain messages speaks that
-/// they make sense one after the other.
+/// The tag of a line is certain, and so are the marks of most trace.  Plain messages are recognised
+/// because they make sense one after the other.
 Result<Carrier> find_carrier(const SystOptions& options) {
   if (options.as == "lines") return Carrier::kLines;
   if (options.as == "plain") return Carrier::kPlain;
@@ -339,7 +339,7 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
                            },
                        .stop = [&] { return options.strict && messages.first_bad().has_value(); }};
   const int code = run_capture(capture, output, hooks);
-  // What is pending is shown also where the trace ends in damage.
+  // Pending messages are shown even if the trace ends in damage.
   const bool is_stopped = options.strict && messages.first_bad().has_value();
   if (code != kInterrupted && code != kOutput && !is_stopped) {
     give(channels.finish());
@@ -358,7 +358,7 @@ std::string catalog_messages(std::uint64_t count) {
   return count == 1 ? "1 catalog message has" : fmt::format("{} catalog messages have", count);
 }
 
-/// The last words on standard error, and the exit code.
+/// Prints what is to be said in the end on standard error; returns the exit code.
 int judge(const SystOptions& options, const Messages& messages, int code) {
   if (messages.guessed() != 0) {
     complain(fmt::format("note: {} no length field, and plain bytes do not say where it ends; it "
@@ -415,7 +415,7 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
   return code;
 }
 
-/// Text and plain messages come without a transport: what only that has is refused by name.
+/// Text and plain messages have no transport: options for what only a transport has are refused.
 Result<void> check_bytes(const MessageOptions& options) {
   const std::pair<std::string_view, bool> given[] = {
       {"--from", !options.from.empty()},
@@ -426,8 +426,8 @@ Result<void> check_bytes(const MessageOptions& options) {
   for (const auto& [option, is_given] : given) {
     if (!is_given) continue;
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: text and plain messages have no masters, channels and times of a "
-                            "transport, so that none would be shown.",
+                fmt::format("{}: text and plain messages have no masters, channels or times of a "
+                            "transport, so none would be shown.",
                             option));
   }
   return {};
@@ -440,7 +440,7 @@ bool sends_from_several_ids(const inputs::Capture& capture) {
          }) > 1;
 }
 
-/// True: the caller did not say what is in the file, and something is.
+/// True: the user did not say what is in the file, and it is not empty.
 bool is_guess(const SystOptions& options) {
   std::error_code error;
   const std::filesystem::path path(options.input.path);
@@ -487,10 +487,11 @@ int run(const SystOptions& options) {
     auto opened = open_capture(options.input, {});
     if (!opened) {
       if (!is_guess(options)) return opened.error();
-      return complain(fmt::format("{}: it contains no `{}` line either, and its bytes are not "
-                                  "plain messages; --as lines or --as plain reads it as such.",
-                                  options.input.path, syst::kLineTag),
-                      opened.error());
+      return complain(
+          fmt::format("{}: there is no `{}` line in it either, and its bytes are not plain "
+                      "messages; --as lines or --as plain reads it as these.",
+                      options.input.path, syst::kLineTag),
+          opened.error());
     }
     capture = *std::move(opened);
   } else if (!stream) {
@@ -533,19 +534,22 @@ void add_syst(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SystOptions>();
   CLI::App* command =
       app.add_subcommand("syst", "Show the messages that software sent by MIPI SyS-T");
-  add_record_options(*command, *options, "Stop at the first bad message with exit code 1");
+  add_record_options(*command, *options,
+                     "read messages strictly by the specification, and stop at the first bad one, "
+                     "with exit status 1");
   command->get_option("INPUT")->description(
-      "A snapshot folder, raw trace, text with SYS-T lines, plain messages, or - for standard "
+      "a snapshot folder, raw trace, text with SYS-T lines, plain messages, or - for standard "
       "input");
   command
-      ->add_option("--as", options->as,
-                   "lines (console text), plain (one message after the other) or trace; default: "
-                   "as the input shows")
+      ->add_option(
+          "--as", options->as,
+          "what the input holds: lines of text with SYS-T messages, plain messages one after the "
+          "other, or trace; default: detected")
       ->type_name("KIND")
       ->check(one_of({"lines", "plain", "trace"}));
-  command->add_flag("--sort", options->sort,
-                    "Show the messages of all sources in the order of time, when all of them are "
-                    "read");
+  command->add_flag(
+      "--sort", options->sort,
+      "show the messages of all sources in the order of time, once all of them are read");
   add_collateral_options(*command, options->messages);
   add_filter_options(*command, options->messages);
   command->footer(

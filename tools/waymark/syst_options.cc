@@ -13,6 +13,11 @@
 namespace waymark::cli {
 namespace {
 
+const std::vector<std::string> kSeverities = {"fatal", "error", "warning", "info",
+                                              "user1", "user2", "debug"};
+const std::vector<std::string> kTypes = {"build",   "short32", "short64", "string",
+                                         "catalog", "raw",     "clock",   "sbd"};
+
 std::unexpected<Error> wrong(std::string_view option, std::string_view text,
                              std::string_view form) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
@@ -43,7 +48,8 @@ Result<std::optional<syst::Severity>> read_severity(const std::string& text) {
     const auto severity = static_cast<syst::Severity>(level);
     if (upper(text) == syst::severity_name(severity)) return severity;
   }
-  return wrong("--severity", text, "fatal, error, warning, info, user1, user2 or debug");
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("--severity: {}.", refusal(text, kSeverities)));
 }
 
 Result<std::optional<std::uint64_t>> read_time(std::string_view option, const std::string& text) {
@@ -62,46 +68,48 @@ bool among(const std::vector<std::uint64_t>& values, std::uint64_t value) {
 void add_collateral_options(CLI::App& command, MessageOptions& options) {
   command
       .add_option("-c,--collateral", options.collateral,
-                  "XML with the texts of catalog messages; may be repeated")
+                  "XML with the names of senders and the texts of catalog messages; may be "
+                  "repeated, and the "
+                  "first file that knows a sender counts")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
       .add_option("--short-guid", options.short_guid,
-                  "The client of short messages, which do not say it")
+                  "the sender of short messages, which do not name it")
       ->type_name("GUID");
   command
       .add_option("--frequency", options.frequency,
-                  "Of the transport's timestamps in Hz, where the trace does not say it")
+                  "the frequency of the transport's timestamps, where the trace does not state it")
       ->type_name("HZ");
 }
 
 void add_filter_options(CLI::App& command, MessageOptions& options) {
-  const auto* const group = "Only some messages (of each repeated option, any)";
+  const auto* const group = "Select messages (an option that is repeated takes any of its values)";
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* help,
                         const char* type) {
     command.add_option(name, values, help)->type_name(type)->allow_extra_args(false)->group(group);
   };
   command
-      .add_option(
-          "--severity", options.severity,
-          "Only messages that are this severe or more; messages without a severity are always "
-          "shown")
+      .add_option("--severity", options.severity,
+                  "as severe as this, or more; messages without a severity are always "
+                  "shown")
       ->type_name("LEVEL")
-      ->check(such_as({"fatal", "error", "warning", "info", "user1", "user2", "debug"}))
+      ->check(such_as(kSeverities))
       ->group(group);
-  list("--type", options.types, "build, short32, short64, string, catalog, raw, clock, sbd",
-       "TYPE");
-  list("--origin", options.origins, "The module number of messages without GUID", "N");
-  list("--unit", options.units, "The unit number", "N");
-  list("--guid", options.guids, "The GUID of the sender", "GUID");
-  list("--client", options.clients, "The name of the sender in the collateral", "NAME");
-  list("--master", options.masters, "The STP master", "N");
-  list("--channel", options.channels, "The STP channel or ITM port", "N");
-  command.add_option("--from", options.from, "Not before this time, in ticks of the transport")
+  list("--type", options.types,
+       "of this type: build, short32, short64, string, catalog, raw, clock or sbd", "TYPE");
+  command.get_option("--type")->check(such_as(kTypes));
+  list("--origin", options.origins, "from this module number, in messages without a GUID", "N");
+  list("--unit", options.units, "from this unit number", "N");
+  list("--guid", options.guids, "from the sender with this GUID", "GUID");
+  list("--client", options.clients, "from the sender with this name in the collateral", "NAME");
+  list("--master", options.masters, "from this STP master", "N");
+  list("--channel", options.channels, "from this STP channel or ITM port", "N");
+  command.add_option("--from", options.from, "not before this time, in ticks of the transport")
       ->type_name("TIME")
       ->group(group);
-  command.add_option("--to", options.to, "Not after this time")->type_name("TIME")->group(group);
-  command.add_flag("--only-bad", options.only_bad, "Only messages that are damaged")->group(group);
+  command.add_option("--to", options.to, "not after this time")->type_name("TIME")->group(group);
+  command.add_flag("--only-bad", options.only_bad, "only messages that are damaged")->group(group);
 }
 
 Result<MessageFilter> MessageFilter::make(const MessageOptions& options) {
@@ -115,7 +123,7 @@ Result<MessageFilter> MessageFilter::make(const MessageOptions& options) {
     for (unsigned type = 0; type < 16; ++type)
       known |= name == syst::type_name(static_cast<syst::Type>(type));
     if (!known || name.empty()) {
-      return wrong("--type", text, "build, short32, short64, string, catalog, raw, clock or sbd");
+      return fail(ErrorCode::kInvalidArgument, fmt::format("--type: {}.", refusal(text, kTypes)));
     }
     filter.types_.push_back(name);
   }
