@@ -44,7 +44,7 @@ struct Diagnostic {
   TraceIndex index = kNoIndex;     ///< Where; kNoIndex where the record has no place.
   std::string_view message;
   std::uint64_t lost = 0;  ///< Bytes that were passed over, where that is known.
-  /// Of the instruction at which image and trace disagree; kNoAddress where there is none.
+  /// The instruction at which image and trace disagree; kNoAddress where there is none.
   std::uint64_t address = kNoAddress;
 };
 

@@ -6,8 +6,8 @@
 
 namespace waymark {
 
-/// The first of `files` that is the regular file `path`, by device and inode, whatever their names;
-/// nullptr: none, or `path` is not a regular file.  Files that do not exist are no file.
+/// The first of `files` that is the regular file `path`, by device and inode, whatever its name.
+/// nullptr: none is, or `path` is not a regular file. Files that do not exist never match.
 const std::string* find_same_file(const std::string& path, std::span<const std::string> files);
 
 /// The same of an open descriptor.

@@ -1,4 +1,4 @@
-// Names for the quantities that every room shares.
+// Names for the quantities that every module shares.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace waymark {
 using TraceIndex = std::uint64_t;
 inline constexpr TraceIndex kNoIndex = ~TraceIndex{0};
 
-/// The last byte of the address space stands for "no address".
+/// The last byte of the address space means "no address".
 inline constexpr std::uint64_t kNoAddress = ~std::uint64_t{0};
 
 /// CoreSight trace source ID, 7 bits.

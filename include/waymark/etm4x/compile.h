@@ -15,7 +15,7 @@ namespace waymark::etm4x {
 struct SysfsWrite {
   std::string file{};  ///< Relative to the unit's folder.
   std::string value{};
-  std::uint32_t line = 0;  ///< Of the plan.
+  std::uint32_t line = 0;  ///< In the plan.
   friend bool operator==(const SysfsWrite&, const SysfsWrite&) = default;
 };
 
@@ -26,8 +26,8 @@ struct CompiledPlan {
   std::vector<PlanProblem> notes{};         ///< What is accepted and perhaps not meant.
 };
 
-/// Checks the plan against the unit and makes its program.  Nothing is returned if there are
-/// problems; every one of them is told.
+/// Checks the plan against the unit and makes its program. If there are problems, all of them are
+/// reported and nothing is returned.
 std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id,
                                          const Environment& environment,
                                          std::vector<PlanProblem>& problems);

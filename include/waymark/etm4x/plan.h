@@ -46,8 +46,8 @@ enum class ResourceKind : std::uint8_t {
 
 struct Resource {
   ResourceKind kind = ResourceKind::kCounter;
-  unsigned number = 0;  ///< Of an input, counter, state or single-shot control.
-  Match match{};        ///< Of an address, range, context ID or VMID.
+  unsigned number = 0;  ///< Which input, counter, state or single-shot control.
+  Match match{};        ///< For an address, range, context ID or VMID.
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
@@ -188,8 +188,8 @@ std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symb
 inline constexpr std::array<std::string_view, 7> kLevelNames = {"s-el0", "s-el1", "s-el2", "s-el3",
                                                                 "el0",   "el1",   "el2"};
 
-/// The plan as a file, one setting a line, in a fixed order and spelling: parse_plan() reads it
-/// back as it was.
+/// The plan as a file, one setting per line, in a fixed order and spelling. parse_plan() reads the
+/// same plan back.
 std::string plan_text(const Plan& plan);
 /// The same as lines, without the heading.
 std::vector<std::string> plan_lines(const Plan& plan);

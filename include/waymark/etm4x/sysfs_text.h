@@ -12,12 +12,12 @@
 
 namespace waymark::etm4x {
 
-/// The strict unsigned parser.  `base` is 10 or 16, or 0 for C notation.  kInval: any other text;
-/// kRange: more than 64 bits.  A NUL ends the text.
+/// The strict unsigned parser. `base` is 10 or 16, or 0 for C notation. kInval: any other text;
+/// kRange: more than 64 bits. A NUL ends the text.
 std::expected<std::uint64_t, Errno> strict_number(std::string_view text, unsigned base);
 
 /// Numbers as scanf reads them in hexadecimal: blanks are skipped, reading stops at the first thing
-/// that is no number, values of more than 64 bits wrap.
+/// that is not a number, and values of more than 64 bits wrap.
 struct ScannedNumbers {
   std::array<std::uint64_t, 3> value{};
   unsigned count = 0;

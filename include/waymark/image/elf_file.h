@@ -25,10 +25,10 @@ struct ElfSymbol {
   std::uint64_t size = 0;
   std::string name{};
   bool function = false;
-  bool label = false;  ///< Neither a function nor an object: of an assembler, most often.
+  bool label = false;  ///< Neither a function nor an object; most often from assembler source.
 };
 
-/// Plain data once it is open; may be read from any thread.
+/// Plain data once it is open; any thread may read it.
 class ElfFile {
  public:
   static constexpr unsigned kArm = 40;
@@ -40,7 +40,7 @@ class ElfFile {
 
   /// In file order.
   [[nodiscard]] const std::vector<ElfSegment>& segments() const { return segments_; }
-  /// Bytes of one of the segments, as long as the file is open.
+  /// The bytes of one of the segments, valid while the file is open.
   [[nodiscard]] Bytes contents(const ElfSegment& segment) const {
     return file_.bytes().subspan(segment.offset, segment.size);
   }
@@ -48,13 +48,13 @@ class ElfFile {
   /// Functions, objects and labels that the file defines, in its order; from the symbol table, or
   /// else the dynamic one.
   [[nodiscard]] const std::vector<ElfSymbol>& symbols() const { return symbols_; }
-  /// The first of the name, or nullptr.
+  /// The first one with this name, or nullptr.
   [[nodiscard]] const ElfSymbol* find(std::string_view name) const;
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] unsigned machine() const { return machine_; }
   [[nodiscard]] bool big_endian() const { return big_endian_; }
-  /// With the bias; 0: none.
+  /// With the bias; 0: there is none.
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
 
  private:
@@ -63,7 +63,7 @@ class ElfFile {
   MappedFile file_;
   std::vector<ElfSegment> segments_;
   std::vector<ElfSymbol> symbols_;
-  std::map<std::string, std::size_t, std::less<>> index_;  // Of symbols_ by name.
+  std::map<std::string, std::size_t, std::less<>> index_;  // Index into symbols_ by name.
   unsigned machine_ = 0;
   bool big_endian_ = false;
   std::uint64_t entry_ = 0;

@@ -31,7 +31,7 @@ inline constexpr SpaceMask kSpaceRealm = 0x60;
 inline constexpr SpaceMask kSpaceAny = 0xFF;
 
 /// Answers a read: fills at most `out.size()` bytes with the memory at `address` as `trace_id` sees
-/// it in `space`, and returns how many it filled (0: not readable).
+/// it in `space`, and returns the number of bytes filled (0: not readable).
 using ReadCallback = std::function<std::size_t(std::uint64_t address, SpaceMask space,
                                                TraceId trace_id, std::span<std::uint8_t> out)>;
 
@@ -51,11 +51,11 @@ struct RegionInfo {
   std::uint64_t last;
   SpaceMask space;
   std::string name;          ///< The path of a file, otherwise what the caller gave.
-  std::uint64_t offset = 0;  ///< Of a file: where in it `first` is.
+  std::uint64_t offset = 0;  ///< Where in the file `first` is; files only.
 };
 
-/// The memory of one target.  Adding and removing is for one thread at a time and not while
-/// decoders read; reading is safe from any number of threads (callbacks must see to themselves).
+/// The memory of one target. Only one thread at a time may add and remove, and not while decoders
+/// read. Any number of threads may read (callbacks must be safe for that).
 ///
 /// Two regions may share addresses only if their spaces have no bit in common (else kConflict); a
 /// read whose space matches several takes the one added first.
@@ -82,7 +82,8 @@ class Image {
   /// harmless.
   Result<void> add_file(const std::string& path, FileRegion region, SpaceMask space = kSpaceAny);
 
-  /// Asks `callback` for first..last inclusive.  kInvalidArgument: first > last, or no function.
+  /// Asks `callback` for first..last, both included. kInvalidArgument: first > last, or no
+  /// function.
   /// kConflict: overlap.
   Result<void> add_callback(std::uint64_t first, std::uint64_t last, SpaceMask space,
                             ReadCallback callback, std::string name = {});
@@ -106,7 +107,8 @@ class Image {
   /// Changes whenever a region is added or removed.
   [[nodiscard]] std::uint64_t version() const;
 
-  [[nodiscard]] std::vector<RegionInfo> regions() const;  ///< In the order in which they came.
+  [[nodiscard]] std::vector<RegionInfo> regions() const;  ///< In the order in which they were
+                                                          ///< added.
 
  private:
   struct State;

@@ -11,7 +11,7 @@
 
 namespace waymark::image {
 
-/// A function, or code behind a label.
+/// A function, or code that begins at a label.
 struct Function {
   std::uint64_t start = 0;
   std::uint64_t last = 0;  ///< Of its bytes; at least `start`.
@@ -19,28 +19,29 @@ struct Function {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
-/// The functions of programs, by address.  What is added has names where none are known yet: of
-/// functions that share an address the first counts.  Plain data once it is made; may be read from
-/// any thread.
+/// The functions of programs, by address. An addition fills in names only where none are known yet:
+/// among functions that share an address, the first counts. Plain data once it is made; any thread
+/// may read it.
 class Symbols {
  public:
-  /// More than `most` functions are not kept: an image may show one program many times.
+  /// More than `most` functions are not kept, because an image may show one program many times.
   static constexpr std::size_t kMost = std::size_t{1} << 22;
   explicit Symbols(std::size_t most = kMost) : most_(most) {}
 
-  /// Those that somebody else knows, such as a JIT.  One that ends before it starts is none.
+  /// Adds functions from another source, such as a JIT. A function that ends before it starts is
+  /// ignored.
   void add(std::vector<Function> functions);
 
   void add(const ElfFile& file);
 
-  /// Those of the ELF files of which regions of `image` show parts, at the addresses at which they
-  /// show them.  Other files, and what cannot be read, have none.
+  /// Adds the functions of the ELF files that regions of `image` show, at the addresses of these
+  /// regions. Other files, and those that cannot be read, add nothing.
   void add(const Image& image);
 
-  /// nullptr: none is known there.  The pointer lives until something is added.
+  /// nullptr: no function is known there. The pointer is valid until something is added.
   [[nodiscard]] const Function* find(std::uint64_t address) const;
 
-  /// Ascending; none overlaps another.
+  /// In ascending order, without overlaps.
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
 
  private:

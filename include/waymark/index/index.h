@@ -84,7 +84,7 @@ struct StreamBlock {
   void add(const Landmark& landmark, Form form);
 };
 
-/// A source of the capture, and sums over its blocks.
+/// A source of the capture, with sums over its blocks.
 struct Stream {
   TraceId id = 0;
   std::string protocol;
@@ -114,7 +114,7 @@ struct Header {
 
   [[nodiscard]] bool framed() const { return framing != "none"; }
   [[nodiscard]] std::uint64_t blocks() const { return (indexed + granule - 1) / granule; }
-  /// nullptr: no such source.
+  /// nullptr: there is no such source.
   [[nodiscard]] const Stream* stream(TraceId id) const;
   void add(const SourceBlock& block);
   void add(TraceId id, const StreamBlock& block);
@@ -132,7 +132,7 @@ struct Want {
 
 enum class Walk : std::uint8_t { kForward, kBackward };
 
-/// The blocks, in memory or in a file (store.h).  One owner; not thread safe.
+/// The blocks, in memory or in a file (store.h). One owner; not thread safe.
 ///
 /// Only an index in a file can fail to read: kIo; kBadData if it is damaged.  Blocks in which there
 /// is nothing may be missing.

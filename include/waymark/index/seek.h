@@ -13,9 +13,9 @@
 
 namespace waymark::index {
 
-/// Where reading begins, and where each source does.
+/// Where reading begins, and where each source begins.
 struct Entry {
-  TraceIndex index = 0;  ///< In the capture; a frame or a sync begins there.
+  TraceIndex index = 0;  ///< In the capture, at the beginning of a frame or sync.
   TraceId current_id = kNoTraceId;
   bool from_start = true;  ///< The capture is read from its first byte.
   /// By ID: bytes before this index are skipped.  kNoIndex: all of them.  Without frames, [0].

@@ -9,7 +9,7 @@
 
 namespace waymark::index {
 
-/// Whether this library was built with SQLite; without, open_store() gives kUnsupported.
+/// Whether this library was built with SQLite; if not, open_store() gives kUnsupported.
 bool stores_available();
 
 enum class StoreMode : std::uint8_t {

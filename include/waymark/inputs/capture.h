@@ -69,8 +69,8 @@ struct CaptureOptions {
   std::vector<ImageFile> images;      ///< Added to those of a snapshot.
   std::vector<ProgramFile> programs;  ///< The same.
 
-  /// What is known of the trace in frames without reading it, from an index for instance; nothing:
-  /// all of it is read once to count.  May be empty.
+  /// Returns what is known about the framed trace without reading it, for example from an index.
+  /// Nothing: all of it is read once to count. May be empty.
   std::function<std::optional<IdBytes>(const MappedFile& trace, Framing framing)> known_id_bytes;
 
   /// Opens the input, if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
@@ -86,11 +86,11 @@ struct CaptureSource {
   TraceId id = 0;  ///< As the registers name it.
   std::string device{};
   std::string type{};     ///< "ETM4.2"
-  std::string version{};  ///< Of the architecture, from the registers: "4.2"; empty: unknown.
+  std::string version{};  ///< The architecture version in the registers: "4.2"; empty: unknown.
   std::string core{};
   std::string core_type{};
   isa::Profile profile = isa::Profile::kUnknown;
-  Source* source = nullptr;       ///< Of the tree.
+  Source* source = nullptr;       ///< The tree owns it.
   bool starts_in_sync = false;    ///< Decoded without a synchronisation point; SourceOptions.
   bool needs_image = false;       ///< Its trace can only be decoded with the program.
   std::uint64_t config_hash = 0;  ///< Of everything that decides how its bytes are read.
@@ -103,7 +103,7 @@ struct Note {
   std::string text;
 };
 
-/// A part of the trace, as DecodeTree::feed() wants it.
+/// A part of the trace, in the form that DecodeTree::feed() takes.
 struct TraceBlock {
   TraceIndex index = 0;
   Bytes bytes;
@@ -119,13 +119,13 @@ class Capture {
 
   [[nodiscard]] InputKind kind() const { return kind_; }
   [[nodiscard]] Framing framing() const { return framing_; }
-  /// Of a snapshot; nullptr otherwise.
+  /// nullptr unless the input is a snapshot.
   [[nodiscard]] const Snapshot* snapshot() const { return snapshot_.get(); }
   [[nodiscard]] const TraceBuffer* buffer() const { return buffer_; }
   [[nodiscard]] const MappedFile& trace() const { return trace_; }
   [[nodiscard]] const image::Image& image() const { return *image_; }
   [[nodiscard]] DecodeTree& tree() { return *tree_; }
-  /// Those that CaptureOptions::ids names.
+  /// The sources that CaptureOptions::ids selects.
   [[nodiscard]] const std::vector<CaptureSource>& sources() const { return sources_; }
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
 
@@ -140,11 +140,11 @@ class Capture {
   /// Bytes of each trace ID in the frames, attached or not; all zero without frames.
   [[nodiscard]] const IdBytes& id_bytes() const { return id_bytes_; }
 
-  /// The blocks of the trace one after the other; nothing at its end.
+  /// The blocks of the trace in order; nothing at its end.
   std::optional<TraceBlock> next_block();
 
-  /// All blocks that next_block() has not given yet, as one; nothing at the end, and where the
-  /// trace is in records.  next_block() goes on as before.
+  /// All blocks that next_block() has not returned yet, as one; nothing at the end, or if the trace
+  /// is in records. next_block() is not affected.
   [[nodiscard]] std::optional<TraceBlock> rest() const;
 
   /// For a caller that reads rest(): the bytes before `index` are not needed soon.  next_block()

@@ -1,4 +1,4 @@
-// What is doubtful in an input that can still be read.
+// What is doubtful in an input that can nevertheless be read.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,19 @@ enum class ProblemKind : std::uint8_t {
   kBufferFileMissing,  ///< [path] The capture of a buffer.
   kBufferFileEmpty,    ///< [path]
   kPathLeavesFolder,   ///< [name] A `..` component.
-  kPathAbsolute,       ///< [name] A leading `/`, which is read below the folder all the same.
+  kPathAbsolute,       ///< [name] A leading `/`, which is still read below the folder.
   // snapshot.ini and devices.
   kVersionMissing,     ///< []
   kDeviceNameMissing,  ///< [file] Only the empty name finds it.
-  kDeviceReplaced,     ///< [name, file replaced] Two files describe one device: the later counts.
+  kDeviceReplaced,     ///< [name, file replaced] Two files describe one device; the later one
+                       ///< counts.
   kRegisterNotNumber,  ///< [name, text] The value is read up to the first odd character.
   kRegisterNameBlank,  ///< [name] A blank before `(`: look-ups miss it.
   // trace.ini.
   kBufferListMissing,     ///< [] No `buffers` list with at least one name.
   kBufferNameUntrimmed,   ///< [item, item without blanks] The blank counts: no section matches.
   kBufferSectionMissing,  ///< [item] The list names a section that does not exist.
-  kBufferSectionEarly,    ///< [section] Stands before the list and is ignored for that.
+  kBufferSectionEarly,    ///< [section] It precedes the list and is therefore ignored.
   kBufferRepeated,        ///< [section] A second section of this name; both are kept.
   kEntryReplaced,         ///< [key, old value, new value]
   kUnknownSourceDevice,   ///< [source, buffer]
@@ -56,12 +57,13 @@ enum class ProblemKind : std::uint8_t {
   kMoreProblems,        ///< [] The list is full; further ones were dropped.
 };
 
-/// One problem.  `sentence` is whole, with the remedy, but without the place; text() has both.
+/// One problem. `sentence` is a whole sentence with the remedy, but without the place; text() has
+/// both.
 struct Problem {
   ProblemKind kind = ProblemKind::kMoreProblems;
   Severity severity = Severity::kWarning;
   std::string file{};      ///< The ini file, with the folder.
-  std::uint32_t line = 0;  ///< 0: the problem is of no single line.
+  std::uint32_t line = 0;  ///< 0: the problem does not belong to one line.
   std::string sentence{};
   std::vector<std::string> values{};
 

@@ -31,7 +31,7 @@ struct Dump {
   std::uint64_t address = 0;
   std::uint64_t length = 0;  ///< 0: the whole file.
   std::uint64_t offset = 0;  ///< Counts only with a length.
-  std::uint32_t line = 0;    ///< Of the section header.
+  std::uint32_t line = 0;    ///< Where the section header is.
   friend bool operator==(const Dump&, const Dump&) = default;
 };
 
@@ -55,7 +55,7 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// One line of `[device_list]`, whose keys count for nothing: files are numbered from 1.
+/// One line of `[device_list]`, whose keys have no meaning: files are numbered from 1.
 struct DeviceFile {
   std::string file{};
   std::uint32_t number = 0;
@@ -77,7 +77,7 @@ struct CoreTraceSource {
   friend bool operator==(const CoreTraceSource&, const CoreTraceSource&) = default;
 };
 
-/// A trace source of a buffer with all that its names lead to.
+/// A trace source of a buffer, with everything that its names lead to.
 struct TraceSource {
   static constexpr std::size_t kNoDevice = ~std::size_t{0};
 
@@ -98,7 +98,7 @@ enum class BufferFormat : std::uint8_t {
   kMemoryAligned,  ///< `coresight` and everything else.
 };
 BufferFormat buffer_format(std::string_view format);
-/// As it is written.
+/// As an ini file spells it.
 std::string_view buffer_format_name(BufferFormat format);
 
 struct TraceBuffer {
@@ -106,7 +106,7 @@ struct TraceBuffer {
   std::string name{};
   std::string file{};
   std::string format{};
-  std::uint32_t line = 0;              ///< Of the section header.
+  std::uint32_t line = 0;              ///< Where the section header is.
   std::vector<TraceSource> sources{};  ///< In the order of their device names, byte by byte.
   friend bool operator==(const TraceBuffer&, const TraceBuffer&) = default;
 };
@@ -140,14 +140,14 @@ inline constexpr std::size_t kMaxIniLineSize = 65536;
 inline constexpr std::size_t kMaxDeviceFiles = 4096;
 inline constexpr std::size_t kMaxRegistersPerDevice = 65536;
 inline constexpr std::size_t kMaxDumpsPerDevice = 65536;
-inline constexpr std::size_t kMaxTraceEntries = 4096;  ///< Of each: buffers, sources, cores.
+inline constexpr std::size_t kMaxTraceEntries = 4096;  ///< For buffers, for sources and for cores.
 
 /// Reads the snapshot in the folder `path`, or whose snapshot.ini `path` is.
 ///
 /// kNotFound: no such path, or a folder without snapshot.ini; kInvalidArgument: another file;
 /// kParse: an ini file breaks its grammar ("file:line: …" in `detail`); kLimit: one of the bounds
-/// above; kIo. Everything else that is wrong is appended to `problems`, also when an error is
-/// returned, and reading goes on.
+/// above; kIo. Everything else that is wrong is appended to `problems`, even when an error is
+/// returned, and reading continues.
 Result<Snapshot> read_snapshot(const std::string& path, std::vector<Problem>& problems);
 
 /// The files of a snapshot by their full path, for snapshots that do not lie on a disk.

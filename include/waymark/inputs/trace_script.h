@@ -60,7 +60,7 @@ struct Expectation {
   ListingMode mode = ListingMode::kPackets;
   std::vector<std::string> options;  ///< Words after the mode, such as "src_addr_n".
   std::string text;
-  std::uint32_t line = 0;  ///< Of its first line.
+  std::uint32_t line = 0;  ///< The number of its first line.
 };
 
 struct ScriptBuffer {

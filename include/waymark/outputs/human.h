@@ -20,17 +20,17 @@
 
 namespace waymark::outputs {
 
-/// Writes elements and damage in the order in which they are given.  The target of a taken branch
-/// is where its source goes on, and what an ITM sends is stamped and continued by what follows, so
-/// a line can wait for elements after it: finish() writes the rest. Not thread safe.
+/// Writes elements and damage in the given order. A taken branch shows as its target where its
+/// source continues, and what an ITM sends gets its timestamp and continuation from later packets.
+/// So a line can wait for later elements; finish() writes the rest. Not thread safe.
 ///
-/// Text that comes byte by byte through a stimulus port is one line, up to its newline; the local
-/// timestamp after a packet stands in the packet's line.
+/// Text that comes byte by byte through a stimulus port is one line, up to its newline. The local
+/// timestamp after a packet is in the line of the packet.
 class HumanWriter {
  public:
   explicit HumanWriter(TextBuffer& out) : out_(out) {}
 
-  /// The name of the core behind a trace ID ("cpu_0"), for the column of that name.
+  /// The name of the core that a trace ID belongs to ("cpu_0"), for the column of that name.
   void name_core(TraceId id, std::string name);
 
   /// Writes the name of an exception number.
@@ -84,7 +84,7 @@ class HumanWriter {
     bool stamped = false;
     bool late = false;         ///< The time is that of the packet or the stamp, not of the event.
     std::uint64_t time = 0;    ///< If stamped.
-    std::uint64_t number = 0;  ///< Of its text or damage record, counted from the start.
+    std::uint64_t number = 0;  ///< Of text or damage records, counted from the start.
   };
 
   void add(const Element& element);

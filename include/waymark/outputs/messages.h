@@ -11,7 +11,7 @@ namespace waymark::outputs {
 /// Writes one line for each record.  One owner; not thread safe.
 class MessageWriter {
  public:
-  /// What stands at the beginning of a line of text.
+  /// What a line of text begins with.
   struct Columns {
     bool time = true;
     bool trace_id = false;
@@ -37,7 +37,7 @@ class MessageWriter {
   void put_time(const syst::Record& record);
   void put_place(const syst::Record& record);
   void put_type(const syst::Record& record);
-  /// What is in scratch_, with blanks behind it.
+  /// Writes scratch_ with trailing blanks.
   void put_padded(std::size_t width);
 
   TextBuffer& out_;

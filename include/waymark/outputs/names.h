@@ -26,7 +26,7 @@ std::string_view subtype_word(isa::InstrSubtype subtype);
 /// "secure", "non_secure", "root", "realm".
 std::string_view security_word(Security security);
 
-/// What stands behind a time of which only the low bits are known; otherwise empty.
+/// What is written after a time of which only the low bits are known; otherwise empty.
 std::string_view partial_time_words(const Element& element);
 
 /// "bad_packet", "bad_image" ...

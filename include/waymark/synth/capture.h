@@ -1,5 +1,5 @@
 // Captures of any size: trace units, framed and interleaved, block by block; or a whole snapshot in
-// a folder, with the truth beside it.  docs/synth.md.
+// a folder, with its ground truth. docs/synth.md.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class CaptureFraming : std::uint8_t {
   kNone,           ///< The bytes of one source: "source_data".
 };
 
-/// What is done to the finished bytes; means in bytes, 0: never.
+/// What is done to the finished bytes. The means are in bytes; 0: never.
 struct Damage {
   std::uint64_t change_mean = 0;  ///< Between two changed bytes.
   std::uint64_t drop_mean = 0;    ///< Between two lost stretches; whole frames if memory-aligned.
@@ -32,22 +32,23 @@ struct Damage {
 
 struct CaptureOptions {
   std::uint64_t seed = 1;
-  /// Bytes of the capture, reached by a little, unless all units stop before.
+  /// The size of the capture. It is exceeded a little, and missed only if all units stop before.
   std::uint64_t size = std::uint64_t{1} << 20;
   CaptureFraming framing = CaptureFraming::kMemoryAligned;
   std::uint32_t fsync_period = 64;  ///< Frames between two syncs.
-  std::uint32_t interleave = 256;   ///< Bytes of one source before the next, in the mean.
+  std::uint32_t interleave = 256;   ///< The mean number of bytes of one source before another
+                                    ///< follows.
   Damage damage{};
 };
 
-/// Makes the bytes.  Memory is bounded whatever the size.  One owner; not thread safe.
+/// Makes the bytes. Memory is bounded, whatever the size. One owner; not thread safe.
 class CaptureMaker {
  public:
   /// Blocks that next() gives are about this long.
   static constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
-  /// kInvalidArgument: no unit, two units of one trace ID, several without frames, an interleaving
-  /// or period of 0.
+  /// kInvalidArgument: no unit, two units with one trace ID, several units without frames, or an
+  /// interleaving or period of 0.
   static Result<CaptureMaker> create(const CaptureOptions& options,
                                      std::vector<std::unique_ptr<TraceUnit>> units);
 
@@ -61,8 +62,8 @@ class CaptureMaker {
   /// What a deformatter needs; nothing for kNone.
   [[nodiscard]] std::optional<frames::Options> frame_options() const;
 
-  /// The snapshot that describes the capture, whose trace is in `trace_file`; of the program, each
-  /// segment is in memory_file(its number).
+  /// The snapshot that describes the capture. The trace is in `trace_file`, and each segment of the
+  /// program is in memory_file(its number).
   [[nodiscard]] inputs::Snapshot snapshot(const Program* program,
                                           const std::string& trace_file) const;
   static std::string memory_file(std::size_t segment);
@@ -80,9 +81,9 @@ class CaptureMaker {
   Random random_;
   frames::Mux mux_;
   std::vector<std::vector<std::uint8_t>> pending_;  // By unit: made, but not framed yet.
-  std::vector<std::size_t> used_;                   // By unit: of `pending_`, what is framed.
+  std::vector<std::size_t> used_;                   // By unit: how much of `pending_` is framed.
   std::size_t turn_ = 0;                            // The unit whose bytes are framed,
-  std::uint64_t turn_left_ = 0;                     // and how many more of them.
+  std::uint64_t turn_left_ = 0;                     // and how many bytes are left.
   std::vector<std::uint8_t> block_;
   std::uint64_t until_change_ = 0;
   std::uint64_t until_drop_ = 0;
@@ -101,7 +102,7 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress = {});
 
-/// What comparing a snapshot with its truth gave, for one source.
+/// The result of comparing one source of a snapshot with its truth.
 struct CheckedSource {
   std::string device{};
   TraceId trace_id = 0;

@@ -1,4 +1,4 @@
-// What registers would trace of a program: which addresses, how many bytes.
+// Estimates what given registers would trace of a program: which addresses, how many bytes.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ struct Estimate {
 
   std::uint64_t executed = 0;  ///< Instructions.
   std::uint64_t traced = 0;
-  std::uint64_t bytes = 0;             ///< Of the trace unit, without frames.
+  std::uint64_t bytes = 0;             ///< What the trace unit writes, without frames.
   std::vector<Stretch> stretches{};    ///< By address.
-  std::vector<PacketShare> packets{};  ///< Most bytes first; only what there is.
+  std::vector<PacketShare> packets{};  ///< Only packets that occur, those with the most bytes
+                                       ///< first.
 };
 
-/// Runs the program, makes the trace, decodes it and counts.  `bounds` are addresses at which a
-/// stretch ends even without a gap, such as the starts of functions; in order.  Memory depends on
-/// the program's size and not on the length of the run.
+/// Runs the program, makes the trace, decodes it and counts. `bounds` are addresses, in ascending
+/// order, at which a stretch ends even without a gap, such as the starts of functions. Memory
+/// depends on the size of the program, not on the length of the run.
 ///
-/// Errors as of make_programmed_unit(); kBadData: the trace cannot be decoded, a fault of this
-/// library.
+/// Errors as of make_programmed_unit(); kBadData: the trace cannot be decoded, which is a fault of
+/// this library.
 Result<Estimate> estimate_trace(const ProgrammedOptions& options, const Program& program,
                                 const ExecutionOptions& execution,
                                 const std::vector<std::uint64_t>& bounds = {});

@@ -13,7 +13,7 @@
 
 namespace waymark::synth {
 
-/// The state of the PE that trace packets tell.
+/// The state of the PE that trace packets describe.
 struct PeContext {
   std::uint32_t context_id = 0;
   std::uint32_t vmid = 0;
@@ -28,11 +28,11 @@ enum class ExceptionCause : std::uint8_t { kIrq, kFiq, kCall, kUndefined, kDataF
 
 struct ExecutionOptions {
   std::uint64_t seed = 1;
-  std::uint64_t exception_mean = 0;  ///< Blocks between two exceptions, in the mean; 0: none.
+  std::uint64_t exception_mean = 0;  ///< The mean number of blocks between two exceptions; 0: none.
   std::uint32_t context_ids = 1;     ///< Processes that the kernel switches between; at least 1.
   std::uint32_t vmids = 1;
-  std::vector<std::uint32_t> processes{};  ///< Context IDs, instead of so many.
-  std::vector<std::uint32_t> machines{};   ///< VMIDs, instead of so many.
+  std::vector<std::uint32_t> processes{};  ///< Context IDs, in place of `context_ids`.
+  std::vector<std::uint32_t> machines{};   ///< VMIDs, in place of made-up ones.
   std::uint8_t el = 0;  ///< Where the program runs; handlers run at EL1, or there if it is higher.
   bool secure = false;
   /// Which way conditional branches mostly go where the program does not say it.
@@ -71,7 +71,7 @@ struct alignas(64) CodeBlock {
   isa::Isa next_isa = isa::Isa::kA64;  ///< After a taken branch.
   isa::InstrType type = isa::InstrType::kOther;
   isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
-  std::uint64_t target = 0;  ///< Of a direct branch.
+  std::uint64_t target = 0;  ///< For a direct branch.
   const std::vector<Place>* targets = nullptr;
   Behaviour::Kind kind = Behaviour::Kind::kChance;
   bool conditional = false;
@@ -101,11 +101,11 @@ struct Step {
   std::uint32_t count = 0;        ///< Instructions.
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  Place next;                        ///< Where execution goes on.
+  Place next;                        ///< Where execution continues.
   const CodeBlock* block = nullptr;  ///< Of kBlock and kPart; valid until the next step.
 };
 
-/// Never ends.  One owner; not thread safe; several may walk one program, which must outlive them.
+/// Never ends. One owner; not thread safe; several may walk one program, which must outlive them.
 class Execution {
  public:
   /// `waypoints` says what the trace unit counts as a waypoint.  The program must have an entry.
@@ -116,8 +116,8 @@ class Execution {
   /// The next step.
   void next(Step& step);
 
-  /// The same for the common case: a block whose outcome is all that happens.  nullptr: it is not
-  /// that simple, call next().  `chance` gets random bits, of which the low ones may be used again.
+  /// The same for the common case: a block whose outcome is all that happens. nullptr: the case is
+  /// not that simple; call next(). `chance` gets random bits; the low ones may be used again.
   const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
     CodeBlock& block = *current_;
     if (!block.plain || until_exception_ <= 1 || exception_due_) return nullptr;
@@ -131,11 +131,11 @@ class Execution {
     return &block;
   }
 
-  /// No interrupts until resume_exceptions(); one that is due still happens, and so do faults.
+  /// Stops interrupts until resume_exceptions(). One that is due still happens, and so do faults.
   void hold_exceptions();
   void resume_exceptions();
 
-  /// Of the next instruction.
+  /// The context of the next instruction.
   [[nodiscard]] const PeContext& context() const { return context_; }
   [[nodiscard]] Place place() const {
     return exception_due_ ? fault_ : Place{current_->start, current_->isa};

@@ -1,5 +1,5 @@
 // The program whose execution is traced: real instruction words in memory, and what cannot be read
-// from them: how often loops run, where indirect branches go.
+// from them, such as how often loops run and where indirect branches go.
 #pragma once
 
 #include <cstdint>
@@ -49,17 +49,17 @@ struct Segment {
   std::vector<std::uint8_t> bytes{};
 };
 
-/// Plain data once it is made; may be read from any thread.
+/// Plain data once it is made; any thread may read it.
 class Program {
  public:
-  /// A program that has functions, loops, calls, switches and exception handlers, made by chance.
+  /// A random program with functions, loops, calls, switches and exception handlers.
   struct RandomOptions {
     std::uint64_t seed = 1;
     isa::Isa isa = isa::Isa::kA64;
     bool mixed = false;         ///< A32 and T32 functions that call each other.
     unsigned functions = 24;    ///< 1 to 10,000.
-    unsigned statements = 8;    ///< The mean of a function, 1 to 1,000.
-    std::uint64_t address = 0;  ///< Of the first function; 0: one that is usual for the ISA.
+    unsigned statements = 8;    ///< The mean number per function, 1 to 1,000.
+    std::uint64_t address = 0;  ///< Where the first function is; 0: a usual address for the ISA.
     bool a64_handlers = false;  ///< A32 and T32 code runs under an A64 kernel.
   };
   /// kInvalidArgument: an option that is not allowed.
@@ -70,24 +70,25 @@ class Program {
   static constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
   static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode);
 
-  /// From the executable segments of an ELF file for AArch64 or Arm; a core starts at its entry
-  /// point or at one of its functions.  kNotFound, kIo: the file; kBadData: it is no whole ELF;
-  /// kUnsupported: of another machine, not executable, or built without libelf.
+  /// From the executable segments of an ELF file for AArch64 or Arm. A core starts at its entry
+  /// point or at one of its functions. kNotFound, kIo: the file; kBadData: it is not a complete ELF
+  /// file; kUnsupported: it is for another machine or not executable, or libelf is missing in this
+  /// build.
   static Result<Program> elf(const std::string& path);
-  /// The same of a file that is open; its bias holds.  Not needed any more afterwards.
+  /// The same for an open file, with its bias. The file is not needed afterwards.
   static Result<Program> elf(const image::ElfFile& file);
 
   /// The segment with the instruction at `address`, or nullptr.
   [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;
   [[nodiscard]] const Behaviour* behaviour_at(std::uint64_t address) const;
 
-  /// The classified instruction.  False: nothing readable or executable there.  Four bytes must be
-  /// readable also for a T32 instruction of two.
+  /// The classified instruction. False: nothing readable or executable is there. Four bytes must be
+  /// readable even for a T32 instruction of two.
   [[nodiscard]] bool fetch(const isa::Options& options, Place at, isa::Instruction& out) const;
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   [[nodiscard]] const std::vector<Place>& entries() const { return entries_; }
-  /// Targets for indirect branches of which nothing is known.
+  /// Targets for indirect branches about which nothing is known.
   [[nodiscard]] const std::vector<Place>& functions() const { return functions_; }
   [[nodiscard]] const std::vector<Place>& handlers() const { return handlers_; }
   [[nodiscard]] bool uses(isa::Isa isa) const {
@@ -114,7 +115,7 @@ class Program {
   [[nodiscard]] bool ends_at(std::uint64_t address) const { return ends_.contains(address); }
   void add_function(Place place);
   void add_handler(Place place);
-  /// Gives a program without handlers some, in free memory.
+  /// Adds handlers, in free memory, to a program that has none.
   Result<void> add_default_handlers(isa::Isa isa);
 
  private:

@@ -1,4 +1,4 @@
-// Turns an execution into the bytes that a trace unit writes, and says the truth beside them.
+// Turns an execution into the bytes that a trace unit writes, with their ground truth.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace waymark::synth {
 
-/// Means are counted in blocks (for messages: in messages); 0 switches the thing off.
+/// Means are counted in blocks (in messages for STM and ITM); 0 switches the feature off.
 struct UnitOptions {
   Protocol protocol = Protocol::kEtmV4;
   TraceId trace_id = 0x10;
@@ -38,12 +38,12 @@ struct UnitOptions {
   std::uint64_t q_mean = 0;            ///< ETMv4, ETE.
   std::uint64_t overflow_mean = 0;
   std::uint64_t discard_mean = 0;  ///< ETMv4, ETE.
-  std::uint64_t filter_mean = 0;   ///< Trace is off for a while, as a filter does it.
+  std::uint64_t filter_mean = 0;   ///< Trace stops for a while, as a filter does it.
 };
 
 /// A register as device files state it.
 struct UnitRegister {
-  std::string_view name;  ///< Lives as long as the unit.
+  std::string_view name;  ///< Valid as long as the unit.
   std::uint64_t value = 0;
 };
 
@@ -55,7 +55,7 @@ class TraceUnit {
   TraceUnit(const TraceUnit&) = delete;
   TraceUnit& operator=(const TraceUnit&) = delete;
 
-  /// Goes on until at least `bytes` more are appended to `out`, or exhausted().
+  /// Continues until at least `bytes` more are appended to `out`, or exhausted().
   virtual void run(std::vector<std::uint8_t>& out, std::size_t bytes) = 0;
   /// The core has stopped: run() would append nothing.
   [[nodiscard]] virtual bool exhausted() const { return false; }
@@ -63,11 +63,11 @@ class TraceUnit {
   virtual void finish(std::vector<std::uint8_t>& out) = 0;
 
   [[nodiscard]] virtual std::vector<UnitRegister> registers() const = 0;
-  /// Of the snapshot's device: "ETM4.4".
+  /// The type of the snapshot's device: "ETM4.4".
   [[nodiscard]] virtual std::string type() const = 0;
   /// A source that decodes it.  `image` must outlive the source.
   [[nodiscard]] virtual std::unique_ptr<Source> make_source(const image::Image& image) const = 0;
-  /// The trace tells single instructions: a range of the truth comes in parts.
+  /// The trace shows single instructions, so a range of the truth comes in parts.
   [[nodiscard]] virtual bool ranges_in_parts() const { return false; }
   /// Core name; empty for STM and ITM.
   [[nodiscard]] const std::string& core() const { return core_; }
@@ -91,11 +91,11 @@ class TraceUnit {
   Result<void> status_;
 };
 
-/// `program` is nullptr for STM and ITM; else it must outlive the unit.  With `keep_truth` the
-/// truth's bytes collect in truth(), for the caller to take.
+/// `program` is nullptr for STM and ITM; otherwise it must outlive the unit. With `keep_truth`, the
+/// bytes of the truth collect in truth(), for the caller to take.
 ///
-/// kInvalidArgument: an option that is not allowed or that the protocol has not, an unknown core;
-/// kUnsupported: the protocol cannot trace the program's instruction sets.
+/// kInvalidArgument: an unknown core, or an option that is not allowed or that the protocol does
+/// not have; kUnsupported: the protocol cannot trace the program's instruction sets.
 Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const Program* program,
                                              const ExecutionOptions& execution, bool keep_truth);
 

@@ -1,5 +1,5 @@
-// What really happened, beside a capture: so that decoding can be compared with it, instruction for
-// instruction.  The file format is described in docs/synth.md.
+// The ground truth of a capture: what really happened, so that decoding can be compared with it,
+// instruction by instruction. The file format is described in docs/synth.md.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ enum class EventKind : std::uint8_t {
   kCycleCount = 5,    ///< number.
   kEvent = 6,         ///< number.
   kTraceOn = 7,       ///< number: TraceOnReason.
-  kLost = 8,          ///< number: UnsyncReason, of a gap in the trace that the trace tells.
-  kHidden = 9,        ///< A range as kRange that the trace does not show.
+  kLost = 8,          ///< number: UnsyncReason, for a gap that the trace reports.
+  kHidden = 9,        ///< A range like kRange that the trace does not show.
   kUnknownPath = 10,  ///< start, address: where it went on, count: a Q element for hidden ranges.
   kMessage = 11,      ///< start: payload, count: its bits, number: port or master << 16 | channel.
   kEnd = 15,          ///< The trace ends.
@@ -51,7 +51,7 @@ struct TruthTotals {
   std::uint64_t ranges = 0;
   std::uint64_t instructions = 0;
   std::uint64_t hidden_instructions = 0;
-  std::uint64_t events = 0;  ///< All that are shown, ranges included.
+  std::uint64_t events = 0;  ///< All that the trace shows, ranges included.
   std::uint64_t digest = 0;
   friend bool operator==(const TruthTotals&, const TruthTotals&) = default;
 
@@ -84,7 +84,7 @@ class TruthWriter {
   void add(const TruthEvent& event);
 
   [[nodiscard]] const TruthTotals& totals() const { return totals_; }
-  /// What was written and not taken yet.
+  /// What was written and has not been taken yet.
   [[nodiscard]] Bytes bytes() const { return Bytes(bytes_).first(used_); }
   void clear() {
     taken_ += used_;
@@ -125,7 +125,7 @@ class TruthReader {
 
   /// False: the end, or failed().
   bool next(TruthEvent& event);
-  /// The bytes are no truth, or are cut.
+  /// The bytes are not a truth, or are cut.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
@@ -139,8 +139,8 @@ class TruthReader {
   isa::Isa isa_ = isa::Isa::kUnknown;
 };
 
-/// Compares elements of one source with the truth.  What only says how the trace unit spoke
-/// (repeated contexts, the first "no sync") is passed over.
+/// Compares elements of one source with the truth. Elements that only describe how the trace unit
+/// expresses itself (repeated contexts, the first "no sync") are ignored.
 class TruthChecker {
  public:
   /// `bytes` as TruthWriter::bytes(); must outlive it.

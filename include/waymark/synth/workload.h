@@ -1,4 +1,4 @@
-// A capture with all that belongs to it, described or drawn by chance: for tests and benchmarks of
+// A capture with everything that belongs to it, described or random: for tests and benchmarks of
 // whatever reads captures.
 #pragma once
 
@@ -13,16 +13,16 @@ namespace waymark::synth {
 
 struct Workload {
   Program program;
-  ExecutionOptions execution;  ///< Of the first core; the others have seeds of their own.
+  ExecutionOptions execution;  ///< For the first core; the others have their own seeds.
   std::vector<UnitOptions> units;
   CaptureOptions capture;
 
   struct RandomOptions {
     std::uint64_t seed = 1;
-    /// Of each source; empty: one to four sources by chance.
+    /// The protocol of each source; empty: one to four random sources.
     std::vector<Protocol> protocols{};
-    std::uint64_t size = 0;  ///< Of the capture; 0: 100 to 20,000 bytes by chance.
-    bool damage = false;     ///< Some captures are harmed, too.
+    std::uint64_t size = 0;  ///< The capture; 0: 100 to 20,000 bytes, by chance.
+    bool damage = false;     ///< Some captures are damaged, too.
   };
   /// Program, execution and options as the seed draws them, from all that the protocols have.
   ///
