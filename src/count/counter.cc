@@ -167,8 +167,8 @@ std::uint32_t& Counter::slot(Table& table, std::uint32_t hash, Same same) {
 // Puts a node into its slot; the table may grow.
 template <class HashOf>
 void Counter::enter(Table& table, std::uint32_t& slot, const Node& node, HashOf hash_of) {
-  const auto value_of = [](std::uint32_t hash, const Node& node) {
-    return (hash & ~kNumberMask) | static_cast<std::uint32_t>(number_of(node.place) + 1);
+  const auto value_of = [](std::uint32_t hash, const Node& of) {
+    return (hash & ~kNumberMask) | static_cast<std::uint32_t>(number_of(of.place) + 1);
   };
   slot = value_of(hash_of(node), node);
   if (++table.used * 2 <= table.slots.size()) return;
@@ -237,8 +237,7 @@ Node* Counter::range_node(const Element& element) {
     node->range = range;
     node->words = words_of(element);
     node->opens = range.last_type == isa::InstrType::kBranch || leads_on(range);
-    enter(ranges_, *at, *node,
-          [](const Node& of) { return range_hash(of.range, of.context); });
+    enter(ranges_, *at, *node, [](const Node& of) { return range_hash(of.range, of.context); });
   }
   if (last_range_ != nullptr) last_range_->guess[last_taken_ ? 1 : 0] = node;
   return node;
@@ -514,8 +513,7 @@ std::vector<PartRange> Counter::group_ranges() const {
   if (group_lost_) return ranges;
   ranges.reserve(group_size_);
   for (std::size_t i = 0; i < group_size_; ++i)
-    ranges.push_back(
-        part_range(numbered(number_of(group_[i]))));
+    ranges.push_back(part_range(numbered(number_of(group_[i]))));
   return ranges;
 }
 

@@ -109,7 +109,9 @@ TEST(MangledSize, changed_names_are_not_longer_than_their_bound) {
       }
     }
     const auto bound = demangled_size_bound(name);
-    if (bound && *bound < 1U << 20) EXPECT_LE(demangled(name).size(), *bound) << name;
+    if (bound && *bound < 1U << 20) {
+      EXPECT_LE(demangled(name).size(), *bound) << name;
+    }
   }
 }
 

@@ -20,15 +20,6 @@ void on_signal(int number) {
   (void)::raise(number);
 }
 
-// A mapped file has lost bytes: nothing can be read from there, and there is no way back.
-void on_lost_input(int) {
-  constexpr std::string_view kSentence =
-      "waymark: an input file became shorter while it was read; let whoever writes it finish, and "
-      "start again.\n";
-  write_to_standard_error(kSentence);
-  ::_exit(kInput);
-}
-
 }  // namespace
 
 void watch_signals() {

@@ -162,7 +162,6 @@ class Follower {
   bool is_cached(const Block& block) const;
   void insert(std::size_t number);
   const Block& begin_anew(const Block& first);
-  void forget(std::size_t kept_slabs, std::size_t kept_table);
   void grow();
 
   const image::Image* image_;
