@@ -18,6 +18,10 @@ constexpr std::size_t kFirstTable = std::size_t{1} << 12;
 // Long walks leave a checkpoint at each multiple of this, so that hostile traces cannot cause the
 // same megabytes to be classified again from every address in them.
 constexpr std::uint64_t kCheckpointBytes = 8192;
+// A walk without a waypoint ends at the end of the region of this size after the one where it
+// began: no program has such a block, but an image may show gigabytes of zeros.  All walks that
+// begin in one region end at the same place, so that a result can hold for many of them.
+constexpr std::uint64_t kWalkRegion = std::uint64_t{4} << 20;
 constexpr std::size_t kWindows = 128;
 // The number of slabs that are kept for use after flush().
 constexpr std::size_t kKeptSlabs = 16;
@@ -202,10 +206,36 @@ const Block& Follower::link(const Block& from, bool taken, std::uint64_t address
   return next;
 }
 
+// Where a walk from `address` on ends at the latest.  The reference has no such end.
+std::uint64_t Follower::last_end(std::uint64_t address) const {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  const std::uint64_t region = address / kWalkRegion;
+  if (callbacks_ || options_.reference_deviations || region >= kNone / kWalkRegion - 1)
+    return kNone;
+  return (region + 2) * kWalkRegion;
+}
+
+// The same whether all instructions were read or another walk has been there: the count is an
+// estimate.
+void Follower::end_at_limit(Block& block, std::uint64_t end) {
+  block.ended = BlockEnd::kRangeLimit;
+  block.end = end;
+  block.it_out = 0;
+  block.count = static_cast<std::uint32_t>((end - block.start) / 4);
+}
+
 bool Follower::splice(Block& block, std::uint64_t address, const isa::Instruction& last) const {
   const auto at = checkpoints_.find({address, block.view, block.isa});
   if (at == checkpoints_.end()) return false;
   const Block& rest = at->second;
+  const std::uint64_t end = last_end(block.start);
+  const unsigned waypoint_size = rest.ended == BlockEnd::kWaypoint ? rest.last_size : 0;
+  if (rest.end - waypoint_size >= end) {
+    end_at_limit(block, end);
+    return true;
+  }
+  // That walk began in the region before, so it ended too early for this one.
+  if (rest.ended == BlockEnd::kRangeLimit) return false;
   const Block head = block;
   block = rest;
   block.start = head.start;
@@ -248,8 +278,10 @@ void Follower::walk(Block& block) {
   std::uint64_t boundary = (address | (kCheckpointBytes - 1)) + 1;
   std::uint8_t it = block.it_in;
   const std::uint32_t most = callbacks_ ? kMaxCallbackBlock : ~std::uint32_t{0};
+  const std::uint64_t end = last_end(address);
   bool open = true;
   bool spliced = false;
+  bool limited = false;
   while (open) {
     const Bytes bytes = read(address);
     if (bytes.size() < 4) {
@@ -293,10 +325,14 @@ void Follower::walk(Block& block) {
       } else if (block.count == most) {
         block.ended = BlockEnd::kRangeLimit;
         open = false;
+      } else if (address >= end) {
+        end_at_limit(block, end);
+        open = false;
+        limited = true;
       }
     }
   }
-  if (!spliced) {
+  if (!spliced && !limited) {
     block.end = address;
     block.it_out = it;
     if (block.count != 0) close(block, last);

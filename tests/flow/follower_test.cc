@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "support/random.h"
+
 namespace waymark::flow {
 namespace {
 
@@ -203,6 +205,37 @@ TEST_F(FollowerTest, long_walks_share_their_rest_where_an_instruction_stands_acr
   for (unsigned i = 0; i < 64; ++i)
     EXPECT_GT(follower.block(0x10002 + 4 * i, isa::Isa::kT32, 0).count, 60000U);
   EXPECT_LT(follower.statistics().instructions, 65536U + 64 * 2048);
+}
+
+// An image may show gigabytes of zeros.
+TEST_F(FollowerTest, a_walk_without_a_waypoint_ends_at_the_end_of_the_next_region) {
+  constexpr std::uint64_t kRegion = std::uint64_t{4} << 20;
+  std::vector<std::uint8_t> bytes(5 * kRegion, 0);
+  const auto last = code({kRet});
+  std::ranges::copy(last, bytes.begin() + 4 * kRegion + 0x100);
+  ASSERT_TRUE(image_.add_buffer(0, bytes));
+  Follower follower(image_, kOptions, 1);
+  support::Random random(1);
+  for (unsigned i = 0; i < 2000; ++i) {
+    std::uint64_t address = random.below(4 * kRegion);
+    if (i % 4 == 0) address |= kRegion - 0x2000;  // There, no checkpoint is left in the region.
+    const bool thumb = i % 2 == 0;
+    address &= thumb ? ~std::uint64_t{1} : ~std::uint64_t{3};
+    const isa::Isa isa = thumb ? isa::Isa::kT32 : isa::Isa::kA64;
+    const Block& block = follower.block(address, isa, 0);
+    const std::uint64_t end = (address / kRegion + 2) * kRegion;
+    const bool limited = address < 3 * kRegion;
+    EXPECT_EQ(block.ended, limited ? BlockEnd::kRangeLimit : BlockEnd::kWaypoint);
+    EXPECT_EQ(block.end, limited ? end : 4 * kRegion + 0x104);
+    if (i % 200 != 0) continue;
+    // What other walks left has no influence.
+    Follower other(image_, kOptions, 1);
+    const Block& alone = other.block(address, isa, 0);
+    EXPECT_EQ(alone.ended, block.ended);
+    EXPECT_EQ(alone.end, block.end);
+    EXPECT_EQ(alone.count, block.count);
+  }
+  EXPECT_LT(follower.statistics().instructions, 2000U * 4096 + 40 * kRegion / 2);
 }
 
 TEST_F(FollowerTest, a_copy_has_an_empty_cache_and_the_same_view) {

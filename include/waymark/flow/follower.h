@@ -152,6 +152,8 @@ class Follower {
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
   };
+  [[nodiscard]] std::uint64_t last_end(std::uint64_t address) const;
+  static void end_at_limit(Block& block, std::uint64_t end);
   bool splice(Block& block, std::uint64_t address, const isa::Instruction& last) const;
   const Block& link(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
                     std::uint8_t it_remaining);

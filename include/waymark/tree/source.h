@@ -117,11 +117,9 @@ struct SourceStatistics {
 
 /// Options that the sources of all protocols take.
 struct SourceOptions {
-  bool decode = true;       ///< False: packets only, next() never gives elements.
-  std::uint32_t flags = 0;  ///< DecodeFlag bits.
-  /// The most instructions without a waypoint; 0: no limit.  No program has so many, but an image
-  /// may show gigabytes of zeros.
-  std::uint32_t range_limit = 1U << 20;
+  bool decode = true;             ///< False: packets only, next() never gives elements.
+  std::uint32_t flags = 0;        ///< DecodeFlag bits.
+  std::uint32_t range_limit = 0;  ///< The most instructions of one walked range; 0: no limit.
   bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
   /// With reference_quirks: the quirks that stay off, by their row in the protocol's table
   /// (quirks.h).  ETMv3 has two tables: the decoder's rows follow the parser's.
