@@ -69,7 +69,7 @@ struct Plan {
   std::vector<std::string> collateral_files;
 };
 
-/// Loads one file; false: said why not.
+/// Loads one file.  False: the error was printed.
 bool load(Plan& plan, const std::string& path) {
   plan.collateral_files.push_back(path);
   const std::size_t before = plan.collateral.warnings().size();
@@ -81,7 +81,7 @@ bool load(Plan& plan, const std::string& path) {
   return added.has_value();
 }
 
-/// EXIT_SUCCESS, or the exit code of what is wrong, which is said.
+/// EXIT_SUCCESS, or the exit code of an error that was printed.
 int read_command_line(const std::vector<std::string>& arguments, Plan& plan) {
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string& argument = arguments[at];
@@ -114,7 +114,7 @@ int read_command_line(const std::vector<std::string>& arguments, Plan& plan) {
   return EXIT_SUCCESS;
 }
 
-/// The printer's text, in large writes.
+/// Collects the printer's text and writes it in large blocks.
 class Output {
  public:
   explicit Output(std::FILE* file) : file_(file), is_terminal_(::isatty(::fileno(file)) == 1) {}
@@ -122,7 +122,7 @@ class Output {
   void settle() {
     if (text_.size() >= kChunk) flush();
   }
-  /// False: it could not be written; nothing is written any more.
+  /// False: writing failed; nothing more is written.
   bool flush() {
     std::string_view rest = text_.view();
     TextBuffer shown;
@@ -134,7 +134,7 @@ class Output {
     text_.clear();
     return error_ == 0;
   }
-  /// The errno of the write that failed; 0: none did.
+  /// The errno of the write that failed; 0: none failed.
   [[nodiscard]] int error() const { return error_; }
 
  private:
@@ -144,7 +144,7 @@ class Output {
   int error_ = 0;
 };
 
-/// A line whose end is not read yet; nothing of it is kept once it cannot be a message.
+/// A line whose end has not been read yet.  Once it cannot be a message, none of it is kept.
 class BegunLine {
  public:
   [[nodiscard]] bool empty() const { return text_.empty() && !is_dropped_; }
@@ -225,7 +225,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (output.flush()) return EXIT_SUCCESS;
   if (output.error() == EPIPE) return kExitReaderLeft;
-  // The reference does not look; the user should hear of a full disk.
+  // The reference does not check this, but the user should hear about a full disk.
   say("unable to write the output : " + std::generic_category().message(output.error()) + "\n");
   return EXIT_FAILURE;
 }

@@ -18,22 +18,22 @@ struct PrinterOptions {
   bool hide_volatile = false;  ///< SYST_UNITTESTING: neither times nor checksums.
 };
 
-/// The one line before all others.
+/// The line before all others.
 void write_csv_header(TextBuffer& out);
 
-/// A longer line is passed over.  The reference knows no bound but its memory.
+/// Longer lines are ignored.  The reference is limited only by its memory.
 inline constexpr std::size_t kMaxLine = std::size_t{16} << 20;
 
-/// A line that begins so may be a message, and must be kept until it ends.  `known`: characters of
-/// it for which this has been true before.
+/// Whether a line that begins like this may be a message, and must be kept until it ends.  `known`:
+/// the number of its characters for which this returned true before.
 bool may_be_message(std::string_view begun, std::size_t known);
 
-/// Text lines in, lines of the output out.  One owner; not thread safe.
+/// Takes lines of text, gives lines of the output.  One owner; not thread safe.
 class Printer {
  public:
   Printer(const waymark::syst::Collateral& collateral, const PrinterOptions& options);
 
-  /// One line of the input without its newline; anything but a message is passed over.
+  /// Takes one line of the input without its newline; ignores lines without a message.
   void line(std::string_view text, TextBuffer& out);
 
  private:
@@ -47,9 +47,9 @@ class Printer {
   TextBuffer scratch_;
 };
 
-/// The reference's sentence for collateral that it does not load.
+/// The reference's sentence for collateral that it cannot load.
 std::string reference_sentence(const waymark::syst::CollateralProblem& problem);
-/// What it says on standard error of an ID that is there twice.
+/// The reference's sentence on standard error for an ID that occurs twice.
 std::string reference_sentence(const waymark::syst::CollateralWarning& warning);
 
 }  // namespace waymark::compat::syst

@@ -8,7 +8,7 @@ namespace waymark::syst {
 
 namespace {
 
-/// Of a first message that has more bytes than these, if it can be one; else 0.
+/// The size of a first message that is longer than `bytes`, if there can be one; else 0.
 std::size_t size_of_first(Bytes bytes) {
   if (bytes.size() < 4) return 0;
   const Extent extent = message_extent(bytes);
@@ -21,7 +21,7 @@ std::size_t size_of_first(Bytes bytes) {
 
 }  // namespace
 
-// It depends on the first bytes only, however they come.
+// The decision depends on the first bytes only, not on their chunks.
 void ByteReader::decide(bool is_all) {
   if (decide_at_ == kDecideAt && first_.size() >= kDecideAt) {
     decide_at_ += size_of_first(Bytes(first_).first(kDecideAt));
@@ -31,7 +31,7 @@ void ByteReader::decide(bool is_all) {
   if (from < window.size() && has_line_tag(window.subspan(from))) {
     form_ = ByteForm::kLines;
   } else if (window.size() == decide_at_ || is_all) {
-    // The last message of the window may be cut, which makes one doubtful.
+    // The last message of the window may be cut, which gives one doubtful frame.
     PlainFacts facts = plain_facts(window);
     if (facts.doubtful != 0 && first_.size() >= decide_at_ && facts.messages > 1) --facts.doubtful;
     form_ = facts.plausible() || (short_ones_ && facts.only_short()) ? ByteForm::kPlain
@@ -53,7 +53,7 @@ void ByteReader::feed(Bytes block) {
 bool ByteReader::next(Frame& frame) {
   if (!form_) return false;
   if (form_ == ByteForm::kLines ? lines_.next(frame) : splitter_.next(frame)) return true;
-  // Both readers have taken what they need of the first bytes.
+  // Both readers have copied what they need of the first bytes.
   first_.clear();
   return false;
 }

@@ -26,7 +26,8 @@ class ElfFile {
   Result<Bytes> section(std::string_view wanted) {
     constexpr std::uint8_t kMagic[] = {0x7F, 'E', 'L', 'F'};
     if (bytes_.size() < 16 || !std::equal(std::begin(kMagic), std::end(kMagic), bytes_.begin())) {
-      return fail(ErrorCode::kBadData, "This is no ELF file; give the program or its objects.");
+      return fail(ErrorCode::kBadData,
+                  "This is not an ELF file; give the program or its object files.");
     }
     is_64bit_ = bytes_[4] == 2;
     big_endian_ = bytes_[5] == 2;
@@ -39,9 +40,9 @@ class ElfFile {
     if (*entry_size < (is_64bit_ ? 64U : 40U)) {
       return damaged("the entries of its section table are too small");
     }
-    // In bounds: no more sections fit into the file than it has bytes.
+    // In bounds, as the size of the file limits the number of sections.
     const auto header = [&](std::uint64_t index) { return *table + index * *entry_size; };
-    // Numbers that have no room in the header stand in the first section.
+    // The first section has the numbers that are too large for the header.
     constexpr std::uint64_t kNamesElsewhere = 0xFFFF;
     if (*count == 0) count = number(header(0) + (is_64bit_ ? 0x20 : 0x14), word());
     if (*names_index == kNamesElsewhere) {
@@ -76,7 +77,8 @@ class ElfFile {
                             wanted));
   }
 
-  /// `wanted` with its NUL, compared in place: names may overlap, and be as long as the file.
+  /// Whether `wanted` with its NUL is at `at`.  Compared in place: names may overlap, and be as
+  /// long as the file.
   static bool is_text_at(Bytes names, std::uint64_t at, std::string_view wanted) {
     if (at > names.size() || names.size() - at <= wanted.size()) return false;
     const Bytes name = names.subspan(at, wanted.size() + 1);
@@ -117,7 +119,7 @@ std::optional<std::string> take_text(Bytes& rest) {
   return text;
 }
 
-/// False: a character that XML cannot hold.
+/// False: the text has a character that XML cannot hold.
 bool fits_xml(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -127,7 +129,7 @@ bool fits_xml(std::string_view text) {
 
 void put_cdata(std::string& out, std::string_view text) {
   out += "<![CDATA[";
-  // Its end within the text is cut in two.
+  // A ]]> within the text is split between two sections.
   for (std::size_t at = text.find("]]>"); at != std::string_view::npos; at = text.find("]]>")) {
     out += text.substr(0, at + 2);
     out += "]]><![CDATA[";
@@ -183,7 +185,7 @@ Result<CatalogSites> read_catalog_sites(Bytes elf) {
     if (!guid) {
       return fail(
           ErrorCode::kBadData,
-          fmt::format("WAYMARK_SYST_CLIENT of '{}': '{}' is no GUID in braces.", *name, *text));
+          fmt::format("WAYMARK_SYST_CLIENT of '{}': '{}' is not a GUID in braces.", *name, *text));
     }
     if (result.guid && (result.client != *name || result.guid != guid)) {
       return fail(ErrorCode::kConflict,
@@ -204,7 +206,7 @@ Result<std::string> write_collateral(const CatalogSites& sites) {
   }
   struct Found {
     const CatalogSite* site;
-    bool is_elsewhere;  ///< On the same line of another file, too.
+    bool is_elsewhere;  ///< Another file has it on the same line.
   };
   std::map<std::uint32_t, Found> by_id;
   std::map<std::string, std::size_t> files;
@@ -246,7 +248,7 @@ Result<std::string> write_collateral(const CatalogSites& sites) {
     out += "    </syst:SourceFiles>\n    <syst:Catalog32>\n";
     for (const auto& [id, found] : by_id) {
       out += fmt::format("      <syst:Format ID=\"0x{:08x}\"", id);
-      // Nobody can tell from which of them a message comes.
+      // With two places, a message does not tell from which one it comes.
       if (!found.is_elsewhere) {
         out += fmt::format(" File=\"0x{:x}\" Line=\"0x{:x}\"", files.at(found.site->file),
                            found.site->line);

@@ -16,20 +16,20 @@ std::uint64_t key_of(const Element& element) {
 }  // namespace
 
 void ChannelAssembler::append_to(Chain& chain, Open& open, Link Open::* link) {
-  open.*link = {.before = chain.last, .behind = nullptr};
-  (chain.last != nullptr ? (chain.last->*link).behind : chain.first) = &open;
+  open.*link = {.before = chain.last, .after = nullptr};
+  (chain.last != nullptr ? (chain.last->*link).after : chain.first) = &open;
   chain.last = &open;
 }
 
 void ChannelAssembler::take_from(Chain& chain, Open& open, Link Open::* link) {
   const Link& own = open.*link;
-  (own.before != nullptr ? (own.before->*link).behind : chain.first) = own.behind;
-  (own.behind != nullptr ? (own.behind->*link).before : chain.last) = own.before;
+  (own.before != nullptr ? (own.before->*link).after : chain.first) = own.after;
+  (own.after != nullptr ? (own.after->*link).before : chain.last) = own.before;
 }
 
 ChannelAssembler::Open& ChannelAssembler::channel(std::uint64_t key) {
   if (last_ != nullptr && key == last_key_) return *last_;
-  // At least half of them go, and no open message with them.
+  // This removes at least half of them, and none with an open message.
   if (channels_.size() >= 2 * kMaxOpen && !channels_.contains(key)) {
     std::erase_if(channels_, [](const auto& entry) { return !entry.second.is_open; });
     std::erase_if(masters_, [](const auto& entry) { return entry.second.first == nullptr; });
@@ -73,7 +73,8 @@ void ChannelAssembler::append(Open& open, const Element& element) {
                     bytes.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
-// Its channel may begin the next message before the caller has looked at this one.
+// The bytes move to kept_: the channel may begin its next message before the caller has looked at
+// this one.
 void ChannelAssembler::give(Open& open, FrameEnd end) {
   open.is_open = false;
   --open_;
@@ -96,7 +97,7 @@ void ChannelAssembler::give_all(Chain& chain, FrameEnd end) {
 
 void ChannelAssembler::add_data(const Element& element) {
   const bool marker = (element.extra & kSwMarker) != 0;
-  // NULL, perhaps with a timestamp, is nobody's.
+  // A NULL packet, with or without a timestamp, is not part of a message.
   if (element.extra_value == 0 && !marker) return;
   Open& open = channel(key_of(element));
   if (element.extra_value == 0) {
@@ -115,7 +116,7 @@ void ChannelAssembler::add_data(const Element& element) {
     ++statistics_.noise;
     return;
   }
-  // Messages are bytes; half of one is no part of any.
+  // Messages consist of whole bytes; a single nibble is not part of one.
   if (element.extra_value % 8 == 0) {
     append(open, element);
   } else {

@@ -28,7 +28,7 @@ void ClockMap::learn(const Message& message, const Frame& frame) {
                   .has_transport = frame.has_time && !frame.time_is_partial};
   Sync& own = place({frame.trace_id, frame.master, frame.channel});
   double ticks = own.ticks;
-  // Two syncs of one clock tell how the clocks run against each other.
+  // Two syncs of one clock give the ratio of the two clocks.
   if (own.has_transport && sync.has_transport && own.frequency == sync.frequency &&
       sync.source > own.source && sync.transport > own.transport) {
     ticks = static_cast<double>(sync.transport - own.transport) /
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> ClockMap::transport_time(const Message& message,
   const std::uint64_t distance =
       before ? sync->source - message.timestamp : message.timestamp - sync->source;
   const double ticks = std::floor(static_cast<double>(distance) * rate);
-  // A time before the transport's zero, or behind its end, is no time: the clock was set.
+  // A time before the transport's zero or past its end is not valid: the clock was set.
   constexpr double kFarthest = 9.2e18;
   if (ticks > kFarthest) return std::nullopt;
   const auto moved = static_cast<std::uint64_t>(ticks);

@@ -49,7 +49,7 @@ std::size_t EntryTable::position(std::uint64_t id) const {
 std::optional<std::string> EntryTable::add(Entry entry) {
   const std::size_t at = position(entry.id);
   if (at != kNone && entries_[at].text != entry.text) {
-    // It keeps the mask under which it is found.
+    // The new entry keeps the mask under which the old one is found.
     entry.id = entries_[at].id;
     entry.mask = entries_[at].mask;
     std::swap(entries_[at], entry);
@@ -72,7 +72,7 @@ const Entry* EntryTable::find(std::uint64_t id) const {
 }
 
 const Client* Collateral::find(const Guid& guid, std::optional<std::uint64_t> build) const {
-  // Clients are compared by their place in the order of loading.
+  // The client that was loaded first wins.
   const Client* of_build = nullptr;
   const Client* without_builds = nullptr;
   const Client* first = nullptr;
@@ -103,7 +103,7 @@ std::string CollateralProblem::sentence() const {
       return fmt::format("The collateral {} cannot be read: {}{}", file, reason,
                          reason.ends_with('.') ? "" : ".");
     case Kind::kXml:
-      return fmt::format("{}: this is no XML: {}.", where, reason);
+      return fmt::format("{}: this is not XML: {}.", where, reason);
     case Kind::kRefused:
       return fmt::format("{}: {}.", where, reason);
     case Kind::kValue:
@@ -113,7 +113,7 @@ std::string CollateralProblem::sentence() const {
   return fmt::format("{}: in client '{}', element {}: the attribute {}=\"{}\" is {}.", where,
                      client, element, attribute, value,
                      value.empty()    ? "missing or empty"
-                     : reason.empty() ? "no number"
+                     : reason.empty() ? "not a number"
                                       : reason);
 }
 
@@ -125,7 +125,7 @@ std::string CollateralWarning::sentence() const {
     name.put("0x");
     name.hex(id);
   }
-  return fmt::format("{}:{}: {} {} is there twice; '{}' replaces '{}'.", file, line, element,
+  return fmt::format("{}:{}: {} {} occurs twice; '{}' replaces '{}'.", file, line, element,
                      name.view(), text, old_text);
 }
 
@@ -151,7 +151,7 @@ const Client* ClientFinder::find(const Message& message, std::uint16_t master,
   if (message.is_short) return short_client_;
   if (collateral_.empty()) return nullptr;
   Guid guid = message.guid;
-  // Collateral made for the reference printer has another form.
+  // Collateral for the reference printer has another form of pseudo-GUID.
   Guid other;
   if (!message.has_guid()) {
     other = pseudo_guid_of_reference(message.origin);

@@ -31,7 +31,7 @@ std::string_view trim(std::string_view text) {
 std::optional<std::uint64_t> number(std::string_view text, std::uint64_t limit, bool as_stream) {
   const bool hexadecimal = text.starts_with("0x") || (text.starts_with("0X") && !as_stream);
   if (hexadecimal) text.remove_prefix(2);
-  // Blanks between the 0x and the digits are none that a stream would miss.
+  // Without the quirk, blanks between 0x and the digits are not allowed.
   if (!hexadecimal || as_stream) text = trim(text);
   bool negative = false;
   if (as_stream && (text.starts_with('-') || text.starts_with('+'))) {
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t limit, 
   return negative ? (0 - value) & limit : value;
 }
 
-/// What one more document may have.
+/// What the next document may still add.
 struct Limits {
   std::size_t clients = 0;
   std::size_t guids = 0;
@@ -62,7 +62,7 @@ class Reader {
 
   std::expected<std::vector<Client>, CollateralProblem> read() {
     pugi::xml_document document;
-    // The reference drops texts of nothing but blanks.
+    // The reference drops texts that consist of blanks.
     const unsigned flags =
         quirks_.first_text_node_only
             ? pugi::parse_default
@@ -86,7 +86,7 @@ class Reader {
     const pugi::xml_node collateral = child(document, "Collateral");
     if (!collateral && !quirks_.fixed_prefix) {
       CollateralProblem problem = at(Kind::kRefused, 0);
-      problem.reason = "there is no element Collateral, so this is no SyS-T collateral";
+      problem.reason = "there is no element Collateral, so this is not SyS-T collateral";
       return std::unexpected(std::move(problem));
     }
     for (const pugi::xml_node& node : collateral.children()) {
@@ -126,7 +126,7 @@ class Reader {
     return problem;
   }
 
-  // Lines are mostly asked for in the order of the file: counting goes on where it was.
+  // Callers mostly ask in the order of the file, so counting continues from the last line.
   [[nodiscard]] std::uint32_t line(std::ptrdiff_t offset) const {
     if (offset < 0) return 0;
     const auto end = std::min(static_cast<std::size_t>(offset), xml_.size());
@@ -150,7 +150,7 @@ class Reader {
   }
 
   bool value_problem(const pugi::xml_node& node, const char* attribute, const Client& client,
-                     Kind kind, std::string_view reason = "no number that fits") {
+                     Kind kind, std::string_view reason = "not a number that fits") {
     problem_ = at(kind, node.offset_debug());
     problem_.element = node.name();
     problem_.attribute = attribute;
@@ -164,11 +164,11 @@ class Reader {
   bool read_guid(const pugi::xml_node& node, Client& client) {
     GuidEntry entry;
     const auto id = parse_guid(node.attribute("ID").value(), quirks_.loose_guid_digits);
-    if (!id) return value_problem(node, "ID", client, Kind::kValue, "no GUID in braces");
+    if (!id) return value_problem(node, "ID", client, Kind::kValue, "not a GUID in braces");
     entry.id = *id;
     if (const pugi::xml_attribute mask = node.attribute("Mask")) {
       const auto value = parse_guid(mask.value(), quirks_.loose_guid_digits);
-      if (!value) return value_problem(node, "Mask", client, Kind::kValue, "no GUID in braces");
+      if (!value) return value_problem(node, "Mask", client, Kind::kValue, "not a GUID in braces");
       entry.mask = *value;
     }
     if (++guids_ > limits_.guids) {
@@ -214,7 +214,7 @@ class Reader {
     if (const pugi::xml_attribute mask = node.attribute("Mask")) {
       const auto value = number(mask.value(), limit, quirks_.stream_numbers);
       if (!value) return value_problem(node, "Mask", client, Kind::kValue);
-      // Bits that no ID has do not count.
+      // Bits that no ID has are ignored.
       entry.mask = (*value & used_bits) == (limit & used_bits) ? kMax64 : *value & used_bits;
     }
     if (has_place) {

@@ -16,7 +16,7 @@ namespace {
 
 using Table = std::array<std::uint32_t, 256>;
 
-/// [k][b]: what byte b changes when k further bytes follow it.
+/// [k][b]: the effect of byte b when k more bytes follow it.
 constexpr std::array<Table, 8> kTables = [] {
   constexpr std::uint32_t kReflected = 0x82F63B78;
   std::array<Table, 8> tables{};

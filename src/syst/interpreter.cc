@@ -5,7 +5,7 @@
 namespace waymark::syst {
 
 Record Interpreter::interpret(const Frame& frame) {
-  // In place: a record has some hundred bytes.
+  // Made in place, as a record has several hundred bytes.
   Record record{.frame = frame, .message = parse_message(frame.bytes, options_)};
   const Message& message = record.message;
   clocks_.learn(message, frame);

@@ -10,7 +10,7 @@ namespace waymark::syst {
 namespace {
 
 constexpr std::uint8_t kEscapeByte = 0x1B;
-/// Characters of an escape sequence.
+/// The maximum number of characters in an escape sequence.
 constexpr unsigned kMaxSequence = 32;
 
 }  // namespace
@@ -26,12 +26,12 @@ void LineReader::feed(Bytes block) {
   at_ = 0;
 }
 
-// One byte onwards; true: a message ended before it, and the byte is still to be read.
+// Advances by one byte.  True: a message ended before the byte, which must be read again.
 bool LineReader::step(std::uint8_t byte) {
   switch (state_) {
     case State::kText:
     case State::kTag:
-      // The only beginning of the tag that is also the end of a longer one: S and SYS.
+      // Only S is both a beginning of the tag and the end of a longer one, SYS.
       if (matched_ == 3 && byte != static_cast<std::uint8_t>(kLineTag[3])) {
         matched_ = 1;
         tag_index_ += 2;
@@ -45,10 +45,10 @@ bool LineReader::step(std::uint8_t byte) {
         high_digit_ = -1;
         too_long_ = false;
       } else {
-        const bool anew = byte == static_cast<std::uint8_t>(kLineTag[0]);
-        matched_ = anew ? 1 : 0;
-        state_ = anew ? State::kTag : State::kText;
-        if (anew) tag_index_ = index_ + at_;
+        const bool restarts = byte == static_cast<std::uint8_t>(kLineTag[0]);
+        matched_ = restarts ? 1 : 0;
+        state_ = restarts ? State::kTag : State::kText;
+        if (restarts) tag_index_ = index_ + at_;
       }
       return false;
     case State::kBlanks:
@@ -82,7 +82,7 @@ bool LineReader::step(std::uint8_t byte) {
       sequence_ = 0;
       return false;
     case State::kSequence:
-      // Parameters, then a final byte; anything else is none.
+      // Parameters, then a final byte; anything else is not an escape sequence.
       if (byte < 0x20 || byte > 0x7E || ++sequence_ > kMaxSequence) return true;
       if (byte >= 0x40) state_ = State::kDigits;
       return false;

@@ -97,7 +97,7 @@ class MessageSorter::SpillFile {
     return {};
   }
 
-  /// Reads `size` bytes at `at`, all of which were written.
+  /// Reads `size` bytes at `at`, which must all have been written.
   Result<void> read(std::uint64_t at, char* to, std::size_t size) const {
     while (size != 0) {
       const ssize_t got = ::pread(descriptor_, to, size, static_cast<off_t>(at));
@@ -151,7 +151,7 @@ namespace {
 
 std::string folder_or_default(std::string folder) {
   if (!folder.empty()) return folder;
-  // Whoever changes the environment at the same time must keep that apart from this call.
+  // A program that changes its environment in another thread must not do so during this call.
   const char* const variable = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
   return variable != nullptr && *variable != '\0' ? variable : "/tmp";
 }
@@ -201,7 +201,7 @@ Result<void> MessageSorter::finish(const std::function<bool(std::string_view)>& 
       if (!take({texts_.data() + entry.begin, entry.size})) break;
   } else {
     done = spill();
-    // The buffers of the merge take the place of these.
+    // Their memory is freed for the buffers of the merge.
     texts_ = {};
     entries_ = {};
     if (done) done = merge(take);
@@ -214,10 +214,10 @@ Result<void> MessageSorter::finish(const std::function<bool(std::string_view)>& 
 
 namespace {
 
-/// The bytes of one run that are in memory.
+/// The part of a run that is in memory.
 struct Window {
-  std::uint64_t next = 0;  ///< In the file: the first byte that was not read.
-  std::uint64_t end = 0;   ///< Of the run.
+  std::uint64_t next = 0;  ///< The position in the file of the first byte that was not read.
+  std::uint64_t end = 0;   ///< The end of the run in the file.
   std::vector<char> bytes;
   std::size_t at = 0;
 
@@ -233,7 +233,7 @@ Result<void> MessageSorter::merge(const std::function<bool(std::string_view)>& t
   const std::size_t chunk = std::clamp(memory_ / runs.size(), kLeast, kMost);
   std::vector<Window> windows(runs.size());
 
-  // Reads on until the window holds `size` bytes; false: the run ends before any.
+  // Reads until the window holds `size` bytes.  False: the run has ended, and the window is empty.
   const auto fill = [&](Window& window, std::size_t size) -> Result<bool> {
     if (window.left() >= size) return true;
     if (window.left() == 0 && window.next == window.end) return false;
@@ -249,7 +249,8 @@ Result<void> MessageSorter::merge(const std::function<bool(std::string_view)>& t
     return true;
   };
 
-  using Head = std::pair<std::uint64_t, std::size_t>;  // Time and run: earlier runs come first.
+  using Head = std::pair<std::uint64_t,
+                         std::size_t>;  // Time and run: with equal times, earlier runs come first.
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   const auto enter = [&](std::size_t run) -> Result<void> {
     const Result<bool> more = fill(windows[run], sizeof(SpillHeader));

@@ -10,7 +10,7 @@
 namespace waymark::syst {
 namespace {
 
-/// Of the location's format byte and what follows it.
+/// The size of the location's format byte and of what follows it.
 constexpr std::size_t location_size(unsigned format) {
   constexpr std::size_t kData[] = {4, 8, 4, 8};
   return 1 + kData[format & 3];
@@ -74,7 +74,7 @@ class Reader {
     return Defect::kNone;
   }
 
-  // What stands before the payload, in the order of the reference's checks.
+  // Reads the fields before the payload, in the order of the reference's checks.
   Defect read_fields() {
     at_ = 4;
     end_ = m_.raw.size();
@@ -158,7 +158,7 @@ class Reader {
     }
   }
 
-  // The text from `at` on, to its NUL or to the end of the payload.
+  // Takes the text from `at` to its NUL or to the end of the payload.
   Defect read_text(std::size_t at) {
     const Bytes rest = m_.payload.subspan(at);
     const void* nul = rest.empty() ? nullptr : std::memchr(rest.data(), 0, rest.size());
@@ -236,13 +236,13 @@ class Reader {
   const ParseOptions& options_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
-  std::size_t text_end_ = 0;  ///< In the payload, behind the NUL.
+  std::size_t text_end_ = 0;  ///< In the payload, after the NUL.
 };
 
 }  // namespace
 
-// In another unit, so that it is copied: compilers zero so many bytes with an instruction that
-// takes longer than the rest of a short message.
+// It is in another translation unit, so that it is copied: for so many zero bytes, compilers use an
+// instruction that takes longer than the rest of a short message.
 extern const Message kEmptyMessage;
 
 Message parse_message(Bytes bytes, const ParseOptions& options) {

@@ -34,8 +34,8 @@ void PortReader::add(const Element& element) {
   Port& port = ports_[key];
   const auto time = times_.find(element.trace_id);
   const bool has_time = time != times_.end();
-  // Where a message is long in coming, not every packet is remembered; and if none ever ends, what
-  // lies behind its beginning is not.
+  // Limits the memory for a long message: after kAll origins, only some packets are remembered, and
+  // after kMost origins, the oldest ones after the message's beginning are dropped.
   constexpr std::size_t kAll = 4096;
   constexpr std::size_t kMost = 8192;
   constexpr std::uint64_t kApart = 64;

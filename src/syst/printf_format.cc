@@ -17,7 +17,7 @@ namespace {
 
 enum class Family : std::uint8_t { kNone, kInteger, kFloat, kOther };
 
-/// Of each conversion.
+/// The family of each conversion.
 constexpr auto kFamilies = [] {
   std::array<Family, 256> families{};
   for (const char c : std::string_view("diuoxX"))
@@ -63,7 +63,7 @@ bool FormatScanner::next(Fragment& fragment) {
 
 namespace {
 
-// Digits from `at` on; moves it behind them.
+// Reads digits from `at`, and moves `at` after them.
 int read_number(std::string_view text, std::size_t& at) {
   std::int64_t value = 0;
   for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
@@ -160,15 +160,15 @@ namespace {
 
 enum class Outcome : std::uint8_t { kDone, kMissing, kCorrupt, kTooLarge, kInvalid };
 
-/// A conversion whose stars are resolved.
+/// A conversion whose stars have been replaced by values.
 struct Spec {
   std::uint32_t width = 0;
   std::optional<std::uint32_t> precision{};
   bool minus = false;
-  bool too_big = false;  ///< A number that the host's printf refuses.
+  bool too_big = false;  ///< A number is too big for the host's printf.
 };
 
-/// Arguments in the sender's sizes.
+/// The arguments, with the sender's sizes.
 class Arguments {
  public:
   explicit Arguments(const ArgumentBytes& from) : bytes_(from.bytes), from_(from) {}
@@ -186,7 +186,7 @@ class Arguments {
     return number;
   }
 
-  /// The text up to its NUL; kMissing, or kCorrupt where it does not end: then all that is left.
+  /// The text up to its NUL.  kMissing; or kCorrupt if it has no end, with all that is left.
   Outcome text(std::string_view& text) {
     if (bytes_.empty()) return Outcome::kMissing;
     const auto* begin = reinterpret_cast<const char*>(bytes_.data());
@@ -253,7 +253,7 @@ class Writer {
     return true;
   }
 
-  // `prefix`, then `zeros` times 0, then `text`, padded to the width.
+  // Writes `prefix`, then `zeros` times 0, then `text`, padded to the width.
   Outcome put(const Spec& spec, bool pad_with_zeros, std::string_view prefix, std::size_t zeros,
               std::string_view text) {
     if (spec.too_big) return Outcome::kInvalid;
@@ -293,13 +293,13 @@ class Writer {
     std::size_t size = 1;
     if (fragment.modifier == Modifier::kL || fragment.modifier == Modifier::kLl) {
       const auto wide = static_cast<std::uint32_t>(*value);
-      // The host's printf knows no more than ASCII, for it runs in the locale C.
+      // The host's printf only knows ASCII, as it runs in the locale C.
       if (wide >= 0x80 && quirks_.reference_wording) return Outcome::kInvalid;
       size = utf8(wide, text);
       if (size == 0) return Outcome::kInvalid;
     }
     if (text[0] != 0) return put(spec, false, "", 0, {text, size});
-    // Texts end at a NUL, and so does what follows it in its column.
+    // A NUL ends the text and also what would follow it in the column.
     Spec column = spec;
     column.width = spec.minus || spec.width == 0 ? 0 : spec.width - 1;
     return put(column, false, "", 0, "");
@@ -343,7 +343,7 @@ class Writer {
     return put_number(as_hex, spec, *value, sign);
   }
 
-  // Bytes that the sender's argument has.
+  // The number of bytes of the sender's argument.
   [[nodiscard]] std::size_t integer_size(Modifier modifier) const {
     switch (modifier) {
       case Modifier::kLl:
@@ -364,7 +364,7 @@ class Writer {
     const auto argument = arguments_.number(size);
     if (!argument) return Outcome::kMissing;
     std::uint64_t value = *argument;
-    // What the host's conversion looks at.
+    // The bits that the host's conversion uses.
     unsigned host_bits = 64;
     if (fragment.modifier == Modifier::kNone) host_bits = 32;
     if (fragment.modifier == Modifier::kH) host_bits = 16;
@@ -468,7 +468,7 @@ void put_plain(TextBuffer& out, std::string_view text, bool runs_collapse) {
     }
     out.put(text.substr(0, percent + 1));
     text.remove_prefix(percent + 1);
-    // The signs come in pairs.
+    // Each sign has been written once, and is in the format twice.
     if (runs_collapse) {
       text.remove_prefix(std::min(text.find_first_not_of('%'), text.size()));
     } else {
@@ -546,7 +546,7 @@ void write_all(TextBuffer& out, std::string_view format, Arguments& arguments,
     (void)write_fragments(out, format, arguments, quirks);
     return;
   }
-  // A text without end takes back all before it.
+  // A text without end discards everything before it.
   TextBuffer text;
   if (write_fragments(text, format, arguments, quirks) == Outcome::kCorrupt) {
     out.put(" - corrupt printf payload, missing argument string termination");
@@ -568,7 +568,7 @@ void write_printf(TextBuffer& out, std::string_view format, const ArgumentBytes&
 void write_value_format(TextBuffer& out, std::string_view format, std::uint64_t value,
                         bool is_64bit) {
   Arguments from(is_64bit ? value : value & 0xFFFFFFFF);
-  // The host's printf gets the value as it stands.
+  // The host's printf gets the value unchanged.
   write_all(out, format, from, Quirks{.narrow_is_zero_extended = true});
 }
 

@@ -9,16 +9,16 @@
 namespace waymark::syst {
 namespace {
 
-/// What one chain of messages must weigh to show where a stream goes on: a short message, of which
-/// every eighth word looks like one, is 1, and others are kStrong.
+/// The weight of a chain of messages that shows where a stream continues.  A short message weighs
+/// 1, as every eighth word looks like one; other messages weigh kStrong.
 constexpr unsigned kEnough = 8;
 constexpr unsigned kStrong = 2;
-/// Messages of a chain at most, with those that weigh nothing.
+/// The longest chain that is examined, including messages without weight.
 constexpr unsigned kLinks = 12;
-/// The first size of a search, which doubles.
+/// The first size of a search; each further one is twice as large.
 constexpr std::size_t kFirstSearch = 64;
 
-/// What a legal header can be.
+/// Whether a legal header can look like this.
 bool is_plausible_header(std::uint32_t header) {
   const auto type = static_cast<Type>(header & 0xF);
   const auto subtype = static_cast<std::uint8_t>(header >> 24 & 0x3F);
@@ -48,12 +48,12 @@ bool is_short_header(std::uint32_t header) {
          (type == Type::kBuild && (header >> 24 & 0x3F) < 2);
 }
 
-/// What the header and the length of a message say.
+/// What the header and the length of a message state.
 struct Outline {
   enum class Kind : std::uint8_t { kCut, kNone, kOpen, kKnown };
   Kind kind = Kind::kNone;
   bool is_short = false;
-  /// Of kKnown: its bytes.  Of kCut: bytes that are wanted.  Of kOpen: bytes that it has at least.
+  /// For kKnown, its bytes; for kCut, the bytes that are needed; for kOpen, its minimum of bytes.
   std::size_t size = 0;
 };
 
@@ -76,30 +76,31 @@ bool is_printable(std::string_view text) {
   });
 }
 
-/// What the bytes of a message say of it.
+/// How much the bytes of a message make sense.
 struct Look {
   enum class Kind : std::uint8_t {
     kBad,
-    kPadded,  ///< More than NULs behind a text: ignored, or the next messages, and the length
-              ///< wrong.
+    kPadded,  ///< More than NULs after a text: they are ignored, or they are the next messages and
+              ///< the length is wrong.
     kGood,
   };
   Kind kind = Kind::kBad;
-  unsigned weight = 0;    ///< In a chain.
-  std::size_t least = 0;  ///< What stands before the payload.
+  unsigned weight = 0;    ///< Its weight in a chain.
+  std::size_t least = 0;  ///< The bytes before the payload.
 };
 
 Look look_at(Bytes bytes) {
   const Message message = parse_message(bytes, {.mode = Mode::kStrict, .quirks = {}});
   const std::size_t least = message.has_length() ? bytes.size() - message.length : 0;
   if (message.defect == Defect::kTextUnterminated) {
-    // Some senders write no NUL.  No header is printable, so that a text that is holds no message.
+    // Some senders write no NUL.  Headers are not printable, so a printable text contains no
+    // message.
     const bool good = message.type == Type::kString && is_printable(message.text);
     return {good ? Look::Kind::kGood : Look::Kind::kBad, good ? kStrong : 0, least};
   }
   if (!message.ok()) return {Look::Kind::kBad, 0, least};
   if (message.is_short) {
-    // Filling looks like short messages and compact builds.
+    // Filler bytes look like short messages and compact builds.
     const bool is_filling =
         message.type == Type::kBuild ||
         std::ranges::all_of(bytes.first(4), [&](std::uint8_t byte) { return byte == bytes[0]; });
@@ -117,7 +118,7 @@ Look look_at(Bytes bytes) {
 enum class Verdict : std::uint8_t { kNo, kYes, kLater, kSpent };
 
 /// Whether messages follow where a doubtful one says that it ends.  `is_final`: nothing will follow
-/// `view`; otherwise, on kLater, `wanted` bytes of it are needed.
+/// `view`.  Otherwise, with kLater, `view` needs `wanted` bytes.
 Verdict follow(Bytes view, std::size_t at, bool is_final, SearchCredit& credit,
                std::size_t& wanted) {
   unsigned bad = 0;
@@ -131,7 +132,7 @@ Verdict follow(Bytes view, std::size_t at, bool is_final, SearchCredit& credit,
     if (next.kind != Outline::Kind::kKnown) return Verdict::kNo;
     if (!credit.spend(next.size)) return Verdict::kSpent;
     const Look look = look_at(view.subspan(at, next.size));
-    // One that is damaged, too, does not speak against it.
+    // A second damaged message is not evidence against the first one's length.
     if (look.kind == Look::Kind::kBad && ++bad == 2) return Verdict::kYes;
     if (look.kind == Look::Kind::kGood && look.weight == 0) return Verdict::kNo;
     weight += look.weight;
@@ -143,11 +144,12 @@ Verdict follow(Bytes view, std::size_t at, bool is_final, SearchCredit& credit,
 
 struct Proof {
   Verdict verdict = Verdict::kNo;
-  std::size_t words_end = 0;  ///< Of the short messages of four bytes that it begins with.
-  std::size_t end = 0;        ///< Where it is complete; behind the view if what is there must do.
+  std::size_t words_end = 0;  ///< The end of the short messages of four bytes with which it begins.
+  std::size_t end =
+      0;  ///< Where the chain is complete; past the view if the available bytes decide.
 };
 
-/// No header that cannot be stands in the way of a chain from `at` on.  Cheap, for it reads no
+/// Whether a chain may begin at `at`: no impossible header is in its way.  Cheap, as it reads no
 /// message.
 bool is_possible(Bytes view, std::size_t at) {
   for (unsigned i = 0; i < kEnough / kStrong; ++i) {
@@ -159,20 +161,21 @@ bool is_possible(Bytes view, std::size_t at) {
   return true;
 }
 
-/// Whether messages that make sense follow each other from `at` on.
+/// Whether a chain of messages that make sense begins at `at`.
 Proof prove(Bytes view, std::size_t at, bool is_final, SearchCredit& credit) {
   unsigned weight = 0;
   bool is_strong = false;
   bool has_only_words = true;
   Proof no;
-  // Words of a text look like short messages; they need another one, or the end.
+  // Words of a text look like short messages; they need a message of another kind after them, or
+  // the end.
   for (unsigned i = 0; i < kLinks;) {
     const Outline next = outline(view.subspan(at));
     switch (next.kind) {
       case Outline::Kind::kNone:
         return no;
       case Outline::Kind::kCut:
-        // Nothing more can be told; what came before it must do.
+        // The view ends here, so that what came before must decide.
         if (!is_final || !(is_strong || weight >= kEnough)) return no;
         return {Verdict::kYes, 0, view.size() + (at == view.size() ? 0 : 1)};
       case Outline::Kind::kOpen:
@@ -195,7 +198,7 @@ Proof prove(Bytes view, std::size_t at, bool is_final, SearchCredit& credit) {
   return no;
 }
 
-/// Of a message whose type or subtype is not known, if its length can be right; else 0.
+/// The size of a message of unknown type or subtype, if its length is possible; else 0.
 std::size_t size_of_unknown(Bytes view) {
   if (view.size() < 4) return 0;
   const auto header = load_le<std::uint32_t>(view.data());
@@ -212,8 +215,8 @@ void StreamSplitter::feed(Bytes block) {
     carried_ = false;
     return;
   }
-  // next() has left the rest at the end of carry_.  Moved only where that costs no more than what
-  // was split since.
+  // next() has left the rest at the end of carry_.  It is moved to the front only if that costs no
+  // more than the bytes that were split since.
   const std::size_t used = carry_.size() - rest_.size();
   const std::size_t moved = used >= rest_.size() ? used : 0;
   carry_.erase(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(moved));
@@ -243,12 +246,12 @@ StreamSplitter::Place StreamSplitter::look_for_next(Bytes view, bool is_final) {
     const Bytes part = view.first(std::min(view.size(), best - 1));
     if (!credit_.spend(kEnough) || part.size() < at + 4) return {.is_spent = true};
     if (at < words_end[at % 4] || !is_possible(part, at)) continue;
-    // If the header can be believed, its fields reach to `least`: what looks like a short message
-    // there is likely to be part of them.
+    // If the header is right, its fields end at `least`, and what looks like a short message before
+    // that is probably part of them.
     if (at < doubt_->least && is_short_header(load_le<std::uint32_t>(view.data() + at))) continue;
     const Proof proof = prove(part, at, is_final && part.size() == view.size(), credit_);
     if (proof.verdict == Verdict::kSpent) return {.is_spent = true};
-    // What is not proven from the first of some words on is not from the second one on, either.
+    // If the first of several words does not begin a chain, the second one does not either.
     if (proof.verdict == Verdict::kNo) words_end[at % 4] = proof.words_end;
     if (proof.verdict != Verdict::kYes || proof.end >= best) continue;
     place.at = at;
@@ -271,12 +274,12 @@ std::optional<std::size_t> StreamSplitter::search(bool all_is_there) {
     const Place place = look_for_next(view, is_final);
     const std::size_t claimed = doubt_->claimed;
     if (place.at != 0) {
-      // What is behind a damaged message belongs to it only if it is no message.
+      // What follows a damaged message belongs to it, unless it can be a message.
       return claimed != 0 && place.at > claimed && doubt_->leads_on ? claimed : place.at;
     }
     if (place.is_spent || is_final) {
       if (claimed != 0) return claimed;
-      // A chain that begins in the second half may end beyond the window.
+      // A chain that begins in the second half may end past the window.
       return is_all || place.is_spent ? view.size() : kMaxMessage;
     }
     doubt_->searched = size;
@@ -307,7 +310,7 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
         doubt.from = std::min(first.size, view.size());
         break;
       case Outline::Kind::kKnown: {
-        // Who has used up all work is believed, so that the stream goes on.
+        // If the budget is spent, the length is believed, so that the stream continues.
         if (!credit_.spend(first.size)) {
           take(frame, first.size, FrameEnd::kWhole);
           return true;
@@ -325,8 +328,8 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
     doubt_ = doubt;
   }
   if (doubt_->claimed != 0 && !doubt_->is_followed) {
-    // Most damage leaves the length alone.  Work that is to be done again does not count, so that
-    // chunks make no difference.
+    // Most damage does not affect the length.  An attempt that must be repeated costs nothing, so
+    // that chunks make no difference.
     const std::size_t claimed = doubt_->claimed;
     SearchCredit credit = credit_;
     const Verdict verdict = follow(view, claimed, is_final, credit, wanted_);
@@ -370,17 +373,18 @@ PlainFacts plain_facts(Bytes content, std::size_t window) {
   Frame frame;
   const auto count = [&] {
     const Message message = parse_message(frame.bytes, {.mode = Mode::kStrict, .quirks = {}});
-    // Zeros look like compact builds, and speak neither for messages nor against them.
+    // Zeros look like compact builds, and are evidence neither for messages nor against them.
     if (message.is_short && message.type == Type::kBuild && message.header == 0) return;
     const bool is_text = message.type == Type::kString && is_printable(message.text);
     const bool is_whole = frame.end == FrameEnd::kWhole;
     const bool no_nul = message.defect == Defect::kTextUnterminated && is_text;
     const bool good = is_whole && (message.ok() || no_nul);
-    // A text that ends where the input does is no chance, either.
+    // A text that ends exactly at the end of the input is not chance either.
     const bool ends_well = frame.end == FrameEnd::kGuessed && message.ok() && is_text;
     facts.messages += good ? 1 : 0;
     facts.strong += (good && !message.is_short) || ends_well ? 1 : 0;
-    // A capture ends where it does; after a few messages that is no reason for doubt.
+    // The end of a capture cuts its last message; after some messages that is not a reason for
+    // doubt.
     const bool is_cut = frame.end == FrameEnd::kEndOfInput && facts.strong >= 2;
     facts.doubtful += good || ends_well || is_cut ? 0 : 1;
     facts.values += good && message.is_short && message.value != 0 ? 1 : 0;

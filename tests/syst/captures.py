@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs `waymark syst` on the captures of ../shared/data/syst: every message must come out of every
 carrier (STM snapshots, STP of both nibble orders, plain bytes, console text), with what the vectors
-say of it.
+say about it.
 
     captures.py --waymark PROGRAM [--data FOLDER]
 
-Ends with the count.  Without the folder it says so and exits with 77.
+Prints the count at the end.  Without the folder it says so and exits with 77.
 """
 import argparse
 import itertools
@@ -59,7 +59,7 @@ class Runner:
             name = f"{entry['name']}, {entry['packing']}-bit"
             wanted = [m["hex"] for m in entry["messages"]]
             if entry["stp_matches_bin"]:
-                # After a short message the simulator does not flush: half a byte may be lost.
+                # The simulator does not flush after a short message: half a byte may be missing.
                 rows = self.rows(entry["stp"])
                 expected = [(m["hex"], m["stp"]["master"], m["stp"]["channel"],
                              m["stp"]["timestamp"]) for m in entry["messages"]]
@@ -98,8 +98,8 @@ class Runner:
             rows = self.rows(f"zephyr/{name}.log", "-c", "zephyr/collateral.xml")
             payload = (self.data / f"zephyr/{name}.payload").read_bytes().decode("latin-1").split("\n")[:-1]
             texts = [line for row in rows for line in row["text"].split("\n")]
-            # The reference skips one message, which stands behind other text in its line: the banner,
-            # with a newline in it.
+            # The reference skips one message, which comes after other text in its line: the banner,
+            # which contains a newline.
             banner = texts[:2]
             self.check("Zephyr captures", name, payload, texts[2:])
             self.check("Zephyr captures", f"{name}: banner", True,

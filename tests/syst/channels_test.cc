@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Elements by hand, and the frames that come of them.
+/// Takes elements made by hand, and collects the resulting frames.
 class Stm {
  public:
   std::vector<std::string> frames;
@@ -153,7 +153,7 @@ TEST(SystChannels, the_oldest_message_makes_room) {
   for (std::uint32_t i = 0; i <= ChannelAssembler::kMaxOpen; ++i) {
     stm.at(static_cast<std::uint16_t>(i >> 8), static_cast<std::uint16_t>(i & 0xFF))
         .data("42504101", kSwTimestamp, i);
-    // Others come and go.
+    // Other messages begin and end.
     stm.at(200, static_cast<std::uint16_t>(i)).data("71563412", kSwTimestamp | kSwMarker, i);
   }
   std::vector<std::string> lost;
@@ -207,7 +207,7 @@ TEST(SystChannels, errors_that_cut_nothing_cost_nothing) {
   for (std::uint32_t i = 0; i < ChannelAssembler::kMaxOpen; ++i)
     stm.at(static_cast<std::uint16_t>(i >> 8), static_cast<std::uint16_t>(i & 0xFF))
         .data("42504101", kSwTimestamp, i);
-  // One by one, these would look at some ten thousand million channels.
+  // A search one by one would look at ten thousand million channels.
   stm.at(200, 1);
   for (int i = 0; i < 3'000'000; ++i) stm.put(0, 8, kSwMasterError, 0);
   EXPECT_THAT(stm.frames, IsEmpty());

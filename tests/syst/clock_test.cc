@@ -21,7 +21,7 @@ Frame frame_at(const std::vector<std::uint8_t>& bytes, std::uint64_t time,
   return frame;
 }
 
-/// SYNC of clock 1000 at 1 MHz; a text with the timestamp 1500.
+/// SYNC of clock 1000 at 1 MHz, and a text with the timestamp 1500.
 const auto kSync = hex("08301201 E803000000000000 40420F0000000000");
 const auto kText = hex("42584101 DC05000000000000 6100");
 

@@ -60,7 +60,8 @@ TEST(SystCollateral, the_first_match_in_the_file_counts) {
       <syst:Format ID="0x200" Mask="0xF00">late</syst:Format>)")));
   const EntryTable& table = collateral.clients().front().catalog32;
   EXPECT_EQ(table.find(0x123)->text, "wide");
-  EXPECT_EQ(table.find(0x200)->text, "late");  // It replaces the one that its ID matches.
+  EXPECT_EQ(table.find(0x200)->text,
+            "late");  // The new entry replaces the one that its ID matches.
   EXPECT_EQ(collateral.warnings().size(), 1U);
   EXPECT_THAT(collateral.warnings().front().sentence(), HasSubstr("'late' replaces 'exact'"));
 }
@@ -77,12 +78,12 @@ TEST(SystCollateral, any_prefix_will_do_unless_as_the_reference) {
 }
 
 TEST(SystCollateral, problems_name_file_line_and_element) {
-  EXPECT_EQ(problem_of("<a>\n</b>"), "file.xml:2: this is no XML: Start-end tags mismatch.");
+  EXPECT_EQ(problem_of("<a>\n</b>"), "file.xml:2: this is not XML: Start-end tags mismatch.");
   EXPECT_THAT(problem_of(catalog("\n\n<syst:Format ID=\"12x\">v</syst:Format>")),
               HasSubstr("file.xml:3: in client 'demo', element syst:Format: the attribute "
-                        "ID=\"12x\" is no number that fits"));
+                        "ID=\"12x\" is not a number that fits"));
   EXPECT_THAT(problem_of(catalog("<syst:Format>v</syst:Format>")), HasSubstr("missing or empty"));
-  EXPECT_THAT(problem_of(document(client("", "c", "{1}"))), HasSubstr("no GUID in braces"));
+  EXPECT_THAT(problem_of(document(client("", "c", "{1}"))), HasSubstr("not a GUID in braces"));
   EXPECT_THAT(problem_of("<html/>"), HasSubstr("no element Collateral"));
 }
 
@@ -108,7 +109,7 @@ TEST(SystCollateral, a_newline_may_stand_before_the_declaration) {
 TEST(SystCollateral, deep_nesting_does_no_harm) {
   std::string xml;
   for (int i = 0; i < 100000; ++i) xml += "<a>";
-  EXPECT_THAT(problem_of(xml), HasSubstr("this is no XML"));
+  EXPECT_THAT(problem_of(xml), HasSubstr("this is not XML"));
 }
 
 TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {
@@ -117,7 +118,7 @@ TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {
     masks += "<syst:Format ID=\"" + std::to_string(0x10000 + i) + "\" Mask=\"" +
              std::to_string(0x10000 + i) + "\">" + std::to_string(i) + "</syst:Format>";
   }
-  // All but the first ID match an earlier one, which they replace.
+  // All IDs except the first match an earlier entry, which they replace.
   EXPECT_EQ(problem_of(catalog(masks)), "");
   masks.clear();
   for (unsigned i = 0; i <= Collateral::kMaxMasks; ++i) {
@@ -156,7 +157,7 @@ TEST(SystCollateral, clients_are_found_at_once_among_many) {
     clients += client("", std::to_string(i), guid_of(i));
   Collateral collateral;
   ASSERT_TRUE(collateral.add_text("a.xml", document(clients)));
-  // One by one, these would be some ten thousand million comparisons.
+  // One by one, these would be ten thousand million comparisons.
   for (unsigned i = 0; i < 3'000'000; ++i) {
     const Guid guid = *parse_guid(guid_of(i % (2 * Collateral::kMaxClients)));
     const Client* const found = collateral.find(guid);

@@ -74,7 +74,7 @@ TEST(SystMessageSorter, a_folder_that_cannot_be_written_is_named) {
   EXPECT_NE(done.error().detail.find("TMPDIR"), std::string::npos);
 }
 
-/// A message of the transport, at `index`; without `time`: it has none.
+/// A record of the transport at `index`, with or without a time.
 Record of_transport(TraceIndex index, std::optional<std::uint64_t> time, TraceId id = 0x10) {
   Record record;
   record.frame.index = index;

@@ -16,7 +16,8 @@ constexpr TraceId kId = 0x10;
 /// SYNC of clock 1000 at 1 MHz.
 constexpr const char* kSync = "08300001 E803000000000000 40420F0000000000";
 
-/// Packets by hand, and what a reader is shown: "time text" of messages, "time packet" of others.
+/// Takes packets made by hand, and collects what a reader sees: "time text" for messages, "time
+/// packet" for others.
 class Stage {
  public:
   explicit Stage(std::uint64_t frequency = 0, bool as_json = false)

@@ -35,7 +35,7 @@ using instrument::Origin;
 using instrument::Packing;
 using instrument::Place;
 
-/// What a message must say.
+/// The expected values of a message.
 struct Expected {
   Type type = Type::kRaw;
   std::uint8_t subtype = 0;
@@ -43,7 +43,7 @@ struct Expected {
   Level level = Level::kNone;
   std::uint64_t value = 0;
   std::uint64_t extra = 0;
-  std::string text;  ///< Of write_payload(), for texts and formats.
+  std::string text;  ///< What write_payload() gives for texts and formats.
   std::string data;
 };
 
@@ -241,7 +241,7 @@ TEST(SystRoundTrip, random_messages_of_every_kind_and_option) {
   }
 }
 
-/// What the receiver of a printf shows.
+/// The text that a receiver shows for a printf.
 template <class... Args>
 std::string shown(Packing packing, std::string_view format, const Args&... args) {
   Keeper keeper;
@@ -275,7 +275,7 @@ TEST(SystRoundTrip, arguments_are_packed_as_their_conversions_say) {
     EXPECT_EQ(shown(packing, "%*.*s|%d", 6, 1, text, 7), "     t|7");
     EXPECT_EQ(shown(packing, "%s|%s", field, bytes), "defg|bytes");
     EXPECT_EQ(shown(packing, "%s %p", nullptr, nullptr), "(null) (nil)");
-    // The value has another size than the conversion.
+    // The size of the value differs from that of the conversion.
     EXPECT_EQ(shown(packing, "%d %lld %hhd %d", 5LL, -6, -7L, 8), "5 -6 -7 8");
     EXPECT_EQ(shown(packing, "%ld %zu %td %jd %d", 1, 2, 3, 4, 5), "1 2 3 4 5");
     EXPECT_EQ(shown(packing, "%ld|%lu", -2, 3U), "-2|3");
@@ -334,7 +334,7 @@ TEST(SystRoundTrip, texts_end_at_their_nul) {
   const std::string text("ab\0cd", 5);
   handle.text(Level::kInfo, text);
   handle.build(Level::kInfo, 1, text);
-  handle.data32(Level::kInfo, 1, {}, text, 0x12, 3);  // No address has three bytes.
+  handle.data32(Level::kInfo, 1, {}, text, 0x12, 3);  // Addresses never have three bytes.
   for (const auto& bytes : keeper.messages) {
     const Message message = parse_message(bytes, {.mode = Mode::kStrict, .quirks = {}});
     EXPECT_TRUE(message.ok()) << defect_sentence(message.defect);
@@ -575,7 +575,7 @@ TEST(SystCatalog, names_that_xml_cannot_hold_are_told) {
   EXPECT_EQ(write_collateral(sites).error().code, ErrorCode::kInvalidArgument);
 }
 
-/// A 64-bit ELF file with section names and a table of `count` entries that are all the same.
+/// A 64-bit ELF file with section names and a table of `count` identical entries.
 std::vector<std::uint8_t> elf_file(std::size_t entry_size, std::size_t count, std::size_t names) {
   std::vector<std::uint8_t> elf(64 + names + 64);
   const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
@@ -600,7 +600,7 @@ TEST(SystCatalog, damaged_section_tables_are_told_at_once) {
     EXPECT_EQ(read_catalog_sites(elf_file(entry_size, 65535, kNames)).error().code,
               ErrorCode::kBadData);
   }
-  // As many as fit, whose names are all one without end.
+  // As many sections as fit, all with one endless name.
   std::vector<std::uint8_t> many = elf_file(64, 60000, kNames);
   const std::vector<std::uint8_t> entry(many.end() - 64, many.end());
   for (int i = 1; i < 60000; ++i) many.insert(many.end(), entry.begin(), entry.end());
@@ -608,7 +608,7 @@ TEST(SystCatalog, damaged_section_tables_are_told_at_once) {
 }
 
 TEST(SystCatalog, numbers_too_large_for_the_header_stand_in_the_first_section) {
-  // Of the two sections, the second has the names and is the catalog as well.
+  // There are two sections; the second has the names and is also the catalog.
   const std::string content("\1\0\0\0f.c\0text\0.waymark.syst\0", 4 + 4 + 5 + 14);
   std::vector<std::uint8_t> elf(64 + content.size() + 128);
   const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {

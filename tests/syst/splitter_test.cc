@@ -79,7 +79,7 @@ std::string repeat(const std::string& text, std::size_t count) {
   return all;
 }
 
-/// Frames with these bytes.
+/// The number of frames with these bytes.
 std::size_t count_of(const std::vector<std::string>& frames, const std::string& bytes) {
   return static_cast<std::size_t>(std::ranges::count_if(
       frames, [&](const std::string& frame) { return frame.ends_with(" whole " + bytes); }));
@@ -125,7 +125,7 @@ TEST(SystSplitter, a_bad_message_is_given_as_soon_as_the_next_one_is_there) {
   ASSERT_TRUE(splitter.next(frame));
   EXPECT_EQ(told(frame), "0 whole 42564101020061000badc0de");
   EXPECT_TRUE(splitter.next(frame));
-  // Noise, and the messages behind it.
+  // Noise, and the messages after it.
   const auto noise = hex("FFFFFFFF" + repeat(kText1, 14));
   splitter.feed(noise);
   EXPECT_TRUE(splitter.next(frame));
@@ -144,7 +144,7 @@ TEST(SystSplitter, noise_of_any_length_ends) {
   }
 }
 
-/// What a stream costs beside the parsing of its frames.
+/// Checks the cost of a stream, apart from the parsing of its frames.
 void expect_bounded_work(Bytes bytes, std::size_t chunk) {
   StreamSplitter splitter;
   Frame frame;
@@ -159,7 +159,7 @@ void expect_bounded_work(Bytes bytes, std::size_t chunk) {
 }
 
 TEST(SystSplitter, hostile_bytes_take_bounded_work) {
-  // Messages within messages, all with the longest payload and a checksum that is wrong.
+  // Messages within messages, all with the longest payload and a wrong checksum.
   std::vector<std::uint8_t> hostile;
   const auto add = [&](std::string_view text, std::size_t count) {
     const auto one = hex(text);
@@ -180,7 +180,7 @@ TEST(SystSplitter, hostile_bytes_take_bounded_work) {
 }
 
 TEST(SystSplitter, no_message_is_lost_between_damaged_ones) {
-  // Every second message has a wrong checksum, and every third a byte too many behind its text.
+  // Every second message has a wrong checksum, and every third has an extra byte after its text.
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     support::Random random(seed);
     std::string text;
@@ -320,7 +320,7 @@ TEST(SystSplitter, one_damaged_byte_costs_few_messages) {
     for (const std::string& frame : whole)
       lost += std::ranges::find(damaged, frame) == damaged.end() ? 1 : 0;
   }
-  // The one that is damaged; where it was a short one, its neighbour at times.
+  // At most the damaged message is lost, and sometimes a neighbour if it was a short one.
   EXPECT_LE(lost, kRounds * 3 / 2);
 }
 

@@ -48,7 +48,7 @@ inline std::string told(const Frame& frame) {
          to_hex(frame.bytes);
 }
 
-/// All frames of a reader fed in the parts between `cuts`, which ascend.
+/// All frames of a reader that is fed the parts between `cuts`, which ascend.
 template <class Reader>
 std::vector<std::string> split_at(Bytes content, const std::vector<std::size_t>& cuts) {
   Reader reader;
@@ -57,7 +57,7 @@ std::vector<std::string> split_at(Bytes content, const std::vector<std::size_t>&
   std::size_t at = 0;
   for (std::size_t i = 0; i <= cuts.size(); ++i) {
     const std::size_t end = i == cuts.size() ? content.size() : std::min(cuts[i], content.size());
-    // A block of its own, so that reading past it is found.
+    // A separate block, so that reading past its end is detected.
     const Bytes part = content.subspan(at, end - at);
     const std::vector<std::uint8_t> block(part.begin(), part.end());
     if (!block.empty()) reader.feed(block);
@@ -68,14 +68,14 @@ std::vector<std::string> split_at(Bytes content, const std::vector<std::size_t>&
   return frames;
 }
 
-/// All frames of a reader fed in chunks of `chunk` bytes; 0: at once.
+/// All frames of a reader that is fed chunks of `chunk` bytes; 0: all bytes at once.
 template <class Reader>
 std::vector<std::string> split(Bytes content, std::size_t chunk, Reader reader = Reader()) {
   std::vector<std::string> frames;
   Frame frame;
   if (chunk == 0) chunk = content.empty() ? 1 : content.size();
   for (std::size_t at = 0; at < content.size(); at += chunk) {
-    // A block of its own, so that reading past it is found.
+    // A separate block, so that reading past its end is detected.
     const Bytes part = content.subspan(at, std::min(chunk, content.size() - at));
     const std::vector<std::uint8_t> block(part.begin(), part.end());
     reader.feed(block);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs systprint on every recorded vector of ../shared/data/syst, and compares letter for letter.
+"""Runs systprint on every recorded vector of ../shared/data/syst, and compares character for character.
 
     vectors.py --systprint PROGRAM [--data FOLDER] [--verbose]
 
@@ -52,7 +52,7 @@ class Runner:
             name, text = entry["name"], entry["txt"]
             self.recorded(group, f"{name} csv", [*with_all, text], entry["csv"])
             self.recorded(group, f"{name} payload", ["-p", *with_all, text], entry["payload"])
-            # The file itself is the input, and what it was called is not in the output.
+            # The file itself is the input; its name does not occur in the output.
             self.recorded(group, f"{name} without collateral", [text],
                           entry["csv_without_collateral"])
             self.messages += len(entry["messages"])

@@ -1,5 +1,5 @@
-// How the arguments of a printf are packed into a message: by the conversions of its format, as the
-// sender's printf takes them, not by the types that C++ gives them.  Part of instrument.h: header
+// How the arguments of a printf are packed into a message.  The conversions of the format decide,
+// as in the sender's printf, and not the C++ types of the arguments.  Part of instrument.h: header
 // only, C++20, without any other header of Waymark.  See mipi-syst.md 3.
 #pragma once
 
@@ -12,26 +12,26 @@
 
 namespace waymark::syst::instrument {
 
-/// The sizes of the sender's long and pointers, which formats are read with.
+/// The sizes of the sender's long and pointers, with which formats are read.
 enum class Packing : std::uint8_t { k32, k64 };
 inline constexpr Packing kHostPacking = sizeof(void*) == 8 ? Packing::k64 : Packing::k32;
 
 /// What one argument becomes.
 struct Slot {
   enum class Kind : std::uint8_t {
-    kByType,   ///< No format is known: as the type has it.
+    kByType,   ///< No format is known; the type decides.
     kNothing,  ///< No conversion is left for it.
     kInt,      ///< Four bytes.
-    kLong,     ///< As the sender's long: size_t and ptrdiff_t, too.
+    kLong,     ///< As the sender's long; also for size_t and ptrdiff_t.
     kWide,     ///< Eight bytes.
     kDouble,
     kPointer,
     kText,
   };
   static constexpr std::int32_t kNoLimit = -1;
-  static constexpr std::int32_t kStar = -2;  ///< The argument before it says.
+  static constexpr std::int32_t kStar = -2;  ///< Given by the argument before it.
   Kind kind = Kind::kNothing;
-  std::int32_t limit = kNoLimit;  ///< Of kText: characters at most.
+  std::int32_t limit = kNoLimit;  ///< For kText: the maximum number of characters.
 };
 
 /// The slots of a format, one after the other.
@@ -39,7 +39,7 @@ class FormatSlots {
  public:
   constexpr explicit FormatSlots(std::string_view format) : rest_(format) {}
 
-  /// kNothing: there is none left, or the format is not legal().
+  /// kNothing: no slot is left, or the format is not legal().
   constexpr Slot next() {
     if (stars_ == 0 && !read_conversion()) return {};
     if (stars_ > 1) {
@@ -49,7 +49,7 @@ class FormatSlots {
     stars_ = 0;
     return slot_;
   }
-  /// False: a conversion that SyS-T does not know, or that does not end.
+  /// False: the format has a conversion that SyS-T does not know, or one that does not end.
   [[nodiscard]] constexpr bool legal() const { return legal_; }
 
  private:
@@ -73,7 +73,8 @@ class FormatSlots {
   }
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  // Its slot, behind one for each star; false: there is none.
+  // Reads the slot of one conversion, which comes after one slot for each of its stars.  False:
+  // there is none.
   constexpr bool read_conversion() {
     while (legal_) {
       const std::size_t percent = rest_.find('%');
@@ -103,7 +104,7 @@ class FormatSlots {
       if (peek() != '\0' && is_in(peek(), "hljztL")) {
         modifier = peek();
         rest_.remove_prefix(1);
-        // Two of them: h is below int in any case.
+        // hh is narrower than int, as h is.
         if ((modifier == 'h' || modifier == 'l') && take(modifier) && modifier == 'l') {
           modifier = kTwice;
         }
@@ -131,13 +132,13 @@ class FormatSlots {
     if (is_in(conversion, "fFeEgGaA")) return kDouble;
     if (conversion == 'c') return kInt;
     if (conversion == 'p' || conversion == 'n') return kPointer;
-    // Texts of wide characters have no form on the wire.
+    // The message format has no texts of wide characters.
     return conversion == 's' && modifier != 'l' && modifier != kTwice ? kText : kNothing;
   }
 
   std::string_view rest_;
   Slot slot_;
-  unsigned stars_ = 0;  ///< Slots that are still to be given of the last conversion.
+  unsigned stars_ = 0;  ///< Slots of the last conversion's stars that are not given yet.
   bool legal_ = true;
 };
 
@@ -154,7 +155,7 @@ constexpr std::size_t count_slots(std::string_view format) {
   return count;
 }
 
-/// Slots that were read at compile time, so that the format needs not be in the program.
+/// Slots that were read at compile time, so that the program does not need the format.
 template <std::size_t Count>
 class FixedSlots {
  public:
@@ -181,7 +182,7 @@ class ArgumentPacker {
   ArgumentPacker(Draft& draft, Slots slots, Packing packing)
       : draft_(draft), slots_(slots), word_(packing == Packing::k64 ? 8 : 4) {}
 
-  /// The next one.
+  /// Packs the next argument.
   template <class T>
   void add(const T& value) {
     using Plain = std::remove_cv_t<T>;
@@ -216,9 +217,9 @@ class ArgumentPacker {
     }
   }
 
-  /// False: an argument that its conversion cannot take, or a format that SyS-T does not know.
+  /// False: a conversion cannot take its argument, or SyS-T does not know the format.
   [[nodiscard]] bool good() {
-    // What is behind the last argument must be legal, too.
+    // What follows the last argument must be legal too.
     while (good_ && is_format() && slots_.next().kind != Slot::Kind::kNothing) continue;
     return good_ && slots_.legal();
   }
@@ -240,7 +241,7 @@ class ArgumentPacker {
     return {reinterpret_cast<const char*>(text), size};
   }
 
-  /// Characters that a text may have.
+  /// The maximum number of characters of a text.
   [[nodiscard]] std::size_t limit_of(const Slot& slot) const {
     const std::int32_t limit = slot.limit == Slot::kStar ? star_ : slot.limit;
     return limit < 0 ? kAll : static_cast<std::size_t>(limit);
@@ -293,7 +294,7 @@ class ArgumentPacker {
 
   template <class T>
   void add_integer(const Slot& slot, T number) {
-    // Signed values are extended by the conversion to 64 bits, characters like any other.
+    // Like any other conversion to 64 bits, this extends the sign, also of characters.
     // NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c)
     const auto wide = static_cast<std::uint64_t>(number);
     star_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(wide));

@@ -1,4 +1,4 @@
-// Messages out of bytes of which nobody says whether they are text.
+// Messages out of bytes that may be text or not.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@ enum class ByteForm : std::uint8_t {
   kPlain,  ///< One message after the other.
 };
 
-/// A LineReader or a StreamSplitter: text as soon as the tag of a line is seen, plain messages if
-/// the first kDecideAt bytes behind a first message that is longer can be such, and text
-/// otherwise.  Any chunking gives the same frames.
+/// A LineReader or a StreamSplitter.  It decides on text as soon as it sees the tag of a line; on
+/// plain messages if the first kDecideAt bytes, or a longer first message and kDecideAt bytes after
+/// it, look like them; and otherwise on text.  Any chunking gives the same frames.
 /// One owner; not thread safe.
 class ByteReader {
  public:
   static constexpr std::size_t kDecideAt = 4096;
 
-  /// `short_ones`: bytes that are nothing but short messages are taken for such, too.
+  /// `short_ones`: also accept bytes that hold only short messages.
   explicit ByteReader(std::optional<ByteForm> form = std::nullopt, bool short_ones = false)
       : form_(form), short_ones_(short_ones) {}
 
   /// The block before must be used up, and this one must live until it is.
   void feed(Bytes block);
   bool next(Frame& frame);
-  /// At the end: what is left, frame by frame.
+  /// Call at the end; gives what is left, frame by frame.
   bool finish(Frame& frame);
 
-  /// No frame that is still to come begins before this index.
+  /// No later frame begins before this index.
   [[nodiscard]] TraceIndex begins_at() const {
     if (!form_) return 0;
     return form_ == ByteForm::kLines ? lines_.begins_at() : splitter_.begins_at();
@@ -46,7 +46,7 @@ class ByteReader {
 
   std::optional<ByteForm> form_;
   std::vector<std::uint8_t> first_;  ///< What came before the decision.
-  std::size_t searched_ = 0;         ///< Of it, without the tag.
+  std::size_t searched_ = 0;         ///< Bytes of first_ searched for the tag.
   std::size_t decide_at_ = kDecideAt;
   bool short_ones_ = false;
   LineReader lines_;

@@ -1,6 +1,6 @@
-// Catalog messages whose texts never reach the target: the macros of an instrumented program, which
-// leave file, line and format in a section of its ELF file that is not loaded.  The collateral is
-// made from there (catalog_section.h, `waymark collateral`).  For GCC and Clang on ELF targets.
+// Catalog messages whose texts never reach the target.  The macros of an instrumented program leave
+// file, line and format in a section of its ELF file that is not loaded.  `waymark collateral`
+// makes the collateral from it (catalog_section.h).  For GCC and Clang on ELF targets.
 #pragma once
 
 #include "waymark/syst/instrument.h"
@@ -8,15 +8,15 @@
 #define WAYMARK_SYST_TEXT(x) #x
 #define WAYMARK_SYST_EXPANDED(x) WAYMARK_SYST_TEXT(x)
 
-/// One record: line, file and format.  The assembler reads the literals as the compiler does, but
-/// for what is_plain_literal() refuses.
+/// One record: line, file and format.  The assembler reads the literals as the compiler does,
+/// except for those that is_plain_literal() refuses.
 #define WAYMARK_SYST_RECORD(line, file, format)                                          \
   __asm__(".pushsection .waymark.syst,\"\",%progbits\n\t.4byte " line "\n\t.ascii " file \
           "\n\t.byte 0\n\t.ascii " format "\n\t.byte 0\n\t.popsection")
 
 /// Sends a catalog message with the ID of this format and line, and leaves the text for the
-/// collateral.  `format` is a string literal, or several in a row; the arguments are those of
-/// printf, and the compiler checks them.
+/// collateral.  `format` is one string literal or several in a row.  The arguments are those of
+/// printf; the compiler checks them.
 #define WAYMARK_SYST_CATALOG(handle, level, format, ...)                                           \
   do {                                                                                             \
     static_assert(::waymark::syst::instrument::is_plain_literal(WAYMARK_SYST_EXPANDED(format)),    \
@@ -36,8 +36,8 @@
                              waymark_syst_slots __VA_OPT__(, ) __VA_ARGS__);                       \
   } while (false)
 
-/// At namespace scope, once in a program: the name and the GUID that its collateral gets, both
-/// string literals.  A module without GUID: "{00000000-0000-0000-OO00-000000000000}".
+/// At namespace scope, once per program: the name and the GUID for the collateral, both string
+/// literals.  A module without GUID: "{00000000-0000-0000-OO00-000000000000}".
 #define WAYMARK_SYST_CLIENT(name, guid)                                                         \
   static_assert(::waymark::syst::instrument::is_plain_literal(WAYMARK_SYST_EXPANDED(name)) &&   \
                     ::waymark::syst::instrument::is_plain_literal(WAYMARK_SYST_EXPANDED(guid)), \
@@ -46,8 +46,8 @@
 
 namespace waymark::syst::instrument {
 
-/// The source text of one or more string literals that compiler and assembler read alike: without
-/// prefix, and without the escapes that only one of them knows.
+/// The source text of one or more string literals that the compiler and the assembler read alike:
+/// without prefix, and without escapes that only one of them knows.
 consteval bool is_plain_literal(std::string_view source) {
   bool is_inside = false;
   for (std::size_t at = 0; at < source.size(); ++at) {
@@ -67,14 +67,14 @@ consteval bool is_plain_literal(std::string_view source) {
   return !source.empty() && !is_inside;
 }
 
-/// `size`: of the literal.
+/// `size`: the size of the literal.
 consteval bool is_catalog_format(std::string_view format, std::size_t size) {
   FormatSlots slots(format);
   while (slots.next().kind != Slot::Kind::kNothing) continue;
   return slots.legal() && format.size() + 1 == size;
 }
 
-/// Never called: its declaration makes the compiler compare the arguments with the format.
+/// Never called.  Its declaration makes the compiler compare the arguments with the format.
 [[gnu::format(printf, 1, 2)]] int checked_format(const char* format, ...);
 
 }  // namespace waymark::syst::instrument

@@ -21,17 +21,17 @@ struct CatalogSite {
 
 /// What the sections of one program or object file say.
 struct CatalogSites {
-  std::string client;              ///< Empty: the program names none.
-  std::optional<Guid> guid;        ///< Nothing: the program names none.
+  std::string client;              ///< Empty: the program does not name one.
+  std::optional<Guid> guid;        ///< Nothing: the program does not name one.
   std::vector<CatalogSite> sites;  ///< Each once, in the order of the section.
 };
 
-/// From the bytes of an ELF file, 32 or 64 bits, of either byte order.  kBadData: no ELF file, or a
-/// damaged one; kNotFound: it has no such section; kConflict: two clients.
+/// Reads the bytes of an ELF file, 32 or 64 bits, of either byte order.  kBadData: not an ELF file,
+/// or a damaged one; kNotFound: it has no such section; kConflict: it names two clients.
 Result<CatalogSites> read_catalog_sites(Bytes elf);
 
-/// The collateral XML.  kConflict: two formats with one ID, with both places; kInvalidArgument: a
-/// text that XML cannot hold.
+/// Makes the collateral XML.  kConflict: two formats have one ID; the error names both places.
+/// kInvalidArgument: XML cannot hold a text.
 Result<std::string> write_collateral(const CatalogSites& sites);
 
 }  // namespace waymark::syst

@@ -12,7 +12,7 @@
 
 namespace waymark::syst {
 
-/// Packets that are no part of a message, and messages that were cut.
+/// Packets outside messages, and messages that were cut.
 struct ChannelStatistics {
   std::uint64_t frames = 0;
   std::uint64_t cut = 0;    ///< Frames that did not end as they should.
@@ -28,18 +28,18 @@ class ChannelAssembler {
   ChannelAssembler(const ChannelAssembler&) = delete;  // Pointers into itself.
   ChannelAssembler& operator=(const ChannelAssembler&) = delete;
 
-  /// Channels with an open message; beyond them the oldest message is given up as kLost.
+  /// Channels with an open message.  With more, the oldest message ends as kLost.
   static constexpr std::size_t kMaxOpen = 4096;
 
-  /// The frames that end with `element`, at most two unless it is a loss of data, in the order in
-  /// which they began; kinds other than kSwTrace and kNoSync are passed over.  The frames are valid
-  /// until the next call.
+  /// The frames that end with `element`, in the order in which they began: at most two, unless the
+  /// element is a loss of data.  Kinds other than kSwTrace and kNoSync are ignored.  The frames are
+  /// valid until the next call.
   std::span<const Frame> add(const Element& element);
 
   /// The messages that are still open.
   std::span<const Frame> finish();
 
-  /// The last frequency of its timestamps that the trace of this ID named, in Hz; 0: none.
+  /// The last timestamp frequency that the trace of this ID named, in Hz; 0: none.
   [[nodiscard]] std::uint64_t frequency(TraceId id) const { return frequencies_[id]; }
   [[nodiscard]] const ChannelStatistics& statistics() const { return statistics_; }
 
@@ -48,7 +48,7 @@ class ChannelAssembler {
   /// Neighbours in a chain of open messages, and its ends.  The oldest message is the first.
   struct Link {
     Open* before = nullptr;
-    Open* behind = nullptr;
+    Open* after = nullptr;
   };
   struct Chain {
     Open* first = nullptr;
@@ -81,7 +81,7 @@ class ChannelAssembler {
   std::uint64_t last_key_ = 0;
   Open* last_ = nullptr;
   std::vector<Frame> frames_;
-  std::vector<std::vector<std::uint8_t>> kept_;  ///< Bytes of the frames, whose channels go on.
+  std::vector<std::vector<std::uint8_t>> kept_;  ///< Bytes of frames whose channels continue.
   std::size_t open_ = 0;
   ChannelStatistics statistics_;
   std::array<std::uint64_t, 256> frequencies_{};

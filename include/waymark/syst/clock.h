@@ -1,4 +1,4 @@
-// From the clocks of message sources to that of the transport.  See mipi-syst.md 5.
+// Converts times of message sources to times of the transport.  See mipi-syst.md 5.
 #pragma once
 
 #include <array>
@@ -12,16 +12,18 @@
 
 namespace waymark::syst {
 
-/// Learns from CLOCK messages.  Each channel has a clock of its own; where it has said nothing, the
-/// last word of another channel of its master counts.  One owner; not thread safe.
+/// Learns from CLOCK messages.  Each channel has a clock of its own.  If a channel has sent no
+/// CLOCK message, the last one of another channel of its master counts.  One owner; not thread
+/// safe.
 class ClockMap {
  public:
-  /// A CLOCK message, as it came; others are passed over.
+  /// Takes a CLOCK message as it came; ignores others.
   void learn(const Message& message, const Frame& frame);
 
-  /// Of the transport's timestamps, in Hz, where the trace of an ID says none; 0: not known.
+  /// The frequency of the transport's timestamps, in Hz, for trace IDs whose trace does not state
+  /// one; 0: not known.
   void set_transport_frequency(std::uint64_t hertz) { frequency_ = hertz; }
-  /// The same as the trace of this ID says it.
+  /// The frequency that the trace of this ID states.
   void set_transport_frequency(TraceId id, std::uint64_t hertz) { frequencies_[id] = hertz; }
   [[nodiscard]] std::uint64_t transport_frequency(TraceId id) const {
     return frequencies_[id] != 0 ? frequencies_[id] : frequency_;
@@ -32,7 +34,7 @@ class ClockMap {
   [[nodiscard]] std::optional<std::uint64_t> transport_time(const Message& message,
                                                             const Frame& frame) const;
 
-  /// Nanoseconds of the source's own clock, from the frequency that a CLOCK message said.
+  /// Nanoseconds of the source's own clock, from the frequency in a CLOCK message.
   [[nodiscard]] std::optional<std::uint64_t> source_nanoseconds(const Message& message,
                                                                 const Frame& frame) const;
 
@@ -40,13 +42,13 @@ class ClockMap {
   struct Sync {
     std::uint64_t transport = 0;
     std::uint64_t source = 0;
-    std::uint64_t frequency = 0;  ///< Of the source, in Hz.
+    std::uint64_t frequency = 0;  ///< The source's clock, in Hz.
     bool has_transport = false;
-    double ticks = 0;  ///< Of the transport for one of the source; 0: not known.
+    double ticks = 0;  ///< Transport ticks per source tick; 0: not known.
   };
   using Key = std::tuple<TraceId, std::uint32_t, std::uint32_t>;
   static constexpr std::uint32_t kAny = kNoChannel - 1;
-  /// Damaged captures have channels without number.
+  /// Damaged captures can have any number of channels.
   static constexpr std::size_t kMaxClocks = 65536;
 
   Sync& place(const Key& key);
@@ -57,7 +59,8 @@ class ClockMap {
   std::array<std::uint64_t, 256> frequencies_{};
 };
 
-/// Ticks of a clock of `hertz` as nanoseconds, rounded down; all bits set if it is too much.
+/// Ticks of a clock of `hertz` as nanoseconds, rounded down; all bits are set if the result is too
+/// large.
 std::uint64_t to_nanoseconds(std::uint64_t ticks, std::uint64_t hertz);
 
 }  // namespace waymark::syst

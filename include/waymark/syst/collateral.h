@@ -18,7 +18,7 @@
 
 namespace waymark::syst {
 
-/// Mixed with a number that each run has anew, so that no file can name IDs that all collide.
+/// Mixes in a number that each run chooses, so that no file can name IDs that all collide.
 struct MixedHash {
   std::size_t operator()(std::uint64_t value) const;
   std::size_t operator()(const Guid& guid) const;
@@ -29,19 +29,20 @@ struct Entry {
   std::uint64_t id = 0;
   std::uint64_t mask = ~std::uint64_t{0};
   std::string text;
-  std::uint32_t file = 0;  ///< Formats: where they stand; 0: not said.
+  std::uint32_t file = 0;  ///< For formats: where the format is in the source; 0: not stated.
   std::uint32_t line = 0;
 };
 
-/// Entries by ID; the first in the file whose ID matches under its mask counts.
+/// Entries by ID.  The first entry in the file whose ID matches under its mask counts.
 class EntryTable {
  public:
-  /// An entry whose ID an earlier one matches takes its place if the texts differ; otherwise it
-  /// counts for what only its own mask matches.  Returns the text that was replaced.
+  /// Adds an entry.  If an earlier entry matches its ID and has another text, the new entry takes
+  /// its place; otherwise the new entry counts for IDs that no earlier one matches.  Returns the
+  /// text that was replaced.
   std::optional<std::string> add(Entry entry);
   [[nodiscard]] const Entry* find(std::uint64_t id) const;
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-  /// Masks other than of all bits, each of which costs find() a step.
+  /// Masks that do not have all bits set; each costs find() a step.
   [[nodiscard]] std::size_t masks() const { return masked_.size(); }
 
  private:
@@ -55,7 +56,7 @@ class EntryTable {
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, std::size_t, MixedHash>
-      exact_;  ///< The first with this ID, all bits.
+      exact_;  ///< The first entry with this ID, all bits.
   std::vector<Masked> masked_;
 };
 
@@ -79,20 +80,20 @@ struct Client {
   EntryTable catalog64;
   EntryTable short32;
   EntryTable short64;
-  EntryTable protocols;  ///< Of RAW messages.
+  EntryTable protocols;  ///< For RAW messages.
 
-  /// The option `syst:timestamp` = `displayAsField`: message timestamps are no times of creation.
+  /// The option `syst:timestamp` = `displayAsField`: message timestamps are not times of creation.
   bool timestamps_are_fields = false;
 };
 
-/// Why a file cannot be used.  The parts are those of the reference's sentences.
+/// Why a file cannot be used.  The members are the parts of the reference's sentences.
 struct CollateralProblem {
   enum class Kind : std::uint8_t {
     kUnreadable,  ///< `reason`
     kXml,         ///< `reason`
-    kRefused,     ///< `reason`: legal XML that is not for this purpose.
-    kValue,       ///< `attribute` of `element` is no number, or no GUID.
-    kPlace,       ///< The attribute File or Line of `element` is no number.
+    kRefused,     ///< `reason`: legal XML that is not collateral.
+    kValue,       ///< `attribute` of `element` is not a number or not a GUID.
+    kPlace,       ///< The attribute File or Line of `element` is not a number.
   };
   Kind kind = Kind::kXml;
   std::string file;
@@ -100,15 +101,15 @@ struct CollateralProblem {
   std::string element{};   ///< As in the file: "syst:Format".
   std::string attribute{};
   std::string value{};
-  std::string text{};  ///< Of the element.
+  std::string text{};  ///< The text of the element.
   std::string client{};
   std::string reason{};
 
-  /// A whole sentence with file, line and element.
+  /// A complete sentence with file, line and element.
   [[nodiscard]] std::string sentence() const;
 };
 
-/// What a file holds that is doubtful but usable.
+/// What is doubtful in a file but usable.
 struct CollateralWarning {
   std::string file;
   std::uint32_t line = 0;
@@ -120,19 +121,19 @@ struct CollateralWarning {
   [[nodiscard]] std::string sentence() const;
 };
 
-/// The clients of any number of files, in the order of loading.  Reading it is safe from any number
-/// of threads while nothing is added.
+/// The clients of any number of files, in the order of loading.  Any number of threads may read it
+/// while nothing is added.
 class Collateral {
  public:
   explicit Collateral(const Quirks& quirks = {}) : quirks_(quirks) {}
-  // Addresses of clients stay; those of copies would not.  What std::deque promises is promised.
+  // Clients keep their addresses in a move, as std::deque promises.  Copies would not keep them.
   Collateral(Collateral&&) = default;             // NOLINT(performance-noexcept-move-constructor)
   Collateral& operator=(Collateral&&) = default;  // NOLINT(performance-noexcept-move-constructor)
 
-  /// XML takes some twenty times its size in memory while it is read.
+  /// While it is read, XML takes about twenty times its size in memory.
   static constexpr std::size_t kMaxFileSize = std::size_t{64} << 20;
-  /// What is searched one by one is limited, so that no file makes it long: clients, GUIDs and
-  /// their masks, of all files; masks of one list.
+  /// Limits on what find() searches one by one, so that no file makes it slow: clients, GUIDs and
+  /// their masks in all files, and masks of one list.
   static constexpr std::size_t kMaxClients = 4096;
   static constexpr std::size_t kMaxGuids = 16384;
   static constexpr std::size_t kMaxMasks = 256;
@@ -147,8 +148,8 @@ class Collateral {
   [[nodiscard]] const std::deque<Client>& clients() const { return clients_; }
   [[nodiscard]] const std::vector<CollateralWarning>& warnings() const { return warnings_; }
 
-  /// The first client of `guid`; with `build`, the first one that names that build, or else the
-  /// first one without builds.  nullptr: none.
+  /// The first client of `guid`.  With `build`: the first client that names that build, or else the
+  /// first without builds.  nullptr: none.
   [[nodiscard]] const Client* find(const Guid& guid,
                                    std::optional<std::uint64_t> build = std::nullopt) const;
 
@@ -160,30 +161,30 @@ class Collateral {
   };
 
   Quirks quirks_;
-  std::deque<Client> clients_;  ///< Addresses stay.
+  std::deque<Client> clients_;  ///< Clients keep their addresses.
   std::vector<Masked> masked_;
-  std::size_t guids_ = 0;  ///< Of all clients.
+  std::size_t guids_ = 0;  ///< GUIDs of all clients.
   std::vector<CollateralWarning> warnings_;
 };
 
-/// Finds the client of message after message: remembers what it found, and the builds that were
-/// announced.  `collateral` must outlive it and stay as it is.  One owner; not thread safe.
+/// Finds the client of each message.  It remembers what it found, and the builds that were
+/// announced.  `collateral` must outlive it and not change.  One owner; not thread safe.
 class ClientFinder {
  public:
   explicit ClientFinder(const Collateral& collateral, const Quirks& quirks = {})
       : collateral_(collateral), quirks_(quirks) {}
 
-  /// Of messages without GUID, clients are told from origin, and master and channel of STP where
-  /// there are any.  Short messages belong to the client that set_short_client() named.
+  /// Messages without GUID are assigned to clients by origin and, for STP, by master and channel.
+  /// Short messages belong to the client that set_short_client() named.
   const Client* find(const Message& message, std::uint16_t master = 0, std::uint16_t channel = 0);
 
   void set_short_client(const Guid& guid) { short_client_ = collateral_.find(guid); }
 
  private:
-  /// GUIDs of damaged messages are without number.
+  /// Damaged messages can have any number of GUIDs.
   static constexpr std::size_t kMaxRemembered = 4096;
 
-  /// `other`: what the client may stand under instead.
+  /// `other`: an alternative GUID for the client.
   const Client* look_up(const Guid& guid, const Guid* other);
 
   const Collateral& collateral_;
@@ -192,7 +193,7 @@ class ClientFinder {
   Guid last_guid_;
   const Client* last_client_ = nullptr;
   bool has_last_ = false;
-  /// By GUID, or the pseudo-GUID of master, channel and origin.
+  /// By GUID, or by the pseudo-GUID of master, channel and origin.
   std::unordered_map<Guid, const Client*, MixedHash> known_;
   std::unordered_map<Guid, std::uint64_t, MixedHash> builds_;
 };

@@ -7,7 +7,8 @@
 
 namespace waymark::syst {
 
-/// With the processor's instruction where it has one (SSE4.2, ARMv8 CRC), found out at run time.
+/// Uses the processor's instruction if there is one (SSE4.2, ARMv8 CRC), which it checks at run
+/// time.
 std::uint32_t crc32c(Bytes bytes);
 
 /// The same from tables, on every processor.

@@ -12,7 +12,7 @@
 
 namespace waymark::syst {
 
-/// 16 bytes in the order of the text, which is that of the wire.
+/// 16 bytes in the order of the text, which is also their order in a message.
 struct Guid {
   std::array<std::uint8_t, 16> bytes{};
 
@@ -33,15 +33,16 @@ inline constexpr Guid kFullGuidMask = [] {
   return mask;
 }();
 
-/// "{494e5443-8a9c-4014-a65a-2f36a36d96e4}", digits in any case; nothing for any other text.
-/// `loose_digits`: of each pair, only the first character must be a digit; what follows it counts
-/// only if it is one too, as the reference printer reads (Quirks::loose_guid_digits).
+/// Reads "{494e5443-8a9c-4014-a65a-2f36a36d96e4}", with digits in either case; gives nothing for
+/// any other text.  `loose_digits`: only the first character of each pair must be a digit; the
+/// second counts only if it is a digit too, as in the reference printer
+/// (Quirks::loose_guid_digits).
 std::optional<Guid> parse_guid(std::string_view text, bool loose_digits = false);
 
 /// In braces and lower case.
 void write_guid(TextBuffer& out, const Guid& guid);
 
-/// What clients without a GUID are known by in collateral: STP master, channel, and origin.
+/// How collateral identifies clients without a GUID: STP master, channel, and origin.
 constexpr Guid pseudo_guid(std::uint16_t master, std::uint16_t channel, std::uint8_t origin) {
   Guid guid;
   guid.bytes[4] = static_cast<std::uint8_t>(master >> 8);
@@ -52,7 +53,7 @@ constexpr Guid pseudo_guid(std::uint16_t master, std::uint16_t channel, std::uin
   return guid;
 }
 
-/// The form that the reference printer looks for instead: the origin in byte 7, nothing else.
+/// The form that the reference printer looks for instead: the origin in byte 7, and nothing else.
 constexpr Guid pseudo_guid_of_reference(std::uint8_t origin) {
   Guid guid;
   guid.bytes[7] = origin;

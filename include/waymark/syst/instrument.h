@@ -1,6 +1,6 @@
 // Instrumentation: a program sends SyS-T messages.  Header only, C++20, without allocation, and
-// with no other header of Waymark than arguments.h, so that firmware can use it.  See
-// mipi-syst.md 1 to 4 and 10; a walk-through stands in docs/howto_syst.md.
+// with no other header of Waymark than arguments.h, so that firmware can use it.  See mipi-syst.md
+// 1 to 4 and 10.  docs/howto_syst.md has a walk-through.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class Level : std::uint8_t {
   kDebug = 7,
 };
 
-/// The hash that MIPI's tools make catalog IDs with: over the last 64 bytes of the text.
+/// The hash with which MIPI's tools make catalog IDs: over the last 64 bytes of the text.
 constexpr std::uint32_t hash(std::string_view text, std::uint32_t offset = 0) {
   constexpr std::size_t kLongest = 64;
   constexpr std::uint32_t kFactor = 65599;
@@ -35,12 +35,12 @@ constexpr std::uint32_t hash(std::string_view text, std::uint32_t offset = 0) {
   return value + offset;
 }
 
-/// Who sends.
+/// The sender.
 struct Origin {
   std::array<std::uint8_t, 16> guid{};
   bool has_guid = false;
-  std::uint8_t module_id = 0;  ///< Without GUID: 0..127.
-  std::uint16_t unit = 0;      ///< 0..15, with a GUID 0..2047.
+  std::uint8_t module_id = 0;  ///< 0..127, without a GUID.
+  std::uint16_t unit = 0;      ///< 0..15; with a GUID, 0..2047.
 
   static constexpr Origin module_unit(std::uint8_t module_id, std::uint16_t unit) {
     return {.guid = {}, .has_guid = false, .module_id = module_id, .unit = unit};
@@ -50,29 +50,29 @@ struct Origin {
   }
 };
 
-/// Where a message is made.
+/// Where a message is sent.
 struct Place {
   enum class Kind : std::uint8_t { kNone, kLine16, kLine32, kAddress32, kAddress64 };
   Kind kind = Kind::kNone;
-  std::uint32_t file = 0;  ///< An ID that collateral names.
+  std::uint32_t file = 0;  ///< An ID that the collateral names.
   std::uint32_t line = 0;
   std::uint64_t address = 0;
 };
 
-/// What every message of a handle has.
+/// Fields that every message of a handle has.
 struct Fields {
   bool length = true;  ///< Without it, plain bytes cannot be split into messages again.
   bool checksum = false;
   bool timestamp = false;
 };
 
-/// Takes whole messages.  `is_short`: of four or eight bytes, one packet of STP.
+/// Takes whole messages.  `is_short`: the message has four or eight bytes and is one packet of STP.
 template <class T>
 concept Sink = requires(T& sink, std::span<const std::uint8_t> message, bool is_short) {
   sink.message(message, is_short);
 };
 
-/// CRC-32C, bit by bit in a table of 16: small rather than fast.
+/// CRC-32C with a table of 16 entries: small rather than fast.
 constexpr std::uint32_t crc32c_small(std::span<const std::uint8_t> bytes) {
   constexpr std::array<std::uint32_t, 16> kTable = [] {
     std::array<std::uint32_t, 16> table{};
@@ -91,7 +91,7 @@ constexpr std::uint32_t crc32c_small(std::span<const std::uint8_t> bytes) {
   return ~crc;
 }
 
-/// A message being made, in a buffer of the caller's stack.
+/// A message under construction, in a buffer on the caller's stack.
 template <std::size_t Capacity>
 class Draft {
  public:
@@ -117,7 +117,7 @@ class Draft {
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// It does not fit, or what it should say cannot be said.
+  /// The message does not fit, or a value cannot be represented.
   [[nodiscard]] bool failed() const { return failed_; }
   void fail() { failed_ = true; }
   [[nodiscard]] std::span<const std::uint8_t> bytes() const {
@@ -131,8 +131,9 @@ class Draft {
 };
 
 /// Makes the messages of one sender.  Cheap to copy; `sink` must outlive it.  As thread safe as its
-/// sink and clock.  `Capacity`: of the longest message; a longer one, and one whose arguments its
-/// format cannot take, is replaced by the STRING INVALIDPARAM that MIPI's library sends.
+/// sink and clock.  `Capacity`: the size of the longest message.  A longer message, or one whose
+/// arguments do not suit its format, is replaced by the STRING INVALIDPARAM that MIPI's library
+/// sends.
 template <Sink S, std::size_t Capacity = 1024 + 43>
 class Handle {
  public:
@@ -141,13 +142,13 @@ class Handle {
   Handle(S& sink, const Origin& origin, const Fields& fields = {}, Clock clock = nullptr)
       : sink_(&sink), origin_(origin), fields_(fields), clock_(clock) {}
 
-  /// The same with the arguments of a sender of other sizes; for tests and simulators.
+  /// The same handle with the argument sizes of another sender, for tests and simulators.
   [[nodiscard]] Handle packed(Packing packing) const {
     Handle other = *this;
     other.packing_ = packing;
     return other;
   }
-  /// The same with a location in every message.
+  /// The same handle with a location in every message.
   [[nodiscard]] Handle at(const Place& place) const {
     Handle other = *this;
     other.place_ = place;
@@ -188,8 +189,8 @@ class Handle {
   void invalid(Level level, std::string_view what) const { string(level, 5, what); }
   void assertion(Level level, std::string_view what) const { string(level, 7, what); }
 
-  /// A printf format and its arguments, packed as its conversions say.  Texts: C strings, arrays
-  /// of characters or what becomes a string_view, up to their NUL and the precision.
+  /// A printf format and its arguments, packed as the conversions say.  Texts are C strings, arrays
+  /// of characters, or whatever converts to string_view; they end at their NUL or at the precision.
   template <class... Args>
   void printf(Level level, std::string_view format, const Args&... args) const {
     const std::string_view text = up_to_nul(format);
@@ -202,8 +203,8 @@ class Handle {
         },
         text);
   }
-  /// The same without the format, which stands in the collateral under `id`; arguments are packed
-  /// as their types say.  A pointer to characters is a text: for %p, cast it to const void*.
+  /// The same without the format, which the collateral has under `id`.  Arguments are packed by
+  /// their types.  A pointer to characters is a text; for %p, cast it to const void*.
   template <class... Args>
   void catalog32(Level level, std::uint32_t id, const Args&... args) const {
     catalog(level, id, 4, packing_ == Packing::k64 ? 5 : 1, TypeSlots(), args...);
@@ -218,19 +219,19 @@ class Handle {
                        const Args&... args) const {
     catalog(level, id, 4, packing_ == Packing::k64 ? 5 : 1, slots, args...);
   }
-  /// Bytes of a protocol of the user's, 0..63.
+  /// Bytes of a user's own protocol, 0..63.
   void raw(Level level, unsigned protocol, std::span<const std::uint8_t> bytes) const {
     send(level, kRaw, protocol, [&](auto& draft) { draft.put(bytes); });
   }
-  /// Ties the clock of timestamps to that of the transport.
+  /// Relates the clock of timestamps to that of the transport.
   void clock_sync(std::uint64_t clock, std::uint64_t hertz) const {
     send(Level::kNone, kClock, 1, [&](auto& draft) {
       draft.put(clock, 8);
       draft.put(hertz, 8);
     });
   }
-  /// Structured binary data.  `address_size`: 2, 4 or 8 bytes, and with any other there is no
-  /// address; an empty name is left out.
+  /// Structured binary data.  `address_size`: 2, 4 or 8 bytes; any other size means no address.  An
+  /// empty name is left out.
   void data32(Level level, std::uint32_t id, std::span<const std::uint8_t> blob,
               std::string_view name = {}, std::uint64_t address = 0,
               unsigned address_size = 0) const {
@@ -327,7 +328,7 @@ class Handle {
     }
   }
 
-  /// `put_payload` writes into the draft; `shown` stands in for a message that is too long.
+  /// `put_payload` writes into the draft; `shown` replaces a message that is too long.
   void send(Level level, unsigned type, unsigned subtype, auto&& put_payload,
             std::string_view shown = "catarg") const {
     if (try_send(level, type, subtype, put_payload)) return;

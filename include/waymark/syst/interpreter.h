@@ -1,5 +1,5 @@
-// Frames to records: parsed, with the client that they belong to and the time at which they were
-// made.  See mipi-syst.md 5 to 8.
+// Turns frames into records: parsed, with the client that they belong to and the time at which they
+// were sent.  See mipi-syst.md 5 to 8.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace waymark::syst {
 
-/// All that is known of one message.  Views into the frame and the collateral.
+/// All that is known about one message.  Views into the frame and the collateral.
 struct Record {
   Frame frame;
   Message message;
   const Client* client = nullptr;
   const Entry* entry = nullptr;  ///< format_entry().
   Status status = Status::kOk;
-  /// Ticks of the transport's clock: of the message's own timestamp where a CLOCK message ties its
-  /// clock to that of the transport, or else of its first packet.
+  /// Ticks of the transport's clock: from the message's own timestamp if a CLOCK message relates
+  /// its clock to the transport's, otherwise from its first packet.
   std::optional<std::uint64_t> time{};
   bool time_is_own = false;  ///< `time` comes from the message's own timestamp.
-  /// The same in nanoseconds where the frequency is known, and all bits of the time; without any
-  /// transport clock, those of the source's own.
+  /// `time` in nanoseconds, if the frequency and all bits of the time are known; without any
+  /// transport clock, nanoseconds of the source's own clock.
   std::optional<std::uint64_t> nanoseconds{};
 
-  /// Upper bits of `time` are not known.
+  /// The upper bits of `time` are not known.
   [[nodiscard]] bool time_is_partial() const {
     return time.has_value() && !time_is_own && frame.time_is_partial;
   }
-  /// The message can be read, whatever collateral says of it.
+  /// The message can be read, whatever the collateral says about it.
   [[nodiscard]] bool good() const {
-    // Two defects of strict mode are kOk in the words of the reference, which has no such mode.
+    // The reference has no strict mode, so two defects of that mode have the status kOk.
     return message.ok() && (status == Status::kOk || status == Status::kMissingCollateral);
   }
 };
@@ -48,9 +48,10 @@ class Interpreter {
 
   /// The client of short messages, which cannot name it.
   void set_short_client(const Guid& guid) { finder_.set_short_client(guid); }
-  /// Of the transport's timestamps, in Hz, where the trace of an ID says none; 0: not known.
+  /// The frequency of the transport's timestamps, in Hz, for trace IDs whose trace does not state
+  /// one; 0: not known.
   void set_transport_frequency(std::uint64_t hertz) { clocks_.set_transport_frequency(hertz); }
-  /// The same as the trace of this ID says it.
+  /// The frequency that the trace of this ID states.
   void set_transport_frequency(TraceId id, std::uint64_t hertz) {
     clocks_.set_transport_frequency(id, hertz);
   }

@@ -9,22 +9,23 @@
 
 namespace waymark::syst {
 
-/// What stands before the hexadecimal digits of a message.
+/// What precedes the hexadecimal digits of a message.
 inline constexpr std::string_view kLineTag = "SYS-T RAW DATA:";
 
-/// Finds messages anywhere in text: the tag, blanks or none, and digits in either case up to the
-/// first character that is none.  Several may stand in a line, and other text before, between and
-/// behind them; terminal colours within the digits are skipped.  feed() a block, next() until it
-/// says no, feed() the next one; any chunking gives the same frames.  One owner; not thread safe.
+/// Finds messages anywhere in text: the tag, optional blanks, and digits in either case up to the
+/// first other character.  A line may have several messages, with other text before, between and
+/// after them.  Terminal colours within the digits are skipped.  feed() a block, call next() until
+/// it returns false, then feed() the next block; any chunking gives the same frames.  One owner;
+/// not thread safe.
 class LineReader {
  public:
   /// The block before must be used up, and this one must live until it is.
   void feed(Bytes block);
   bool next(Frame& frame);
-  /// At the end of the text: the message that it ends with.
+  /// Call at the end of the text; gives the message that ends there.
   bool finish(Frame& frame);
 
-  /// No frame that is still to come begins before this index.
+  /// No later frame begins before this index.
   [[nodiscard]] TraceIndex begins_at() const {
     return state_ == State::kText ? index_ + at_ : tag_index_;
   }
@@ -37,7 +38,7 @@ class LineReader {
 
   Bytes block_;
   std::size_t at_ = 0;
-  TraceIndex index_ = 0;  ///< Of the block's first byte.
+  TraceIndex index_ = 0;  ///< The index of the block's first byte.
   State state_ = State::kText;
   std::size_t matched_ = 0;  ///< Characters of the tag.
   TraceIndex tag_index_ = 0;
@@ -47,7 +48,7 @@ class LineReader {
   bool too_long_ = false;
 };
 
-/// The tag is in `text`.
+/// Whether `text` contains the tag.
 bool has_line_tag(Bytes text);
 
 }  // namespace waymark::syst

@@ -58,24 +58,24 @@ inline constexpr std::uint32_t kHeaderTimestamp = 1U << 11;
 inline constexpr std::uint32_t kHeaderGuid = 1U << 23;
 inline constexpr std::uint32_t kHeaderReserved = 1U << 7 | 3U << 30;
 
-/// Everything but the payload (65535 bytes) at its longest.
+/// The longest message without its payload (65535 bytes).
 inline constexpr std::size_t kMaxOverhead = 4 + 16 + 9 + 2 + 8 + 4;
 inline constexpr std::size_t kMaxMessage = 65535 + kMaxOverhead;
 
 /// The first thing that is wrong with a message.
 enum class Defect : std::uint8_t {
   kNone,
-  // The header and what follows it does not fit.
-  kHeaderShort,    ///< Less than 4 bytes, or 8 of a 64-bit short message.
+  // The header and what follows it do not fit.
+  kHeaderShort,    ///< Fewer than 4 bytes, or 8 in a 64-bit short message.
   kChecksumShort,  ///< No room for the checksum.
   kGuidShort,
   kLocationShort,
   kLengthShort,
   kTimestampShort,
-  kPayloadShort,  ///< Less than the length field says.
-  kPayloadLong,   ///< More than the length field says.
+  kPayloadShort,  ///< Fewer bytes than the length field says.
+  kPayloadLong,   ///< More bytes than the length field says.
   kChecksum,      ///< Does not match.
-  // The payload.
+  // About the payload:
   kReservedType,
   kUnknownSubtype,
   kBuildShort,
@@ -83,13 +83,13 @@ enum class Defect : std::uint8_t {
   kCatalogIdShort,
   kClockShort,
   kSbdShort,
-  // In strict mode only.
+  // Only in strict mode:
   kReservedBits,
   kLocationFormat,
-  kPayloadSurplus,  ///< Of a CLOCK message.
+  kPayloadSurplus,  ///< In a CLOCK message.
 };
 
-/// True if the payload cannot be made out, but all before it can.
+/// True if only the payload is unreadable, and everything before it is valid.
 constexpr bool is_payload_defect(Defect defect) { return defect >= Defect::kReservedType; }
 
 /// The reference's verdicts.
@@ -103,14 +103,14 @@ enum class Status : std::uint8_t {
 };
 Status status_of(Defect defect);
 
-/// Where in the program a message was made.
+/// Where in the program a message was sent.
 struct Location {
   enum class Kind : std::uint8_t { kNone, kFileLine, kAddress32, kAddress64 };
   Kind kind = Kind::kNone;
   std::uint8_t format = 0;  ///< As sent.
-  std::uint32_t file = 0;   ///< kFileLine: an ID that collateral names.
+  std::uint32_t file = 0;   ///< For kFileLine: an ID that the collateral names.
   std::uint32_t line = 0;
-  std::uint64_t address = 0;  ///< kAddress32, kAddress64.
+  std::uint64_t address = 0;  ///< For kAddress32 and kAddress64.
 };
 
 /// One message; views into the bytes that were parsed, which must outlive it.
@@ -125,10 +125,10 @@ struct Location {
 /// | kClock | clock | frequency in Hz | | |
 /// | kSbd | ID | address | name | blob |
 ///
-/// Of a message with a defect, what stands before the defect is valid.
+/// In a message with a defect, everything before the defect is valid.
 struct Message {
   Bytes raw;      ///< All of it.
-  Bytes payload;  ///< Without checksum.
+  Bytes payload;  ///< Without the checksum.
   Bytes data;
   std::string_view text;
   std::uint64_t value = 0;
@@ -140,8 +140,8 @@ struct Message {
   std::uint32_t checksum = 0;  ///< As sent.
   std::uint16_t length = 0;
   std::uint16_t unit = 0;
-  std::uint8_t origin = 0;   ///< Module, of messages without GUID.
-  Type type = Type::kBuild;  ///< Also reserved ones.
+  std::uint8_t origin = 0;   ///< The module, in messages without GUID.
+  Type type = Type::kBuild;  ///< May be a reserved type.
   std::uint8_t subtype = 0;
   Severity severity = Severity::kMax;
   Defect defect = Defect::kHeaderShort;
@@ -157,7 +157,7 @@ struct Message {
   [[nodiscard]] bool is_printf() const {
     return type == Type::kString && (subtype == 11 || subtype == 12);
   }
-  /// Arguments are those of a 64-bit sender.
+  /// Whether the arguments are those of a 64-bit sender.
   [[nodiscard]] bool is_64bit() const {
     return type == Type::kString ? subtype == 12 : (subtype & 4) != 0;
   }
@@ -173,12 +173,12 @@ static_assert(std::is_trivially_copyable_v<Message>);
 
 /// "MAX", "FATAL", … as the reference prints them.
 std::string_view severity_name(Severity severity);
-/// "BUILD", "SHORT32", … or "" of a reserved type.
+/// "BUILD", "SHORT32", …; "" for a reserved type.
 std::string_view type_name(Type type);
-/// "LONG", "GENERIC", "ID32P32"; "SYNC" of CLOCK; "" of RAW, SBD and where there is none; "??" of
-/// unknown ones.
+/// "LONG", "GENERIC", "ID32P32"; "SYNC" for CLOCK; "" for RAW, SBD and types without subtypes; "??"
+/// for unknown subtypes.
 std::string_view subtype_name(Type type, std::uint8_t subtype);
-/// "UNKNOWN_TYPE"; of kTooLong "TOO_LONG".
+/// "UNKNOWN_TYPE"; "TOO_LONG" for kTooLong.
 std::string_view status_name(Status status);
 /// What is wrong, in words: "the checksum does not match".
 std::string_view defect_sentence(Defect defect);

@@ -46,7 +46,7 @@ class MessageOrder {
   static std::optional<Time> time_of(const Record& record);
 
   std::optional<Scale> scale_;
-  std::array<std::uint64_t, 256> last_{};  ///< Of each trace ID.
+  std::array<std::uint64_t, 256> last_{};  ///< By trace ID.
   std::uint64_t greatest_ = 0;
   std::uint64_t backwards_ = 0;
   std::optional<TraceIndex> first_backwards_;

@@ -1,4 +1,4 @@
-// Bytes to messages.  See mipi-syst.md 1, 2 and 6.
+// From bytes to messages.  See mipi-syst.md 1, 2 and 6.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace waymark::syst {
 
 enum class Mode : std::uint8_t {
-  /// As senders are found: a text may end with the message instead of a NUL (Linux p_sys-t), and
-  /// reserved bits are ignored.
+  /// Accepts what real senders do: a text may end with the message instead of a NUL (Linux
+  /// p_sys-t), and reserved bits are ignored.
   kTolerant,
-  /// As the specification says.
+  /// Accepts only what the specification allows.
   kStrict,
 };
 
@@ -22,14 +22,14 @@ struct ParseOptions {
   Quirks quirks;
 };
 
-/// The message that is all of `bytes`.  Never fails: what is wrong is the message's defect, the
-/// first in the order of the checks.  No allocation; safe from any thread.
+/// Parses `bytes` as one message.  Never fails: the message's defect states the first problem in
+/// the order of the checks.  No allocation; safe from any thread.
 Message parse_message(Bytes bytes, const ParseOptions& options = {});
 
-/// How far a message that begins with `bytes` reaches.
+/// How long a message is that begins with `bytes`.
 struct Extent {
   enum class Kind : std::uint8_t {
-    kNeedMore,  ///< Not known before there are at least `size` bytes.
+    kNeedMore,  ///< Not known until there are at least `size` bytes.
     kKnown,     ///< It has `size` bytes.
     kOpen,      ///< It has no length field, and at least `size` bytes: header, fields and checksum.
   };

@@ -1,4 +1,4 @@
-// Messages out of the stimulus ports of an ITM, each a stream of bytes.
+// Messages out of the stimulus ports of an ITM.  Each port is a stream of bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace waymark::syst {
 
-/// Takes frames as they come; their bytes are valid during the call.
+/// Takes frames in order; their bytes are valid during the call.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
   virtual void on_frame(const Frame& frame) = 0;
 };
 
-/// The bytes written to a port follow each other as in a file; a port carries plain messages or
-/// text with them (ByteReader).  What is lost in an overflow is the splitter's matter.  One owner;
-/// not thread safe.
+/// Joins the bytes written to each port, as in a file.  A port carries plain messages, or text that
+/// contains them (ByteReader).  The splitter handles what an overflow loses.  One owner; not thread
+/// safe.
 class PortReader {
  public:
   explicit PortReader(FrameSink& sink) : sink_(sink) {}
 
-  /// Kinds other than kItmTrace are passed over.
+  /// Kinds other than kItmTrace are ignored.
   void add(const Element& element);
   void finish();
 
@@ -44,7 +44,7 @@ class PortReader {
     std::deque<Origin> origins;
   };
 
-  /// The origins before the one of `offset`.
+  /// Removes the origins before the one of `offset`.
   static void forget(Port& port, std::uint64_t offset);
   void give(std::uint16_t key, Port& port, Frame& frame);
 

@@ -1,5 +1,6 @@
-// Where the reference printer departs from SyS-T, one named flag each.  All are off in native use
-// and on in systprint.  See mipi-syst.md; the vectors that show them are named.
+// Where the reference printer deviates from SyS-T, one named flag each.  Waymark itself leaves all
+// of them off; systprint switches all of them on.  See mipi-syst.md; each flag names the vectors
+// that show it.
 #pragma once
 
 namespace waymark::syst {
@@ -10,28 +11,28 @@ struct Quirks {
   bool compact_build_loses_bits = false;
   /// CLOCK and SBD are unknown types.  Vectors clock, sbd
   bool clock_and_sbd_unknown = false;
-  /// A STRING without any character is too short, and so is an empty BUILD text.
+  /// A STRING without characters is too short, and so is an empty BUILD text.
   /// Vectors string_empty, build_long_emptytext
   bool empty_text_is_short = false;
   /// Only bits [1:0] of the location's format count.  Vector loc_tag_hi
   bool location_format_in_two_bits = false;
 
   // -- Formatting ------------------------------------------------------------------------------
-  /// Of a run of % signs in plain text one is left.  Vector printf_4percent
+  /// A run of % signs in plain text collapses to one.  Vector printf_4percent
   bool percent_runs_collapse = false;
   /// Four-byte integers are not sign-extended for conversions that are wider on the host.
   /// Vector printf_ld32
   bool narrow_is_zero_extended = false;
-  /// %t integers take four bytes of a 64-bit sender, too.  Vector printf_td64
+  /// %t integers take four bytes, also from a 64-bit sender.  Vector printf_td64
   bool ptrdiff_takes_four_bytes = false;
   /// A missing argument ends the text with the reference's words.  Vector printf_noargs
   bool reference_wording = false;
 
-  // -- Showing ---------------------------------------------------------------------------------
-  /// The bytes of a bad message have a digit each where one will do, but for the first.
+  // -- Presentation ----------------------------------------------------------------------------
+  /// The bytes of a bad message, except the first, have one digit if that is enough.
   /// Vector chk_bad
   bool bad_bytes_unpadded = false;
-  /// 64-bit code addresses show nothing.  Vector loc3_ok
+  /// 64-bit code addresses are not shown.  Vector loc3_ok
   bool address64_not_shown = false;
 
   // -- Collateral ------------------------------------------------------------------------------
@@ -42,16 +43,16 @@ struct Quirks {
   bool builds_ignored = false;
   /// Elements must be named with the prefix `syst:`.  Vectors cli_xml_noprefix, cli_xml_otherprefix
   bool fixed_prefix = false;
-  /// Of a pair of digits in a GUID, the second may be anything.  Vector cli_bad_guid_2
+  /// The second digit of a pair in a GUID may be any character.  Vector cli_bad_guid_2
   bool loose_guid_digits = false;
-  /// Numbers: 0X is none; blanks around them and a minus sign are ignored or wrap.
+  /// Numbers with 0X are not accepted; blanks are ignored; a minus sign wraps.
   /// Vector cli_xml_badid_upperx
   bool stream_numbers = false;
-  /// A text ends where its first node does.  Vector cli_xml_mixedtext
+  /// A text ends at the end of its first node.  Vector cli_xml_mixedtext
   bool first_text_node_only = false;
   /// Only the first section of each kind counts.
   bool first_section_only = false;
-  /// Document type declarations are passed over instead of refused.
+  /// Document type declarations are ignored instead of refused.
   bool doctype_ignored = false;
 
   static constexpr Quirks reference() {

@@ -1,5 +1,5 @@
-// Where instrument.h sends its messages: text lines, plain bytes, STP, and the stimulus ports of a
-// CoreSight STM.  Header only, C++20.  See mipi-syst.md 4 and 7.1.
+// Where instrument.h sends its messages: lines of text, plain bytes, STP, and the stimulus ports of
+// a CoreSight STM.  Header only, C++20.  See mipi-syst.md 4 and 7.1.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace waymark::syst::instrument {
 
-/// A line of text for each message, as MIPI's printer and Zephyr's console have it.  `Write` takes
-/// a std::span<const char>.
+/// One line of text per message, as MIPI's printer reads it and Zephyr's console writes it.
+/// `Write` takes a std::span<const char>.
 template <class Write>
 class LineSink {
  public:
@@ -37,7 +37,7 @@ class LineSink {
   Write write_;
 };
 
-/// One message after the other.  `Write` takes a std::span<const std::uint8_t>.
+/// One message directly after the other.  `Write` takes a std::span<const std::uint8_t>.
 template <class Write>
 class PlainSink {
  public:
@@ -51,30 +51,30 @@ class PlainSink {
 /// Which nibble of a field comes first.
 enum class StpOrder : std::uint8_t {
   kCoreSight,  ///< The most significant one.
-  kSimulator,  ///< The least significant one, as MIPI's simulator and Zephyr write.
+  kSimulator,  ///< The least significant one, as in MIPI's simulator and Zephyr.
 };
 
 /// How a long message ends.
 enum class StpEnd : std::uint8_t {
-  kFlag,    ///< A FLAG packet, as software producers do.
-  kMarker,  ///< The marker of its last data packet.
+  kFlag,    ///< With a FLAG packet, as software producers do.
+  kMarker,  ///< With the marker of its last data packet.
 };
 
-/// STPv2: a message is a timestamped packet, data, and an end; it can change master and channel
+/// STPv2: a message is a timestamped packet, data, and an end.  Master and channel can change
 /// between messages.  `Write` takes one byte.
 template <class Write>
 class StpSink {
  public:
   using Clock = std::uint64_t (*)();
 
-  /// Synchronises, and says the version and the frequency of `clock` in Hz.
+  /// Synchronises, and states the version and the frequency of `clock` in Hz.
   StpSink(Write write, Clock clock, std::uint32_t hertz, StpOrder order = StpOrder::kCoreSight,
           StpEnd end = StpEnd::kFlag)
       : write_(write), clock_(clock), hertz_(hertz), order_(order), end_(end) {
     synchronise();
   }
 
-  /// Masters above 255 need the simulator's M16, which CoreSight does not have.
+  /// Masters above 255 need the M16 packet of the simulator, which CoreSight does not have.
   void select(std::uint16_t master, std::uint16_t channel) {
     if (master != master_ || !selected_) {
       if (master > 0xFF || order_ == StpOrder::kSimulator) {
@@ -103,7 +103,7 @@ class StpSink {
     selected_ = true;
   }
 
-  /// ASYNC, VERSION and FREQ, after which master and channel are said again.
+  /// ASYNC, VERSION and FREQ; master and channel are sent again after them.
   void synchronise() {
     for (int i = 0; i < 21; ++i) nibble(0xF);
     nibble(0x0);
@@ -148,14 +148,14 @@ class StpSink {
     align();
   }
 
-  /// A half byte is filled up with a NULL nibble.
+  /// Completes a half byte with a NULL nibble.
   void align() {
     if (half_) nibble(0);
   }
 
  private:
-  // D8 is 4, D16 5, D32 6, D64 7; with a timestamp behind F; with both marks 8 to B; with a marker
-  // alone, F 8 to F B.
+  // D8 is 4, D16 5, D32 6, D64 7.  F before it: with a timestamp.  8 to B: with both marks.  F 8 to
+  // F B: with a marker only.
   void packet(std::size_t size, bool timestamped, bool marked) {
     const unsigned width = size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0;
     if (timestamped != marked) nibble(0xF);
@@ -168,7 +168,7 @@ class StpSink {
     field(value, static_cast<unsigned>(2 * bytes.size()));
   }
 
-  // The nibbles that changed; those above stay what they were.
+  // Sends the nibbles that changed; those above them keep their value.
   void timestamp() {
     const std::uint64_t now = clock_();
     unsigned count = 1;
@@ -212,9 +212,9 @@ class StpSink {
   bool time_said_ = false;
 };
 
-/// The stimulus ports of a CoreSight STM: stores become packets, and the hardware frames, stamps
-/// and sends them.  `Store` is called as store(offset, value, size) with the offset in the
-/// channel's 256 bytes of the extended stimulus space; stores are guaranteed ones.
+/// The stimulus ports of a CoreSight STM.  Stores become packets, which the hardware frames,
+/// timestamps and sends.  `Store` is called as store(offset, value, size), with the offset in the
+/// channel's 256 bytes of the extended stimulus space.  Stores are guaranteed ones.
 template <class Store>
 class StmPortSink {
  public:
@@ -231,7 +231,7 @@ class StmPortSink {
     }
     put(kTimestamped, bytes.first(4));
     bytes = bytes.subspan(4);
-    // Stores of 32 bits go through wherever an STM is; 64 bits need a bus that has them.
+    // Every STM accepts stores of 32 bits; stores of 64 bits need a bus that has them.
     while (!bytes.empty()) {
       const std::size_t size = bytes.size() >= 4 ? 4 : bytes.size() >= 2 ? 2 : 1;
       put(kData, bytes.first(size));
