@@ -22,7 +22,7 @@ constexpr std::size_t kMaxWays = std::size_t{1} << 20;
 constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
 constexpr std::size_t kFirstTable = std::size_t{1} << 10;
 
-// Of a slot of a table.
+// The fields of a slot of a table.
 constexpr unsigned kNumberBits = 20;
 constexpr std::uint32_t kNumberMask = (std::uint32_t{1} << kNumberBits) - 1;
 static_assert(kMaxNodes <= kNumberMask);

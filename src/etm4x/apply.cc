@@ -221,9 +221,9 @@ class Applier {
   Unit model_;
   bool started_ = false;                                     ///< The unit may trace.
   std::vector<std::pair<std::string, std::string>> before_;  ///< Files and their text.
-  std::vector<SysfsWrite> settings_;                         ///< Of a live unit.
+  std::vector<SysfsWrite> settings_;                         ///< The settings of a live unit.
   bool reset_left_out_ = false;                              ///< A copy does not have the file.
-  bool made_record_ = false;                                 ///< In a copy that had none.
+  bool made_record_ = false;                                 ///< In a copy that had no record.
 };
 
 }  // namespace

@@ -865,7 +865,7 @@ class Compiler {
   std::vector<Comparator> comparators_;
   std::array<ContextSlot, kContextComparators> contexts_;
   std::vector<std::optional<std::uint32_t>> selectors_;  ///< From number 2 on; empty: a gap.
-  std::vector<unsigned> inputs_;                         ///< Of the external input selectors.
+  std::vector<unsigned> inputs_;  ///< The inputs of the external input selectors.
   bool told_comparators_ = false;
   bool told_selectors_ = false;
   std::uint32_t vinst_ = 1;

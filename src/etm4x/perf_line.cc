@@ -195,7 +195,7 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
   const Plan done = plan_of(*image, unit.caps);
   contains_plan(done, plan, missing);
   for (const std::string& wanted : missing) {
-    // Comparators of perf match at the traced levels only, which is no difference.
+    // Comparators of perf match at the traced levels only.  This makes no difference.
     const bool filters = wanted.starts_with("include ") || wanted.starts_with("start ") ||
                          wanted.starts_with("stop ");
     const bool found = filters && std::ranges::any_of(plan_lines(done), [&](const auto& have) {

@@ -59,7 +59,7 @@ class Reader {
   }
 
  private:
-  /// Of a known name only; every other error is told by extent().
+  /// Only finds known names; extent() reports every other error.
   [[nodiscard]] std::optional<Result<AddressRange>> name(std::string_view part) const {
     if (!names_ || part.empty() || begins_as_number(part)) return std::nullopt;
     auto found = names_(part);

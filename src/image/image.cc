@@ -216,8 +216,8 @@ Bytes Image::read(std::uint64_t address, SpaceMask space, TraceId trace_id,
   if (region->kind != RegionKind::kCallback)
     return region->bytes.subspan(static_cast<std::size_t>(address - region->first));
   // One less than what is left: a region may span all 2^64 addresses.
-  const std::uint64_t behind = region->last - address;
-  if (scratch.size() > behind) scratch = scratch.first(static_cast<std::size_t>(behind) + 1);
+  const std::uint64_t after = region->last - address;
+  if (scratch.size() > after) scratch = scratch.first(static_cast<std::size_t>(after) + 1);
   if (scratch.empty()) return {};
   const std::size_t filled = region->callback(address, space, trace_id, scratch);
   return scratch.first(std::min(filled, scratch.size()));
@@ -230,7 +230,7 @@ bool Image::has_callbacks() const {
 }
 
 bool Image::has_spaces() const {
-  // A callback is told the space, so what it answers can depend on it.
+  // A callback gets the space, so that its answer can depend on it.
   return std::ranges::any_of(state_->map.in_order(), [](const auto& region) {
     return region->space != kSpaceAny || region->kind == RegionKind::kCallback;
   });

@@ -17,9 +17,9 @@ struct Region {
   SpaceMask space = kSpaceAny;
   std::string name;
   Bytes bytes;                                ///< Into `copy` or `mapping`: last - first + 1 bytes.
-  std::vector<std::uint8_t> copy;             ///< Of a buffer.
-  std::shared_ptr<const MappedFile> mapping;  ///< Of a file; shared by all its regions.
-  std::uint64_t offset = 0;                   ///< Of a file: where in it `bytes` begin.
+  std::vector<std::uint8_t> copy;             ///< The bytes of a buffer.
+  std::shared_ptr<const MappedFile> mapping;  ///< The file; shared by all its regions.
+  std::uint64_t offset = 0;                   ///< Where in the file `bytes` begin.
   ReadCallback callback;
 };
 
@@ -37,7 +37,7 @@ class RegionMap {
   /// Removes the regions that start at `address` and share a bit with `space`; tells how many.
   std::size_t remove(std::uint64_t address, SpaceMask space);
 
-  /// Of the regions that hold `address` and share a bit with `space`, the one added first.
+  /// Among the regions that hold `address` and share a bit with `space`, the one added first.
   [[nodiscard]] const Region* find(std::uint64_t address, SpaceMask space) const;
 
   [[nodiscard]] const std::vector<std::unique_ptr<const Region>>& in_order() const {

@@ -58,7 +58,7 @@ class Builder final : public PassSink {
   }
 
   void on_landmark(TraceId id, const Landmark& landmark) override {
-    // Triggers of the formatter are counted with the frames.
+    // Triggers of the formatter are counted together with the frames.
     if (attached_[id]) streams_[id].add(landmark, header_.form);
   }
 
@@ -88,7 +88,8 @@ class Builder final : public PassSink {
   }
   [[nodiscard]] Bytes file() const { return capture_.trace().bytes(); }
 
-  /// A source that is left out would have no blocks from here on, as if it had sent nothing.
+  /// Without one of its sources, the index would have no blocks of it from here on, as if the
+  /// source had sent nothing.
   Result<void> check_all_are_read() const {
     for (const Stream& stream : header_.streams) {
       if (std::ranges::find(capture_.sources(), stream.id, &inputs::CaptureSource::id) !=
@@ -105,7 +106,7 @@ class Builder final : public PassSink {
 
   void begin() {
     header_ = {};
-    // Before the first byte is read: a change afterwards must not get these times.
+    // Before the first byte is read, so that a later change does not get these times.
     index_.confirm(file_times(capture_.trace().path()));
     header_.form = options_.form;
     const std::uint64_t granule =
@@ -123,9 +124,9 @@ class Builder final : public PassSink {
     std::ranges::sort(header_.streams, {}, &Stream::id);
   }
 
-  /// Where the build continues.  The last block of a capture that has grown is made again, since
+  /// Where the build continues.  The last block of a capture that has grown is built again, since
   /// the packet at its end may be longer now.
-  /// Nothing: it was to stop.
+  /// Nothing: a stop was asked for.
   Result<std::optional<std::uint64_t>> first_block() {
     if (header_.indexed == 0) return 0;
     if (!header_.complete) return header_.indexed / header_.granule;
@@ -174,7 +175,7 @@ class Builder final : public PassSink {
     return index_.commit(header_);
   }
 
-  /// Bytes of the file up to this index.
+  /// The bytes of the file that belong to this index.
   [[nodiscard]] std::uint64_t file_bytes(std::uint64_t indexed) const {
     std::uint64_t size = indexed;
     if (capture_.framing() == inputs::Framing::kDstream) {
@@ -190,7 +191,8 @@ class Builder final : public PassSink {
     header_.file_digest = digest_.value(file(), header_.file_size);
   }
 
-  /// What was read before is known where that ended with a whole piece.  False: it was to stop.
+  /// The digest of what was read before can be continued if it ended with a whole piece.  False: a
+  /// stop was asked for.
   bool continue_digest() {
     const std::uint64_t size = header_.file_size;
     if (size % FileDigest::kPiece == 0) {
@@ -207,7 +209,7 @@ class Builder final : public PassSink {
   Header header_;
   frames::IdSet attached_;
   std::array<StreamBlock, kTraceIdCount> streams_;  ///< The present block.
-  FileDigest digest_;                               ///< Of the file up to Header::indexed.
+  FileDigest digest_;                               ///< Digest of the file up to Header::indexed.
   std::uint64_t committed_ = 0;
 };
 
@@ -227,7 +229,7 @@ Result<void> check_file(const MappedFile& file, std::string_view framing, Index&
                             name, header.framing, framing, remedy(index)));
   }
   const auto known = inputs::framing_by_name(framing);
-  // The second number is the index's own claim: no one is sent beyond the end of the capture.
+  // The second number is the index's own claim: no reader must be sent past the end of the capture.
   if (file.size() < header.file_size ||
       (known && inputs::trace_bytes(*known, file.size()) < header.indexed)) {
     return fail(
@@ -236,7 +238,7 @@ Result<void> check_file(const MappedFile& file, std::string_view framing, Index&
                     "cut off, or is another capture; {}",
                     name, std::max(header.file_size, header.indexed), file.size(), remedy(index)));
   }
-  // Before the bytes are read: a change afterwards must not get these times.
+  // Before the bytes are read, so that a later change does not get these times.
   const FileTimes times = file_times(file.path());
   if (times.known() && times == index.file_times()) return {};
   FileDigest digest;

@@ -15,16 +15,16 @@ namespace {
 constexpr std::uint64_t kFirstPrime = 0x9E37'79B1'85EB'CA87;
 constexpr std::uint64_t kSecondPrime = 0xC2B2'AE3D'27D4'EB4F;
 
-// Longer than the step of any clock that file systems take their times from.
+// Longer than the resolution of any clock from which file systems take their times.
 constexpr std::uint64_t kSettled = 3'000'000'000;
 
-constexpr std::uint64_t kStopAsked = std::uint64_t{4} << 20;  // Bytes between two questions.
+constexpr std::uint64_t kStopAsked = std::uint64_t{4} << 20;  // Bytes between two calls of `stop`.
 
 std::uint64_t mix(std::uint64_t value, std::uint64_t word) {
   return std::rotl(value ^ word * kSecondPrime, 31) * kFirstPrime;
 }
 
-/// Four chains, so that a processor multiplies for all of them at a time.
+/// Four chains, so that a processor works on all of them at the same time.
 std::uint64_t piece_digest(Bytes piece) {
   constexpr std::size_t kLanes = 4;
   constexpr std::size_t kStep = kLanes * sizeof(std::uint64_t);

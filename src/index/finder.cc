@@ -14,7 +14,7 @@
 namespace waymark::index {
 namespace {
 
-/// The hits of at most this many bytes of capture are held at a time, and of at least one block.
+/// A search holds the hits of at most this many bytes of capture, but at least of one block.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kAllBlocks = ~std::uint64_t{0};
@@ -27,7 +27,7 @@ bool matches(const Query& query, const Landmark& landmark) {
                                                 : landmark.value == *query.value;
 }
 
-/// Whether a timestamp is about the packets before it.
+/// Whether a timestamp belongs to the packets before it.
 bool times_follow(const Index& index, TraceId id) {
   const Stream* const stream = index.header().stream(id);
   return stream != nullptr && stream->protocol == protocol_name(Protocol::kItm);
@@ -73,15 +73,15 @@ class Finder final : private PassSink {
     std::uint64_t block = 0;
     Hit hit;
   };
-  /// The first block from `from` on that has what is wanted; kAllBlocks: none.
+  /// The first block from `from` on that has what is wanted; kAllBlocks: there is none.
   struct Answer {
     std::uint64_t from = kAllBlocks;
     std::uint64_t number = 0;
   };
   using MaybeNumber = Result<std::optional<std::uint64_t>>;
 
-  /// A packet that begins before Query::to ends at the latest in the first later block that has
-  /// bytes of its source.
+  /// A packet that begins before Query::to ends no later than in the next block that has bytes of
+  /// its source.
   Result<void> look_for_last_blocks() {
     if (query_.to == kNoIndex) return {};
     const std::uint64_t last = query_.to == 0 ? 0 : (query_.to - 1) / index_.header().granule;
@@ -95,7 +95,7 @@ class Finder final : private PassSink {
   }
 
   MaybeNumber next_of(TraceId id, std::uint64_t from) {
-    // The answer to an earlier question often is the answer to this one.
+    // The answer to the previous question is often the answer to this one.
     Answer& last = answers_[id];
     if (last.from > from || from > last.number) {
       const auto found = index_.find(id, from, Walk::kForward, want_);
@@ -114,7 +114,7 @@ class Finder final : private PassSink {
     return (*found)->number;
   }
 
-  /// The first block from `from` on that any source may have something in.
+  /// The first block from `from` on in which any source may have something.
   MaybeNumber next_block(std::uint64_t from) {
     MaybeNumber first = next_triggers(from);
     for (const TraceId id : ids_) {
@@ -161,8 +161,8 @@ class Finder final : private PassSink {
     return pass(read, begin, last + 1);
   }
 
-  /// Reads as far back as the bits of a time or a context were sent: a wrong or missing hit would
-  /// be worse than a slow search.  What was read is not read again.
+  /// Begins early enough to know all bits of the time and the context: a wrong or missing hit would
+  /// be worse than a slow search.  Does not read anything twice.
   Result<void> pass(std::span<const TraceId> read, std::uint64_t begin, std::uint64_t end) {
     const auto entry = seek(index_, read, begin * index_.header().granule,
                             {.reach = SeekOptions::kAny,
@@ -187,14 +187,14 @@ class Finder final : private PassSink {
     return {};
   }
 
-  /// The hits of a source that wait for a timestamp get the first one from `block` on.
+  /// Gives the hits of a source that wait for a timestamp the first one from `block` on.
   Result<void> settle_times(TraceId id, std::uint64_t block) {
     if (waiting_[id].empty()) return {};
     const auto next = index_.find(id, block, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
     if (!next) return std::unexpected(next.error());
     const auto lost = index_.find(id, block, Walk::kForward, {.kind = LandmarkKind::kOverflow});
     if (!lost) return std::unexpected(lost.error());
-    // Which of two in one block came first, a sparse index does not say.
+    // A sparse index does not say which of two in one block came first.
     if (*next && (!*lost || (*next)->number < (*lost)->number)) {
       give_time(id, (*next)->first_timestamp);
     }
@@ -240,7 +240,7 @@ class Finder final : private PassSink {
     waiting_[id].clear();
   }
 
-  /// The hits since the last call are in `block`.
+  /// Notes that the hits since the last call are in `block`.
   void place(std::uint64_t block) {
     for (; placed_ < hits_.size(); ++placed_) hits_[placed_].block = block;
   }
@@ -321,7 +321,7 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
         ErrorCode::kNotFound,
         fmt::format("Trace ID 0x{:02x} has {} synchronisation points, counted from 1.", id, count));
   }
-  // Counts lead to the block; only that one is read.
+  // The counts lead to the block, so that only this block is read.
   const Question question(index);
   std::uint64_t before = 0;
   std::uint64_t block = 0;

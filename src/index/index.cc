@@ -92,7 +92,7 @@ std::string cached_store_path(const std::string& trace) {
     const char* const value = std::getenv(name);
     return fs::path(value == nullptr ? "" : value);
   };
-  // A relative path is to be ignored, says the XDG Base Directory Specification.
+  // The XDG Base Directory Specification says that a relative path must be ignored.
   fs::path folder = variable("XDG_CACHE_HOME");
   if (!folder.is_absolute()) {
     const fs::path home = variable("HOME");

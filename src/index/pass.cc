@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kBlocksBeforeAsking = 64;
 
-/// All that can have a source, and the formatter's own ones but padding.
+/// All IDs that can have a source, and the formatter's own IDs except padding.
 frames::IdSet counted_ids() {
   frames::IdSet ids;
   for (TraceId id = 1; id < kTraceIdCount - 1; ++id) ids.set(id);
@@ -48,7 +48,7 @@ void Pass::on_landmark(const Landmark& landmark, TraceId stream) {
   if (told.kind == LandmarkKind::kAlign) {
     part.align = told.index;
   } else if (told.kind == LandmarkKind::kSync) {
-    // Nobody can start where only the second half is.
+    // Decoding cannot start where only the second half is.
     if (!part.align) return;
     told.index = *part.align;
     part.align.reset();
@@ -188,7 +188,7 @@ void Pass::feed_source(Part& part, const frames::StreamBlock& block) {
   (void)part.source->next({});
 }
 
-// In a good capture the pattern is nothing else.  A sync belongs to the block of its last byte.
+// In an intact capture the pattern is always a sync.  A sync belongs to the block of its last byte.
 void Pass::count_frame_syncs(TraceIndex index, Bytes bytes) {
   const std::uint8_t* const begin = bytes.data();
   const std::uint8_t* const end = begin + bytes.size();

@@ -1,4 +1,4 @@
-// One way through a stretch of the capture, packets only: what the builder and the finder read.
+// One pass through a stretch of the capture, packets only, for the builder and the finder.
 #pragma once
 
 #include <array>
@@ -11,21 +11,21 @@
 
 namespace waymark::index {
 
-/// Counts of one source in a block; its landmarks went out before.
+/// The counts of one source in a block; its landmarks came before.
 struct StreamCounts {
   TraceId id = 0;
   Tally tally;
 };
 
-/// Gets what lies in the blocks that were asked for, block by block.
+/// Receives the contents of the requested blocks, block by block.
 class PassSink {
  public:
   virtual ~PassSink() = default;
   virtual void on_landmark(TraceId id, const Landmark& landmark) = 0;
-  /// The block is done.  An error ends the pass; false does too.
+  /// The block is complete.  An error ends the pass, and so does false.
   virtual Result<bool> on_block(const SourceBlock& block,
                                 std::span<const StreamCounts> streams) = 0;
-  /// Asked now and then in blocks that were not asked for.  True: the pass ends.
+  /// Called now and then in blocks that were not requested.  True: the pass ends.
   [[nodiscard]] virtual bool stops() const = 0;
 };
 
@@ -37,25 +37,26 @@ class Pass final : private Observer {
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
-  /// From the entry on, once; blocks from `first` to before `end` go to the sink.  An `end` behind
-  /// the capture: to its end, with what the sources still hold.  False: the sink said so.
+  /// Runs once, from the entry on; blocks from `first` to before `end` go to the sink.  If `end` is
+  /// past the capture, it reads to the end and takes what the sources still hold.  False: the sink
+  /// ended the pass.
   Result<bool> run(const Entry& entry, std::uint64_t first, std::uint64_t end);
 
-  /// The same from position() on, which must not lie behind the block `first`.
+  /// Continues from position(), which must not be after the block `first`.
   Result<bool> go_on(std::uint64_t first, std::uint64_t end);
 
-  /// All before is read.
+  /// Everything before it was read.
   [[nodiscard]] TraceIndex position() const { return position_; }
 
  private:
   struct Part {
-    TraceId id = 0;      ///< Of the source.
-    TraceId stream = 0;  ///< That its packets carry.
+    TraceId id = 0;      ///< The ID of the source.
+    TraceId stream = 0;  ///< The ID that its packets carry.
     Source* source = nullptr;
-    TraceIndex first = 0;               ///< Bytes before are passed over.
+    TraceIndex first = 0;               ///< Bytes before this index are skipped.
     std::optional<TraceIndex> align{};  ///< A kAlign that no kSync has followed.
     std::uint64_t bytes = 0;            ///< In the present block.
-    SourceStatistics before;            ///< When the present block began.
+    SourceStatistics before;            ///< The statistics when the present block began.
   };
 
   [[nodiscard]] bool wants_packets() const override { return false; }
@@ -76,7 +77,7 @@ class Pass final : private Observer {
   PassSink& sink_;
   std::optional<frames::StreamSplitter> splitter_;
   std::vector<Part> parts_;
-  std::array<Part*, kTraceIdCount> part_of_{};  ///< By stream.
+  std::array<Part*, kTraceIdCount> part_of_{};  ///< By stream ID.
   frames::StreamBuffer rest_;                   ///< What is left of a block after Part::first.
   SourceBlock block_;
   std::array<std::uint32_t, kTraceIdCount> id_bytes_{};  ///< In the present block.
@@ -85,8 +86,8 @@ class Pass final : private Observer {
   TraceIndex position_ = 0;
   bool started_ = false;
   bool accepting_ = false;
-  std::uint64_t passed_over_ = 0;  ///< Blocks that were not asked for.
-  unsigned sync_matched_ = 0;      ///< Bytes of a frame sync that the last piece ended with.
+  std::uint64_t passed_over_ = 0;  ///< Blocks that were not requested.
+  unsigned sync_matched_ = 0;      ///< Bytes of a frame sync at the end of the last piece.
 };
 
 }  // namespace waymark::index

@@ -7,7 +7,7 @@
 namespace waymark::index {
 namespace {
 
-// An expected that holds an optional is tested for both before it is used; the check cannot see it.
+// A Result of an optional is checked for both before it is used; the check does not recognise this.
 // NOLINTBEGIN(bugprone-unchecked-optional-access)
 class Planner {
  public:
@@ -61,8 +61,8 @@ class Planner {
     return with_whole_time(id, **first, from, entry);
   }
 
-  /// The last synchronisation point but one.  If there are fewer than two: a place before the first
-  /// and before `from`, or the first byte of the stream.
+  /// The last synchronisation point but one.  If there are fewer than two, a place before the first
+  /// one and before `from`, or the first byte of the stream.
   MaybeIndex two_syncs_before(TraceId id, TraceIndex from) {
     std::optional<TraceIndex> last;
     std::uint64_t block = from / granule_;
@@ -81,14 +81,14 @@ class Planner {
     const Stream* stream = index_.header().stream(id);
     const TraceIndex end = last.value_or(from);
     if (end < granule_ || stream == nullptr || stream->starts_in_sync) return 0;
-    // Pieces of trace that is not synchronised are counted from where it began.
+    // Pieces of trace without synchronisation are counted from their beginning.
     if (options_.reach == SeekOptions::kAny) return 0;
     const auto data = find(id, end / granule_ - 1, Walk::kBackward, {});
     if (!data) return std::unexpected(data.error());
     return *data ? (*data)->number * granule_ : TraceIndex{0};
   }
 
-  /// The block of an overflow that the trace unit had not recovered from at `start`.
+  /// The block of an overflow from which the trace unit had not recovered at `start`.
   MaybeIndex pending_overflow(TraceId id, TraceIndex start, Entry& entry) {
     const std::uint64_t block = start / granule_;
     const auto overflow = find(id, block, Walk::kBackward, {.kind = LandmarkKind::kOverflow});
@@ -108,7 +108,7 @@ class Planner {
     return (*overflow)->number * granule_;
   }
 
-  /// The block of a context that no synchronisation point since then has repeated.
+  /// The block of a context that no later synchronisation point has repeated.
   MaybeIndex lasting_context(TraceId id, TraceIndex start, Entry& entry) {
     const std::uint64_t block = start / granule_;
     const auto context = find(id, block, Walk::kBackward, {.lasting_context = true});
@@ -124,9 +124,9 @@ class Planner {
     return (*context)->number * granule_;
   }
 
-  /// `start`, or earlier, so that all bits of the time are known at `from`.
+  /// `start`, or an earlier place from which all bits of the time are known at `from`.
   MaybeIndex with_whole_time(TraceId id, TraceIndex start, TraceIndex from, Entry& entry) {
-    // If the times there are whole, earlier ones do not matter.
+    // If the times there are complete, earlier ones do not matter.
     const auto next = find(id, from / granule_, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
     if (!next) return std::unexpected(next.error());
     const bool whole = *next ? (*next)->whole_timestamps == (*next)->count(LandmarkKind::kTimestamp)
@@ -152,7 +152,7 @@ class Planner {
     return 0;
   }
 
-  /// Where frames can be read from, at `start` or before.
+  /// A place from which frames can be read, at or before `start`.
   Result<void> place(TraceIndex start, Entry& entry) {
     if (!index_.header().framed()) {
       entry.index = start;

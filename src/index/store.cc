@@ -16,18 +16,18 @@ namespace {
 constexpr int kApplicationId = 0x57594D4B;  // "WYMK"
 constexpr int kVersion = 2;
 constexpr int kWaitStep = 100;  // Milliseconds.
-// For a reader that only notes the times of the capture's file.
+// The patience of a reader that only notes the times of the capture's file.
 constexpr int kReaderPatience = 300;  // Milliseconds.
 
-// The pages of a damaged file can lead in circles.  No question to a sound one takes more steps of
-// SQLite's machine than this: a row has at least 30 bytes, and is read in a hundred steps if it is
-// asked for alone, and in a dozen if others are passed over.
+// The pages of a damaged file can form a circle.  In a sound file no question takes more steps of
+// SQLite's machine than this: a row has at least 30 bytes; reading it takes a hundred steps if it
+// is requested alone, and a dozen if the search passes over others.
 constexpr int kStepsAsked = 1'000;
 constexpr std::uint64_t kStepsAlways = 1'000'000;
 constexpr std::uint64_t kStepsPerByte = 64;
 constexpr std::uint64_t kStepsPerCall = 2'000;
 
-/// As SQLite keeps their texts.
+/// As SQLite stores their texts.
 constexpr const char* kTables[] = {
     R"(CREATE TABLE capture(
   granule INTEGER NOT NULL, form TEXT NOT NULL, framing TEXT NOT NULL,
@@ -127,7 +127,7 @@ class Statement {
     }
   }
   int step() { return sqlite3_step(statement_.get()); }
-  /// Makes it ready to be bound and run again.
+  /// Prepares it for another binding and run.
   void reset() {
     (void)sqlite3_reset(statement_.get());
     bound_ = column_ = 0;
@@ -223,7 +223,7 @@ class Store final : public Index {
   }
 
   void begin_question() override { steps_ = extra_steps_ = 0; }
-  /// A statement begins: of the question that is asked, or as a question of its own.
+  /// A statement begins: part of the present question, or a question of its own.
   void begin_statement() {
     if (in_question()) {
       extra_steps_ += kStepsPerCall;
@@ -234,7 +234,7 @@ class Store final : public Index {
 
   static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
 
-  /// The sentence for what the database just refused.
+  /// The error for what the database just refused.
   [[nodiscard]] std::unexpected<Error> error(int code) const;
   [[nodiscard]] std::unexpected<Error> damaged(std::string_view what) const {
     return fail(
@@ -244,7 +244,7 @@ class Store final : public Index {
   }
   Result<void> execute(const std::string& sql);
   Result<void> prepare(Statement& statement, const std::string& sql);
-  /// True: `statement` was prepared before, and can be bound again.
+  /// True: `statement` was prepared before and can be bound again.
   bool again(Statement& statement) {
     if (!statement.prepared()) return false;
     begin_statement();
@@ -254,7 +254,7 @@ class Store final : public Index {
   Result<void> run(Statement& statement);
   Result<void> begin();
   Result<void> write_header(const Header& header);
-  /// A row whose block is not one that was `asked` for is damage: SQLite believes its own order.
+  /// A row whose block was not `asked` for is damage: SQLite trusts the file's order of rows.
   template <class Asked>
   Result<std::optional<SourceBlock>> one_source_block(Statement& statement, const char* where,
                                                       std::uint64_t number, Asked asked);
@@ -268,7 +268,7 @@ class Store final : public Index {
   bool transaction_ = false;
   bool times_to_note_ = false;  ///< The file does not have file_times_ yet.
   std::function<bool()> stop_;
-  std::uint64_t steps_ = 0;  ///< Of the question that is asked.
+  std::uint64_t steps_ = 0;  ///< Steps of the present question.
   std::uint64_t step_limit_ = kStepsAlways;
   std::uint64_t extra_steps_ = 0;
   Statement source_block_;
@@ -378,7 +378,7 @@ Result<void> Store::clear() {
   return done;
 }
 
-// Nothing in the file is believed before it is checked.
+// Everything in the file is checked before it is used.
 Result<void> Store::load() {
   Statement rows;
   WAYMARK_TRY(prepare(rows,
@@ -386,7 +386,7 @@ Result<void> Store::load() {
                       "file_modified, file_changed, frame_syncs, triggers, resets, errors "
                       "FROM capture"));
   int code = rows.step();
-  if (code == SQLITE_DONE) return {};  // Whoever made it ended before the first block.
+  if (code == SQLITE_DONE) return {};  // The builder ended before the first block.
   if (code != SQLITE_ROW) return error(code);
   Header header;
   header.granule = rows.number();
@@ -473,7 +473,7 @@ Result<SourceBlock> Store::read_source_block(Statement& row) const {
     for (unsigned i = 0; i < 4; ++i) bytes |= std::uint32_t{ids[at + 1 + i]} << (8 * i);
     block.bytes.emplace_back(ids[at], bytes);
   }
-  // A place never lies behind its block.
+  // A place is never after its block.
   if (block.number >= header_.blocks() || current > kNoTraceId ||
       (block.place && block.place->index > block.number * header_.granule)) {
     return damaged("source_blocks");
@@ -538,7 +538,7 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
   if (!again(*statement)) {
     std::string what;
     if (want.timestamp_at_least) {
-      // SQLite's numbers have a sign: times from 2^63 on are negative there, and the later ones.
+      // SQLite's numbers are signed: times from 2^63 on are negative there, but come later.
       what =
           " AND timestamps > 0 AND (coalesce(highest_timestamp, last_timestamp, first_timestamp) "
           "< 0, coalesce(highest_timestamp, last_timestamp, first_timestamp)) >= (?3 < 0, ?3)";
@@ -563,7 +563,7 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
   auto block = read_stream_block(*statement);
   statement->reset();
   if (!block) return std::unexpected(block.error());
-  // SQLite believes its own order of the rows.
+  // SQLite trusts the file's order of rows.
   if (found_id != id || (forward ? block->number < number : block->number > number))
     return damaged("stream_blocks: rows are in the wrong order");
   return std::move(*block);
@@ -695,7 +695,8 @@ Result<void> Store::commit(const Header& header) {
   return {};
 }
 
-// Lost if another process uses the file: then the next reader compares the capture again.
+// If another process uses the file, the times are not stored, and the next reader compares the
+// capture again.
 void Store::note_times() {
   Statement update;
   if (!prepare(update,
@@ -721,7 +722,7 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
   return {};
 }
 
-/// Whether the file at `path` is an index, or what is left of one: it may be written to.
+/// Whether the file at `path` is an index or the remains of one, so that it may be overwritten.
 bool looks_like_index(const std::string& path) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
   constexpr std::size_t kApplicationIdAt = 68;
@@ -761,10 +762,10 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
                             path));
   }
   sqlite3* raw = nullptr;
-  // SQLite gives names that begin with a colon or "file:" a meaning of their own.
+  // SQLite treats names that begin with a colon or "file:" specially.
   const std::string file = path.starts_with('/') ? path : "./" + path;
-  // A reader also rolls back what a killed builder has left.  If it may not write, SQLite opens the
-  // file for reading only.
+  // A reader also rolls back what a killed builder left.  If it must not write, SQLite opens
+  // the file for reading only.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   const int code =
       sqlite3_open_v2(file.c_str(), &raw, building ? flags | SQLITE_OPEN_CREATE : flags, nullptr);
@@ -775,14 +776,14 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
     return fail(ErrorCode::kIo, fmt::format("Cannot open {}: {}.", path, sqlite3_errstr(code)));
   }
   (void)sqlite3_extended_result_codes(raw, 1);
-  // A database from elsewhere may hold anything.
+  // A database from another source may contain anything.
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   if (!building) (void)sqlite3_busy_timeout(raw, kReaderPatience);
-  // Takes the lock that is held until the end, so that a reader sees one state.
+  // Takes the lock and holds it until the end, so that a reader sees one state.
   bool cleared = false;
   while (true) {
-    // Counts only for a new file.  Pages are small, so that the index of a small capture is.
+    // This has an effect on a new file only.  Small pages keep the index of a small capture small.
     if (building) (void)store->execute("PRAGMA page_size = 1024");
     Result<void> locked;
     if (options.rebuild && !cleared) {
@@ -800,7 +801,7 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
     (void)sqlite3_sleep(kWaitStep);
   }
   store->transaction_ = true;
-  // Not before the lock is taken: a process that waits would keep a part of it.
+  // Only after the lock is taken, as a waiting process would keep a part of it.
   if (building) WAYMARK_TRY(store->execute("PRAGMA locking_mode = EXCLUSIVE"));
 
   const auto size = std::filesystem::file_size(path, none);
@@ -820,7 +821,7 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   int tables = 0;
   WAYMARK_TRY(pragma("SELECT count(*) FROM sqlite_schema", tables));
   if (tables == 0) {
-    // SQLite takes a file that is too short to be a database for an empty one.
+    // SQLite treats a file that is too short for a database as an empty one.
     if (!none && size != 0 && !cleared) return store->damaged("it has no tables");
     if (!building)
       return fail(ErrorCode::kNotFound,

@@ -1,4 +1,4 @@
-// In place of store.cc in a library without SQLite.
+// Replaces store.cc in a library without SQLite.
 #include "waymark/index/store.h"
 
 namespace waymark::index {

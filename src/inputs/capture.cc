@@ -85,7 +85,7 @@ std::optional<TraceBlock> Capture::next_block() {
   if (framing_ != Framing::kDstream) {
     auto block = rest();
     if (!block) return std::nullopt;
-    // Blocks are read before the next one is asked for.
+    // The caller has used each block before it asks for the next one.
     trace_.passed(block->index);
     block->bytes = block->bytes.first(std::min(kBlockSize, block->bytes.size()));
     position_ += block->bytes.size();

@@ -26,7 +26,7 @@ bool is_elf(const std::string& path) {
                      InputKind::kElf;
 }
 
-/// FNV-1a over a text of everything that the source was made of.
+/// FNV-1a over a text of everything that determines the source.
 std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& registers,
                           const isa::Core& core, const SourceOptions& options) {
   std::string text(row.type);
@@ -59,7 +59,7 @@ std::string CaptureBuilder::with_obstacles(std::string sentence) const {
   return sentence;
 }
 
-// Here, so that no file is blamed for it.
+// Checked here, so that the error does not name a file.
 Result<void> CaptureBuilder::check_core() const {
   if (options_.core.empty()) return {};
   const auto core = isa::core_by_name(options_.core);
@@ -92,7 +92,7 @@ Result<Capture> CaptureBuilder::build() {
   return std::move(capture_);
 }
 
-/// Raw trace is open afterwards.
+/// Afterwards, raw trace is open.
 Result<Detection> CaptureBuilder::detect_input() {
   std::error_code error;
   if (std::filesystem::is_directory(path_, error)) return detect(path_);

@@ -45,25 +45,25 @@ class CaptureBuilder {
   Result<void> add_images();
   [[nodiscard]] Result<void> check_core() const;
   Result<void> add_program(const image::ElfFile& program);
-  /// As ImageFile says.
+  /// Loads the file as ImageFile says.
   Result<void> add_program_at(const ImageFile& file);
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
-  /// The memory of the core of `source`.
+  /// Adds the memory of the core of `source`.
   void add_dumps(const Device& core, CaptureSource& source);
-  /// nullptr: the reader of the snapshot found nothing wrong with it.
+  /// nullptr: the reader of the snapshot found no problem.
   [[nodiscard]] const Problem* problem_of_dump(const Device& core, const Dump& dump) const;
-  /// The file of the command line that lies where the dump would.
+  /// The file of the command line that occupies the addresses of the dump.
   [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   Result<void> look_for_itm_sync();
   void add_data_stream(const TraceSource& source);
-  /// Those of the command line, then those of the device, which must outlive the reader.
+  /// The registers of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;
   /// True: the stream shows that the least significant nibble comes first.
   Result<std::optional<bool>> look_for_nibble_order(TraceId id);
   Result<std::optional<stm::NibbleOrder>> order_in_frames(TraceId id);
   Result<void> count_id_bytes();
-  /// An error if the caller wants no more.
+  /// An error if the caller asked to stop.
   [[nodiscard]] Result<void> go_on() const;
   void note_lost_tail();
   void note_ids_without_source();
@@ -72,16 +72,16 @@ class CaptureBuilder {
   Result<void> attach(const ProtocolRow& row, const RegisterReader& registers, isa::Core core,
                       CaptureSource description);
   void note(std::string text, Severity severity = Severity::kWarning);
-  /// Adds the notes that are errors: each reason was noted when it was found.
+  /// Appends the notes that are errors; each was noted when its reason was found.
   [[nodiscard]] std::string with_obstacles(std::string sentence) const;
 
   const std::string path_;
-  const std::string name_;                   ///< The path in sentences.
-  CaptureOptions options_;                   ///< With what the input itself says.
-  std::vector<std::string> register_names_;  ///< Those of the command line.
+  const std::string name_;                   ///< The path as sentences name it.
+  CaptureOptions options_;                   ///< Includes what the input itself states.
+  std::vector<std::string> register_names_;  ///< Registers of the command line.
   Capture capture_;
-  std::vector<Problem> problems_;                ///< Of the snapshot.
-  std::vector<image::RegionInfo> given_images_;  ///< Those of the command line.
+  std::vector<Problem> problems_;                ///< Problems of the snapshot.
+  std::vector<image::RegionInfo> given_images_;  ///< Images of the command line.
 };
 
 }  // namespace waymark::inputs

@@ -11,8 +11,8 @@
 
 namespace waymark::inputs {
 
-// A stream without synchronisation packets would otherwise give nothing; many probes capture SWO
-// so.
+// A stream without synchronisation packets would otherwise give nothing, and many probes capture
+// SWO like this.
 Result<void> CaptureBuilder::look_for_itm_sync() {
   if (capture_.framing_ != Framing::kNone || options_.source.starts_in_sync) return {};
   constexpr std::size_t kPart = std::size_t{1} << 20;
@@ -21,7 +21,7 @@ Result<void> CaptureBuilder::look_for_itm_sync() {
   for (std::size_t at = 0; at < bytes.size(); at += kPart) {
     WAYMARK_TRY(go_on());
     capture_.trace_.passed(at);
-    // The next part begins before this one ends, so that no synchronisation is divided.
+    // The next part begins before this one ends, so that no synchronisation is split.
     if (find_itm_sync(bytes.subspan(at, std::min(kPart + kSyncSize - 1, bytes.size() - at))))
       return {};
   }
@@ -34,7 +34,7 @@ Result<void> CaptureBuilder::look_for_itm_sync() {
   return {};
 }
 
-// Before the first packet is read: what a stream shows later cannot correct what was read before.
+// Before the first packet is read, as a later finding cannot correct earlier packets.
 Result<std::optional<bool>> CaptureBuilder::look_for_nibble_order(TraceId id) {
   const bool framed = capture_.framing_ != Framing::kNone;
   const auto found = framed ? order_in_frames(id)
@@ -103,7 +103,7 @@ void CaptureBuilder::note_lost_tail() {
   const auto options = frame_options(capture_.framing_);
   if (!options) return;
   std::size_t size = capture_.trace_.size();
-  // The last record of DSTREAM may be cut short; in its footer nothing is lost.
+  // The last record of DSTREAM may be cut; nothing is lost in its footer.
   if (capture_.framing_ == Framing::kDstream)
     size = std::min(size % frames::kDstreamRecordSize, frames::kDstreamPayloadSize);
   const std::size_t rest = size % options->alignment();

@@ -27,19 +27,19 @@ std::optional<Framing> framing_of(InputKind kind) {
   }
 }
 
-/// The lowest bit of the trace ID in a register that holds it; nothing for the others.
+/// The lowest bit of the trace ID in the register that holds it; nothing for other registers.
 std::optional<unsigned> id_bit(std::string_view register_name) {
   if (register_name.ends_with("TRACEIDR")) return 0;
   if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
   return std::nullopt;
 }
 
-/// " --reg NAME=VALUE" for each register that is needed and not there.
+/// " --reg NAME=VALUE" for each register that is needed and missing.
 std::string missing_registers(const ProtocolRow& row, const RegisterReader& registers,
                               bool decode) {
   std::string missing;
   for (const RegisterRule& rule : row.registers) {
-    // The frames contain the ID of a source.
+    // The frames contain the ID of a source, so that its register is not needed.
     if (id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name)) continue;
     missing += fmt::format(" --reg {}=VALUE", rule.name);
   }
@@ -91,7 +91,7 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
                           row.where_registers));
 }
 
-/// The protocol is not known, or what it looks like needs registers.
+/// The protocol is not known, or the likely one needs registers.
 std::unexpected<Error> CaptureBuilder::no_protocol() const {
   std::string_view protocol;
   if (capture_.kind_ == InputKind::kPtmStream) protocol = "ptm";

@@ -46,8 +46,8 @@ Result<void> CaptureBuilder::read_snapshot_input() {
   return {};
 }
 
-// The format "dstream_coresight" is written for frames with syncs, with and without the footers of
-// DSTREAM records.  Read as frames, each footer would be a loss of synchronisation.
+// Some tools write the format "dstream_coresight" for frames with syncs, with or without the
+// footers of DSTREAM records.  Read as frames, each footer would be a loss of synchronisation.
 void CaptureBuilder::look_for_dstream() {
   if (capture_.framing_ != Framing::kFsync) return;
   const Bytes bytes = capture_.trace_.bytes();

@@ -25,8 +25,9 @@ using frames::kFrameSize;
 
 constexpr std::size_t kAsyncZeros = 11;  // Then 0x80; etmv4-ete.md 2.2.
 
-// Real captures of up to six sources have at most one ID byte a frame, no reserved IDs and at least
-// one ID byte every eight frames; unframed streams and other files have 20 and more different IDs.
+// Real captures of up to six sources have at most one ID byte per frame, no reserved IDs, and at
+// least one ID byte in eight frames.  Unframed streams and other files have 20 or more distinct
+// IDs.
 constexpr std::size_t kMinFrames = 16;
 constexpr std::size_t kMinFramesPerSource = 4;
 constexpr std::size_t kMaxFramesPerId = 32;
@@ -57,8 +58,8 @@ bool is_fsync(Bytes content, std::size_t at) {
 
 struct AsyncFacts {
   std::optional<std::size_t> first;  // Offset of the first alignment synchronisation.
-  std::size_t good = 0;              // Runs of zeros that are one and precede a trace info packet.
-  std::size_t runs = 0;              // All runs of that length that something follows.
+  std::size_t good = 0;  // Those that have the right length and precede a trace info packet.
+  std::size_t runs = 0;  // All runs of that length that are not at the end.
 
   [[nodiscard]] bool plausible() const { return good != 0 && good * 4 >= runs * 3; }
 };
@@ -84,8 +85,8 @@ AsyncFacts async_facts(Bytes content) {
   return facts;
 }
 
-// Alignment synchronisations of PTM, with a likely I-sync packet close behind, as hardware sends
-// it; ptm.md 6.1 and 11.  That of ETMv3 looks the same but has its information byte
+// Alignment synchronisations of PTM, each with a likely I-sync packet soon after it, as hardware
+// sends them; ptm.md 6.1 and 11.  The I-sync of ETMv3 looks the same, but has its information byte
 // before the address.
 AsyncFacts ptm_async_facts(Bytes content) {
   constexpr std::size_t kMinZeros = 5;
@@ -118,7 +119,7 @@ AsyncFacts ptm_async_facts(Bytes content) {
 }
 
 struct FrameFacts {
-  std::size_t frames = 0;  // Without blank ones and barriers.
+  std::size_t frames = 0;  // Without blank frames and barriers.
   std::size_t barriers = 0;
   std::size_t id_bytes = 0;
   std::size_t reserved = 0;
@@ -130,7 +131,7 @@ struct FrameFacts {
            id_bytes * kMaxFramesPerId >= frames && top_share >= kMinTopShare &&
            static_cast<double>(reserved) <= kMaxReservedShare * static_cast<double>(id_bytes);
   }
-  /// Too few to tell, and nothing speaks against them.
+  /// Too few frames to decide, but no contradiction.
   [[nodiscard]] bool possible() const {
     return frames < kMinFrames && sources != 0 && reserved == 0;
   }
@@ -168,7 +169,7 @@ FrameFacts frame_facts(Bytes content) {
 struct SyncFacts {
   std::size_t syncs = 0;
   std::size_t whole_gaps = 0;  // Gaps of whole frames between two syncs.
-  bool only_barriers = true;   // All are blocks of four where a frame would be.
+  bool only_barriers = true;   // All syncs are blocks of four in the place of a frame.
 
   [[nodiscard]] double share() const {
     return syncs < 2 ? 0 : static_cast<double>(whole_gaps) / static_cast<double>(syncs - 1);
@@ -179,7 +180,7 @@ SyncFacts sync_facts(Bytes content) {
   SyncFacts facts;
   std::size_t previous_end = 0;
   std::size_t half_syncs = 0;
-  std::size_t run = 0;  // Syncs in a row up to here.
+  std::size_t run = 0;  // Consecutive syncs up to here.
   for (std::size_t at = 0; at + 1 < content.size();) {
     if (is_fsync(content, at)) {
       if (facts.syncs != 0 && (at - previous_end - 2 * half_syncs) % kFrameSize == 0)
@@ -239,14 +240,14 @@ std::optional<Detection> detect_syncs(Bytes content) {
 
 Detection detect_trace(Bytes content) {
   const AsyncFacts async = async_facts(content);
-  // A frame starts with an ID byte or data of a known ID, hardly ever with eleven zeros.
+  // A frame begins with an ID byte or with data of a known ID, and hardly ever with eleven zeros.
   if (async.first == std::size_t{0}) {
     return {InputKind::kEtmv4Stream,
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
   const ItmFacts itm = itm_facts(content);
-  // Before PTM, for which a payload byte 0x08 after the synchronisation may pass as an I-sync, and
-  // before frames, which packets of one port resemble.
+  // This check precedes the one for PTM, as a payload byte 0x08 after the synchronisation can look
+  // like an I-sync, and the one for frames, as packets of one port resemble frames.
   if (itm.clean()) return {InputKind::kItmStream, itm_sentence(itm)};
   const AsyncFacts ptm = ptm_async_facts(content);
   if (ptm.first == std::size_t{0} && ptm.plausible() && !itm.plausible())
@@ -255,7 +256,8 @@ Detection detect_trace(Bytes content) {
   const StmFacts stm = stm_facts(content);
   if (stm.plausible()) return {InputKind::kStmStream, stm_sentence(stm)};
   if (itm.certain()) return {InputKind::kItmStream, itm_sentence(itm)};
-  // Frames of one byte would name one source in each of their ID bytes; no hardware does that.
+  // Frames that consist of one repeated byte would name one source in each ID byte; no hardware
+  // sends that.
   if (std::ranges::adjacent_find(content, std::not_equal_to{}) == content.end()) {
     if (content.front() == 0) return {InputKind::kUnknown, "It holds zero bytes only."};
     return {InputKind::kUnknown, fmt::format("All its bytes are 0x{:02x}.", content.front())};
@@ -271,7 +273,7 @@ Detection detect_trace(Bytes content) {
                          facts.barriers == 1 ? "" : "s");
     return {InputKind::kAlignedFrames, why + '.'};
   }
-  // In a short piece of frames, a synchronisation looks as it does without frames.
+  // In a short piece of frames, a synchronisation looks the same as without frames.
   const bool in_doubt = facts.possible() || sync_facts(content).syncs != 0;
   if (async.plausible() && !in_doubt) {
     return {

@@ -16,7 +16,7 @@ constexpr std::size_t kSyncZeros = 5;
 /// Software uses few ports and sizes, and few kinds of hardware packets are on at a time.
 constexpr std::size_t kCommonHeaders = 8;
 constexpr std::size_t kMinPackets = 16;
-/// Without a synchronisation: part of another stream may have some good packets by chance.
+/// Without a synchronisation, a part of another stream may have some good packets by chance.
 constexpr std::size_t kMinUnsyncedPackets = 40;
 constexpr std::size_t kManyPackets = 64;
 
@@ -81,7 +81,7 @@ bool ItmFacts::plausible() const {
       data * 8 < packets)
     return false;
   if (odd_syncs * 50 > packets) return false;
-  // Noise has a bad packet among every fifteen or so.
+  // Noise has about one bad packet in fifteen.
   return sync ? read * 4 >= size : common * 20 >= data * 19;
 }
 

@@ -9,11 +9,11 @@
 
 namespace waymark::inputs {
 
-/// Where the first ITM alignment synchronisation begins (the last five of its zeros).
+/// The index at which the first ITM alignment synchronisation begins (the last five of its zeros).
 std::optional<std::size_t> find_itm_sync(Bytes content);
 
-/// What the bytes are when read as ITM packets, from the first synchronisation on, or from the
-/// first byte if there is none.
+/// The result of reading bytes as ITM packets, from the first synchronisation, or from the first
+/// byte if there is none.
 struct ItmFacts {
   std::optional<std::size_t> sync;
   std::size_t size = 0;
@@ -22,20 +22,20 @@ struct ItmFacts {
   std::size_t bad = 0;
   std::size_t odd_syncs = 0;  ///< Synchronisations that are longer than hardware makes them.
   std::size_t data = 0;       ///< Packets of stimulus ports and hardware sources.
-  std::size_t common = 0;     ///< Of these, with one of the few commonest headers.
+  std::size_t common = 0;     ///< Those of `data` with one of the most common headers.
   bool one_value = true;      ///< All bytes are the same.
 
-  /// Too good to be anything else.
+  /// Almost certainly ITM.
   [[nodiscard]] bool certain() const;
-  /// Synchronised, and without one bad packet from there on.  A PTM or ETMv3 stream begins with the
-  /// same synchronisation, but a few of its bytes already make a bad ITM packet.
+  /// Synchronised, and without a bad packet from that point on.  A PTM or ETMv3 stream begins with
+  /// the same synchronisation, but a few of its bytes already make a bad ITM packet.
   [[nodiscard]] bool clean() const;
-  /// Good enough if it is nothing else.
+  /// Good enough if the bytes are nothing else.
   [[nodiscard]] bool plausible() const;
 };
 ItmFacts itm_facts(Bytes content);
 
-/// Why, as a whole sentence.
+/// The reason, as a whole sentence.
 std::string itm_sentence(const ItmFacts& facts);
 
 }  // namespace waymark::inputs

@@ -9,17 +9,17 @@
 
 namespace waymark::inputs {
 
-/// What the bytes are when read as STPv2.
+/// The result of reading bytes as STPv2.
 struct StmFacts {
-  std::optional<std::size_t> sync;  ///< Byte in which the first ASYNC begins.
-  std::size_t starts = 0;           ///< ASYNC packets that a VERSION packet follows, as it must.
+  std::optional<std::size_t> sync;  ///< The byte in which the first ASYNC begins.
+  std::size_t starts = 0;           ///< ASYNC packets that a VERSION packet follows, as required.
   std::size_t bad = 0;              ///< Bad packets, and ASYNC packets without a VERSION.
 
   [[nodiscard]] bool plausible() const { return starts != 0 && starts >= 2 * bad; }
 };
 StmFacts stm_facts(Bytes content);
 
-/// Why, as a whole sentence.
+/// The reason, as a whole sentence.
 std::string stm_sentence(const StmFacts& facts);
 
 }  // namespace waymark::inputs

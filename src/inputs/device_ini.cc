@@ -93,7 +93,7 @@ class DeviceParser {
         break;
     }
     return parser_.error(fmt::format(
-        "{} stands before the first section; move it below its header, such as `[device]`.",
+        "{} comes before the first section; move it below its header, such as `[device]`.",
         in_quotes(parser_.line().key)));
   }
 

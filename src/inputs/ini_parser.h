@@ -30,8 +30,9 @@ class IniParser {
   /// Goes to the next line; false at the end.  kLimit: the line is too long.
   Result<bool> next();
 
-  /// Reads on to the end: `entry()` for each line of a section, `finish_section()` where one ends,
-  /// and before the first too, `start_section()` where one begins.  Each returns Result<void>.
+  /// Reads to the end.  Calls `entry()` for each line of a section, `start_section()` where one
+  /// begins, and `finish_section()` where one ends and before the first one.  Each returns
+  /// Result<void>.
   template <class Reader>
   Result<void> read_sections(Reader& reader) {
     for (;;) {
@@ -51,7 +52,7 @@ class IniParser {
   /// kParse unless the present line is an entry.
   Result<void> need_entry() const;
 
-  /// kParse if `slot` is taken; otherwise the value of the present line goes there.
+  /// kParse if `slot` has a value; otherwise stores the value of the present line there.
   Result<void> set_once(std::optional<std::string>& slot) const;
 
   /// The value of the present line; kParse if it is not a number.
@@ -65,7 +66,7 @@ class IniParser {
   void problem(ProblemKind kind, Severity severity, std::uint32_t line, std::string sentence,
                std::vector<std::string> values = {});
 
-  /// A file name of the snapshot: says so if it leaves the folder.
+  /// Checks a file name of the snapshot, and reports it if it leaves the folder.
   void check_path(std::string_view name, std::uint32_t line);
 
  private:
@@ -75,7 +76,7 @@ class IniParser {
   IniLine line_;
 };
 
-/// What snapshot.ini says.
+/// The contents of snapshot.ini.
 struct SnapshotIni {
   std::string version;
   std::string description;
@@ -83,7 +84,7 @@ struct SnapshotIni {
   std::vector<DeviceFile> device_files;
 };
 
-/// What trace.ini says; the sources of the buffers are still empty.
+/// The contents of trace.ini; the sources of the buffers are still empty.
 struct TraceIni {
   std::vector<std::string> buffer_list;
   std::vector<TraceBuffer> buffers;
@@ -91,7 +92,7 @@ struct TraceIni {
   std::vector<CoreTraceSource> core_trace_sources;
 };
 
-// Each: kParse and kLimit.  `file` is the name for messages.
+// Each can fail with kParse and kLimit.  `file` is the name for messages.
 Result<SnapshotIni> parse_snapshot_ini(const std::string& file, std::string_view text,
                                        std::vector<Problem>& problems);
 Result<Device> parse_device_ini(const std::string& file, std::string_view text,
@@ -99,11 +100,11 @@ Result<Device> parse_device_ini(const std::string& file, std::string_view text,
 Result<TraceIni> parse_trace_ini(const std::string& file, std::string_view text,
                                  std::vector<Problem>& problems);
 
-/// Fills TraceBuffer::sources and reports names that lead nowhere.  kLimit.
+/// Fills TraceBuffer::sources and reports unknown names.  kLimit.
 Result<void> resolve_sources(const std::string& file, Snapshot& snapshot,
                              std::vector<Problem>& problems);
 
-/// Reports missing, empty and short files of buffers and dumps, and dumps in each other's way.
+/// Reports missing, empty and short files of buffers and dumps, and dumps that overlap.
 void check_files(const std::string& trace_file, const Snapshot& snapshot,
                  const SnapshotStore& store, std::vector<Problem>& problems);
 

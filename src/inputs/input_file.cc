@@ -18,7 +18,7 @@
 namespace waymark::inputs {
 namespace {
 
-/// How often `stop` is asked while nothing comes, in milliseconds.
+/// The milliseconds between two calls of `stop` while no input comes.
 constexpr int kPatience = 100;
 constexpr std::size_t kBlock = std::size_t{256} << 10;
 
@@ -30,7 +30,7 @@ std::string temporary_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-/// A file without a name; -1 and errno: it cannot be made.
+/// Makes a file without a name; -1 and errno if that fails.
 int make_nameless_file(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0) return descriptor;
@@ -83,7 +83,7 @@ InputStream::InputStream(std::string path, std::shared_ptr<Descriptor> descripto
 
 Result<InputStream> InputStream::open(const std::string& path, StopReading stop) {
   const bool standard = path == "-";
-  // O_NONBLOCK: opening a pipe that nobody writes to would otherwise wait without asking `stop`.
+  // Without O_NONBLOCK, opening a pipe without a writer would wait without calling `stop`.
   auto descriptor = std::make_shared<Descriptor>(
       standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), !standard);
   struct stat status{};
@@ -116,7 +116,7 @@ Result<std::size_t> InputStream::read(std::span<std::uint8_t> out) {
   while (true) {
     if (stop_ && stop_())
       return fail(ErrorCode::kIo, fmt::format("Reading {} was interrupted.", input_name(path_)));
-    // With a timeout: a signal may come just before the call.
+    // The timeout is needed, as a signal may come just before the call.
     pollfd ready{.fd = descriptor_->value, .events = POLLIN, .revents = 0};
     const int count = ::poll(&ready, 1, kPatience);
     if (count == 0 || (count < 0 && errno == EINTR)) continue;
@@ -133,7 +133,7 @@ Result<MappedFile> InputOpener::open(const std::string& path) {
   if (const auto known = copies_.find(path); known != copies_.end())
     return MappedFile::map(known->second->value, input_name(path));
   if (path == "-") {
-    // A redirected file needs no copy.  This name leads to it, so that no output replaces it.
+    // A redirected file needs no copy.  This name refers to it, so that no output replaces it.
     struct stat status{};
     if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode) &&
         ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {

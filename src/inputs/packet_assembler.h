@@ -21,14 +21,15 @@ class PacketAssembler {
  public:
   virtual ~PacketAssembler() = default;
 
-  /// Appends the bytes of one packet.  The error's detail is a sentence without place.
+  /// Appends the bytes of one packet.  The error's detail is a sentence without a place.
   virtual Result<void> assemble(std::string_view keyword, std::span<const ScriptField> fields,
                                 std::vector<std::uint8_t>& out) const = 0;
 
-  /// Appends what was held back because it is no whole byte yet; the next packet begins a new one.
+  /// Appends what was held back because it is not a whole byte yet; the next packet begins a new
+  /// byte.
   virtual void finish(std::vector<std::uint8_t>& /*out*/) const {}
 
-  /// A new buffer begins, whose decoder knows nothing of packets before.
+  /// A new buffer begins, whose decoder does not know earlier packets.
   virtual void restart() const {}
 
   [[nodiscard]] virtual TraceId trace_id() const = 0;

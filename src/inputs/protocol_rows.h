@@ -1,5 +1,5 @@
-// One function or table for each protocol: what src/inputs/protocols/ defines and protocols.cc
-// lists.
+// One function or table per protocol.  src/inputs/protocols/ defines them, and protocols.cc lists
+// them.
 #pragma once
 
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ class TableAssembler final : public PacketAssembler {
   [[nodiscard]] TraceId trace_id() const override { return config_.trace_id(); }
 
  private:
-  /// The field that a lone value means: the atoms, or the only one that can be set.
+  /// The field that a lone value sets: the atoms, or the only field that can be set.
   static Result<std::string_view> lone_field(const Packet& packet) {
     std::string_view only;
     unsigned count = 0;

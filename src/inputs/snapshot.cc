@@ -41,7 +41,7 @@ Result<std::string> read_ini_text(const std::string& path) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-// The folder, with a '/' at its end, of what the user named.
+// The folder of what the user named, with a '/' at its end.
 Result<std::string> snapshot_directory(const std::string& path) {
   if (path.empty()) {
     return fail(ErrorCode::kInvalidArgument,
@@ -75,7 +75,7 @@ Result<std::string> snapshot_directory(const std::string& path) {
   return name == 0 ? std::string("./") : path.substr(0, name);
 }
 
-// Reads ini files and keeps count of their total size.
+// Reads ini files and adds up their size.
 class TextReader {
  public:
   explicit TextReader(const SnapshotStore& store) : store_(store) {}
@@ -127,14 +127,14 @@ Result<void> read_devices(const std::string& ini, TextReader& texts, Snapshot& s
     device->file = file->file;
     const auto [at, fresh] = devices.try_emplace(device->name);
     if (!fresh) {
-      add_problem(problems, {.kind = ProblemKind::kDeviceReplaced,
-                             .severity = Severity::kWarning,
-                             .file = path,
-                             .sentence = fmt::format(
-                                 "The device {} stands in {} too, which this file replaces; "
-                                 "give each device a name of its own.",
-                                 in_quotes(device->name), in_quotes(at->second.file)),
-                             .values = {device->name, at->second.file}});
+      add_problem(problems,
+                  {.kind = ProblemKind::kDeviceReplaced,
+                   .severity = Severity::kWarning,
+                   .file = path,
+                   .sentence = fmt::format("The device {} is also in {}, which this file replaces; "
+                                           "give each device a different name.",
+                                           in_quotes(device->name), in_quotes(at->second.file)),
+                   .values = {device->name, at->second.file}});
     }
     at->second = *std::move(device);
   }

@@ -1,5 +1,4 @@
-// Whether the files that a snapshot names can do what is asked of them; snapshot-format.md 3, "Dump
-// semantics".
+// Whether the files that a snapshot names are suitable; snapshot-format.md 3, "Dump semantics".
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 namespace waymark::inputs {
 namespace {
 
-// Absent and unknown count as ANY; the latter is a problem.
+// A missing or unknown space counts as ANY; an unknown one is a problem.
 std::optional<image::SpaceMask> space_mask(const std::string& name) {
   if (name.empty()) return image::kSpaceAny;
   const Result<image::SpaceMask> mask = image::space_by_name(name);
@@ -25,11 +24,11 @@ std::optional<image::SpaceMask> space_mask(const std::string& name) {
 
 std::string hex(std::uint64_t value) { return fmt::format("0x{:x}", value); }
 
-// A dump as it would lie in target memory.
+// A dump as it is placed in target memory.
 struct Range {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  std::size_t order = 0;  // Of definition.
+  std::size_t order = 0;  // The order of definition.
   const std::string* path = nullptr;
   const std::string* file = nullptr;  // The device ini.
   std::uint32_t line = 0;
@@ -134,7 +133,7 @@ class Checker {
           {path, hex(dump.address), hex(length)});
       last = std::numeric_limits<std::uint64_t>::max();
     }
-    // Cores that share memory name the same dump: not worth a word.  Within one core it is.
+    // Cores that share memory name the same dump, which is not reported.  Within one core it is.
     const auto [start, first_time] = starts_.emplace(std::pair(&path, dump.address), &file);
     if (!first_time) {
       if (start->second == &file) {
@@ -154,8 +153,8 @@ class Checker {
                        .space = space.value_or(image::kSpaceAny)});
   }
 
-  // One sweep over the ranges by start; `reach` holds for each space the range that goes furthest.
-  // Each range is compared with those only, so that many overlaps cost no more than one.
+  // One sweep over the ranges by start.  `reach` holds for each space the range that reaches
+  // furthest.  Each range is compared only with those, so that many overlaps cost no more than one.
   void report_overlaps() {
     std::ranges::sort(ranges_, {}, [](const Range& r) { return std::pair(r.first, r.order); });
     std::array<const Range*, 8> reach{};

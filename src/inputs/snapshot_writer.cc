@@ -26,7 +26,7 @@ std::unexpected<Error> refuse(std::string_view what, std::string_view text,
       fmt::format("The {} {} cannot be written to a snapshot: {}.", what, in_quotes(text), reason));
 }
 
-// Builds one ini file and refuses every text that would not be read back as it is.
+// Builds one ini file, and refuses every text that the reader would not read back unchanged.
 class IniWriter {
  public:
   void section(std::string_view name) {
@@ -52,12 +52,12 @@ class IniWriter {
     return {};
   }
 
-  // An entry that is left out where the value is empty.
+  // An entry that is omitted if the value is empty.
   Result<void> optional(std::string_view key, std::string_view value, std::string_view what) {
     return value.empty() ? Result<void>{} : entry(key, value, what);
   }
 
-  // An entry of those whose quotes the reader removes.
+  // An entry whose quotes the reader removes.
   Result<void> unquoted(std::string_view key, std::string_view value, std::string_view what) {
     if (ini_unquote(value) != value)
       return refuse(what, value, "quotes at its ends do not survive");
@@ -200,7 +200,7 @@ Result<void> write_file(const fs::path& path, Bytes bytes) {
   if (file == nullptr) return failed(errno);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   const int write_error = errno;
-  // Only closing tells whether buffered bytes reached the disk.
+  // Only fclose() shows whether buffered bytes reached the disk.
   if (std::fclose(file) != 0) return failed(errno);
   if (!written) return failed(write_error);
   return {};

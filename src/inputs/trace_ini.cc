@@ -1,4 +1,4 @@
-// trace.ini, and where its names lead; snapshot-format.md 6.
+// trace.ini, and what its names refer to; snapshot-format.md 6.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ class TraceParser {
     if (section_ == Section::kOther) return {};
     if (section_ == Section::kNone) {
       parser_.problem(ProblemKind::kLineIgnored, Severity::kWarning, line.number,
-                      "This line stands before the first section and is ignored; move it below its "
+                      "This line comes before the first section and is ignored; move it below its "
                       "header.",
                       {std::string(line.text)});
       return {};
@@ -166,12 +166,11 @@ class TraceParser {
     for (const auto& [name, line] : ignored_) {
       if (names_.contains(name)) {
         early.insert(name);
-        parser_.problem(
-            ProblemKind::kBufferSectionEarly, Severity::kError, line,
-            fmt::format("Section {} stands before the list of buffers and is ignored for "
-                        "that; move it below `[trace_buffers]`.",
-                        in_quotes(name)),
-            {name});
+        parser_.problem(ProblemKind::kBufferSectionEarly, Severity::kError, line,
+                        fmt::format("Section {} comes before the list of buffers and is therefore "
+                                    "ignored; move it below `[trace_buffers]`.",
+                                    in_quotes(name)),
+                        {name});
       } else if (name != "timestamp") {
         parser_.problem(
             ProblemKind::kUnknownSection, Severity::kInfo, line,
@@ -199,7 +198,7 @@ class TraceParser {
   std::uint32_t section_line_ = 0;
   std::uint32_t list_line_ = 0;
   std::optional<std::string> list_, name_, file_, format_;
-  std::set<std::string, std::less<>> names_;  // Of the list, without empty items.
+  std::set<std::string, std::less<>> names_;  // Names in the list, without empty items.
   std::set<std::string, std::less<>> found_;
   std::vector<std::pair<std::string, std::uint32_t>> ignored_;
   std::map<std::string, SourceBuffer, std::less<>> sources_;
@@ -259,7 +258,7 @@ Result<void> resolve_sources(const std::string& file, Snapshot& snapshot,
     } else if (!source.core.empty() && source.core_index == TraceSource::kNoDevice) {
       report(ProblemKind::kUnknownCoreDevice, Severity::kError,
              core_of(snapshot, line.source)->line,
-             fmt::format("The core {} of trace source {} is no device, so that its trace cannot be "
+             fmt::format("The core {} of trace source {} is not a device, so its trace cannot be "
                          "decoded; add its device file to the list in snapshot.ini.",
                          in_quotes(source.core), in_quotes(line.source)),
              {line.source, source.core});

@@ -18,7 +18,7 @@
 namespace waymark::inputs {
 namespace {
 
-/// The bytes of the buffer that is being filled.
+/// The bytes of the buffer that is being written.
 class Output {
  public:
   Output(ScriptFormat format, const frames::MuxOptions& options) : format_(format), mux_(options) {}
@@ -170,7 +170,7 @@ class Assembler {
         {"buffer", &Assembler::open_buffer},   {"expect", &Assembler::add_expectation}};
     if (const auto handler = look_up(kTop, keyword)) {
       if (depth != 0)
-        return fail_at(statement.line, fmt::format("'{}' cannot stand in a block.", keyword));
+        return fail_at(statement.line, fmt::format("'{}' is not allowed in a block.", keyword));
       return (this->**handler)(statement);
     }
     if (!output_) start_buffer("trace", ScriptFormat::kRaw, statement.line, {});
@@ -212,7 +212,7 @@ class Assembler {
     for (const std::string_view word : words) {
       const std::size_t equals = word.find('=');
       if (equals == std::string_view::npos)
-        return fail_at(statement.line, fmt::format("'{}' is no NAME=VALUE.", word));
+        return fail_at(statement.line, fmt::format("'{}' is not of the form NAME=VALUE.", word));
       WAYMARK_TRY(add_register(statement.line, word.substr(0, equals), word.substr(equals + 1)));
     }
     return {};
@@ -221,7 +221,7 @@ class Assembler {
   Result<void> add_register(std::uint32_t line, std::string_view name, std::string_view text) {
     const auto value = parse_number(text);
     if (name.empty() || !value || *value > low_mask(32))
-      return fail_at(line, fmt::format("'{}' is no 32-bit value for a register.", text));
+      return fail_at(line, fmt::format("'{}' is not a 32-bit value for a register.", text));
     auto& registers = script_.devices.back().registers;
     if (std::ranges::any_of(registers, [&](const auto& r) { return r.first == name; }))
       return fail_at(line, fmt::format("The register {} has a value already.", name));
@@ -254,7 +254,7 @@ class Assembler {
         if (!width || unit.starts_with("0x") || !value)
           return fail_at(
               statement.line,
-              fmt::format("'{}' is no unit of 2, 4 or 8 hexadecimal digits without 0x.", unit));
+              fmt::format("'{}' is not a unit of 2, 4 or 8 hexadecimal digits without 0x.", unit));
         for (std::size_t i = 0; i < unit.size() / 2; ++i)
           image.bytes.push_back(static_cast<std::uint8_t>(*value >> (8 * i) & 0xFF));
       }
@@ -285,7 +285,7 @@ class Assembler {
       const std::string_view name = word.substr(0, equals);
       const auto value = parse_number(word.substr(std::min(equals + 1, word.size())));
       if (!value || *value > 0xFFFF)
-        return fail_at(statement.line, fmt::format("'{}' is no NAME=NUMBER.", word));
+        return fail_at(statement.line, fmt::format("'{}' is not of the form NAME=NUMBER.", word));
       const auto number = static_cast<unsigned>(*value);
       if (name == "fsync_period" && syncs && number != 0) {
         options.fsync_period = number;
@@ -297,7 +297,7 @@ class Assembler {
         options.delayed_id_changes = number == 1;
       } else {
         return fail_at(statement.line,
-                       fmt::format("'{}' is no option of this format of a buffer.", word));
+                       fmt::format("'{}' is not an option of this buffer format.", word));
       }
     }
     WAYMARK_TRY(close_buffer());
@@ -372,9 +372,10 @@ class Assembler {
     }
     const std::optional<std::size_t> device = device_of_packet();
     if (!device)
-      return fail_at(statement.line, script_.devices.empty()
-                                         ? "A packet needs a device before it."
-                                         : "Of several devices, 'source NAME {' must choose one.");
+      return fail_at(statement.line,
+                     script_.devices.empty()
+                         ? "A packet needs a device before it."
+                         : "There are several devices; 'source NAME {' must choose one.");
     WAYMARK_TRY(make_assembler(*device));
     const PacketAssembler& assembler = *assemblers_[*device];
     if (keyword == "bytes") {
@@ -406,7 +407,7 @@ class Assembler {
     for (const std::string_view word : words) {
       const auto value = parse_number(word, 16);
       if (!value || *value > 0xFF)
-        return fail_at(line, fmt::format("'{}' is no byte in hexadecimal.", word));
+        return fail_at(line, fmt::format("'{}' is not a byte in hexadecimal.", word));
       packet_.push_back(static_cast<std::uint8_t>(*value));
     }
     return {};
@@ -446,10 +447,10 @@ class Assembler {
 
   std::vector<Statement> statements_;
   ScriptLimits limits_;
-  std::vector<std::size_t> ends_;  ///< Of an opening statement: where its block ends.
+  std::vector<std::size_t> ends_;  ///< Where the block of an opening statement ends.
   TraceScript script_;
   std::vector<std::unique_ptr<PacketAssembler>> assemblers_;  ///< By device; made when needed.
-  std::optional<std::size_t> current_;                        ///< Device of the source block.
+  std::optional<std::size_t> current_;                        ///< The device of the source block.
   std::unique_ptr<Output> output_;                            ///< Empty before the first buffer.
   bool buffer_open_ = false;
   std::size_t total_ = 0;

@@ -1,4 +1,4 @@
-// The devices of a trace script as the protocols know them.
+// The devices of a trace script as protocols see them.
 #include <fmt/format.h>
 
 #include "packet_assembler.h"
@@ -8,7 +8,7 @@
 namespace waymark::inputs {
 namespace {
 
-/// What the registers of a device mean.
+/// The meaning of a device's registers.
 struct Known {
   const ProtocolRow* row;
   RegisterReader registers;

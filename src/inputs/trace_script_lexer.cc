@@ -66,7 +66,7 @@ class Lexer {
     return {};
   }
 
-  /// The lines up to "end", as they stand.
+  /// Reads the lines up to "end", unchanged.
   Result<void> read_expected() {
     const std::uint32_t from = line_;
     std::string& body = statements_.back().body;
@@ -77,7 +77,7 @@ class Lexer {
       body += line;
       body += '\n';
     }
-    return fail_at(from, "The listing after 'expect' needs a line 'end' behind it.");
+    return fail_at(from, "The listing after 'expect' needs a line 'end' after it.");
   }
 
   std::string_view text_;

@@ -10,15 +10,15 @@
 
 namespace waymark::inputs {
 
-/// A statement, an opening one ("repeat 3 {"), or a closing brace (no words, not opening).
+/// A statement, an opening statement ("repeat 3 {"), or a closing brace (no words, not opening).
 struct Statement {
   std::uint32_t line = 0;
   bool opens = false;
   std::vector<std::string_view> words;
-  std::string body;  ///< Of `expect`: its lines.
+  std::string body;  ///< The lines of `expect`.
 };
 
-/// The statements of `text`, into which they view.  kParse with "line N: ".
+/// The statements of `text`, as views into it.  kParse with "line N: ".
 Result<std::vector<Statement>> read_statements(std::string_view text);
 
 /// "line N: <reason>".

@@ -78,7 +78,7 @@ std::uint64_t whole_of(const count::Totals& totals, count::Order order) {
   return 0;
 }
 
-/// Of a column of text or CSV; `unknown` where no cycles were traced.
+/// A cell of text or CSV; `unknown` if no cycles were traced.
 std::string cycles_cell(std::uint64_t cycles, const CountFacts& facts, std::string_view unknown) {
   return facts.cycles ? fmt::to_string(cycles) : std::string(unknown);
 }

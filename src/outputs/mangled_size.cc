@@ -10,11 +10,11 @@ namespace {
 
 using Size = std::uint64_t;
 
-constexpr Size kMost = Size{1} << 40;  // Sizes stop here.
+constexpr Size kMost = Size{1} << 40;  // Sizes do not grow further.
 constexpr unsigned kDeepest = 256;
-/// More than any punctuation, keyword or builtin type takes.
+/// No punctuation, keyword or builtin type is longer.
 constexpr Size kWord = 32;
-/// "std::basic_string<char, std::char_traits<char>, std::allocator<char> >" is the longest.
+/// The longest is "std::basic_string<char, std::char_traits<char>, std::allocator<char> >".
 constexpr Size kStandard = 80;
 
 struct Operator {
@@ -34,14 +34,14 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Reads a name once.  A template parameter is taken for the largest argument that it can stand
-/// for, and a pack for the longest one; both are told from outside.
+/// Reads a name once.  Every template parameter counts as the largest argument that it can stand
+/// for, and every pack as the longest one; the caller gives both sizes.
 class Reader {
  public:
   Reader(std::string_view text, Size parameter, Size pack)
       : text_(text), parameter_(parameter), longest_pack_(pack) {}
 
-  /// Of the whole name.
+  /// Reads the whole name and returns the bound of its size.
   std::optional<Size> read() {
     if (!take("_Z")) return std::nullopt;
     Size size = encoding();
@@ -54,14 +54,14 @@ class Reader {
     return std::min(size, kMost);
   }
 
-  /// The largest argument of a template that parameters can stand for.
+  /// The largest template argument that a parameter can stand for.
   [[nodiscard]] Size largest_argument() const { return largest_argument_; }
   [[nodiscard]] Size longest_pack() const { return longest_pack_; }
-  /// At most so many templates are around a parameter.
+  /// The greatest number of templates around a parameter.
   [[nodiscard]] unsigned templates_deep() const { return encodings_deep_ + 1; }
 
  private:
-  /// A part that can be substituted, and its last name, which is that of its constructors.
+  /// A part that can be substituted, and its last name, which its constructors have too.
   struct Part {
     Size size = 0;
     Size last = 0;
@@ -105,7 +105,7 @@ class Reader {
       value = std::min(10 * value + static_cast<Size>(peek() - '0'), kMost);
     return value;
   }
-  /// "_", "0_", "12_": which of many.  Its text is short.
+  /// "_", "0_", "12_": a number among entities of one kind.  Its text is short.
   Size ordinal() {
     while (is_digit(peek()) || is_upper(peek())) ++at_;
     expect('_');
@@ -210,7 +210,7 @@ class Reader {
         part.size += template_parameter();
         part.last = parameter_;
       } else if (next == 'D' && (peek(1) == 't' || peek(1) == 'T')) {
-        // Which number it has differs between compilers.
+        // Compilers number it differently.
         failed_ = true;
       } else if (is_digit(next) || is_lower(next) || next == 'C' || next == 'D' || next == 'U' ||
                  next == 'L') {
@@ -242,7 +242,7 @@ class Reader {
       part.size += inner.size;
       part.last = inner.last;
     }
-    // Which of several of one name.
+    // A number among entities of the same name.
     if (take("__")) {
       number();
       expect('_');
@@ -261,7 +261,7 @@ class Reader {
     return {length + kWord, length + kWord};
   }
 
-  /// `scope`: what it is a member of.
+  /// `scope`: the part of which it is a member.
   Part unqualified(const Part& scope) {
     const Level level(*this);
     Part part;
@@ -295,7 +295,7 @@ class Reader {
       size += ordinal();
       part = {size, size};
     } else if (take("cv")) {
-      // Its parameters are arguments of the template that is around it.
+      // Its parameters are arguments of the template around it.
       if (types_ != 0) return {fail(), 0};
       part.size = type() + kWord;
       part.last = part.size;
@@ -511,7 +511,7 @@ class Reader {
     return size;
   }
 
-  /// A name within an expression, with arguments or without.
+  /// A name within an expression, with or without arguments.
   Size simple_name() {
     if (take("on")) {
       if (!is_lower(peek()) || peek(1) == '\0') return fail();
@@ -585,8 +585,8 @@ class Reader {
   bool failed_ = false;
   unsigned depth_ = 0;
   unsigned types_ = 0;           ///< Types and arguments around the present place.
-  unsigned encodings_ = 0;       ///< Functions around it,
-  unsigned encodings_deep_ = 0;  ///< and most around any.
+  unsigned encodings_ = 0;       ///< Functions around the present place.
+  unsigned encodings_deep_ = 0;  ///< The greatest number of functions around any place.
   std::vector<Part> parts_;
   Size largest_argument_ = 0;
   Size longest_pack_;

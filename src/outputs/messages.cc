@@ -20,7 +20,7 @@ constexpr std::size_t kTimeWidth = 18;
 constexpr std::size_t kPlaceWidth = 11;
 constexpr std::size_t kSeverityWidth = 8;
 
-/// The name of the module of a message, which stands in its origin, or in its unit beside a GUID.
+/// The name of the module that sent a message.  The origin identifies it or, with a GUID, the unit.
 std::string_view module_name(const Record& record) {
   if (record.client == nullptr || record.message.is_short) return {};
   const std::uint64_t id = record.message.has_guid() ? record.message.unit : record.message.origin;

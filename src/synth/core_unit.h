@@ -22,7 +22,7 @@ class Schedule {
   }
   /// A block has passed.  True: something is due.
   bool tick() { return ++now_ >= first_; }
-  /// Whether `what` is due; it is planned anew then.
+  /// Whether `what` is due.  If it is, its next time is planned.
   bool take(std::size_t what, Random& random) {
     if (due_[what] > now_) return false;
     due_[what] = now_ + random.about(means_[what]);
@@ -131,7 +131,7 @@ class CoreUnit : public TraceUnit {
   Execution execution_;
   Random random_;
   std::uint64_t cycles_ = 0;
-  PeContext now_;  // Of the next instruction to be traced.
+  PeContext now_;  // The context of the next instruction to be traced.
 };
 
 }  // namespace waymark::synth

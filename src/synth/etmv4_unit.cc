@@ -462,7 +462,7 @@ std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
   return count;
 }
 
-// A run of blocks of which only the number of instructions is told, and where it ended.
+// A run of blocks of which the trace only has the number of instructions and the end.
 void Etmv4Unit::q_element() {
   // The decoder's return stack would keep what a Q element does not pop.
   if (matched_) return;

@@ -12,7 +12,7 @@ namespace waymark::synth {
 
 struct Statement {
   enum class Kind : std::uint8_t {
-    kWork,          ///< `from` instructions that are no waypoints.
+    kWork,          ///< `from` instructions that are not waypoints.
     kLoop,          ///< bodies[0], `from` to `to` times.
     kSkip,          ///< bodies[0], skipped in `from` % of cases.
     kChoose,        ///< One of `bodies`.
@@ -37,9 +37,9 @@ struct Function {
   std::vector<Statement> body{};
 };
 
-/// The first function that is no handler is where execution begins.
+/// Execution begins at the first function that is not a handler.
 struct Graph {
-  std::uint64_t address = 0;                   ///< Of the first function; 0: the usual one.
+  std::uint64_t address = 0;  ///< The address of the first function; 0: the default.
   std::uint64_t max_code = Program::kMaxCode;  ///< Bytes in all.
   std::vector<Function> functions{};
 };

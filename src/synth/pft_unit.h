@@ -144,7 +144,7 @@ class PftUnit : public CoreUnit {
     context_packets();
   }
 
-  /// Of the trace.
+  /// The position in the trace.
   [[nodiscard]] std::uint64_t position() const { return written_ + out_->size() - run_start_; }
 
   Config config_;

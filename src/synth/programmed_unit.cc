@@ -120,9 +120,10 @@ class ProgrammedUnit final : public Etmv4Unit {
   }
 
  private:
-  /// What the filter let through of a block.
+  /// The part of a block that the filter let through.
   struct Seen {
-    std::uint32_t first = 0;  ///< Of the instructions; the count if none.
+    std::uint32_t first =
+        0;  ///< Its first instruction; the number of instructions if there is none.
     std::uint64_t address = 0;
   };
 

@@ -69,7 +69,7 @@ void PtmUnit::branch(Place to, bool exception, std::uint16_t number) {
   packet.isa = to.isa;
   packet.address.value = static_cast<std::uint32_t>(to.address);
   const unsigned changed = changed_bits(to.address);
-  // A new instruction set is told by five bytes; exception information needs two.
+  // A new instruction set needs five bytes; exception information needs two.
   packet.address.update_bits =
       static_cast<std::uint8_t>(to.isa != sent_.isa ? 32 : std::max(changed, exception ? 13U : 1U));
   if (exception) {

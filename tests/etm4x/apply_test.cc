@@ -10,7 +10,7 @@
 namespace waymark::etm4x {
 namespace {
 
-// One unit "etm0" behind the model, and plain files beside it.
+// One unit "etm0", which the model implements, and plain files next to it.
 class ModelTree final : public DeviceTree {
  public:
   explicit ModelTree(const IdRegisters& id) : unit(id) {}

@@ -31,7 +31,7 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-// The answers to writes, but for "ok", and what a file reads then.
+// The answers to writes, except "ok", and what a file reads after them.
 std::string played(Unit unit,
                    std::initializer_list<std::pair<std::string_view, std::string_view>> writes,
                    std::string_view file) {

@@ -99,7 +99,7 @@ inline Plan random_plan(support::Random& random) {
     if (!random.one_in(4)) continue;
     Event event = random_event(random);
     const bool traced = random.coin();
-    // An output that never fires is no setting.
+    // An output that never fires is not a setting.
     if (event.kind == EventKind::kNever && !traced) continue;
     plan.events[i] = PlanEvent{std::move(event), 1};
     if (traced) plan.events_in_trace |= 1U << i;

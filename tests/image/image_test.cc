@@ -288,7 +288,7 @@ TEST(ImageFlags, tell_what_reads_depend_on) {
   EXPECT_FALSE(image.has_spaces());
   ASSERT_TRUE(image.add_callback(0x3000, 0x3fff, kSpaceAny, filling(0)));
   EXPECT_TRUE(image.has_callbacks());
-  EXPECT_TRUE(image.has_spaces()) << "a callback is told the space";
+  EXPECT_TRUE(image.has_spaces()) << "a callback gets the space";
 }
 
 TEST(ImageRegions, are_listed_in_the_order_in_which_they_came) {

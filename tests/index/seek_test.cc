@@ -43,7 +43,7 @@ class Teller final : public Observer {
   TextBuffer text_;
 };
 
-/// All that is told when the capture, decoded, is read from its present place to the end.
+/// All that is reported while the capture is decoded from its present place to the end.
 std::vector<Told> run(inputs::Capture& capture, bool packets) {
   std::vector<Told> told;
   Teller teller(capture.tree(), packets, told);

@@ -588,7 +588,7 @@ TEST_F(StoreTest, rebuilding_throws_away_an_index_in_any_state_and_nothing_else)
     EXPECT_EQ(contents_of(**store), in_memory(Form::kSparse));
   }
   write_file(folder_ / "letter",
-             "Dear reader, this is no index, and long enough to be something "
+             "Dear reader, this is not an index, and long enough to be something "
              "that nobody wants to lose to an option of a command.");
   change(folder_ / "foreign", "CREATE TABLE people(name)");
   for (const char* const name : {"letter", "foreign"}) {

@@ -40,7 +40,7 @@ std::string error_of(std::string_view text) {
   return script ? "none" : script.error().detail;
 }
 
-/// The error of a line behind the head, whose number is 4.
+/// The error of a line after the header; its number is 4.
 std::string error_in(std::string_view body) {
   return error_of(std::string(kHead) + std::string(body));
 }
@@ -239,22 +239,22 @@ TEST(TraceScript, errors_name_line_and_reason) {
       {"atoms EX", "letters E and N"},
       {"atoms", "letters E and N"},
       {"bytes", "Bytes are missing."},
-      {"bytes 100", "'100' is no byte"},
+      {"bytes 100", "'100' is not a byte"},
       {"reg TRCIDR0=1", "The register TRCIDR0 has a value already."},
-      {"reg TRCIDR9=0x100000000", "is no 32-bit value"},
+      {"reg TRCIDR9=0x100000000", "is not a 32-bit value"},
       {"reg", "A register has a name"},
-      {"reg A=1 B", "'B' is no NAME=VALUE."},
+      {"reg A=1 B", "'B' is not of the form NAME=VALUE."},
       {"device etm ETE ARM-aa64", "There is a device 'etm' already."},
       {"image", "an address is needed"},
       {"image 0 hex", "An image has an address"},
-      {"image 0 hex 123", "'123' is no unit"},
-      {"image 0 hex 0x12", "'0x12' is no unit"},
+      {"image 0 hex 123", "'123' is not a unit"},
+      {"image 0 hex 0x12", "'0x12' is not a unit"},
       {"image 0 space=EL9 hex 12", "EL9"},
       {"buffer a", "A buffer has a name and a format"},
       {"buffer a tape", "A buffer has a name and a format"},
-      {"buffer a raw fsync_period=1", "is no option of this format"},
-      {"buffer a fsync fsync_period=0", "is no option of this format"},
-      {"buffer a fsync fsync_period", "is no NAME=NUMBER"},
+      {"buffer a raw fsync_period=1", "is not an option of this buffer format"},
+      {"buffer a fsync fsync_period=0", "is not an option of this buffer format"},
+      {"buffer a fsync fsync_period", "is not of the form NAME=NUMBER"},
       {"fill", "has no operands and no meaning"},
       {"buffer a fsync\nframe_reset", "has no operands and no meaning"},
       {"unattributed 00", "Only in frames"},
@@ -263,7 +263,7 @@ TEST(TraceScript, errors_name_line_and_reason) {
       {"repeat x { }", "a number is needed"},
       {"source b { }", "There is no device 'b'."},
       {"loop 2 { }", "A block begins with"},
-      {"repeat 1 { buffer a raw }", "'buffer' cannot stand in a block."},
+      {"repeat 1 { buffer a raw }", "'buffer' is not allowed in a block."},
       {"expect decode\nend", "it comes after one"},
       {"trace_on\nexpect\nend", "a mode is needed"},
       {"trace_on\nexpect decode\n", "needs a line 'end'"},
@@ -274,7 +274,7 @@ TEST(TraceScript, errors_name_line_and_reason) {
     EXPECT_TRUE(error.starts_with("line ")) << error;
   }
   EXPECT_THAT(error_in(std::string(kSecondDevice) + "buffer a frames\ntrace_on"),
-              HasSubstr("line 7: Of several devices, 'source NAME {' must choose one."));
+              HasSubstr("line 7: There are several devices; 'source NAME {' must choose one."));
   EXPECT_THAT(error_in("trace_on\ndevice b ETE ARM-aa64"),
               HasSubstr("line 5: Devices are described before"));
   EXPECT_THAT(error_in("buffer a raw\nbuffer a raw"), HasSubstr("line 5: There is a buffer 'a'"));

@@ -1,4 +1,4 @@
-// Elements that several tests of this room write.
+// Elements that several tests of this module write.
 #pragma once
 
 #include "waymark/element/element.h"

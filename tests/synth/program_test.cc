@@ -40,7 +40,7 @@ TEST(SynthProgram, a_described_loop_runs_as_often_as_it_says) {
     execution.next(step);
     starts.push_back(step.start);
   }
-  // Call, return, loop; three times, then the return to nowhere: begun anew.
+  // Call, return, loop; three times, then the return to nowhere, and a new start.
   EXPECT_EQ(starts,
             (std::vector<std::uint64_t>{0x80000, 0x80014, 0x8000C, 0x80000, 0x80014, 0x8000C,
                                         0x80000, 0x80014, 0x8000C, 0x80010, 0x80000}));
@@ -153,7 +153,8 @@ TEST(SynthProgram, a_described_program_with_everything_decodes_to_what_happened)
 
 TEST(SynthProgram, mistakes_in_a_description_are_named_with_their_line) {
   EXPECT_THAT(error_of("function f\n work x\nend\n"), HasSubstr("line 2: 'x' is not a number"));
-  EXPECT_THAT(error_of("function f\n jump f\nend\n"), HasSubstr("line 2: 'jump' is not a statement"));
+  EXPECT_THAT(error_of("function f\n jump f\nend\n"),
+              HasSubstr("line 2: 'jump' is not a statement"));
   EXPECT_THAT(error_of("function f\n call g\nend\n"),
               HasSubstr("line 2: There is no function 'g'"));
   EXPECT_THAT(error_of("function f\n work 1\n"), HasSubstr("not closed"));

@@ -265,9 +265,9 @@ class Counter {
   struct Free {
     void operator()(Step* steps) const;
   };
-  /// Finds nodes: open addressing, and a size that is a power of two.  A slot holds the number of a
-  /// node plus 1, and above it the upper bits of its hash, so that hardly any node is read in vain.
-  /// 0: empty.
+  /// Finds nodes: open addressing, with a size that is a power of two.  A slot holds the number of
+  /// a node plus 1, and above it the upper bits of its hash, so that a search hardly ever reads a
+  /// wrong node.  0: empty.
   struct Table {
     std::vector<std::uint32_t> slots;
     std::size_t used = 0;
@@ -305,8 +305,8 @@ class Counter {
   // used.
   std::unique_ptr<Step[], Free> steps_;
   std::vector<std::unique_ptr<Node[]>> slabs_;
-  std::size_t used_ = 0;       ///< The number of nodes; that of a block is that of its step.
-  std::vector<Place> exits_;   ///< The block of each exit.
+  std::size_t used_ = 0;      ///< The number of nodes; that of a block is that of its step.
+  std::vector<Place> exits_;  ///< The block of each exit.
   Table blocks_;
   Table ranges_;
   std::vector<Way> ways_;

@@ -46,9 +46,9 @@ bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>
 
 /// Where the code at an address is in the file of its program.
 struct ProgramPlace {
-  std::string file{};  ///< As perf is to find it.
+  std::string file{};  ///< The name by which perf finds it.
   std::uint64_t offset = 0;
-  std::uint64_t left = 0;  ///< Bytes of the same segment from there on.
+  std::uint64_t left = 0;  ///< Bytes of the same segment from that point on.
 };
 /// Nothing: no known program is there.
 using ProgramFinder = std::function<std::optional<ProgramPlace>(std::uint64_t address)>;

@@ -14,7 +14,7 @@ namespace waymark::image {
 /// A function, or code that begins at a label.
 struct Function {
   std::uint64_t start = 0;
-  std::uint64_t last = 0;  ///< Of its bytes; at least `start`.
+  std::uint64_t last = 0;  ///< Its last byte; at least `start`.
   std::string name{};      ///< As the linker knows it, cut after kLongestName bytes.
   friend bool operator==(const Function&, const Function&) = default;
 };

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kMaxGranule = std::uint64_t{64} << 20;
 inline constexpr TraceId kTriggerId = 0x7D;
 
 enum class Form : std::uint8_t {
-  kSparse,  ///< Of each block: counts, and the first and last positions and times.
+  kSparse,  ///< For each block: counts, and the first and last positions and times.
   kFull,    ///< Every landmark as well.
 };
 std::string_view form_name(Form form);

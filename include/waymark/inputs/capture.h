@@ -63,7 +63,7 @@ struct CaptureOptions {
   std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
   std::optional<Framing> framing;
   std::vector<std::pair<std::string, std::uint32_t>> registers;  ///< Each must be known.
-  /// Of the data stream of an ETMv4, by the names of packets; see
+  /// Packet layouts of the data stream of an ETMv4, by the names of packets; see
   /// src/inputs/protocols/etmv4data.cc.
   std::vector<std::pair<std::string, std::uint32_t>> layouts;
   std::vector<ImageFile> images;      ///< Added to those of a snapshot.

@@ -17,9 +17,9 @@ class FunctionNames {
   /// Finds the function at `address`; false: none is known there.
   bool find(std::uint64_t address);
 
-  /// Of the function that was found.
+  /// The function that was found.
   [[nodiscard]] const image::Function& function() const { return *function_; }
-  /// Its name as the source has it, if it is of C++; else as the linker has it.
+  /// Its name as in the source if the source is C++; otherwise as the linker has it.
   [[nodiscard]] const std::string& readable() const { return readable_; }
 
  private:

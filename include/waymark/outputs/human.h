@@ -42,7 +42,7 @@ class HumanWriter {
   using CustomWriter = std::function<void(TextBuffer& out, const Element& element)>;
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
-  /// Names the function of each range behind it.  `symbols` must outlive the writer.
+  /// Writes the function of each range after it.  `symbols` must outlive the writer.
   void name_functions(const image::Symbols& symbols) { functions_.emplace(symbols); }
 
   /// Colours and arrows; the default is text for a file.

@@ -39,10 +39,10 @@ struct ExecutionOptions {
   std::uint64_t habits = 0;
 };
 
-/// How much of what a trace recorded of a branch has happened again.
+/// How much of the recorded behaviour of a branch has been repeated.
 struct Replay {
   const Behaviour* recorded = nullptr;
-  std::uint64_t run = 0;  ///< Of the program, that the next two belong to.
+  std::uint64_t run = 0;  ///< The run of the program to which the next two belong.
   std::size_t outcomes_used = 0;
   std::size_t route_used = 0;
 
@@ -200,7 +200,7 @@ class Execution {
   std::deque<CodeBlock> blocks_;
   std::unordered_map<Place, CodeBlock*, PlaceHash> index_;
   std::unordered_map<std::uint64_t, Replay> replays_;  // By branch: blocks may share one.
-  std::array<CodeBlock*, kMaxCalls> calls_{};          // Who called: a ring.
+  std::array<CodeBlock*, kMaxCalls> calls_{};          // The callers: a ring.
   std::uint64_t depth_ = 0;
   std::size_t known_calls_ = 0;
   std::vector<Interrupted> interrupted_;

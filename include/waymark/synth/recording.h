@@ -13,8 +13,8 @@
 
 namespace waymark::synth {
 
-/// Collects the elements of a capture.  Of several sources, the one counts that executed most of
-/// the program.
+/// Collects the elements of a capture.  If there are several sources, it keeps the one that
+/// executed most of the program.
 class Recording {
  public:
   /// Branches that are recorded of one source; later ones are left out.

@@ -39,7 +39,7 @@ std::string version(const RegisterReader& registers) {
 
 // -- Trace scripts. -------------------------------------------------------------------------------
 
-/// "atoms EENEN…": any number of letters, in as few P-headers as greedy choice gives.
+/// "atoms EENEN…": any number of letters, packed greedily into few P-headers.
 Result<void> assemble_atoms(std::string_view letters, const etmv3::Config& config,
                             std::vector<std::uint8_t>& out) {
   if (letters.empty() || letters.find_first_not_of("EN") != std::string_view::npos)
@@ -60,7 +60,7 @@ bool given(std::span<const ScriptField> fields, std::string_view name) {
   return std::ranges::find(fields, name, &ScriptField::name) != fields.end();
 }
 
-/// The fewest bytes of a value that hold it.
+/// The smallest number of bytes that hold a value.
 std::uint8_t size_of(std::uint32_t value) {
   return value == 0 ? 0 : value < 0x100 ? 1 : value < 0x10000 ? 2 : 4;
 }

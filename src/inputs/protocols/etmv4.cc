@@ -53,13 +53,13 @@ std::string etmv4_version(const RegisterReader& registers) {
   return fmt::format("{}.{}", version >> 4, version & 0xF);
 }
 
-/// ETE counts on from ETMv4: major version 5 is ETE 1.
+/// ETE continues the numbers of ETMv4: major version 5 is ETE 1.
 std::string ete_version(const RegisterReader& registers) {
   const etmv4::Config config = read_ete(registers, {});
   return fmt::format("{}.{}", static_cast<int>(config.major_version()) - 4, config.minor_version());
 }
 
-/// Only a unit that can trace conditional instructions or data has packets that depend on it.
+/// Only units that can trace conditional instructions or data have packets that depend on it.
 bool config_matters_to_packets(const RegisterReader& registers) {
   const std::uint32_t trcidr0 = registers("TRCIDR0").value_or(0);
   return bit<6>(trcidr0) || bits<4, 3>(trcidr0) == 3;
@@ -94,7 +94,7 @@ constexpr std::string_view kWhereEte =
 
 // -- Trace scripts. -------------------------------------------------------------------------------
 
-/// "atoms EENEN…": any number of letters, in as few packets as greedy choice gives.
+/// "atoms EENEN…": any number of letters, packed greedily into few packets.
 Result<void> assemble_atoms(std::string_view letters, const etmv4::Config& config,
                             std::vector<std::uint8_t>& out) {
   if (letters.empty() || letters.find_first_not_of("EN") != std::string_view::npos)
@@ -111,7 +111,7 @@ Result<void> assemble_atoms(std::string_view letters, const etmv4::Config& confi
   return {};
 }
 
-/// What the forms of an address leave to the script: the width that a value needs.
+/// Sets what the forms of an address leave to the script: the width that a value needs.
 void complete_address(etmv4::Packet& packet, bool bits_given) {
   using etmv4::PacketType;
   const auto needs = [&](std::uint8_t first) {

@@ -1,5 +1,5 @@
-// The data stream of an ETMv4.  Snapshots have no word for it: "ETM4D" is ours, and a capture whose
-// ETMv4 has data trace on gets a source for it by itself.
+// The data stream of an ETMv4.  Snapshots have no name for it: "ETM4D" is Waymark's own, and a
+// capture whose ETMv4 has data trace on gets a source for it automatically.
 #include "../protocol_rows.h"
 #include "waymark/etmv4data/encoder.h"
 #include "waymark/etmv4data/fields.h"

@@ -40,7 +40,7 @@ struct ScriptParts {
   static std::string_view keyword_of(const Packet& packet) {
     return itm::packet_keyword(packet.type);
   }
-  /// "text PORT WORD": a byte for each character of a word.
+  /// "text PORT WORD": one byte for each character of a word.
   static Result<bool> assemble_special(std::string_view keyword,
                                        std::span<const ScriptField> fields,
                                        const Config& /*config*/, std::vector<std::uint8_t>& out) {

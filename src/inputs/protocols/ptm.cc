@@ -33,7 +33,7 @@ std::string version(const RegisterReader& registers) {
   return fmt::format("1.{}", read_config(registers, {}).minor_version());
 }
 
-/// They say how timestamps are written.
+/// These registers determine how timestamps are written.
 bool has_timestamps(const RegisterReader& registers) {
   return bit<28>(registers("ETMCR").value_or(~0U));
 }
@@ -47,7 +47,7 @@ constexpr std::string_view kWhere = "on Linux they are in /sys/bus/coresight/dev
 
 // -- Trace scripts. -------------------------------------------------------------------------------
 
-/// "atoms EENEN…": any number of letters, five to a packet, or one where counts belong to them.
+/// "atoms EENEN…": any number of letters, five per packet, or one per packet with cycle counts.
 Result<void> assemble_atoms(std::string_view letters, const ptm::Config& config,
                             std::vector<std::uint8_t>& out) {
   if (letters.empty() || letters.find_first_not_of("EN") != std::string_view::npos)

@@ -22,11 +22,11 @@ Result<std::unique_ptr<Source>> make(const RegisterReader& registers, isa::Core 
 }
 
 constexpr RegisterRule kRegisters[] = {{"STMTCSR", true}};
-/// Decoding does not need them, but a value that is given is checked against the trace.
+/// Decoding does not need them, but the trace is checked against the values that are given.
 constexpr std::string_view kOtherRegisters[] = {"STMDEVID", "STMSPFEAT3R"};
 
-/// Packets follow each other in the middle of bytes: of one that ends there, the last nibble waits
-/// for the next packet.
+/// Packets may begin and end in the middle of a byte: the last nibble of such a packet waits for
+/// the next packet.
 class StmAssembler final : public PacketAssembler {
  public:
   explicit StmAssembler(TraceId trace_id) : trace_id_(trace_id) {}
@@ -69,7 +69,7 @@ class StmAssembler final : public PacketAssembler {
   [[nodiscard]] TraceId trace_id() const override { return trace_id_; }
 
  private:
-  /// "nibbles F02 5…": as they stand.
+  /// "nibbles F02 5…": the given nibbles.
   Result<void> assemble_nibbles(std::span<const ScriptField> fields,
                                 std::vector<std::uint8_t>& out) const {
     if (fields.empty()) return fail(ErrorCode::kParse, "Nibbles are missing.");

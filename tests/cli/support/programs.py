@@ -122,7 +122,7 @@ class Runner:
     """Runs programs in a folder of their own, with an environment that does not vary.
 
     Arguments are converted to strings.  `expect` is an exit status, several of them, or None for any
-    (a signal fails all the same, except where it is expected as a negative status).
+    (a signal still fails the test, unless it is expected as a negative status).
     """
 
     def __init__(self, program, folder, home):
