@@ -12,7 +12,7 @@ namespace {
 const char* program_name = "";
 int exit_status = 1;
 
-// Only what a signal handler may call.
+// Calls only what a signal handler may call.
 void on_lost_input(int) {
   write_to_standard_error(program_name);
   write_to_standard_error(

@@ -14,7 +14,7 @@
 namespace waymark {
 namespace {
 
-// Given back at a time; whole pages.
+// The memory that is released at a time; whole pages.
 constexpr std::size_t kReleased = std::size_t{16} << 20;
 
 class Descriptor {
@@ -45,7 +45,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     return fail(ErrorCode::kNotFound,
                 "A file name holds a zero byte; no file can have such a name.");
   }
-  // O_NONBLOCK: opening a pipe that nobody writes to would otherwise wait for ever.
+  // Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (descriptor.get() < 0) return system_failure(path, "open", errno);
   return map(descriptor.get(), path);
@@ -85,8 +85,8 @@ void MappedFile::passed(std::size_t offset) {
   const std::size_t end = std::min(offset, size_) / kReleased * kReleased;
   if (end < released_) released_ = end;  // Another pass.
   if (end == released_) return;
-  // The mapping is private and never written: what is dropped comes from the file again.  If the
-  // system refuses, the memory stays.
+  // The mapping is private and never written, so that released pages are read from the file again.
+  // If the system refuses, the memory stays.
   static_cast<void>(
       ::madvise(const_cast<std::uint8_t*>(data_) + released_, end - released_, MADV_DONTNEED));
   released_ = end;

@@ -13,7 +13,7 @@ namespace waymark {
 namespace {
 
 /// While it lives, a write to a pipe without a reader raises no signal in this thread.  The
-/// disposition of the signal belongs to the program, not to this library, and is left alone.
+/// disposition of the signal belongs to the program and does not change.
 class WithoutPipeSignal {
  public:
   WithoutPipeSignal() noexcept {
@@ -67,8 +67,8 @@ void write_to_standard_error(std::string_view text) noexcept {
 void occupy_standard_descriptors() noexcept {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // open() takes the lowest free descriptor, which is this one.  The mode is the wrong one on
-    // purpose: a program without standard output must not believe that its output was written.
+    // open() takes the lowest free descriptor, which is this one.  The mode is deliberately the
+    // wrong one: a program without standard output must not believe that its output was written.
     const int mode = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (::open("/dev/null", mode) != descriptor)
       return;  // NOLINT(cppcoreguidelines-pro-type-vararg)

@@ -26,7 +26,8 @@ Utf8Character first_character(std::string_view text) {
 std::size_t plain_length(std::string_view text, bool quotable) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kOnes;
-  // The high bits of bytes with this value, and perhaps of some above the lowest of them.
+  // Sets the high bits of bytes with this value, and possibly of some bytes above the lowest of
+  // them.
   const auto equal = [](std::uint64_t word, std::uint64_t byte) {
     const std::uint64_t difference = word ^ (byte * kOnes);
     return (difference - kOnes) & ~difference;

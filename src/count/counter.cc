@@ -17,7 +17,7 @@ namespace {
 // Steps: nodes in the lower half, exits in the upper one.
 constexpr std::size_t kMaxNodes = Counter::kExitBit / sizeof(Step);
 constexpr std::size_t kMaxExits = kMaxNodes;
-constexpr std::size_t kFirstNode = 4;  // After the places 0, kLost, kReturn and kBefore.
+constexpr std::size_t kFirstNode = 4;  // The places before it are 0, kLost, kReturn and kBefore.
 constexpr std::size_t kMaxWays = std::size_t{1} << 20;
 constexpr std::size_t kMaxContexts = std::size_t{1} << 16;
 constexpr std::size_t kFirstTable = std::size_t{1} << 10;
@@ -63,7 +63,7 @@ ElementWords words_of(const Element& element) {
           .rest = word_of(element, offsetof(Element, exception_level)) & kRestMask};
 }
 
-/// The element is one of this range, in this context.
+/// Whether the element is this range, in this context.
 inline bool is_same(const Node& node, const Element& element) {
   const Range& range = node.range;
   return ((range.start ^ element.start) | (range.end ^ element.end) |
@@ -74,18 +74,18 @@ inline bool is_same(const Node& node, const Element& element) {
          0;
 }
 
-/// Whether an edge leads from the range to the next one.
+/// Whether an edge goes from the range to the next one.
 bool leads_on(const Range& range) {
   return range.last_type == isa::InstrType::kIndirectBranch &&
          range.last_subtype != isa::InstrSubtype::kV8ExceptionReturn;
 }
 
-/// The number of a block, not of an exit.
+/// The number of a block; not for exits.
 constexpr std::size_t number_of(Place place) { return place / sizeof(Step); }
 
 constexpr std::size_t kStepBytes = (kMaxNodes + kMaxExits) * sizeof(Step);
 
-// Zeros that take no memory before they are written; calloc() would write them.
+// Zeros that take no memory until they are written; calloc() might write them.
 Step* reserve_steps() {
   void* const at = mmap(nullptr, kStepBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -111,7 +111,7 @@ Counter::Counter()
 void Counter::begin(const flow::Follower& follower) {
   const std::uint64_t flushes = follower.statistics().flushes;
   if (follower_ == &follower && flushes_ == flushes) return;
-  // The blocks may have changed.
+  // The blocks may have changed since.
   if (follower_ != nullptr) {
     harvest();
     drop_nodes();
@@ -152,7 +152,7 @@ Node& Counter::make() {
   return node;
 }
 
-// That of the node, or the empty one where it belongs.
+// The slot of the node, or an empty slot for it.
 template <class Same>
 std::uint32_t& Counter::slot(Table& table, std::uint32_t hash, Same same) {
   const std::size_t mask = table.slots.size() - 1;
@@ -164,7 +164,7 @@ std::uint32_t& Counter::slot(Table& table, std::uint32_t hash, Same same) {
   }
 }
 
-// Puts a node into its slot; the table may grow.
+// Puts a node into its slot, after the table has grown if necessary.
 template <class HashOf>
 void Counter::enter(Table& table, std::uint32_t& slot, const Node& node, HashOf hash_of) {
   const auto value_of = [](std::uint32_t hash, const Node& of) {
@@ -245,7 +245,7 @@ Node* Counter::range_node(const Element& element) {
 
 Way* Counter::add_way(Place from, WayKey key, Place to) {
   if (way_count_ == kMaxWays) {
-    // The nodes stay, so only the ways are turned into edges.
+    // The nodes remain, so it is enough to turn the ways into edges.
     harvest();
     std::ranges::fill(ways_, Way{});
     way_count_ = 0;
@@ -286,7 +286,7 @@ void Counter::drop_nodes() {
   exits_.clear();
   used_ = 0;
   while (used_ < kFirstNode) make();
-  // The nodes that come next use the same memory.
+  // The next nodes use the same memory.
   for (Table* const table : {&blocks_, &ranges_}) {
     table->slots.assign(std::max(table->slots.size(), kFirstTable), 0);
     table->used = 0;
@@ -307,8 +307,8 @@ void Counter::drop_nodes() {
 
 // ---- Elements -------------------------------------------------------------------------------
 
-// An element is nearly always the one that came here the last time: one comparison decides.  The
-// expected node depends on nothing but the previous node.
+// The next element is nearly always the one that followed the last time, so that one comparison is
+// enough.  The expected node depends only on the previous node.
 void Counter::observe(std::span<const Element> elements) {
   Node* last = last_range_;
   bool taken = last_taken_;
@@ -356,7 +356,7 @@ void Counter::observe(std::span<const Element> elements) {
 
 Node* Counter::observe_anew(const Element& element) {
   select(element);
-  // Storing the edge may drop others, so it comes before the node is looked up.
+  // Storing the edge may remove others, so it must precede the search for the node.
   close_branch(element.start, element.isa);
   return range_node(element);
 }
@@ -474,7 +474,7 @@ void Counter::close_group() {
   tidy_group();
   if (group_size_ == 0 && !group_lost_) {
     if (!head_open_) return;
-    // The count of a group before this part, if there is one.
+    // The cycle count of a group from before this part, if there is one.
     if (part_.first_cycles) {
       part_.more_cycles += waiting_cycles_;
     } else {
@@ -507,7 +507,7 @@ PartRange Counter::part_range(const Node& node) const {
   return {.context = contexts_[node.context], .range = node.range};
 }
 
-// The ranges of a tidy group.
+// The ranges of a group after tidy_group().
 std::vector<PartRange> Counter::group_ranges() const {
   std::vector<PartRange> ranges;
   if (group_lost_) return ranges;
@@ -521,7 +521,7 @@ void Counter::begin_part() {
   harvest();
   kept_ = {};
   part_ = {};
-  // What was learned elsewhere, perhaps from a wrong guess, does not hold for this stream.
+  // The stream need not follow what another part learned, possibly from a wrong guess.
   for (const std::uint32_t observed : ranges_.slots) {
     if (observed != 0) numbered((observed & kNumberMask) - 1).target = kNoAddress;
   }
@@ -555,8 +555,8 @@ Part Counter::take_part() {
 
 // ---- Results --------------------------------------------------------------------------------
 
-// Only numbers are sorted, and rows for which kept_ has no room are not made: there may be more
-// nodes than memory should hold as rows.
+// Only numbers are sorted, and no rows are made for which kept_ has no room: there may be more
+// nodes than would fit into memory as rows.
 void Counter::harvest_rows(Counts& counts) {
   const auto row_of = [this](const Node& node) {
     const bool direct = node.range.last_type == isa::InstrType::kBranch;
@@ -630,7 +630,7 @@ void Counter::harvest() {
                             .times = way.times});
     way.times = 0;
   }
-  // A range may be both a block and something that elements reported.
+  // A range can be a block and also come from elements.
   counts.combine();
   kept_.add(std::move(counts));
   budget = kBudget;

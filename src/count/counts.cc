@@ -19,7 +19,7 @@ void take_over(Row& to, const Row& from) {
 }
 void take_over(Edge& to, const Edge& from) { to.times += from.times; }
 
-/// The first element from `at` on whose key is not below that of `wanted`: near `at` as a rule.
+/// The first element from `at` on whose key is not below that of `wanted`; it is usually near `at`.
 template <class T>
 std::size_t advance_to(const std::vector<T>& all, std::size_t at, const T& wanted) {
   std::size_t step = 1;
@@ -35,8 +35,8 @@ std::size_t advance_to(const std::vector<T>& all, std::size_t at, const T& wante
   return static_cast<std::size_t>(std::lower_bound(first, last, wanted, below) - all.begin());
 }
 
-/// Makes room for `size` elements.  Memory that is not written yet is not used yet, so a large
-/// vector moves only once.
+/// Reserves room for `size` elements at once, so that a large vector moves only once.  Memory that
+/// is not written yet takes no space.
 template <class T>
 void make_room(std::vector<T>& all, std::size_t size) {
   constexpr std::size_t kLarge = Counts::kMaxRows / 8;
@@ -45,7 +45,7 @@ void make_room(std::vector<T>& all, std::size_t size) {
 }
 
 /// Adds `b` to `a` in the memory of `a`.  Both are ascending and without repetition, and so is the
-/// result.  The lowest Counts::kMaxRows stay; `spill` gets the others.
+/// result.  The first Counts::kMaxRows remain; `spill` gets the others.
 template <class T, class Spill>
 void merge_into(std::vector<T>& a, const std::vector<T>& b, Spill spill) {
   std::size_t added = 0;
@@ -54,7 +54,7 @@ void merge_into(std::vector<T>& a, const std::vector<T>& b, Spill spill) {
     at = advance_to(a, at, row);
     if (at == a.size() || key_of(row) < key_of(a[at])) ++added;
   }
-  // From the end, so that nothing is overwritten before it was moved.
+  // Backwards, so that nothing is overwritten before it was moved.
   std::size_t left = a.size();
   std::size_t right = b.size();
   std::size_t end = a.size() + added;

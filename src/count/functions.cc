@@ -21,7 +21,7 @@ std::uint64_t weight(const FunctionRow& row, Order order) {
 
 std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols) {
   const image::Function* const first = symbols.functions().data();
-  // Functions by number, from 1 on; 0 has no name.
+  // Numbers functions from 1; 0 has no name.
   const auto number_of = [&](std::uint64_t address) {
     const image::Function* const function = symbols.find(address);
     return function == nullptr ? 0 : static_cast<std::size_t>(function - first) + 1;

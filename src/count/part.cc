@@ -75,7 +75,7 @@ void Stitcher::add(Part part) {
     settle();
 }
 
-// In pairs, so that rows are not copied for each part.
+// In pairs, so that rows are not copied once per part.
 void Stitcher::settle() {
   while (pending_.size() > 1) {
     const std::size_t half = (pending_.size() + 1) / 2;

@@ -43,7 +43,7 @@ std::uint64_t weight(const Row& row, Order order) {
 }
 
 std::vector<Row> top(const Counts& counts, Order order, std::size_t most) {
-  // Rows are large: they stay where they are until the greatest are known.
+  // Rows are large, so they are not copied before the greatest are known.
   std::vector<const Row*> found;
   for (const Row& row : counts.rows)
     if (weight(row, order) != 0) found.push_back(&row);

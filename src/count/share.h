@@ -5,8 +5,8 @@
 
 namespace waymark::count {
 
-/// Of C cycles for n instructions, the i-th to the j-th get C*j/n - C*(i-1)/n, both rounded down:
-/// nothing is lost.
+/// When n instructions take C cycles, instructions i to j get C*j/n - C*(i-1)/n, both rounded down,
+/// so that the sum remains C.
 class CycleShare {
  public:
   CycleShare(std::uint64_t cycles, std::uint64_t instructions)

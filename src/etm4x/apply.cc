@@ -10,7 +10,7 @@
 namespace waymark::etm4x {
 namespace {
 
-// Whether `actual` says what the model expects to read; a copy holds what was written instead.
+// Whether `actual` is what the model expects to read.  A copy holds what was written instead.
 bool same_setting(std::string_view expected, std::string_view written, std::string_view actual) {
   const auto trimmed = [](std::string_view text) {
     return text.substr(0, text.find_last_not_of(" \n") + 1);
@@ -27,7 +27,7 @@ class Applier {
   Result<ApplyReport> run(std::vector<SysfsWrite> writes,
                           const std::function<bool(const ApplyReport&)>& confirm) {
     if (auto ready = check_idle(); !ready) return std::unexpected(ready.error());
-    // Copying a tree leaves out what cannot be read.
+    // A copied tree lacks the files that cannot be read.
     reset_left_out_ = std::erase_if(writes, [&](const SysfsWrite& write) {
                         if (tree_.live() || write.file != in_unit("reset")) return false;
                         const auto text = tree_.read(write.file);
@@ -70,7 +70,7 @@ class Applier {
                             unit_, in_unit("enable_source")));
   }
 
-  // What is needed to undo.
+  // Keeps what an undo needs.
   Result<void> keep(const std::vector<SysfsWrite>& writes) {
     for (const SysfsWrite& write : writes) {
       const bool of_unit = write.file.starts_with(fmt::format("{}/", unit_));
@@ -89,7 +89,7 @@ class Applier {
     return {};
   }
 
-  // In a copy no driver answers: the other files of the unit would hold what is no longer true.
+  // In a copy no driver answers, and the other files of the unit would be out of date.
   Result<void> show_as_driver(const ApplyReport& report) {
     const auto written = [&](std::string_view file) {
       return std::ranges::find(report.done, in_unit(file), &SysfsWrite::file) != report.done.end();
@@ -101,7 +101,7 @@ class Applier {
       const std::string path = in_unit(row.name);
       auto held = tree_.read(path);
       if (!held) continue;
-      // A copy of a file that the driver refuses to show is empty.
+      // If the driver refuses to show a file, its copy is empty.
       const std::string shown = model_.read(row.name).value_or("");
       if (*held == shown) continue;
       before_.emplace_back(path, std::move(*held));
@@ -157,7 +157,7 @@ class Applier {
                             expected.substr(0, expected.find('\n')), hint));
   }
 
-  // Sinks print sizes and flags in bases of their own.
+  // Each sink prints sizes and flags in a base of its own.
   static bool same_number(std::string_view expected, std::string_view actual) {
     const auto a = strict_number(expected, 0);
     const auto b = strict_number(actual, 0);
@@ -194,7 +194,7 @@ class Applier {
     return fmt::format("These could not be restored: {}.", fmt::join(left, ", "));
   }
 
-  // Even a write that failed, or whose outcome could not be read, may have started the unit.
+  // Even a write that failed, or whose result could not be read, may have started the unit.
   void stop(std::vector<std::string>& left) {
     const std::string file = in_unit("enable_source");
     const auto done = tree_.write(file, "0\n");

@@ -1,5 +1,6 @@
-// Plan to program.  The writes run on the model; what it then holds is the image, so that script
-// and image cannot disagree.  What sysfs has no file for is put on top and said.
+// Compiles a plan into a program.  The writes run on the model, and the image is what the model
+// then holds, so that script and image agree.  Settings for which sysfs has no file are added to
+// the image and reported.
 #include "waymark/etm4x/compile.h"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ struct ContextSlot {
   std::uint32_t line = 0;
 };
 
-// Controls whose TRCSSCSRn was not read take PE inputs, if the plan wants some.
+// Controls whose TRCSSCSRn was not read are assumed to have PE inputs, if the plan wants some.
 Environment assumed(const Plan& plan, Environment environment) {
   for (unsigned i = 0; i < kSingleShots; ++i) {
     const bool unknown = (environment.unknown_sscsr >> i & 1) != 0;
@@ -76,7 +77,7 @@ class Compiler {
     if (setting) need(present, setting->line, what, reg, remedy);
   }
 
-  // --- Features of TRCCONFIGR and their like. ---
+  // --- Features of TRCCONFIGR and similar registers. ---
   void check_features() {
     const Plan& p = plan_;
     const Capabilities& c = caps_;
@@ -165,7 +166,7 @@ class Compiler {
   }
 
   [[nodiscard]] std::uint32_t traced_levels() const {
-    // By default what is not secure.
+    // The default is the levels that are not secure.
     return plan_.levels ? plan_.levels->value : existing_levels() & 0x70;
   }
 
@@ -199,7 +200,7 @@ class Compiler {
 
   [[nodiscard]] unsigned selector_end() const { return caps_.nr_resource * 2; }
 
-  // Ranges of the filter first: all others lean on them.
+  // Ranges of the filter first, as all others depend on them.
   void collect_ranges() {
     for (const PlanRange& range : plan_.ranges) {
       add_range(range.match, range.exclude, range.line);
@@ -242,7 +243,7 @@ class Compiler {
     for (unsigned i = 0; i < comparators_.size(); ++i) {
       if (comparators_[i].tag == tag && comparators_[i].match == match) return i;
     }
-    // From the top, so that pairs at the bottom stay whole.
+    // From the top, so that the pairs at the bottom remain complete.
     unsigned index = caps_.nr_addr_cmp * 2;
     grow(index);
     while (index > 0 && comparators_[index - 1].tag != Tag::kNone) --index;
@@ -304,8 +305,8 @@ class Compiler {
     return std::nullopt;
   }
 
-  // A range that filters nothing.  addr_range always puts a range into the filter as well, so it
-  // must be one of the plan's, or change nothing there.
+  // A range that does not filter.  addr_range always adds its range to the filter, so the range
+  // must either be in the plan's filter or change nothing there.
   std::optional<unsigned> resource_range(const Match& match, std::uint32_t line) {
     for (unsigned i = 0; i + 1 < comparators_.size(); i += 2) {
       if (comparators_[i].tag == Tag::kRange && comparators_[i].match == match) return i;
@@ -345,7 +346,7 @@ class Compiler {
   std::optional<std::uint32_t> selector_value(const Term& term, std::uint32_t line) {
     std::uint32_t group = 0;
     std::uint32_t select = 0;
-    // In the order of the text, so that a plan that is read off registers takes them again.
+    // In the order of the text, so that a plan made from registers selects the same ones again.
     std::vector<const Resource*> resources;
     for (const Resource& resource : term.any) resources.push_back(&resource);
     if (resources.size() > 1) {
@@ -438,7 +439,7 @@ class Compiler {
     return 0;
   }
 
-  // An event as the byte that registers hold.
+  // An event as the byte in a register.
   std::uint32_t selector(const Event& event, std::uint32_t line) {
     switch (event.kind) {
       case EventKind::kNever:
@@ -451,7 +452,7 @@ class Compiler {
         for (unsigned i = 0; i < selectors_.size(); ++i) {
           if (selectors_[i] == *value) return i + 2;
         }
-        // A gap that pairs left first.
+        // A gap between pairs is used first.
         const auto gap =
             std::ranges::find_if(selectors_, [](const auto& held) { return !held.has_value(); });
         const auto index = static_cast<std::size_t>(gap - selectors_.begin());
@@ -469,7 +470,7 @@ class Compiler {
         auto even = selector_value(event.a, line);
         auto odd = selector_value(event.b, line);
         if (!even || !odd) return 0;
-        // OR is NOT (NOT a AND NOT b).
+        // a OR b is NOT (NOT a AND NOT b).
         if (either) {
           even = (*even ^ kSelectorInverted) | kPairInverted;
           odd = *odd ^ kSelectorInverted;
@@ -606,7 +607,7 @@ class Compiler {
     const Plan& p = plan_;
     write("reset", 1);
     if (caps_.nr_pe != 0) write("pe", p.pe ? p.pe->value : 0, p.pe ? p.pe->line : 0);
-    // Whatever was set before; mode also clears what reset leaves in TRCCONFIGR.
+    // Replaces whatever was set before; mode also clears what reset leaves in TRCCONFIGR.
     write("mode", mode_word());
     write("event_vinst", vinst_, p.when ? p.when->line : 0);
     const std::uint32_t hidden = ~traced_levels();
@@ -645,7 +646,7 @@ class Compiler {
       if (event) line = event->line;
     }
     write("event", events_, line);
-    // With a single event the driver passes bit 1 in place of bit 0.
+    // With a single event, the driver uses bit 1 instead of bit 0.
     std::uint32_t in_trace = plan_.events_in_trace;
     if (caps_.nr_event == 0 && (in_trace & 1) != 0) {
       beyond(line, "with a single event the driver cannot set TRCEVENTCTL1R.INSTEN[0]",
@@ -726,7 +727,7 @@ class Compiler {
       if (second_half && match.no_levels == 0 && !match.context_id && !match.vmid) continue;
       write("addr_idx", i, at.line);
       if (!second_half) write_address(at);
-      // Both halves of a range: nothing copies one to the other.
+      // Both halves of a range, as nothing copies one to the other.
       write_qualifiers(at);
     }
   }
@@ -763,7 +764,7 @@ class Compiler {
 
   void write_counters() {
     if (plan_.strobe) {
-      // As the driver's feature `strobing` programs it.
+      // In the way in which the driver's feature `strobing` programs it.
       const std::uint32_t line = plan_.strobe->line;
       write_counter(0, 0, plan_.strobe->window, 0x10001, line);
       write_counter(1, 0, plan_.strobe->period, 0x8102, line);
@@ -811,7 +812,7 @@ class Compiler {
     }
   }
 
-  // --- What sysfs cannot say. ---
+  // --- Settings that sysfs does not have. ---
   void beyond(std::uint32_t line, std::string rule, std::string remedy) {
     out_.beyond_sysfs.push_back({line, std::move(rule), std::move(remedy)});
   }
@@ -858,7 +859,7 @@ class Compiler {
   const Plan& plan_;
   Unit unit_;
   const Capabilities caps_;
-  const unsigned external_inputs_;  ///< Not as the driver cuts TRCIDR5.NUMEXTIN short.
+  const unsigned external_inputs_;  ///< TRCIDR5.NUMEXTIN without the driver's truncation.
   std::vector<PlanProblem>& problems_;
   CompiledPlan out_;
 
@@ -913,7 +914,7 @@ std::string acceptable_plan_text(const Plan& plan, const IdRegisters& id,
       changed = true;
     }
   }
-  // Of no single line.
+  // The problems concern no single line, so that every line becomes a comment.
   for (std::size_t i = 1; i < lines.size(); ++i) {
     if (!lines[i].starts_with('#')) lines[i].insert(0, "# ");
   }
@@ -925,7 +926,7 @@ bool contains_plan(const Plan& whole, const Plan& part, std::vector<std::string>
   const auto lines = plan_lines(whole);
   const std::size_t before = missing.size();
   Plan wanted = part;
-  wanted.sinks.clear();  // Other devices.
+  wanted.sinks.clear();  // Sinks are other devices.
   if (wanted.cycles && wanted.cycles->value == 0) {
     wanted.cycles.reset();
     if (!whole.cycles) missing.emplace_back("cycles");

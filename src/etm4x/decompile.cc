@@ -1,4 +1,4 @@
-// Registers to a plan, in the words of compile.cc.
+// Decompiles registers into a plan; the terms are those of compile.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace waymark::etm4x {
 namespace {
 
-constexpr std::uint32_t kRead = 1;  // A line for what a plan's fields mark as given.
+constexpr std::uint32_t kRead = 1;  // A line number, which marks the fields of a plan as given.
 
 class Reader {
  public:
@@ -124,7 +124,7 @@ class Reader {
       }
     }
     const std::uint32_t points = reg("TRCVISSCTLR");
-    // From the top, as compile_plan() gives them out.
+    // From the top, in the order in which compile_plan() allocates them.
     for (unsigned i = kAddressComparators; i-- > 0;) {
       if ((points >> i & 1) != 0) plan_.points.push_back({match(i, false), false, kRead});
       if ((points >> (16 + i) & 1) != 0) plan_.points.push_back({match(i, false), true, kRead});
@@ -172,7 +172,7 @@ class Reader {
     }
   }
 
-  // Nothing: the selector is never, or always, true.
+  // Nothing: the selector is never true, or always.
   [[nodiscard]] std::optional<Term> term(std::uint32_t selector, bool invert,
                                          bool& constant) const {
     Term found;
@@ -199,7 +199,7 @@ class Reader {
     return found;
   }
 
-  // What a fixed or programmed selector stands for.
+  // The meaning of a fixed or programmed selector.
   [[nodiscard]] std::optional<Term> selected(unsigned number, bool invert, bool& constant) const {
     if (number >= 2) return term(reg("TRCRSCTLR", number), invert, constant);
     constant = (number == 1) != invert;
@@ -223,7 +223,7 @@ class Reader {
       found.b = std::move(*b);
       return found;
     }
-    // One side is constant: it decides, or it leaves the other alone.
+    // One side is constant: it either decides, or leaves the result to the other.
     const bool constant = a ? constant_b : constant_a;
     auto& other = a ? a : b;
     if (!other) return constant_event(either ? constant_a || constant_b : constant_a && constant_b);
@@ -254,13 +254,13 @@ class Reader {
       found.line = kRead;
       if (control != 0 || found.value != 0 || found.reload != 0) plan_.counters[i] = found;
     }
-    // As the driver's feature programs it.
+    // In the way in which the driver's feature programs it.
     const bool strobes = reg("TRCRSCTLR", 2) == 0x20001 && reg("TRCRSCTLR", 3) == 0x20002 &&
                          reg("TRCCNTCTLR", 0) == 0x10001 && reg("TRCCNTCTLR", 1) == 0x8102 &&
                          (reg("TRCVICTLR") & kVictlrEvent) == 3 &&
                          (reg("TRCSEQEVR", 0) == 0x81 || caps_.nrseqstate == 0);
     if (strobes && reg("TRCCNTRLDVR", 0) != 0 && reg("TRCCNTRLDVR", 1) != 0) {
-      // One line of a plan says all of that.
+      // A single line of a plan says all of this.
       plan_.counters[0] = {};
       plan_.counters[1] = {};
       plan_.when.reset();
@@ -279,7 +279,7 @@ class Reader {
     plan_.sequencer_state = {static_cast<std::uint8_t>(reg("TRCSEQSTR") & 3), kRead};
   }
 
-  // Several comparators can compare alike.
+  // Several comparators can make the same comparison.
   static void add(std::vector<Match>& matches, Match match) {
     if (std::ranges::find(matches, match) == matches.end()) matches.push_back(match);
   }

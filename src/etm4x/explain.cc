@@ -9,7 +9,7 @@
 namespace waymark::etm4x {
 namespace {
 
-// What perf writes where AUX_OUTPUT_HW_ID records tell the ID; etm4x-programming.md 12.
+// The value that perf writes if AUX_OUTPUT_HW_ID records give the ID; etm4x-programming.md 12.
 bool unused_trace_id(std::uint64_t value) { return bit<31>(static_cast<std::uint32_t>(value)); }
 
 class Explainer {
@@ -158,7 +158,7 @@ class Explainer {
     sees("waymark decode needs: {}", decoder_options(image_, id_));
   }
 
-  // --- What looks wrong. ---
+  // --- Doubtful settings. ---
   void doubts_of_filter() {
     const Plan& p = out_.plan;
     if (known("TRCPRGCTLR") && (reg("TRCPRGCTLR") & 1) == 0) {
@@ -222,7 +222,7 @@ class Explainer {
     }
   }
 
-  // An event byte that some register holds.
+  // An event byte that a register holds.
   void check_event(std::uint32_t byte, std::string_view what) {
     byte &= 0xFF;
     const bool pair = (byte & 0x80) != 0;
@@ -340,7 +340,7 @@ struct FieldRow {
   unsigned low;
 };
 
-// Sheet section 9.
+// etm4x-programming.md 9.
 constexpr FieldRow kFields[] = {
     {"TRCPRGCTLR", "EN", 0, 0},
     {"TRCPROCSELR", "PROCSEL", 4, 0},
@@ -415,7 +415,7 @@ constexpr FieldRow kFields[] = {
     {"TRCPDCR", "PU", 3, 3},
 };
 
-// The name without its number, for the rows of a register that come numbered.
+// The name without its number, for registers of which there are several.
 std::string_view stem_of(std::string_view name) {
   const std::size_t end = name.find_last_not_of("0123456789");
   return name.substr(0, end + 1);

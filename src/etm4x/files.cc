@@ -67,14 +67,14 @@ Outcome need_vmids(const Unit& u) {
   return need(u.caps.vmid_size != 0 && u.caps.numvmidc != 0, "VMID comparators");
 }
 
-// Value files of resources: the driver checks nothing.
+// Value files of resources, which the driver does not check.
 template <auto Count>
 Outcome need_slot(const Unit& u) {
   if (u.quirk(Quirk::kMissingSlotsAccepted)) return {};
   return need(u.caps.*Count != 0, "resource of this kind");
 }
 
-// --- Stores that several files share. --------------------------------------------------------
+// --- Stores shared by several files. ---------------------------------------------------------
 
 template <auto Register, std::uint32_t Mask = ~0U>
 Outcome store_masked(Unit& u, const FileInput& in) {
@@ -102,7 +102,7 @@ Outcome store_index(std::uint8_t& index, std::uint64_t value, std::uint64_t limi
   return {};
 }
 
-// --- Shows that several files share. ---------------------------------------------------------
+// --- Shows shared by several files. ----------------------------------------------------------
 
 template <auto Register>
 Shown show(Unit& u) {
@@ -295,7 +295,7 @@ Outcome write_addr_range(Unit& u, const FileInput& in) {
   s.tag[index] = s.tag[index + 1] = Tag::kRange;
   const bool exclude = in.numbers.count > 2 ? static_cast<std::uint32_t>(third) != 0
                                             : (s.mode & mode::kExclude) != 0;
-  // Only instruction addresses filter instructions.
+  // Only instruction addresses can filter instructions.
   if ((s.acatr[index] & 3) == 0) {
     const std::uint32_t include_bit = 1U << (index / 2);
     const std::uint32_t exclude_bit = include_bit << 16;
@@ -475,7 +475,7 @@ Shown show_masks(Unit& u) {
   return fmt::format("0x{:x} 0x{:x}\n", (u.state.*Masks)[0], (u.state.*Masks)[1]);
 }
 
-// --- Registers as they are. ------------------------------------------------------------------
+// --- Plain registers. ------------------------------------------------------------------------
 
 template <unsigned Number>
 Shown show_idr(Unit& u) {
@@ -555,7 +555,7 @@ constexpr std::array kFiles = {
   FileRow{"enable_source", kReadWrite, "all", I::kNone, kDecimal,
           "1 to enable, 0 to disable", nullptr, write_enable_source, show_enable_source},
 
-  // What the unit has.
+  // Capabilities of the unit.
   FileRow{"nr_pe_cmp", kReadOnly, "TRCIDR4 [15:12]", I::kNone, kNone, "", nullptr, nullptr, show_capability<&C::nr_pe_cmp>},
   FileRow{"nr_addr_cmp", kReadOnly, "TRCIDR4 [3:0]", I::kNone, kNone, "", nullptr, nullptr, show_capability<&C::nr_addr_cmp>},
   FileRow{"nr_cntr", kReadOnly, "TRCIDR5 [30:28]", I::kNone, kNone, "", nullptr, nullptr, show_capability<&C::nr_cntr>},
@@ -658,7 +658,7 @@ constexpr std::array kFiles = {
   FileRow{"vmid_masks", kReadWrite, "TRCVMIDCCTLR0, TRCVMIDCCTLR1", I::kNone, kHexList,
           "a byte for each comparator, a bit for each byte to ignore; two numbers above 4", need_vmids, write_vmid_masks, show_masks<&S::vmidcctlr>},
 
-  // Registers as they are.
+  // Plain registers.
   FileRow{"trcidr/trcidr0", kReadOnly, "TRCIDR0", I::kNone, kNone, "", nullptr, nullptr, show_idr<0>},
   FileRow{"trcidr/trcidr1", kReadOnly, "TRCIDR1", I::kNone, kNone, "", nullptr, nullptr, show_idr<1>},
   FileRow{"trcidr/trcidr2", kReadOnly, "TRCIDR2", I::kNone, kNone, "", nullptr, nullptr, show_idr<2>},

@@ -7,7 +7,7 @@ namespace {
 
 void put(std::uint32_t& reg, std::uint32_t bits, bool on) { reg = on ? reg | bits : reg & ~bits; }
 
-// One bit of TRCCONFIGR, set where the unit has the feature.
+// One bit of TRCCONFIGR, which is set if the unit has the feature.
 template <std::uint32_t Bits, auto Feature>
 void config_bit(Unit& u, std::uint32_t field) {
   put(u.state.configr, Bits, field != 0 && u.caps.*Feature != 0);
@@ -20,8 +20,8 @@ void gated_bit(Unit& u, std::uint32_t field) {
 
 void load_store(Unit& u, std::uint32_t field) {
   if (!u.caps.instrp0) return;
-  // Field bit 0 loads, bit 1 stores, bit 2 both; the architecture's field is bit 0 loads, bit 1
-  // stores.
+  // In this field, bit 0 means loads, bit 1 stores, and bit 2 both.  In the architecture's field,
+  // bit 0 means loads and bit 1 stores.
   const std::uint32_t both = (field & 4) != 0 ? 3 : field & 3;
   u.state.configr = (u.state.configr & ~kConfigP0) | both << 1;
 }
@@ -51,7 +51,7 @@ void trace_reset(Unit& u, std::uint32_t field) {
 
 void start_stop(Unit& u, std::uint32_t field) { put(u.state.victlr, kVictlrStarted, field != 0); }
 
-// Called for the two bits together.
+// One call for the two bits together.
 void exclude_levels(Unit& u, std::uint32_t field) {
   if (field == 0 && u.quirk(Quirk::kLevelsStayExcluded)) return;
   u.state.victlr = (u.state.victlr & ~kVictlrLevels) | u.excluded_levels() << kVictlrLevelShift;

@@ -1,4 +1,4 @@
-// A perf start.  See etm4x-programming.md 10.
+// How perf starts a unit.  See etm4x-programming.md 10.
 #include <algorithm>
 #include <array>
 
@@ -110,7 +110,7 @@ Outcome Unit::set_timestamp_interval() {
     return refuse(Errno::kNoSpc, "no resource selector is free for timestamps");
   }
   state.cntvr[counter] = state.cntrldvr[counter] = 1;
-  state.cntctlr[counter] = 0x10001;  // Counts always, reloads itself.
+  state.cntctlr[counter] = 0x10001;  // Always counts, and reloads itself.
   state.rsctlr[selector] = 0x20000 | 1U << counter;
   state.tsctlr = selector;
   return {};

@@ -1,4 +1,4 @@
-// The perf command that comes closest to a plan, and the shell script of its writes.
+// The perf command that comes closest to a plan, and the shell script with its writes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool accepts_name(std::string_view file) {
       file, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != ','; });
 }
 
-/// Writes the addresses of filters as perf reads them: of the kernel as they are, of other code as
-/// offsets in a file.  etm4x-programming.md 10.
+/// Writes the addresses of filters as perf reads them: kernel addresses unchanged, other addresses
+/// as offsets in a file.  etm4x-programming.md 10.
 class Filters {
  public:
   Filters(const ProgramFinder& programs, Candidate& out) : programs_(programs), out_(out) {}
@@ -125,7 +125,7 @@ Candidate candidate_of(const Plan& plan, const ProgramFinder& programs) {
   return c;
 }
 
-// For settings that have one value: what the event has in its place.
+// For settings that have one value: the value that the event has instead.
 std::string instead(std::string_view wanted, const Plan& done) {
   constexpr std::array<std::string_view, 7> kSingle = {
       "levels ", "when ", "cycles ", "begin ", "sync ", "timestamps ", "strobe "};
@@ -138,7 +138,7 @@ std::string instead(std::string_view wanted, const Plan& done) {
   return "";
 }
 
-// As one word of a shell.
+// The text as one word of a shell.
 std::string quoted(std::string_view text) {
   std::string word = "'";
   for (const char c : text) {
@@ -190,7 +190,7 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
   }
   line.possible = true;
   line.differences = std::move(c.differences);
-  // What the event would really program, in the words of the plan.
+  // The real effect of the event, as lines of a plan.
   std::vector<std::string> missing;
   const Plan done = plan_of(*image, unit.caps);
   contains_plan(done, plan, missing);

@@ -29,7 +29,7 @@ std::unexpected<Error> cut_short(std::uint64_t at) {
               fmt::format("The perf data is cut short or damaged at byte {}.", at), at);
 }
 
-// Words of the info record from `at` on.
+// Words of the info record, from `at`.
 class Words {
  public:
   explicit Words(Bytes bytes) : bytes_(bytes) {}
@@ -67,7 +67,7 @@ Result<std::vector<PerfUnit>> read_info(Bytes body, std::uint64_t at) {
     }
     if (count > words.left()) return cut_short(at);
     const bool known = magic == kEtmV4 || magic == kEte;
-    // Without a count, the end of an unknown kind is not known either.
+    // Without a count, the end of a unit of unknown kind is not known.
     if (!known && magic != kEtmV3 && version == 0) return cut_short(at);
     unit.ete = magic == kEte;
     for (std::uint64_t n = 0; n < count; ++n) {

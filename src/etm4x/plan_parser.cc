@@ -1,4 +1,4 @@
-// The description file, line by line.
+// Parses the description file line by line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::size_t kMostItems = 1024;
 constexpr std::size_t kMostOfOneKind = 16;  // A selector has 16 bits for resources.
 constexpr std::uint8_t kAllLevels = 0x7F;
 
-// Words of a line without its comment; a comma is a word of its own.
+// The words of a line without its comment; a comma is a separate word.
 std::vector<std::string_view> words_of(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string_view> words;
@@ -37,7 +37,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// Raised inside the parser of one line only.
+// Raised only inside the parser of one line.
 struct Wrong {
   std::string rule;
   std::string remedy;
@@ -88,11 +88,11 @@ class LineParser {
     std::string_view word;
     std::string_view form;
     Parsed<void> (LineParser::*parse)();
-    bool once = false;  ///< A second line would replace the first.
+    bool once = false;  ///< A second line would replace the first one.
   };
   static const std::array<Statement, 34> kStatements;
 
-  // A second line would replace the first without a word.
+  // Refuses a second line, which would silently replace the first one.
   Parsed<void> once(std::string setting) {
     const auto [place, first] = places_.try_emplace(std::move(setting), line_);
     if (first) return {};
@@ -629,7 +629,7 @@ class LineParser {
   }
   Parsed<void> sink() {
     PlanSink found{std::string(take()), 0, line_};
-    // It becomes part of paths and of a script.
+    // The name becomes part of paths and of a script.
     const auto plain = [](char c) {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
              c == '_' || c == '-' || c == '.';

@@ -1,4 +1,4 @@
-// A plan as text in its one spelling.
+// A plan as text, in its canonical spelling.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@ std::string context_text(const ContextMatch& match) {
 }
 
 std::string term_text(const Term& term) {
-  // The order says nothing, so there is one.
+  // The order has no meaning, so this is the canonical one.
   std::vector<std::string> resources;
   for (const Resource& resource : term.any) resources.push_back(resource_text(resource));
   std::ranges::sort(resources);
   return fmt::format("{}{}", term.inverted ? "not " : "", fmt::join(resources, ", "));
 }
 
-// What registers hold and a plan cannot say is a number, which plans do not take.
+// Values of registers that a plan cannot express are numbers, which plans do not accept.
 std::string load_store_text(unsigned kinds) {
   constexpr std::array<std::string_view, 8> kWords = {"", "loads", "stores", "loads-stores",
                                                       "", "",      "",       "all"};

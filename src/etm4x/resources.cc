@@ -17,7 +17,7 @@ enum Group : std::size_t {
   kVmids = 7,
 };
 
-// A bit of `ignored` leaves a byte out.
+// Each bit of `ignored` excludes one byte.
 std::uint64_t bytes_that_count(std::uint32_t ignored) {
   std::uint64_t mask = 0;
   for (unsigned byte = 0; byte < 8; ++byte)
@@ -96,7 +96,7 @@ bool Resources::vmid_matches(unsigned slot) const {
   return ((vmids_[slot] ^ at_.vmid) & vmid_masks_[slot]) == 0;
 }
 
-// All that a comparator asks for besides the address.
+// Checks all conditions of a comparator except the address.
 bool Resources::qualified(unsigned index) const {
   const std::uint32_t control = controls_[index];
   if (bits<1, 0>(control) != 0) return false;  // Data addresses.
@@ -152,7 +152,7 @@ bool Resources::event(std::uint32_t byte) const {
   return both != ((selectors_[even] & kPairInverted) != 0);
 }
 
-// A reload wins over counting; a counter at zero stays there unless it reloads itself.
+// A reload takes precedence over counting.  A counter at zero stays there unless it reloads itself.
 void Resources::count() {
   std::uint32_t due = 0;
   std::uint32_t reloads = 0;

@@ -1,4 +1,4 @@
-// Reading what the driver holds, file by file.
+// Reads the driver's settings file by file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string without_newline(std::string text) {
 constexpr std::string_view kComparatorFiles[] = {"addr_single", "addr_range", "addr_start",
                                                  "addr_stop"};
 
-// "addr_cmp[0] range 0x1 0x2 include ctrl(0x0)", without its end.
+// Without its end: "addr_cmp[0] range 0x1 0x2 include ctrl(0x0)".
 struct View {
   std::string tag{};
   std::string first{};
@@ -53,19 +53,19 @@ struct View {
   }
 };
 
-// A setting with the place of its slot.
+// A setting, and where its slot is stored.
 class Capture {
  public:
   Capture(DeviceTree& tree, std::string_view unit, const Capabilities& caps, bool walk)
       : tree_(tree), unit_(unit), caps_(caps), walk_(walk && tree.live()) {}
 
-  /// In a copy, addr_cmp_view says something else than the files that were written after it.
+  /// In a copy, addr_cmp_view can disagree with the files that were written after it.
   [[nodiscard]] bool stale() const { return stale_; }
 
   Result<std::vector<SysfsWrite>> run() {
     add("reset", "1");
     keep("pe");
-    // mode sets much of what the files below refine.
+    // The file mode sets much of what the files below refine.
     if (const auto mode = tree_.read(fmt::format("{}/mode", unit_)); !mode) {
       return fail(mode.error().code,
                   fmt::format("{} Every folder of an ETMv4 has this file.", mode.error().detail));
@@ -97,7 +97,7 @@ class Capture {
   std::optional<std::string> read(std::string_view file) {
     auto text = tree_.read(fmt::format("{}/{}", unit_, file));
     if (text) return without_newline(std::move(*text));
-    // A driver refuses to show some files; in a copy, nothing but a fault does.
+    // A driver refuses to show some files.  In a copy, only a fault has this effect.
     if (!tree_.live() && text.error().code != ErrorCode::kNotFound && !failure_) {
       failure_ = text.error();
     }
@@ -113,7 +113,7 @@ class Capture {
     return true;
   }
 
-  // Calls `visit` with each slot selected; the index file ends as it was.
+  // Calls `visit` with each slot selected, and then restores the index file.
   template <class Visit>
   void each_slot(std::string_view index, unsigned first, unsigned end, Visit visit) {
     if (first >= end) return;
@@ -135,7 +135,7 @@ class Capture {
       add(index, fmt::format("0x{:x}", i));
       visit(i);
     }
-    // 0 stands for "never written" in res_idx, and cannot be written: the first slot is as good.
+    // In res_idx, 0 means "never written" and cannot be written; the first slot serves instead.
     const auto number = strict_number(*selected, 16);
     const std::uint64_t back = number && *number >= first && *number < end ? *number : first;
     static_cast<void>(tree_.write(path, fmt::format("0x{:x}\n", back)));
@@ -168,7 +168,7 @@ class Capture {
     if (std::max(caps_.numcidc, caps_.numvmidc) > 1) keep("addr_context");
   }
 
-  // The comparator that is selected.  A walk sees a range at its even half.
+  // Reads the selected comparator.  A walk sees a range at its even half.
   void comparator(const View& view, unsigned index) {
     if (view.tag == "unused") return;
     const bool odd_half = view.tag == "range" && index % 2 != 0;
@@ -178,8 +178,8 @@ class Capture {
     if (odd_half) add("addr_idx", fmt::format("0x{:x}", index));
   }
 
-  // Only a driver keeps addr_cmp_view up to date.  Where it disagrees with the files that hold
-  // addresses, those were written later, and each to a comparator that is not known any more.
+  // Only a driver keeps addr_cmp_view up to date.  If it disagrees with the files that hold
+  // addresses, those were written later, each for a comparator that is no longer known.
   void comparators_of_copy() {
     const unsigned end = caps_.nr_addr_cmp * 2;
     const auto text = read("addr_idx");
@@ -214,7 +214,7 @@ class Capture {
     });
   }
 
-  // Each value to a comparator that is free, the selected one first.
+  // Gives each value to a free comparator, the selected one first.
   void place(const std::vector<std::pair<std::string, ScannedNumbers>>& values, unsigned selected,
              unsigned end) {
     std::array<bool, kAddressComparators> used{};
@@ -242,7 +242,7 @@ class Capture {
   const Capabilities& caps_;
   bool walk_;
   std::vector<SysfsWrite> settings_;
-  std::optional<Error> failure_;  ///< What was seen is not all.
+  std::optional<Error> failure_;  ///< The settings are incomplete.
   bool stale_ = false;
 };
 
@@ -270,7 +270,7 @@ std::optional<std::vector<SysfsWrite>> parse_record(std::string_view text) {
   return writes;
 }
 
-/// The file that does not hold what the writes leave in it; empty: all do.
+/// The file that does not hold what the writes leave in it; empty: all files do.
 std::string_view changed_since(DeviceTree& tree, std::string_view unit,
                                const std::vector<SysfsWrite>& writes, const IdRegisters& id,
                                const Environment& environment) {
@@ -363,10 +363,10 @@ Environment read_environment(DeviceTree& tree, std::string_view unit, const IdRe
   };
   Environment found;
   if (const auto cpu = number("cpu", 10)) found.cpu = static_cast<unsigned>(*cpu);
-  // -1 where the core has no such filter.
+  // -1 if the core has no such filter.
   found.has_trf = number("ts_source", 10).has_value();
   const bool ete = (id.devarch >> 12 & 0xF) == 5;
-  // A part of the registers of mgmt/, as a driver shows it that has no memory to read them from.
+  // A subset of the registers of mgmt/, as in a driver that has no memory from which to read them.
   const bool part =
       !missing("mgmt/trcoslsr") && missing("mgmt/trcpdcr") && missing("mgmt/trcpidr0");
   if (ete || part) found.access = RegisterAccess::kSystemRegisters;
@@ -396,7 +396,7 @@ RegisterImage image_of_settings(const std::vector<SysfsWrite>& settings, const I
                                 const Environment& environment) {
   Unit unit(id, environment);
   for (const SysfsWrite& setting : settings) {
-    // What this model refuses, such as a threshold below the smallest, was never written.
+    // The driver never had a value that the model refuses, such as a threshold below the smallest.
     static_cast<void>(unit.write(setting.file, setting.value));
   }
   return unit.image();

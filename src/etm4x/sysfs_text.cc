@@ -16,7 +16,7 @@ std::optional<unsigned> digit_of(char c, unsigned base) {
   return value;
 }
 
-// The kernel's isspace: Latin-1's no-break space counts.
+// As the kernel's isspace, which includes Latin-1's no-break space.
 bool is_blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || static_cast<unsigned char>(c) == 0xA0;
 }
@@ -27,7 +27,8 @@ bool starts_hex(std::string_view text) {
 
 std::string_view until_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
-// Digits from the front of `text`, which moves on; `overflow` is set, never cleared.
+// Removes the digits at the front of `text` and returns their value.  Sets `overflow`, never clears
+// it.
 std::uint64_t take_digits(std::string_view& text, unsigned base, bool& overflow) {
   std::uint64_t value = 0;
   while (!text.empty()) {

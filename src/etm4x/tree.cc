@@ -18,10 +18,10 @@ namespace waymark::etm4x {
 namespace {
 
 constexpr long kSysfsMagic = 0x62656572;
-constexpr std::size_t kMostText = 65536;  // A page on any machine.
+constexpr std::size_t kMostText = 65536;  // One page on any machine.
 
 std::string system_words(int error) {
-  // errno 524 is the kernel's own and has no text.
+  // errno 524 exists only in the kernel and has no text.
   if (error == static_cast<int>(Errno::kNotSupp)) return "not supported (ENOTSUPP)";
   return std::generic_category().message(error);
 }
@@ -65,7 +65,7 @@ class FileTree final : public DeviceTree {
     std::vector<std::pair<unsigned long, std::string>> found;
     DIR* folder = opendir(root_.c_str());
     if (folder == nullptr) return {};
-    // The stream is this function's own, so readdir() is safe.
+    // No other thread uses this stream, so that readdir() is safe.
     while (const dirent* entry = readdir(folder)) {  // NOLINT(concurrency-mt-unsafe)
       const std::string name = entry->d_name;
       if (!name.starts_with("etm") && !name.starts_with("ete")) continue;
@@ -81,7 +81,7 @@ class FileTree final : public DeviceTree {
   }
 
  private:
-  // A FIFO or a device would block, or do something when it is opened.
+  // Opening a FIFO could wait, and opening a device could have an effect.
   static Result<int> open_regular(const std::string& full, int flags, std::string_view verb) {
     struct stat entry{};
     const bool exists = stat(full.c_str(), &entry) == 0;

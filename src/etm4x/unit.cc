@@ -6,7 +6,7 @@
 
 namespace waymark::etm4x {
 
-// The registers of an enable, each appended in turn.
+// The registers that an enable writes, in their order.
 class ImageBuilder {
  public:
   void put(std::string_view name, std::uint64_t value) { add(std::string(name), value, false); }
@@ -19,7 +19,7 @@ class ImageBuilder {
   RegisterImage take() { return std::move(image_); }
 
  private:
-  // Names come once: no search.
+  // Names are unique, so no search is needed.
   void add(std::string name, std::uint64_t value, bool wide) {
     image_.values_.push_back({std::move(name), value, wide});
   }
@@ -69,7 +69,7 @@ std::uint32_t Unit::excluded_levels() const {
 unsigned Unit::trace_id() {
   if (!allocated_trace_id) {
     const unsigned preferred = kFirstTraceId + 2 * environment.cpu;
-    // This unit is alone: the lowest ID is free.
+    // No other unit has an ID, so the lowest one is free.
     allocated_trace_id = environment.cpu < kTraceIdEnd && preferred < kTraceIdEnd ? preferred : 1;
   }
   return *allocated_trace_id;
@@ -84,7 +84,7 @@ std::uint32_t Unit::live_pdcr() const {
 }
 
 RegisterImage Unit::image() {
-  // Sheet section 14: an active configuration writes into the driver's copy before the hardware.
+  // etm4x-programming.md 14: an active configuration changes the driver's copy before the hardware.
   if (configuration.enabled && use != Use::kPerf) load_configuration(configuration.preset);
   State& s = state;
   ImageBuilder out;
@@ -189,12 +189,12 @@ void Unit::load_configuration(unsigned preset) {
   s.rsctlr[2] = 0x20001;  // Counter 0 at zero.
   s.rsctlr[3] = 0x20002;  // Counter 1 at zero.
   s.cntrldvr[0] = window;
-  s.cntctlr[0] = 0x10001;  // Counts always, reloads itself.
+  s.cntctlr[0] = 0x10001;  // Always counts, and reloads itself.
   s.cntrldvr[1] = period;
   s.cntctlr[1] = 0x8102;  // Counts when counter 0 is zero, reloads when both are.
   s.seqevr[0] = 0x0081;
   s.seqevr[1] = 0;
-  s.victlr |= 3;  // Trace while counter 1 is zero.
+  s.victlr |= 3;  // Trace only while counter 1 is zero.
   s.cntvr[0] = configuration.saved_counter0;
   s.cntvr[1] = configuration.saved_counter1;
   configuration_running_ = true;

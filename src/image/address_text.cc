@@ -16,7 +16,7 @@ std::unexpected<Error> invalid(std::string_view text, std::string_view reason) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' {}", text, reason));
 }
 
-/// What is not a number is a name, even if nobody knows it.
+/// Everything that is not a number is a name, known or not.
 bool begins_as_number(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
@@ -27,7 +27,7 @@ class Reader {
 
   [[nodiscard]] Result<AddressRange> range() const {
     if (const auto named = name(text_)) return *named;
-    // A name may hold dots or a plus sign.
+    // A name may contain dots or a plus sign.
     if (const auto with_offset = extent(text_)) return with_offset;
     std::optional<Error> first_error;
     for (std::size_t at = text_.find(".."); at != std::string_view::npos;
@@ -40,7 +40,7 @@ class Reader {
     const std::size_t plus = text_.rfind('+');
     if (plus != std::string_view::npos) {
       const std::string_view start = text_.substr(0, plus);
-      // After a name alone, the number is an offset.
+      // After a bare name, the number is an offset.
       if (begins_as_number(start) || start.find('+') != std::string_view::npos) {
         const auto first = point(start);
         if (!first) return std::unexpected(first.error());
@@ -67,7 +67,7 @@ class Reader {
     return found;
   }
 
-  /// P, as the header has it.
+  /// P as the header defines it.
   [[nodiscard]] Result<AddressRange> extent(std::string_view part) const {
     if (begins_as_number(part)) {
       const auto value = parse_number(part);

@@ -23,7 +23,7 @@ const ElfSymbol* ElfFile::find(std::string_view name) const {
 
 #if WAYMARK_HAVE_LIBELF
 
-/// Fills an ElfFile whose file is mapped.
+/// Fills an ElfFile, whose file is already mapped.
 class ElfReader {
  public:
   ElfReader(ElfFile& file, std::uint64_t bias) : file_(file), bias_(bias) {}
@@ -33,7 +33,7 @@ class ElfReader {
       return fail(ErrorCode::kUnsupported, "The libelf of this system is of another version.");
     const Bytes bytes = file_.file_.bytes();
     if (bytes.empty()) return broken("it is empty");
-    // libelf only reads what it is given here.
+    // libelf only reads these bytes.
     auto* image = reinterpret_cast<char*>(const_cast<std::uint8_t*>(bytes.data()));
     elf_.reset(elf_memory(image, bytes.size()));
     GElf_Ehdr header;
@@ -65,7 +65,7 @@ class ElfReader {
     if (elf_getphdrnum(elf_.get(), &count) != 0)
       return broken("its program headers cannot be read");
     const std::size_t file_size = file_.file_.size();
-    // libelf passes over headers that the file does not have.
+    // libelf ignores headers that the file does not have.
     if (elf_header.e_phnum != 0 && (count == 0 || elf_header.e_phoff > file_size))
       return broken("its program headers are beyond the end of the file");
     for (std::size_t i = 0; i < count; ++i) {
@@ -81,7 +81,7 @@ class ElfReader {
     return {};
   }
 
-  /// The strings of a section, which hold the names of symbols.
+  /// The strings of a section, which are the names of symbols.
   [[nodiscard]] std::string_view strings_of(std::uint32_t section) const {
     Elf_Scn* const found = elf_getscn(elf_.get(), section);
     GElf_Shdr header;
@@ -93,12 +93,12 @@ class ElfReader {
     return {static_cast<const char*>(data->d_buf), data->d_size};
   }
 
-  /// Reads no more of a name than is kept, for many symbols may share a long one.
+  /// Reads no more of a name than is kept, as many symbols may share a long one.
   static std::optional<std::string> name_at(std::string_view strings, std::size_t offset) {
     if (offset >= strings.size()) return std::nullopt;
     const std::string_view rest = strings.substr(offset, kLongestName + 1);
     const std::size_t end = rest.find('\0');
-    // The last string of a section must have an end, too.
+    // The last string of a section must be terminated too.
     if (end == std::string_view::npos && rest.size() <= kLongestName) return std::nullopt;
     return cut_text(rest.substr(0, end), kLongestName);
   }
@@ -118,7 +118,7 @@ class ElfReader {
         if (symbol.st_shndx == SHN_UNDEF) continue;
         if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
         std::optional<std::string> name = name_at(strings, symbol.st_name);
-        // Mapping symbols ($a, $t, $x, $d) name no place of the program.
+        // Mapping symbols ($a, $t, $x, $d) do not name a place in the program.
         if (!name || name->empty() || name->front() == '$') continue;
         file_.symbols_.push_back({symbol.st_value + bias_, symbol.st_size, *std::move(name),
                                   type == STT_FUNC, type == STT_NOTYPE});

@@ -48,7 +48,7 @@ Result<std::uint64_t> last_address(std::uint64_t address, std::uint64_t size,
   return address + (size - 1);
 }
 
-/// The part of a file that a region asks for.
+/// The part of a file that a region uses.
 Result<Bytes> part_of(Bytes file, const std::string& path, const FileRegion& region) {
   if (region.offset > file.size() || region.length > file.size() - region.offset) {
     return fail(
@@ -60,7 +60,7 @@ Result<Bytes> part_of(Bytes file, const std::string& path, const FileRegion& reg
   }
   const Bytes rest = file.subspan(static_cast<std::size_t>(region.offset));
   if (region.length != 0) return rest.first(static_cast<std::size_t>(region.length));
-  // To the end: an odd byte cannot be part of an instruction.
+  // The region reaches to the end of the file: an odd last byte cannot be part of an instruction.
   const std::size_t even = rest.size() & ~std::size_t{1};
   if (even == 0) {
     return fail(ErrorCode::kInvalidArgument,
@@ -75,11 +75,11 @@ Result<Bytes> part_of(Bytes file, const std::string& path, const FileRegion& reg
 
 struct Image::State {
   RegionMap map;
-  /// By path, as given: one mapping serves all regions of a file for as long as one is left.
+  /// By path as given.  One mapping serves all regions of a file while any of them exists.
   std::map<std::string, std::weak_ptr<const MappedFile>, std::less<>> files;
   std::uint64_t version = 0;
 
-  /// Checks what all kinds have in common, then adds.
+  /// Checks what all kinds have in common, then adds the region.
   Result<void> add(Region region) {
     if (region.space == kSpaceNone) {
       return fail(ErrorCode::kInvalidArgument,
@@ -114,7 +114,7 @@ struct Image::State {
     return mapping;
   }
 
-  /// True if a region of this file starts there.  No other region that shares a space bit can hold
+  /// Whether a region of this file starts there.  No other region that shares a space bit can hold
   /// its first address, so find() cannot miss it.
   [[nodiscard]] bool has_file_region(const std::string& path, std::uint64_t address,
                                      SpaceMask space) const {

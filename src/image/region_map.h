@@ -1,4 +1,4 @@
-// Which region answers a read: address and memory space to region.
+// Finds the region for an address and a memory space.
 #pragma once
 
 #include <memory>
@@ -23,18 +23,19 @@ struct Region {
   ReadCallback callback;
 };
 
-/// The regions, in order of arrival, and grouped into layers of equal space mask.  No two regions
-/// that share a space bit overlap; so a layer is sorted, and a search in it is binary.
+/// The regions in the order in which they were added, and in layers of equal space mask.  No two
+/// regions that share a space bit overlap, so a layer is sorted, and a search in it is binary.
 class RegionMap {
  public:
   /// A region that shares an address and a space bit with first..last in `space`, if there is one.
   [[nodiscard]] const Region* overlap(std::uint64_t first, std::uint64_t last,
                                       SpaceMask space) const;
 
-  /// overlap() must have found nothing.
+  /// overlap() must have returned null.
   void add(Region region);
 
-  /// Removes the regions that start at `address` and share a bit with `space`; tells how many.
+  /// Removes the regions that start at `address` and share a bit with `space`; returns their
+  /// number.
   std::size_t remove(std::uint64_t address, SpaceMask space);
 
   /// Among the regions that hold `address` and share a bit with `space`, the one added first.
@@ -45,11 +46,11 @@ class RegionMap {
   }
 
  private:
-  /// What a search needs of a region, side by side.
+  /// What a search needs of a region, stored together.
   struct Slot {
     std::uint64_t first;
     std::uint64_t last;
-    std::uint64_t arrival;  ///< Smaller came first.
+    std::uint64_t arrival;  ///< Smaller numbers were added first.
     const Region* region;
   };
   struct Layer {

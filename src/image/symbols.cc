@@ -11,15 +11,15 @@
 namespace waymark::image {
 namespace {
 
-/// Code that is one piece in a file and in memory; `shift` leads from its addresses in the file to
-/// those in memory.
+/// Code that is contiguous in a file and in memory.  Adding `shift` turns its addresses in the file
+/// into those in memory.
 struct Part {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t shift = 0;
 };
 
-/// What of the segment a region shows; nothing: none of it.
+/// The part of the segment that a region contains; nothing: none of it.
 std::optional<Part> part_of(const ElfSegment& segment, const RegionInfo& region) {
   if (!segment.executable || segment.size == 0) return std::nullopt;
   const std::uint64_t first = std::max(segment.offset, region.offset);
@@ -32,13 +32,13 @@ std::optional<Part> part_of(const ElfSegment& segment, const RegionInfo& region)
               .shift = region.first + (first - region.offset) - linked};
 }
 
-/// The names of places in a program, the best of each; ascending.
+/// Names of places in a program in ascending order, with the best name for each place.
 class Names {
  public:
   explicit Names(const ElfFile& file) {
     for (const ElfSymbol& symbol : file.symbols()) {
       if (!symbol.function && !symbol.label) continue;
-      // Bit 0 tells T32 functions.
+      // Bit 0 marks T32 functions.
       const bool thumb = file.machine() == ElfFile::kArm && symbol.function;
       places_.push_back(
           {thumb ? symbol.address & ~std::uint64_t{1} : symbol.address, symbol.size, &symbol});
@@ -50,12 +50,12 @@ class Names {
     places_.erase(same.begin(), same.end());
   }
 
-  /// At most `most`.  A function ends where its size says, or else at the next one, or with the
-  /// part; a label within a function names no other one.
+  /// Returns at most `most` functions.  A function ends where its size says; without a size, it
+  /// ends at the next function or with the part.  A label within a function does not end it.
   [[nodiscard]] std::vector<Function> in(const Part& part, std::size_t most) const {
     std::vector<Function> functions;
-    std::optional<std::uint64_t> covered;  ///< The last byte of what has a size.
-    bool open = false;                     ///< The last one has none.
+    std::optional<std::uint64_t> covered;  ///< The last byte of a function with a size.
+    bool open = false;                     ///< The last function has no size.
     for (auto at = std::ranges::lower_bound(places_, part.first, {}, &Place::start);
          at != places_.end() && at->start <= part.last; ++at) {
       if (at->symbol->label && covered && at->start <= *covered) continue;
@@ -83,7 +83,7 @@ class Names {
   std::vector<Place> places_;
 };
 
-/// By their last byte.
+/// By last byte.
 using ByLast = std::map<std::uint64_t, Function>;
 
 void add_to(ByLast& all, std::vector<Function> more, std::size_t most) {

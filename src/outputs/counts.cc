@@ -29,7 +29,7 @@ std::string hex_if(bool known, std::uint64_t value) {
   return known ? fmt::format("0x{:x}", value) : std::string();
 }
 
-/// "EL1N 0x1f2": as short as columns are.
+/// "EL1N 0x1f2": short enough for a column.
 std::string context_words(const Context& context) {
   std::string words = has(context, kElementElValid) ? fmt::format("EL{}", context.exception_level)
                                                     : std::string("EL-");
@@ -93,7 +93,7 @@ struct Sample {
   std::uint64_t times = 0;
 };
 
-/// The most frequent ones.
+/// The most frequent samples.
 std::vector<Sample> top_samples(const count::ItmCounts& counts, std::size_t most) {
   std::vector<Sample> samples;
   for (const auto& [address, times] : counts.samples) samples.push_back({address, times});
@@ -113,7 +113,7 @@ struct DwtLine {
   std::string_view text;
   std::string_view json;
 };
-/// Without those that have lines of their own.
+/// Kinds without a line of their own elsewhere.
 constexpr DwtLine kDwtLines[] = {
     {DwtKind::kSleeping, "samples while asleep", "asleep"},
     {DwtKind::kNoSample, "samples not allowed", "no_sample"},

@@ -9,14 +9,14 @@
 namespace waymark::outputs {
 namespace {
 
-/// Writes the fields of one line in the order of the columns, up to end(); a field that is not
-/// given is empty.
+/// Writes the fields of one line in the order of the columns, up to end().  Fields that are not
+/// given are empty.
 class Line {
  public:
   explicit Line(TextBuffer& out) : out_(out) {}
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
-  /// Not the destructor's work: it allocates, and memory can run out.
+  /// Not in the destructor: this allocates, and memory can run out.
   void end() { out_.put('\n'); }
 
   void empty() { comma(); }
@@ -52,7 +52,7 @@ class Line {
   bool first_ = true;
 };
 
-/// "name=value name=value": without commas or quotes, as fields are.
+/// "name=value name=value", without commas and quotes, like all fields.
 class FieldWords final : public FieldVisitor {
  public:
   explicit FieldWords(TextBuffer& out) : out_(out) {}
@@ -181,7 +181,7 @@ void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
   line.dec(true, packet.index);
   line.dec(true, packet.trace_id);
   line.word(protocol_name(packet.protocol));
-  static thread_local TextBuffer text;  // Keeps its memory from packet to packet.
+  static thread_local TextBuffer text;  // Reuses its memory for the next packet.
   text.clear();
   source.write_packet(text, packet);
   line.word(PacketName(text.view()).view());
@@ -197,7 +197,7 @@ void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source) {
 void write_csv_field(TextBuffer& out, std::string_view text) {
   const bool is_plain = text.find_first_of(",\"") == std::string_view::npos;
   if (!is_plain) out.put('"');
-  // Spreadsheets take what begins like this for a formula.
+  // Spreadsheets treat text that begins with one of these as a formula.
   if (!text.empty() && std::string_view("=+-@").contains(text.front())) out.put('\'');
   while (true) {
     const std::size_t quote = text.find('"');

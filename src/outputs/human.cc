@@ -18,14 +18,14 @@ constexpr std::size_t kTimeWidth = 16;
 
 bool executed(const Element& element) { return (element.flags & kElementExecuted) != 0; }
 
-/// True for a range whose last instruction went somewhere else.
+/// Whether execution continued elsewhere after the last instruction of a range.
 bool jumps(const Element& element) {
   return element.kind == ElementKind::kInstrRange && executed(element) &&
          (element.last_type == isa::InstrType::kBranch ||
           element.last_type == isa::InstrType::kIndirectBranch);
 }
 
-/// Where the source goes on, as far as this element tells; kNoAddress: it does not.
+/// Where the source continues, if this element shows it; otherwise kNoAddress.
 std::uint64_t continues_at(const Element& element) {
   switch (element.kind) {
     case ElementKind::kInstrRange:
@@ -39,7 +39,7 @@ std::uint64_t continues_at(const Element& element) {
   }
 }
 
-/// Elements that say nothing of the flow: a waiting line goes on waiting.
+/// Elements that do not concern the flow: a waiting line continues to wait.
 bool passes(ElementKind kind) {
   switch (kind) {
     case ElementKind::kTimestamp:
@@ -150,7 +150,7 @@ void HumanWriter::header() {
 void HumanWriter::add(std::span<const Element> elements) {
   for (const Element& element : elements) {
     add(element);
-    // However many come at once, the same lines are given up.
+    // Independent of the number of elements per call, so that the same lines are given up.
     if (items_.size() - first_ > kMaxWaiting) [[unlikely]]
       write_ready();
   }
@@ -212,13 +212,13 @@ void HumanWriter::write_ready() {
   settle();
 }
 
-/// Up to the first line that waits.
+/// Writes up to the first line that waits.
 void HumanWriter::write_oldest() {
   const std::size_t end = std::min(items_.size(), end_);
   for (; first_ < end && !items_[first_].waits; ++first_) write(items_[first_]);
 }
 
-/// Drops what is written.
+/// Removes lines that were written.
 void HumanWriter::settle() {
   if (first_ == 0) return;
   items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));

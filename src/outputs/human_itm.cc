@@ -1,4 +1,4 @@
-// What an ITM sends, in lines for people: text in one piece, and the time beside what it stamps.
+// Lines for people about ITM data: text in one piece, and each time with the data that it stamps.
 #include "itm_words.h"
 #include "quoted.h"
 #include "waymark/outputs/human.h"
@@ -6,7 +6,7 @@
 namespace waymark::outputs {
 namespace {
 
-/// Text without a newline is a line of its own from here on.
+/// A longer text without a newline becomes a line of its own.
 constexpr std::size_t kLongText = 160;
 
 bool is_character(const Element& element) {
@@ -40,21 +40,21 @@ void HumanWriter::add_itm(const Element& element) {
   items_.push_back(item);
 }
 
-/// True if the element belongs to the line that waits.
+/// Whether the element belongs to the waiting line.
 bool HumanWriter::continue_itm(Item& item, const Element& element) {
   if ((element.extra & kItmOverflow) != 0) return false;
   if (is_local_timestamp(element)) {
     item.stamped = true;
     item.late = itm_kind(element) != ItmKind::kTimestampSync;
     item.time = element.timestamp;
-    // A line has one time in the first column: what comes after the stamp has another.
+    // A line has one time in the first column, and what comes after the stamp has another time.
     item.waits = item.is_text && !item.text_complete && !shows_times_;
     return true;
   }
   if (!item.is_text || item.text_complete || !is_character(element) ||
       element.number != item.element.number)
     return false;
-  // A byte of a longer UTF-8 character is text only after text.
+  // A byte of a longer UTF-8 character counts as text only after text.
   const bool part = element.start >= 0x80;
   if (!part && StimulusText(element).view().empty()) return false;
   std::string& text = texts_[item.number - texts_written_];

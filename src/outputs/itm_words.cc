@@ -42,7 +42,7 @@ void write_hex(TextBuffer& out, const Element& element) {
   out.hex(element.start, 2 * std::clamp<std::uint32_t>(element.extra_value, 1, 4));
 }
 
-/// "0x20002010", or "...2010" where only low bytes are known.
+/// "0x20002010", or "...2010" if only low bytes are known.
 void write_fragment(TextBuffer& out, const Fragment& fragment) {
   out.put(fragment.bytes == 4 ? "0x" : "...");
   out.hex(fragment.value, 2 * std::clamp(fragment.bytes, 1U, 4U));

@@ -21,10 +21,10 @@ inline DwtEvent dwt_event_of(const Element& element) {
   return dwt_event(element.number, element.extra_value, static_cast<std::uint32_t>(element.start));
 }
 
-/// Of data trace: the low bytes of an address, as many as are known.
+/// The low bytes of an address in data trace, as many as are known.
 struct Fragment {
   std::uint32_t value = 0;
-  unsigned bytes = 0;  ///< 0: nothing is known; 4: all is.
+  unsigned bytes = 0;  ///< 0: no byte is known; 4: all are.
 };
 inline Fragment pc_of(const Element& element) {
   return {static_cast<std::uint32_t>(element.end), itm_pc_bytes(element.reason)};
@@ -36,10 +36,10 @@ inline Fragment address_of(const Element& element) {
 /// "stimulus", "exception", "data_write", "local_timestamp" ...
 std::string_view itm_word(const Element& element);
 
-/// What a local timestamp was late with: "timestamp", "packet", "both"; empty: nothing.
+/// The cause of a local timestamp's delay: "timestamp", "packet", "both"; empty: no delay.
 std::string_view delay_word(ItmKind kind);
 
-/// The name of an exception of the M profile; empty: it has none.  Interrupts have none.
+/// The name of an exception of the M profile; empty: it has no name, as interrupts.
 std::string_view exception_word(std::uint32_t number);
 
 /// "entered", "exited", "returned"; empty: reserved.
@@ -57,8 +57,8 @@ class CountersText {
 };
 inline CountersText counters_text(std::uint32_t bits) { return CountersText(bits); }
 
-/// The bytes of a write to a stimulus port, in the order of memory, if all of them are text; zero
-/// bytes at the end are left out.
+/// The bytes of a write to a stimulus port, in the order of memory, if all of them are text. Zero
+/// bytes at the end are omitted.
 class StimulusText {
  public:
   explicit StimulusText(const Element& element);

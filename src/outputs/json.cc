@@ -56,7 +56,7 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
 }
 
-/// Under the second name where only some low bytes are known, all their digits written.
+/// If only some low bytes are known, uses the second name and writes all their digits.
 void write_fragment(Object& object, std::string_view whole, std::string_view part,
                     const Fragment& fragment) {
   if (fragment.bytes == 4) object.hex(whole, fragment.value);
@@ -214,7 +214,7 @@ void write_fields(Object& object, const Element& element) {
   if ((element.flags & kElementHasCycleCount) != 0) object.decimal("cycles", element.cycle_count);
 }
 
-/// The members of the object of a packet's fields.
+/// Writes the fields of a packet as members of an object.
 class FieldMembers final : public FieldVisitor {
  public:
   explicit FieldMembers(TextBuffer& out) : out_(out) {}
@@ -224,7 +224,7 @@ class FieldMembers final : public FieldVisitor {
     out_.put('"');
     out_.put(field.name);
     out_.put("\":");
-    // No decimal field has more than 53 bits: counts and frequencies.
+    // Decimal fields are counts and frequencies, which have at most 53 bits.
     const bool number = field.kind == FieldKind::kFlag || field.kind == FieldKind::kDecimal;
     if (!number) out_.put('"');
     write_field(out_, field);
@@ -327,7 +327,7 @@ void write_json(TextBuffer& out, const PacketRef& packet, const Source& source) 
   object.word("protocol", protocol_name(packet.protocol));
   out.put(",\"bytes\":\"");
   for (const std::uint8_t byte : packet.bytes) out.hex(byte, 2);
-  // The listing's wording is plain ASCII without quotes: it needs no escape.
+  // The listing's text is plain ASCII without quotes, so it needs no escape.
   out.put("\",\"text\":\"");
   const std::size_t start = out.size();
   source.write_packet(out, packet);

@@ -10,7 +10,7 @@
 namespace waymark::outputs {
 
 /// Writes the members of one object, up to end().  Names are literals and need no escape.  A field
-/// has one type: a number if no value of it can exceed 2^53, else a string.
+/// has one type: a number if none of its values can exceed 2^53, otherwise a string.
 class Object {
  public:
   Object(TextBuffer& out, std::string_view type) : out_(out) {
@@ -20,7 +20,7 @@ class Object {
   }
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
-  /// Ends the line.  Not the destructor's work: it allocates, and memory can run out.
+  /// Ends the line.  Not in the destructor: this allocates, and memory can run out.
   void end() { out_.put("}\n"); }
 
   void number(std::string_view name, std::uint64_t value) {
@@ -45,7 +45,7 @@ class Object {
     key(name);
     out_.put(value ? std::string_view("true") : std::string_view("false"));
   }
-  /// A word of ours, or nothing at all if it is empty.
+  /// One of Waymark's own words; omitted if it is empty.
   void word(std::string_view name, std::string_view value) {
     if (value.empty()) return;
     key(name);

@@ -40,7 +40,7 @@ void put_seconds(TextBuffer& out, std::uint64_t nanoseconds) {
   out.put({digits, sizeof digits});
 }
 
-/// What the text alone does not show.
+/// The part of the type that the text does not show.
 std::string_view type_word(const Message& message) {
   using enum syst::Type;
   switch (message.type) {
@@ -71,7 +71,7 @@ std::string_view type_word(const Message& message) {
   }
 }
 
-/// Whose time it is.
+/// The clock to which the time belongs.
 std::string_view time_word(const Record& record) {
   if (!record.time && !record.nanoseconds) return "";
   if (record.time_is_partial()) return "partial";
@@ -86,7 +86,7 @@ void write_problem(TextBuffer& out, const Record& record) {
   const std::string_view end = syst::frame_end_sentence(record.frame.end);
   const std::string_view defect = syst::defect_sentence(record.message.defect);
   out.put(end);
-  // What begins no message has no defects.
+  // A frame in which no message begins has no defects.
   if (defect.empty() || record.frame.end == FrameEnd::kNoMessage) return;
   if (!end.empty()) out.put("; ");
   out.put(defect);
@@ -182,11 +182,11 @@ void MessageWriter::put_time(const Record& record) {
   if (record.nanoseconds) {
     put_seconds(scratch_, *record.nanoseconds);
   } else if (record.time) {
-    // Digits are missing before these.
+    // The upper digits are not known.
     if (record.time_is_partial()) scratch_.put('~');
     scratch_.dec(*record.time);
   } else if (record.message.has_timestamp() && record.message.defect == syst::Defect::kNone) {
-    // A clock of which nothing is known.
+    // Nothing is known about the clock.
     scratch_.put('@');
     scratch_.dec(record.message.timestamp);
   } else {

@@ -75,12 +75,11 @@ constexpr std::array<std::string_view, kFaultCount> kFaults = {"none",
 constexpr std::string_view kSeverities[] = {"", "error", "warning", "info"};
 constexpr std::string_view kStages[] = {"frames", "packets", "elements"};
 
-/// Demangling writes no more than this.
+/// The maximum output of demangling.
 constexpr std::uint64_t kMostDemangled = std::uint64_t{1} << 20;
 
-/// Whether demangling can be asked for.  Each reference to something before it doubles the text at
-/// most, and a pattern is repeated for each element of a pack, so that most names need no closer
-/// look.
+/// Whether a quick check is enough.  Each reference to an earlier part at most doubles the text,
+/// and a pattern is repeated for each element of a pack.  Most names need no closer examination.
 bool is_bounded(std::string_view mangled) {
   constexpr std::uint64_t kPerByte = 40;  // "Ss" becomes 70 bytes.
   std::uint64_t bound = kPerByte * mangled.size();

@@ -16,11 +16,11 @@ constexpr std::array<std::array<char, 8>, 256> make_byte_texts() {
   return texts;
 }
 
-/// "0xNN " in five characters; copied as eight, which is one store.
+/// "0xNN " in five characters; copied as eight with one store.
 constexpr auto kByteTexts = make_byte_texts();
 constexpr std::size_t kByteTextSize = 5;
 
-/// "Idx:" + decimal + "; ID:" + hexadecimal + "; [" ... "];\t" is at most this long around the
+/// The maximum length of "Idx:" + decimal + "; ID:" + hexadecimal + "; [" ... "];\t" around the
 /// bytes, with room for the last wide store.
 constexpr std::size_t kHeadSize = 64;
 

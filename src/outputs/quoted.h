@@ -1,4 +1,4 @@
-// Text that a target wrote, made fit to be shown: its bytes may not be UTF-8.
+// Text from a target, whose bytes may not be UTF-8, for output.
 #pragma once
 
 #include <string_view>

@@ -133,7 +133,7 @@ class Assembler {
     if (isa_ == Isa::kT32) half(pop ? 0xBD10 : 0x4770);
   }
 
-  /// A branch whose target is to be patched in.  Returns where it is.
+  /// Emits a branch whose target is added later.  Returns its position.
   std::size_t branch() {
     const std::size_t at = code().bytes.size();
     word(0);
@@ -251,7 +251,7 @@ class Assembler {
         return;
       case kReturnIf:
         if (isa_ == Isa::kA32 && !handler_) {
-          // BXNE LR.  Whether it returns is a matter of chance, and where to, of the calls.
+          // BXNE LR.  Chance decides whether it returns; the calls decide where to.
           behave({.kind = Behaviour::Kind::kReturn, .percent = s.from});
           word(0x112FFF1E);
         } else {
@@ -290,7 +290,7 @@ class Assembler {
         patch(stretch, fixup.at, isa, fixup.form, to);
         if (!error_.empty()) return fail(ErrorCode::kLimit, error_ + in(fixup.caller) + ".");
       }
-      // Readers fetch four bytes also for the last T32 instruction.
+      // Readers fetch four bytes, also for the last T32 instruction.
       stretch.bytes.resize((stretch.bytes.size() + 7) & ~std::size_t{3});
       const std::uint64_t last = stretch.address + stretch.bytes.size();
       if (!program_.uses(Isa::kA64) && last > 0xFFFFFFFF)
@@ -307,7 +307,7 @@ class Assembler {
   std::vector<Place> starts_;
   std::vector<std::pair<std::uint64_t, const std::vector<std::uint32_t>*>> indirect_calls_;
   std::string error_;
-  std::uint64_t closed_ = 0;  // Bytes in all stretches but the last.
+  std::uint64_t closed_ = 0;  // Bytes in all stretches except the last.
   Isa isa_ = Isa::kA64;
   std::uint32_t function_ = 0;
   bool handler_ = false;

@@ -84,7 +84,7 @@ std::optional<frames::Options> CaptureMaker::frame_options() const {
   return mux_options(options_).demux_options();
 }
 
-// Units run ahead of the frames by a stretch, so that the change between them costs little.
+// Each unit runs well ahead of the frames, so that changing between units costs little.
 void CaptureMaker::produce() {
   constexpr std::size_t kAhead = std::size_t{16} << 10;
   while (mux_.bytes().size() < kBlockSize && produced_ + mux_.bytes().size() < options_.size) {
@@ -161,7 +161,7 @@ void CaptureMaker::harm() {
     block_[at] = static_cast<std::uint8_t>(random_.next());
     until_change_ = random_.about(options_.damage.change_mean);
   }
-  // Readers of memory-aligned frames cannot find the place again: whole frames are lost there.
+  // Readers of memory-aligned frames cannot find a lost frame boundary, so whole frames are lost.
   const std::size_t unit =
       options_.framing == CaptureFraming::kMemoryAligned ? frames::kFrameSize : 1;
   for (std::size_t at = 0; until_drop_ != kNever;) {

@@ -1,4 +1,4 @@
-// Captures as folders: writing, and comparing with the truth.
+// Captures as folders: writes them, and compares them with the ground truth.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ Bytes as_bytes(const std::string& text) {
 
 namespace {
 
-/// Removes what a capture that does not become whole has left.
+/// Removes the files of a capture that was not completed.
 class Unfinished {
  public:
   explicit Unfinished(fs::path folder) : folder_(std::move(folder)) {
@@ -89,7 +89,7 @@ class Unfinished {
     if (whole_) return;
     std::error_code code;
     for (const fs::path& file : files_) fs::remove(file, code);
-    // Only folders that are empty go.
+    // This removes only empty folders.
     fs::remove(folder_ / "truth", code);
     if (!existed_) fs::remove(folder_, code);
   }
@@ -118,7 +118,7 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
   if (code)
     return fail(ErrorCode::kIo, fmt::format("Cannot make the folder '{}': {}.",
                                             (folder / "truth").string(), code.message()));
-  // Until everything is there, the folder is not a snapshot.
+  // The folder is not a snapshot until it is complete.
   fs::remove(folder / "snapshot.ini", code);
 
   Result<OutputFile> trace = OutputFile::open(unfinished.add(folder / "trace.bin"));

@@ -1,5 +1,5 @@
-// What the units of all PE protocols share: the execution they follow and the times at which rare
-// things are due.
+// What the units of all processor protocols share: the execution that they follow, and the times at
+// which rare events are due.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace waymark::synth {
 
-/// When each of a few rare things happens next, so that the common case is one comparison.
+/// The next time of each of a few rare events, so that the common case is one comparison.
 template <std::size_t Count>
 class Schedule {
  public:
@@ -20,7 +20,7 @@ class Schedule {
       due_[i] = means_[i] == 0 ? kNever : random.about(means_[i]);
     settle();
   }
-  /// A block has passed.  True: something is due.
+  /// Call after each block.  True: something is due.
   bool tick() { return ++now_ >= first_; }
   /// Whether `what` is due.  If it is, its next time is planned.
   bool take(std::size_t what, Random& random) {
@@ -40,7 +40,7 @@ class Schedule {
   std::uint64_t first_ = 0;
 };
 
-/// The unit's own return stack: it drops the oldest when it is full.
+/// The unit's own return stack, which drops the oldest entry when it is full.
 class UnitStack {
  public:
   static constexpr unsigned kDepth = 16;
@@ -48,7 +48,7 @@ class UnitStack {
     entries_[top_++ % kDepth] = place;
     count_ = std::min(count_ + 1, kDepth);
   }
-  /// Takes the top away if it is `place`.
+  /// Removes the top entry if it is `place`.
   bool match(Place place) {
     if (count_ == 0 || entries_[(top_ + kDepth - 1) % kDepth] != place) return false;
     top_ = (top_ + kDepth - 1) % kDepth;
@@ -93,7 +93,7 @@ class CoreUnit : public TraceUnit {
     truth_.add(event);
   }
 
-  /// The core goes on for some blocks without trace.
+  /// The core executes some blocks without trace.
   void run_hidden(std::uint32_t blocks) {
     Step step;
     for (; blocks != 0; --blocks) {
@@ -121,7 +121,7 @@ class CoreUnit : public TraceUnit {
     return static_cast<std::uint32_t>(last);
   }
 
-  /// A cycle an instruction, some for the waypoint, now and then a cache miss.
+  /// One cycle per instruction, some for the waypoint, and sometimes a cache miss.
   void pass_time(const Step& step) { pass_time(step.count, random_.next()); }
   void pass_time(std::uint32_t count, std::uint64_t chance) {
     cycles_ += count + (chance & 3) + ((chance & 0xFF00) == 0 ? chance >> 16 & 0xFF : 0);

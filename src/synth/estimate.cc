@@ -74,7 +74,7 @@ Kind kind_of(etmv4::PacketType type) {
   }
 }
 
-/// Packets by kind, and the first record of damage.
+/// Counts packets by kind, and keeps the first damage.
 class Counter final : public Observer {
  public:
   void on_packet(const PacketRef& packet) override {
@@ -90,7 +90,7 @@ class Counter final : public Observer {
   std::string damage;
 };
 
-/// Instructions by the range that a decoder gives.
+/// Counts instructions in the ranges of a decoder.
 class Coverage {
  public:
   void add(const Element& element) {

@@ -15,7 +15,7 @@ etmv3::Config Etmv3Unit::make_config(const UnitOptions& options, isa::Core core)
   config.etmidr = 0x4100F250;
   config.etmtraceidr = options.trace_id;
   config.etmcr = control_bits(options);
-  config.etmccer = 1U << 22 | 1U << 29;  // Timestamps, of 64 bits.
+  config.etmccer = 1U << 22 | 1U << 29;  // 64-bit timestamps.
   return config;
 }
 
@@ -32,7 +32,7 @@ std::unique_ptr<Source> Etmv3Unit::make_source(const image::Image& image) const 
 // -- Packets --------------------------------------------------------------------------------------
 
 void Etmv3Unit::plain_block(std::uint32_t count, bool taken) {
-  // In cycle-accurate trace each atom says one cycle of its own.
+  // In cycle-accurate trace, each atom counts one cycle itself.
   if (options_.cycle_counts) say(EventKind::kCycleCount, count);
   for (; count != 0;) {
     const unsigned some = std::min<std::uint32_t>(count, kAtomRoom - atom_count_);
@@ -44,7 +44,7 @@ void Etmv3Unit::plain_block(std::uint32_t count, bool taken) {
   }
 }
 
-// As long as more than `keep` are left.
+// Sends atoms while more than `keep` are left.
 void Etmv3Unit::drain_atoms(unsigned keep) {
   while (atom_count_ > keep) {
     const Packet packet = etmv3::longest_p_header(
@@ -85,7 +85,7 @@ void Etmv3Unit::put_trigger() {
   if (options_.cycle_counts) put_cycles();
 }
 
-// The cycles that passed without an instruction.
+// Sends the cycles that passed without an instruction.
 void Etmv3Unit::put_cycles() {
   Packet packet;
   packet.type = PacketType::kCycleCount;
@@ -106,8 +106,8 @@ void Etmv3Unit::synchronise(etmv3::SyncReason reason) {
   packet.context.ns = !now_.secure;
   packet.context.context_id = now_.context_id;
   const bool begins = reason != etmv3::SyncReason::kPeriodic;
-  // Cycle-accurate trace begins with the cycles since it ended, here or in a packet of their own;
-  // etmv3.md 6.1.
+  // Cycle-accurate trace begins with the cycles since it ended, which are here or in a separate
+  // packet; etmv3.md 6.1.
   if (begins && options_.cycle_counts) {
     packet.type = PacketType::kISyncCycle;
     packet.cycle_count = random_.between(1, 100'000);
@@ -124,7 +124,8 @@ void Etmv3Unit::synchronise(etmv3::SyncReason reason) {
   if (options_.timestamp_mean != 0) put_timestamp();
 }
 
-// -- What the core does ---------------------------------------------------------------------------
+// -- Steps of the core
+// ------------------------------------------------------------------------------
 
 void Etmv3Unit::on_block(const Step& step) {
   const CodeBlock& block = *step.block;
@@ -136,7 +137,7 @@ void Etmv3Unit::on_block(const Step& step) {
     say(EventKind::kExceptionReturn, 0);
   }
   const bool jumped = step.taken && (block.is_indirect() || block.is_direct());
-  // A reader follows direct branches, but not those that change the instruction set.
+  // A reader follows direct branches, except those that change the instruction set.
   if (jumped && (block.is_indirect() || options_.branch_broadcast || step.next.isa != sent_.isa))
     branch(step.next, false, 0);
   say_new_context(step);

@@ -20,8 +20,8 @@ struct Etmv3Protocol {
   }
 };
 
-/// ETMv3.5 without data trace: an atom for each instruction.  See etmv3.md, seen from the
-/// other side.
+/// ETMv3.5 without data trace: one atom per instruction.  See etmv3.md, which describes the trace
+/// as a decoder sees it.
 class Etmv3Unit final : public PftUnit<Etmv3Unit, Etmv3Protocol> {
  public:
   Etmv3Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,
@@ -33,12 +33,12 @@ class Etmv3Unit final : public PftUnit<Etmv3Unit, Etmv3Protocol> {
 
  private:
   friend class PftUnit<Etmv3Unit, Etmv3Protocol>;
-  static constexpr unsigned kMaxAtoms = 16;  ///< Of one packet.
+  static constexpr unsigned kMaxAtoms = 16;  ///< Per packet.
   static constexpr unsigned kAtomRoom = 64;
 
   static etmv3::Config make_config(const UnitOptions& options, isa::Core core);
 
-  /// The atoms of `count` instructions, all E but perhaps the last.
+  /// The atoms of `count` instructions; all are E, except possibly the last.
   void plain_block(std::uint32_t count, bool taken);
   void drain_atoms(unsigned keep);
   void flush_atoms() { drain_atoms(0); }

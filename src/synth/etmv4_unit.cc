@@ -32,16 +32,16 @@ std::uint16_t exception_number(ExceptionCause cause) {
   return 0xE;
 }
 
-/// The headers that the encoder makes of atoms when at least 24 are there.
+/// The headers that the encoder makes when there are at least 24 atoms.
 struct AtomHeader {
   std::uint8_t byte = 0;
   std::uint8_t count = 0;
 };
 struct AtomTable {
-  std::array<AtomHeader, 25> runs{};      ///< By the number of E that lead, 24: or more.
-  std::array<AtomHeader, 32> patterns{};  ///< By the oldest five, where fewer than three E lead.
-  std::array<AtomHeader, 25> all_e{};     ///< By their number, where nothing but E is there.
-  std::array<std::array<AtomHeader, 16>, 5> few{};  ///< By their number, less than five.
+  std::array<AtomHeader, 25> runs{};      ///< By the number of leading E; 24 means or more.
+  std::array<AtomHeader, 32> patterns{};  ///< By the oldest five, if fewer than three E lead.
+  std::array<AtomHeader, 25> all_e{};     ///< By their number, if all are E.
+  std::array<std::array<AtomHeader, 16>, 5> few{};  ///< By their number, if fewer than five.
 };
 
 const AtomTable& atom_table() {
@@ -74,7 +74,7 @@ etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core)
   if (!ete) config.trcidr1 = 0x4100F443;
   config.core = core;
   config.trctraceidr = options.trace_id;
-  // COMMOPT is 1 where nothing is speculative: cycle counts then commit nothing.
+  // COMMOPT is 1 if nothing is speculative: then cycle counts do not commit.
   config.trcidr0 = 0x08000EA1U | (options.speculation == 0 ? 1U << 29 : 0U) |
                    (options.q_mean != 0 ? 3U << 15 : 0U);
   config.trcidr2 = 0x10001088;
@@ -159,7 +159,7 @@ void Etmv4Unit::flush_atoms() {
   }
 }
 
-// As long as no packet can become longer by waiting.
+// Sends atoms while waiting cannot make a packet longer.
 void Etmv4Unit::drain_atoms() {
   const AtomTable& table = atom_table();
   std::array<std::uint8_t, kAtomRoom> bytes;
@@ -177,7 +177,7 @@ void Etmv4Unit::drain_atoms() {
   out_->insert(out_->end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
-// The decoder commits by itself what goes beyond the speculation depth.
+// The decoder itself commits elements beyond the speculation depth.
 void Etmv4Unit::added(std::uint32_t elements) {
   depth_ = std::min(depth_ + elements, options_.speculation);
 }
@@ -204,7 +204,7 @@ void Etmv4Unit::context_fields(Packet& packet) {
   full_context_ = false;
 }
 
-// As short as the history and the context that the reader has allow; etmv4-ete.md 2.7.
+// The shortest form that the reader's history and context allow; etmv4-ete.md 2.7.
 void Etmv4Unit::address(Place to, bool with_context) {
   const bool is1 = to.isa == Isa::kT32;
   Packet packet;
@@ -224,7 +224,7 @@ void Etmv4Unit::address(Place to, bool with_context) {
   const std::uint64_t difference = to.address ^ history_[0].address;
   const unsigned first = is1 ? 8 : 9;
   const auto match = std::ranges::find(history_, to);
-  // A reader that believes in AArch32 takes the upper half of a 32-bit form as 0.
+  // A reader in AArch32 state takes the upper half of a 32-bit form as 0.
   const bool fits = sent_.a64 ? difference >> 32 == 0 : to.address >> 32 == 0;
   if (joined) {
     packet.type = fits
@@ -330,12 +330,13 @@ void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
     put(PacketType::kTraceOn);
     say(EventKind::kTraceOn, reason);
   }
-  // Hardware may trace one more block of the old flow before it says where it is.
+  // Hardware may trace one more block of the old flow before it sends the new address.
   late_ = !trace_on && !pending_ && !matched_ && random_.one_in(4);
   pending_ = true;
 }
 
-// -- What the core does ---------------------------------------------------------------------------
+// -- Steps of the core
+// ------------------------------------------------------------------------------
 
 void Etmv4Unit::on_block(const Step& step) {
   const bool late = late_;
@@ -345,7 +346,7 @@ void Etmv4Unit::on_block(const Step& step) {
   const CodeBlock& block = *step.block;
   truth_.range(step.start, step.end, step.count, step.taken, block.isa);
   matched_ = false;
-  // An interrupted block has no atom: the exception's address says how far it came.
+  // An interrupted block has no atom: the exception's address shows how far it executed.
   if (part) return;
   if (mispredict_due_ && block.is_direct() && block.conditional && !late) [[unlikely]] {
     mispredict(step);
@@ -366,7 +367,7 @@ void Etmv4Unit::on_block(const Step& step) {
     pending_ = true;
     return;
   }
-  // Broadcasting, a unit does not save the addresses of returns.
+  // When a unit broadcasts branches, it still sends the addresses of returns.
   if (options_.return_stack && !broadcast_ && !block.link && !pending_ && stack_.match(step.next)) {
     matched_ = true;
     return;
@@ -381,7 +382,7 @@ void Etmv4Unit::on_exception(const Step& step) {
   packet.type = PacketType::kException;
   packet.exception = exception_number(step.cause);
   if (options_.speculation > 1 && !pending_ && random_.one_in(4)) {
-    // What was fetched beyond the interrupted instruction is thrown away.
+    // What was fetched beyond the interrupted instruction is cancelled.
     const std::uint32_t count = wrong_path(at, std::min(options_.speculation, 8U));
     if (count != 0) {
       Packet cancel;
@@ -408,7 +409,7 @@ void Etmv4Unit::on_exception(const Step& step) {
   pending_ = true;
 }
 
-// Emits the other outcome of the branch and some of what would have followed, and takes it back.
+// Emits the wrong outcome of the branch and some of what would have followed, then cancels both.
 void Etmv4Unit::mispredict(const Step& step) {
   mispredict_due_ = false;
   const CodeBlock& block = *step.block;
@@ -432,7 +433,7 @@ void Etmv4Unit::mispredict(const Step& step) {
   depth_ -= count;
 }
 
-// P0 elements from `place` on that will be cancelled; returns how many.
+// Emits P0 elements from `place` on that will be cancelled; returns their number.
 std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
   std::uint32_t count = 0;
   for (const std::uint32_t wanted = random_.below(limit + 1); count < wanted; ++count) {
@@ -446,7 +447,7 @@ std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
         break;
       }
       place = (*block.targets)[random_.below(static_cast<std::uint32_t>(block.targets->size()))];
-      // The reader's context is not changed by what never happens.
+      // Instructions that are cancelled do not change the reader's context.
       if ((place.isa == Isa::kA64) != sent_.a64) {
         ++count;
         break;
@@ -462,9 +463,9 @@ std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
   return count;
 }
 
-// A run of blocks of which the trace only has the number of instructions and the end.
+// A run of blocks for which the trace has only the number of instructions and the end.
 void Etmv4Unit::q_element() {
-  // The decoder's return stack would keep what a Q element does not pop.
+  // The decoder's return stack would keep an entry that a Q element does not pop.
   if (matched_) return;
   const Place start = execution_.place();
   if (pending_) target(start);
@@ -475,7 +476,7 @@ void Etmv4Unit::q_element() {
   for (std::uint32_t blocks = random_.between(1, 12); blocks != 0 && !left; --blocks) {
     execution_.next(step);
     pass_time(step);
-    // An exception is traced as such: the Q element ends before it.
+    // An exception has its own packet, so the Q element ends before it.
     left = step.kind != StepKind::kBlock || step.exception_return;
     if (left) break;
     hide(step);
@@ -524,9 +525,10 @@ void Etmv4Unit::q_element() {
   if (left) follow(step);
 }
 
-// On until the last packet is that of a P0 element: what follows it is lost with the rest.
+// Continues until the last packet is that of a P0 element, as anything after it is lost with the
+// rest.
 void Etmv4Unit::settle() {
-  // With an exception at every step no block outside a handler ever ends.
+  // If every step has an exception, no block outside a handler ever ends.
   constexpr unsigned kPatience = 64;
   constexpr unsigned kMostSteps = 4096;
   Step step;
@@ -586,7 +588,7 @@ void Etmv4Unit::rare() {
 
 void Etmv4Unit::follow(Step& step) {
   if (step.kind == StepKind::kPart) {
-    // Between an interrupted block and its exception nothing else can be traced.
+    // Nothing else can be traced between an interrupted block and its exception.
     on_block(step);
     execution_.next(step);
     pass_time(step);
@@ -598,7 +600,7 @@ void Etmv4Unit::follow(Step& step) {
   }
 }
 
-// Blocks that are an atom and nothing else.  False: none.
+// Traces blocks that consist of one atom.  False: the next block is not such a block.
 bool Etmv4Unit::run_plain() {
   if (pending_ || mispredict_due_ || late_ || broadcast_) return false;
   bool taken = false;

@@ -6,7 +6,7 @@
 
 namespace waymark::synth {
 
-/// ETMv4 and ETE.  See etmv4-ete.md 2 and 4, seen from the other side.
+/// ETMv4 and ETE.  See etmv4-ete.md 2 and 4, which describe the trace as a decoder sees it.
 class Etmv4Unit : public CoreUnit {
  public:
   Etmv4Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,
@@ -19,7 +19,7 @@ class Etmv4Unit : public CoreUnit {
   [[nodiscard]] std::unique_ptr<Source> make_source(const image::Image& image) const override;
 
  protected:
-  /// Set by registers.
+  /// A unit that registers configure.
   Etmv4Unit(const UnitOptions& options, const std::string& core_name, const etmv4::Config& config,
             const Program& program, const ExecutionOptions& execution, bool keep_truth);
 
@@ -34,7 +34,7 @@ class Etmv4Unit : public CoreUnit {
     kCommit
   };
   static constexpr std::size_t kRareCount = 8;
-  static constexpr unsigned kMaxAtoms = 24;  ///< Of one packet.
+  static constexpr unsigned kMaxAtoms = 24;  ///< Per packet.
   static constexpr unsigned kAtomRoom = 64;
 
   static etmv4::Config make_config(const UnitOptions& options, isa::Core core);
@@ -73,7 +73,7 @@ class Etmv4Unit : public CoreUnit {
   etmv4::Config config_;
   Schedule<kRareCount> schedule_;
   std::vector<std::uint8_t>* out_ = nullptr;
-  std::uint64_t written_ = 0;  // Before the present call of run().
+  std::uint64_t written_ = 0;  // Bytes before the present call of run().
   std::size_t run_start_ = 0;
   std::uint64_t synced_at_ = 0;
   bool started_ = false;
@@ -81,18 +81,18 @@ class Etmv4Unit : public CoreUnit {
   std::uint64_t atoms_ = 0;  // The oldest in bit 0.
   unsigned atom_count_ = 0;
   std::uint32_t depth_ = 0;  // P0 elements that the decoder has not committed.
-  bool pending_ = false;     // The address of the next instruction is to be sent.
+  bool pending_ = false;     // The address of the next instruction must be sent.
   bool late_ = false;        // … but only after one more block.
-  bool matched_ = false;     // The last branch was a match of the return stack.
+  bool matched_ = false;     // The last branch matched the return stack.
   bool mispredict_due_ = false;
-  bool broadcast_ = false;  // Taken branches get an address, direct ones too.
+  bool broadcast_ = false;  // Taken branches get an address, also direct ones.
   bool timestamp_with_sync_ = false;
   bool full_context_ = true;
   PeContext sent_;
   std::array<Place, 3> history_{};
   bool timestamp_absolute_ = true;
   std::uint64_t last_timestamp_ = 0;
-  std::uint64_t counted_to_ = 0;  // Cycles that cycle counts have told.
+  std::uint64_t counted_to_ = 0;  // Cycles up to here are in cycle counts.
   UnitStack stack_;
 };
 

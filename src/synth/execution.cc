@@ -10,7 +10,7 @@ std::uint64_t chance_of(std::uint32_t percent) {
   return (std::uint64_t{std::min(percent, 100U)} << 32) / 100;
 }
 
-/// Branches of real programs mostly go one way; which one is a matter of the address.
+/// Branches of real programs mostly go one way; here the address decides which one.
 std::uint32_t usual_percent(std::uint64_t address, std::uint64_t habits) {
   constexpr std::uint32_t kPercents[] = {3, 10, 30, 50, 70, 90, 97, 50};
   return kPercents[Random(address ^ habits << 32).below(8)];
@@ -91,7 +91,7 @@ CodeBlock* Execution::build(Place place) {
   return &block;
 }
 
-// What the model does at the block's waypoint: what the program says, or what is usual.
+// The model's behaviour at the block's waypoint: as the program says, or else the usual one.
 void Execution::describe(CodeBlock& block) {
   using enum Behaviour::Kind;
   const Behaviour* said = program_->behaviour_at(block.last_instruction());
@@ -220,8 +220,8 @@ void Execution::take_indirect(Step& step, CodeBlock& block) {
   step.next = {current_->start, current_->isa};
 }
 
-// An interrupt while `block` is executed: the step is its first part, or the exception itself, or
-// nothing changes because exceptions are masked.
+// An interrupt while `block` executes.  The step becomes the first part of the block, or the
+// exception; nothing changes while exceptions are masked.
 void Execution::interrupt(Step& step, CodeBlock& block) {
   until_exception_ = random_.about(options_.exception_mean);
   step.kind = StepKind::kBlock;
@@ -250,7 +250,7 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
           .block = &block};
 }
 
-// Execution cannot go on at the end of `block`, or never leaves it.
+// Execution cannot continue at the end of `block`, or never leaves the block.
 void Execution::fault(Step& step, CodeBlock& block) {
   const bool spinning = block.complete;
   const std::uint32_t count = spinning ? 0 : block.count;
@@ -275,7 +275,7 @@ void Execution::fault(Step& step, CodeBlock& block) {
 
 void Execution::enter_handler(Step& step) {
   exception_due_ = false;
-  // Unreachable code inside a handler is left for good: nothing nests deeper than kMaxNesting.
+  // Nothing nests deeper than kMaxNesting: the oldest interrupted code is never resumed.
   if (interrupted_.size() >= kMaxNesting) interrupted_.erase(interrupted_.begin());
   interrupted_.push_back({abandon_ ? restart() : fault_, context_});
   if (abandon_) {
@@ -333,7 +333,7 @@ std::uint64_t Execution::after(const CodeBlock& block, std::uint64_t address) co
                                                                         : address + 2;
 }
 
-// The address of instruction `count` of the block.
+// The address of an instruction of the block: the one with the number `count`.
 std::uint64_t Execution::cut(const CodeBlock& block, std::uint32_t count) const {
   if (block.isa != isa::Isa::kT32) return block.start + std::uint64_t{4} * count;
   std::uint64_t address = block.start;

@@ -1,4 +1,4 @@
-// A control-flow graph as functions of nested statements, and its assembly into real instructions.
+// A control-flow graph, made of functions of nested statements, and its assembly into instructions.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,19 @@ struct Function {
   std::string name{};
   isa::Isa isa = isa::Isa::kA64;
   bool handler = false;
-  std::uint64_t address = 0;  ///< 0: after the function before.
+  std::uint64_t address = 0;  ///< 0: after the previous function.
   std::vector<Statement> body{};
 };
 
 /// Execution begins at the first function that is not a handler.
 struct Graph {
   std::uint64_t address = 0;  ///< The address of the first function; 0: the default.
-  std::uint64_t max_code = Program::kMaxCode;  ///< Bytes in all.
+  std::uint64_t max_code = Program::kMaxCode;  ///< The maximum size of all code, in bytes.
   std::vector<Function> functions{};
 };
 
-/// kLimit: too much code, or a branch too far for its instruction; kInvalidArgument: a call that
-/// the instruction sets do not allow, or no function to begin with.
+/// kLimit: there is too much code, or a branch is too far for its instruction.  kInvalidArgument: a
+/// call that the instruction sets do not allow, or no function at which to begin.
 Result<Program> assemble(const Graph& graph);
 
 }  // namespace waymark::synth

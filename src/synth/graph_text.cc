@@ -51,7 +51,7 @@ class Parser {
   }
 
  private:
-  /// A list of statements that is being filled, and by which keyword it was opened.
+  /// A list of statements that is not complete, and the keyword that opened it.
   struct Open {
     std::vector<Statement>* body;
     std::string_view keyword;
@@ -204,7 +204,7 @@ class Parser {
     }
   }
 
-  /// The `choose` that is open: the last statement of the list around it.
+  /// The open `choose`: the last statement of the enclosing list.
   Statement* choice() { return &open_[open_.size() - 2].body->back(); }
 
   void resolve(std::vector<Statement>& body, const std::vector<std::uint32_t>& numbers) {
@@ -232,7 +232,7 @@ class Parser {
   Isa isa_ = Isa::kA64;
   std::uint64_t address_ = 0;
   std::vector<Open> open_;
-  std::map<std::string, std::size_t> numbers_;  // Of names, as they are used.
+  std::map<std::string, std::size_t> numbers_;  // The numbers of names, in the order of use.
   std::vector<Name> names_;
   std::map<std::string, std::size_t> defined_;
   std::size_t line_ = 0;

@@ -60,7 +60,7 @@ void StmUnit::put(stm::PacketType type, std::uint64_t payload, unsigned width) {
   note(encoder_.encode(packet, *out_));
 }
 
-// A VERSION packet makes master and channel 0.
+// A VERSION packet sets master and channel to 0.
 void StmUnit::synchronise() {
   put(stm::PacketType::kAsync, 0, 0);
   put(stm::PacketType::kVersion, 3, 4);
@@ -71,7 +71,7 @@ void StmUnit::message() {
   using enum stm::PacketType;
   if (random_.one_in(8)) {
     master_ = random_.below(128);
-    channel_ = 0;  // Sheet section 4: a new master begins with channel 0.
+    channel_ = 0;  // stm-itm.md 2: a new master begins with channel 0.
     put(kM8, master_, 8);
   }
   if (random_.one_in(4)) {
@@ -119,7 +119,7 @@ void ItmUnit::synchronise() {
 void ItmUnit::message() {
   itm::Packet packet;
   constexpr std::uint8_t kSizes[] = {1, 2, 4};
-  // Among the writes of software there are packets of the event counters.
+  // Event counter packets occur among the writes of software.
   const bool hardware = random_.one_in(8);
   packet.type = hardware ? itm::PacketType::kHardware : itm::PacketType::kSoftware;
   packet.source = hardware ? 0 : static_cast<std::uint8_t>(random_.below(32));

@@ -1,4 +1,4 @@
-// What the units of ETMv3 and PTM share: registers, packets that are alike, and the run over
+// What the units of ETMv3 and PTM share: registers, packets that are alike, and the loop over
 // blocks.
 #pragma once
 
@@ -9,22 +9,22 @@
 
 namespace waymark::synth {
 
-/// See etmv3.md 5.4 and ptm.md: both number exceptions alike.
+/// See etmv3.md 5.4 and ptm.md: both protocols number exceptions in the same way.
 [[nodiscard]] std::uint16_t pft_exception_number(ExceptionCause cause);
 
-/// `Unit` is the class that derives; it has what is done for a block and how atoms are sent:
+/// `Unit` is the derived class; it handles a block and sends atoms:
 ///
-///     void flush_atoms();                                  // Of which there are atom_count_.
-///     void plain_block(std::uint32_t count, bool taken);   // Atoms of a block that says no more.
+///     void flush_atoms();                                  // There are atom_count_ of them.
+///     void plain_block(std::uint32_t count, bool taken);   // A block that is only atoms.
 ///     void synchronise(Reason reason);
 ///     void on_block(const Step& step);
 ///     void on_exception(const Step& step);
 ///     void put_timestamp();
 ///     void put_trigger();
 ///
-/// `Protocol` has the types Packet, PacketType, Config and Reason, encode(), and the reasons to
-/// synchronise kPeriodic, kBegin and kOverflow.  All of that is known when this is compiled: the
-/// run over blocks calls nothing virtual.
+/// `Protocol` has the types Packet, PacketType, Config and Reason, encode(), and the reasons for
+/// synchronisation kPeriodic, kBegin and kOverflow.  All of this is known at compile time: the loop
+/// over blocks makes no virtual calls.
 template <class Unit, class Protocol>
 class PftUnit : public CoreUnit {
  public:
@@ -76,7 +76,7 @@ class PftUnit : public CoreUnit {
                    options.filter_mean},
                   random_) {}
 
-  /// The bits of ETMCR that both have.
+  /// The bits of ETMCR that both protocols have.
   static std::uint32_t control_bits(const UnitOptions& options) {
     return (options.branch_broadcast ? 1U << 8 : 0U) | (options.cycle_counts ? 1U << 12 : 0U) |
            (options.context_ids ? 3U << 14 : 0U) | (options.timestamp_mean != 0 ? 1U << 28 : 0U) |
@@ -86,7 +86,7 @@ class PftUnit : public CoreUnit {
   void flush() {
     if (atom_count_ != 0) unit().flush_atoms();
   }
-  /// Atoms before it go first.
+  /// Sends the atoms before it first.
   void put(const Packet& packet) {
     flush();
     note(Protocol::encode(packet, config_, *out_));
@@ -112,7 +112,7 @@ class PftUnit : public CoreUnit {
     sent_context_ = now_;
   }
 
-  /// That of now, as short as the last one allows.
+  /// A timestamp of the present time, as short as the previous one allows.
   [[nodiscard]] Packet timestamp_packet() {
     Packet packet;
     packet.type = PacketType::kTimestamp;
@@ -127,7 +127,7 @@ class PftUnit : public CoreUnit {
     return packet;
   }
 
-  /// Up to the highest one that differs from the last address in the trace.
+  /// The number of bits up to the highest one that differs from the last address in the trace.
   [[nodiscard]] unsigned changed_bits(std::uint64_t address) const {
     return static_cast<unsigned>(std::bit_width(static_cast<std::uint32_t>(address) ^
                                                 static_cast<std::uint32_t>(sent_.address)));
@@ -150,7 +150,7 @@ class PftUnit : public CoreUnit {
   Config config_;
   std::vector<std::uint8_t>* out_ = nullptr;
   std::uint64_t synced_at_ = 0;
-  unsigned atom_count_ = 0;  // Not sent yet.
+  unsigned atom_count_ = 0;  // Atoms that were not sent yet.
   Place sent_;  // The last address in the trace, and the instruction set that the reader knows.
   PeContext sent_context_;
   bool timestamp_known_ = false;
@@ -161,7 +161,7 @@ class PftUnit : public CoreUnit {
 
   Unit& unit() { return static_cast<Unit&>(*this); }
 
-  // A block that is atoms and nothing else.  False: it is not that simple.
+  // Traces a block that consists of atoms.  False: the block needs more than atoms.
   bool run_plain() {
     if (options_.branch_broadcast) return false;
     bool taken = false;
@@ -200,7 +200,7 @@ class PftUnit : public CoreUnit {
   }
 
   Schedule<kRareCount> schedule_;
-  std::uint64_t written_ = 0;  // Before the present call of run().
+  std::uint64_t written_ = 0;  // Bytes before the present call of run().
   std::size_t run_start_ = 0;
   bool started_ = false;
   std::uint64_t last_timestamp_ = 0;

@@ -7,7 +7,7 @@
 namespace waymark::synth {
 namespace {
 
-// Each is inserted in order, and becomes a file of a snapshot.
+// Each segment is inserted in order, and becomes a file of a snapshot.
 constexpr std::size_t kMostSegments = 4096;
 
 }  // namespace
@@ -85,7 +85,7 @@ std::unique_ptr<image::Image> Program::image() const {
 }
 
 Result<void> Program::add_default_handlers(isa::Isa isa) {
-  // Where nothing else is: below the first segment if there is room, else after the last.
+  // In free memory: below the first segment if there is room, otherwise after the last one.
   constexpr std::uint64_t kSize = 0x100;
   const std::uint64_t first = segments_.empty() ? 0x10000 : segments_.front().address;
   std::uint64_t at = first >= 0x10000 ? (first - 0x1000) & ~std::uint64_t{0xFFF} : 0;

@@ -31,7 +31,7 @@ etmv4::Config make_config(const ProgrammedOptions& options, isa::Core core) {
   config.ete = bits<15, 12>(id.devarch) == 5;
   config.core = core;
   config.trcidr0 = id.idr[0] & ~(config.ete ? kTimestampMarkers : 0);
-  // Nothing is speculative here, so cycle counts have nothing to commit.
+  // Nothing is speculative here, so cycle counts do not commit.
   if ((config.trcidr0 & kCycleCounting) != 0) config.trcidr0 |= kCommitMode1;
   if (id.idr[1] != 0) config.trcidr1 = id.idr[1];
   config.trcidr2 = id.idr[2];
@@ -92,8 +92,8 @@ class ProgrammedUnit final : public Etmv4Unit {
     written_ += out.size() - run_start_;
   }
 
-  // What follows the last P0 element is lost, an exception return among it: if the filter closed
-  // right after one, the core goes on for a while to where it opens again.
+  // Whatever follows the last P0 element is lost, including an exception return.  If the filter
+  // closed right after one, the core therefore runs until the filter opens again.
   void finish(std::vector<std::uint8_t>& out) override {
     if (!started_) return;
     out_ = &out;
@@ -108,7 +108,7 @@ class ProgrammedUnit final : public Etmv4Unit {
 
   [[nodiscard]] bool exhausted() const override { return executed_ >= limit_; }
 
-  // All of them: what the registers do is explained from them.
+  // All registers, since the explanation of the trace needs them.
   [[nodiscard]] std::vector<UnitRegister> registers() const override {
     std::vector<UnitRegister> all = Etmv4Unit::registers();
     for (const auto& [name, number] : kCapabilityRegisters) all.push_back({name, id_.idr[number]});
@@ -143,7 +143,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       follow_block(watch(here), before);
     }
     wait(cycles_ - before - step_.count);
-    // Between an interrupted block and its exception nothing else can be traced.
+    // Nothing else can be traced between an interrupted block and its exception.
     if (step_.kind == StepKind::kPart) return;
     if (on_ && options_.cycle_counts && cycles_ - counted_to_ >= options_.cycle_threshold)
       put_cycle_count();
@@ -205,7 +205,7 @@ class ProgrammedUnit final : public Etmv4Unit {
     events_ = static_cast<std::uint8_t>(events_ | response.events);
     timestamp_due_ = timestamp_due_ || response.timestamp;
   }
-  // Events do not care whether the filter is open.
+  // Events occur whether or not the filter is open.
   void put_events() {
     if (events_ != 0) {
       etmv4::Packet packet;
@@ -219,7 +219,7 @@ class ProgrammedUnit final : public Etmv4Unit {
     timestamp_due_ = false;
   }
 
-  // Decoding needs the others.
+  // Decoding needs the other registers.
   static constexpr std::pair<std::string_view, std::size_t> kCapabilityRegisters[] = {
       {"TRCIDR3", 3}, {"TRCIDR4", 4}, {"TRCIDR5", 5}};
 
@@ -298,7 +298,7 @@ Result<std::unique_ptr<TraceUnit>> make_programmed_unit(const ProgrammedOptions&
   if (!core) return std::unexpected(core.error());
   const etmv4::Config config = make_config(options, *core);
   const UnitOptions unit = unit_options(options, config);
-  // The same refusals.
+  // Makes the same checks.
   UnitOptions asked = unit;
   asked.core = core_name;
   if (auto made = make_unit(asked, &program, execution, false); !made)

@@ -1,4 +1,4 @@
-// Which trace protocols are alike.
+// Groups of similar trace protocols.
 #pragma once
 
 #include "waymark/tree/source.h"

@@ -13,7 +13,7 @@ ptm::Config PtmUnit::make_config(const UnitOptions& options, isa::Core core) {
   config.core = core;
   config.etmtraceidr = options.trace_id;
   config.etmcr = control_bits(options) | (options.return_stack ? 1U << 29 : 0U);
-  // Timestamps of 64 bits in natural binary, a return stack, barriers as waypoints.
+  // 64-bit timestamps in natural binary, a return stack, barriers as waypoints.
   config.etmccer = 1U << 22 | 1U << 23 | 1U << 24 | 1U << 28 | 1U << 29;
   return config;
 }
@@ -42,7 +42,7 @@ void PtmUnit::say_cycles(std::uint32_t count) {
   if (options_.cycle_counts) say(EventKind::kCycleCount, count);
 }
 
-// With cycle counts an atom is a packet of its own.
+// With cycle counts, each atom is a separate packet.
 void PtmUnit::atom(bool taken) {
   atoms_ |= (taken ? 1U : 0U) << atom_count_;
   if (++atom_count_ == kMaxAtoms || options_.cycle_counts) flush_atoms();
@@ -135,7 +135,8 @@ void PtmUnit::synchronise(ptm::IsyncReason reason) {
   if (options_.timestamp_mean != 0) put_timestamp();
 }
 
-// -- What the core does ---------------------------------------------------------------------------
+// -- Steps of the core
+// ------------------------------------------------------------------------------
 
 void PtmUnit::on_block(const Step& step) {
   const CodeBlock& block = *step.block;
@@ -145,7 +146,7 @@ void PtmUnit::on_block(const Step& step) {
   }
   truth_.range(step.start, step.end, step.count, step.taken, block.isa);
   if (step.kind == StepKind::kPart) {
-    // The last instruction is made a waypoint, so that the reader knows how far it came.
+    // The last instruction becomes a waypoint, so that the reader knows how far execution came.
     Packet packet;
     packet.type = PacketType::kWaypointUpdate;
     packet.isa = block.isa;

@@ -20,7 +20,7 @@ struct PtmProtocol {
   }
 };
 
-/// PTM, PFT 1.1.  See ptm.md, seen from the other side.
+/// PTM, PFT 1.1.  See ptm.md, which describes the trace as a decoder sees it.
 class PtmUnit final : public PftUnit<PtmUnit, PtmProtocol> {
  public:
   PtmUnit(const UnitOptions& options, const std::string& core_name, isa::Core core,

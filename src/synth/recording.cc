@@ -16,7 +16,7 @@ void Recording::add(std::span<const Element> elements) {
       case ElementKind::kEvent:
         break;
       default:
-        // Execution went elsewhere, or is not known for a while.
+        // Execution continued elsewhere, or is unknown for a while.
         if (const auto at = sources_.find(element.trace_id); at != sources_.end()) {
           at->second.from = nullptr;
         }
@@ -72,7 +72,7 @@ void Recording::apply(Program& program) const {
     program.set_behaviour(address, behaviour);
   }
   program.set_recorded(*source->first);
-  // A program that exits does not run into what follows its last instruction.
+  // A program that exits does not execute what follows its last instruction.
   const bool went_on = std::ranges::any_of(source->ranges, [&](const auto& range) {
     return range.first <= source->end && source->end < range.second;
   });

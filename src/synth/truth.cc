@@ -25,7 +25,7 @@ std::uint64_t unzigzag(std::uint64_t value) {
   return value >> 1 ^ ((value & 1) != 0 ? ~std::uint64_t{0} : 0);
 }
 
-// Where there is room; returns its end.
+// Writes where there is room; returns the end.
 std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) *out++ = static_cast<std::uint8_t>(value | 0x80);
   *out++ = static_cast<std::uint8_t>(value);
@@ -111,7 +111,7 @@ void TruthWriter::varint(std::uint64_t value) {
   used_ = static_cast<std::size_t>(put_varint(bytes_.data() + used_, value) - bytes_.data());
 }
 
-// There is one for every block.
+// Called for every block.
 void TruthWriter::put_range(std::uint64_t start, std::uint64_t end, std::uint32_t count, bool taken,
                             isa::Isa isa) {
   make_room();
@@ -270,7 +270,7 @@ void TruthChecker::differ(const Element& element, const std::string& what) {
                             totals_.ranges, totals_.instructions, element.index, what, text.view());
 }
 
-// The next event that the trace shows; the context of what follows is kept.
+// Finds the next event that the trace shows, and keeps the context of what follows.
 bool TruthChecker::expected(TruthEvent& event) {
   while (reader_.next(event)) {
     if (event.kind == EventKind::kContext) {
@@ -293,7 +293,7 @@ void TruthChecker::compare(const TruthEvent& seen, const Element& element) {
                want.address == seen.address && want.start == seen.start && want.end == seen.end &&
                want.count == seen.count && want.taken == seen.taken && want.isa == seen.isa;
   if (want.kind == EventKind::kUnknownPath) {
-    // Where the path is the only one possible the decoder gives it as a range.
+    // If only one path is possible, the decoder gives it as a range.
     const bool path = seen.kind == EventKind::kRange;
     equal = (path || (seen.kind == want.kind && seen.address == want.address)) &&
             want.start == seen.start && want.count == seen.count;
@@ -324,7 +324,7 @@ void TruthChecker::compare_context(const Element& element) {
   differ(element, fmt::format("The trace shows {}, but it was {}", describe(shown), describe(was)));
 }
 
-// One instruction of a range; its cycles are counted with the whole.
+// Takes one instruction of a range; the cycles are counted with the whole range.
 void TruthChecker::take_part(const TruthEvent& seen, const Element& element) {
   if (parts_ == 0) {
     if (!expected(whole_) || whole_.kind != EventKind::kRange || whole_.start != seen.start) {
@@ -396,7 +396,7 @@ void TruthChecker::take(const Element& element) {
       seen.number = element.reason;
       break;
     case ElementKind::kNoSync:
-      // Before the first synchronisation nothing was lost.
+      // Nothing was lost before the first synchronisation.
       if (!synced_) return;
       seen.kind = EventKind::kLost;
       seen.number = element.reason;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxSources = 0x60;
 constexpr TraceId kFirstId = 0x10;
 
-/// About every so many blocks, or never.
+/// A random mean in blocks, or never.
 std::uint64_t some(Random& random, std::uint64_t mean) {
   return random.coin() ? random.about(mean) : 0;
 }
@@ -47,7 +47,7 @@ UnitOptions draw_unit(Random& random, Protocol protocol, TraceId id) {
   drawn.trace_id = id;
   drawn.seed = random.fork();
   drawn.sync_period = random.between(64, 4000);
-  // Now and then so rarely that a capture synchronises once or twice.
+  // Sometimes the period is so long that a capture synchronises only once or twice.
   if (Random(drawn.seed).one_in(4)) drawn.sync_period *= 32;
   drawn.timestamp_mean = some(random, 100);
   drawn.overflow_mean = some(random, 2000);

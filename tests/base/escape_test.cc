@@ -43,7 +43,7 @@ TEST(Escape, BytesThatAreNotUtf8AreShownOneByOne) {
       {"\xff\xfe", "\\xff\\xfe"},
       {"\x9b", "\\x9b"},                    // C1 as one byte.
       {"\xc0\x9b", "\\xc0\\x9b"},           // Overlong.
-      {"\xe2\x80", "\\xe2\\x80"},           // Ends too early.
+      {"\xe2\x80", "\\xe2\\x80"},           // Too short.
       {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // A surrogate.
       {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
       {"\xe2\x28\xa1", "\\xe2(\\xa1"},

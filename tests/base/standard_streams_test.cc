@@ -43,7 +43,7 @@ TEST(StandardStreams, APipeWithoutReaderIsAnErrorAndNoSignal) {
     Pipe pipe;
     pipe.close_end(0);
     if (write_all(pipe.ends[1], "text") != EPIPE) return 1;
-    // The signal was not put off, either: the program's own writes raise it as before.
+    // The signal is not pending either: the program's own writes raise it as before.
     sigset_t pending;
     sigpending(&pending);
     return sigismember(&pending, SIGPIPE) == 1 ? 2 : 0;

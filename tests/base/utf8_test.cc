@@ -29,7 +29,7 @@ TEST(Utf8, RefusesWhatIsNotWellFormed) {
     EXPECT_EQ(first_character(text).length, 0U) << text;
 }
 
-// The scan goes by words of eight bytes: each place in them, and the bytes at the borders.
+// The scan takes words of eight bytes: this tests each place in them, and the bytes at the borders.
 TEST(Utf8, PlainTextEndsAtTheFirstOtherByte) {
   for (unsigned value = 0; value < 256; ++value) {
     for (std::size_t at = 0; at < 19; ++at) {

@@ -68,7 +68,7 @@ TEST(Counter, learns_the_target_of_a_direct_branch_that_was_taken) {
 
 TEST(Counter, shares_cycles_out_by_instructions) {
   const Counts counts = counts_of({range(0x100, 1), range(0x200, 2), range(0x100, 1), cycles(10)});
-  // 10/4 and 10*3/4 and 10, rounded down: 2, 5 and 3.
+  // Rounded down, 10/4, 10*3/4 and 10 give 2, 5 and 3.
   EXPECT_EQ(counts.rows[0].cycles, 5U);
   EXPECT_EQ(counts.rows[1].cycles, 5U);
   EXPECT_EQ(counts.other_cycles, 0U);
@@ -88,7 +88,7 @@ TEST(Counter, counts_cycles_of_timestamps_only_where_they_are_not_repeated) {
   const std::vector<Element> elements = {range(0x100, 1), cycles(4, ElementKind::kTimestamp),
                                          cycles(9)};
   EXPECT_EQ(counts_of(elements, true).rows[0].cycles, 9U);
-  // The second count waits for a range.
+  // The second cycle count waits for a range.
   EXPECT_EQ(counts_of(elements, false).rows[0].cycles, 4U);
 }
 
@@ -232,7 +232,7 @@ TEST_F(CountedLoop, is_counted_on_its_blocks) {
   EXPECT_EQ(counts.edges[0].to, 0x1008U);
   EXPECT_EQ(counts.edges[0].times, 100U);
   EXPECT_EQ(counts.totals().instructions, 500U);
-  // Elements are made only for the context and the start.
+  // Only the context and the start need elements.
   EXPECT_LT(counted->statistics().elements, 10U);
   EXPECT_EQ(counted->statistics().packets, 3U + 300U);
 }

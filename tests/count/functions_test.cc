@@ -1,4 +1,4 @@
-// Counts by function: which blocks belong to a function, and what enters it.
+// Counts by function: which blocks belong to a function, and what counts as a call.
 #include "waymark/count/functions.h"
 
 #include <gtest/gtest.h>

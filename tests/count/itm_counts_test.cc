@@ -1,4 +1,4 @@
-// What an ITM sent, counted from its elements.
+// Counts of ITM trace, made from its elements.
 #include "waymark/count/itm_counts.h"
 
 #include <gtest/gtest.h>

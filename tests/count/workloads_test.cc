@@ -1,5 +1,6 @@
-// Counts equal those of the elements, for any input and any way of counting: every protocol, with
-// and without damage, in blocks of any size, mixed with decoding, and in parts on several threads.
+// Counts equal those made from elements, for any input and any way of counting: every protocol,
+// with and without damage, in blocks of any size, mixed with decoding, and in parts on several
+// threads.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -85,8 +86,9 @@ class Bench {
     return taken(counters);
   }
 
-  /// Switches between the two; each leaves the source in the state in which the other would leave
-  /// it.  A difference may rarely be visible from outside: then threads do some work twice.
+  /// Switches between counting and decoding.  Each leaves the source in the state in which the
+  /// other would leave it.  In rare cases a difference is visible from outside: then threads do
+  /// some work twice.
   struct States {
     std::uint64_t same = 0;
     std::uint64_t other = 0;
@@ -173,7 +175,7 @@ std::string difference(const CountsById& plain, const CountsById& counted) {
   return plain.size() == counted.size() ? "" : "an ID too many";
 }
 
-/// The first direct branch for which the two differ.
+/// The first direct branch for which the two counts differ.
 std::string other_target(const CountsById& a, const CountsById& b) {
   for (const auto& [id, counts] : a) {
     const std::vector<Row>& rows = b.at(id).rows;
@@ -252,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(All, CountedWorkload,
                                                   : std::string(protocol_name(p.param.front()));
                          });
 
-// Programs and registers as in practice: long runs, and nothing is done again.
+// Typical programs and registers: long runs, and no work is repeated.
 TEST(CountedWorkload, is_seldom_counted_again) {
   for (const Protocol protocol : {Protocol::kEtmV4, Protocol::kPtm, Protocol::kEtmV3}) {
     std::uint64_t pieces = 0;

@@ -1,4 +1,4 @@
-// Applying plans to a tree that answers as the driver does.
+// Applies plans to a tree that answers as the driver does.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -45,7 +45,7 @@ class ModelTree final : public DeviceTree {
   std::map<std::string, std::string, std::less<>> files;
   std::string refuse_path;
   std::string refuse_value;
-  std::string refuse_read;  ///< Once, after it was written.
+  std::string refuse_read;  ///< Fails once, after the file was written.
   bool reads_refused = false;
   unsigned writes = 0;
 
@@ -82,7 +82,7 @@ constexpr std::string_view kLines =
     "include 0x1000..0x2000\nexclude 0x1100/0x10\nstart 0x1000\ncycles 32\n"
     "event 0 counter 0 and address 0x1200\ncounter 0 value 7\ncounter 0 count always\n";
 
-// A unit that someone has programmed before.
+// A unit that was programmed before.
 void program(Unit& unit) {
   for (const auto& [file, bytes] :
        std::initializer_list<std::pair<const char*, const char*>>{{"mode", "8000830"},
@@ -145,7 +145,7 @@ TEST(Apply, failure_at_any_write_leaves_everything_as_it_was) {
     EXPECT_NE(report.error().detail.find(at.file), std::string::npos);
     EXPECT_NE(report.error().detail.find("No space."), std::string::npos);
     EXPECT_EQ(tree.files["tmc_etr0/enable_sink"], "0\n");
-    // Putting back may need the very write that is refused; then the sentence says so.
+    // Restoring may need the very write that is refused; then the sentence says so.
     if (report.error().detail.find("could not be restored") == std::string::npos) {
       State after = tree.unit.state;
       after.res_idx = before.res_idx;
@@ -168,12 +168,12 @@ TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
       << report.error().detail;
   EXPECT_EQ(*tree.unit.read("enable_source"), "0\n");
   State after = tree.unit.state;
-  after.res_idx = before.res_idx;  // No write brings back the 0 of a unit after probe.
+  after.res_idx = before.res_idx;  // No write restores the 0 of a unit after probe.
   EXPECT_EQ(after, before);
 }
 
 TEST(Apply, what_no_write_brings_back_is_named) {
-  // After probe the threshold is 0, below the smallest that the file takes.
+  // After probe the threshold is 0, which is below the smallest value that the file accepts.
   ModelTree tree(middle_unit());
   tree.refuse_read = "etm0/enable_source";
   const auto report = apply(tree, ready("cycles 32\n"), {.start = true});

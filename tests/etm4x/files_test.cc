@@ -41,7 +41,7 @@ struct StoreCase {
   std::string_view file;
   std::string_view bytes;
   std::string_view answer;
-  std::string_view shown;  ///< What reading gives then.
+  std::string_view shown;  ///< What reading gives after the write.
 };
 
 void PrintTo(const StoreCase& c, std::ostream* out) { *out << c.file << " <- " << c.bytes; }

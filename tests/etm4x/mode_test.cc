@@ -67,7 +67,7 @@ TEST(Mode, each_bit_alone_with_and_without_the_feature) {
       {1U << 31, {0, 0, 0, 0x005F0001}, {0, 0, 0, 0x00500001}},
       {3U << 30, {0, 0, 0, 0x007F0001}, {0, 0, 0, 0x00700001}},
   };
-  // The full unit here lacks no feature; the bare one has none, and a Q-less TRCIDR0.
+  // The full unit here has every feature.  The bare one has none, and a TRCIDR0 without Q elements.
   for (const Bit& bit : kBits) {
     EXPECT_EQ(after(full_unit(), bit.word), bit.full) << std::hex << bit.word;
     EXPECT_EQ(after(bare_unit(), bit.word), bit.bare) << std::hex << bit.word;

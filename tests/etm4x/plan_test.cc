@@ -1,4 +1,4 @@
-// Description files, and the programs that they become.
+// Description files, and the programs made from them.
 #include "waymark/etm4x/plan.h"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"start\n", "line 2: an address is missing."},
       {"levels el9\n", "line 2: 'el9' is not an exception level."},
       {"cycles 4096\n", "line 2: 4096 is no cycle threshold. 1 to 4095 is accepted"},
-      {"sync 300\n", "line 2: a period of 300 bytes is not a power of two. 256 or 512 is accepted."},
+      {"sync 300\n",
+       "line 2: a period of 300 bytes is not a power of two. 256 or 512 is accepted."},
       {"event 0 counter 0 and counter 1 and counter 1\n",
        "line 2: an event joins two terms at most."},
       {"event 0 counter 0, address 1\n", "line 2: a selector takes resources of one kind only."},
@@ -92,7 +93,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"event 0 always\nevent 0 never\n", "line 3: line 2 has event 0 already."},
       {"branch-broadcast inside main\nbranch-broadcast everywhere\n",
        "line 3: line 2 says something else about branch broadcast."},
-      {"begin sometimes\n", "line 2: 'sometimes' is not accepted here. Accepted: started, stopped."},
+      {"begin sometimes\n",
+       "line 2: 'sometimes' is not accepted here. Accepted: started, stopped."},
       {"counter 0 colour\n", "line 2: 'colour' is nothing of a counter."},
       {"sequencer 0 sideways never\n", "line 2: 'sideways' is nothing of a sequencer."},
       {"single-shot 0 twice\n", "line 2: 'twice' is nothing of a single-shot control."},

@@ -1,5 +1,5 @@
-// Random operations never break an invariant, and every accepted plan can be read off its
-// registers. The fuzz targets etm4x_operations_fuzz and etm4x_plan_fuzz do the same for longer.
+// Random operations never break an invariant, and every accepted plan can be recovered from its
+// registers.  The fuzz targets etm4x_operations_fuzz and etm4x_plan_fuzz do the same for longer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kOperations = 200;
 
-// WAYMARK_OPERATIONS says otherwise: fewer where a sanitizer is slow, more over night.
+// WAYMARK_OPERATIONS overrides this: fewer where a sanitizer is slow, more overnight.
 unsigned units() {
   const char* wanted = std::getenv("WAYMARK_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
   const unsigned long operations = wanted == nullptr ? 1000000 : std::strtoul(wanted, nullptr, 10);
@@ -58,7 +58,7 @@ TEST(RandomPlans, are_in_the_explanation_of_their_registers) {
   EXPECT_GT(accepted, 100);
 }
 
-// Lines in any order, each once.
+// The lines, each once, in any order.
 std::set<std::string> lines_of(const Plan& plan) {
   const auto lines = plan_lines(plan);
   return {lines.begin(), lines.end()};
@@ -70,7 +70,8 @@ struct ReadBack {
   std::string text;
 };
 
-// Registers to a plan as `waymark etm4 explain --as-plan` prints it, and that to registers.
+// Turns registers into a plan as `waymark etm4 explain --as-plan` prints it, and the plan into
+// registers.
 ReadBack read_back(const RegisterImage& image, const IdRegisters& id,
                    const Environment& environment) {
   ReadBack back;
@@ -106,8 +107,8 @@ TEST(RandomPlans, explained_and_compiled_again_give_the_same_registers) {
     same += back.compiled->image == compiled->image ? 1 : 0;
   }
   EXPECT_GT(accepted, 300);
-  // A range that only an event uses comes into the filter before the start and stop addresses
-  // then: the same comparators in another order.
+  // A range that only an event uses then comes before the start and stop addresses of the filter:
+  // the same comparators in another order.
   EXPECT_GT(same * 10, accepted * 9) << same << " of " << accepted;
 }
 

@@ -1,4 +1,4 @@
-// Each quirk alone: what the driver does with it, and what is repaired without.
+// Each quirk alone: the driver's behaviour with it, and the repaired behaviour without it.
 #include "waymark/etm4x/quirks.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 struct QuirkCase {
   Quirk quirk;
-  std::function<std::string(Quirks)> seen;  ///< What shows it, under these quirks.
+  std::function<std::string(Quirks)> seen;  ///< A text that depends on the quirks.
   std::string driver;
   std::string fixed;
 };

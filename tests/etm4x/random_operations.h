@@ -41,7 +41,7 @@ inline std::string random_bytes(support::Random& random, const FileRow& row) {
       if (random.one_in(8)) break;
       const unsigned count = row.grammar == Grammar::kHexList ? random.between(1, 3) : 1;
       for (unsigned i = 0; i < count; ++i) {
-        // Small values reach slots, large ones limits.
+        // Small values select slots, large ones test limits.
         std::uint64_t value = random.coin() ? random.below(20) : random.value(64);
         if (i == 0 && random.one_in(16)) value = 0;
         if (!text.empty()) text += ' ';
@@ -104,7 +104,7 @@ inline std::string broken_invariant(const Unit& unit) {
   return "";
 }
 
-/// One operation.  The broken rule, or empty.
+/// Performs one operation.  Returns the broken rule, or an empty text.
 inline std::string random_operation(Unit& unit, support::Random& random) {
   const auto rows = file_table();
   const FileRow& row = rows[random.below(static_cast<std::uint32_t>(rows.size()))];

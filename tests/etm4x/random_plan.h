@@ -1,4 +1,4 @@
-// Plans by chance, small enough that many fit a unit.
+// Random plans, small enough that many fit a unit.
 #pragma once
 
 #include "support/random.h"

@@ -1,4 +1,4 @@
-// The logic of a trace unit, instruction by instruction, as plans set it.
+// The logic of a trace unit, instruction by instruction, as configured by plans.
 #include "waymark/etm4x/resources.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::string traced(Resources& unit, std::initializer_list<std::uint64_t> address
   return text;
 }
 
-/// The events of each of so many waiting cycles, a digit each.
+/// The events of each waiting cycle, one digit per cycle.
 std::string waits(Resources& unit, unsigned cycles) {
   std::string text;
   for (; cycles != 0; --cycles) text += static_cast<char>('0' + unit.idle().events);

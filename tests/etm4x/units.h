@@ -1,4 +1,4 @@
-// Trace units that the tests program.
+// Trace units for the tests.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace waymark::etm4x {
 
-/// The common middle: 4 pairs, 2 counters, a sequencer, 1 single-shot, no stall control missing.
+/// A typical unit: 4 pairs, 2 counters, a sequencer, 1 single-shot control, complete stall control.
 inline IdRegisters middle_unit() {
   return {{0x28000EA1, 0x4100F403, 0x00000488, 0x0D7B0004, 0x11170004, 0x28C7081E}, 0x47704A13};
 }
@@ -16,7 +16,7 @@ inline IdRegisters middle_unit() {
 inline IdRegisters full_unit() {
   return {{0x0801CEE7, 0x4100F450, 0x00001088, 0xBD7F0004, 0x888F4008, 0x48C70820}, 0x47754A13};
 }
-/// The least: no comparators, counters, sequencer, timestamps; a fixed synchronisation period.
+/// The minimum: no comparators, counters, sequencer or timestamps; a fixed synchronisation period.
 inline IdRegisters bare_unit() {
   return {{0x00000001, 0x4100F400, 0x00000004, 0x02700000, 0x00000000, 0x00070000}, 0x47704A13};
 }

@@ -1,4 +1,4 @@
-// Addresses as users write them: every form, what is refused, and why.
+// Addresses as users write them: every form, and every error with its reason.
 #include "waymark/image/address_text.h"
 
 #include <gtest/gtest.h>

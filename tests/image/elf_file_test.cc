@@ -1,4 +1,4 @@
-// Linked programs: parts, symbols, refusals.
+// Linked programs: parts, symbols, and files that are refused.
 #include "waymark/image/elf_file.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ const std::string kSample = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksor
 class ElfFileTest : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove(path_); }
-  /// The sample, changed, in a file of this test's own.
+  /// A changed copy of the sample, in a file that belongs to this test.
   std::string changed(const std::function<void(std::string&)>& change) {
     std::ifstream in(kSample, std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), {});

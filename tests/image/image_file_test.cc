@@ -1,4 +1,4 @@
-// File regions, through the public face of the image.
+// File regions, through the public interface of the image.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ class ImageFile : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// A file whose bytes count up from 0.
+  /// A file whose bytes count from 0 upwards.
   std::string counting(const std::string& name, std::size_t size) {
     const std::string path = (folder_ / name).string();
     std::ofstream file(path, std::ios::binary);

@@ -1,4 +1,4 @@
-// Names of code: by program, by what an image shows of it, and where names compete.
+// Names of code: from programs, from what an image contains of them, and with several candidates.
 #include "waymark/image/symbols.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Symbols, the_first_that_is_added_keeps_its_addresses) {
   EXPECT_EQ(symbols.find(once.front().start + 0x10'0000)->name, once.front().name);
 }
 
-// The text of the sample lies at 0x4000f0, and at 0xf0 in its file.
+// The text of the sample is at 0x4000f0, and at 0xf0 in its file.
 TEST(Symbols, functions_lie_where_the_image_shows_them) {
   const auto file = ElfFile::open(kSample);
   ASSERT_TRUE(file);
@@ -101,7 +101,7 @@ TEST(Symbols, others_can_add_theirs_and_nonsense_is_left_out) {
   EXPECT_EQ(name_at(symbols, ~std::uint64_t{0}), "at the end");
 }
 
-// Segments and symbols may then lie anywhere, also across the end of the address space.
+// Damaged segments and symbols can be anywhere, also across the end of the address space.
 TEST(Symbols, a_damaged_program_gives_functions_in_order_or_none) {
   std::ifstream in(kSample, std::ios::binary);
   const std::string good((std::istreambuf_iterator<char>(in)), {});

@@ -175,7 +175,7 @@ TEST(IndexBuild, what_changed_in_the_capture_is_named) {
   other[100] ^= 2;
   write_file(folder / "trace.bin", other);
   refused("of another capture");
-  // Nobody can set the time at which a file changed.
+  // No call can set the time at which a file changed.
   const auto time = std::filesystem::last_write_time(folder / "program.bin");
   std::filesystem::last_write_time(folder / "trace.bin", time);
   refused("of another capture");
@@ -211,7 +211,7 @@ TEST(IndexBuild, an_index_is_not_gone_on_with_without_one_of_its_sources) {
   only.ids = {0x10};
   auto capture = inputs::Capture::open(folder.path(), only);
   ASSERT_TRUE(capture);
-  // To look up what is there is another matter.
+  // An existing index can still be checked.
   EXPECT_TRUE(check(*capture, *index));
   const auto report = build(*capture, *index, small(Form::kSparse));
   ASSERT_FALSE(report);

@@ -1,5 +1,5 @@
-// Small captures of several ETMv4 sources in a folder of their own, and everything that an index
-// says of one.
+// Small captures of several ETMv4 sources in a temporary folder, and everything that an index says
+// about them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,10 +26,10 @@ struct BenchOptions {
   std::size_t units = 60;   ///< Stretches from one synchronisation point to the next.
   bool fsync = false;
   bool raw = false;     ///< One source without frames.
-  unsigned damage = 0;  ///< A byte is changed about so often.
+  unsigned damage = 0;  ///< The mean distance between changed bytes; 0: none.
 };
 
-/// A folder that goes away.
+/// A folder that is removed at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -58,8 +58,8 @@ inline void write_file(const std::string& path, const std::vector<std::uint8_t>&
   write_file(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-/// The bytes of one source: every unit begins with a synchronisation point, tells where the core
-/// is, and goes on with atoms, timestamps, events, exceptions, overflows and gaps of silence.
+/// The bytes of one source.  Every unit begins with a synchronisation point, states where the core
+/// is, and continues with atoms, timestamps, events, exceptions, overflows and gaps of silence.
 inline std::vector<std::uint8_t> unit_bytes(support::Random& random, std::uint64_t& time) {
   std::vector<std::uint8_t> out = {0,    0,    0, 0,    0, 0, 0, 0, 0, 0, 0, 0x80, 0x01,
                                    0x01, 0x00, 4, 0x85, 0, 0, 8, 0, 0, 0, 0, 0,    0x31};
@@ -169,7 +169,7 @@ struct Contents {
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
-/// IDs that only damage told are remembered by who read the damage.
+/// If damage produced a context ID, only an index whose builder read the damage has it.
 inline Contents without_context_ids(Contents contents) {
   for (auto& [id, block] : contents.streams) {
     for (Landmark& landmark : block.landmarks) {

@@ -1,4 +1,4 @@
-// Landmarks as bytes and back.
+// Turns landmarks into bytes and back.
 #include <gtest/gtest.h>
 
 #include "support/random.h"

@@ -1,4 +1,4 @@
-// Starting in the middle gives what a run over the whole capture gives there.
+// Decoding from the middle gives the same as a run over the whole capture.
 #include "waymark/index/seek.h"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ void expect_same(const std::vector<Told>& got, const std::vector<Told>& want,
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], want[i]) << where;
 }
 
-/// Compares seeks to places by chance with the whole run.  True: some began in the middle.
+/// Compares seeks to random places with the whole run.  True: some began in the middle.
 void expect_seeks_in(const TemporaryFolder& folder, std::uint64_t seed, unsigned places,
                      bool& started_later) {
   const auto index = make_memory_index();
@@ -144,7 +144,8 @@ TEST(IndexSeek, damaged_captures) {
     expect_seeks({.seed = seed, .sources = 2, .fsync = seed % 2 == 0, .damage = 2000});
 }
 
-/// Everything that synthetic captures have, by chance: protocols, speculation, overflows, damage.
+/// Everything that synthetic captures can have, at random: protocols, speculation, overflows,
+/// damage.
 TEST(IndexSeek, synthetic_captures) {
   bool started_later = false;
   for (std::uint64_t seed = 1; seed <= synth::seed_count(20); ++seed) {
@@ -220,7 +221,7 @@ TEST(IndexFind, both_forms_find_the_same_in_the_order_of_the_capture) {
   }
 }
 
-/// Many windows; sources whose packets are cut by silence.
+/// Many windows, and sources whose packets are interrupted by silence.
 TEST(IndexFind, both_forms_find_the_same_in_a_capture_of_many_windows) {
   const BenchOptions options{.seed = 15, .sources = 3, .units = 4000};
   const TemporaryFolder folder;
@@ -284,7 +285,7 @@ TEST(IndexFind, a_part_of_the_trace_has_the_hits_that_begin_in_it) {
   }
 }
 
-/// Without all of the index, a seek reads more rather than to know less.
+/// With an incomplete index, a seek reads more, so that it knows as much.
 TEST(IndexSeek, an_index_that_goes_no_further_than_the_place_is_enough) {
   bool started_later = false;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -319,7 +320,7 @@ TEST(IndexSeek, an_index_that_goes_no_further_than_the_place_is_enough) {
   EXPECT_TRUE(started_later);
 }
 
-/// ITM tells only what time passed since the last packet, so that all before must be added up.
+/// ITM only states the time since the last packet, so that all earlier ones must be added up.
 TEST(IndexFind, times_that_only_add_up_are_found_in_a_long_capture) {
   const TemporaryFolder folder;
   std::vector<std::uint8_t> bytes;
@@ -360,7 +361,7 @@ TEST(IndexFind, times_that_only_add_up_are_found_in_a_long_capture) {
   EXPECT_EQ(found[0], found[1]);
 }
 
-/// Resolved on an index that ends before, a time is not known; it is not another time.
+/// If the index ends before the time, the time is not known; it is not another time.
 TEST(IndexFind, a_time_that_one_source_has_not_come_to_yet_is_not_resolved) {
   const BenchOptions options{.seed = 17, .sources = 2};
   const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Indexes in files: the same as in memory, and safe whatever is in the file.
+// Indexes in files: equal to those in memory, and safe whatever the file contains.
 #include "waymark/index/store.h"
 
 #include <gmock/gmock.h>
@@ -149,7 +149,7 @@ TEST_F(StoreTest, absent_foreign_and_unwritable_files_have_their_sentences) {
   EXPECT_EQ(nowhere.error().code, ErrorCode::kIo);
 }
 
-/// Reads everything that a seek, a search and an extension read; errors are good answers.
+/// Reads everything that a seek, a search and an extension read.  Errors are acceptable.
 void use(const std::string& path, const TemporaryFolder& folder) {
   const auto store = open_store(path, {.mode = StoreMode::kBuild, .wait = {}});
   if (!store) {
@@ -204,7 +204,7 @@ TEST_F(StoreTest, no_damaged_file_leads_astray) {
   }
 }
 
-/// Runs SQL on the file, whatever it does to it.
+/// Runs SQL on the file, whatever effect it has.
 void change(const std::string& path, const std::string& sql) {
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
@@ -213,7 +213,7 @@ void change(const std::string& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-/// Every walk gets on with every answer, or ends.
+/// Every walk advances with every answer, or ends.
 void walk_all(Index& index, std::span<const TraceId> ids) {
   for (const TraceId id : ids) {
     for (const Want& want : {Want{}, Want{.kind = LandmarkKind::kSync},
@@ -269,7 +269,7 @@ TEST_F(StoreTest, whatever_byte_is_changed_no_answer_is_on_the_wrong_side) {
   constexpr std::size_t kPage = 1024;
   unsigned opened = 0;
   for (std::size_t at = kPage; at < good.size(); ++at) {
-    // Between the cells of a page is only what nobody reads.
+    // Nothing reads the space between the cells of a page.
     if (good[at] == 0 && good[at - 1] == 0 && at + 1 < good.size() && good[at + 1] == 0) continue;
     std::fstream file(path(), std::ios::binary | std::ios::in | std::ios::out);
     const auto put = [&](std::uint8_t byte) {
@@ -290,7 +290,7 @@ TEST_F(StoreTest, whatever_byte_is_changed_no_answer_is_on_the_wrong_side) {
   EXPECT_GT(opened, 100U);
 }
 
-/// SQLite passes over rows without what is wanted, and does not compare the key of the next.
+/// SQLite skips rows without what is wanted, and does not compare the key of the next row.
 TEST_F(StoreTest, a_row_on_the_wrong_side_is_damage) {
   prepare({.seed = 16, .sources = 1, .units = 400});
   build_store(Form::kSparse);
@@ -497,19 +497,19 @@ TEST_F(StoreTest, only_the_tables_of_an_index_are_read) {
   }
 }
 
-/// Interior pages that lead to themselves, or all to the same page, are a tree without an end.
+/// Interior pages that refer to themselves, or all to the same page, are a tree without end.
 TEST_F(StoreTest, pages_that_lead_in_circles_end) {
   prepare({.seed = 11, .units = 12});
   build_store(Form::kSparse);
-  // A table of which every page below the root is reached many times.
+  // A table in which every page below the root is reached many times.
   change(path(),
          "WITH RECURSIVE c(x) AS (SELECT 1000 UNION ALL SELECT x + 1 FROM c WHERE x < 90000) "
          "INSERT INTO source_blocks(block, ids) SELECT x, x'' FROM c");
   change(path(), "UPDATE capture SET indexed = granule << 17, complete = 0");
   std::vector<std::uint8_t> bytes = read_file(path());
   constexpr std::size_t kPage = 1024;
-  // Interior pages of tables (kind 5) whose children are leaves: let all children be one of their
-  // own kind, deeper and deeper.
+  // Interior pages of tables (kind 5) whose children are leaves: this makes all children refer to a
+  // page of the same kind, deeper and deeper.
   std::vector<std::size_t> interior;
   for (std::size_t page = 1; page < bytes.size() / kPage; ++page)
     if (bytes[page * kPage] == 5) interior.push_back(page);

@@ -21,13 +21,13 @@ class CaptureTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove(path_); }
 
-  /// A sparse file: reading all of it takes longer than anybody waits.
+  /// A sparse file, which would take hours to read completely.
   void make_sparse() const { fs::resize_file(path_, std::uintmax_t{1} << 40); }
 
   std::string path_;
 };
 
-/// Reading goes on for a few questions only.
+/// Options that stop reading after a few calls of `stop`.
 CaptureOptions stopped_soon(const std::string& protocol, Framing framing, int& asked) {
   CaptureOptions options;
   options.protocol = protocol;

@@ -91,7 +91,7 @@ TEST(Detect, synchronisation_in_a_short_piece_of_frames_decides_nothing) {
   append(data, kAsync);
   data.push_back(0x80);
   EXPECT_EQ(kind_of(data), InputKind::kUnknown);
-  // The same after frame syncs, too few of which are there.
+  // The same after too few frame syncs.
   Data synced = kSync;
   append(synced, data);
   append(synced, kSync);
@@ -196,7 +196,7 @@ TEST(Detect, memory_with_long_runs_of_zeros_is_no_stream) {
   EXPECT_EQ(kind_of(data), InputKind::kUnknown);
 }
 
-// "Hello" and a local timestamp, over and over.
+// "Hello" and a local timestamp, repeated.
 Data swo(std::size_t times, std::uint8_t header = 0x01) {
   Data data;
   for (std::size_t i = 0; i < times; ++i) {
@@ -228,7 +228,7 @@ TEST(Detect, itm_stream_from_a_synchronisation_on) {
   EXPECT_THAT(detect(Bytes(data)).why, HasSubstr("Offset 40"));
 }
 
-// What a short SWO capture holds: one synchronisation, then `packets` packets.
+// A short SWO capture: one synchronisation, then `packets` packets.
 enum class Swo : std::uint8_t { kText, kTextWithTime, kSamples, kDataTrace, kWords };
 constexpr Swo kSwoKinds[] = {Swo::kText, Swo::kTextWithTime, Swo::kSamples, Swo::kDataTrace,
                              Swo::kWords};
@@ -290,7 +290,8 @@ TEST(Detect, short_swo_is_itm) {
 }
 
 TEST(Detect, swo_whose_payload_looks_like_an_isync) {
-  // PC samples in 0x080xxxxx: a byte 0x08 and, four bytes later, one that may be its information.
+  // PC samples in 0x080xxxxx: a byte 0x08, and four bytes later a byte that may be its information
+  // byte.
   Data data{0, 0, 0, 0, 0, 0x80};
   for (int i = 0; i < 40; ++i) append(data, {0x17, 0x44, 0x01, 0x00, 0x08, 0x8F, 0x10, 0, 0, 0x21});
   EXPECT_EQ(kind_of(data), InputKind::kItmStream);

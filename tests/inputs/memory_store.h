@@ -1,4 +1,4 @@
-// Snapshots for tests that need no disk.
+// Snapshots for tests without a disk.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace waymark::inputs {
 
-/// Files by name; dumps and captures by size.  All lie in the folder "s/".
+/// Files by name; dumps and captures by size.  All are in the folder "s/".
 struct MemoryStore {
   std::map<std::string, std::string> texts;
   std::map<std::string, std::uint64_t> sizes;

@@ -102,7 +102,7 @@ TEST(Snapshot, later_device_replaces_an_earlier_one_in_text_order_of_numbers) {
   store.texts["snapshot.ini"] = list;
   const Result<Snapshot> snapshot = store.read();
   ASSERT_TRUE(snapshot);
-  // 1, 10, 2, ... 9: the tenth is the second to be read.
+  // In the order 1, 10, 2, ... 9, the tenth file is the second one to be read.
   EXPECT_EQ(snapshot->find_device("same")->file, "d9.ini");
   EXPECT_EQ(store.find(ProblemKind::kDeviceReplaced)->file, "s/d10.ini");
 }

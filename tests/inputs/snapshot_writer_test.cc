@@ -81,7 +81,7 @@ TEST_F(SnapshotWriter, what_is_written_is_read_back) {
   EXPECT_THAT(capture->bytes(), testing::ElementsAreArray(bytes_));
 }
 
-// The first reading sorts the devices, so that only from then on the device list stays as it is.
+// The first reading sorts the devices; from then on the device list does not change.
 TEST_F(SnapshotWriter, third_generation_equals_the_second) {
   ASSERT_TRUE(write_snapshot(two_sources(), files_, folder_));
   const Result<Snapshot> first = read_snapshot(folder_, problems_);

@@ -1,5 +1,5 @@
 // Runs every script of tests/scripts: assembles it, decodes its buffers and compares the listing.
-// With WAYMARK_REBASE_SCRIPTS set, the listings in the files are replaced by what came out.
+// With WAYMARK_REBASE_SCRIPTS set, the results replace the listings in the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ std::vector<std::uint8_t> payload_of(const ScriptBuffer& buffer) {
   return payload;
 }
 
-/// `block` bytes at a time; 0: all at once.
+/// Decodes `block` bytes at a time; 0: all at once.
 std::string run(const TraceScript& script, const ScriptBuffer& buffer,
                 const Expectation& expectation, std::size_t block) {
   image::Image image;
@@ -156,10 +156,10 @@ TEST_P(ScriptRun, listing_is_as_expected) {
         continue;
       }
       EXPECT_EQ(text, expectation.text) << path << ':' << expectation.line;
-      // Where no unsynchronised bytes come, the size of the blocks changes nothing.
+      // Without unsynchronised bytes, the size of the blocks makes no difference.
       if (text.find("NOT_SYNC") != std::string::npos || text.find("NOTSYNC") != std::string::npos)
         continue;
-      // The reference tells of each block of STM before its first synchronisation.
+      // The reference reports each block of STM before its first synchronisation.
       if (options_of(expectation).reference_quirks && text.find("\tASYNC:") != std::string::npos)
         continue;
       const std::size_t unit = buffer.formatted() ? buffer.frame_options().alignment() : 1;

@@ -1,4 +1,4 @@
-// Counts as text, JSON and CSV: what is not known, and what is not complete, is said.
+// Counts as text, JSON and CSV; they state what is unknown or incomplete.
 #include "waymark/outputs/counts.h"
 
 #include <gmock/gmock.h>

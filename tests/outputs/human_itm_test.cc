@@ -1,4 +1,4 @@
-// The lines for what an ITM sends.
+// Lines for people about ITM data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class HumanItm : public testing::Test {
     element.timestamp = time;
     add(element);
   }
-  /// Without the columns before what happened.
+  /// The text without the columns before it.
   std::string text() {
     writer_.finish();
     std::string lines;

@@ -15,7 +15,7 @@
 namespace waymark::outputs {
 namespace {
 
-/// Each pair holds the one before it twice.
+/// Each pair contains the previous pair twice.
 std::string nested_pairs(unsigned levels) {
   std::string name = "_Z1fSt4pairIiiE";
   for (unsigned level = 0; level < levels; ++level) {
@@ -126,7 +126,7 @@ TEST(ReadableName, a_name_that_would_be_enormous_stays_as_it_is) {
   const std::string name = nested_pairs(16) + "S_IS7_S7_E";
   EXPECT_EQ(readable_name(name), name);
   EXPECT_EQ(readable_name(nested_pairs(30)), nested_pairs(30));
-  // One pattern for each element of a pack, one within the other.
+  // One pattern for each element of a pack, nested.
   std::string packs = "_Z1fIJ";
   for (int i = 0; i < 60; ++i) packs += "iii";
   packs += "EEvDp1AIJDp1BIJDp1CIJDpT_EEEEEEE";
@@ -140,7 +140,7 @@ TEST(ReadableName, long_names_are_cut) {
   EXPECT_TRUE(readable_name(std::string(5000, 'a')).ends_with("a...[cut]"));
 }
 
-// Names of Rust: the older ones look like those of C++, the newer ones stay as they are.
+// Names of Rust: the old form looks like C++, and the new form stays unchanged.
 TEST(ReadableName, names_of_rust) {
   EXPECT_EQ(readable_name("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"),
             "core::fmt::Write::write_fmt::h0123456789abcdef");

@@ -18,7 +18,7 @@ using syst::Record;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A frame of master 129, channel 3, and what is written of it.
+/// A frame of master 129, channel 3, and its output.
 class Written {
  public:
   explicit Written(std::string_view bytes) : bytes_(hex(bytes)) {
@@ -33,7 +33,7 @@ class Written {
   Frame frame;
   std::uint64_t frequency = 0;
   MessageWriter::Columns columns;
-  /// Instead of what collateral says.
+  /// Replaces the collateral's answer.
   const Client* client = nullptr;
 
   std::string text() {
@@ -45,7 +45,7 @@ class Written {
     EXPECT_EQ(line.find('\n'), line.size() - 1);
     return line;
   }
-  /// The fields by the names of the header.
+  /// The fields by the names in the header.
   std::map<std::string, std::string> csv() {
     TextBuffer header;
     MessageWriter::csv_header(header);

@@ -1,4 +1,4 @@
-// Captures as a whole: several sources, sizes, determinism, damage, options that are refused.
+// Complete captures: several sources, sizes, determinism, damage, and refused options.
 #include "waymark/synth/capture.h"
 
 #include <gmock/gmock.h>
@@ -164,7 +164,7 @@ TEST(SynthCapture, a_snapshot_in_a_folder_is_checked_against_its_truth) {
     EXPECT_EQ(source.difference, "") << source.device;
     EXPECT_GT(source.totals.events, 100U) << source.device;
   }
-  // A truth of another run does not fit.
+  // The ground truth of another run does not match.
   b.execution.seed = 99;
   auto other = b.make();
   ASSERT_TRUE(other);

@@ -1,4 +1,4 @@
-// Programs: random, described, by hand; and the walk over them.
+// Programs: random, described, and made by hand; and their execution.
 #include "waymark/synth/program.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST(SynthProgram, without_handlers_is_not_traced) {
 }
 
 TEST(SynthProgram, addresses_that_differ_in_their_top_bits_are_two_places) {
-  // NOP; B to itself, at both.
+  // NOP and B to itself, at both addresses.
   const std::vector<std::uint8_t> code = {0x1F, 0x20, 0x03, 0xD5, 0x00, 0x00, 0x00, 0x14};
   Program program;
   ASSERT_TRUE(program.add_segment(0x1000, code));

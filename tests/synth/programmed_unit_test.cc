@@ -1,4 +1,4 @@
-// Plans that drive a trace unit: what comes out is what the plan says, and decodes to the truth.
+// Plans that drive a trace unit: the trace is what the plan says, and decodes to the ground truth.
 #include "waymark/synth/programmed_unit.h"
 
 #include <gmock/gmock.h>
@@ -250,7 +250,7 @@ TEST(Estimate, packets_and_addresses_add_up) {
     return sum;
   };
   EXPECT_EQ(instructions(*estimate), estimate->traced);
-  // Every address is a bound: nothing is joined.
+  // Every address is a bound, so that nothing is joined.
   std::vector<std::uint64_t> bounds;
   for (std::uint64_t address = 0x400000; address < 0x401000; address += 4)
     bounds.push_back(address);

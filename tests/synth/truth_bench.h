@@ -1,4 +1,4 @@
-// Makes a capture in memory, decodes it and compares with the truth.
+// Makes a capture in memory, decodes it, and compares it with the ground truth.
 #pragma once
 
 #include <fmt/core.h>
@@ -16,8 +16,8 @@
 
 namespace waymark::synth {
 
-/// Seeds 1 to this are tried.  The environment variable WAYMARK_SEED_PERCENT asks for more of them,
-/// or where a sanitizer is slow for fewer.
+/// Tests use the seeds from 1 to this.  The environment variable WAYMARK_SEED_PERCENT sets more of
+/// them, or fewer where a sanitizer is slow.
 inline std::uint64_t seed_count(std::uint64_t usual) {
   const char* text = std::getenv("WAYMARK_SEED_PERCENT");
   const std::uint64_t percent = text == nullptr ? 100 : std::strtoull(text, nullptr, 10);
@@ -25,10 +25,10 @@ inline std::uint64_t seed_count(std::uint64_t usual) {
 }
 
 struct TruthBench : Workload {
-  std::uint64_t instructions = 0;  ///< That the last check() compared.
+  std::uint64_t instructions = 0;  ///< Compared by the last check().
   std::uint64_t bytes = 0;
 
-  /// The first difference, and records of damage; empty: none.
+  /// The first difference, and the damage; empty: none.
   std::string check() {
     Result<MemoryCapture> made = make_in_memory(*this);
     if (!made) return made.error().detail;
@@ -73,7 +73,8 @@ struct TruthBench : Workload {
   }
 };
 
-/// What the seed draws for sources of these protocols; none: one to four by chance.
+/// Options drawn from the seed for sources of these protocols; without protocols, for one to four
+/// random ones.
 inline TruthBench drawn(std::uint64_t seed, std::vector<Protocol> protocols) {
   TruthBench bench;
   auto workload = Workload::random({.seed = seed, .protocols = std::move(protocols)});

@@ -1,4 +1,4 @@
-// What is decoded is what happened, whatever the options.
+// Decoding gives what was executed, for all options.
 #include <gmock/gmock.h>
 
 #include "truth_bench.h"

@@ -27,7 +27,7 @@ struct Register {
 struct Dump {
   std::string section{};
   std::string file{};
-  std::string space{};  ///< Sheet section 7; empty: any.
+  std::string space{};  ///< snapshot-format.md 7; empty: any.
   std::uint64_t address = 0;
   std::uint64_t length = 0;  ///< 0: the whole file.
   std::uint64_t offset = 0;  ///< Counts only with a length.
