@@ -3,10 +3,10 @@
     python3 -m pytest tests/cli            all, after `scripts/build dev`
     python3 -m pytest -n auto tests/cli    the same on all cores
 
-A test works in a folder of its own (`tmp_path`), where `run` runs the program, so that it can name
-its files without a path.  Captures that several tests read are made once per session; a test that
-changes one takes a `copy`.  WAYMARK, LISTER, ... in the environment name other programs than those of
-build/dev; nothing here asserts on a time.
+Each test has its own folder (`tmp_path`).  `run` runs the program there, so that files need no
+path.  Captures that several tests read are made once per session; a test that changes one takes a
+`copy`.  WAYMARK, LISTER, ... in the environment name other programs than those of build/dev;
+nothing here asserts on a time.
 """
 import os
 import shutil
@@ -27,7 +27,7 @@ def program(variable, name):
 
 
 def pytest_make_parametrize_id(val):
-    """A command line as it is typed."""
+    """A command line as a user types it."""
     return ' '.join(map(str, val))[:60] if isinstance(val, (list, tuple)) else None
 
 
@@ -38,7 +38,7 @@ def repository():
 
 @pytest.fixture(scope='session')
 def home(tmp_path_factory):
-    """HOME of every program: caches and settings of the user are not read or written."""
+    """HOME for every program, so that none reads or writes the user's caches and settings."""
     return tmp_path_factory.mktemp('home')
 
 
@@ -80,7 +80,7 @@ def sanitized():
 
 @pytest.fixture
 def full_device():
-    """A file that takes no byte: stdout=full_device or stderr=full_device."""
+    """A file that accepts no byte: stdout=full_device or stderr=full_device."""
     with open('/dev/full', 'wb', buffering=0) as device:
         yield device
 
@@ -100,7 +100,7 @@ def copy(tmp_path):
 
 @pytest.fixture(scope='session')
 def made(tmp_path_factory, home):
-    """made(NAME, MAKER): what MAKER(path) writes, once per session; the path."""
+    """made(NAME, MAKER): the path of what MAKER(path) writes, once per session."""
     folder = tmp_path_factory.mktemp('captures')
     paths = {}
 
@@ -177,5 +177,5 @@ def frames_file(made):
 
 @pytest.fixture(scope='session')
 def hostile_capture(tmp_path_factory):
-    """A support.hostile.HostileCapture: everything in it that has a name has a hostile one."""
+    """A support.hostile.HostileCapture: every name in it is hostile."""
     return hostile.make_capture(tmp_path_factory.mktemp('captures') / 'hostile')

@@ -1,4 +1,4 @@
-"""Trace scripts to snapshots."""
+"""Makes snapshots from trace scripts."""
 import pytest
 from support.trace_bytes import LOOP_PROGRAM
 

@@ -1,5 +1,5 @@
-"""Every bad input gets one sentence with its place and a remedy, the documented exit status, and
-keeps what could be decoded."""
+"""Every bad input gives one sentence with its place and a remedy, and the documented exit status; what
+could be decoded is kept."""
 import random
 import re
 
@@ -29,7 +29,7 @@ def cut_registers(folder):
 
 @pytest.fixture
 def changed(tmp_path):
-    """A good capture named `x` to which `action` did something."""
+    """A good capture named `x` that `action` has changed."""
     def make(action):
         folder = make_good(tmp_path / 'x')
         action(folder)

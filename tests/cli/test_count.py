@@ -1,4 +1,4 @@
-"""waymark count: totals, blocks, branches, functions, and what is wrong."""
+"""waymark count: totals, blocks, branches, functions, and errors."""
 import csv
 import signal
 import subprocess
@@ -157,7 +157,7 @@ def test_interrupted_counts_say_that_they_are_partial(run, synth, threads):
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out = process.communicate(timeout=600)[0].decode()
-        # Before it watches for signals, it ends at once; on a fast machine it is done.
+        # The signal ends a program that does not watch for it yet; a fast machine may already be done.
         if process.returncode == 130 and out:
             if said:
                 assert said in out

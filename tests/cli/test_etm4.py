@@ -111,7 +111,7 @@ def test_an_estimate_says_what_the_branches_of_a_program_hide(etm4, plan, quicks
 
 @pytest.mark.parametrize('function, share', [('quicksort', 0.2557), ('fibonacci', 0.4654), ('put_number', 0.0454)])
 def test_an_estimate_that_repeats_a_capture_has_its_shares(etm4, plan, quicksort, function, share):
-    """What `waymark count --functions` shows of the sample."""
+    """The output of `waymark count --functions` for the sample."""
     result = etm4('plan', plan(f'include {function}', 'levels el0'), '--root', 'tree', '--estimate', '--program',
                   quicksort / 'quicksort.elf', '--replay', quicksort, '--exceptions', 0, '--instructions', 449010,
                   '--format', 'json').json_lines()[0]
@@ -151,7 +151,7 @@ def test_apply(etm4, tmp_path):
 def test_explain_knows_what_apply_wrote_to_a_copy(etm4, plan, tmp_path):
     unit = tmp_path / 'tree/etm0'
     (unit / 'addr_cmp_view').write_text('addr_cmp[0] unused\n')
-    (unit / 'cntr_ctrl').write_text('0x10001\n')  # From before; the reset of the plan clears it.
+    (unit / 'cntr_ctrl').write_text('0x10001\n')  # An earlier setting; the reset of the plan clears it.
     etm4('apply', 'good.plan', '--root', 'tree')
     etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007.\n', 'Cycle counts, at least 16').lacks(
         'index files', 'Note: addr_cmp_view')

@@ -1,4 +1,4 @@
-"""Help, version, and what is said of a command line that is not understood."""
+"""Help, version, and errors for command lines that are not understood."""
 import pytest
 
 COMMANDS = ('info', 'decode', 'count', 'packets', 'find', 'index', 'syst', 'collateral', 'assemble',

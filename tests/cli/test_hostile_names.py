@@ -1,6 +1,6 @@
 """Names and messages that try to break out of the output, through every command.
 
-What Python's parsers and a search for control bytes say counts, not how a name is escaped.
+Python's parsers and a search for control bytes decide, not the way in which a name is escaped.
 """
 import csv
 import io
@@ -154,7 +154,7 @@ def test_etm4(clean, hostile_capture, tmp_path):
     for name in plan, good:
         for options in [], ['--normal-form'], ['--script', '-'], ['--estimate', '--program', hostile.elf]:
             if options == ['--script', '-'] and name == good:
-                continue  # A script holds the folder's name as it is: it must find it.
+                continue  # A script must find the folder, so it contains the name unescaped.
             clean('etm4', 'plan', name, '--root', root, '--elf', hostile.elf, *options)
         clean('etm4', 'apply', name, '--root', root, '--elf', hostile.elf, '--dry-run')
     clean('etm4', 'explain', '--root', root)
@@ -175,7 +175,7 @@ def test_the_lister_escapes_on_a_terminal(lister, hostile_capture, tmp_path):
     assert not CONTROL.search(shown.out_bytes)
     for sequence in FORBIDDEN:
         assert sequence not in shown.out_bytes
-    # Elsewhere the listing is that of the reference.
+    # The rest of the listing is that of the reference.
     assert b'\x1b]0;owned' in lister(*args).out_bytes
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.snapshots import append, edit, make_snapshot
 from support.trace_bytes import ATOM_E, ETMV4_START, ITM_SYNC, framed
 
-# What one round of the long capture has: A-sync, trace info, address 0x80000 with its context, two
+# One round of the long capture: A-sync, trace info, address 0x80000 with its context, two
 # atoms, a timestamp (100, 200 ...), event 1, three atoms.
 ROUND_BYTES = 35
 TIME_PLACE = 28
@@ -51,7 +51,7 @@ def index_file(tmp_path):
 
 
 def rows_between(result, first, end=None):
-    """The JSON lines whose index lies in [first, end)."""
+    """The JSON lines whose index is in [first, end)."""
     return [row for row in result.json_lines() if 'index' in row and row['index'] >= first and
             (end is None or row['index'] < end)]
 
@@ -315,7 +315,7 @@ def zero(path, at, size):
 
 @FORMS
 def test_a_change_anywhere_in_the_capture_is_noticed(run, synth, copy, form):
-    """200 KB of zeros; with the old times of the file, too."""
+    """Overwrites 200 KB with zeros, also with the old times of the file."""
     changed = copy(synth('--size', '1M', '--protocol', 'etmv4', '--timestamps', 500), 'changed')
     trace = changed / 'trace.bin'
     run('index', 'changed', form)
@@ -340,8 +340,8 @@ def test_a_capture_that_was_only_touched_keeps_its_index(run, long, tmp_path):
 # -- A damaged index --
 
 def damage_block_keys(path):
-    """The keys of all rows of stream_blocks with synchronisation points, in place: SQLite believes that they
-    are in order."""
+    """The keys of all rows of stream_blocks with synchronisation points, in place.  SQLite trusts their
+    order."""
     data = bytearray(path.read_bytes())
     changed = 0
     for at in range(1024, len(data) - 40):
@@ -374,7 +374,7 @@ def test_a_damaged_index_is_not_used(run, synth, copy):
 
 @pytest.fixture
 def read_only(original):
-    """A copy in a folder that can be read but not written, and the options of a run for which that holds."""
+    """A copy in a folder that is read-only for a run with the returned options."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(original, Path(folder) / 'long')
         (Path(folder) / 'cache').mkdir()
@@ -431,7 +431,7 @@ def test_exceptions_of_an_itm_have_their_own_time(run, tmp_path):
         ('15', '5'), ('16', '11'), ('16', '17'), ('17', None)]
     run('index', 'swo.bin', '--full')
     assert run('find', 'swo.bin', '--exception', 'any', '--format', 'json').json_lines() == found
-    # The place of a time is that of the first packet with this time.
+    # The place of a time is the place of the first packet with this time.
     window = run('decode', 'swo.bin', '--from', 't:11', '--to', 't:17', '--format', 'json').json_lines()
     assert [row['what'] for row in window if 'what' in row] == ['exception', 'local_timestamp']
 

@@ -1,4 +1,4 @@
-"""What INPUT can be: files, standard input, pipes; programs; and what is said of everything else."""
+"""What INPUT can be: files, standard input and pipes; programs; and the errors for everything else."""
 import os
 import signal
 import subprocess
@@ -18,7 +18,7 @@ COPIED = 'is copied to a temporary file'
 
 @pytest.fixture
 def stream_file(tmp_path):
-    """A stream without frames; it is read with ETMV4."""
+    """A stream without frames; the options ETMV4 read it."""
     (tmp_path / 'stream.bin').write_bytes(ETMV4_START + ATOM_E * 2)
     return tmp_path / 'stream.bin'
 
@@ -99,7 +99,7 @@ def test_an_interrupt_while_a_pipe_is_read(run, tmp_path, number):
 @pytest.mark.parametrize('command', [['info', '--framing', 'mem', *ETMV4], ['info', '--framing', 'dstream', *ETMV4],
                                      ['index', '--framing', 'mem', *ETMV4], ['syst']])
 def test_an_interrupt_in_the_first_pass(run, tmp_path, command):
-    """Nobody waits until the TiB of a sparse file is counted."""
+    """A signal ends the program before it has read a sparse file of 1 TiB."""
     path = tmp_path / 'sparse.bin'
     path.write_bytes(framed(0x10, ETMV4_START + ATOM_E * 2))
     os.truncate(path, 1 << 40)
@@ -268,7 +268,7 @@ def test_info_gives_advice_by_protocol(run, tmp_path, protocol, registers, said,
 
 @pytest.fixture
 def damaged_frames(tmp_path):
-    """Frames of ID 0x10, and one of each of 0x20 to 0x5f."""
+    """Frames of ID 0x10, and one frame of each ID from 0x20 to 0x5f."""
     trace = ETMV4_START + ATOM_E * 2000
     strays = b''.join(framed(number, b'\x01') for number in range(0x20, 0x60))
     (tmp_path / 'frames.bin').write_bytes(framed(0x10, trace) + strays)

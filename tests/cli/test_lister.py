@@ -1,6 +1,6 @@
 """trc_pkt_lister beyond what the recorded listings show: options, log destinations, broken inputs.
 
-Its texts are those of the reference, and stay as they are.
+Its texts are those of the reference and must not change.
 """
 import resource
 
@@ -11,7 +11,7 @@ from support.trace_bytes import ATOM_E, ETMV4_START
 
 @pytest.fixture
 def listing(lister, tmp_path):
-    """listing(OPTION...): lists the folder `good` of tmp_path, or the one that --ss_dir names."""
+    """listing(OPTION...): lists the folder `good` of tmp_path, or the folder that --ss_dir names."""
     make_good(tmp_path / 'good')
 
     def run(*options, capture='good', **more):
@@ -27,7 +27,7 @@ def damaged(tmp_path):
 
 @pytest.fixture
 def quiet_lister(lister, tmp_path):
-    """The lister with its log in its default places."""
+    """Runs the lister with its log in the default places."""
     make_good(tmp_path / 'good')
     return lister
 

@@ -14,7 +14,7 @@ from support.trace_bytes import ATOM_E, ETMV4_REGISTERS, ETMV4_START
 
 @pytest.fixture(scope='session')
 def long(made):
-    """A million ranges: much more than a pipe holds."""
+    """A million ranges, much more than a pipe can hold."""
     return made('long', lambda path: make_snapshot(path, ETMV4_START + ATOM_E * 1000000))
 
 
@@ -178,7 +178,7 @@ def test_functions_in_json_and_csv(run, quicksort):
 
 
 def types_of(value, name, types):
-    """The type of each field, by its path: every number of a list has that of the list."""
+    """The type of each field by its path; all elements of a list share one path."""
     if isinstance(value, dict):
         for key, item in value.items():
             types_of(item, f'{name}.{key}', types)
@@ -240,7 +240,7 @@ def test_lines_are_not_wrapped(run, quicksort):
 
 
 def test_a_second_interrupt_ends_at_once(run, long):
-    # Stopped, the program gets both signals together.
+    # A stopped program gets both signals at the same time.
     _, process = run.start('decode', long, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, start_new_session=True)
     process.stdout.read(1)

@@ -1,4 +1,4 @@
-"""Raw trace: what is missing on the command line is named, option by option; ITM and STM need none."""
+"""Raw trace: errors name each missing option of the command line; ITM and STM need none."""
 import pytest
 from support.snapshots import edit, make_snapshot
 from support.trace_bytes import (ATOM_E, ETMV4_REGISTERS, ETMV4_START, ITM_ROUND, ITM_SYNC, LOOP_PROGRAM, STM_START,
@@ -66,7 +66,7 @@ def test_a_stream_without_frames(run, inputs):
 
 
 def test_an_image_of_zeros_has_no_waypoint(run, inputs, tmp_path):
-    """They are instructions, but the decoder does not follow 16 GiB of them."""
+    """The zeros are instructions, but the decoder does not follow 16 GiB of them."""
     with open(tmp_path / 'sparse.bin', 'wb') as sparse:
         sparse.truncate(16 << 30)
     run('decode', 'stream.bin', '--framing', 'none', *ETMV4, '--image', '0x80000=sparse.bin').has(
@@ -143,7 +143,7 @@ def test_stm_in_the_nibble_order_of_the_simulator(run, file):
     ('itm', ITM_SYNC + hexes('0141 0501 2020 2020')),
 ])
 def test_no_damage_is_due_to_registers_that_nobody_gave(run, file, protocol, stream):
-    """The ID of a stream in frames is known, the rest of the register is not."""
+    """Frames give the ID of a stream, but not the rest of the register."""
     file('frames.bin', framed(0x14, stream, fill=b'\x20' if protocol == 'itm' else b'\0'))
     for command in ('decode', 'packets'):
         run(command, 'frames.bin', '--framing', 'mem', '--protocol', protocol).quiet()

@@ -16,7 +16,7 @@ STATIC = ('systprint', 'trc_pkt_lister')
 
 @pytest.fixture(scope='session')
 def share(run_folder):
-    """The folder that has what is installed in share/."""
+    """The folder whose contents are installed in share/."""
     if not (run_folder / 'share/man').is_dir():
         pytest.skip('man pages are not made where programs are compiled for another machine')
     return run_folder / 'share'
@@ -30,7 +30,7 @@ def page(share, repository):
 
 
 def rendered(*command):
-    """What a command prints; it must succeed and print no warning."""
+    """The output of a command, which must succeed without warnings."""
     environment = {**os.environ, 'MANWIDTH': '200', 'LC_ALL': 'C.UTF-8', 'MANROFFOPT': '-ww', 'PAGER': 'cat'}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert (result.returncode, result.stderr) == (0, ''), (command, result.stdout[:2000])
@@ -95,7 +95,7 @@ def test_shells_complete(shell):
     offers('waymark etm4 ', *ETM4_COMMANDS, not_these=['decode'])
     becomes('waymark etm4 sn', 'waymark etm4 snapshot ')
     becomes('waymark help dec', 'waymark help decode ')
-    # Options: of the command, not of others
+    # Options: those of the command, and no others
     becomes('waymark decode --func', 'waymark decode --functions ')
     offers('waymark count --', '--edges', '--by', '--help', not_these=['--merge', '--collateral'])
     offers('waymark --', '--help', '--version')
@@ -119,7 +119,7 @@ def test_shells_complete(shell):
         becomes('waymark decode --image 0x80000000=ker', 'waymark decode --image 0x80000000=kernel.elf ')
         becomes('waymark decode my', 'waymark decode my\\ board/')
         becomes('waymark synth -o my', 'waymark synth -o my\\ board/')
-    if shell.name == 'bash':  # the others offer files where there is no folder
+    if shell.name == 'bash':  # The others offer files if there is no folder.
         becomes('waymark synth -o cap', 'waymark synth -o cap')
 
 

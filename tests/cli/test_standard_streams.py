@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or whose reader left; and output files that are inputs."""
+"""Standard streams that are closed, full, or without a reader; and output files that are inputs."""
 import os
 import resource
 import shutil
@@ -11,7 +11,7 @@ from support.trace_bytes import ATOM_E, ETMV4_START, ITM_TRACE
 
 @pytest.fixture(scope='session')
 def long(made):
-    """A million ranges: much more than a pipe holds."""
+    """A million ranges, much more than a pipe can hold."""
     return made('long', lambda path: make_snapshot(path, ETMV4_START + ATOM_E * 1000000))
 
 
@@ -28,7 +28,7 @@ def long_console(made):
 
 @pytest.fixture
 def places(good, long, long_itm, long_console, quicksort, tmp_path):
-    """What LONG and so on stand for in a command line."""
+    """What LONG and other words in a command line stand for."""
     make_tree(tmp_path / 'tree')
     (tmp_path / 'good.plan').write_text('etm4-plan 1\ninclude 0x80000..0x80007\n')
     return {'GOOD': good, 'LONG': long, 'ITM': long_itm, 'CONSOLE': long_console, 'SORT': quicksort,
@@ -121,7 +121,7 @@ def contents(folder):
 
 @pytest.fixture
 def inputs(tmp_path, quicksort, good):
-    """A capture with an index, a program, collateral, layouts, messages: everything that is read."""
+    """A capture with everything that a command can read: index, program, collateral, layouts, messages."""
     shutil.copytree(good, tmp_path / 'board')
     shutil.copyfile(quicksort / 'quicksort.elf', tmp_path / 'program.elf')
     (tmp_path / 'collateral.xml').write_text(

@@ -1,4 +1,4 @@
-"""The helpers themselves: what they promise to the other tests."""
+"""Tests of the helpers: what the other tests rely on."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Synthetic captures: made, read by every reader, compared with their ground truth."""
+"""Synthetic captures: makes them, reads them with every reader, compares them with their ground truth."""
 import re
 import resource
 import signal

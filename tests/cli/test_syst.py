@@ -22,7 +22,7 @@ ONE, TWO, THREES, FIVES = '00656E6F', '006F7774', '00333333', '00353535'
 # 3000 a DEBUG of module 0x42; at 4000 a short message; at 5000 one that makes no sense.
 ALL = stp(sync(1000000), at(0x81, 4), message(1000, '01415042', ONE), message(2000, '01416022', TWO),
           at(0x82, 1), message(3000, '01425072', THREES), f'A12345671E{4000:016X}', message(5000, '0141504F', FIVES))
-# "A" of a client with a GUID, "B" of module 0x41.
+# "A" from a client with a GUID, "B" from module 0x41.
 GUID = console('42308001' '494E54438A9C4014A65A2F36A36D96E4' '4100', '425041014200')
 
 
@@ -39,7 +39,7 @@ def inputs(tmp_path):
 
 @pytest.fixture
 def two(tmp_path):
-    """A snapshot of two STMs with frequencies of their own, IDs 0x20 and 0x21."""
+    """A snapshot of two STMs with different frequencies, IDs 0x20 and 0x21."""
     trace = framed(0x20, stp(sync(1000000), at(0x81, 4), message(1000, '01415042', ONE)))
     trace += framed(0x21, stp(sync(2000000), at(0x81, 4), message(1000, '01415042', TWO)))
     folder = make_snapshot(tmp_path / 'two', trace, 'coresight')
@@ -147,7 +147,7 @@ def test_plain_messages_on_standard_input(run):
 
 
 def test_messages_are_shown_while_the_sender_waits(run):
-    """A console that prints for hours: each message is shown before the next is sent."""
+    """A console that runs for hours: each message is shown before the next one is sent."""
     process = run.start('syst', '-', stdin=subprocess.PIPE, stdout=subprocess.PIPE)[1]
     text = console('425041014200')
     process.stdin.write(text * 3)
@@ -203,13 +203,13 @@ def null_with_time(time):
 @pytest.fixture
 def pair(tmp_path):
     """An ETMv4, ID 0x10, and an STM, ID 0x20, on one clock."""
-    # Timestamps 100, 300, 500 of the core, two instructions before each.
+    # The core's timestamps 100, 300, 500, with two instructions before each.
     core = ETMV4_START + ATOM_E + b'\x02\x64' + ATOM_E + b'\x02\xac\x02' + ATOM_E + b'\x02\xf4\x03' + ATOM_E
     # "one" at 200 from 129:4, "two" at 400 from 130:1; the second begins before the first ends, and a
     # NULL packet with a time ends nothing.
     software = [sync(1000000), at(0x81, 4), begin(200, '01415042'), null_with_time(200), at(0x82, 1),
                 begin(400, '01415042'), at(0x81, 4), data(ONE), FLAG, at(0x82, 1), data(TWO), FLAG]
-    # 129:4 says at 600 that its clock of 1 MHz shows 10000; it sends "sync" of 10100, which is 700, at 900.
+    # At 600, 129:4 says that its 1 MHz clock shows 10000.  At 900 it sends "sync" of 10100, which is 700.
     software += [at(0x81, 4), begin(600, '01000008'), data('00002710', '00000000', '000F4240', '00000000'), FLAG,
                  begin(900, '01415842'), data('00002774', '00000000', '636E7973'), '400', FLAG]
     folder = make_snapshot(tmp_path / 'pair', framed(0x10, core) + framed(0x20, stp(*software)), 'coresight')

@@ -1,7 +1,7 @@
-"""Bad SyS-T input: a bad message is shown as bad, with its bytes, and never costs the next one;
-collateral that would cost time or read other files is refused.
+"""Bad SyS-T input: a bad message is shown as bad, with its bytes, and the next one is not lost;
+collateral that would take long or read other files is refused.
 
-What goes through `waymark syst` goes through systprint, too.
+All input of `waymark syst` here is also input of systprint.
 """
 import resource
 
@@ -70,7 +70,7 @@ TAIL = '</s:Catalog32></s:Client></s:Collateral>'
 
 @pytest.fixture
 def missing(file):
-    """A catalog message, and collateral that has another."""
+    """A catalog message, and collateral for a different one."""
     file('other.xml', f'{HEAD}<s:Format ID="0x10">x</s:Format>{TAIL}')
     return file('missing.txt', console('43504101EFBEADDE01000000'))
 
@@ -137,7 +137,7 @@ def test_a_line_that_is_too_long(run, systprint, file, tmp_path):
 
 
 def test_systprint_reads_messages_across_its_buffers(systprint, file):
-    # It reads 256 KiB at a time: a message across two of them, and one after it.
+    # The program reads 256 KiB at a time: one message is in two blocks, and another one follows.
     file('x.txt', b'x' * 262120 + b'\n' + TAG + BEFORE.encode() + b'\r\n' + TAG + AFTER.encode())
     assert systprint('-p', 'x.txt').lines == ['aa', 'bb']
 
@@ -146,7 +146,7 @@ def test_systprint_reads_messages_across_its_buffers(systprint, file):
     (b'', 120000000, b'\0'), (TAG + b'A', 120000000, b'x'), (TAG, 20000000, b'A')],
     ids=['zeros', 'a_message_that_is_none_from_its_second_digit_on', 'digits_without_end'])
 def test_systprint_takes_little_memory_for_long_lines(systprint, sanitized, tmp_path, begin, size, byte):
-    # Sanitizers need more memory than the lines: there it only has to read them.
+    # Sanitizers need more memory than the lines; with them, the test only checks that it reads them.
     limits = None if sanitized else {resource.RLIMIT_AS: 100000 << 10}
     path = tmp_path / 'x.txt'
     with open(path, 'wb') as text:

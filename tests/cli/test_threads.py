@@ -1,4 +1,4 @@
-"""decode -j: whatever the number of threads, the same text, counts and exit status."""
+"""decode -j: text, counts and exit status do not depend on the number of threads."""
 import re
 import resource
 
@@ -14,7 +14,7 @@ CAPTURES = {
 
 
 def same(run, tmp_path, capture, *options):
-    """Compares one thread with three; what they write."""
+    """Compares one thread with three, and returns the output."""
     written = []
     said = []
     for threads in 1, 3:

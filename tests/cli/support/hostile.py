@@ -14,20 +14,20 @@ QUOTES = b'"quoted", \'single\' \\ `tick` ;|'
 INVALID_UTF8 = b'\xff\xfe\xc3\x28\xed\xa0\x80\xf0\x9f'
 BIDIRECTIONAL = '\u202egnp.exe\u2066\u200f\u2028\ufeff'.encode()
 LINE_ENDS = b'one\rtwo\nthree\t'
-# In names of one line and without NUL: of symbols, devices, files.
+# For names without line ends and NUL: symbols, devices, files.
 NAME = ESCAPES + QUOTES + INVALID_UTF8 + BIDIRECTIONAL
-# In messages.
+# For messages.
 TEXT = NAME + LINE_ENDS + b'\0after the NUL'
 
-# What must not reach a terminal or human text as it is: bytes of these names.
+# Bytes of these names that must not reach a terminal or human text unescaped.
 FORBIDDEN = (b'\x1b', b'\x07', b'\x00', b'\r', b'\x7f', b'\xc2\x9b', b'\xff', b'\xe2\x80\xae', b'\xe2\x81\xa6',
              b'\xe2\x80\x8f', b'\xe2\x80\xa8', b'\xef\xbb\xbf')
 
 
 @dataclass
 class HostileCapture:
-    """Where the parts are."""
-    folder: Path       # its own name is hostile, too
+    """The paths of the parts."""
+    folder: Path       # its own name is hostile too
     snapshot: Path     # ETMv4, ID 0x10, no frames: description, devices and file names
     elf: Path          # its program, with hostile function names at 0x80000 and 0x80004
     itm: Path          # raw ITM: TEXT on port 0
@@ -41,7 +41,7 @@ def syst_line(data):
 
 
 def collateral(text):
-    """XML cannot hold NUL, ESC or invalid UTF-8: what can be there, is."""
+    """Everything hostile that XML can hold, which excludes NUL, ESC and invalid UTF-8."""
     attribute = quoteattr(text)
     return f"""\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -59,14 +59,14 @@ def collateral(text):
 def make_capture(path):
     """Writes a HostileCapture to the folder `path`, and returns it."""
     path.mkdir()
-    # File systems of Linux take every byte but NUL and '/'.
+    # File systems of Linux accept every byte except NUL and '/'.
     folder = path / (ESCAPES + b'"dir", \xff').decode(errors='surrogateescape')
     folder.mkdir()
     capture = HostileCapture(folder, *(folder / name for name in (
         'board', 'program.elf', 'itm.bin', 'console.txt', 'collateral.xml', 'wrong.trace')))
 
     make_snapshot(capture.snapshot, ETMV4_START + ATOM_E * 5)
-    # ';' would begin a comment, ',' another name, '[' a section.
+    # ';' would begin a comment, ',' another name, and '[' a section.
     device = NAME.translate(None, b';,[]')
     for file, names in (('snapshot.ini', {b'version=1.0': b'version=1.0\ndescription=' + NAME}),
                         ('cpu.ini', {b'cpu_0': b'cpu' + device}),

@@ -12,7 +12,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-# A limit against hangs only: no test depends on how fast the machine is.
+# A limit against hangs only: no test depends on the speed of the machine.
 HANG_SECONDS = 600
 
 # What a crash or a sanitizer leaves on standard error.
@@ -27,7 +27,7 @@ def excerpt(data):
 
 @dataclass
 class Result:
-    """What a run left.  The checks return the result, so that they can be chained."""
+    """The results of a run.  The checks return the result, so that they can be chained."""
     command: list
     code: int
     out_bytes: bytes
@@ -100,29 +100,29 @@ class Result:
         return self.says(*texts)
 
     def quiet(self):
-        """Nothing on standard error."""
+        """Standard error is empty."""
         if self.err_bytes:
             self.fail('standard error is not empty')
         return self
 
     def empty(self):
-        """Nothing on standard output."""
+        """Standard output is empty."""
         if self.out_bytes:
             self.fail('standard output is not empty')
         return self
 
     def whole_lines(self):
-        """The last line of standard output is whole."""
+        """The last line of standard output is complete."""
         if self.out_bytes and not self.out_bytes.endswith(b'\n'):
             self.fail('the last line of standard output is not whole')
         return self
 
 
 class Runner:
-    """Runs programs in a folder of their own, with an environment that does not vary.
+    """Runs programs in a separate folder, with a fixed environment.
 
     Arguments are converted to strings.  `expect` is an exit status, several of them, or None for any
-    (a signal still fails the test, unless it is expected as a negative status).
+    status (a signal still fails the test, unless it is expected as a negative status).
     """
 
     def __init__(self, program, folder, home):
@@ -131,7 +131,7 @@ class Runner:
         self.home = home
 
     def environment(self, changes):
-        """The caller's environment, less what would change the output."""
+        """The caller's environment without the variables that would change the output."""
         environment = {name: value for name, value in os.environ.items()
                        if name not in ('NO_COLOR', 'CLICOLOR_FORCE', 'COLUMNS', 'PAGER', 'LANGUAGE')
                        and not name.startswith(('LC_', 'PYTEST_'))}
@@ -147,7 +147,7 @@ class Runner:
     def start(self, *args, env=None, cwd=None, closed=(), limits=None, sigpipe='default', **pipes):
         """Starts the program: the command, and a subprocess.Popen.
 
-        `closed`: descriptors (0, 1, 2) that the program finds closed.  `limits`: of its resources,
+        `closed`: descriptors (0, 1, 2) that are closed for the program.  `limits`: its resource limits,
         {resource.RLIMIT_...: value}.  `sigpipe`: 'default' as in a shell, or 'ignored' as under many
         services.
         """
@@ -185,7 +185,7 @@ class Runner:
         return check(Result(command, process.returncode, out or b'', err or b''), expect, crash_check)
 
     def and_leave(self, *args, lines=1, stream='stdout', expect=(0, 141, -signal.SIGPIPE), **options):
-        """A reader that leaves: it reads `lines` lines of `stream`, and closes the pipe."""
+        """Runs with a reader that reads `lines` lines of `stream` and then closes the pipe."""
         read_end, write_end = os.pipe()
         other = 'stderr' if stream == 'stdout' else 'stdout'
         kept = bytearray()
@@ -203,13 +203,13 @@ class Runner:
         return check(Result(command, process.returncode, out, err), expect)
 
     def interrupted(self, *args, after=1, full=False, expect=130, number=signal.SIGINT, **options):
-        """A signal in the middle of the work, while nobody reads standard output.
+        """Sends a signal while the program works and no one reads its standard output.
 
-        It is sent when `after` bytes of output have been read; then the rest is read.  With `full` it is
-        sent when the pipe takes no more, and the program must end before anything is read.
+        The signal comes when `after` bytes of output have been read; then the rest is read.  With `full`
+        it comes when the pipe is full, and the program must end before anything is read.
         """
         read_end, write_end = os.pipe()
-        # A session of its own: interrupts are not ignored, as under a terminal.
+        # In a separate session, interrupts are not ignored, as under a terminal.
         command, process = self.start(*args, **options, stdin=subprocess.DEVNULL, stdout=write_end,
                                       stderr=subprocess.PIPE, start_new_session=True)
         if full:
@@ -226,13 +226,13 @@ class Runner:
         return check(Result(command, process.returncode, out, err), expect)
 
     def in_terminal(self, *args, on=('stdout', 'stderr'), expect=0, columns=80, **options):
-        """With a terminal as standard output, standard error, or both (then both are in `out`)."""
+        """Runs with a terminal as standard output, standard error, or both (then both are in `out`)."""
         import fcntl
         import struct
         import termios
         parent, terminal = pty.openpty()
         attributes = termios.tcgetattr(terminal)
-        attributes[1] &= ~termios.OPOST  # line ends as the program wrote them
+        attributes[1] &= ~termios.OPOST  # Keeps line ends as the program wrote them.
         termios.tcsetattr(terminal, termios.TCSANOW, attributes)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 25, columns, 0, 0))
         pipes = {name: terminal if name in on else subprocess.PIPE for name in ('stdout', 'stderr')}
@@ -244,7 +244,7 @@ class Runner:
             try:
                 while piece := os.read(parent, 65536):
                     shown.extend(piece)
-            except OSError as error:  # the program has closed its terminal
+            except OSError as error:  # The program has closed its terminal.
                 if error.errno != errno.EIO:
                     raise
 
@@ -261,7 +261,7 @@ class Runner:
 
 
 def check(result, expect, crash_check=True, control_check=True):
-    """The exit status, and what no run may leave on standard error."""
+    """Checks the exit status, and that standard error has no crash report."""
     expected = (expect,) if isinstance(expect, int) else expect
     if crash_check and CRASH.search(result.err_bytes):
         result.fail('the program crashed')

@@ -9,7 +9,7 @@ import termios
 
 from .programs import HANG_SECONDS
 
-# How to start a shell without anybody's settings.
+# How to start a shell without a user's settings.
 START = {
     'bash': ('bash', '--norc', '--noprofile', '-i'),
     'zsh': ('zsh', '-f', '-i'),
@@ -34,7 +34,7 @@ ESCAPES = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r|\x07')
 
 
 class Shell:
-    """complete(TEXT) types TEXT and a tab: the line that results, and what was listed."""
+    """complete(TEXT) types TEXT and a tab; gives the resulting line and the listed candidates."""
 
     def __init__(self, name, share, folder, home, path):
         self.parent, terminal = pty.openpty()
@@ -54,7 +54,7 @@ class Shell:
         os.write(self.parent, text.encode())
 
     def read_to(self, text):
-        """What the shell prints up to `text`."""
+        """The output of the shell up to `text`."""
         while text not in self.seen:
             ready, _, _ = select.select([self.parent], [], [], HANG_SECONDS)
             assert ready, f'the shell hangs; it printed {self.seen!r}'
@@ -66,7 +66,7 @@ class Shell:
         self.send(text + '\t\x14')
         listed = self.read_to('\n<<')
         line = self.read_to('>>')
-        # Ctrl-U empties the line; what the shell prints for that is not of the next one.
+        # Ctrl-U empties the line; its output does not belong to the next line.
         self.send('\x15\x14')
         self.read_to('<<>>')
         return line, listed.replace(text.strip(), '\n')
@@ -77,7 +77,7 @@ class Shell:
 
 
 class Fish:
-    """As Shell, by the interface of fish for this: it prints candidates, not the line."""
+    """Like Shell, but with fish's own interface for tests, which prints candidates and not the line."""
 
     def __init__(self, share, folder, home, path):
         self.environment = {'HOME': str(home), 'PATH': f'{path}:{os.environ["PATH"]}', 'TERM': 'dumb', 'LC_ALL': 'C.UTF-8',
@@ -91,7 +91,7 @@ class Fish:
         assert not result.stderr, result.stderr
         words = [line.split('\t')[0] for line in result.stdout.splitlines()]
         begun = text[:len(text) - len(text.split(' ')[-1])]
-        # One candidate is taken, as by the tab key.
+        # A single candidate is accepted, as with the tab key.
         line = begun + words[0] + ('' if words[0][-1] in '/=' else ' ') if len(words) == 1 else text
         return line, result.stdout
 

@@ -63,7 +63,7 @@ def make_good(folder):
 
 
 def edit(path, *replacements):
-    """Replaces each (old, new) in a file; a text that is not there is an error of the test."""
+    """Replaces each (old, new) in a file; a missing text is an error in the test."""
     text = path.read_text()
     for old, new in replacements:
         assert old in text, f'{path} does not contain {old!r}'

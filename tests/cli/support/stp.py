@@ -4,14 +4,14 @@ FLAG = 'FE'
 
 
 def stp(*parts):
-    """The bytes of these nibbles, the first of each byte in its low half; a last half is 0."""
+    """The bytes of these nibbles.  The first nibble is the low half of a byte; a missing last half is 0."""
     nibbles = ''.join(parts).replace(' ', '')
     nibbles += '0' * (len(nibbles) % 2)
     return bytes(int(nibbles[at + 1] + nibbles[at], 16) for at in range(0, len(nibbles), 2))
 
 
 def sync(frequency):
-    """ASYNC, VERSION and FREQ; a frequency of 0 is not known."""
+    """ASYNC, VERSION and FREQ; a frequency of 0 means unknown."""
     return f'FFFFFFFFFFFFFFFFFFFFF0F003F08{frequency:08X}'
 
 
@@ -35,5 +35,5 @@ def message(time, header, text):
 
 
 def console(*messages):
-    """Lines of a console: messages in hexadecimal."""
+    """Console lines with messages in hexadecimal."""
     return b''.join(b'SYS-T RAW DATA: ' + text.encode() + b'\n' for text in messages)

@@ -1,4 +1,4 @@
-"""Trace written byte by byte, for captures whose every place is known."""
+"""Trace written byte by byte, for captures in which the place of everything is known."""
 
 # ETMv4: A-sync, trace info, trace on, address 0x80000 with context EL1 non-secure AArch64.
 ETMV4_START = bytes.fromhex('0000000000000000000000800101000485000008000000000031')
@@ -20,7 +20,7 @@ STM_TRACE = STM_START + bytes.fromhex('0f0821f4081004253104')
 
 
 def framed(trace_id, data, fill=ATOM_E):
-    """Memory-aligned frames of this ID, 14 bytes each; the last one is filled up."""
+    """Memory-aligned frames of this ID with 14 bytes each; padding completes the last one."""
     data = data + fill * (-len(data) % 14)
     frames = bytearray()
     for at in range(0, len(data), 14):
