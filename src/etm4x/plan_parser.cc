@@ -548,7 +548,7 @@ class LineParser {
       PLAN_TRY(found, event());
       (word == "count" ? counter.count : counter.reload_on) = std::move(found);
     } else {
-      return wrong(fmt::format("'{}' is nothing of a counter", word),
+      return wrong(fmt::format("'{}' is not a setting of a counter", word),
                    "Accepted: value N, reload N, self-reload, chain, count EVENT, reload-on EVENT");
     }
     return {};
@@ -569,7 +569,7 @@ class LineParser {
     PLAN_TRY(n, number("sequencer transition", 0, kSequencerEvents - 1));
     const std::string_view word = take();
     if (word != "forward" && word != "back") {
-      return wrong(fmt::format("'{}' is nothing of a sequencer", word),
+      return wrong(fmt::format("'{}' is not a setting of a sequencer", word),
                    "Accepted: N forward EVENT, N back EVENT, reset EVENT, state N; N is 0 for the "
                    "states 0 and 1");
     }
@@ -596,7 +596,7 @@ class LineParser {
     } else if (word == "repeat") {
       shot.repeat = true;
     } else {
-      return wrong(fmt::format("'{}' is nothing of a single-shot control", word),
+      return wrong(fmt::format("'{}' is not a setting of a single-shot control", word),
                    "Accepted: address ADDRESS, range RANGE, pe-input N, repeat");
     }
     return {};
@@ -606,7 +606,7 @@ class LineParser {
     while (!empty()) {
       const std::string_view word = take();
       if (word != "window" && word != "period") {
-        return wrong(fmt::format("'{}' is nothing of strobing", word),
+        return wrong(fmt::format("'{}' is not a setting of strobing", word),
                      "Accepted: window N period N");
       }
       PLAN_TRY(value, number(word, 1, 0xFFFF));

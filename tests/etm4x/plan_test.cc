@@ -83,21 +83,21 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"include\n", "line 2: a range is missing."},
       {"start\n", "line 2: an address is missing."},
       {"levels el9\n", "line 2: 'el9' is not an exception level."},
-      {"cycles 4096\n", "line 2: 4096 is no cycle threshold. 1 to 4095 is accepted"},
+      {"cycles 4096\n", "line 2: 4096 is out of range for cycle threshold. 1 to 4095 is accepted"},
       {"sync 300\n",
        "line 2: a period of 300 bytes is not a power of two. 256 or 512 is accepted."},
       {"event 0 counter 0 and counter 1 and counter 1\n",
        "line 2: an event joins two terms at most."},
       {"event 0 counter 0, address 1\n", "line 2: a selector takes resources of one kind only."},
-      {"event 0 button\n", "line 2: 'button' is no resource of an event."},
+      {"event 0 button\n", "line 2: 'button' is not a resource of an event."},
       {"event 0 always\nevent 0 never\n", "line 3: line 2 has event 0 already."},
       {"branch-broadcast inside main\nbranch-broadcast everywhere\n",
        "line 3: line 2 says something else about branch broadcast."},
       {"begin sometimes\n",
        "line 2: 'sometimes' is not accepted here. Accepted: started, stopped."},
-      {"counter 0 colour\n", "line 2: 'colour' is nothing of a counter."},
-      {"sequencer 0 sideways never\n", "line 2: 'sideways' is nothing of a sequencer."},
-      {"single-shot 0 twice\n", "line 2: 'twice' is nothing of a single-shot control."},
+      {"counter 0 colour\n", "line 2: 'colour' is not a setting of a counter."},
+      {"sequencer 0 sideways never\n", "line 2: 'sideways' is not a setting of a sequencer."},
+      {"single-shot 0 twice\n", "line 2: 'twice' is not a setting of a single-shot control."},
       {"strobe window 5\n", "line 2: strobing needs a window (cycles) and a period (windows)."},
       {"sink ../x\n", "line 2: '../x' is not a device name."},
       {"sink tmc_etr0 buffer 5000\n",
@@ -276,7 +276,7 @@ TEST(AcceptablePlan, what_a_plan_cannot_say_is_a_comment) {
             "# cycles 2: the threshold 2 is below the smallest of the unit.\n"
             "# q-elements 2: '2' is not accepted here.\n"
             "# conditional 5: '5' is not accepted here.\n"
-            "# sync 8: 8 is no synchronisation period in bytes.\n");
+            "# sync 8: 8 is out of range for synchronisation period in bytes.\n");
 }
 
 TEST(AcceptablePlan, a_strobing_unit_is_one_line) {
