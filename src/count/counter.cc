@@ -27,10 +27,12 @@ constexpr unsigned kNumberBits = 20;
 constexpr std::uint32_t kNumberMask = (std::uint32_t{1} << kNumberBits) - 1;
 static_assert(kMaxNodes <= kNumberMask);
 
+// As in flow::Follower: nodes of the same 64 bytes have neighbouring slots.
 std::uint32_t hash(std::uint64_t address, std::uint64_t other, std::uint32_t context) {
-  std::uint64_t h = (address >> 1) ^ (other << 44) ^ (std::uint64_t{context} << 32);
+  std::uint64_t h = (address >> 6) ^ (other << 44) ^ (std::uint64_t{context} << 32);
   h *= 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::uint32_t>(h >> 32);
+  const auto near = static_cast<std::uint32_t>(address >> 1) & 31;
+  return ((static_cast<std::uint32_t>(h >> 32) & ~std::uint32_t{31}) | near) ^ near << 27;
 }
 std::uint32_t block_hash(std::uint64_t address, isa::Isa isa, std::uint8_t it,
                          std::uint32_t context) {

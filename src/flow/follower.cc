@@ -1,5 +1,6 @@
 #include "waymark/flow/follower.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -35,11 +36,14 @@ constexpr unsigned kNumberBits = 20;
 constexpr std::uint32_t kNumberMask = (std::uint32_t{1} << kNumberBits) - 1;
 static_assert(kMaxBlocks <= kNumberMask);
 
+// Blocks of the same 64 bytes have neighbouring slots, so that code that is passed through for the
+// first time does not cost a cache miss for each block.
 std::uint32_t hash(std::uint64_t address, isa::Isa isa, std::uint8_t it, std::uint32_t view) {
-  std::uint64_t h = (address >> 1) ^ (std::uint64_t{view} << 40) ^
+  std::uint64_t h = (address >> 6) ^ (std::uint64_t{view} << 40) ^
                     (static_cast<std::uint64_t>(isa) << 57) ^ (std::uint64_t{it} << 60);
   h *= 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::uint32_t>(h >> 32);
+  const auto near = static_cast<std::uint32_t>(address >> 1) & 31;
+  return ((static_cast<std::uint32_t>(h >> 32) & ~std::uint32_t{31}) | near) ^ near << 27;
 }
 
 BlockEnd end_of(isa::Outcome outcome) {
@@ -85,11 +89,16 @@ void Follower::flush() {
   views_.clear();
   next_view_ = 0;
   view_ = next_view_++;
-  if (slabs_.size() > kKeptSlabs) slabs_.resize(kKeptSlabs);
-  used_ = 0;
   // Usually the same code comes again, so the memory that it used is kept.
-  const bool keeps_table = !table_.empty() && table_.size() <= kMostKeptTable;
-  table_.assign(keeps_table ? table_.size() : kFirstTable, 0);
+  if (slabs_.size() > kKeptSlabs) slabs_.resize(kKeptSlabs);
+  if (table_.empty() || table_.size() > kMostKeptTable) table_.assign(kFirstTable, 0);
+  forget_blocks();
+}
+
+// Keeps the views, and all memory.
+void Follower::forget_blocks() {
+  used_ = 0;
+  std::ranges::fill(table_, 0);
   windows_.resize(callbacks_ ? kWindows : 1);
   for (Window& window : windows_) window.size = 0;
   checkpoints_.clear();
@@ -178,16 +187,10 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   return block;
 }
 
-// The views stay: the block belongs to the current one.
+// The cache is full.  The block belongs to the current view.
 const Block& Follower::begin_anew(const Block& first) {
   const Block kept_first = first;
-  const std::uint32_t view = view_;
-  auto views = std::move(views_);
-  const std::uint32_t next_view = next_view_;
-  flush();
-  view_ = view;
-  views_ = std::move(views);
-  next_view_ = next_view;
+  forget_blocks();
   Block& block = kept(used_++);
   block = kept_first;
   insert(used_ - 1);

@@ -163,6 +163,7 @@ class Follower {
   Block& kept(std::size_t number) const;
   bool is_cached(const Block& block) const;
   void insert(std::size_t number);
+  void forget_blocks();
   const Block& begin_anew(const Block& first);
   void grow();
 
