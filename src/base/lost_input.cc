@@ -16,8 +16,8 @@ int exit_status = 1;
 void on_lost_input(int) {
   write_to_standard_error(program_name);
   write_to_standard_error(
-      ": an input file became shorter while it was read; let whoever writes it finish, and start "
-      "again.\n");
+      ": an input file became shorter while it was read; wait until it is written completely, then "
+      "start again.\n");
   ::_exit(exit_status);
 }
 

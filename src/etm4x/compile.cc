@@ -334,7 +334,7 @@ class Compiler {
            "Nothing to do");
     } else if (!covered) {
       beyond(line, "sysfs makes every range part of the filter: this one would be included",
-             "Include the range too, or let it lie inside an included one");
+             "Include the range too, or place it inside an included one");
       const auto pair = add_range(match, false, line);
       if (pair) unfiltered_pairs_ |= 1U << (*pair / 2);
       return pair;

@@ -86,7 +86,7 @@ class Explainer {
   void when() {
     const Plan& p = out_.plan;
     if (!known("TRCVICTLR")) {
-      traces("What is filtered is not known: the source has no TRCVICTLR.");
+      traces("The filter is not known: the source has no TRCVICTLR.");
     } else if (p.strobe) {
       traces("Strobing: {} cycles of trace in every {} windows.", p.strobe->window,
              p.strobe->period);
@@ -308,7 +308,7 @@ class Explainer {
     if (known("TRCTRACEIDR") && unused_trace_id(reg("TRCTRACEIDR"))) {
       doubt(
           "The trace ID of TRCTRACEIDR is marked as not used: AUX_OUTPUT_HW_ID records of the perf "
-          "data tell which one was.");
+          "data say which one was used.");
     } else if (known("TRCTRACEIDR")) {
       const std::uint32_t trace_id = reg("TRCTRACEIDR") & 0x7F;
       if (trace_id == 0 || trace_id >= 0x70) {

@@ -48,7 +48,7 @@ class Words {
 Result<std::vector<PerfUnit>> read_info(Bytes body, std::uint64_t at) {
   // u32 type, u32 reserved, then words.
   if (body.size() < 8 || load_le<std::uint32_t>(body.data()) != kCsEtm) {
-    return fail(ErrorCode::kNotFound, "The perf data is of another tracer than cs_etm.");
+    return fail(ErrorCode::kNotFound, "The perf data was not recorded with cs_etm.");
   }
   Words words(body.subspan(8));
   const std::uint64_t version = words.next();

@@ -119,10 +119,11 @@ class LineParser {
     const std::string_view word = take();
     const auto value = parse_number(word);
     const std::string range =
-        fmt::format("{} to {} is accepted; 0x before hexadecimal digits", least, most);
-    if (!value) return wrong(fmt::format("'{}' is not a number; {} takes one", word, what), range);
+        fmt::format("{} to {} is accepted, decimal or hexadecimal after 0x", least, most);
+    if (!value)
+      return wrong(fmt::format("'{}' is not a number; the {} must be one", word, what), range);
     if (*value < least || *value > most) {
-      return wrong(fmt::format("{} is out of range for {}", word, what), range);
+      return wrong(fmt::format("{} is out of range for the {}", word, what), range);
     }
     return *value;
   }
@@ -147,7 +148,7 @@ class LineParser {
     const auto symbol = symbols_(name);
     if (!symbol) return wrong(fmt::format("'{}' is not known", name), symbol.error().detail);
     if (symbol->address + offset < symbol->address) {
-      return wrong(fmt::format("'{}' lies beyond the last address", word),
+      return wrong(fmt::format("'{}' is beyond the last address", word),
                    fmt::format("'{}' is at 0x{:x}", name, symbol->address));
     }
     return Symbol{symbol->address + offset, offset == 0 ? symbol->size : 0};
@@ -220,7 +221,7 @@ class LineParser {
       if (!empty() &&
           ((peek() == "context-id" && match.context_id) || (peek() == "vmid" && match.vmid) ||
            (peek() == "at" && match.no_levels != 0))) {
-        return wrong(fmt::format("'{}' comes twice", peek()), "Keep one of them");
+        return wrong(fmt::format("'{}' is given twice", peek()), "Keep one of them");
       }
       if (take_if("context-id")) {
         PLAN_TRY(value, context());
@@ -241,7 +242,7 @@ class LineParser {
     if (text == "none") return 0;
     std::uint8_t levels = 0;
     if (text.ends_with(separator)) {
-      return wrong(fmt::format("'{}' breaks off", text),
+      return wrong(fmt::format("'{}' is incomplete", text),
                    fmt::format("Accepted: {}", fmt::join(kLevelNames, ", ")));
     }
     while (!text.empty()) {
@@ -286,9 +287,10 @@ class LineParser {
     if (row == kResources.end()) {
       std::string known;
       for (const ResourceRow& item : kResources) known += fmt::format(", {}", item.word);
-      return wrong(
-          fmt::format("'{}' is not a resource of an event", word),
-          fmt::format("Accepted: never, always{}; not before, `,` `and` `or` between", known));
+      return wrong(fmt::format("'{}' is not a resource of an event", word),
+                   fmt::format("Accepted: never, always{}; `not` may come before one, and `,`, "
+                               "`and` or `or` between two",
+                               known));
     }
     Resource found{row->kind, 0, {}};
     switch (row->kind) {
@@ -469,9 +471,8 @@ class LineParser {
                    "Accepted: everywhere, inside RANGE, outside RANGE");
     }
     if (plan_.broadcast != BroadcastKind::kNone && plan_.broadcast != kind) {
-      return wrong(
-          fmt::format("line {} says something else about branch broadcast", plan_.broadcast_line),
-          "A unit broadcasts everywhere, inside ranges or outside ranges");
+      return wrong(fmt::format("line {} contradicts this setting", plan_.broadcast_line),
+                   "A unit broadcasts everywhere, inside ranges or outside ranges");
     }
     plan_.broadcast = kind;
     plan_.broadcast_line = line_;
@@ -611,7 +612,7 @@ class LineParser {
       }
       PLAN_TRY(value, number(word, 1, 0xFFFF));
       if ((word == "window" ? found.window : found.period) != 0) {
-        return wrong(fmt::format("'{}' comes twice", word), "Accepted: window N period N");
+        return wrong(fmt::format("'{}' is given twice", word), "Accepted: window N period N");
       }
       (word == "window" ? found.window : found.period) = static_cast<std::uint32_t>(value);
     }

@@ -149,8 +149,8 @@ Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root) {
   struct stat entry{};
   if (stat(root.c_str(), &entry) != 0 || !S_ISDIR(entry.st_mode)) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("There is no folder {}: --root names the folder of the CoreSight "
-                            "devices, or a copy of it.",
+                fmt::format("There is no folder {}. Name the folder of the CoreSight devices, or a "
+                            "copy of it, with --root.",
                             root));
   }
   struct statfs system{};

@@ -50,17 +50,16 @@ std::string_view RegisterCheck::check(const Packet& packet) {
     case PacketType::kTimestamp:
       if (config_.minor_version() < 5)
         return tell(kTimestampVersion, config_.etmidr,
-                    "The trace has timestamps, which came with ETMv3.5, although ETMIDR[7:4] says "
+                    "The trace has timestamps, which came with ETMv3.5, although ETMIDR[7:4] names "
                     "an older version.");
       if (bit<28>(config_.etmcr)) return {};
       return tell(kTimestampOff, config_.etmcr,
                   "The trace has timestamps, although ETMCR[28] switches them off.");
     case PacketType::kVmid:
       if (config_.minor_version() >= 5) return {};
-      return tell(
-          kVmidVersion, config_.etmidr,
-          "The trace has VMIDs, which came with ETMv3.5, although ETMIDR[7:4] says an older "
-          "version.");
+      return tell(kVmidVersion, config_.etmidr,
+                  "The trace has VMIDs, which came with ETMv3.5, although ETMIDR[7:4] names an "
+                  "older version.");
     case PacketType::kNormData:
     case PacketType::kOooAddress:
     case PacketType::kOooData:
@@ -80,9 +79,9 @@ std::string_view RegisterCheck::check(const Packet& packet) {
                     "bytes.");
       if (packet.error_type == PacketType::kOooData ||
           packet.error_type == PacketType::kStoreFailed)
-        return tell(kDataValues, config_.etmcr,
-                    "The trace has packets of data values, although ETMCR[2] switches their trace "
-                    "off.");
+        return tell(
+            kDataValues, config_.etmcr,
+            "The trace has packets of data values, although ETMCR[2] switches data values off.");
       return tell(kData, config_.etmcr,
                   "The trace has data packets, although ETMCR[3:2] switch data trace off.");
     case PacketType::kReserved:

@@ -5,28 +5,28 @@ namespace waymark::etmv3 {
 std::string_view sentence_of(const Packet& packet) {
   switch (packet.type) {
     case PacketType::kASync:
-      return "The packet before this A-sync is cut, and took its first zeros: what it says is "
-             "wrong.";
+      return "The packet before this A-sync is cut short, and its last bytes are zeros of the "
+             "synchronisation: its content is wrong.";
     case PacketType::kBadTraceMode:
       return packet.error_type == PacketType::kContextId
-                 ? "A context ID packet where the registers allow none."
-                 : "A data packet where the registers allow none.";
+                 ? "There is a context ID packet, but the registers allow none."
+                 : "There is a data packet, but the registers allow none.";
     case PacketType::kBadSequence:
       break;
     default:
-      return packet.error_type == PacketType::kPHeader ? "A reserved P-header."
-                                                       : "A reserved packet header.";
+      return packet.error_type == PacketType::kPHeader ? "A P-header is reserved."
+                                                       : "A packet header is reserved.";
   }
   switch (packet.error_type) {
     case PacketType::kASync:
-      return "Zeros as at the front of an A-sync, but the A-sync is not there.";
+      return "There are zeros like those of an A-sync, but no A-sync follows.";
     case PacketType::kBranchAddress:
-      return "A branch packet whose bytes cannot be one.";
+      return "The bytes of a branch packet are not possible.";
     case PacketType::kISync:
     case PacketType::kISyncCycle:
-      return "An I-sync packet that is cut, or longer than it can be.";
+      return "An I-sync packet is cut short, or longer than possible.";
     default:
-      return "A packet longer than it can be.";
+      return "A packet is longer than possible.";
   }
 }
 

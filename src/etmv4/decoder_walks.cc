@@ -132,7 +132,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
       // it.  Elsewhere, image and trace disagree.
       if (isa_ == Isa::kT32) break;
       report(Fault::kBadImage, Severity::kWarning, packet_index_,
-             "The return address of an exception lies inside an instruction of the image.");
+             "The return address of an exception is inside an instruction of the image.");
       blame(end);
       break;
     }

@@ -15,7 +15,7 @@ Result<void> encode_timestamp(const Packet& packet, std::vector<std::uint8_t>& o
   unsigned count = packet.timestamp_bits == 64 ? kMaxTimestampBytes : packet.timestamp_bits / 7U;
   if (given && packet.timestamp_bits != 64 && packet.timestamp_bits % 7 != 0)
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("D_TIMESTAMP cannot be encoded: {} bits are no whole bytes.",
+                fmt::format("D_TIMESTAMP cannot be encoded: {} bits are not whole bytes.",
                             packet.timestamp_bits));
   if (!given) {
     count = 1;

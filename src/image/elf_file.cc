@@ -30,7 +30,8 @@ class ElfReader {
 
   Result<void> run() {
     if (elf_version(EV_CURRENT) == EV_NONE)
-      return fail(ErrorCode::kUnsupported, "The libelf of this system is of another version.");
+      return fail(ErrorCode::kUnsupported,
+                  "The libelf of this system is too old for this program.");
     const Bytes bytes = file_.file_.bytes();
     if (bytes.empty()) return broken("it is empty");
     // libelf only reads these bytes.

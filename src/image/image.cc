@@ -54,7 +54,7 @@ Result<Bytes> part_of(Bytes file, const std::string& path, const FileRegion& reg
     return fail(
         ErrorCode::kInvalidArgument,
         fmt::format(
-            "The memory region at {:#x} wants {:#x} bytes at offset {:#x} of '{}', but that "
+            "The memory region at {:#x} needs {:#x} bytes at offset {:#x} of '{}', but that "
             "file has only {:#x} bytes.",
             region.address, region.length, region.offset, path, file.size()));
   }

@@ -291,7 +291,8 @@ std::unexpected<Error> Store::error(int code) const {
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fail(ErrorCode::kConflict, fmt::format("Another process builds or reads {}.", path_));
+      return fail(ErrorCode::kConflict,
+                  fmt::format("Another process is building or reading {}.", path_));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_ERROR:
@@ -752,12 +753,12 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
     if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("{} is not a regular file; an index is one.  Choose another file.", file));
+          fmt::format("{} is not a regular file, as an index must be. Choose another file.", file));
     }
   }
   if (std::filesystem::exists(path, none) && !looks_like_index(path)) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} is not an index of Waymark, and is left as it is; choose another "
+                fmt::format("{} is not an index of Waymark, and is left unchanged; choose another "
                             "file.",
                             path));
   }
@@ -843,8 +844,9 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   WAYMARK_TRY(store->check_tables());
   WAYMARK_TRY(store->load());
   if (building && !store->header().complete && sqlite3_db_readonly(raw, "main") == 1) {
-    return fail(ErrorCode::kIo, fmt::format("{} ends at byte {} and cannot be written.", path,
-                                            store->header().indexed));
+    return fail(ErrorCode::kIo,
+                fmt::format("{} ends at byte {}, and cannot be continued because it is read-only.",
+                            path, store->header().indexed));
   }
   return store;
 }

@@ -204,10 +204,8 @@ Result<void> CaptureBuilder::check_register_names(const std::vector<std::string>
   for (const std::string& name : register_names_) {
     if (std::ranges::find(known, name) != known.end()) continue;
     const auto meant = nearest(name, known);
-    std::string detail = fmt::format(
-        "--reg {}: {} has no register of this name that decoding "
-        "uses",
-        name, fmt::join(types, " or "));
+    std::string detail = fmt::format("--reg {}: decoding {} uses no register of this name", name,
+                                     fmt::join(types, " or "));
     if (meant) {
       detail += fmt::format("; did you mean {}?", *meant);
     } else {

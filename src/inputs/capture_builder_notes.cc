@@ -144,9 +144,9 @@ void CaptureBuilder::note_ids_without_source() {
   for (const TraceId id : ids) {
     note(fmt::format("Trace ID 0x{:02x} has {} but no source that can be decoded; {}.", id,
                      counted(capture_.id_bytes_[id], "byte"),
-                     capture_.snapshot_ == nullptr
-                         ? "see --id"
-                         : "a device ini file with this ID in its TRACEIDR register is needed"));
+                     capture_.snapshot_ == nullptr ? "see --id"
+                                                   : "the trace is damaged there, or no device ini "
+                                                     "file has this ID in its TRACEIDR register"));
   }
 }
 

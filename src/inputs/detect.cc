@@ -259,7 +259,7 @@ Detection detect_trace(Bytes content) {
   // Frames that consist of one repeated byte would name one source in each ID byte; no hardware
   // sends that.
   if (std::ranges::adjacent_find(content, std::not_equal_to{}) == content.end()) {
-    if (content.front() == 0) return {InputKind::kUnknown, "It holds zero bytes only."};
+    if (content.front() == 0) return {InputKind::kUnknown, "All its bytes are zero."};
     return {InputKind::kUnknown, fmt::format("All its bytes are 0x{:02x}.", content.front())};
   }
   const FrameFacts facts = frame_facts(content);
@@ -269,7 +269,7 @@ Detection detect_trace(Bytes content) {
         "recur as hardware repeats them",
         facts.sources, facts.sources == 1 ? "" : "s");
     if (facts.barriers != 0)
-      why += fmt::format("; {} barrier{} of four frame syncs stand between", facts.barriers,
+      why += fmt::format("; {} barrier{} of four frame syncs in between", facts.barriers,
                          facts.barriers == 1 ? "" : "s");
     return {InputKind::kAlignedFrames, why + '.'};
   }
@@ -332,7 +332,7 @@ std::string_view input_kind_name(InputKind kind) {
 }
 
 Detection detect(Bytes content) {
-  if (content.empty()) return {InputKind::kEmpty, "It has no bytes: nothing was captured."};
+  if (content.empty()) return {InputKind::kEmpty, "It is empty: nothing was captured."};
   content = content.first(std::min(content.size(), kDetectWindow));
   if (starts_with(content, "PERFILE2") || starts_with(content, "2ELIFREP")) {
     return {
@@ -343,7 +343,7 @@ Detection detect(Bytes content) {
     return {
         InputKind::kPerfData,
         "It starts with the magic number of an old perf.data, which is not decoded; record again "
-        "with a perf of this decade."};
+        "with a newer version of perf."};
   }
   if (starts_with(content,
                   "\x7F"

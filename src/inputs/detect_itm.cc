@@ -88,13 +88,12 @@ bool ItmFacts::plausible() const {
 std::string itm_sentence(const ItmFacts& facts) {
   const std::string bad = facts.bad == 0 ? "none is bad" : fmt::format("{} are bad", facts.bad);
   if (!facts.sync) {
-    return fmt::format(
-        "Read as ITM packets from its first byte, {} packets are in it, of which {}.",
-        facts.packets, bad);
+    return fmt::format("Read from its first byte, it has {} ITM packets, of which {}.",
+                       facts.packets, bad);
   }
   return fmt::format(
-      "Offset {} holds the alignment synchronisation of an ITM stream; of the {} packets from "
-      "there on {}.",
+      "Offset {} holds the alignment synchronisation of an ITM stream; of the {} packets after it, "
+      "{}.",
       *facts.sync, facts.packets, bad);
 }
 

@@ -65,9 +65,9 @@ class DeviceParser {
                            "The dump section has no `file`; add `file=<name of the dump>`.");
     }
     if (!dump_keys_.address) {
-      return parser_.error(dump_.line,
-                           "The dump section has no `address`; add `address=0x<where it lies in "
-                           "target memory>`.");
+      return parser_.error(
+          dump_.line,
+          "The dump section has no `address`; add `address=0x<where it is in target memory>`.");
     }
     parser_.check_path(dump_.file, dump_.line);
     device_.dumps.push_back(std::move(dump_));
@@ -92,9 +92,9 @@ class DeviceParser {
       case Section::kOther:
         break;
     }
-    return parser_.error(fmt::format(
-        "{} comes before the first section; move it below its header, such as `[device]`.",
-        in_quotes(parser_.line().key)));
+    return parser_.error(
+        fmt::format("{} is before the first section; move it below its header, such as `[device]`.",
+                    in_quotes(parser_.line().key)));
   }
 
   Result<void> device_entry() {
@@ -125,12 +125,11 @@ class DeviceParser {
     }
     const std::string_view name = line.key.substr(0, line.key.find('('));
     if (name != ini_trim(name)) {
-      parser_.problem(
-          ProblemKind::kRegisterNameBlank, Severity::kWarning, line.number,
-          fmt::format("The blank before the bracket is part of the name of {}, so that it "
-                      "is not found; remove it.",
-                      in_quotes(line.key)),
-          {std::string(line.key)});
+      parser_.problem(ProblemKind::kRegisterNameBlank, Severity::kWarning, line.number,
+                      fmt::format("The blank before the bracket is part of the name of {}, so the "
+                                  "register is not found; remove it.",
+                                  in_quotes(line.key)),
+                      {std::string(line.key)});
     }
     return {};
   }
@@ -193,7 +192,7 @@ class DeviceParser {
     if (name_.value_or("").empty()) {
       parser_.problem(
           ProblemKind::kDeviceNameMissing, Severity::kWarning, 0,
-          "The device has no name, so that no trace source can be it; add `name=<device>` below "
+          "The device has no name, so no trace source can name it; add `name=<device>` below "
           "`[device]`.",
           {});
     }

@@ -122,10 +122,11 @@ void IniParser::problem(ProblemKind kind, Severity severity, std::uint32_t line,
 
 void IniParser::check_path(std::string_view name, std::uint32_t line) {
   if (name.starts_with('/')) {
-    problem(ProblemKind::kPathAbsolute, Severity::kInfo, line,
-            fmt::format("{} looks like an absolute path but is taken below the snapshot folder.",
-                        in_quotes(name)),
-            {std::string(name)});
+    problem(
+        ProblemKind::kPathAbsolute, Severity::kInfo, line,
+        fmt::format("{} looks like an absolute path, but is read relative to the snapshot folder.",
+                    in_quotes(name)),
+        {std::string(name)});
   }
   if (has_parent_component(name)) {
     problem(ProblemKind::kPathLeavesFolder, Severity::kInfo, line,

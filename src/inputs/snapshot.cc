@@ -56,11 +56,10 @@ Result<std::string> snapshot_directory(const std::string& path) {
   if (fs::is_directory(status)) {
     std::string directory = path.ends_with('/') ? path : path + '/';
     if (!fs::exists(directory + std::string(kSnapshotIni), error)) {
-      return fail(
-          ErrorCode::kNotFound,
-          fmt::format("The folder {} has no snapshot.ini, so that it is not a snapshot; give "
-                      "the folder which holds that file.",
-                      in_quotes(path)));
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("The folder {} has no snapshot.ini, so it is not a snapshot; give "
+                              "the folder that contains this file.",
+                              in_quotes(path)));
     }
     return directory;
   }
@@ -111,15 +110,15 @@ Result<void> read_devices(const std::string& ini, TextReader& texts, Snapshot& s
     const Result<std::string> text = texts.read(path);
     if (!text) {
       if (text.error().code == ErrorCode::kLimit) return std::unexpected(text.error());
-      add_problem(problems, {.kind = ProblemKind::kDeviceFileMissing,
-                             .severity = Severity::kError,
-                             .file = ini,
-                             .line = file->line,
-                             .sentence = fmt::format(
-                                 "The device file {} cannot be read, so that this device is "
-                                 "missing; put it there or correct the list.",
-                                 in_quotes(path)),
-                             .values = {path}});
+      add_problem(problems,
+                  {.kind = ProblemKind::kDeviceFileMissing,
+                   .severity = Severity::kError,
+                   .file = ini,
+                   .line = file->line,
+                   .sentence = fmt::format("The device file {} cannot be read, so this device is "
+                                           "missing; add the file or correct the list.",
+                                           in_quotes(path)),
+                   .values = {path}});
       continue;
     }
     Result<Device> device = parse_device_ini(path, *text, problems);
@@ -127,14 +126,14 @@ Result<void> read_devices(const std::string& ini, TextReader& texts, Snapshot& s
     device->file = file->file;
     const auto [at, fresh] = devices.try_emplace(device->name);
     if (!fresh) {
-      add_problem(problems,
-                  {.kind = ProblemKind::kDeviceReplaced,
-                   .severity = Severity::kWarning,
-                   .file = path,
-                   .sentence = fmt::format("The device {} is also in {}, which this file replaces; "
-                                           "give each device a different name.",
-                                           in_quotes(device->name), in_quotes(at->second.file)),
-                   .values = {device->name, at->second.file}});
+      add_problem(problems, {.kind = ProblemKind::kDeviceReplaced,
+                             .severity = Severity::kWarning,
+                             .file = path,
+                             .sentence = fmt::format(
+                                 "The device {} is also described in {}, which this file replaces; "
+                                 "give each device a name of its own.",
+                                 in_quotes(device->name), in_quotes(at->second.file)),
+                             .values = {device->name, at->second.file}});
     }
     at->second = *std::move(device);
   }
@@ -147,15 +146,14 @@ Result<void> read_trace(const std::string& ini, const std::string& path, TextRea
   const Result<std::string> text = texts.read(path);
   if (!text) {
     if (text.error().code == ErrorCode::kLimit) return std::unexpected(text.error());
-    add_problem(problems,
-                {.kind = ProblemKind::kTraceFileMissing,
-                 .severity = Severity::kError,
-                 .file = ini,
-                 .sentence = fmt::format("The trace ini file {} cannot be read, so that there "
-                                         "are no buffers; put it there or correct "
-                                         "`metadata=`.",
-                                         in_quotes(path)),
-                 .values = {path}});
+    add_problem(problems, {.kind = ProblemKind::kTraceFileMissing,
+                           .severity = Severity::kError,
+                           .file = ini,
+                           .sentence = fmt::format("The trace ini file {} cannot be read, so there "
+                                                   "are no buffers; add the file or correct "
+                                                   "`metadata=`.",
+                                                   in_quotes(path)),
+                           .values = {path}});
     return {};
   }
   Result<TraceIni> trace = parse_trace_ini(path, *text, problems);

@@ -46,7 +46,7 @@ class Checker {
       const std::optional<std::uint64_t> size = store_.file_size(path);
       if (!size) {
         report(ProblemKind::kBufferFileMissing, Severity::kError, trace_file, buffer.line,
-               fmt::format("The capture {} cannot be opened; put it there or correct `file=`.",
+               fmt::format("The capture {} cannot be opened; add the file or correct `file=`.",
                            in_quotes(path)),
                {path});
       } else if (*size == 0) {
@@ -88,12 +88,11 @@ class Checker {
           {dump.space});
     }
     if (!size) {
-      report(
-          ProblemKind::kDumpFileMissing, Severity::kError, file, dump.line,
-          fmt::format("The memory dump {} cannot be opened, so that code in it cannot be followed; "
-                      "put it there or correct `file=`.",
-                      in_quotes(path)),
-          {path});
+      report(ProblemKind::kDumpFileMissing, Severity::kError, file, dump.line,
+             fmt::format("The memory dump {} cannot be opened, so code in it cannot be followed; "
+                         "add the file or correct `file=`.",
+                         in_quotes(path)),
+             {path});
       return;
     }
     if (dump.offset != 0 && dump.length == 0) {
@@ -125,12 +124,11 @@ class Checker {
     }
     std::uint64_t last = dump.address + (length - 1);
     if (last < dump.address) {
-      report(
-          ProblemKind::kDumpWraps, Severity::kError, file, dump.line,
-          fmt::format("{} bytes from address {} on go past the end of the address space; correct "
-                      "`address`.",
-                      length, hex(dump.address)),
-          {path, hex(dump.address), hex(length)});
+      report(ProblemKind::kDumpWraps, Severity::kError, file, dump.line,
+             fmt::format("{} bytes from address {} go past the end of the address space; correct "
+                         "`address`.",
+                         length, hex(dump.address)),
+             {path, hex(dump.address), hex(length)});
       last = std::numeric_limits<std::uint64_t>::max();
     }
     // Cores that share memory name the same dump, which is not reported.  Within one core it is.
@@ -174,7 +172,7 @@ class Checker {
     const Range& later = a.order > b.order ? a : b;
     const Range& earlier = a.order > b.order ? b : a;
     report(ProblemKind::kDumpOverlap, Severity::kError, *later.file, later.line,
-           fmt::format("{} at {}..{} overlaps {} at {}..{} ({}), so that one of them is refused; "
+           fmt::format("{} at {}..{} overlaps {} at {}..{} ({}), so one of them is refused; "
                        "correct `address` or `length`, or give them different spaces.",
                        in_quotes(*later.path), hex(later.first), hex(later.last),
                        in_quotes(*earlier.path), hex(earlier.first), hex(earlier.last),

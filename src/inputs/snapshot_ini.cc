@@ -44,7 +44,7 @@ Result<SnapshotIni> parse_snapshot_ini(const std::string& file, std::string_view
     if (section == Section::kOther) continue;
     if (section == Section::kNone) {
       parser.problem(ProblemKind::kLineIgnored, Severity::kWarning, line.number,
-                     "This line comes before the first section and is ignored; move it below its "
+                     "This line is before the first section and is ignored; move it below its "
                      "header.",
                      {std::string(line.text)});
       continue;

@@ -87,7 +87,7 @@ class TraceParser {
     if (section_ == Section::kOther) return {};
     if (section_ == Section::kNone) {
       parser_.problem(ProblemKind::kLineIgnored, Severity::kWarning, line.number,
-                      "This line comes before the first section and is ignored; move it below its "
+                      "This line is before the first section and is ignored; move it below its "
                       "header.",
                       {std::string(line.text)});
       return {};
@@ -125,7 +125,7 @@ class TraceParser {
       if (!item.empty()) names_.emplace(item);
       if (item != ini_trim(item)) {
         parser_.problem(ProblemKind::kBufferNameUntrimmed, Severity::kWarning, line.number,
-                        fmt::format("The blank beside {} is part of the name, so that no section "
+                        fmt::format("The blank next to {} is part of the name, so no section "
                                     "matches; remove blanks around the commas.",
                                     in_quotes(ini_trim(item))),
                         {std::string(item), std::string(ini_trim(item))});
@@ -167,8 +167,8 @@ class TraceParser {
       if (names_.contains(name)) {
         early.insert(name);
         parser_.problem(ProblemKind::kBufferSectionEarly, Severity::kError, line,
-                        fmt::format("Section {} comes before the list of buffers and is therefore "
-                                    "ignored; move it below `[trace_buffers]`.",
+                        fmt::format("Section {} is before the list of buffers, so it is ignored; "
+                                    "move it below `[trace_buffers]`.",
                                     in_quotes(name)),
                         {name});
       } else if (name != "timestamp") {
@@ -251,7 +251,7 @@ Result<void> resolve_sources(const std::string& file, Snapshot& snapshot,
     const TraceSource source = trace_source(snapshot, line.source);
     if (source.device_index == TraceSource::kNoDevice) {
       report(ProblemKind::kUnknownSourceDevice, Severity::kError, line.line,
-             fmt::format("No device has the name {}, so that its trace cannot be decoded; add its "
+             fmt::format("No device has the name {}, so its trace cannot be decoded; add its "
                          "device file to the list in snapshot.ini.",
                          in_quotes(line.source)),
              {line.source, line.buffer});
@@ -265,12 +265,12 @@ Result<void> resolve_sources(const std::string& file, Snapshot& snapshot,
     }
     const auto [first, last] = by_name.equal_range(line.buffer);
     if (first == last) {
-      report(
-          ProblemKind::kUnknownBuffer, Severity::kWarning, line.line,
-          fmt::format("No buffer has the name {}, into which {} is said to trace; names are those "
-                      "of `name=` in the buffer sections.",
-                      in_quotes(line.buffer), in_quotes(line.source)),
-          {line.source, line.buffer});
+      report(ProblemKind::kUnknownBuffer, Severity::kWarning, line.line,
+             fmt::format(
+                 "There is no buffer with the name {}, into which {} traces; the names are those "
+                 "of `name=` in the buffer sections.",
+                 in_quotes(line.buffer), in_quotes(line.source)),
+             {line.source, line.buffer});
     }
     for (auto at = first; at != last; ++at) {
       if (++count > kMaxTraceEntries) {
@@ -287,25 +287,24 @@ Result<void> resolve_sources(const std::string& file, Snapshot& snapshot,
   for (const TraceBuffer& buffer : snapshot.buffers) {
     if (buffer.sources.empty()) {
       report(ProblemKind::kBufferWithoutSources, Severity::kWarning, buffer.line,
-             fmt::format("No trace source leads into the buffer {}, so that it cannot be decoded; "
+             fmt::format("No trace source leads into the buffer {}, so it cannot be decoded; "
                          "add a line to `[source_buffers]`.",
                          in_quotes(buffer.name)),
              {buffer.name});
     }
     if (buffer_format(buffer.format) == BufferFormat::kSingleSource) {
       for (std::size_t i = 1; i < buffer.sources.size(); ++i) {
-        report(
-            ProblemKind::kSourceIgnored, Severity::kWarning, buffer.line,
-            fmt::format("The buffer {} holds a single stream, so that only {} is decoded and {} is "
-                        "not; use `format=coresight` for several.",
-                        in_quotes(buffer.name), in_quotes(buffer.sources[0].device),
-                        in_quotes(buffer.sources[i].device)),
-            {buffer.name, buffer.sources[i].device});
+        report(ProblemKind::kSourceIgnored, Severity::kWarning, buffer.line,
+               fmt::format("The buffer {} holds a single stream, so only {} is decoded, and {} is "
+                           "not; use `format=coresight` for several.",
+                           in_quotes(buffer.name), in_quotes(buffer.sources[0].device),
+                           in_quotes(buffer.sources[i].device)),
+               {buffer.name, buffer.sources[i].device});
       }
     } else if (!buffer.format.empty() && buffer.format != "coresight" &&
                buffer.format != "dstream_coresight") {
       report(ProblemKind::kUnknownFormat, Severity::kWarning, buffer.line,
-             fmt::format("Format {} is not known, so that the buffer {} is read as memory-aligned "
+             fmt::format("Format {} is not known, so the buffer {} is read as memory-aligned "
                          "frames; write `coresight`, `dstream_coresight` or `source_data`.",
                          in_quotes(buffer.format), in_quotes(buffer.name)),
              {buffer.name, buffer.format});

@@ -108,7 +108,7 @@ class Assembler {
           return fail_at(statement.line, "Blocks are nested too deeply.", ErrorCode::kLimit);
         open.push_back(i);
       } else if (statement.words.empty()) {
-        if (open.empty()) return fail_at(statement.line, "There is no block that '}' could close.");
+        if (open.empty()) return fail_at(statement.line, "'}' has no block to close.");
         ends_[open.back()] = i;
         open.pop_back();
       }
@@ -139,7 +139,7 @@ class Assembler {
     const std::string_view keyword = statement.words.empty() ? "" : statement.words[0];
     if (keyword == "repeat" && statement.words.size() == 2) {
       const auto count = parse_number(statement.words[1]);
-      if (!count) return fail_at(statement.line, "After 'repeat', a number is needed.");
+      if (!count) return fail_at(statement.line, "'repeat' needs a number.");
       for (std::uint64_t i = 0; i < *count; ++i) {
         if (++steps_ > limits_.statements)
           return fail_at(statement.line, "The script executes too many statements.",
@@ -189,11 +189,11 @@ class Assembler {
     const bool coreless = row != nullptr && !row->needs_core;
     if (words != 4 && !(words == 3 && coreless))
       return fail_at(statement.line,
-                     "A device has a name, a protocol and, if it traces one, a core.");
-    if (output_) return fail_at(statement.line, "Devices are described before the first buffer.");
+                     "A device needs a name, a protocol and, if it traces a core, the core.");
+    if (output_) return fail_at(statement.line, "Devices must come before the first buffer.");
     if (find_device(statement.words[1]))
       return fail_at(statement.line,
-                     fmt::format("There is a device '{}' already.", statement.words[1]));
+                     fmt::format("There is already a device '{}'.", statement.words[1]));
     script_.devices.push_back({.name = std::string(statement.words[1]),
                                .protocol = std::string(statement.words[2]),
                                .core = std::string(words == 4 ? statement.words[3] : ""),
@@ -204,9 +204,9 @@ class Assembler {
 
   Result<void> add_registers(const Statement& statement) {
     if (script_.devices.empty() || output_)
-      return fail_at(statement.line, "Registers follow the device that they belong to.");
+      return fail_at(statement.line, "Registers must come after their device.");
     const std::span words = std::span(statement.words).subspan(1);
-    if (words.empty()) return fail_at(statement.line, "A register has a name and a value.");
+    if (words.empty()) return fail_at(statement.line, "A register needs a name and a value.");
     if (words.size() == 2 && words[0].find('=') == std::string_view::npos)
       return add_register(statement.line, words[0], words[1]);
     for (const std::string_view word : words) {
@@ -221,10 +221,10 @@ class Assembler {
   Result<void> add_register(std::uint32_t line, std::string_view name, std::string_view text) {
     const auto value = parse_number(text);
     if (name.empty() || !value || *value > low_mask(32))
-      return fail_at(line, fmt::format("'{}' is not a 32-bit value for a register.", text));
+      return fail_at(line, fmt::format("'{}' is not a 32-bit register value.", text));
     auto& registers = script_.devices.back().registers;
     if (std::ranges::any_of(registers, [&](const auto& r) { return r.first == name; }))
-      return fail_at(line, fmt::format("The register {} has a value already.", name));
+      return fail_at(line, fmt::format("The register {} already has a value.", name));
     registers.emplace_back(name, static_cast<std::uint32_t>(*value));
     return {};
   }
@@ -233,7 +233,7 @@ class Assembler {
   Result<void> add_image(const Statement& statement) {
     std::span words = std::span(statement.words).subspan(1);
     const auto address = words.empty() ? std::nullopt : parse_number(words[0]);
-    if (!address) return fail_at(statement.line, "After 'image', an address is needed.");
+    if (!address) return fail_at(statement.line, "'image' needs an address.");
     ScriptImage image;
     image.address = *address;
     image.line = statement.line;
@@ -260,7 +260,7 @@ class Assembler {
       }
       WAYMARK_TRY(count_bytes(statement.line, image.bytes.size()));
     } else {
-      return fail_at(statement.line, "An image has an address and 'hex UNITS' or 'file NAME'.");
+      return fail_at(statement.line, "An image needs an address, and 'hex UNITS' or 'file NAME'.");
     }
     script_.images.push_back(std::move(image));
     return {};
@@ -272,10 +272,10 @@ class Assembler {
     const auto format = words.size() < 3 ? std::nullopt : look_up(kFormats, words[2]);
     if (!format)
       return fail_at(statement.line,
-                     "A buffer has a name and a format: raw, frames, fsync, hsync or dstream.");
+                     "A buffer needs a name and a format: raw, frames, fsync, hsync or dstream.");
     for (const ScriptBuffer& buffer : script_.buffers)
       if (buffer.name == words[1])
-        return fail_at(statement.line, fmt::format("There is a buffer '{}' already.", words[1]));
+        return fail_at(statement.line, fmt::format("There is already a buffer '{}'.", words[1]));
     frames::MuxOptions options;
     const bool syncs = *format != ScriptFormat::kRaw && *format != ScriptFormat::kFrames;
     options.fsync_period = syncs ? 1 : 0;
@@ -331,12 +331,12 @@ class Assembler {
 
   Result<void> add_expectation(const Statement& statement) {
     if (script_.buffers.empty())
-      return fail_at(statement.line, "A listing is expected of a buffer: it comes after one.");
+      return fail_at(statement.line, "'expect' must come after the packets of a buffer.");
     const std::span words(statement.words);
     const auto mode = words.size() < 2 ? std::nullopt : look_up(kModes, words[1]);
     if (!mode)
       return fail_at(statement.line,
-                     "After 'expect', a mode is needed: packets, monitor, decode or decode_only.");
+                     "'expect' needs a mode: packets, monitor, decode or decode_only.");
     Expectation expectation{
         .mode = *mode, .options = {}, .text = statement.body, .line = statement.line + 1};
     for (const std::string_view word : words.subspan(2)) expectation.options.emplace_back(word);
@@ -349,9 +349,10 @@ class Assembler {
     const bool reset = statement.words[0] == "frame_reset";
     if (statement.words.size() != 1 || format == ScriptFormat::kRaw ||
         (reset && format != ScriptFormat::kFrames))
-      return fail_at(statement.line, fmt::format("'{}' has no operands and no meaning in this "
-                                                 "format of a buffer.",
-                                                 statement.words[0]));
+      return fail_at(
+          statement.line,
+          fmt::format("'{}' takes no operands, and is not allowed in this buffer format.",
+                      statement.words[0]));
     if (reset) {
       output_->mux().append_reset();
     } else {
@@ -366,7 +367,8 @@ class Assembler {
     packet_.clear();
     if (keyword == "unattributed") {
       if (script_.buffers.back().format == ScriptFormat::kRaw)
-        return fail_at(statement.line, "Only in frames can bytes lack a trace ID.");
+        return fail_at(statement.line,
+                       "Only buffers with frames can have bytes without a trace ID.");
       WAYMARK_TRY(read_bytes(statement.line, operands));
       return write(statement.line, kNoTraceId);
     }
@@ -375,7 +377,7 @@ class Assembler {
       return fail_at(statement.line,
                      script_.devices.empty()
                          ? "A packet needs a device before it."
-                         : "There are several devices; 'source NAME {' must choose one.");
+                         : "There are several devices; choose one with 'source NAME {'.");
     WAYMARK_TRY(make_assembler(*device));
     const PacketAssembler& assembler = *assemblers_[*device];
     if (keyword == "bytes") {

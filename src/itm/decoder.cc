@@ -246,8 +246,7 @@ void Decoder::bad_packet(const Packet& packet) {
   }
   const bool reserved = packet.type == PacketType::kReserved;
   report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError,
-         packet.index,
-         reserved ? std::string_view("Reserved packet header.") : error_message(packet));
+         packet.index, sentence_of(packet));
   // If no packet says where the stream is complete, numbers and times continue from what was known.
   if (config_.starts_in_sync) {
     forget_accesses();

@@ -23,4 +23,21 @@ std::string_view contradiction(const Config& config, const Packet& packet) {
   }
 }
 
+std::string_view sentence_of(const Packet& packet) {
+  if (packet.type == PacketType::kReserved) return "A packet header is reserved.";
+  switch (packet.error_type) {
+    case PacketType::kLocalTimestamp:
+      return "A local timestamp is longer than possible.";
+    case PacketType::kGlobalTimestamp1:
+    case PacketType::kGlobalTimestamp2:
+      return "A global timestamp is longer than possible.";
+    case PacketType::kExtension:
+      return "An extension packet is longer than possible.";
+    case PacketType::kAsync:
+      return "A synchronisation packet must have at least five zeros and then 0x80.";
+    default:
+      return "The bytes of a packet are not possible.";
+  }
+}
+
 }  // namespace waymark::itm

@@ -1,4 +1,4 @@
-// Sentences for registers that belong to another trace.
+// Sentences for registers that belong to another trace, and for bad packets.
 #pragma once
 
 #include <string_view>
@@ -10,5 +10,8 @@ namespace waymark::itm {
 
 /// A whole sentence; empty if the packet contradicts nothing, or if ITM_TCR was not given.
 std::string_view contradiction(const Config& config, const Packet& packet);
+
+/// What is wrong with a bad packet, as a whole sentence.
+std::string_view sentence_of(const Packet& packet);
 
 }  // namespace waymark::itm

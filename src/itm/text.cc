@@ -197,8 +197,8 @@ std::string_view packet_name(PacketType type) {
 
 std::string_view error_message(const Packet& packet) {
   if (packet.type == PacketType::kAsync && packet.in_packet) {
-    return "The packet before this synchronisation is cut, and took its first zeros: what it says "
-           "is wrong.";
+    return "The packet before this synchronisation is cut short, and its last bytes are zeros of "
+           "the synchronisation: its content is wrong.";
   }
   if (packet.type != PacketType::kBadSequence) return {};
   switch (packet.error_type) {

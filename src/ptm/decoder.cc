@@ -302,8 +302,8 @@ void Decoder::bad_packet(const Packet& packet) {
   const bool reserved = packet.type == PacketType::kReserved;
   Diagnostic& record = report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
                               as_error ? Severity::kError : Severity::kWarning, packet.index,
-                              reserved ? "Reserved packet header."
-                                       : "An A-sync packet must be five zeros or more and 0x80.");
+                              reserved ? "A packet header is reserved."
+                                       : "An A-sync must have at least five zeros and then 0x80.");
   if ((flags_ & kHaltOnBadPackets) != 0) {
     record.fatal = failed_ = true;
     return;
@@ -314,9 +314,10 @@ void Decoder::bad_packet(const Packet& packet) {
 // The previous packet is wrong, because it took bytes that belong to another.
 void Decoder::async_in_packet(const Packet& packet) {
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
-  Diagnostic& record =
-      report(Fault::kBadPacketSequence, as_error ? Severity::kError : Severity::kWarning,
-             packet.index, "The packet before this A-sync is cut, and took its first zeros.");
+  Diagnostic& record = report(Fault::kBadPacketSequence,
+                              as_error ? Severity::kError : Severity::kWarning, packet.index,
+                              "The packet before this A-sync is cut short, and its last bytes are "
+                              "zeros of the synchronisation.");
   if ((flags_ & kHaltOnBadPackets) != 0) {
     record.fatal = failed_ = true;
     return;

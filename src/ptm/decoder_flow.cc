@@ -300,7 +300,7 @@ void Decoder::waypoint_update(const Packet& packet) {
     const bool passed = !unchecked && address > target;
     if (passed || count == most) {
       report(Fault::kBadImage, Severity::kWarning, index,
-             "The address of a waypoint update is none that the program reaches from where it was.")
+             "The program cannot reach the address of a waypoint update from where it was.")
           .address = target;
       lose_flow();
       return;

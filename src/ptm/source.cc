@@ -56,7 +56,8 @@ struct Parts {
       return {Fault::kBadPacketSequence, "Bad Async packet"};
     if (packet.type == PacketType::kAsync && packet.in_packet)
       return {Fault::kBadPacketSequence,
-              "The packet before this A-sync is cut, and took its first zeros."};
+              "The packet before this A-sync is cut short, and its last bytes are zeros of the "
+              "synchronisation."};
     if (packet.type == PacketType::kReserved && !options.reference_quirks)
       return {Fault::kInvalidHeader, {}};
     return {};

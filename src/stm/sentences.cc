@@ -40,7 +40,7 @@ tree::PacketFault sentence_of(Defect defect) {
       break;
   }
   return {Fault::kInvalidHeader,
-          "These nibbles are no STPv2 opcode; decoding resumes at the next ASYNC."};
+          "These nibbles are not an STPv2 opcode; decoding resumes at the next ASYNC."};
 }
 
 Contradiction contradiction(const Config& config, const Packet& packet) {
@@ -58,7 +58,7 @@ Contradiction contradiction(const Config& config, const Packet& packet) {
 std::string_view sentence_of(Contradiction what) {
   switch (what) {
     case Contradiction::kTimestamp:
-      return "STMTCSR.TSEN is 0, so that timestamps should be empty, but this packet carries one: "
+      return "STMTCSR.TSEN is 0, so timestamps should be empty, but this packet carries one: "
              "the register value is not that of this trace.";
     case Contradiction::kMaster:
       return "STMDEVID names a lower highest master than the trace uses: the register value is "

@@ -294,7 +294,7 @@ class Assembler {
       stretch.bytes.resize((stretch.bytes.size() + 7) & ~std::size_t{3});
       const std::uint64_t last = stretch.address + stretch.bytes.size();
       if (!program_.uses(Isa::kA64) && last > 0xFFFFFFFF)
-        return fail(ErrorCode::kLimit, "A32 and T32 code must lie below 4 GiB.");
+        return fail(ErrorCode::kLimit, "A32 and T32 code must be below 4 GiB.");
       WAYMARK_TRY(program_.add_segment(stretch.address, std::move(stretch.bytes)));
     }
     return std::move(program_);

@@ -89,7 +89,8 @@ Result<Workload> Workload::random(const RandomOptions& options) {
   for (const Protocol protocol : protocols)
     if (!is_etmv4(protocol) && !is_pft(protocol) && !is_message(protocol))
       return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("There are no synthetic captures in {}.", protocol_name(protocol)));
+                  fmt::format("waymark synth makes no captures of the protocol {}.",
+                              protocol_name(protocol)));
   Result<Program> program =
       Program::random(draw_program(random, std::ranges::none_of(protocols, is_pft)));
   if (!program) return std::unexpected(program.error());

@@ -27,7 +27,7 @@ class ElfFile {
     constexpr std::uint8_t kMagic[] = {0x7F, 'E', 'L', 'F'};
     if (bytes_.size() < 16 || !std::equal(std::begin(kMagic), std::end(kMagic), bytes_.begin())) {
       return fail(ErrorCode::kBadData,
-                  "This is not an ELF file; give the program or its object files.");
+                  "This is not an ELF file; give the program, or its object files.");
     }
     is_64bit_ = bytes_[4] == 2;
     big_endian_ = bytes_[5] == 2;
@@ -35,7 +35,7 @@ class ElfFile {
     const auto entry_size = number(is_64bit_ ? 0x3A : 0x2E, 2);
     auto count = number(is_64bit_ ? 0x3C : 0x30, 2);
     auto names_index = number(is_64bit_ ? 0x3E : 0x32, 2);
-    if (!table || !entry_size || !count || !names_index) return damaged("its header is cut");
+    if (!table || !entry_size || !count || !names_index) return damaged("its header is cut short");
     if (*table == 0) return missing(wanted);
     if (*entry_size < (is_64bit_ ? 64U : 40U)) {
       return damaged("the entries of its section table are too small");
@@ -50,16 +50,16 @@ class ElfFile {
     }
     if (!count || !names_index || *count > bytes_.size() / *entry_size || *names_index >= *count ||
         *table > bytes_.size()) {
-      return damaged("its section table lies outside the file");
+      return damaged("its section table is outside the file");
     }
     const auto names = content(header(*names_index));
-    if (!names) return damaged("its section names lie outside the file");
+    if (!names) return damaged("its section names are outside the file");
     for (std::uint64_t i = 0; i < *count; ++i) {
       const auto name_at = number(header(i), 4);
-      if (!name_at) return damaged("its section table lies outside the file");
+      if (!name_at) return damaged("its section table is outside the file");
       if (!is_text_at(*names, *name_at, wanted)) continue;
       const auto found = content(header(i));
-      if (!found) return damaged(fmt::format("the section {} lies outside the file", wanted));
+      if (!found) return damaged(fmt::format("the section {} is outside the file", wanted));
       return *found;
     }
     return missing(wanted);
@@ -167,13 +167,13 @@ Result<CatalogSites> read_catalog_sites(Bytes elf) {
   std::set<std::tuple<std::string, std::uint32_t, std::string>> seen;
   Bytes rest = *section;
   while (!rest.empty()) {
-    if (rest.size() < 4) return damaged("the last record of its catalog is cut");
+    if (rest.size() < 4) return damaged("the last record of its catalog is cut short");
     std::uint32_t line = 0;
     for (std::size_t i = 0; i < 4; ++i) line = line << 8 | rest[file.big_endian() ? i : 3 - i];
     rest = rest.subspan(4);
     auto name = take_text(rest);
     auto text = name ? take_text(rest) : std::nullopt;
-    if (!text) return damaged("the last record of its catalog is cut");
+    if (!text) return damaged("the last record of its catalog is cut short");
     if (line != 0) {
       // Code that the compiler copied leaves its record again.
       if (seen.emplace(*name, line, *text).second) {

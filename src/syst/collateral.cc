@@ -103,7 +103,7 @@ std::string CollateralProblem::sentence() const {
       return fmt::format("The collateral {} cannot be read: {}{}", file, reason,
                          reason.ends_with('.') ? "" : ".");
     case Kind::kXml:
-      return fmt::format("{}: this is not XML: {}.", where, reason);
+      return fmt::format("{}: this is not valid XML: {}.", where, reason);
     case Kind::kRefused:
       return fmt::format("{}: {}.", where, reason);
     case Kind::kValue:
@@ -125,7 +125,7 @@ std::string CollateralWarning::sentence() const {
     name.put("0x");
     name.hex(id);
   }
-  return fmt::format("{}:{}: {} {} occurs twice; '{}' replaces '{}'.", file, line, element,
+  return fmt::format("{}:{}: {} {} is defined twice; '{}' replaces '{}'.", file, line, element,
                      name.view(), text, old_text);
 }
 

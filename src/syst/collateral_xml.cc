@@ -78,8 +78,8 @@ class Reader {
       if (node.type() == pugi::node_doctype && !quirks_.doctype_ignored) {
         CollateralProblem problem = at(Kind::kRefused, node.offset_debug());
         problem.reason =
-            "document type declarations are refused, for they can name other files and entities "
-            "without end; collateral needs none";
+            "document type declarations are not accepted, because they can name other files and "
+            "grow without limit; collateral needs none";
         return std::unexpected(std::move(problem));
       }
     }
@@ -237,9 +237,9 @@ class Reader {
       warnings_.push_back(std::move(warning));
     }
     if (table.masks() > Collateral::kMaxMasks) {
-      return value_problem(node, "Mask", client, Kind::kValue,
-                           "in a list with too many different ones, for each of which every ID "
-                           "would be looked up");
+      return value_problem(
+          node, "Mask", client, Kind::kValue,
+          "in a list with too many distinct masks: each ID is looked up with each mask");
     }
     return true;
   }
@@ -310,7 +310,7 @@ std::expected<void, CollateralProblem> Collateral::add_text(const std::string& n
     CollateralProblem problem;
     problem.kind = Kind::kRefused;
     problem.file = name;
-    problem.reason = fmt::format("it has more than {} MiB", kMaxFileSize >> 20);
+    problem.reason = fmt::format("it is larger than {} MiB", kMaxFileSize >> 20);
     return std::unexpected(std::move(problem));
   }
   const Limits limits{.clients = kMaxClients - clients_.size(), .guids = kMaxGuids - guids_};

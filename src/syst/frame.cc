@@ -19,7 +19,7 @@ std::string_view frame_end_sentence(FrameEnd end) {
     case FrameEnd::kLost:
       return "the transport lost data before its end";
     case FrameEnd::kEndOfInput:
-      return "the capture ends before it";
+      return "the capture ends within this message";
     case FrameEnd::kTooLong:
       return "it is longer than a message can be";
     case FrameEnd::kBadText:

@@ -21,7 +21,8 @@ Result<std::uint64_t> parse_atoms(std::string_view text, unsigned most) {
     if (text[i] != 'E' && text[i] != 'N')
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("'{}' is no sequence of atoms: only the letters E and N are allowed.", text));
+          fmt::format("'{}' is not a sequence of atoms: only the letters E and N are allowed.",
+                      text));
     if (text[i] == 'E') atoms |= 1U << i;
   }
   return atom_value(atoms, static_cast<unsigned>(text.size()));
@@ -91,7 +92,7 @@ Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,
   for (std::uint64_t value = 0; value < end; ++value)
     if (!text.empty() && word(value) == text) return value;
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("'{}' is no word for the field {}.", text, name));
+              fmt::format("'{}' is not a value of the field {}.", text, name));
 }
 
 }  // namespace waymark

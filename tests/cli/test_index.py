@@ -63,7 +63,7 @@ def count_events(run, capture='long'):
 def test_an_index_is_made_and_found_complete_the_next_time(run, long, index_file):
     run('index', long).has(f'sparse index of {SIZE} of {SIZE} bytes')
     assert index_file.stat().st_size > 0
-    run('index', long).has(f'{SIZE} of them before')
+    run('index', long).has(f'{SIZE} of them already indexed')
 
 
 def test_info_says_the_same_with_an_index_and_without(run, long):
@@ -162,7 +162,7 @@ def test_a_capture_that_was_cut_and_one_that_has_grown(run, long, tmp_path):
     run('index', 'grown', expect=3).says('cut off')
     trace.write_bytes(rounds(ROUNDS))
     count_events(run, 'grown').has('20').says('waymark index')
-    run('index', 'grown').has('350 of them before')
+    run('index', 'grown').has('350 of them already indexed')
     count_events(run, 'grown').quiet().has('20')
     events = ('--event', 'any', '--format', 'csv')
     assert run('find', 'grown', *events).out == run('find', long, *events).out
@@ -334,7 +334,7 @@ def test_a_capture_that_was_only_touched_keeps_its_index(run, long, tmp_path):
     os.utime(tmp_path / 'long/trace.bin', ns=(10**18, 10**18))
     for _ in range(2):
         count_events(run).quiet().has('20')
-    run('index', long).quiet().has(f'{SIZE} of them before')
+    run('index', long).quiet().has(f'{SIZE} of them already indexed')
 
 
 # -- A damaged index --
@@ -395,7 +395,7 @@ def test_an_index_in_the_cache_of_the_user(run, read_only):
     index, = (folder / 'cache/waymark').iterdir()
     assert index.name.startswith('trace.bin-') and index.name.endswith('.waymark-index')
     made.has(str(index))
-    run('index', 'long', **options).has(f'{SIZE} of them before')
+    run('index', 'long', **options).has(f'{SIZE} of them already indexed')
     run('info', 'long', **options).has(f'index     {index}')
     run('info', folder / 'long', **options).has(f'index     {index}')
     run('find', 'long', '--event', 1, '-o', index, expect=2, **options).one_sentence('input file')

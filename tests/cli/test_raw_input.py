@@ -114,7 +114,7 @@ def test_swo_before_its_first_synchronisation(run, file):
 
 def test_swo_with_damage(run, file):
     file('x.bin', ITM_SYNC + ITM_ROUND + hexes('040102') + ITM_SYNC + hexes('0141'))
-    run('decode', 'x.bin').has('!! damage: Reserved packet header.', 'port 0: "A"')
+    run('decode', 'x.bin').has('!! damage: A packet header is reserved.', 'port 0: "A"')
 
 
 def test_itm_with_a_prescaler_and_in_frames(run, itm_file, file):

@@ -16,7 +16,7 @@ def capture(request, synth):
 
 
 def test_it_decodes_as_it_happened(run, capture):
-    run('synth', '--check', capture).has('as it happened')
+    run('synth', '--check', capture).has('equal to the ground truth')
     run('decode', capture, '--strict')
 
 

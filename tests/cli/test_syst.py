@@ -182,7 +182,7 @@ def test_synchronisation_within_a_message_is_not_part_of_it(run, tmp_path):
 def test_a_message_that_is_open_at_the_end_is_shown(run, tmp_path):
     (tmp_path / 'x.stp').write_bytes(stp(sync(0), at(0x81, 4), message(1, '01415042', ONE), begin(2, '01415042'),
                                          data(TWO)))
-    assert len(run('syst', 'x.stp').has('two  !! the capture ends before it').lines) == 2
+    assert len(run('syst', 'x.stp').has('two  !! the capture ends within this message').lines) == 2
 
 
 def test_decode_shows_messages_in_place_of_packets(run, inputs, two):

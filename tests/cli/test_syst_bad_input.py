@@ -44,7 +44,7 @@ def test_a_bad_message_between_two_good_ones(run, systprint, file, message, sent
 
 def test_a_length_beyond_the_end_of_the_file(run, file):
     file('x.bin', bytes.fromhex(BEFORE * 2 + AFTER + '42524101FFFF6363'))
-    expect_lines(run('syst', 'x.bin').has('the capture ends before it', '42524101FFFF6363'), 4)
+    expect_lines(run('syst', 'x.bin').has('the capture ends within this message', '42524101FFFF6363'), 4)
 
 
 def test_a_text_without_end(run, file):

@@ -84,8 +84,8 @@ TEST(Explain, nothing_is_said_of_registers_that_are_missing) {
   RegisterImage image;
   image.set("TRCCONFIGR", 0xC1);
   const Explanation told = explain(image, middle_unit(), read_capabilities(middle_unit(), {}));
-  EXPECT_EQ(told.traces, std::vector<std::string>{
-                             "What is filtered is not known: the source has no TRCVICTLR."});
+  EXPECT_EQ(told.traces,
+            std::vector<std::string>{"The filter is not known: the source has no TRCVICTLR."});
   EXPECT_EQ(plan_text(told.plan), "etm4-plan 1\npe 0\ntrace-context-id\ntrace-vmid\n");
 }
 

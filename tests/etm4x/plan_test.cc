@@ -83,7 +83,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"include\n", "line 2: a range is missing."},
       {"start\n", "line 2: an address is missing."},
       {"levels el9\n", "line 2: 'el9' is not an exception level."},
-      {"cycles 4096\n", "line 2: 4096 is out of range for cycle threshold. 1 to 4095 is accepted"},
+      {"cycles 4096\n",
+       "line 2: 4096 is out of range for the cycle threshold. 1 to 4095 is accepted"},
       {"sync 300\n",
        "line 2: a period of 300 bytes is not a power of two. 256 or 512 is accepted."},
       {"event 0 counter 0 and counter 1 and counter 1\n",
@@ -92,7 +93,7 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
       {"event 0 button\n", "line 2: 'button' is not a resource of an event."},
       {"event 0 always\nevent 0 never\n", "line 3: line 2 has event 0 already."},
       {"branch-broadcast inside main\nbranch-broadcast everywhere\n",
-       "line 3: line 2 says something else about branch broadcast."},
+       "line 3: line 2 contradicts this setting."},
       {"begin sometimes\n",
        "line 2: 'sometimes' is not accepted here. Accepted: started, stopped."},
       {"counter 0 colour\n", "line 2: 'colour' is not a setting of a counter."},
@@ -111,9 +112,9 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
        "line 4: line 2 has 'sequencer 0 forward' already."},
       {"sequencer reset always\nsequencer reset never\n",
        "line 3: line 2 has 'sequencer reset' already."},
-      {"strobe window 1 window 2 period 3\n", "line 2: 'window' comes twice."},
-      {"levels el0+\n", "line 2: 'el0+' breaks off."},
-      {"start 1 at el0 at el1\n", "line 2: 'at' comes twice."},
+      {"strobe window 1 window 2 period 3\n", "line 2: 'window' is given twice."},
+      {"levels el0+\n", "line 2: 'el0+' is incomplete."},
+      {"start 1 at el0 at el1\n", "line 2: 'at' is given twice."},
       {"when address 0, address 1, address 2, address 3, address 4, address 5, address 6, "
        "address 7, address 8, address 9, address 10, address 11, address 12, address 13, "
        "address 14, address 15, address 16\n",
@@ -276,7 +277,7 @@ TEST(AcceptablePlan, what_a_plan_cannot_say_is_a_comment) {
             "# cycles 2: the threshold 2 is below the smallest of the unit.\n"
             "# q-elements 2: '2' is not accepted here.\n"
             "# conditional 5: '5' is not accepted here.\n"
-            "# sync 8: 8 is out of range for synchronisation period in bytes.\n");
+            "# sync 8: 8 is out of range for the synchronisation period in bytes.\n");
 }
 
 TEST(AcceptablePlan, a_strobing_unit_is_one_line) {

@@ -191,7 +191,7 @@ TEST_F(Etmv3Decoder, a_load_in_progress_is_one_more_instruction) {
 TEST_F(Etmv3Decoder, a_bad_packet_is_told_and_decoding_goes_on_at_the_next_sync) {
   EXPECT_EQ(elements(joined({{0x84, 0x12, 0x84, 0x84}, async(), isync(), {0x84}}), true),
             range(12, 0x1000, "E --- ") +
-                "13 !! A reserved packet header.\n14 NO_SYNC( [bad-packet])\n"
+                "13 !! A packet header is reserved.\n14 NO_SYNC( [bad-packet])\n"
                 "22 TRACE_ON( [begin or filter])\n22 PE_CONTEXT((ISA=A32) S; 32-bit; )\n" +
                 range(28, 0x1000, "E --- ") + "28 EO_TRACE( [end-of-trace])\n");
 }

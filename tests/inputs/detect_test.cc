@@ -118,7 +118,7 @@ TEST(Detect, frames_of_which_the_last_was_cut) {
 
 TEST(Detect, noise_and_zeros_are_unknown) {
   EXPECT_EQ(kind_of(noise(65536)), InputKind::kUnknown);
-  EXPECT_THAT(detect(Bytes(Data(4096))).why, HasSubstr("zero bytes only"));
+  EXPECT_THAT(detect(Bytes(Data(4096))).why, HasSubstr("All its bytes are zero"));
 }
 
 TEST(Detect, frames_with_syncs) {

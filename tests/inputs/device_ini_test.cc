@@ -27,7 +27,7 @@ Device core_of(MemoryStore& store) {
 constexpr const char* kHead = "[device]\nname=cpu_0\ntype=Cortex-A53\n";  // Three lines.
 
 TEST(DeviceIni, key_before_the_first_section_is_an_error) {
-  EXPECT_THAT(with_core("name=cpu_0\n").error(), StartsWith("s/cpu_0.ini:1: `name` comes before"));
+  EXPECT_THAT(with_core("name=cpu_0\n").error(), StartsWith("s/cpu_0.ini:1: `name` is before"));
 }
 
 TEST(DeviceIni, unknown_sections_and_keys_of_the_device_are_ignored) {

@@ -240,11 +240,11 @@ TEST(TraceScript, errors_name_line_and_reason) {
       {"atoms", "letters E and N"},
       {"bytes", "Bytes are missing."},
       {"bytes 100", "'100' is not a byte"},
-      {"reg TRCIDR0=1", "The register TRCIDR0 has a value already."},
-      {"reg TRCIDR9=0x100000000", "is not a 32-bit value"},
+      {"reg TRCIDR0=1", "The register TRCIDR0 already has a value."},
+      {"reg TRCIDR9=0x100000000", "is not a 32-bit register value"},
       {"reg", "A register has a name"},
       {"reg A=1 B", "'B' is not of the form NAME=VALUE."},
-      {"device etm ETE ARM-aa64", "There is a device 'etm' already."},
+      {"device etm ETE ARM-aa64", "There is already a device 'etm'."},
       {"image", "an address is needed"},
       {"image 0 hex", "An image has an address"},
       {"image 0 hex 123", "'123' is not a unit"},
@@ -259,7 +259,7 @@ TEST(TraceScript, errors_name_line_and_reason) {
       {"buffer a fsync\nframe_reset", "has no operands and no meaning"},
       {"unattributed 00", "Only in frames"},
       {"repeat 2 {", "The block has no closing '}'."},
-      {"}", "There is no block that '}' could close."},
+      {"}", "'}' has no block to close."},
       {"repeat x { }", "a number is needed"},
       {"source b { }", "There is no device 'b'."},
       {"loop 2 { }", "A block begins with"},
@@ -274,10 +274,11 @@ TEST(TraceScript, errors_name_line_and_reason) {
     EXPECT_TRUE(error.starts_with("line ")) << error;
   }
   EXPECT_THAT(error_in(std::string(kSecondDevice) + "buffer a frames\ntrace_on"),
-              HasSubstr("line 7: There are several devices; 'source NAME {' must choose one."));
+              HasSubstr("line 7: There are several devices; choose one with 'source NAME {'."));
   EXPECT_THAT(error_in("trace_on\ndevice b ETE ARM-aa64"),
               HasSubstr("line 5: Devices are described before"));
-  EXPECT_THAT(error_in("buffer a raw\nbuffer a raw"), HasSubstr("line 5: There is a buffer 'a'"));
+  EXPECT_THAT(error_in("buffer a raw\nbuffer a raw"),
+              HasSubstr("line 5: There is already a buffer 'a'"));
 }
 
 TEST(TraceScript, bounds_hold) {

@@ -20,7 +20,7 @@ TEST(ItmDecoder, needs_none_where_the_stream_has_none) {
   bench.config.starts_in_sync = true;
   EXPECT_EQ(bench.elements({0x01, 0x41, 0x04, 0x01, 0x42}),
             "0 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
-            "2 ! Reserved packet header.\n"
+            "2 ! A packet header is reserved.\n"
             "3 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }
 
@@ -28,8 +28,8 @@ TEST(ItmDecoder, finds_a_synchronisation_of_which_a_cut_packet_took_zeros) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x01, 0x41, 0x01, 0, 0, 0, 0, 0, 0x80, 0x01, 0x42}),
             "6 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
             "8 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x00) )\n"
-            "10 ! The packet before this synchronisation is cut, and took its first zeros: what it "
-            "says is wrong.\n"
+            "10 ! The packet before this synchronisation is cut short, and its last bytes are "
+            "zeros of the synchronisation: its content is wrong.\n"
             "15 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }
 
@@ -169,7 +169,7 @@ TEST(ItmDecoder, goes_on_at_the_next_synchronisation_after_a_bad_packet) {
                                              0, 0, 0, 0, 0, 0x80, 0x01, 0x42}),
             "7 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "
             "0x0000000000000002) )\n"
-            "8 ! Local TS packet: Payload continuation value too long\n"
+            "8 ! A local timestamp is longer than possible.\n"
             "8 NO_SYNC( [bad-packet])\n"
             "21 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }

@@ -298,8 +298,8 @@ TEST_F(PtmDecoder, a_waypoint_update_backwards_does_not_fit_the_program) {
   program({kNop, kNop, kNop, kNop});
   program({kNop}, 0x0FFC);
   const std::string_view warning =
-      "warning at 12: The address of a waypoint update is none that the program reaches from where "
-      "it was.\n";
+      "warning at 12: The program cannot reach the address of a waypoint update from where it "
+      "was.\n";
   EXPECT_EQ(run({0x72, 0xFD, 0x0F, 0x84}), warning);
   quirks.waypoint_update_unchecked = true;
   EXPECT_EQ(run({0x72, 0xFD, 0x0F, 0x84}),
@@ -359,7 +359,7 @@ TEST_F(PtmDecoder, a_timestamp_carries_a_cycle_count) {
 TEST_F(PtmDecoder, a_bad_packet_costs_the_rest_up_to_the_next_sync) {
   program({kNop, kBxLr});
   EXPECT_EQ(run({0x10, 0x84, 0, 0, 0, 0, 0, 0x80, 0x84, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
-            "warning at 12: Reserved packet header.\n12 NO_SYNC( [bad-packet])\n"
+            "warning at 12: A packet header is reserved.\n12 NO_SYNC( [bad-packet])\n"
             "21 TRACE_ON( [begin or filter])\n21 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
             "27 1000-1008 x2 E iBR implied\n");
 }
@@ -372,13 +372,13 @@ TEST_F(PtmDecoder, the_reference_loses_sync_without_a_word) {
 
 TEST_F(PtmDecoder, a_bad_async_names_what_one_is) {
   EXPECT_EQ(run({0, 0, 0x84}),
-            "warning at 12: An A-sync packet must be five zeros or more and 0x80.\n"
+            "warning at 12: An A-sync must have at least five zeros and then 0x80.\n"
             "12 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(PtmDecoder, halting_is_a_choice) {
   flags = 0x200;
-  EXPECT_EQ(run({0x10, 0x84}), "warning at 12: Reserved packet header.\nfailed\n");
+  EXPECT_EQ(run({0x10, 0x84}), "warning at 12: A packet header is reserved.\nfailed\n");
 }
 
 TEST_F(PtmDecoder, registers_that_contradict_the_trace_are_named) {
@@ -428,7 +428,8 @@ TEST_F(PtmDecoder, what_a_cut_packet_says_is_not_followed) {
   EXPECT_EQ(run({0x84, 0x81, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
             "12 1000-1008 x2 E BR\n"
             "13 1000-1008 x2 E BR\n"
-            "warning at 15: The packet before this A-sync is cut, and took its first zeros.\n"
+            "warning at 15: The packet before this A-sync is cut short, and its last bytes are "
+            "zeros of the synchronisation.\n"
             "15 NO_SYNC( [bad-packet])\n"
             "20 TRACE_ON( [begin or filter])\n"
             "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
@@ -439,7 +440,8 @@ TEST_F(PtmDecoder, an_async_whose_zeros_a_cut_packet_took_is_found) {
   program({kNop, branch(0x1004, 0x1000)});
   EXPECT_EQ(run({0x84, 0x08, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
             "12 1000-1008 x2 E BR\n"
-            "warning at 19: The packet before this A-sync is cut, and took its first zeros.\n"
+            "warning at 19: The packet before this A-sync is cut short, and its last bytes are "
+            "zeros of the synchronisation.\n"
             "19 NO_SYNC( [bad-packet])\n"
             "20 TRACE_ON( [begin or filter])\n"
             "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"

@@ -117,9 +117,10 @@ TEST_F(PtmEncoder, an_error_leaves_the_output_as_it_was) {
 
 TEST(PtmFields, words_and_numbers_that_are_none_are_refused) {
   Packet packet = packet_of_keyword("isync").value();
-  EXPECT_EQ(set_field(packet, "isa", "a64").error().detail, "'a64' is no word for the field isa.");
+  EXPECT_EQ(set_field(packet, "isa", "a64").error().detail,
+            "'a64' is not a value of the field isa.");
   EXPECT_EQ(set_field(packet, "reason", "3").error().detail,
-            "'3' is no word for the field reason.");
+            "'3' is not a value of the field reason.");
   EXPECT_EQ(set_field(packet, "bits", "8").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(packet_of_keyword("nothing").error().code, ErrorCode::kNotFound);
 }

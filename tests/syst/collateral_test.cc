@@ -78,7 +78,7 @@ TEST(SystCollateral, any_prefix_will_do_unless_as_the_reference) {
 }
 
 TEST(SystCollateral, problems_name_file_line_and_element) {
-  EXPECT_EQ(problem_of("<a>\n</b>"), "file.xml:2: this is not XML: Start-end tags mismatch.");
+  EXPECT_EQ(problem_of("<a>\n</b>"), "file.xml:2: this is not valid XML: Start-end tags mismatch.");
   EXPECT_THAT(problem_of(catalog("\n\n<syst:Format ID=\"12x\">v</syst:Format>")),
               HasSubstr("file.xml:3: in client 'demo', element syst:Format: the attribute "
                         "ID=\"12x\" is not a number that fits"));
@@ -109,7 +109,7 @@ TEST(SystCollateral, a_newline_may_stand_before_the_declaration) {
 TEST(SystCollateral, deep_nesting_does_no_harm) {
   std::string xml;
   for (int i = 0; i < 100000; ++i) xml += "<a>";
-  EXPECT_THAT(problem_of(xml), HasSubstr("this is not XML"));
+  EXPECT_THAT(problem_of(xml), HasSubstr("this is not valid XML"));
 }
 
 TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {

@@ -184,7 +184,7 @@ TEST(MessageStage, the_end_of_the_trace_cuts_what_is_open) {
   Stage stage;
   stage.begin(3, "42504101", 100).begin(2, "42504101", 200).finish();
   EXPECT_THAT(stage.shown,
-              ElementsAre("100 1:3  INFO    module 65:5    !! the capture ends before it",
+              ElementsAre("100 1:3  INFO    module 65:5    !! the capture ends within this message",
                           HasSubstr("200 1:2  INFO")));
 }
 

@@ -632,7 +632,8 @@ TEST(SystCatalog, numbers_too_large_for_the_header_stand_in_the_first_section) {
   // The name, read as a record, is cut.
   ASSERT_FALSE(sites);
   EXPECT_EQ(sites.error().code, ErrorCode::kBadData);
-  EXPECT_NE(sites.error().detail.find("the last record of its catalog is cut"), std::string::npos)
+  EXPECT_NE(sites.error().detail.find("the last record of its catalog is cut short"),
+            std::string::npos)
       << sites.error().detail;
 }
 

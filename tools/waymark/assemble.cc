@@ -54,8 +54,7 @@ void add_assemble(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
   command->add_option("FILE", options->script, "the trace script; see docs/trace-scripts.md")
       ->required();
-  command
-      ->add_option("-o,--output", options->directory, "the folder of the snapshot, which is made")
+  command->add_option("-o,--output", options->directory, "the folder for the snapshot")
       ->type_name("DIR")
       ->required();
   command->footer(

@@ -11,15 +11,15 @@ namespace waymark::cli {
 /// aborts, whatever standard error is; what cannot be written is lost.
 int complain(std::string_view sentence, int code) noexcept;
 
-/// Says that memory ran out, and returns kMemory.  What was not written by then is not to be
-/// written: it may lack its end.
+/// Says that memory ran out, and returns kMemory.  The caller then writes nothing more, because
+/// its output may be incomplete.
 int complain_of_memory() noexcept;
 
-/// The same of what the system refuses for want of something else, such as threads.
+/// The same if the system refuses another resource, such as a thread.
 int complain_of_resources(const std::system_error& error) noexcept;
 
 /// Writes "waymark: note: <sentence>", under the same rules: something that the user should know
-/// and that is no failure.
+/// although nothing failed.
 void note(std::string_view sentence) noexcept;
 
 }  // namespace waymark::cli

@@ -244,7 +244,7 @@ std::string_view why_nothing(const inputs::Capture& capture, const Window& windo
   if (!any_sync_point(capture)) {
     return "no synchronisation point was found. See `waymark info` for what is in the trace.";
   }
-  return "no source follows a program whose image is there.";
+  return "no source that traces instructions has a program image.";
 }
 
 void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& counted, View view) {
@@ -320,7 +320,7 @@ int run(CountOptions options) {
   if (const int code = window.open(*capture); code != kOk) return code;
   // CSV has nothing else.
   if (options.format == Format::kCsv && options.top == 0) options.all = true;
-  // Who asks for an order, for branches or for functions wants to see some.
+  // An order, branches or functions are useless without rows.
   if ((options.edges || options.symbols.functions || options.ordered) && options.top == 0 &&
       !options.all)
     options.top = kUsualTop;
@@ -355,11 +355,11 @@ void add_count(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
       ->add_option("--top", options->top,
-                   "also the N blocks that count most; default with --by, --edges or --functions: "
-                   "20")
+                   "also show the first N blocks; default with --by, --edges or --functions: 20")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--all", options->all, "all blocks; default for CSV")->excludes("--top");
+  command->add_flag("--all", options->all, "show all blocks; the default for CSV")
+      ->excludes("--top");
   command
       ->add_option_function<std::string>(
           "--by",
@@ -370,25 +370,25 @@ void add_count(CLI::App& app, int& exit_code) {
             if (name == "cycles") options->order = count::Order::kCycles;
             if (name == "calls") options->order = count::Order::kCalls;
           },
-          "order of the blocks; default: instructions; blocks with none are left out; the times of "
-          "a function are how often it was called")
+          "what the blocks are ordered by, the most first; default: instructions; blocks with none "
+          "are left out; the times of a function are how often it was called")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "times", "cycles", "calls"}));
-  CLI::Option* const edges =
-      command->add_flag("--edges", options->edges,
-                        "branches and where they went instead of blocks, the most frequent first");
+  CLI::Option* const edges = command->add_flag(
+      "--edges", options->edges,
+      "show branches and where they went instead of blocks, the most frequent first");
   add_symbol_options(*command, options->symbols,
-                     "functions instead of blocks, all contexts together; their names are those "
-                     "in the ELF files of the program image")
+                     "show functions instead of blocks, with all contexts together; their names "
+                     "are those in the ELF files of the program image")
       ->excludes(edges);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   command->add_flag("--stats", options->statistics,
-                    "also counts of bytes and packets, on standard error");
+                    "also print counts of bytes and packets, on standard error");
   command->footer(
       "A block is a run of instructions up to a branch. An exception ends one early.\n"
       "Cycles come from the cycle counts in the trace. Each is divided among the blocks since the\n"
-      "count before, by their instructions.\n"
+      "previous count, in proportion to their instructions.\n"
       "An ITM has counts of its own: ports, exceptions, PC samples and so on.\n"
       "\n"
       "Examples:\n"

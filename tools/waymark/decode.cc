@@ -37,7 +37,7 @@ class Merged final : private merge::RecordSink {
   }
   void add(const Diagnostic& record) { merge_.add(record); }
 
-  /// What is held back.
+  /// Writes what is held back.
   void finish() { merge_.finish(); }
 
   /// Says on standard error what cannot be trusted.
@@ -58,7 +58,7 @@ class Merged final : private merge::RecordSink {
           kOk);
     }
     if (merge_.late() != 0) {
-      complain(fmt::format("--merge time: {} records come after later ones: their source gave "
+      complain(fmt::format("--merge time: {} records are not in order, because their source sent "
                            "its time too late, or its time went back.",
                            merge_.late()),
                kOk);
@@ -85,7 +85,7 @@ class DamageObserver final : public Observer {
       : sink_(sink), merged_(merged), window_(window) {}
   [[nodiscard]] bool wants_packets() const override { return false; }
   void on_diagnostic(const Diagnostic& record) override {
-    // The decoder speaks of a bad packet too, and says what it means.
+    // The decoder reports a bad packet too, and explains it.
     if (record.stage == Stage::kPackets || !window_.contains(record)) return;
     if (merged_ != nullptr) {
       merged_->add(record);

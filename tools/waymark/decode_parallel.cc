@@ -117,7 +117,7 @@ void add_threads_option(CLI::App& command, unsigned& threads) {
   command
       .add_option(
           "-j,--threads", threads,
-          "Threads that decode (default: one for each core from 2 MiB of trace on, else one)")
+          "The number of threads; default: one per core for traces of 2 MiB and more, else one")
       ->type_name("N")
       ->check(CLI::Range(1U, parallel::kMaxThreads));
 }
@@ -145,9 +145,9 @@ std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output&
   Writer writer(capture, output, sink);
   parallel::ParallelDecoder decoder(capture.tree(), {.threads = threads});
   if (const auto done = decoder.decode(whole->index, whole->bytes, writer); !done)
-    return ParallelOutcome{complain(done.error().detail,
-                                    done.error().code == ErrorCode::kLimit ? kMemory : kDamaged),
-                           true};
+    return ParallelOutcome{
+        complain(done.error().detail, done.error().code == ErrorCode::kLimit ? kMemory : kDamaged),
+        true};
   return writer.outcome();
 }
 

@@ -89,7 +89,7 @@ class JsonSink final : public LineSink {
   }
 
  private:
-  /// True: it is one, and is written.
+  /// True: the element is a message, and was written.
   bool is_message(const Element& element) {
     if (messages_ == nullptr || element.kind != ElementKind::kCustom) return false;
     messages_->write(out_, element);

@@ -23,7 +23,7 @@ class Sink {
   virtual void add(const merge::TimedRecord& record) = 0;
   virtual void finish() {}
 
-  /// What comes from now on is not written: it only completes what is.
+  /// From now on, elements only complete what is written; they are not written themselves.
   virtual void end_here() = 0;
   /// After end_here(): something is not complete.
   [[nodiscard]] virtual bool wants_more() const { return false; }

@@ -41,12 +41,12 @@ struct FoundUnit {
   etm4x::Environment environment;
 };
 
-/// A --reg: TRCIDR0 to TRCIDR5, TRCDEVARCH, TRCSSCSR0 to TRCSSCSR7.
+/// The value of --reg: TRCIDR0 to TRCIDR5, TRCDEVARCH, TRCSSCSR0 to TRCSSCSR7.
 struct GivenRegister {
   std::string name;
   std::uint32_t value = 0;
 };
-/// kInvalidArgument: one that is none of these.
+/// kInvalidArgument: the register is none of these.
 Result<std::vector<GivenRegister>> given_registers(const UnitOptions& options);
 void take_register(const GivenRegister& given, etm4x::IdRegisters& id,
                    etm4x::Environment& environment);
@@ -66,7 +66,7 @@ std::expected<PlanFile, int> load_plan(const std::string& path,
                                        const std::vector<std::string>& programs,
                                        const FoundUnit& unit);
 
-/// Of `plan --estimate`.
+/// The options of `plan --estimate`.
 struct EstimateOptions {
   bool wanted = false;
   std::string program = "random";

@@ -81,7 +81,7 @@ void add_etm4_apply(CLI::App& etm4, int& exit_code) {
   command->add_option("--elf", options->programs, "a program whose symbols the plan names")
       ->type_name("FILE[@ADDRESS]");
   command->add_flag("--dry-run", options->dry_run, "only show what would be written");
-  command->add_flag("--start", options->start, "start tracing, too");
+  command->add_flag("--start", options->start, "also start tracing");
   add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -1,4 +1,4 @@
-// waymark etm4 caps: what a unit has.
+// waymark etm4 caps: the features of a unit.
 #include <fmt/format.h>
 
 #include "etm4.h"

@@ -48,7 +48,7 @@ Result<bool> member_flag(const Json& object, std::string_view name, bool fallbac
   return *value != 0;
 }
 
-// An empty one where there is none.
+// An empty object if there is none.
 Result<const Json*> member_object(const Json& object, std::string_view name) {
   static const Json kNone = Json::object();
   const auto at = object.find(name);
@@ -246,10 +246,9 @@ Result<void> check_depth(std::string_view text) {
       quoted = true;
     } else if (c == '[' || c == '{') {
       if (++depth > kDeepest) {
-        return bad(
-            fmt::format("line {}: lists and objects lie more than {} deep in each other; "
-                        "cases need 8 at most.",
-                        1 + std::ranges::count(text.substr(0, i), '\n'), kDeepest));
+        return bad(fmt::format(
+            "line {}: lists and objects are nested more than {} levels deep; cases need at most 8.",
+            1 + std::ranges::count(text.substr(0, i), '\n'), kDeepest));
       }
     } else if ((c == ']' || c == '}') && depth != 0) {
       --depth;
@@ -270,13 +269,13 @@ Result<Json> read_etm4_cases(std::string_view text) {
     } catch (const Json::parse_error& error) {
       const auto before = text.substr(0, error.byte);
       return bad(
-          fmt::format("line {}: this is not JSON: the text breaks off or has a sign that "
-                      "JSON does not have here.",
+          fmt::format("line {}: this is not JSON: the text ends too early, or has a character that "
+                      "is not valid here.",
                       1 + std::ranges::count(before, '\n')));
     }
   }
   if (!document.is_object() || !document.contains("cases") || !document["cases"].is_array()) {
-    return bad("there is not a list \"cases\": the file is not a collection of cases.");
+    return bad("there is no list \"cases\": the file is not a collection of cases.");
   }
   if (const auto format = document.find("format"); format != document.end() && *format != 1) {
     return bad(fmt::format("the format is {}; this program reads format 1.", format->dump()));
@@ -303,7 +302,7 @@ Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
   Unit unit(*ids, *environment, quirks);
   const auto steps = item.find("steps");
   if (steps == item.end() || !steps->is_array()) {
-    return bad(fmt::format("case {}: there is not a list \"steps\".", run.id));
+    return bad(fmt::format("case {}: there is no list \"steps\".", run.id));
   }
   for (const Json& step : *steps) {
     auto result = run_step(unit, step);

@@ -301,7 +301,7 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
   auto* estimate = command
                        .add_flag("--estimate", options.wanted,
                                  "run a program on a model of the unit, and show which addresses "
-                                 "it traces in how many bytes")
+                                 "it traces, and in how many bytes")
                        ->group(kGroup);
   command
       .add_option("--program", options.program,
@@ -310,7 +310,8 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("--instructions", options.instructions, "the length of the run")
+  command
+      .add_option("--instructions", options.instructions, "the length of the run, in instructions")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str()
       ->needs(estimate)
@@ -338,7 +339,7 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
       ->type_name("CAPTURE")
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("-o,--output", options.directory, "write the run as a snapshot that decodes")
+  command.add_option("-o,--output", options.directory, "write the trace of the run as a snapshot")
       ->type_name("DIR")
       ->needs(estimate)
       ->group(kGroup);

@@ -41,8 +41,8 @@ struct Subject {
   std::string next_step{};      ///< How to decode the trace; empty: with waymark decode.
 };
 
-// ID registers that a source leaves out: those of a unit that has everything, so that nothing is
-// doubted because it is not known.
+// The values of ID registers that a source leaves out: those of a unit that has everything, so that
+// nothing looks wrong only because it is not known.
 constexpr std::uint32_t kAssumedIdr3 = 0x8D7F0000;
 constexpr std::uint32_t kAssumedIdr4 = 0x888F4008;
 constexpr std::uint32_t kAssumedIdr5 = 0x48C70820;
@@ -285,7 +285,7 @@ void add_etm4_explain(CLI::App& etm4, int& exit_code) {
   input->excludes(command->get_option("--root"));
   auto* plan = command->add_flag(
       "--as-plan", options->as_plan,
-      "print a plan that `waymark etm4 plan` reads; what it would refuse is a comment");
+      "print a plan that `waymark etm4 plan` reads; what it would refuse becomes a comment");
   auto* fields =
       command->add_flag("--fields", options->fields, "also print the fields of every register");
   add_format_option(*command, options->format, false);

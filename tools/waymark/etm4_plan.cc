@@ -32,7 +32,7 @@ void put_problems(TextBuffer& out, std::string_view heading,
   for (const auto& problem : problems) put_lines(out, fmt::format("  {}\n", problem.text()));
 }
 
-// By the programs of the plan.
+// Finds symbols in the programs of the plan.
 std::optional<etm4x::ProgramPlace> place_in_program(const std::vector<image::ElfFile>& programs,
                                                     std::uint64_t address) {
   for (const image::ElfFile& file : programs) {
@@ -138,7 +138,7 @@ void add_etm4_plan(CLI::App& etm4, int& exit_code) {
       ->type_name("FILE[@ADDRESS]");
   command
       ->add_option("--script", options->script,
-                   "write the writes as a shell script; - is standard output")
+                   "save the writes as a shell script; - is standard output")
       ->type_name("FILE");
   command->add_flag("--normal-form", options->normal_form,
                     "only print the plan, with all symbols resolved");

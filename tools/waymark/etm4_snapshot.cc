@@ -218,7 +218,7 @@ int run(const SnapshotOptions& options) {
       return complain(added.error().detail, kInput);
     }
   }
-  // Memory is one for all cores; naming it at the first is enough.
+  // All cores have the same memory, so only the first device names it.
   snapshot.devices.front().dumps = std::move(dumps);
   inputs::TraceBuffer buffer;
   buffer.name = "buffer0";
@@ -248,7 +248,8 @@ void add_etm4_snapshot(CLI::App& etm4, int& exit_code) {
       ->capture_default_str();
   command->add_option("--unit", options->units, "A unit that traced; default: all")
       ->type_name("etmN");
-  command->add_option("--trace", options->trace, "The bytes of the sink")
+  command
+      ->add_option("--trace", options->trace, "The trace: the bytes that were read from the sink")
       ->type_name("FILE")
       ->required();
   command

@@ -224,7 +224,7 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
     return {};
   };
   Result<void> done = search();
-  // What has not begun yet can begin again.
+  // Nothing was written yet, so the search can begin again.
   while (!done && !interrupted() && count == 0 && window.give_up(done.error())) {
     index = window.look_up(capture);
     if (index == nullptr) return window.code();
@@ -289,7 +289,7 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
     return complain(fmt::format("{}: nothing was executed in {}{}", capture.trace().path(),
                                 image::address_range_text(range),
                                 capture.image().regions().empty()
-                                    ? "; without a program image (--image) nothing can be."
+                                    ? "; decoding needs a program image (--elf or --image)."
                                     : "."),
                     kDamaged);
   }
@@ -327,9 +327,9 @@ int run(const FindOptions& options) {
 void add_find(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<FindOptions>();
   CLI::App* command =
-      app.add_subcommand("find", "Find a time, an event, an exception, an address and so on");
+      app.add_subcommand("find", "Find where a time, an event, an exception or an address is");
   add_input_options(*command, options->input);
-  const auto what = "What to find; one of them";
+  const auto what = "What to find (one of these)";
   command
       ->add_option("--timestamp", options->timestamp,
                    "the first timestamp of each source that is not earlier than T")
@@ -355,15 +355,15 @@ void add_find(CLI::App& app, int& exit_code) {
   command->add_flag("--gap", options->gap, "where packets are damaged")->group(what);
   command
       ->add_option("--address", options->address,
-                   "executed ranges that touch these addresses: A, A..B without B, A+LENGTH, or a "
-                   "function's name; decodes the trace between --from and --to")
+                   "executed ranges that touch these addresses: A, A..B (excluding B), A+LENGTH, "
+                   "or the name of a function; decodes the trace between --from and --to")
       ->type_name("RANGE")
       ->group(what);
-  command->add_flag("--count", options->count, "only say how many there are");
+  command->add_flag("--count", options->count, "only print how many there are");
   command
       ->add_option("--symbols", options->symbols,
                    "a program whose functions --address can name, if the image is not an ELF file; "
-                   "@ADDRESS: what its addresses are moved by; may be repeated")
+                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_window_options(*command, options->window);

@@ -77,7 +77,7 @@ void write_text(TextBuffer& out, const Report& report) {
   put_escaped(out, report.path);
   out.put(fmt::format(": {} index of {} of {} bytes", index::form_name(report.header.form),
                       built.to, report.trace_bytes));
-  if (built.from != 0) out.put(fmt::format(", {} of them before", built.from));
+  if (built.from != 0) out.put(fmt::format(", {} of them already indexed", built.from));
   if (done > 0 && report.seconds > 0)
     out.put(fmt::format(", {:.0f} MB/s", done / kMega / report.seconds));
   if (report.header.indexed != 0) {
@@ -157,22 +157,25 @@ int run(const IndexOptions& options) {
 void add_index(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<IndexOptions>();
   CLI::App* command =
-      app.add_subcommand("index", "Make an index, which find, info, --from and --to then use");
+      app.add_subcommand("index", "Make an index, with which find, info, --from and --to are fast");
   add_input_options(*command, options->input);
-  auto* sparse = command->add_flag("--sparse", options->sparse,
-                                   "sums for each block, at most 1 % of the capture (default)");
-  command->add_flag("--full", options->full, "also every timestamp, event, exception and so on")
+  auto* sparse =
+      command->add_flag("--sparse", options->sparse,
+                        "store sums for each block of trace, in at most 1 % of its size (default)");
+  command
+      ->add_flag("--full", options->full, "also store every timestamp, event, exception and so on")
       ->excludes(sparse);
   command->add_flag("--rebuild", options->rebuild,
                     "make the index again, even if it is damaged or of another capture");
   command
-      ->add_option("-o,--output", options->output,
-                   "the index; default: the name of the trace and .waymark-index, or a file in "
-                   "~/.cache/waymark if the folder of the trace cannot be written")
+      ->add_option(
+          "-o,--output", options->output,
+          "write the index to this file; default: the name of the trace with .waymark-index "
+          "appended, or a file in ~/.cache/waymark if the folder of the trace cannot be written")
       ->type_name("FILE");
   add_format_option(*command, options->format, false);
   command->footer(
-      "An index that was interrupted, or whose capture has grown, is continued.\n"
+      "If indexing was interrupted, or the capture has grown, the index is continued.\n"
       "Examples:\n"
       "  waymark index board/\n"
       "  waymark index board/ --full -o /tmp/board.waymark-index");

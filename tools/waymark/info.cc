@@ -101,7 +101,7 @@ struct Listed {
   std::uint64_t other_bytes = 0;
 };
 
-/// Where many IDs are in the frames, those count that synchronise or have one byte in a hundred.
+/// If the frames have many IDs, only those that synchronise or have 1 % of the bytes are listed.
 Listed listed_sources(const Contents& contents) {
   Listed listed;
   const std::vector<inputs::CaptureSource>& sources = contents.capture.sources();
@@ -120,7 +120,7 @@ Listed listed_sources(const Contents& contents) {
   return listed;
 }
 
-/// What the counts and the notes say against the capture, as whole sentences.
+/// What the counts and the notes show to be wrong with the capture, as whole sentences.
 std::vector<std::string> find_doubts(const Contents& contents) {
   const inputs::Capture& capture = contents.capture;
   std::vector<std::string> doubts;
@@ -339,7 +339,7 @@ int run(const InfoOptions& options) {
 void add_info(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command =
-      app.add_subcommand("info", "Sources, IDs, protocols, sizes, images, and what looks wrong");
+      app.add_subcommand("info", "Show what a capture contains, and what looks wrong");
   add_input_options(*command, options->input);
   add_index_option(*command, options->index);
   add_format_option(*command, options->format, false);

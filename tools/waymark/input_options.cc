@@ -60,11 +60,12 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       .add_option("INPUT", options.path,
                   "A snapshot folder, its snapshot.ini, or raw trace; - for standard input")
       ->required();
-  command.add_option("--buffer", options.buffer, "Trace buffer of a snapshot (default: the first)")
+  command
+      .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
       ->type_name("NAME");
   command
       .add_option("--id", options.ids,
-                  "Only this trace ID, decimal or 0x hexadecimal; may be repeated")
+                  "Only this trace ID, decimal, or hexadecimal after 0x; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
   const std::string raw = "For raw trace, or to override a snapshot";
@@ -72,12 +73,14 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("NAME")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"}))
       ->group(raw);
-  command.add_option("--core", options.core, "Cortex-A53, ARMv8-A ... (default ARMv8-A)")
+  command
+      .add_option("--core", options.core,
+                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A")
       ->type_name("NAME")
       ->group(raw);
   command
       .add_option("--framing", options.framing,
-                  "mem (ETB, ETR), fsync (TPIU), hsync, dstream, or none")
+                  "How the trace is framed: mem (ETB, ETR), fsync (TPIU), hsync, dstream, or none")
       ->type_name("KIND")
       ->check(one_of({"mem", "fsync", "hsync", "dstream", "none"}))
       ->group(raw);
@@ -88,10 +91,9 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false)
       ->group(raw);
   command
-      .add_option(
-          "--elf", options.programs,
-          "A program that was traced (an ELF file), loaded ADDRESS above the addresses that "
-          "it was linked for; may be repeated")
+      .add_option("--elf", options.programs,
+                  "A program that was traced (an ELF file); @ADDRESS: how far above its link "
+                  "addresses it was loaded; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false)
       ->group(raw);
@@ -112,8 +114,8 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->group(raw);
   command
       .add_option("--nibble-order", options.nibble_order,
-                  "STM: most (hardware) or least (MIPI's simulator, Zephyr) significant nibble "
-                  "first (default: detected)")
+                  "STM: whether fields begin with the most significant nibble (hardware) or the "
+                  "least (MIPI's simulator, Zephyr); default: detected")
       ->type_name("ORDER")
       ->check(one_of({"most", "least"}))
       ->group(raw);

@@ -49,8 +49,8 @@ void MessageStage::on_frame(const syst::Frame& frame) {
 void MessageStage::keep_order(Element& element) {
   if ((element.flags & kElementTimeIsPartial) != 0) return;
   Times& times = times_[element.trace_id];
-  // Nothing was said after the packets that say it.  If the transport's time goes back, what was
-  // later was wrong, and must not hold up all that comes.
+  // Nothing was written after the packets with this time.  If the transport's time goes back, the
+  // later times were wrong, and must not delay what follows.
   times.latest = std::max(times.latest, element.timestamp);
   if (times.now) times.latest = std::min(times.latest, *times.now);
   element.timestamp = times.latest;
@@ -79,7 +79,7 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
                          (element.extra_value != 0 || (element.extra & kSwMarker) != 0) &&
                          channels_.statistics().noise == noise;
     if (is_part) continue;
-    // Messages that it stands among are not before it, either.
+    // Messages around it are not earlier either.
     if ((element.flags & kElementHasTimestamp) != 0 && element.kind == ElementKind::kSwTrace &&
         (element.flags & kElementTimeIsPartial) == 0) {
       Times& times = times_[element.trace_id];

@@ -32,7 +32,7 @@ class Output {
 
   [[nodiscard]] bool failed() const { return !error_.empty(); }
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// The failure is that nobody reads the pipe any more.
+  /// True: the output failed because the reader of the pipe went away.
   [[nodiscard]] bool reader_left() const { return reader_left_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 

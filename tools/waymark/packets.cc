@@ -43,7 +43,7 @@ class PacketObserver final : public Observer {
     output_.settle();
   }
 
-  /// Bad packets are shown as such.  That the registers are wrong is not seen in any packet.
+  /// Bad packets are in the listing.  No packet shows that the registers are wrong.
   void on_diagnostic(const Diagnostic& record) override {
     if (record.fault != Fault::kUnsupportedConfig || !window_.contains(record)) return;
     const std::string place =

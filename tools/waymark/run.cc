@@ -80,7 +80,7 @@ class Runner {
   Output& output_;
   const RunHooks& hooks_;
   std::vector<Element> batch_;
-  std::size_t size_ = kFirstBatch;  ///< Of the next batch.
+  std::size_t size_ = kFirstBatch;  ///< The size of the next batch.
 };
 
 }  // namespace

@@ -11,8 +11,8 @@ CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options,
   CLI::Option* const functions = command.add_flag("--functions", options.functions, what);
   command
       .add_option("--symbols", options.files,
-                  "A program for --functions, where the image is no ELF file; @ADDRESS: what its "
-                  "addresses are moved by; may be repeated")
+                  "A program whose symbols name the functions, if the image is not an ELF file; "
+                  "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false)
       ->needs(functions);
@@ -29,8 +29,8 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
   symbols.add(capture.image());
   if (symbols.functions().empty())
     return fail(ErrorCode::kNotFound,
-                fmt::format("{}: no function has a name: no file of the program image is an ELF "
-                            "file with symbols; name the program with --symbols FILE.",
+                fmt::format("{}: no function has a name, because no file of the program image is "
+                            "an ELF file with symbols; name the program with --symbols FILE.",
                             capture.trace().path()));
   return symbols;
 }

@@ -18,8 +18,8 @@ struct SymbolOptions {
 /// `what` is what --functions does.
 CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options, const std::string& what);
 
-/// Of the files that the user names, which come first, and of the capture's image.  kNotFound:
-/// there are none; else as open_elf_argument().
+/// The symbols of the files that the user names, which come first, and of the capture's image.
+/// kNotFound: there are none.  Other errors are those of open_elf_argument().
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options);
 
 }  // namespace waymark::cli

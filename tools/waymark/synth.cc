@@ -113,10 +113,11 @@ int check(const std::string& directory, Format format) {
                                 {"difference", source.difference}});
       continue;
     }
-    put_lines(output->text(),
-              fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device,
-                          source.trace_id, source.totals.ranges, source.totals.instructions,
-                          source.difference.empty() ? "as it happened" : source.difference));
+    put_lines(
+        output->text(),
+        fmt::format("{} ID {:#04x}: {} ranges, {} instructions: {}\n", source.device,
+                    source.trace_id, source.totals.ranges, source.totals.instructions,
+                    source.difference.empty() ? "equal to the ground truth" : source.difference));
   }
   return finish_output(*output, equal ? kOk : kDamaged);
 }
@@ -136,7 +137,7 @@ std::uint64_t truth_size(const synth::CaptureMaker& maker) {
   return size;
 }
 
-/// Says how large the ground truth will be, where that is much: as its beginning is.
+/// Says how large the ground truth will be, if it is large.  Its beginning is taken as a measure.
 void announce_truth(const SynthOptions& options, const synth::Program& program) {
   constexpr std::uint64_t kSample = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMuch = std::uint64_t{16} << 20;
@@ -290,7 +291,7 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_flag("--branch-broadcast", options.unit.branch_broadcast,
-                "an address for every taken branch")
+                "trace an address for every taken branch")
       ->group(kGroup);
   command
       .add_option("--speculation", options.unit.speculation,
@@ -305,7 +306,8 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
 
 void add_capture_options(CLI::App& command, SynthOptions& options) {
   constexpr auto kGroup = "The capture";
-  command.add_option("--size", options.capture.size, "the size of the trace: 4096, 64M, 1G")
+  command
+      .add_option("--size", options.capture.size, "the size of the trace, such as 4096, 64M or 1G")
       ->transform(size_in_bytes())
       ->type_name("SIZE")
       ->default_str("1M")
@@ -322,7 +324,7 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--interleave", options.capture.interleave,
-                  "the mean number of bytes of a source before the next")
+                  "the mean number of bytes of one source before those of another")
       ->capture_default_str()
       ->group(kGroup);
   command

@@ -99,7 +99,7 @@ class Messages final : public syst::FrameSink {
     return error_.empty() ? code : complain(error_, kOutput);
   }
 
-  /// No more is wanted: a bad message with --strict, an interrupt, or no room for the sorting.
+  /// Nothing more is read: --strict met a bad message, the user interrupted, or sorting failed.
   [[nodiscard]] bool is_stopped() const {
     return (is_strict_ && first_bad_.has_value()) || interrupted() || !error_.empty();
   }
@@ -109,11 +109,11 @@ class Messages final : public syst::FrameSink {
   [[nodiscard]] std::uint64_t missing() const { return missing_; }
   /// Catalog messages whose sender's collateral has no such ID.
   [[nodiscard]] std::uint64_t unlisted() const { return unlisted_; }
-  /// Not shown, for they have no time that --from and --to can be compared with.
+  /// Messages that are not shown because they have no time to compare with --from and --to.
   [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
-  /// Of the messages that are shown.
+  /// The order of the messages that are shown.
   [[nodiscard]] const syst::MessageOrder& order() const { return order_; }
 
  private:
@@ -134,7 +134,7 @@ class Messages final : public syst::FrameSink {
   outputs::MessageWriter writer_;
   syst::MessageOrder order_;
   syst::MessageSorter sorter_;
-  std::string error_;  ///< Of the sorter.
+  std::string error_;  ///< An error of the sorter.
   std::uint64_t count_ = 0;
   std::uint64_t bad_ = 0;
   std::uint64_t guessed_ = 0;
@@ -358,7 +358,7 @@ std::string catalog_messages(std::uint64_t count) {
   return count == 1 ? "1 catalog message has" : fmt::format("{} catalog messages have", count);
 }
 
-/// Prints what is to be said in the end on standard error; returns the exit code.
+/// Prints the closing sentences to standard error; returns the exit code.
 int judge(const SystOptions& options, const Messages& messages, int code) {
   if (messages.guessed() != 0) {
     complain(fmt::format("note: {} no length field, and plain bytes do not say where it ends; it "

@@ -84,7 +84,7 @@ void add_collateral_options(CLI::App& command, MessageOptions& options) {
 }
 
 void add_filter_options(CLI::App& command, MessageOptions& options) {
-  const auto* const group = "Select messages (an option that is repeated takes any of its values)";
+  const auto* const group = "Select messages (a repeated option takes any of its values)";
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* help,
                         const char* type) {
     command.add_option(name, values, help)->type_name(type)->allow_extra_args(false)->group(group);

@@ -73,7 +73,7 @@ std::string unexpected_arguments(CLI::App& app, const std::vector<std::string>& 
   std::vector<std::string> taken;
   for (const OptionRow& row : describe(app).arguments) taken.push_back(row.value);
   const std::string takes =
-      taken.empty() ? "no arguments" : fmt::format("only {}", enumeration(taken));
+      taken.empty() ? "no arguments" : fmt::format("only one {}", enumeration(taken));
   return with_remedy(fmt::format("{} {} not expected; {} takes {}", enumeration(quoted),
                                  words.size() == 1 ? "was" : "were", path_of(app), takes),
                      app);

@@ -20,11 +20,11 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
   const auto group = "Part of the trace";
   command
       .add_option("--from", options.from,
-                  "only from this place on: a byte (4096, 0x1000, 4MiB), a timestamp (t:123456) or "
-                  "a synchronisation point (s:17)")
+                  "begin at this place: a byte (4096, 0x1000, 4MiB), a timestamp (t:123456) or a "
+                  "synchronisation point (s:17)")
       ->type_name("PLACE")
       ->group(group);
-  command.add_option("--to", options.to, "only up to this place")->type_name("PLACE")->group(group);
+  command.add_option("--to", options.to, "stop at this place")->type_name("PLACE")->group(group);
   command
       .add_option("--index", options.index,
                   "the index to use; default: that of the capture, if `waymark index` made one")
@@ -37,7 +37,7 @@ KnownIdBytes Window::known_id_bytes() {
   return [known = access_.known_id_bytes(), named = names_sources(input_)](
              const MappedFile& trace, inputs::Framing framing) {
     auto bytes = known(trace, framing);
-    // Who asks for a part does not ask what else is in the whole trace.
+    // For a part of the trace, the bytes of other IDs in the whole trace do not matter.
     if (!bytes && named) bytes = inputs::IdBytes{};
     return bytes;
   };

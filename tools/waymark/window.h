@@ -84,7 +84,7 @@ class Window {
   /// Complains about the options before anything is read.
   int parse(const inputs::Capture& capture);
   int check(const inputs::Capture& capture);
-  /// What to say if --from and --to are timestamps that lead to one place.
+  /// The sentence for --from and --to that are timestamps of the same place.
   std::string timestamps_around(const inputs::Capture& capture);
   int complain_of(const Error& error);
 

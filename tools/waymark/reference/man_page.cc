@@ -76,7 +76,7 @@ std::size_t bold_prefix(std::string_view text) {
 /// Text with its markup.
 std::string inline_text(std::string_view text) {
   std::string result;
-  bool is_start = true;  // Of a word.
+  bool is_start = true;  // A word starts here.
   while (!text.empty()) {
     const char c = text.front();
     const std::size_t close = c == '`' || c == '*' ? text.find(c, 1) : std::string_view::npos;
