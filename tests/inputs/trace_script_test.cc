@@ -225,12 +225,13 @@ TEST(TraceScript, errors_name_line_and_reason) {
   EXPECT_THAT(error_of("waymark-trace 2\n"), HasSubstr("line 1: Only version 1"));
   EXPECT_THAT(error_of("waymark-trace 1\ntrace_on\n"),
               HasSubstr("line 2: A packet needs a device"));
-  EXPECT_THAT(error_of("waymark-trace 1\ndevice a ETM4\n"), HasSubstr("line 2: A device has"));
+  EXPECT_THAT(error_of("waymark-trace 1\ndevice a ETM4\n"), HasSubstr("line 2: A device needs"));
   EXPECT_THAT(error_of("waymark-trace 1\ndevice a PTM Cortex-A9\ntrace_on\n"),
               HasSubstr("line 2: Trace scripts do not know the protocol 'PTM'"));
   EXPECT_THAT(error_of("waymark-trace 1\ndevice a ETM4 Cortex-A53\ntrace_on\n"),
               HasSubstr("line 2: The device a needs the register TRCCONFIGR"));
-  EXPECT_THAT(error_of("waymark-trace 1\nreg A 1\n"), HasSubstr("line 2: Registers follow"));
+  EXPECT_THAT(error_of("waymark-trace 1\nreg A 1\n"),
+              HasSubstr("line 2: Registers must come after"));
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"nonsense", "There is no packet named 'nonsense'."},
       {"exception nonsense=1", "has no field 'nonsense'"},
@@ -242,30 +243,30 @@ TEST(TraceScript, errors_name_line_and_reason) {
       {"bytes 100", "'100' is not a byte"},
       {"reg TRCIDR0=1", "The register TRCIDR0 already has a value."},
       {"reg TRCIDR9=0x100000000", "is not a 32-bit register value"},
-      {"reg", "A register has a name"},
+      {"reg", "A register needs a name"},
       {"reg A=1 B", "'B' is not of the form NAME=VALUE."},
       {"device etm ETE ARM-aa64", "There is already a device 'etm'."},
-      {"image", "an address is needed"},
-      {"image 0 hex", "An image has an address"},
+      {"image", "'image' needs an address"},
+      {"image 0 hex", "An image needs an address"},
       {"image 0 hex 123", "'123' is not a unit"},
       {"image 0 hex 0x12", "'0x12' is not a unit"},
       {"image 0 space=EL9 hex 12", "EL9"},
-      {"buffer a", "A buffer has a name and a format"},
-      {"buffer a tape", "A buffer has a name and a format"},
+      {"buffer a", "A buffer needs a name and a format"},
+      {"buffer a tape", "A buffer needs a name and a format"},
       {"buffer a raw fsync_period=1", "is not an option of this buffer format"},
       {"buffer a fsync fsync_period=0", "is not an option of this buffer format"},
       {"buffer a fsync fsync_period", "is not of the form NAME=NUMBER"},
-      {"fill", "has no operands and no meaning"},
-      {"buffer a fsync\nframe_reset", "has no operands and no meaning"},
-      {"unattributed 00", "Only in frames"},
+      {"fill", "is not allowed in this buffer format"},
+      {"buffer a fsync\nframe_reset", "is not allowed in this buffer format"},
+      {"unattributed 00", "Only buffers with frames"},
       {"repeat 2 {", "The block has no closing '}'."},
       {"}", "'}' has no block to close."},
-      {"repeat x { }", "a number is needed"},
+      {"repeat x { }", "'repeat' needs a number"},
       {"source b { }", "There is no device 'b'."},
       {"loop 2 { }", "A block begins with"},
       {"repeat 1 { buffer a raw }", "'buffer' is not allowed in a block."},
-      {"expect decode\nend", "it comes after one"},
-      {"trace_on\nexpect\nend", "a mode is needed"},
+      {"expect decode\nend", "must come after the packets of a buffer"},
+      {"trace_on\nexpect\nend", "'expect' needs a mode"},
       {"trace_on\nexpect decode\n", "needs a line 'end'"},
   };
   for (const auto& [body, reason] : cases) {
@@ -276,7 +277,7 @@ TEST(TraceScript, errors_name_line_and_reason) {
   EXPECT_THAT(error_in(std::string(kSecondDevice) + "buffer a frames\ntrace_on"),
               HasSubstr("line 7: There are several devices; choose one with 'source NAME {'."));
   EXPECT_THAT(error_in("trace_on\ndevice b ETE ARM-aa64"),
-              HasSubstr("line 5: Devices are described before"));
+              HasSubstr("line 5: Devices must come before"));
   EXPECT_THAT(error_in("buffer a raw\nbuffer a raw"),
               HasSubstr("line 5: There is already a buffer 'a'"));
 }

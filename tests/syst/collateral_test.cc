@@ -125,7 +125,7 @@ TEST(SystCollateral, what_is_searched_one_by_one_is_limited) {
     masks += "<syst:Format ID=\"" + std::to_string(i) + "\" Mask=\"" +
              std::to_string(0x80000FFF + (i << 12)) + "\">text</syst:Format>";
   }
-  EXPECT_THAT(problem_of(catalog(masks)), HasSubstr("too many different ones"));
+  EXPECT_THAT(problem_of(catalog(masks)), HasSubstr("too many distinct masks"));
 
   std::string guids = "<syst:Guids>";
   std::string clients;
