@@ -210,7 +210,7 @@ Data swo(std::size_t times, std::uint8_t header = 0x01) {
 TEST(Detect, itm_stream_without_synchronisation) {
   const Detection found = detect(Bytes(swo(20)));
   EXPECT_EQ(found.kind, InputKind::kItmStream);
-  EXPECT_THAT(found.why, HasSubstr("120 packets"));
+  EXPECT_THAT(found.why, HasSubstr("120 ITM packets"));
 }
 
 TEST(Detect, itm_stream_that_looks_like_frames) {
