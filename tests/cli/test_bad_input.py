@@ -99,7 +99,7 @@ def test_a_dump_that_overlaps_an_image_of_the_command_line(run, changed, tmp_pat
     capture = changed(overlap)
     make_good(tmp_path / 'plain')
     run('decode', 'plain', '--image', '0x80004=x/other.bin').one_sentence(
-        'plain/cpu.ini:5: ', 'plain/program.bin', 'x/other.bin at 0x80004..0x8000b of --image')
+        'plain/cpu.ini:5: ', 'plain/program.bin', 'x/other.bin at 0x80004..0x8000c, given on the command line')
     run('decode', capture, '--image', '0x80000=plain/program.bin').says(
         'x/cpu.ini:5: ', 'x/program.bin', 'x/cpu.ini:9: ', 'x/other.bin')
     run('decode', 'plain', '--strict', '--image', '0x80000=x/other.bin')

@@ -370,7 +370,7 @@ void add_count(CLI::App& app, int& exit_code) {
             if (name == "cycles") options->order = count::Order::kCycles;
             if (name == "calls") options->order = count::Order::kCalls;
           },
-          "what the blocks are ordered by, the most first; default: instructions; blocks with none "
+          "what to order the blocks by, the highest first; default: instructions; blocks with none "
           "are left out; the times of a function are how often it was called")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "times", "cycles", "calls"}));
