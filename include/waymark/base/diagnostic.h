@@ -1,4 +1,4 @@
-// Damaged trace has a channel of its own: a record that says where, what and how much was lost.
+// Damaged trace has a separate channel: a record of where, what and how much was lost.
 #pragma once
 
 #include <cstdint>
@@ -30,20 +30,20 @@ inline constexpr std::size_t kFaultCount = 15;
 
 enum class Severity : std::uint8_t { kError = 1, kWarning = 2, kInfo = 3 };
 
-/// Which layer speaks.
+/// The layer that reports it.
 enum class Stage : std::uint8_t { kFrames, kPackets, kElements };
 
-/// `message` has static storage: a record can be kept for as long as one likes.
+/// `message` has static storage, so that a record can be kept.
 struct Diagnostic {
   Fault fault = Fault::kNone;
   Severity severity = Severity::kError;
   Stage stage = Stage::kElements;
-  bool fatal = false;              ///< The source cannot go on.
-  TraceId trace_id = kNoTraceId;   ///< That the registers name; kNoTraceId: not of one source.
-  TraceId stream_id = kNoTraceId;  ///< That the source's packets carry; 0 when unformatted.
-  TraceIndex index = kNoIndex;     ///< Where; kNoIndex where the record has no place.
+  bool fatal = false;              ///< The source cannot continue.
+  TraceId trace_id = kNoTraceId;   ///< In the registers; kNoTraceId: it concerns no single source.
+  TraceId stream_id = kNoTraceId;  ///< In the source's packets; 0 if unformatted.
+  TraceIndex index = kNoIndex;     ///< The place; kNoIndex if there is none.
   std::string_view message;
-  std::uint64_t lost = 0;  ///< Bytes that were passed over, where that is known.
+  std::uint64_t lost = 0;  ///< Skipped bytes, if their number is known.
   /// The instruction at which image and trace disagree; kNoAddress where there is none.
   std::uint64_t address = kNoAddress;
 };

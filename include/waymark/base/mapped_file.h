@@ -32,9 +32,9 @@ class MappedFile {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Says that the bytes before `offset` are not needed soon, so that their memory is given back.
-  /// They can still be read. So a pass over a file of any size takes little memory. Not from two
-  /// threads at a time.
+  /// Says that the bytes before `offset` are not needed soon, so that their memory is released.
+  /// They can still be read. This way a pass over a file of any size takes little memory. Not from
+  /// two threads at a time.
   void passed(std::size_t offset);
 
  private:

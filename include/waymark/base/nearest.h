@@ -7,11 +7,10 @@
 
 namespace waymark {
 
-/// The word of `known` that `word` most likely stands for: the one that takes the fewest edits to
-/// reach.  An edit inserts, removes or replaces a character or swaps two neighbours; case does not
-/// count.  One edit is allowed for each three characters of `word`, at most three.  A known word
-/// that `word` is the beginning of (three characters or more) counts as one edit away.  Among
-/// equals the first wins.
+/// The word in `known` that `word` most likely means: the one that takes the fewest edits.  An edit
+/// inserts, removes or replaces a character or swaps two neighbours; case does not count.  One edit
+/// is allowed for each three characters of `word`, at most three.  If `word` is the beginning of a
+/// known word (three characters or more), that counts as one edit.  Among equals the first wins.
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> known);
 

@@ -11,7 +11,7 @@ namespace waymark {
 /// other characters, a sign, or more than 64 bits.
 std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10);
 
-/// The value of a hexadecimal digit in either case; -1: it is none.
+/// The value of a hexadecimal digit in either case; -1: it is not a digit.
 constexpr int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -7,8 +7,8 @@
 
 namespace waymark {
 
-/// A register of a trace unit: the value that somebody gave, or else one that is assumed.  Reads as
-/// a number either way.  What the trace does cannot contradict an assumed value.
+/// A register of a trace unit: a given value, or an assumed one.  Both read as a number.  Trace
+/// cannot contradict an assumed value.
 class RegisterValue {
  public:
   // Implicit, as a number is what users give.

@@ -1,5 +1,5 @@
-// Text written by hand: hexadecimal and decimal writers into one growing buffer.  No streams and no
-// allocation per field (design section 4).
+// Text written by hand: hexadecimal and decimal writers into one growing buffer, without
+// streams and without an allocation per field.
 #pragma once
 
 #include <cstdint>

@@ -28,10 +28,10 @@ struct Step {
 };
 static_assert(sizeof(Step) == 16);
 
-/// What the elements of a range in a context have in common, as three of their words.
+/// What all elements of a range in a context have in common, as three of their words.
 struct ElementWords {
   std::uint64_t ids = 0;   ///< Context ID and VMID.
-  std::uint64_t kind = 0;  ///< Kind to last size; of the flags, kContextFlags and the condition.
+  std::uint64_t kind = 0;  ///< Kind to last size; among the flags, only those compared.
   std::uint64_t rest = 0;  ///< Exception level and security state.
 };
 
@@ -55,8 +55,8 @@ struct Node {
   bool opens = false;  ///< If it is observed as executed, it asks for what comes next.
 };
 
-/// Several atoms that were walked as one: what they are in the trace, and how often they led from
-/// one place to another since their steps were counted.
+/// Several atoms that were walked as one: their form in the trace, and how often they led from one
+/// place to another since their steps were counted.
 struct Stretch {
   std::uint64_t row = 0;
   Place from = 0;
@@ -120,21 +120,21 @@ class Counter {
   /// Source::count() sets it.
   void set_timestamps_repeat_cycles(bool repeat) { timestamps_repeat_cycles_ = repeat; }
 
-  /// False: the registers rule out cycle counts.  If some come nevertheless, they go to
+  /// False: the registers rule out cycle counts.  Counts that still come go to
   /// Counts::other_cycles.  Source::count() sets it.
   void set_shares_cycles(bool share);
 
-  /// From here on it counts a part of a stream: what came before is unknown.
+  /// From this call on, it counts a part of a stream, and does not know what came before.
   void begin_part();
 
-  /// The counts since begin_part(), with what is open on both sides.
+  /// The counts since begin_part(), with the open edges and groups on both sides.
   Part take_part();
 
-  /// Space for elements on their way here, for callers that have none of their own.
+  /// Space for elements that are being delivered, for callers that have no space of their own.
   std::span<Element> batch();
 
-  /// All counts since the last call.  What is open, an edge or a group of ranges without their
-  /// cycle count, stays open.
+  /// All counts since the last call.  An open edge, or a group of ranges without its cycle count,
+  /// stays open.
   Counts take();
 
   // -- For decoders: from node to node. ---------------------------------------------------------
@@ -142,7 +142,7 @@ class Counter {
   /// Call it before memory is read: nodes are dropped if the follower has dropped its blocks.
   void begin(const flow::Follower& follower);
 
-  /// What follows has the context of `element`.
+  /// The elements that follow have the context of `element`.
   void select(const Element& element);
 
   /// Places while the address of execution is unknown; with kReturn, the return stack knows it.
@@ -226,13 +226,13 @@ class Counter {
       if (way.marked_from == 0) return nullptr;
     }
   }
-  /// Adds it; valid until the next one is added.
+  /// Adds the way; valid until the next one is added.
   Way* add_way(Place from, WayKey key, Place to);
 
   /// A range begins there, after what was observed: counts the edge that leads to it, if there is
   /// one, and returns it.
   Way* close_branch(std::uint64_t address, isa::Isa isa);
-  /// What is observed next shows where `branch`, which is a block, its exit or a range, went.  0:
+  /// The next observation shows where `branch` went, which is a block, its exit or a range.  0:
   /// nothing is open.
   void open_branch(Place branch);
 
@@ -336,7 +336,7 @@ class Counter {
   bool shares_cycles_ = true;
 
   // For counting a part; see Part.
-  bool head_open_ = false;  ///< No cycle count and no gap has settled what was open at the start.
+  bool head_open_ = false;  ///< No cycle count and no gap has closed the group at the start.
   Part part_;
 
   std::unique_ptr<Element[]> batch_;

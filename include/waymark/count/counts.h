@@ -1,4 +1,4 @@
-// How often what was executed: the results of counting, as plain values that can be added.
+// How often instructions were executed: the results of counting, as plain values that can be added.
 #pragma once
 
 #include <array>
@@ -54,8 +54,8 @@ struct Row {
   std::uint64_t executed = 0;      ///< Times that its last instruction was executed (atom E),
   std::uint64_t not_executed = 0;  ///< and that it was not executed (atom N).
   std::uint64_t cycles = 0;        ///< See Counter.
-  /// The target of its last instruction, if that is a direct branch which was seen taken;
-  /// kNoAddress: not known.  If damaged trace shows several targets, the lowest.
+  /// The target of its last instruction, if that is a direct branch that was taken; kNoAddress: not
+  /// known.  If damaged trace shows several targets, the lowest of them.
   std::uint64_t target = kNoAddress;
 
   [[nodiscard]] std::uint64_t times() const { return executed + not_executed; }
@@ -81,7 +81,7 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-/// Sums over all rows, and over what is in no row.
+/// Sums over all rows, and over everything without a row.
 struct Totals {
   std::uint64_t instructions = 0;
   std::uint64_t ranges = 0;  ///< The number of kInstrRange elements that there would have been.
@@ -95,10 +95,10 @@ struct Totals {
 
 Totals totals_of(const Row& row);
 
-/// All counts.  A value: those of the sources, or of the parts, of a capture can be added.
+/// All counts.  A value: counts of several sources, or of several parts of a capture, can be added.
 struct Counts {
-  /// The most rows, and the most edges, whatever the trace contains: this bounds the memory.  The
-  /// rest is in `rest`, and so in the totals.
+  /// The maximum number of rows, and of edges, which bounds the memory.  Everything else is in
+  /// `rest`, and so in the totals.
   static constexpr std::size_t kMaxRows = std::size_t{1} << 20;
 
   std::vector<Row> rows;    ///< Ascending by context and range, each only once.
@@ -110,11 +110,11 @@ struct Counts {
   std::array<std::uint64_t, kElementKindCount> others{};
   /// Instructions of Q elements whose path is unknown: they are in no range.
   std::uint64_t pathless_instructions = 0;
-  /// Cycles of no row: nothing was executed in them, or nothing known.
+  /// Cycles without a row, in which nothing known was executed.
   std::uint64_t other_cycles = 0;
 
   void add(const Counts& other);
-  /// The same, and may use the memory of `other`.
+  /// The same; it may use the memory of `other`.
   void add(Counts&& other);
   /// False: add() would put this row into `rest`.
   [[nodiscard]] bool has_room_for(const Row& row) const;

@@ -1,4 +1,4 @@
-// What an ITM sent, counted: stimulus ports, exceptions, samples of the program counter, other
+// Counts of ITM trace: stimulus ports, exceptions, samples of the program counter, and other
 // packets of the DWT.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace waymark::count {
 
 struct ItmCounts {
-  /// Most addresses in `samples`: a bound on memory.
+  /// The maximum number of addresses in `samples`, which bounds the memory.
   static constexpr std::size_t kMaxSamples = std::size_t{1} << 20;
 
   struct Port {
@@ -29,9 +29,9 @@ struct ItmCounts {
   std::map<std::uint32_t, Port> ports;
   std::map<std::uint32_t, Exception> exceptions;
   std::map<std::uint32_t, std::uint64_t> samples;  ///< By program counter.
-  std::uint64_t unlisted_samples = 0;              ///< Of addresses beyond kMaxSamples.
+  std::uint64_t unlisted_samples = 0;              ///< Samples of addresses beyond kMaxSamples.
   std::array<std::uint64_t, 12> dwt{};             ///< Packets of each DwtKind.
-  std::uint64_t writes = 0;                        ///< To stimulus ports.
+  std::uint64_t writes = 0;                        ///< Writes to stimulus ports.
   std::uint64_t local_timestamps = 0;
   std::uint64_t global_timestamps = 0;
   std::uint64_t overflows = 0;  ///< Elements before which packets were lost.

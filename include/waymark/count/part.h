@@ -21,7 +21,7 @@ struct Part {
   Counts counts;
 
   // -- Its start. --
-  /// Nothing has come that ends a branch before the part or shows its target.
+  /// No element has ended a branch from before the part, or shown its target.
   bool reaches_through = true;
   /// The start of the first range, if nothing ends the flow before it.
   std::optional<std::uint64_t> first{};
@@ -33,16 +33,16 @@ struct Part {
     kGap,     ///< They never get a count.
   };
   Group group = Group::kOpen;
-  // Before any range of the part: the first count closes a group of earlier ranges.
+  // The first count closes a group of earlier ranges, before any range of the part.
   std::optional<std::uint64_t> first_cycles{};
   std::uint64_t more_cycles = 0;
   std::vector<PartRange> begun{};  ///< Ranges of the part in this group.
   bool begun_lost = false;         ///< There were too many of them.
   std::uint64_t closing = 0;
 
-  // -- Its end; for a group only if the one at the start is not open. --
+  // -- Its end; there is a group only if the one at the start is not open. --
   std::optional<PartRange> branch{};  ///< An indirect branch whose target is not known yet.
-  std::optional<PartRange> direct{};  ///< A direct one whose target is in no block.
+  std::optional<PartRange> direct{};  ///< A direct branch whose target is in no block.
   std::vector<PartRange> waiting{};
   bool waiting_lost = false;
   std::uint64_t waiting_cycles = 0;
@@ -54,7 +54,7 @@ class Stitcher {
  public:
   void add(Part part);
 
-  /// All counts that were added; what is open stays open.
+  /// All counts that were added; open edges and groups stay open.
   Counts take();
 
  private:

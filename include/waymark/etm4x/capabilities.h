@@ -1,5 +1,5 @@
-// What a trace unit can do, read from its ID registers, and where it stands.
-// See etm4x-programming.md 2.
+// What a trace unit can do, read from its ID registers, and its environment.  See
+// etm4x-programming.md 2.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace waymark::etm4x {
 
-/// What the other registers below mgmt/ read; nothing depends on them.
+/// The values of the other registers below mgmt/; nothing depends on them.
 struct ManagementRegisters {
   std::uint32_t pdsr = 1;  ///< TRCPDSR: powered.
   std::uint32_t lsr = 0;
@@ -23,7 +23,7 @@ struct ManagementRegisters {
   friend bool operator==(const ManagementRegisters&, const ManagementRegisters&) = default;
 };
 
-/// TRCIDR0 to TRCIDR5, TRCDEVARCH, and what only readers of the trace need.
+/// TRCIDR0 to TRCIDR5, TRCDEVARCH, and registers that only readers of the trace need.
 struct IdRegisters {
   std::array<std::uint32_t, 6> idr{};
   std::uint32_t devarch = 0x47704A13;
@@ -49,7 +49,7 @@ struct Environment {
   std::uint8_t unknown_sscsr = 0;        ///< Bit n: TRCSSCSRn was not read.
 };
 
-/// The driver's values; the names are those of its files.  Bounds hold whatever the registers say:
+/// The driver's values, under the names of its files.  The bounds hold for all register values:
 /// they are the sizes of the arrays in State.
 struct Capabilities {
   bool instrp0 = false;
@@ -94,10 +94,10 @@ struct Capabilities {
 Capabilities read_capabilities(const IdRegisters& id, const Environment& environment,
                                Quirks quirks = kAllQuirks);
 
-/// Whether the driver takes the unit at all.  kUnsupported with the reason.
+/// Whether the driver accepts the unit.  kUnsupported with the reason.
 Result<void> check_accepted(const IdRegisters& id, RegisterAccess access);
 
-/// One line each: what the unit has, for people.
+/// The capabilities of the unit for people, one per line.
 std::string capability_text(const IdRegisters& id, const Capabilities& caps);
 
 }  // namespace waymark::etm4x

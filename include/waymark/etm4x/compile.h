@@ -20,10 +20,10 @@ struct SysfsWrite {
 };
 
 struct CompiledPlan {
-  RegisterImage image{};                    ///< What the unit must hold, whole.
+  RegisterImage image{};                    ///< The complete register values of the unit.
   std::vector<SysfsWrite> writes{};         ///< In order; the model has accepted all of them.
-  std::vector<PlanProblem> beyond_sysfs{};  ///< What the writes cannot do; the image has it.
-  std::vector<PlanProblem> notes{};         ///< What is accepted and perhaps not meant.
+  std::vector<PlanProblem> beyond_sysfs{};  ///< Settings without a write; the image has them.
+  std::vector<PlanProblem> notes{};         ///< Settings that are accepted but may be unintended.
 };
 
 /// Checks the plan against the unit and makes its program. If there are problems, all of them are
@@ -32,8 +32,7 @@ std::optional<CompiledPlan> compile_plan(const Plan& plan, const IdRegisters& id
                                          const Environment& environment,
                                          std::vector<PlanProblem>& problems);
 
-/// What registers will do, as a plan: the same vocabulary.  What registers that are
-/// missing would say is left out.
+/// The effect of registers, as a plan.  It leaves out what missing registers would say.
 Plan plan_of(const RegisterImage& image, const Capabilities& caps);
 
 /// The plan as a file that compile_plan() accepts for this unit: lines that it would refuse are
@@ -53,10 +52,10 @@ struct ProgramPlace {
 /// Nothing: no known program is there.
 using ProgramFinder = std::function<std::optional<ProgramPlace>(std::uint64_t address)>;
 
-/// The perf command that traces alike.
+/// The perf command with the most similar trace.
 struct PerfLine {
   std::string command{};
-  std::vector<std::string> differences{};  ///< What it does otherwise or cannot express.
+  std::vector<std::string> differences{};  ///< Where it differs, or cannot express the plan.
   bool possible = false;
 };
 /// perf names user code by its offset in a file, which `programs` finds; an address that is not

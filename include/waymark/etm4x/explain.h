@@ -8,10 +8,10 @@
 
 namespace waymark::etm4x {
 
-/// Where the registers come from decides what can be said of those that are missing.
+/// The origin of the registers decides what can be said about missing ones.
 struct Explanation {
-  Plan plan{};                        ///< The registers in the words of a plan.
-  std::vector<std::string> traces{};  ///< Whole sentences, as are the next two.
+  Plan plan{};                        ///< The registers as a plan.
+  std::vector<std::string> traces{};  ///< Complete sentences, also in the next two members.
   std::vector<std::string> decoder{};
   std::vector<std::string> doubts{};
 };
@@ -27,7 +27,7 @@ std::string decoder_options(const RegisterImage& image, const IdRegisters& id);
 /// As text for people, with headings.
 std::string explanation_text(const Explanation& explanation);
 
-/// The fields of each register that the image has, a line each.
+/// The fields of each register in the image, one per line.
 std::string register_fields_text(const RegisterImage& image);
 
 }  // namespace waymark::etm4x

@@ -1,5 +1,4 @@
-// Every file of the driver as a row: the reference document as a table.
-// See etm4x-programming.md 4.
+// Every file of the driver as a row of a table.  See etm4x-programming.md 4.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +51,8 @@ struct FileRow {
 
   std::string_view name;
   FileAccess access;
-  std::string_view registers;  ///< That the file stands for.
-  IndexFile index;             ///< The file that selects which of them.
+  std::string_view registers;  ///< The registers that the file sets or shows.
+  IndexFile index;             ///< The file that selects one of them.
   Grammar grammar;
   std::string_view accepts;  ///< What may be written, in words.
   Gate gate;                 ///< Checked before the bytes are parsed; null: none.
@@ -63,7 +62,7 @@ struct FileRow {
   bool memory_mapped = false;
 };
 
-/// All rows, grouped as the reference document groups them.
+/// All rows, in the groups of the driver's reference document.
 std::span<const FileRow> file_table();
 /// Null: there is no such file.
 const FileRow* find_file(std::string_view name);
@@ -71,7 +70,7 @@ const FileRow* find_file(std::string_view name);
 /// The text of addr_cmp_view for one comparator.
 std::string comparator_view(const Unit& unit, unsigned index);
 
-/// What `reset` does; etm4x-programming.md 7.
+/// Does what the file `reset` does; etm4x-programming.md 7.
 void reset_unit(Unit& unit, bool clear_mode);
 
 }  // namespace waymark::etm4x

@@ -38,7 +38,7 @@ struct ModeRow {
   std::uint8_t high;
   std::uint8_t low;
   std::string_view effect;  ///< For people: the register field.
-  /// Puts the field's value into the registers; null: none at once.
+  /// Puts the field's value into the registers; null: the mode takes effect later.
   void (*apply)(Unit&, std::uint32_t field);
 };
 

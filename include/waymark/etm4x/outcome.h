@@ -1,4 +1,4 @@
-// What a write or read of a driver file answers.  See etm4x-programming.md 1.
+// The result of writing or reading a driver file.  See etm4x-programming.md 1.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ enum class Errno : std::uint16_t {
   kNoSpc = 28,
   kRange = 34,
   kOpNotSupp = 95,
-  kNotSupp = 524,  ///< Internal to the kernel, yet it reaches user space.
+  kNotSupp = 524,  ///< Internal to the kernel, but it reaches user space.
 };
 
 /// "-EINVAL".
 std::string_view errno_name(Errno error);
 
-/// A refused operation: the driver's answer, and the rule that it follows with what would have been
-/// accepted, as a clause without the name of the file.
+/// A refused operation: the driver's answer, the rule that it follows, and what would have been
+/// accepted.  The rule is a clause without the name of the file.
 struct Refusal {
   Errno error = Errno::kInval;
   std::string rule;

@@ -1,4 +1,4 @@
-// What to trace, said by a person: the description file and its contents.
+// A description of what to trace, written by a person: the file and its contents.
 // docs/howto_program_etmv4.md has the grammar.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace waymark::etm4x {
 
-/// A value of a context comparator; bit n of `ignored` leaves byte n out of the comparison.
+/// A value of a context comparator.  Bit n of `ignored` excludes byte n from the comparison.
 struct ContextMatch {
   std::uint64_t value = 0;
   std::uint8_t ignored = 0;
@@ -46,12 +46,12 @@ enum class ResourceKind : std::uint8_t {
 
 struct Resource {
   ResourceKind kind = ResourceKind::kCounter;
-  unsigned number = 0;  ///< Which input, counter, state or single-shot control.
+  unsigned number = 0;  ///< The number of the input, counter, state or single-shot control.
   Match match{};        ///< For an address, range, context ID or VMID.
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// True while any of the resources is; all are of one group, so that one selector suffices.
+/// True while any of the resources is.  All belong to one group, so that one selector is enough.
 struct Term {
   bool inverted = false;
   std::vector<Resource> any{};
@@ -69,7 +69,7 @@ struct Event {
 
 enum class BroadcastKind : std::uint8_t { kNone, kEverywhere, kInside, kOutside };
 
-/// Lines count from 1; 0 for what no file said.
+/// Lines count from 1; 0 is for settings that are not from a file.
 struct PlanRange {
   Match match{};
   bool exclude = false;
@@ -107,7 +107,7 @@ struct PlanStrobe {
 };
 struct PlanSink {
   std::string name{};
-  std::uint64_t buffer = 0;  ///< Bytes; 0: as it is.
+  std::uint64_t buffer = 0;  ///< Bytes; 0: unchanged.
   std::uint32_t line = 0;
 };
 
@@ -126,7 +126,7 @@ struct Plan {
   Setting<std::uint32_t> start_inputs{};
   Setting<std::uint32_t> stop_inputs{};
   Setting<bool> begin_started{};
-  Setting<std::uint8_t> levels{};  ///< Traced ones; secure [3:0], others [6:4].
+  Setting<std::uint8_t> levels{};  ///< Traced levels; secure [3:0], others [6:4].
   std::optional<PlanEvent> when{};
   Setting<bool> trace_context_id{};
   Setting<bool> trace_vmid{};       ///< True: from CONTEXTIDR_EL2.
@@ -169,8 +169,8 @@ using SymbolResolver = std::function<Result<Symbol>(std::string_view name)>;
 
 /// One refusal of a plan.
 struct PlanProblem {
-  std::uint32_t line = 0;  ///< 0: of no single line.
-  std::string rule{};      ///< What is wrong, a clause.
+  std::uint32_t line = 0;  ///< 0: it concerns no single line.
+  std::string rule{};      ///< What is wrong, as a clause.
   std::string remedy{};    ///< What would be accepted, or the nearest alternative.
 
   /// "line 7: RULE.  REMEDY."

@@ -1,6 +1,6 @@
-// Where the Linux driver departs from its own reference document or from the architecture.  The
-// model has all of them by default, because targets have; with one off, the model does what the
-// last column says.  See etm4x-programming.md 15.
+// Where the Linux driver deviates from its own reference document or from the architecture.  By
+// default the model has all quirks, because real drivers have them; without a quirk, it behaves as
+// the last column says.  See etm4x-programming.md 15.
 #pragma once
 
 #include <cstdint>

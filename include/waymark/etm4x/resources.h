@@ -1,4 +1,4 @@
-// What the logic of a trace unit does while a core runs: comparators, selectors, counters,
+// The behaviour of a trace unit's logic while a core runs: comparators, selectors, counters,
 // sequencer, start/stop logic, ViewInst.  See etm4x-programming.md 9.
 #pragma once
 
@@ -19,17 +19,17 @@ struct Executed {
   std::uint8_t level = 0;  ///< One bit, as in Plan::levels: secure [3:0], others [6:4].
 };
 
-/// What the logic answers in one cycle.
+/// The result of the logic in one cycle.
 struct Response {
   bool traced = false;      ///< ViewInst.
   bool timestamp = false;   ///< The timestamp event became true.
-  std::uint8_t events = 0;  ///< A bit for each event of the trace that became true.
+  std::uint8_t events = 0;  ///< One bit for each event of the trace that became true.
 };
 
-/// The logic as registers set it, one instruction a cycle.  Where hardware has freedom: nothing is
-/// late, so that an event acts in the cycle of its cause; the sequencer makes one transition a
-/// cycle; a start acts before its instruction, a stop after it.  No external input and no PE
-/// comparator input is ever active.  Plain data; not thread safe.
+/// The logic as configured by registers, one instruction per cycle.  Where hardware may choose,
+/// nothing is delayed: an event acts in the cycle of its cause, the sequencer makes one transition
+/// per cycle, a start acts before its instruction, and a stop after it.  External inputs and PE
+/// comparator inputs are never active.  Plain data; not thread safe.
 class Resources {
  public:
   Resources(const RegisterImage& image, const Capabilities& caps);
@@ -39,7 +39,8 @@ class Resources {
   Response idle();
   /// Whether waiting cycles can change anything.
   [[nodiscard]] bool counts_cycles() const { return counts_cycles_; }
-  /// Whether a taken branch at the last executed instruction gets an address; TRCCONFIGR.BB apart.
+  /// Whether a taken branch at the last executed instruction gets an address, apart from
+  /// TRCCONFIGR.BB.
   [[nodiscard]] bool broadcasts() const;
 
  private:
@@ -69,14 +70,14 @@ class Resources {
   std::array<std::uint32_t, kAddressComparators> controls_{};
   std::array<std::uint64_t, kContextComparators> context_ids_{};
   std::array<std::uint64_t, kContextComparators> vmids_{};
-  std::array<std::uint64_t, kContextComparators> context_masks_{};  ///< Bits that count.
+  std::array<std::uint64_t, kContextComparators> context_masks_{};  ///< Bits that are compared.
   std::array<std::uint64_t, kContextComparators> vmid_masks_{};
   std::array<std::uint32_t, kCounters> counter_controls_{};
   std::array<std::uint32_t, kCounters> reloads_{};
   std::array<std::uint32_t, kSequencerEvents> transitions_{};
   std::uint32_t sequencer_reset_ = 0;
   std::array<std::uint32_t, kSingleShots> shots_{};
-  // What of it is looked at.
+  // The registers that matter.
   std::uint32_t used_singles_ = 0;
   std::uint32_t used_pairs_ = 0;
   bool uses_contexts_ = false;

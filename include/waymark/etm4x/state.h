@@ -1,5 +1,5 @@
-// The driver's copy of the registers: what sysfs writes change, and what the next enable puts into
-// the unit.  See etm4x-programming.md 3 and 5.
+// The driver's copy of the registers: sysfs writes change it, and the next enable writes it to the
+// unit.  See etm4x-programming.md 3 and 5.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ inline constexpr unsigned kSingleShots = 8;
 inline constexpr unsigned kContextComparators = 8;
 inline constexpr unsigned kSequencerEvents = 3;
 
-/// What an address comparator is used for.
+/// The use of an address comparator.
 enum class Tag : std::uint8_t { kNone, kSingle, kRange, kStart, kStop };
 
-/// Invariants, whatever is written: indexes select a slot of their array; both halves of a pair are
-/// kRange or neither is; a field is never wider than the driver lets it be.
+/// Invariants for all writes: indexes select a slot of their array; either both halves of a pair
+/// are kRange or neither is; a field is never wider than the driver allows.
 struct State {
   std::uint32_t mode = 0;
   std::uint32_t pe = 0;
@@ -52,7 +52,7 @@ struct State {
   std::array<std::uint64_t, kContextComparators> vmidcvr{};
   std::array<std::uint32_t, 2> cidcctlr{};
   std::array<std::uint32_t, 2> vmidcctlr{};
-  std::uint32_t s_ex_level = 0;  ///< Of TRCIDR3; lies here because a perf session wipes it.
+  std::uint32_t s_ex_level = 0;  ///< From TRCIDR3; it is in State because a perf session clears it.
 
   std::uint8_t addr_idx = 0;
   std::uint8_t sshot_idx = 0;

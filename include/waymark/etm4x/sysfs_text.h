@@ -1,5 +1,5 @@
-// The kernel's parsers of what is written to a file, and what its files print.
-// See etm4x-programming.md 1.
+// The kernel's parsers for writes to files, and the formats in which files show values.  See
+// etm4x-programming.md 1.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ ScannedNumbers scan_hex(std::string_view text, unsigned most);
 /// The first word between blanks; empty if there is none.
 std::string_view first_word(std::string_view text);
 
-/// "yes", "1", "on" and their like.  kInval: any other text.
+/// "yes", "1", "on" and similar words.  kInval: any other text.
 std::expected<bool, Errno> boolean_word(std::string_view text);
 
 /// "0x1f\n", "31\n".

@@ -1,5 +1,5 @@
-// The model: a trace unit as the Linux driver shows it.  Write its files, read them, enable it, and
-// see the registers that result.  See etm4x-programming.md 3 to 8 and 10.
+// The model: a trace unit as the Linux driver presents it.  Write its files, read them, enable it,
+// and see the resulting registers.  See etm4x-programming.md 3 to 8 and 10.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ struct PerfRequest {
   std::vector<PerfFilter> filters{};
 };
 
-/// Plain data with the driver's verbs.  Not thread safe.
+/// Plain data with the driver's operations.  Not thread safe.
 struct Unit {
   /// The state after probe, etm4x-programming.md 3.
   explicit Unit(const IdRegisters& id, const Environment& environment = {},
@@ -72,35 +72,35 @@ struct Unit {
 
   /// Writes exactly these bytes to a file.  A refusal changes nothing.
   Outcome write(std::string_view file, std::string_view bytes);
-  /// The text that reading the file gives, with its newline.
+  /// The text of the file, with its newline.
   [[nodiscard]] Shown read(std::string_view file);
 
-  /// The registers that an enable would write now.  Counts as an enable for TRCSSCSRn and the trace
-  /// ID.
+  /// The registers that an enable would write now.  For TRCSSCSRn and the trace ID, this counts as
+  /// an enable.
   RegisterImage image();
 
-  /// What the last enable through sysfs that had an effect wrote.
+  /// The registers that the last effective enable through sysfs wrote.
   [[nodiscard]] const RegisterImage& hardware() const { return hardware_; }
 
   Outcome enable();
   void disable_through_sysfs();
 
-  /// Trace is stopped by whoever started it, and hardware holds `registers`; other counters and
-  /// single-shot states are as they were written.
+  /// Called when trace is stopped and hardware holds `registers`; other counters and single-shot
+  /// states keep their written values.
   void disable(std::span<const std::pair<std::string, std::uint64_t>> registers);
 
-  /// One perf start.  A session before it ends.
+  /// Starts a perf session, and ends an earlier one.
   std::expected<RegisterImage, Refusal> perf_start(const PerfRequest& request);
 
   /// EXCL of etm4x-programming.md 3: levels that the mode bits exclude, [3:0] secure, [6:4]
   /// non-secure.
   [[nodiscard]] std::uint32_t excluded_levels() const;
 
-  /// The value that mgmt/trctraceid shows; taken from then on.
+  /// The value that mgmt/trctraceid shows; it stays the same from then on.
   unsigned trace_id();
-  /// TRCCONFIGR as hardware holds it; 0 before the first enable.
+  /// TRCCONFIGR in hardware; 0 before the first enable.
   [[nodiscard]] std::uint32_t live_configr() const;
-  /// TRCPDCR: power is asked for while the unit is enabled.
+  /// TRCPDCR: power is requested while the unit is enabled.
   [[nodiscard]] std::uint32_t live_pdcr() const;
 
   [[nodiscard]] bool quirk(Quirk q) const { return has(quirks, q); }

@@ -37,20 +37,20 @@ NameLookup function_lookup(const Symbols& symbols);
 /// Reads a range of addresses.  N is a number, decimal or hexadecimal after 0x; P is N, NAME or
 /// NAME+N:
 ///
-///   P         one byte; of a NAME alone, all of what it stands for
+///   P         one byte; for a NAME alone, everything that it stands for
 ///   P..P      from the first address up to, not including, the second
-///   N+N       from an address, so many bytes
+///   N+N       this many bytes from an address
 ///   NAME+N+N  the same
 ///
-/// A text that is a known name as a whole is that name.  Without `names` there are no names.
-/// kInvalidArgument: none of these forms, an empty range, or beyond the top of memory; kNotFound:
-/// an unknown name; else as the lookup.  `detail` quotes the text.
+/// If a text as a whole is a known name, it means that name.  Without `names` there are no names.
+/// kInvalidArgument: none of these forms, an empty range, or a range beyond the top of memory;
+/// kNotFound: an unknown name; otherwise the error of the lookup.  `detail` quotes the text.
 Result<AddressRange> parse_address_range(std::string_view text, const NameLookup& names = {});
 
-/// Reads one address: N, NAME or NAME+N.  Errors as those of parse_address_range().
+/// Reads one address: N, NAME or NAME+N.  Errors as for parse_address_range().
 Result<std::uint64_t> parse_address(std::string_view text, const NameLookup& names = {});
 
-/// "0x1000..0x1010", as parse_address_range() reads it; of one byte, "0x1000".
+/// "0x1000..0x1010", as parse_address_range() reads it; for one byte, "0x1000".
 std::string address_range_text(const AddressRange& range);
 
 }  // namespace waymark::image

@@ -1,4 +1,4 @@
-// Linked programs: what lies where in memory, and what it is called.
+// Linked programs: their parts in memory, and the names in them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct ElfSymbol {
   bool label = false;  ///< Neither a function nor an object; most often from assembler source.
 };
 
-/// Plain data once it is open; any thread may read it.
+/// Plain data once it is open, which any thread may read.
 class ElfFile {
  public:
   static constexpr unsigned kArm = 40;
@@ -45,8 +45,8 @@ class ElfFile {
     return file_.bytes().subspan(segment.offset, segment.size);
   }
 
-  /// Functions, objects and labels that the file defines, in its order; from the symbol table, or
-  /// else the dynamic one.
+  /// Functions, objects and labels that the file defines, in its order; from the symbol table or,
+  /// without one, from the dynamic one.
   [[nodiscard]] const std::vector<ElfSymbol>& symbols() const { return symbols_; }
   /// The first one with this name, or nullptr.
   [[nodiscard]] const ElfSymbol* find(std::string_view name) const;

@@ -1,6 +1,6 @@
-// Target memory: what the program counter points into.  Buffers, files, callbacks; each region is
-// visible in a set of memory spaces.  See snapshot-format.md 7, opencsd-c-api.md
-// 3 ("Memory mapper"), etmv4-ete.md 4.5.
+// Target memory, into which the program counter points: buffers, files, callbacks.  Each region is
+// visible in a set of memory spaces.  See snapshot-format.md 7, opencsd-c-api.md 3 ("Memory
+// mapper"), etmv4-ete.md 4.5.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ inline constexpr SpaceMask kSpaceNonSecure = 0x06;
 inline constexpr SpaceMask kSpaceRealm = 0x60;
 inline constexpr SpaceMask kSpaceAny = 0xFF;
 
-/// Answers a read: fills at most `out.size()` bytes with the memory at `address` as `trace_id` sees
-/// it in `space`, and returns the number of bytes filled (0: not readable).
+/// Answers a read: fills at most `out.size()` bytes with the memory at `address` that `trace_id`
+/// sees in `space`, and returns the number of bytes filled (0: not readable).
 using ReadCallback = std::function<std::size_t(std::uint64_t address, SpaceMask space,
                                                TraceId trace_id, std::span<std::uint8_t> out)>;
 
@@ -44,13 +44,13 @@ struct FileRegion {
 
 enum class RegionKind : std::uint8_t { kBuffer, kFile, kCallback };
 
-/// What a region is, for listings.  `last` is inclusive.
+/// A description of a region for listings.  `last` is inclusive.
 struct RegionInfo {
   RegionKind kind;
   std::uint64_t first;
   std::uint64_t last;
   SpaceMask space;
-  std::string name;          ///< The path of a file, otherwise what the caller gave.
+  std::string name;          ///< The path of a file; otherwise the caller's name.
   std::uint64_t offset = 0;  ///< Where in the file `first` is; files only.
 };
 

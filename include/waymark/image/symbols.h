@@ -1,4 +1,4 @@
-// What the code at an address of target memory is called.
+// The names of code at addresses of target memory.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace waymark::image {
 struct Function {
   std::uint64_t start = 0;
   std::uint64_t last = 0;  ///< Its last byte; at least `start`.
-  std::string name{};      ///< As the linker knows it, cut after kLongestName bytes.
+  std::string name{};      ///< The linker's name, cut after kLongestName bytes.
   friend bool operator==(const Function&, const Function&) = default;
 };
 
-/// The functions of programs, by address. An addition fills in names only where none are known yet:
-/// among functions that share an address, the first counts. Plain data once it is made; any thread
-/// may read it.
+/// The functions of programs, by address. An addition only fills in names where none are known yet:
+/// among functions that share an address, the first counts. Plain data once it is made, which any
+/// thread may read.
 class Symbols {
  public:
-  /// More than `most` functions are not kept, because an image may show one program many times.
+  /// The maximum number of functions, because an image may contain one program many times.
   static constexpr std::size_t kMost = std::size_t{1} << 22;
   explicit Symbols(std::size_t most = kMost) : most_(most) {}
 
@@ -34,8 +34,8 @@ class Symbols {
 
   void add(const ElfFile& file);
 
-  /// Adds the functions of the ELF files that regions of `image` show, at the addresses of these
-  /// regions. Other files, and those that cannot be read, add nothing.
+  /// Adds the functions of the ELF files in regions of `image`, at the addresses of these regions.
+  /// Other files, and files that cannot be read, add nothing.
   void add(const Image& image);
 
   /// nullptr: no function is known there. The pointer is valid until something is added.

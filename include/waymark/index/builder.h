@@ -11,8 +11,8 @@ namespace waymark::index {
 struct BuildOptions {
   Form form = Form::kSparse;
   std::uint64_t granule = 0;  ///< A multiple of kMinGranule; 0: chosen by the number of sources.
-  /// Asked between blocks, with the bytes done so far.  True: the build ends, and what is done is
-  /// kept.
+  /// Called between blocks with the number of bytes done.  True: the build ends, and what is done
+  /// is kept.
   std::function<bool(std::uint64_t done)> stop;
 };
 
@@ -23,21 +23,21 @@ struct BuildReport {
 };
 
 /// Builds what `index` does not have yet: all of it, the rest of an interrupted build, or what the
-/// capture has grown by.  An index that is not empty keeps its form and granule.  `capture` was
-/// opened with SourceOptions::decode false and with all its sources; its tree has no use
-/// afterwards. kConflict: the index is of another capture, see check(); else the errors of the
-/// index.
+/// capture has grown by.  An index that is not empty keeps its form and granule.  `capture` must
+/// have been opened with SourceOptions::decode false and with all its sources; its tree cannot be
+/// used afterwards. kConflict: the index belongs to another capture, see check(); otherwise the
+/// errors of the index.
 Result<BuildReport> build(inputs::Capture& capture, Index& index, const BuildOptions& options);
 
-/// Whether the index is of this capture.  kConflict, with the reason and the remedy: its bytes were
-/// changed or cut off, or its framing, its sources or their registers are others.  A capture that
-/// has grown passes: Header::indexed says how far the index goes.
+/// Checks that the index belongs to this capture.  kConflict, with the reason and the remedy: its
+/// bytes were changed or cut off, or its framing, its sources or their registers differ.  A capture
+/// that has grown passes: Header::indexed says how far the index goes.
 ///
-/// If the times of the trace file are not those that the index knows, all bytes that were indexed
-/// are compared by their digest.  `stop` is asked meanwhile; true: kLimit.
+/// If the times of the trace file differ from those in the index, the digest of all indexed bytes
+/// is compared.  `stop` is called meanwhile; true: kLimit.
 Result<void> check(const inputs::Capture& capture, Index& index, const FileDigest::Stop& stop = {});
 
-/// The part of check() that needs no sources, and the part that compares only them.
+/// The part of check() that needs no sources, and the part that compares only sources.
 Result<void> check_file(const MappedFile& file, std::string_view framing, Index& index,
                         const FileDigest::Stop& stop = {});
 Result<void> check_sources(const inputs::Capture& capture, const Index& index);

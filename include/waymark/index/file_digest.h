@@ -1,4 +1,4 @@
-// Whether a file is still what it was: when it last changed, and a digest of its bytes.
+// Whether a file has changed: its times, and a digest of its bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace waymark::index {
 
-/// When a file last changed, in nanoseconds: its content, and its content or its inode.  The second
-/// time cannot be set by programs.
+/// When a file last changed, in nanoseconds: its content, and its content or its inode.  Programs
+/// cannot set the second time.
 struct FileTimes {
   std::uint64_t modified = 0;
   std::uint64_t changed = 0;
@@ -19,15 +19,15 @@ struct FileTimes {
   [[nodiscard]] bool known() const { return modified != 0 && changed != 0; }
 };
 
-/// The times of the file at `path`.  Not known() where the system does not tell them, and where
-/// they are so recent that the file could change once more and keep them.
+/// The times of the file at `path`.  They are not known() if the system does not provide them, or
+/// if they are so recent that the file could change again and keep them.
 FileTimes file_times(const std::string& path);
 
-/// A digest of the first bytes of a file, which can be continued.  It shows accidental changes; it
-/// is not cryptographic.
+/// A digest of the first bytes of a file, which can be continued.  It detects accidental changes;
+/// it is not cryptographic.
 class FileDigest {
  public:
-  /// Where a digest can be continued: multiples of this.
+  /// A digest can be continued at multiples of this.
   static constexpr std::size_t kPiece = 4096;
   using Stop = std::function<bool()>;
 
@@ -35,8 +35,8 @@ class FileDigest {
   /// Continues after `size` bytes, a multiple of kPiece, whose digest is `value`.
   FileDigest(std::uint64_t size, std::uint64_t value) : size_(size), value_(value) {}
 
-  /// Reads the pieces that lie before `end` and are not read yet.  `stop` is asked now and then.
-  /// False: it said to stop.
+  /// Reads the pieces before `end` that were not read yet.  `stop` is called now and then.  False:
+  /// it asked to stop.
   bool read(Bytes file, std::uint64_t end, const Stop& stop = {});
 
   /// The digest of the first `end` bytes.  All pieces before `end`, and none after it, were read.

@@ -1,4 +1,4 @@
-// Landmarks by kind and value, and the places that a user names.
+// Finds landmarks by kind and value, and the places that a user names.
 #pragma once
 
 #include <functional>
@@ -18,26 +18,27 @@ struct Query {
   bool formatter = true;                 ///< kTrigger: also those of the formatter.
   TraceIndex from = 0;                   ///< Only landmarks that begin here or later,
   TraceIndex to = kNoIndex;              ///< and before here.
-  /// Asked between blocks.  True: the search ends.
+  /// Called between blocks.  True: the search ends.
   std::function<bool()> stop{};
 };
 
 struct Hit {
   TraceId id = 0;  ///< kTriggerId for a trigger of the formatter.
   Landmark landmark;
-  /// The last timestamp of its source, up to and including this landmark.  In ITM, whose timestamps
-  /// come after what they are about: the next one, unless data was lost in between.
+  /// The last timestamp of its source, up to and including this landmark.  ITM timestamps come
+  /// after the packets to which they belong, so there it is the next one, unless data was lost in
+  /// between.
   std::optional<std::uint64_t> time{};
 };
 
-/// Calls `take` for each hit of the sources `ids`, for kTrigger also of the formatter, until it
+/// Calls `take` for each hit of the sources `ids`, and for kTrigger also of the formatter, until it
 /// returns false.  Hits come in the order of the blocks in which their packets end, and within a
 /// block in the order of their index.
 ///
-/// If the index is sparse, the blocks that may hold a hit are read again, and the trace before them
-/// as far back as their times need; nothing is read twice.  `capture` was opened with
-/// SourceOptions::decode false and is of this index (check()); its tree has no use afterwards.
-/// Errors are those of the index.
+/// If the index is sparse, the blocks that may contain a hit are read again, and the trace before
+/// them as far back as their times need; nothing is read twice.  `capture` must have been opened
+/// with SourceOptions::decode false and belong to this index (check()); its tree cannot be used
+/// afterwards. Errors are those of the index.
 Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                   const Query& query, const std::function<bool(const Hit&)>& take);
 
@@ -60,14 +61,15 @@ Result<std::optional<Hit>> last_timestamp_before(inputs::Capture& capture, Index
                                                  TraceIndex place,
                                                  const std::function<bool()>& stop = {});
 
-/// Where a position is in the capture.  With several sources, a timestamp is at the place of the
-/// first of them that has it, or with `last` of the last one.  In ITM, the place of a timestamp is
-/// that of the first packet that it is about.
+/// The place of a position in the capture.  With several sources, a timestamp is at the place of
+/// the first source that has it or, with `last`, of the last one.  In ITM, the place of a timestamp
+/// is that of the first packet to which it belongs.
 ///
 /// kNotFound: a timestamp or a synchronisation point after the last one, whose number is in
-/// `detail`; or it is not known yet, since the index is not complete.  kInvalidArgument: kSync with
-/// more than one of `ids`, kTimestamp where there are no times.  Else the errors of find().  `stop`
-/// is asked as Query::stop; after it said to stop, the result has no meaning.
+/// `detail`; or the position is not known yet, as the index is not complete.  kInvalidArgument:
+/// kSync with more than one of `ids`, or kTimestamp without times in the trace.  Otherwise the
+/// errors of find().  `stop` is called as Query::stop; after it asked to stop, the result has no
+/// meaning.
 Result<TraceIndex> resolve(inputs::Capture& capture, Index& index, std::span<const TraceId> ids,
                            const Position& position, bool last = false,
                            const std::function<bool()>& stop = {});

@@ -45,7 +45,7 @@ struct Tally {
 
 using LandmarkCounts = std::array<std::uint64_t, kLandmarkKindCount>;
 
-/// What the frames of one block of capture hold.  Without frames, only the number is set.
+/// The contents of the frames of one block of capture.  Without frames, only the number is set.
 struct SourceBlock {
   std::uint64_t number = 0;
   /// Where a demultiplexer can begin to read the whole block.  Nothing: only in an earlier block.
@@ -60,9 +60,9 @@ struct SourceBlock {
   friend bool operator==(const SourceBlock&, const SourceBlock&) = default;
 };
 
-/// What one source sent in one block of capture.  A packet belongs to the block of its last byte,
-/// so a position can be before the block.  A kSync landmark has the index of the kAlign before it,
-/// which is where a decoder can start.
+/// The contents of one source in one block of capture.  A packet belongs to the block of its last
+/// byte, so a position can be before the block.  A kSync landmark has the index of the kAlign
+/// before it, at which a decoder can start.
 struct StreamBlock {
   std::uint64_t number = 0;
   Tally tally;
@@ -95,12 +95,12 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// Of which capture the index is, and how far it goes.
+/// The capture to which the index belongs, and how far the index goes.
 struct Header {
   std::uint64_t granule = kDefaultGranule;
   Form form = Form::kSparse;
   std::string framing;            ///< inputs::framing_name().
-  std::uint64_t indexed = 0;      ///< All before this index is in the blocks.
+  std::uint64_t indexed = 0;      ///< Everything before this index is in the blocks.
   bool complete = false;          ///< The capture ended there.
   std::uint64_t file_size = 0;    ///< Bytes of the capture's file up to `indexed`,
   std::uint64_t file_digest = 0;  ///< and the FileDigest of them.
@@ -134,12 +134,11 @@ enum class Walk : std::uint8_t { kForward, kBackward };
 
 /// The blocks, in memory or in a file (store.h). One owner; not thread safe.
 ///
-/// Only an index in a file can fail to read: kIo; kBadData if it is damaged.  Blocks in which there
-/// is nothing may be missing.
+/// Only an index in a file can fail to read: kIo; kBadData if it is damaged.  Empty blocks may be
+/// missing.
 ///
-/// Whatever a damaged file contains, an answer is on the asked side of the block that was asked, so
-/// that every walk from block to block ends; and the work of a Question is bounded by the size of
-/// the file.
+/// Whatever a damaged file contains, an answer is on the requested side of the requested block, so
+/// that every walk from block to block ends.  The size of the file bounds the work of a Question.
 class Index {
  public:
   virtual ~Index() = default;
@@ -148,12 +147,12 @@ class Index {
   Index& operator=(const Index&) = delete;
 
   [[nodiscard]] const Header& header() const { return header_; }
-  /// The file of the index, for the user; empty: in memory.
+  /// The file of the index, for messages; empty: in memory.
   [[nodiscard]] virtual std::string place() const { return {}; }
 
-  /// As long as the capture's file has these times, it is what was indexed.
+  /// While the capture's file has these times, it has not changed.
   [[nodiscard]] const FileTimes& file_times() const { return file_times_; }
-  /// The file was found to be what was indexed, and has these times.
+  /// Notes that the file has not changed, and has these times.
   virtual void confirm(const FileTimes& times) { file_times_ = times; }
 
   virtual Result<std::optional<SourceBlock>> source_block(std::uint64_t number) = 0;
@@ -161,8 +160,8 @@ class Index {
   virtual Result<std::optional<SourceBlock>> find_place(std::uint64_t number) = 0;
   /// The first block with triggers, from `number` on.
   virtual Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) = 0;
-  /// The first block of `id`, from `number` on in that direction, that has what is wanted.  Its
-  /// landmarks are left out.
+  /// The first block of `id`, from `number` on in that direction, that has what is wanted; without
+  /// its landmarks.
   virtual Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
                                                   const Want& want) = 0;
   /// The landmarks of a block; only in the full form.
@@ -189,8 +188,8 @@ class Index {
   unsigned questions_ = 0;
 };
 
-/// While one lives, what an index is asked is one question.  A question within another belongs to
-/// it.  Without a Question, every call is a question.
+/// While a Question lives, all calls of an index belong to it.  A question within another one
+/// belongs to the outer one.  Without a Question, every call is a question.
 class Question {
  public:
   explicit Question(Index& index) : index_(index) {

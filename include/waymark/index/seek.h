@@ -1,5 +1,4 @@
-// Starting in the middle: where each source must begin so that everything is known at a place in
-// the capture.
+// Where each source must begin so that everything is known at a place in the middle of the capture.
 #pragma once
 
 #include <array>
@@ -20,13 +19,13 @@ struct Entry {
   bool from_start = true;  ///< The capture is read from its first byte.
   /// By ID: bytes before this index are skipped.  kNoIndex: all of them.  Without frames, [0].
   std::array<TraceIndex, kTraceIdCount> first{};
-  /// What is not known after an entry, as whole sentences.
+  /// What is unknown after an entry, as whole sentences.
   std::vector<std::string> unknown;
 };
 
 struct SeekOptions {
-  /// At most this many blocks are read for what a synchronisation point does not restate: upper
-  /// bits of the time, an overflow.  What is further back is in Entry::unknown.
+  /// The maximum number of blocks to read for what a synchronisation point does not repeat: upper
+  /// bits of the time, an overflow.  Anything further back is in Entry::unknown.
   std::uint64_t reach = 256;
   static constexpr std::uint64_t kAny = ~std::uint64_t{0};
   /// Sources without a byte at `from` or later are left out.
@@ -36,10 +35,10 @@ struct SeekOptions {
   bool overflows = true;
 };
 
-/// Where decoding must begin so that, for each of `ids`, everything from `from` on is what a
-/// decoder of the whole capture gives: at least one whole synchronisation point earlier.  `from`
-/// must not be after Header::indexed.  If the index is not complete, more than necessary may be
-/// read.  Errors are those of the index.
+/// Where decoding must begin so that, for each of `ids`, everything from `from` on is the same as
+/// in decoding the whole capture: at least one whole synchronisation point earlier.  `from` must
+/// not be after Header::indexed.  With an incomplete index, more than necessary may be read.
+/// Errors are those of the index.
 Result<Entry> seek(Index& index, std::span<const TraceId> ids, TraceIndex from,
                    const SeekOptions& options = {});
 

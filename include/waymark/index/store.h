@@ -1,4 +1,4 @@
-// An index in a file: an SQLite database, whose tables docs/index-format.md describes.
+// An index in a file: an SQLite database, whose tables are described in docs/index-format.md.
 #pragma once
 
 #include <functional>
@@ -21,27 +21,27 @@ struct StoreOptions {
   StoreMode mode = StoreMode::kRead;
   bool rebuild =
       false;  ///< With kBuild: begin with an empty index, however damaged the old one is.
-  /// Asked every tenth of a second while another process uses the file.  True: continue to wait.
+  /// Called every tenth of a second while another process uses the file.  True: continue to wait.
   /// Empty: do not wait.
   std::function<bool()> wait;
-  /// With kRead: asked while a question takes long.  True: the question fails with kLimit.
+  /// With kRead: called during a long question.  True: the question fails with kLimit.
   std::function<bool()> stop{};
 };
 
 /// Opens the index at `path`.
 ///
-/// kNotFound: there is none (kRead).  kIo: the system refuses, for instance a read-only folder.
-/// kConflict: another process uses it.  kInvalidArgument: the file is not an index, and is left as
-/// it is.  kBadData: the index is damaged, or of another version.  kUnsupported: see
-/// stores_available().  `detail` names the remedy.
+/// kNotFound: the file does not exist (kRead).  kIo: the system refuses, for instance because the
+/// folder is read-only.  kConflict: another process uses it.  kInvalidArgument: the file is not an
+/// index, and is left unchanged.  kBadData: the index is damaged, or has another version.
+/// kUnsupported: see stores_available().  `detail` names the remedy.
 Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options);
 
-/// The index of the capture whose trace is in the file `trace`: next to the trace.
+/// The path of the index for the trace file `trace`, next to the trace.
 std::string store_path(const std::string& trace);
 
-/// The same in the user's cache, for a trace whose folder cannot be written: in
-/// $XDG_CACHE_HOME/waymark, or in ~/.cache/waymark if that variable is not set; under a name that
-/// depends on the absolute path of the trace.  Empty: no such folder is known.
+/// The path in the user's cache, for a trace whose folder is read-only: in $XDG_CACHE_HOME/waymark
+/// or, if that variable is not set, in ~/.cache/waymark.  The name depends on the absolute path of
+/// the trace.  Empty: no such folder is known.
 std::string cached_store_path(const std::string& trace);
 
 }  // namespace waymark::index

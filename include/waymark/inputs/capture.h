@@ -1,5 +1,5 @@
 // From a path to something that decodes: the trace, the image, and a decode tree over both.  The
-// command line works with this.
+// command line uses this.
 #pragma once
 
 #include <array>
@@ -30,30 +30,30 @@ std::optional<Framing> framing_by_name(std::string_view name);
 /// The options of the deformatter; nothing for kNone.
 std::optional<frames::Options> frame_options(Framing framing);
 
-/// Bytes of trace in a file of that size.  An incomplete frame at its end and the footers of
-/// DSTREAM records do not count.
+/// Bytes of trace in a file of this size, without an incomplete frame at its end and the footers of
+/// DSTREAM records.
 std::uint64_t trace_bytes(Framing framing, std::uint64_t file_size);
 
 /// Bytes of each trace ID in the frames of a capture.
 using IdBytes = std::array<std::uint64_t, kTraceIdCount>;
 
 /// A file whose bytes are in target memory from `address` on.  An ELF file is loaded as a program
-/// instead: as it was linked if `address` is in one of its segments, else with its first segment at
-/// `address`.
+/// instead: as it was linked if `address` is in one of its segments, otherwise with its first
+/// segment at `address`.
 struct ImageFile {
   std::uint64_t address = 0;
   std::string path;
 };
 
-/// An ELF file whose segments are in target memory, `bias` above the addresses that it was linked
-/// for.
+/// An ELF file whose segments are in target memory, `bias` above the addresses for which it was
+/// linked.
 struct ProgramFile {
   std::string path;
   std::uint64_t bias = 0;
 };
 
-/// What the user says.  The second group is for inputs that do not say it themselves; for those
-/// that do, it overrides what they say where that makes sense.
+/// The user's options.  The second group is for inputs that do not state these facts.  For other
+/// inputs, it overrides them where that makes sense.
 struct CaptureOptions {
   std::string buffer;        ///< Name of a trace buffer of a snapshot; empty: the first.
   std::vector<TraceId> ids;  ///< Only these; empty: all.
@@ -73,17 +73,17 @@ struct CaptureOptions {
   /// Nothing: all of it is read once to count. May be empty.
   std::function<std::optional<IdBytes>(const MappedFile& trace, Framing framing)> known_id_bytes;
 
-  /// Opens the input, if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
+  /// Opens the input if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
   std::function<Result<MappedFile>(const std::string& path)> open_file;
 
-  /// Asked from time to time while trace is read before decoding begins.  True: opening ends with
+  /// Called from time to time while trace is read before decoding begins.  True: opening ends with
   /// kIo.  May be empty.
   std::function<bool()> stop;
 };
 
 /// A source of the tree, and what the input says about it.
 struct CaptureSource {
-  TraceId id = 0;  ///< As the registers name it.
+  TraceId id = 0;  ///< The ID in the registers.
   std::string device{};
   std::string type{};     ///< "ETM4.2"
   std::string version{};  ///< The architecture version in the registers: "4.2"; empty: unknown.
@@ -93,7 +93,7 @@ struct CaptureSource {
   Source* source = nullptr;       ///< The tree owns it.
   bool starts_in_sync = false;    ///< Decoded without a synchronisation point; SourceOptions.
   bool needs_image = false;       ///< Its trace can only be decoded with the program.
-  std::uint64_t config_hash = 0;  ///< Of everything that decides how its bytes are read.
+  std::uint64_t config_hash = 0;  ///< Covers everything that determines how its bytes are read.
   std::string image_fault{};      ///< What part of the image is missing, as a whole sentence.
 };
 
@@ -129,8 +129,8 @@ class Capture {
   [[nodiscard]] const std::vector<CaptureSource>& sources() const { return sources_; }
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
 
-  /// Why the trace of sources() cannot be followed everywhere, as the end of a sentence: part of
-  /// the program image is missing, or all of it.  Empty: nothing is known to be missing.
+  /// Why the trace of sources() cannot be followed everywhere, as the end of a sentence: part or
+  /// all of the program image is missing.  Empty: nothing is known to be missing.
   [[nodiscard]] std::string image_fault() const;
 
   /// All files that the capture reads or that its snapshot names, whether they exist or not.  No
@@ -150,11 +150,11 @@ class Capture {
   /// For a caller that reads rest(): the bytes before `index` are not needed soon.  next_block()
   /// does this itself.
   void passed(TraceIndex index) { trace_.passed(index); }
-  /// The next block begins at `index`, or at the end of the trace if that is before.  `index` must
+  /// The next block begins at `index`, or at the end of the trace if that is earlier.  `index` must
   /// be a multiple of the frames' alignment (frames::Options::alignment).
   void seek(TraceIndex index);
 
-  /// Bytes that next_block() gives in total: indexes end there.
+  /// The total number of bytes from next_block(), at which indexes end.
   [[nodiscard]] std::uint64_t trace_bytes() const;
 
  private:

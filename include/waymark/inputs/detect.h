@@ -13,7 +13,7 @@
 namespace waymark::inputs {
 
 enum class InputKind : std::uint8_t {
-  kUnknown,         ///< None of the kinds below; the sentence says what was looked for.
+  kUnknown,         ///< None of the kinds below; the sentence names what was tried.
   kEmpty,           ///< No bytes.
   kSnapshotFolder,  ///< A folder with a snapshot.ini.
   kSnapshotIni,     ///< The snapshot.ini itself.
@@ -37,33 +37,33 @@ struct Detection {
   std::string why{};  ///< A whole sentence.
 };
 
-/// No more than this is read, from the beginning of a file.
+/// The maximum number of bytes that is read, from the beginning of a file.
 inline constexpr std::size_t kDetectWindow = std::size_t{1} << 20;
 
-/// kNotFound: no such path, or a folder that is not a snapshot; kIo.  Whatever a file contains, it
-/// is not an error.
+/// kNotFound: no such path, or a folder that is not a snapshot; kIo.  No content of a file is an
+/// error.
 Result<Detection> detect(const std::string& path);
 
-/// The same for a file that is open.
+/// The same for an open file.
 Detection detect(const MappedFile& file);
 
 /// The same for the content of a file.
 ///
 /// Magic numbers are certain.  Raw trace has none.  It counts as
 ///
-/// - frames, if its ID bytes name few sources and hardly any reserved ID, and come as often as
-///   hardware sends them;
-/// - frames with syncs, if most syncs are whole frames apart;
+/// - frames, if its ID bytes name few sources and hardly any reserved ID, and are as frequent as
+///   in hardware's frames;
+/// - frames with syncs, if the distance of most syncs is a number of whole frames;
 /// - an ETMv4 stream, if it starts with an alignment synchronisation, or if most long runs of zeros
 ///   are one and a trace info packet follows;
 /// - a PTM stream in the same way, by its own synchronisation and the I-sync packet after it;
 /// - an STM stream, if it contains 21 F nibbles and a 0 that a version packet follows, and hardly a
 ///   bad packet after them;
-/// - an ITM stream, if hardly a packet of it is bad and, where it has no synchronisation, few ports
-///   and sources send nearly all.
+/// - an ITM stream, if hardly any of its packets is bad and, without a synchronisation, nearly all
+///   packets come from few ports and sources.
 ///
-/// Hence short captures, and those of other protocols without frames, are kUnknown.  A memory dump
-/// that looks like one of these is possible but rare.
+/// Therefore short captures, and captures of other protocols without frames, are kUnknown.  In rare
+/// cases a memory dump looks like one of these.
 Detection detect(Bytes content);
 
 }  // namespace waymark::inputs

@@ -25,8 +25,8 @@ struct IniLine {
   [[nodiscard]] bool header_hides_entry() const;
 };
 
-/// Yields the lines of a text one by one; needs no memory of its own.  The text must outlive the
-/// reader.  Any bytes are legal; a last line without a newline counts.
+/// Gives the lines of a text one by one, without memory of its own.  The text must outlive the
+/// reader.  All bytes are legal; a last line without a newline counts.
 class IniReader {
  public:
   explicit IniReader(std::string_view text) : rest_(text) {}

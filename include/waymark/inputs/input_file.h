@@ -16,17 +16,17 @@ namespace waymark::inputs {
 /// True for "-", which is standard input, and for a pipe or socket: it can be read only once.
 bool is_stream(const std::string& path);
 
-/// The input in a sentence: "standard input" for "-", else the path.
+/// The name of the input in a sentence: "standard input" for "-", otherwise the path.
 std::string input_name(const std::string& path);
 
-/// Asked several times a second while an input is read.  True: reading ends with an error.
+/// Called several times a second while an input is read.  True: reading ends with an error.
 using StopReading = std::function<bool()>;
 
 /// Reads an input from its beginning to its end, once.  Move-only.
 class InputStream {
  public:
-  /// Does not wait for a writer.  kNotFound, kIo: the system refuses; a terminal, a folder or a
-  /// device, whose content could have no end.  /dev/null is empty.
+  /// Does not wait for a writer.  kNotFound, kIo: the system refuses, or the input is a terminal, a
+  /// folder or a device, whose content might not end.  /dev/null is empty.
   static Result<InputStream> open(const std::string& path, StopReading stop = {});
 
   /// Waits for bytes and returns how many were read; 0: the end.  kIo: the system refuses, or
@@ -46,15 +46,15 @@ class InputStream {
   StopReading stop_;
 };
 
-/// Opens inputs as memory.  What can be read only once is copied to a temporary file, which has no
-/// name and disappears with the opener; opening it again gives the same bytes.
+/// Opens inputs as memory.  Inputs that can be read only once are copied to a temporary file, which
+/// has no name and disappears with the opener; opening them again gives the same bytes.
 class InputOpener {
  public:
   /// `note` is called with a sentence before an input is copied.
   explicit InputOpener(StopReading stop = {}, std::function<void(const std::string&)> note = {})
       : stop_(std::move(stop)), note_(std::move(note)) {}
 
-  /// Errors as those of MappedFile::open() and InputStream::open(); kIo: no room in $TMPDIR.
+  /// Errors as for MappedFile::open() and InputStream::open(); kIo: no room in $TMPDIR.
   Result<MappedFile> open(const std::string& path);
 
   /// The same for a stream of which `head` was already read.

@@ -1,4 +1,4 @@
-// What is doubtful in an input that can nevertheless be read.
+// What is doubtful in a readable input.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace waymark::inputs {
 
-/// The kinds of problem of a snapshot; in brackets what Problem::values holds, in order.
+/// The kinds of problem of a snapshot; in brackets the contents of Problem::values, in order.
 enum class ProblemKind : std::uint8_t {
   // Files that the snapshot names.
   kDeviceFileMissing,  ///< [path] Cannot be opened.
@@ -21,7 +21,7 @@ enum class ProblemKind : std::uint8_t {
   kPathAbsolute,       ///< [name] A leading `/`, which is still read below the folder.
   // snapshot.ini and devices.
   kVersionMissing,     ///< []
-  kDeviceNameMissing,  ///< [file] Only the empty name finds it.
+  kDeviceNameMissing,  ///< [file] Only the empty name finds the device.
   kDeviceReplaced,     ///< [name, file replaced] Two files describe one device; the later one
                        ///< counts.
   kRegisterNotNumber,  ///< [name, text] The value is read up to the first odd character.
@@ -48,7 +48,7 @@ enum class ProblemKind : std::uint8_t {
   kDumpOverlap,       ///< [path, address, path of the other, address of the other]
   kDumpRepeated,      ///< [path, address] A second time in one device: skipped.
   kUnknownSpace,      ///< [space] Read as ANY.
-  // Syntax that is legal and perhaps not meant.
+  // Syntax that is legal but may be unintended.
   kUnknownSection,      ///< [section]
   kSectionWithoutName,  ///< []
   kHeaderInsideLine,    ///< [line] A `key=value` line with brackets is a section header.

@@ -1,4 +1,4 @@
-// What a device type means: protocol, registers, factory.  One row per protocol.  See
+// The meaning of device types: protocol, registers, factory.  One row per protocol.  See
 // snapshot-format.md 4.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace waymark::inputs {
 
-/// The value of a register by its name ("TRCIDR0"); nothing if the input does not have it.  Assumed
-/// where only the trace ID in it is known.
+/// The value of a register by its name ("TRCIDR0"); nothing if the input does not have it.  The
+/// value is an assumed one if only its trace ID is known.
 using RegisterReader = std::function<std::optional<RegisterValue>(std::string_view name)>;
 
 struct RegisterRule {
@@ -37,17 +37,17 @@ class PacketAssembler;
 struct ProtocolRow {
   std::string_view type;  ///< Device type up to the first dot: "ETM4".
   Protocol protocol = Protocol::kEtmV4;
-  bool needs_core = false;  ///< It traces a PE, whose architecture decoding needs.
+  bool needs_core = false;  ///< It traces a PE, whose architecture is needed for decoding.
   std::span<const RegisterRule> registers{};
-  std::span<const std::string_view> other_registers{};  ///< Used where they are given.
+  std::span<const std::string_view> other_registers{};  ///< Optional registers.
   std::string_view where_registers{};  ///< Where a user finds their values: "on Linux ...".
-  /// Registers that are not there have the defaults of snapshot-format.md 4.
+  /// Missing registers have the defaults of snapshot-format.md 4.
   Result<std::unique_ptr<Source>> (*make)(const RegisterReader& registers, isa::Core core,
                                           const image::Image* image,
                                           const SourceOptions& options) = nullptr;
-  /// The architecture version that the registers state: "4.2"; nullptr: they do not.
+  /// The architecture version in the registers: "4.2"; nullptr: they have none.
   std::string (*version)(const RegisterReader& registers) = nullptr;
-  /// What trace scripts are assembled with.  nullptr: they do not know the protocol.
+  /// Assembles packets for trace scripts.  nullptr: scripts do not know the protocol.
   std::unique_ptr<PacketAssembler> (*make_assembler)(const RegisterReader& registers,
                                                      isa::Core core) = nullptr;
 };

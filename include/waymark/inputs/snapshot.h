@@ -23,14 +23,14 @@ struct Register {
   friend bool operator==(const Register&, const Register&) = default;
 };
 
-/// One `[dump…]` section: part of a file that lies in target memory at `address`.
+/// One `[dump…]` section: part of a file that is in target memory at `address`.
 struct Dump {
   std::string section{};
   std::string file{};
   std::string space{};  ///< snapshot-format.md 7; empty: any.
   std::uint64_t address = 0;
   std::uint64_t length = 0;  ///< 0: the whole file.
-  std::uint64_t offset = 0;  ///< Counts only with a length.
+  std::uint64_t offset = 0;  ///< Used only with a length.
   std::uint32_t line = 0;    ///< Where the section header is.
   friend bool operator==(const Dump&, const Dump&) = default;
 };
@@ -49,7 +49,8 @@ struct Device {
   /// The first register whose name, cut at `(`, is `register_name` exactly.  Null: none.
   [[nodiscard]] const Register* find(std::string_view register_name) const;
 
-  /// Its value as the reference reads it: trailing garbage ignored, cut to 32 bits.
+  /// Its value as the reference reads it: trailing garbage is ignored, and the value is cut to 32
+  /// bits.
   [[nodiscard]] std::optional<std::uint32_t> value(std::string_view register_name) const;
 
   friend bool operator==(const Device&, const Device&) = default;
@@ -77,14 +78,14 @@ struct CoreTraceSource {
   friend bool operator==(const CoreTraceSource&, const CoreTraceSource&) = default;
 };
 
-/// A trace source of a buffer, with everything that its names lead to.
+/// A trace source of a buffer, with everything to which its names refer.
 struct TraceSource {
   static constexpr std::size_t kNoDevice = ~std::size_t{0};
 
   std::string device{};
   std::string type{};                    ///< "ETM4.2"; empty if the device does not exist.
   std::string protocol{};                ///< The type up to the first dot.
-  std::string core{};                    ///< Empty: no core traces through it.
+  std::string core{};                    ///< Empty: no core has it as its source.
   std::string core_type{};               ///< Empty if there is no core, or no such device.
   std::size_t device_index = kNoDevice;  ///< Into Snapshot::devices.
   std::size_t core_index = kNoDevice;
@@ -98,7 +99,7 @@ enum class BufferFormat : std::uint8_t {
   kMemoryAligned,  ///< `coresight` and everything else.
 };
 BufferFormat buffer_format(std::string_view format);
-/// As an ini file spells it.
+/// The name in an ini file.
 std::string_view buffer_format_name(BufferFormat format);
 
 struct TraceBuffer {
@@ -113,7 +114,7 @@ struct TraceBuffer {
 
 /// A snapshot as its ini files state it; plain data.
 struct Snapshot {
-  std::string directory{};  ///< Ends in '/'; file names of the model are to be appended to it.
+  std::string directory{};  ///< Ends in '/'; the model's file names follow it.
   std::string version{};
   std::string description{};
   std::string trace_file{};                           ///< `metadata`; empty: none named.
@@ -133,7 +134,7 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-/// Bounds on what is read, far above any real snapshot; beyond them kLimit is returned.
+/// Limits on what is read, far above any real snapshot; beyond them kLimit is returned.
 inline constexpr std::uint64_t kMaxIniFileSize = std::uint64_t{16} << 20;
 inline constexpr std::uint64_t kMaxIniTotalSize = std::uint64_t{64} << 20;
 inline constexpr std::size_t kMaxIniLineSize = 65536;
@@ -142,7 +143,7 @@ inline constexpr std::size_t kMaxRegistersPerDevice = 65536;
 inline constexpr std::size_t kMaxDumpsPerDevice = 65536;
 inline constexpr std::size_t kMaxTraceEntries = 4096;  ///< For buffers, for sources and for cores.
 
-/// Reads the snapshot in the folder `path`, or whose snapshot.ini `path` is.
+/// Reads the snapshot in the folder `path`, or with the snapshot.ini `path`.
 ///
 /// kNotFound: no such path, or a folder without snapshot.ini; kInvalidArgument: another file;
 /// kParse: an ini file breaks its grammar ("file:line: …" in `detail`); kLimit: one of the bounds
@@ -150,7 +151,7 @@ inline constexpr std::size_t kMaxTraceEntries = 4096;  ///< For buffers, for sou
 /// returned, and reading continues.
 Result<Snapshot> read_snapshot(const std::string& path, std::vector<Problem>& problems);
 
-/// The files of a snapshot by their full path, for snapshots that do not lie on a disk.
+/// The files of a snapshot by their full path, for snapshots that are not on a disk.
 struct SnapshotStore {
   /// The text of an ini file.  kNotFound: it is missing; kLimit ends the reading; any other error
   /// counts as missing.

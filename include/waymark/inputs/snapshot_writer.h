@@ -26,20 +26,20 @@ struct SnapshotText {
 
 /// The ini files of `snapshot`: snapshot.ini, one for each device, and the trace ini.
 ///
-/// Names that the model leaves empty are chosen: Device::file becomes "device_<n>.ini", trace_file
+/// Names that are empty in the model are chosen: Device::file becomes "device_<n>.ini", trace_file
 /// "trace.ini", TraceBuffer::section "buffer<n>".  Not used: directory, version (always 1.0),
 /// device file numbers, buffer_list, TraceBuffer::sources, line numbers.  A device is written for
 /// each entry of `devices`, in that order.
 ///
-/// kInvalidArgument: a name or text that the format cannot hold (it would not be read back equal),
-/// named in `detail`, or a name that is used twice.
+/// kInvalidArgument: a name or text that the format cannot represent (reading it back would give
+/// another one), which `detail` quotes, or a name that is used twice.
 Result<std::vector<SnapshotText>> snapshot_texts(const Snapshot& snapshot);
 
-/// Makes the folder `directory` if need be and writes the ini files and `files` into it, replacing
-/// files of the same name.  File names are relative, without `..`; sub-folders are made.
+/// Makes the folder `directory` if necessary and writes the ini files and `files` into it,
+/// replacing files of the same name.  File names are relative, without `..`; sub-folders are made.
 ///
-/// kInvalidArgument as above, or a file name that is not allowed or used twice; nothing is written
-/// then.  kIo: the system refused; what was written before stays.
+/// kInvalidArgument as above, or a file name that is not allowed or used twice; then nothing is
+/// written.  kIo: the system refused; earlier files remain.
 Result<void> write_snapshot(const Snapshot& snapshot, std::span<const SnapshotFile> files,
                             const std::string& directory);
 

@@ -1,5 +1,5 @@
-// Trace scripts: packets by name, assembled to a capture, with the listing that is expected of it
-// in the same file.  docs/trace-scripts.md describes the language.
+// Trace scripts: packets by name, which are assembled into a capture, and in the same file the
+// expected listing.  docs/trace-scripts.md describes the language.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace waymark::inputs {
 /// A trace source of a script.
 struct ScriptDevice {
   std::string name;
-  std::string protocol;  ///< As a snapshot names it: "ETM4", "ETE".
+  std::string protocol;  ///< The name in snapshots: "ETM4", "ETE".
   std::string core;      ///< "Cortex-A53", "ARMv8-M", …; empty: it traces no core.
   std::vector<std::pair<std::string, std::uint32_t>> registers;
   TraceId trace_id = 0;
@@ -33,9 +33,9 @@ struct ScriptDevice {
 struct ScriptImage {
   std::uint64_t address = 0;
   image::SpaceMask space = image::kSpaceAny;
-  std::string space_name;           ///< As the script has it; empty: any.
-  std::vector<std::uint8_t> bytes;  ///< Empty where `file` names the content.
-  std::string file;                 ///< As the script has it; it is not opened.
+  std::string space_name;           ///< The name in the script; empty: any.
+  std::vector<std::uint8_t> bytes;  ///< Empty if `file` names the content.
+  std::string file;                 ///< The name in the script; the file is not opened.
   std::uint32_t line = 0;
 };
 
@@ -70,7 +70,7 @@ struct ScriptBuffer {
   std::vector<Expectation> expectations;
   std::uint32_t line = 0;
 
-  /// Whether, and how, a reader has to take frames apart.
+  /// Whether a reader must take frames apart.
   [[nodiscard]] bool formatted() const { return format != ScriptFormat::kRaw; }
   [[nodiscard]] frames::Options frame_options() const;
 };
@@ -83,9 +83,9 @@ struct TraceScript {
   std::vector<ScriptBuffer> buffers;
 };
 
-/// Bounds; beyond them kLimit is returned.
+/// Limits; beyond them kLimit is returned.
 struct ScriptLimits {
-  std::size_t bytes = std::size_t{64} << 20;       ///< Of all buffers and images.
+  std::size_t bytes = std::size_t{64} << 20;       ///< In all buffers and images.
   std::size_t statements = std::size_t{16} << 20;  ///< Executed.
 };
 inline constexpr std::size_t kMaxScriptDepth = 16;  ///< Blocks in blocks.
@@ -103,13 +103,13 @@ Result<std::unique_ptr<Source>> make_source(const ScriptDevice& device, const im
 struct ScriptSnapshot {
   Snapshot snapshot;
   std::vector<SnapshotFile> files;
-  std::vector<MappedFile> images;  ///< Those that the script names.
+  std::vector<MappedFile> images;  ///< The images that the script names.
 };
 
-/// Makes a snapshot for write_snapshot(), with a copy of each image file; their names count from
-/// `directory`, that of the script (empty: the current one).  kUnsupported: half syncs, for which
-/// snapshots have no word.  kNotFound, kIo, kBadData: an image file that cannot be read or is
-/// empty; `detail` begins with "line N: ".
+/// Makes a snapshot for write_snapshot(), with a copy of each image file, whose names are relative
+/// to `directory`, the folder of the script (empty: the current one).  kUnsupported: half syncs,
+/// which snapshots cannot express.  kNotFound, kIo, kBadData: an image file that cannot be read or
+/// is empty; `detail` begins with "line N: ".
 Result<ScriptSnapshot> to_snapshot(const TraceScript& script, const std::string& directory = {});
 
 }  // namespace waymark::inputs

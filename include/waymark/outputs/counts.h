@@ -13,9 +13,9 @@
 
 namespace waymark::outputs {
 
-/// What holds for all counts of a run.
+/// Facts about all counts of a run.
 struct CountFacts {
-  bool cycles = true;    ///< Cycles were traced; otherwise they are shown as not known.
+  bool cycles = true;    ///< Cycles were traced; otherwise they are shown as unknown.
   bool complete = true;  ///< False: the counts are those of a part of the trace.
 };
 
@@ -30,7 +30,7 @@ void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& 
 void write_text(TextBuffer& out, std::span<const count::Row> rows, const count::Totals& totals,
                 count::Order order, const CountFacts& facts);
 void write_text(TextBuffer& out, std::span<const count::Branch> branches);
-/// C++ names are shown as they are written in C++.  `whole`: the weight of all functions.
+/// C++ names are shown as in the source.  `whole`: the weight of all functions.
 void write_text(TextBuffer& out, std::span<const count::FunctionRow> rows, std::uint64_t whole,
                 count::Order order, const CountFacts& facts);
 void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOptions& options);
@@ -47,7 +47,7 @@ void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
 void write_csv(TextBuffer& out, std::span<const count::Row> rows, const CountFacts& facts);
 void write_csv(TextBuffer& out, std::span<const count::Branch> branches, const CountFacts& facts);
 void write_csv(TextBuffer& out, std::span<const count::FunctionRow> rows, const CountFacts& facts);
-/// Rows without a header, so that several sources are one table.
+/// Rows without a header, so that several sources can share one table.
 void write_csv(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
                const SampleOptions& options, const CountFacts& facts);
 void write_itm_csv_header(TextBuffer& out);

@@ -21,7 +21,7 @@ void write_csv_timed_header(TextBuffer& out, bool functions = false);
 void write_csv(TextBuffer& out, const merge::TimedRecord& record,
                FunctionNames* functions = nullptr);
 
-/// Packets have columns of their own.
+/// The header line of packets, which have their own columns.
 void write_csv_packet_header(TextBuffer& out);
 void write_csv(TextBuffer& out, const PacketRef& packet, const Source& source);
 

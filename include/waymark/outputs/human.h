@@ -35,10 +35,10 @@ class HumanWriter {
 
   /// Writes the name of an exception number.
   using ExceptionNamer = void (*)(TextBuffer& out, std::uint32_t number, isa::Profile profile);
-  /// How exceptions of this ID are named; without it they are numbers.
+  /// Sets how exceptions of this ID are named; without it, their numbers are shown.
   void name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile);
 
-  /// Writes what a kCustom element stands for, without newline.
+  /// Writes the meaning of a kCustom element, without newline.
   using CustomWriter = std::function<void(TextBuffer& out, const Element& element)>;
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
@@ -51,9 +51,9 @@ class HumanWriter {
   /// The line that names the columns.
   void header();
 
-  /// Begins each line with a time; from header() on, and for add(TimedRecord) only.  A time that
-  /// the trace does not say of the line itself has a mark: '~' interpolated, '>' not before, '<'
-  /// not after, '?' unknown.
+  /// Begins each line with a time, from header() on, and for add(TimedRecord) only.  If the trace
+  /// does not give the time of the line itself, the time has a mark: '~' interpolated, '>' not
+  /// before, '<' not after, '?' unknown.
   void show_times() { shows_times_ = true; }
 
   void add(std::span<const Element> elements);
@@ -61,9 +61,9 @@ class HumanWriter {
   void add(const merge::TimedRecord& record);
   void finish();
 
-  /// Lines of what comes from now on are not written: it only ends those that wait.
+  /// From now on, new lines are not written; elements only complete lines that wait.
   void end_here() { end_ = items_.size(); }
-  /// After end_here(): a line still waits.
+  /// After end_here(): whether a line still waits.
   [[nodiscard]] bool wants_more() const { return first_ < end_; }
 
  private:
@@ -83,8 +83,8 @@ class HumanWriter {
     bool text_complete = false;
     bool stamped = false;
     bool late = false;         ///< The time is that of the packet or the stamp, not of the event.
-    std::uint64_t time = 0;    ///< If stamped.
-    std::uint64_t number = 0;  ///< Of text or damage records, counted from the start.
+    std::uint64_t time = 0;    ///< If the item has a timestamp.
+    std::uint64_t number = 0;  ///< The number of the text or damage record, counted from the start.
   };
 
   void add(const Element& element);
@@ -117,14 +117,15 @@ class HumanWriter {
   std::array<std::string, kTraceIdCount> cores_;
   std::array<Exceptions, kTraceIdCount> exceptions_{};
   std::size_t core_width_ = 0;
-  std::vector<Item> items_;  ///< From `first_` on: not yet written.
+  std::vector<Item> items_;  ///< From `first_` on: not written yet.
   std::size_t first_ = 0;
-  std::size_t end_ = kNone;  ///< Only those before it are written.
-  // What items refer to; the first belongs to the first such item that is not yet written.
+  std::size_t end_ = kNone;  ///< Only items before it are written.
+  // The data to which items refer; the first belongs to the first such item that is not written
+  // yet.
   std::deque<Diagnostic> damage_;
   std::deque<std::string> texts_;
   std::uint64_t texts_written_ = 0;
-  /// Per ID, the item that waits for its target.
+  /// By ID, the item that waits for its target.
   std::array<std::size_t, 256> waiting_ = make_waiting();
 
   static constexpr std::array<std::size_t, 256> make_waiting() {

@@ -18,7 +18,7 @@ void write_json(TextBuffer& out, const Element& element, FunctionNames* function
 void write_json(TextBuffer& out, const Diagnostic& record);
 void write_json(TextBuffer& out, const merge::TimedRecord& record,
                 FunctionNames* functions = nullptr);
-/// `source` is the one that the packet came from.
+/// `source` is the source of the packet.
 void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
 
 /// `text` as a JSON string with its quotes.  What is_terminal_control() names becomes \uNNNN, and a

@@ -11,7 +11,7 @@ namespace waymark::outputs {
 /// Writes one line for each record.  One owner; not thread safe.
 class MessageWriter {
  public:
-  /// What a line of text begins with.
+  /// The first columns of a line of text.
   struct Columns {
     bool time = true;
     bool trace_id = false;
@@ -31,7 +31,7 @@ class MessageWriter {
   void sentence(const syst::Record& record);
 
  private:
-  /// The text of the message in scratch_; the bytes of a bad one.
+  /// Writes the text of the message to scratch_; for a bad message, its bytes.
   void payload(const syst::Record& record);
   void put_trace_id(const syst::Record& record);
   void put_time(const syst::Record& record);
@@ -45,7 +45,7 @@ class MessageWriter {
   TextBuffer scratch_;
 };
 
-/// Why a record is not good(), in words; "" of a good one that ended as it should.
+/// Why a record is not good(), in words; "" for a good record that ended as it should.
 void write_problem(TextBuffer& out, const syst::Record& record);
 
 /// The origin or GUID: "demo", "{494e…}", "module 3", with the unit.

@@ -26,7 +26,7 @@ std::string_view subtype_word(isa::InstrSubtype subtype);
 /// "secure", "non_secure", "root", "realm".
 std::string_view security_word(Security security);
 
-/// What is written after a time of which only the low bits are known; otherwise empty.
+/// The words after a time of which only the low bits are known; otherwise empty.
 std::string_view partial_time_words(const Element& element);
 
 /// "bad_packet", "bad_image" ...
@@ -35,11 +35,12 @@ std::string_view fault_word(Fault fault);
 std::string_view severity_word(Severity severity);
 std::string_view stage_word(Stage stage);
 
-/// The message of a damage record on one line: without the line end that the listing's has.
+/// The message of a damage record on one line, without the line end of the listing.
 std::string_view message_text(const Diagnostic& record);
 
-/// A name that a linker knows: of C++ as it is written there, or else as it is.  A name that would
-/// become longer than a megabyte stays as it is, and what is longer than kLongestName is cut.
+/// A linker's name in readable form: C++ names as in the source, other names unchanged.  A name
+/// whose readable form would exceed a megabyte stays unchanged, and everything after kLongestName
+/// is cut.
 std::string readable_name(const std::string& name);
 
 }  // namespace waymark::outputs

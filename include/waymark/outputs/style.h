@@ -10,15 +10,15 @@ namespace waymark::outputs {
 /// What the reader's terminal can show.  The default is text for a file: no colours, UTF-8.
 struct Style {
   bool colours = false;
-  bool ascii = false;  ///< No character beyond ASCII of our own; names are unchanged.
+  bool ascii = false;  ///< Only ASCII characters of Waymark's own; names are unchanged.
 
   [[nodiscard]] std::string_view arrow() const { return ascii ? "->" : "\u2192"; }
 };
 
-/// What is coloured.
+/// Which text is coloured.
 enum class Colour { kHeading, kName, kDamage };
 
-/// What is appended after it has this colour, up to end_colour().
+/// Text that is appended from here to end_colour() has this colour.
 inline void begin_colour(TextBuffer& out, const Style& style, Colour colour) {
   constexpr std::string_view kCodes[] = {"\x1b[1m", "\x1b[36m", "\x1b[31m"};
   if (style.colours) out.put(kCodes[static_cast<std::size_t>(colour)]);

@@ -22,7 +22,7 @@ enum class CaptureFraming : std::uint8_t {
   kNone,           ///< The bytes of one source: "source_data".
 };
 
-/// What is done to the finished bytes. The means are in bytes; 0: never.
+/// Damage to the finished bytes. The means are in bytes; 0: never.
 struct Damage {
   std::uint64_t change_mean = 0;  ///< Between two changed bytes.
   std::uint64_t drop_mean = 0;    ///< Between two lost stretches; whole frames if memory-aligned.
@@ -32,7 +32,8 @@ struct Damage {
 
 struct CaptureOptions {
   std::uint64_t seed = 1;
-  /// The size of the capture. It is exceeded a little, and missed only if all units stop before.
+  /// The size of the capture. It is exceeded a little; it is not reached only if all units stop
+  /// before.
   std::uint64_t size = std::uint64_t{1} << 20;
   CaptureFraming framing = CaptureFraming::kMemoryAligned;
   std::uint32_t fsync_period = 64;  ///< Frames between two syncs.
@@ -82,19 +83,19 @@ class CaptureMaker {
   frames::Mux mux_;
   std::vector<std::vector<std::uint8_t>> pending_;  // By unit: made, but not framed yet.
   std::vector<std::size_t> used_;                   // By unit: how much of `pending_` is framed.
-  std::size_t turn_ = 0;                            // The unit whose bytes are framed,
+  std::size_t turn_ = 0;                            // The unit whose bytes are being framed,
   std::uint64_t turn_left_ = 0;                     // and how many bytes are left.
   std::vector<std::uint8_t> block_;
   std::uint64_t until_change_ = 0;
   std::uint64_t until_drop_ = 0;
-  std::uint64_t produced_ = 0;  // Before damage.
+  std::uint64_t produced_ = 0;  // Bytes before damage.
   std::uint64_t made_ = 0;
   bool ended_ = false;
 };
 
-/// Writes a snapshot into the folder `directory`: the trace, for each source whose ground truth is
-/// kept `truth/<device>.truth`, the totals in truth/totals.ini, then memory and ini files.
-/// `progress` is called with the bytes so far and stops the work by answering false.
+/// Writes a snapshot into the folder `directory`: the trace, `truth/<device>.truth` for each source
+/// whose ground truth is kept, the totals in truth/totals.ini, then memory and ini files.
+/// `progress` is called with the number of bytes so far; if it returns false, the work stops.
 ///
 /// kIo: the system refused.  If the capture is stopped or fails, the files that it wrote are
 /// removed.
@@ -102,7 +103,7 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress = {});
 
-/// The result of comparing one source of a snapshot with its truth.
+/// The result of comparing one source of a snapshot with its ground truth.
 struct CheckedSource {
   std::string device{};
   TraceId trace_id = 0;
@@ -111,7 +112,7 @@ struct CheckedSource {
 };
 
 /// Decodes the snapshot in `directory` and compares each source with its ground truth; by trace ID.
-/// `go_on` is asked before each block; if it answers false, nothing has been compared.  Errors as
+/// `go_on` is called before each block; if it returns false, nothing has been compared.  Errors as
 /// of inputs::Capture::open(); kNotFound: there is no ground truth.
 Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
                                                  const std::function<bool()>& go_on = {});

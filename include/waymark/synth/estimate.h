@@ -10,7 +10,7 @@
 namespace waymark::synth {
 
 struct Estimate {
-  /// Addresses without a gap, of which something is traced.
+  /// A contiguous range of addresses of which something is traced.
   struct Stretch {
     std::uint64_t first = 0;
     std::uint64_t end = 0;  ///< After the last instruction.
@@ -24,7 +24,7 @@ struct Estimate {
 
   std::uint64_t executed = 0;  ///< Instructions.
   std::uint64_t traced = 0;
-  std::uint64_t bytes = 0;             ///< What the trace unit writes, without frames.
+  std::uint64_t bytes = 0;             ///< Bytes from the trace unit, without frames.
   std::vector<Stretch> stretches{};    ///< By address.
   std::vector<PacketShare> packets{};  ///< Only packets that occur, those with the most bytes
                                        ///< first.

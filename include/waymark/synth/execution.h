@@ -1,5 +1,5 @@
-// Walks a program as a core would: block after block, with outcomes by chance, exceptions, returns
-// and changes of context.
+// Walks a program as a core would: block after block, with random outcomes, exceptions, returns and
+// changes of context.
 #pragma once
 
 #include <array>
@@ -35,7 +35,8 @@ struct ExecutionOptions {
   std::vector<std::uint32_t> machines{};   ///< VMIDs, in place of made-up ones.
   std::uint8_t el = 0;  ///< Where the program runs; handlers run at EL1, or there if it is higher.
   bool secure = false;
-  /// Which way conditional branches mostly go where the program does not say it.
+  /// Determines the usual direction of conditional branches for which the program does not state
+  /// it.
   std::uint64_t habits = 0;
 };
 
@@ -46,24 +47,24 @@ struct Replay {
   std::size_t outcomes_used = 0;
   std::size_t route_used = 0;
 
-  /// Whether all of it has happened.
+  /// Whether everything recorded has happened.
   [[nodiscard]] bool used_up() const;
   /// The next outcome.
   bool take();
 };
 
-/// The instructions from `start` to the next waypoint.  What each step touches comes first.
+/// The instructions from `start` to the next waypoint.  Members that each step uses come first.
 struct alignas(64) CodeBlock {
   std::uint64_t start = 0;
   std::uint64_t end = 0;                    ///< After the last instruction.
-  CodeBlock* next[2] = {nullptr, nullptr};  ///< What follows, not taken and taken, once known.
-  // The model's side.
-  std::uint64_t chance = 0;      ///< Taken below this, of 2^32.
-  std::uint32_t trips_left = 0;  ///< kLoop: 0 means that a new count is to be drawn.
+  CodeBlock* next[2] = {nullptr, nullptr};  ///< The blocks after it, not taken and taken.
+  // For the model:
+  std::uint64_t chance = 0;      ///< The branch is taken below this value, of 2^32.
+  std::uint32_t trips_left = 0;  ///< kLoop: 0 means that a new count must be drawn.
   std::uint32_t trip_from = 0;
-  std::uint32_t trip_span = 1;  ///< Possible counts.
+  std::uint32_t trip_span = 1;  ///< The number of possible counts.
   std::uint16_t loops = 0;      ///< 1 for kLoop, else 0.
-  bool plain = false;           ///< No link, nothing indirect: all that can happen is in `next`.
+  bool plain = false;           ///< No link and no indirect branch: every next block is in `next`.
   bool complete = false;        ///< Ends in a waypoint; else nothing can be executed at `end`.
   // A second cache line.
   std::uint32_t count = 0;  ///< Instructions.
@@ -102,7 +103,7 @@ struct Step {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   Place next;                        ///< Where execution continues.
-  const CodeBlock* block = nullptr;  ///< Of kBlock and kPart; valid until the next step.
+  const CodeBlock* block = nullptr;  ///< For kBlock and kPart; valid until the next step.
 };
 
 /// Never ends. One owner; not thread safe; several may walk one program, which must outlive them.
@@ -116,8 +117,8 @@ class Execution {
   /// The next step.
   void next(Step& step);
 
-  /// The same for the common case: a block whose outcome is all that happens. nullptr: the case is
-  /// not that simple; call next(). `chance` gets random bits; the low ones may be used again.
+  /// The same for the common case, a block for which only the outcome varies. nullptr: the case is
+  /// different; call next(). `chance` gets random bits, of which the low ones may be used again.
   const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
     CodeBlock& block = *current_;
     if (!block.plain || until_exception_ <= 1 || exception_due_) return nullptr;
@@ -141,7 +142,8 @@ class Execution {
     return exception_due_ ? fault_ : Place{current_->start, current_->isa};
   }
 
-  /// The block at `place`, for walks that did not happen (speculation).  Valid as long as this is.
+  /// The block at `place`, for walks that did not happen (speculation).  Valid during the lifetime
+  /// of this object.
   const CodeBlock& block_at(Place place) { return *find(place); }
   /// The address of instruction `count` of the block; 0 is its first.
   [[nodiscard]] std::uint64_t cut(const CodeBlock& block, std::uint32_t count) const;
@@ -149,7 +151,7 @@ class Execution {
   [[nodiscard]] std::uint64_t after(const CodeBlock& block, std::uint64_t address) const;
 
  private:
-  /// Without branches, which processors could not predict.
+  /// Branch-free, as processors could not predict the branches.
   static bool decide(CodeBlock& block, std::uint64_t chance) {
     const auto drawn = static_cast<std::uint32_t>((chance & 0xFFFFFFFF) * block.trip_span >> 32);
     const std::uint32_t fresh = 0U - static_cast<std::uint32_t>(block.trips_left == 0);
@@ -189,7 +191,7 @@ class Execution {
   void push(CodeBlock& block) {
     calls_[depth_++ % kMaxCalls] = &block;
     if (known_calls_ < kMaxCalls) ++known_calls_;
-    // Chance would never end some recursions.
+    // Some recursions would never end by chance.
     if (known_calls_ >= kMostByChance && !program_->recorded()) spins_ = kMaxSpins;
   }
 
@@ -200,16 +202,16 @@ class Execution {
   std::deque<CodeBlock> blocks_;
   std::unordered_map<Place, CodeBlock*, PlaceHash> index_;
   std::unordered_map<std::uint64_t, Replay> replays_;  // By branch: blocks may share one.
-  std::array<CodeBlock*, kMaxCalls> calls_{};          // The callers: a ring.
+  std::array<CodeBlock*, kMaxCalls> calls_{};          // The callers, as a ring.
   std::uint64_t depth_ = 0;
   std::size_t known_calls_ = 0;
   std::vector<Interrupted> interrupted_;
   PeContext context_;
   CodeBlock* current_ = nullptr;
   bool exception_due_ = false;  // The last step was cut: the next one is the exception.
-  bool abandon_ = false;        // What the exception interrupts is not returned to.
+  bool abandon_ = false;        // Execution does not return to what the exception interrupts.
   ExceptionCause cause_ = ExceptionCause::kIrq;
-  Place fault_;  // Where the exception that is due happens.
+  Place fault_;  // Where the pending exception happens.
   std::uint32_t spins_ = 0;
   std::uint64_t run_ = 0;  // Counts how often the program began again.
   std::uint64_t until_exception_ = 0;

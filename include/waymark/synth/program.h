@@ -1,5 +1,5 @@
-// The program whose execution is traced: real instruction words in memory, and what cannot be read
-// from them, such as how often loops run and where indirect branches go.
+// The program whose execution is traced: real instruction words in memory, and behaviour that these
+// do not determine, such as the iterations of loops and the targets of indirect branches.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@
 
 namespace waymark::synth {
 
-/// A place where execution can go on.
+/// A place where execution can continue.
 struct Place {
   std::uint64_t address = 0;
   isa::Isa isa = isa::Isa::kA64;
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// What the branch at an address does each time it is reached.
+/// The behaviour of the branch at an address.
 struct Behaviour {
   enum class Kind : std::uint8_t {
     kChance,           ///< Conditional: taken in `percent` of cases.
     kLoop,             ///< Conditional: taken `from` to `to` times, then once not.
     kTargets,          ///< Indirect: one of `targets`.
-    kReturn,           ///< Indirect: to where the last call came from.
-    kExceptionReturn,  ///< Indirect: to where the exception came from.
+    kReturn,           ///< Indirect: to the return address of the last call.
+    kExceptionReturn,  ///< Indirect: to the return address of the exception.
   };
   Kind kind = Kind::kChance;
   std::uint32_t percent = 50;
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::vector<Place> targets{};
-  // What it did in a trace, in order.  Both empty: nothing is recorded.
+  // Its behaviour in a trace, in order.  Both empty: nothing is recorded.
   std::vector<bool> outcomes{};  ///< Conditional: whether it was taken.
   std::vector<Place> route{};    ///< Indirect: where it went.
 };
@@ -88,17 +88,17 @@ class Program {
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   [[nodiscard]] const std::vector<Place>& entries() const { return entries_; }
-  /// Targets for indirect branches about which nothing is known.
+  /// Targets for indirect branches without known behaviour.
   [[nodiscard]] const std::vector<Place>& functions() const { return functions_; }
   [[nodiscard]] const std::vector<Place>& handlers() const { return handlers_; }
   [[nodiscard]] bool uses(isa::Isa isa) const {
     return (isas_ & 1U << static_cast<unsigned>(isa)) != 0;
   }
 
-  /// For decoding.
+  /// The memory, for decoding.
   [[nodiscard]] std::unique_ptr<image::Image> image() const;
 
-  // -- Making one by hand. ------------------------------------------------------------------------
+  // -- Making a program by hand. ------------------------------------------------------------------
 
   /// kConflict: it overlaps another segment; kInvalidArgument: empty, or beyond the address space.
   Result<void> add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes);
@@ -106,11 +106,11 @@ class Program {
     behaviours_[address] = std::move(behaviour);
   }
   void add_entry(Place place);
-  /// The behaviours are those of a trace that began at `first`: execution begins only there, and
-  /// again once what is recorded of a branch is used up.
+  /// The behaviours come from a trace that began at `first`: execution begins only there, and
+  /// restarts there when the recorded behaviour of a branch is used up.
   void set_recorded(Place first);
   [[nodiscard]] bool recorded() const { return recorded_; }
-  /// Execution does not go on at `address`: the program ends there.
+  /// Marks the end of the program: execution does not continue at `address`.
   void add_end(std::uint64_t address) { ends_.insert(address); }
   [[nodiscard]] bool ends_at(std::uint64_t address) const { return ends_.contains(address); }
   void add_function(Place place);

@@ -1,5 +1,5 @@
-// What the branches of a program did in a decoded trace, so that the model of its execution can
-// repeat it.
+// Records what the branches of a program did in a decoded trace, so that the model of its execution
+// can repeat it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace waymark::synth {
 /// executed most of the program.
 class Recording {
  public:
-  /// Branches that are recorded of one source; later ones are left out.
+  /// The maximum number of branches recorded for one source; later ones are left out.
   static constexpr std::uint64_t kMostBranches = std::uint64_t{1} << 24;
 
   /// `program` must outlive this.
@@ -26,9 +26,9 @@ class Recording {
   /// The next elements, in order within each trace ID.
   void add(std::span<const Element> elements);
 
-  /// Instructions of the program in the source that counts; 0: the program did not run.
+  /// Instructions of the program in the chosen source; 0: the program did not run.
   [[nodiscard]] std::uint64_t instructions() const;
-  /// The source that counts has more branches than are recorded.
+  /// The chosen source has more branches than are recorded.
   [[nodiscard]] bool cut() const;
 
   /// Gives the program the recorded behaviour.  It begins where the source begins, and again where

@@ -21,7 +21,7 @@ struct UnitOptions {
   std::uint64_t seed = 1;
   std::string core{};  ///< "Cortex-A53"; empty: one that suits the protocol.
 
-  // What the trace unit is set to.
+  // The settings of the trace unit.
   bool return_stack = false;
   bool cycle_counts = false;
   std::uint32_t cycle_threshold = 64;  ///< ETMv4, ETE: cycles below which none is traced.
@@ -31,7 +31,7 @@ struct UnitOptions {
   std::uint64_t sync_period = 4096;  ///< Bytes between two synchronisations.
   std::uint32_t speculation = 0;  ///< ETMv4, ETE: TRCIDR8, elements not yet committed; at most 255.
 
-  // What happens.
+  // The frequency of events.
   std::uint64_t timestamp_mean = 0;
   std::uint64_t event_mean = 0;
   std::uint64_t mispredict_mean = 20;  ///< With `speculation` only.
@@ -41,7 +41,7 @@ struct UnitOptions {
   std::uint64_t filter_mean = 0;   ///< Trace stops for a while, as a filter does it.
 };
 
-/// A register as device files state it.
+/// A register in the form of device files.
 struct UnitRegister {
   std::string_view name;  ///< Valid as long as the unit.
   std::uint64_t value = 0;
@@ -55,19 +55,19 @@ class TraceUnit {
   TraceUnit(const TraceUnit&) = delete;
   TraceUnit& operator=(const TraceUnit&) = delete;
 
-  /// Continues until at least `bytes` more are appended to `out`, or exhausted().
+  /// Continues until at least `bytes` more bytes are appended to `out`, or until exhausted().
   virtual void run(std::vector<std::uint8_t>& out, std::size_t bytes) = 0;
-  /// The core has stopped: run() would append nothing.
+  /// The core has stopped, and run() would append nothing.
   [[nodiscard]] virtual bool exhausted() const { return false; }
-  /// The last bytes; nothing may follow.
+  /// Appends the last bytes; nothing may follow.
   virtual void finish(std::vector<std::uint8_t>& out) = 0;
 
   [[nodiscard]] virtual std::vector<UnitRegister> registers() const = 0;
   /// The type of the snapshot's device: "ETM4.4".
   [[nodiscard]] virtual std::string type() const = 0;
-  /// A source that decodes it.  `image` must outlive the source.
+  /// Makes a source that decodes it.  `image` must outlive the source.
   [[nodiscard]] virtual std::unique_ptr<Source> make_source(const image::Image& image) const = 0;
-  /// The trace shows single instructions, so a range of the truth comes in parts.
+  /// The trace shows single instructions, so a range of the ground truth comes in parts.
   [[nodiscard]] virtual bool ranges_in_parts() const { return false; }
   /// Core name; empty for STM and ITM.
   [[nodiscard]] const std::string& core() const { return core_; }
@@ -91,8 +91,8 @@ class TraceUnit {
   Result<void> status_;
 };
 
-/// `program` is nullptr for STM and ITM; otherwise it must outlive the unit. With `keep_truth`, the
-/// bytes of the truth collect in truth(), for the caller to take.
+/// `program` is nullptr for STM and ITM; otherwise it must outlive the unit. With `keep_truth`,
+/// truth() collects the bytes of the ground truth, for the caller to take.
 ///
 /// kInvalidArgument: an unknown core, or an option that is not allowed or that the protocol does
 /// not have; kUnsupported: the protocol cannot trace the program's instruction sets.

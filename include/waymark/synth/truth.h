@@ -25,12 +25,12 @@ enum class EventKind : std::uint8_t {
   kTraceOn = 7,       ///< number: TraceOnReason.
   kLost = 8,          ///< number: UnsyncReason, for a gap that the trace reports.
   kHidden = 9,        ///< A range like kRange that the trace does not show.
-  kUnknownPath = 10,  ///< start, address: where it went on, count: a Q element for hidden ranges.
+  kUnknownPath = 10,  ///< start, address: what follows, count: a Q element for hidden ranges.
   kMessage = 11,      ///< start: payload, count: its bits, number: port or master << 16 | channel.
   kEnd = 15,          ///< The trace ends.
 };
 
-/// One thing that happened.  `kind` says which fields have meaning.
+/// One event.  `kind` determines which fields have meaning.
 struct TruthEvent {
   EventKind kind = EventKind::kEnd;
   bool taken = false;
@@ -43,15 +43,15 @@ struct TruthEvent {
   PeContext context{};
 };
 
-/// "range 0x1000-0x1010 x4 E A64": for messages.
+/// "range 0x1000-0x1010 x4 E A64", for messages.
 std::string describe(const TruthEvent& event);
 
-/// Counts, and a hash over all that the trace shows: enough to compare two truths.
+/// Counts, and a hash over everything that the trace shows: enough to compare two ground truths.
 struct TruthTotals {
   std::uint64_t ranges = 0;
   std::uint64_t instructions = 0;
   std::uint64_t hidden_instructions = 0;
-  std::uint64_t events = 0;  ///< All that the trace shows, ranges included.
+  std::uint64_t events = 0;  ///< Everything that the trace shows, including ranges.
   std::uint64_t digest = 0;
   friend bool operator==(const TruthTotals&, const TruthTotals&) = default;
 
@@ -70,7 +70,7 @@ struct TruthTotals {
   }
 };
 
-/// Writes a truth; see docs/synth.md.  One owner.
+/// Writes a ground truth; see docs/synth.md.  One owner.
 class TruthWriter {
  public:
   /// Without `keep`, only totals() are kept.
@@ -96,7 +96,7 @@ class TruthWriter {
   [[nodiscard]] std::uint64_t size() const { return taken_ + used_; }
 
  private:
-  // More than any event takes: tags and three numbers of ten bytes.
+  // More than any event needs: tags and three numbers of ten bytes.
   static constexpr std::size_t kMostOfEvent = 40;
 
   void put_range(std::uint64_t start, std::uint64_t end, std::uint32_t count, bool taken,
@@ -105,13 +105,13 @@ class TruthWriter {
     if (bytes_.size() - used_ < kMostOfEvent) [[unlikely]]
       bytes_.resize(std::max(2 * bytes_.size(), std::size_t{1} << 12));
   }
-  // There is room.
+  // The caller has reserved room.
   void put(std::uint8_t byte) { bytes_[used_++] = byte; }
   void varint(std::uint64_t value);
 
   bool keep_;
   TruthTotals totals_;
-  std::vector<std::uint8_t> bytes_;  // Longer than what was written: `used_`.
+  std::vector<std::uint8_t> bytes_;  // Longer than the written part, which is `used_`.
   std::size_t used_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t expected_ = 0;
@@ -125,7 +125,7 @@ class TruthReader {
 
   /// False: the end, or failed().
   bool next(TruthEvent& event);
-  /// The bytes are not a truth, or are cut.
+  /// The bytes are not a ground truth, or are cut.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
@@ -139,11 +139,11 @@ class TruthReader {
   isa::Isa isa_ = isa::Isa::kUnknown;
 };
 
-/// Compares elements of one source with the truth. Elements that only describe how the trace unit
-/// expresses itself (repeated contexts, the first "no sync") are ignored.
+/// Compares elements of one source with the ground truth. Elements that only concern the trace
+/// unit's encoding (repeated contexts, the first "no sync") are ignored.
 class TruthChecker {
  public:
-  /// `bytes` as TruthWriter::bytes(); must outlive it.
+  /// `bytes` is as from TruthWriter::bytes() and must outlive it.
   /// `in_parts`: TraceUnit::ranges_in_parts().
   explicit TruthChecker(Bytes bytes, bool in_parts = false) : reader_(bytes), in_parts_(in_parts) {}
 
@@ -171,7 +171,7 @@ class TruthChecker {
   bool synced_ = false;
   bool in_parts_ = false;
   TruthEvent whole_;         // The range whose parts are coming.
-  std::uint32_t parts_ = 0;  // Instructions of it that came.
+  std::uint32_t parts_ = 0;  // Instructions of it that came so far.
   std::uint64_t part_cycles_ = 0;
   std::string difference_;
 };

@@ -1,5 +1,5 @@
-// A capture with everything that belongs to it, described or random: for tests and benchmarks of
-// whatever reads captures.
+// A capture with everything that belongs to it, described or random, for tests and benchmarks of
+// programs that read captures.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct Workload {
     std::uint64_t seed = 1;
     /// The protocol of each source; empty: one to four random sources.
     std::vector<Protocol> protocols{};
-    std::uint64_t size = 0;  ///< The capture; 0: 100 to 20,000 bytes, by chance.
-    bool damage = false;     ///< Some captures are damaged, too.
+    std::uint64_t size = 0;  ///< Bytes; 0: a random size from 100 to 20,000.
+    bool damage = false;     ///< Some captures are damaged.
   };
-  /// Program, execution and options as the seed draws them, from all that the protocols have.
+  /// Draws program, execution and options from the seed, with all features of the protocols.
   ///
   /// kInvalidArgument: a protocol that synthetic captures do not have, or too many.
   static Result<Workload> random(const RandomOptions& options);
 
-  /// Points to `program`: the workload must outlive what is made.  Errors as of make_unit() and
+  /// The result points to `program`: the workload must outlive it.  Errors as of make_unit() and
   /// CaptureMaker::create().
   [[nodiscard]] Result<CaptureMaker> make(bool keep_truth = true) const;
 };
@@ -44,7 +44,7 @@ struct MemoryCapture {
   [[nodiscard]] std::vector<std::unique_ptr<Source>> sources() const;
 };
 
-/// As Workload::make(), or what TraceUnit::status() says.
+/// As Workload::make(), or the error of TraceUnit::status().
 Result<MemoryCapture> make_in_memory(const Workload& workload, bool keep_truth = true);
 
 }  // namespace waymark::synth
