@@ -122,8 +122,7 @@ class ProgrammedUnit final : public Etmv4Unit {
  private:
   /// The part of a block that the filter let through.
   struct Seen {
-    std::uint32_t first =
-        0;  ///< Its first instruction; the number of instructions if there is none.
+    std::uint32_t first = 0;  ///< Its first instruction; if none, the number of instructions.
     std::uint64_t address = 0;
   };
 

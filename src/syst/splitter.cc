@@ -145,8 +145,7 @@ Verdict follow(Bytes view, std::size_t at, bool is_final, SearchCredit& credit,
 struct Proof {
   Verdict verdict = Verdict::kNo;
   std::size_t words_end = 0;  ///< The end of the short messages of four bytes with which it begins.
-  std::size_t end =
-      0;  ///< Where the chain is complete; past the view if the available bytes decide.
+  std::size_t end = 0;  ///< Where it is complete; past the view if the available bytes decide.
 };
 
 /// Whether a chain may begin at `at`: no impossible header is in its way.  Cheap, as it reads no

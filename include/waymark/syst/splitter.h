@@ -108,8 +108,7 @@ class StreamSplitter {
 /// Whether bytes look like plain messages.
 struct PlainFacts {
   std::uint64_t messages = 0;  ///< Messages that make sense.
-  std::uint64_t strong =
-      0;  ///< Those of them that cannot be chance: longer than four or eight bytes.
+  std::uint64_t strong = 0;    ///< Those that say more than four or eight bytes can.
   std::uint64_t doubtful = 0;
   std::uint64_t values = 0;  ///< Short messages that are not 0.
   /// The bytes are plain messages, and not by chance.
