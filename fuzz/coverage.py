@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the share of lines that each fuzz target reaches in the modules that it is made for.
+"""Prints the share of lines that each fuzz target reaches in the modules that it is meant for.
 
     fuzz/coverage.py FOLDER [TARGET...]
 
-FOLDER holds the targets of the preset fuzz-coverage.  Each one runs once on its inputs in
-build/fuzz-seeds and build/fuzz-corpus.  The modules are listed in modules.txt beside this script.
-Files that a target reaches below LOW per cent are listed by name.
+FOLDER has the targets of the preset fuzz-coverage.  Each one runs once on its inputs in
+build/fuzz-seeds and build/fuzz-corpus.  The modules are listed in modules.txt next to this script.
+Files of which a target reaches less than LOW per cent are listed by name.
 """
 
 import json
