@@ -65,7 +65,7 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
     case InputKind::kTraceScript:
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("{} is a trace script; run `waymark assemble FILE -o DIR` and give DIR.",
+          fmt::format("{0} is a trace script; run `waymark assemble {0} -o DIR` and give DIR.",
                       name_));
     default:
       break;

@@ -118,17 +118,17 @@ def test_a_window_prints_what_the_whole_run_prints_there(run, long, form, comman
     (['decode', 'long', '--from', 's:0'], 's:0'),
     (['decode', 'long', '--from', SIZE], f'{SIZE} bytes'),
     (['decode', 'long', '--from', 5, '--to', 5], '--to 5'),
-    (['decode', 'long', '--from', 'soon'], '--from soon'),
+    (['decode', 'long', '--from', 'soon'], "--from 'soon'"),
     (['decode', 'long', '--to', 's:21'], '20 synchronisation points'),
     (['decode', 'timeless', '--from', 't:5'], 'no timestamps'),
     (['decode', 'timeless', '--to', 't:5'], 'no timestamps'),
     (['find', 'long'], '--timestamp'),
     (['find', 'long', '--event', 1, '--overflow'], '--overflow'),
     (['find', 'long', '--event', 'many'], 'many'),
-    (['find', 'long', '--event', 'any', '--to', 'soon'], '--to soon'),
+    (['find', 'long', '--event', 'any', '--to', 'soon'], "--to 'soon'"),
     (['find', 'long', '--event', 'any', '--from', SIZE], f'{SIZE} bytes'),
     (['find', 'long', '--address', '5..4'], '5..4'),
-    (['find', 'long', '--address', '0x80000', '--from', 'soon'], '--from soon'),
+    (['find', 'long', '--address', '0x80000', '--from', 'soon'], "--from 'soon'"),
 ])
 def test_places_that_are_not_in_the_trace(run, long, tmp_path, args, said):
     make_snapshot(tmp_path / 'timeless', ETMV4_START + ATOM_E * 3)
@@ -426,13 +426,14 @@ def itm_exception(number, delta):
 def test_exceptions_of_an_itm_have_their_own_time(run, tmp_path):
     trace = ITM_SYNC + itm_exception(15, 5) + itm_exception(16, 6) * 2 + bytes([0x0e, 17, 0x10])
     (tmp_path / 'swo.bin').write_bytes(trace)
-    found = run('find', 'swo.bin', '--exception', 'any', '--format', 'json').json_lines()
+    swo = ('swo.bin', '--protocol', 'itm', '--framing', 'none')  # Too short to be recognised.
+    found = run('find', *swo, '--exception', 'any', '--format', 'json').json_lines()
     assert [(hit['value'], hit.get('time')) for hit in found] == [
         ('15', '5'), ('16', '11'), ('16', '17'), ('17', None)]
-    run('index', 'swo.bin', '--full')
-    assert run('find', 'swo.bin', '--exception', 'any', '--format', 'json').json_lines() == found
+    run('index', *swo, '--full')
+    assert run('find', *swo, '--exception', 'any', '--format', 'json').json_lines() == found
     # The place of a time is the place of the first packet with this time.
-    window = run('decode', 'swo.bin', '--from', 't:11', '--to', 't:17', '--format', 'json').json_lines()
+    window = run('decode', *swo, '--from', 't:11', '--to', 't:17', '--format', 'json').json_lines()
     assert [row['what'] for row in window if 'what' in row] == ['exception', 'local_timestamp']
 
 

@@ -203,8 +203,8 @@ def test_an_elf_file_given_as_image_is_loaded_as_a_program(run, stream_file, pro
 def test_a_program_goes_before_the_memory_of_a_snapshot(run, tmp_path, program):
     make_good(tmp_path / 'x')
     (tmp_path / 'x/program.bin').write_bytes(bytes(8))
-    run('decode', 'x').lacks(RANGE)
-    run('decode', 'x', '--elf', program).one_sentence('loop.elf at 0x80000..0x80008').has(RANGE)
+    run('decode', 'x').has('no code image at this address')
+    run('decode', 'x', '--elf', program).one_sentence('loop.elf at 0x80000..0x80008').has(RANGE).lacks('no code image')
 
 
 def test_a_program_is_not_replaced_by_the_output(run, stream_file, program):
