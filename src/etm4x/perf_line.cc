@@ -43,7 +43,7 @@ class Filters {
       if (size > place->left) {
         out_.differences.push_back(
             fmt::format("0x{:x}..0x{:x} reaches beyond its segment of {}, where perf ends it",
-                        address, address + size, place->file));
+                        address, address + size + 1, place->file));
       }
     } else if (place) {
       text += fmt::format("0x{:x}{}@FILE", place->offset, length);

@@ -162,21 +162,37 @@ class LineParser {
     return match;
   }
 
+  // Where the size begins: after a slash, or after a plus sign that is not that of SYMBOL+OFFSET.
+  static std::size_t size_mark(std::string_view word) {
+    if (const std::size_t slash = word.find('/'); slash != std::string_view::npos) return slash;
+    const std::size_t plus = word.rfind('+');
+    if (plus == std::string_view::npos) return plus;
+    const std::string_view start = word.substr(0, plus);
+    const bool sized = parse_number(start) || start.find('+') != std::string_view::npos;
+    return sized ? plus : std::string_view::npos;
+  }
+
   Parsed<Match> range() {
     constexpr std::string_view kForms =
-        "Accepted: FIRST..LAST (both inside), START/SIZE, a symbol that has a size, or all";
+        "Accepted: START..END (without END), START+SIZE, START/SIZE, a symbol that has a size, or "
+        "all";
     const std::string_view word = take();
     Match match;
     if (word == "all") {
       match.last = ~std::uint64_t{0};
     } else if (const std::size_t dots = word.find(".."); dots != std::string_view::npos) {
       PLAN_TRY(first, place(word.substr(0, dots)));
-      PLAN_TRY(last, place(word.substr(dots + 2)));
+      PLAN_TRY(end, place(word.substr(dots + 2)));
+      if (end.address <= first.address) {
+        return wrong(fmt::format("'{}' is empty: 0x{:x} is not below 0x{:x}", word, first.address,
+                                 end.address),
+                     std::string(kForms));
+      }
       match.first = first.address;
-      match.last = last.address;
-    } else if (const std::size_t slash = word.find('/'); slash != std::string_view::npos) {
-      PLAN_TRY(first, place(word.substr(0, slash)));
-      const auto size = parse_number(word.substr(slash + 1));
+      match.last = end.address - 1;
+    } else if (const std::size_t mark = size_mark(word); mark != std::string_view::npos) {
+      PLAN_TRY(first, place(word.substr(0, mark)));
+      const auto size = parse_number(word.substr(mark + 1));
       if (!size || *size == 0) {
         return wrong(fmt::format("'{}' has no size", word), std::string(kForms));
       }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "waymark/etm4x/plan.h"
 
@@ -72,9 +73,16 @@ std::string levels_text(std::uint32_t levels, std::string_view separator) {
   return text;
 }
 
+// As parse_plan() reads it.
+std::string range_text(const Match& match) {
+  constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
+  if (match.last != kTop) return fmt::format("0x{:x}..0x{:x}", match.first, match.last + 1);
+  if (match.first == 0) return "all";
+  return fmt::format("0x{:x}+0x{:x}", match.first, kTop - match.first + 1);
+}
+
 std::string match_text(const Match& match, bool range) {
-  std::string text = fmt::format("0x{:x}", match.first);
-  if (range) text += fmt::format("..0x{:x}", match.last);
+  std::string text = range ? range_text(match) : fmt::format("0x{:x}", match.first);
   if (match.context_id) text += " context-id " + context_text(*match.context_id);
   if (match.vmid) text += " vmid " + context_text(*match.vmid);
   if (match.no_levels != 0) text += " at " + levels_text(~match.no_levels & 0x7FU, "+");

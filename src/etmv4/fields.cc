@@ -134,7 +134,7 @@ constexpr Field kTraceInfoFields[] = {
 // -- Counts. --------------------------------------------------------------------------------------
 
 constexpr Field kCounted = {"cycle_count",
-                            FieldKind::kHex,
+                            FieldKind::kDecimal,
                             32,
                             [](const Packet& p) { return std::uint64_t{p.cycle_count}; },
                             [](Packet& p, std::uint64_t v) {
@@ -142,7 +142,7 @@ constexpr Field kCounted = {"cycle_count",
                               p.has_count = true;
                             },
                             [](const Packet& p) { return p.has_count; }};
-constexpr Field kCycleCount = member<&Packet::cycle_count>("cycle_count", FieldKind::kHex, 32);
+constexpr Field kCycleCount = member<&Packet::cycle_count>("cycle_count", FieldKind::kDecimal, 32);
 constexpr Field kThreshold = {
     "threshold",
     FieldKind::kHex,

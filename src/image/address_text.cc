@@ -4,7 +4,9 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
+#include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
 
 namespace waymark::image {
@@ -15,6 +17,9 @@ constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
 std::unexpected<Error> invalid(std::string_view text, std::string_view reason) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' {}", text, reason));
 }
+
+/// Names beyond so many are not compared with an unknown one, which would take seconds.
+constexpr std::size_t kMostCompared = std::size_t{1} << 18;
 
 /// Everything that is not a number is a name, known or not.
 bool begins_as_number(std::string_view text) {
@@ -112,9 +117,10 @@ class Reader {
 
   [[nodiscard]] std::unexpected<Error> unknown(std::string_view part) const {
     if (!names_ || part.empty()) return not_an_address(part);
+    const auto found = names_(part);
+    const std::string reason = found ? std::string() : found.error().detail;
     return fail(ErrorCode::kNotFound,
-                part == text_ ? fmt::format("No symbol is called '{}'.", part)
-                              : fmt::format("No symbol is called '{}', in '{}'.", part, text_));
+                part == text_ ? reason : fmt::format("'{}' is not valid: {}", text_, reason));
   }
 
   [[nodiscard]] std::unexpected<Error> not_an_address(std::string_view part) const {
@@ -144,8 +150,15 @@ NameLookup function_lookup(const Symbols& symbols) {
       }
       found = &function;
     }
-    if (found == nullptr)
-      return fail(ErrorCode::kNotFound, fmt::format("No function is called '{}'.", name));
+    if (found == nullptr) {
+      std::vector<std::string_view> known;
+      if (symbols.functions().size() <= kMostCompared)
+        for (const Function& function : symbols.functions()) known.emplace_back(function.name);
+      const auto meant = nearest(name, known);
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("No function is called '{}'{}", name,
+                              meant ? fmt::format("; did you mean '{}'?", *meant) : "."));
+    }
     return AddressRange{found->start, found->last};
   };
 }

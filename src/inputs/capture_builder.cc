@@ -8,6 +8,7 @@
 
 #include "waymark/base/nearest.h"
 #include "waymark/etmv4/config.h"
+#include "waymark/inputs/program_at.h"
 
 namespace waymark::inputs {
 
@@ -19,12 +20,6 @@ bool traces_data(const RegisterReader& registers) {
 }
 
 namespace {
-
-bool is_elf(const std::string& path) {
-  const auto file = MappedFile::open(path);
-  return file && detect(file->bytes().first(std::min<std::size_t>(file->size(), 16))).kind ==
-                     InputKind::kElf;
-}
 
 /// FNV-1a over a text of everything that determines the source.
 std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& registers,
@@ -145,9 +140,14 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
 
 Result<void> CaptureBuilder::add_images() {
   for (const ImageFile& file : options_.images) {
-    WAYMARK_TRY(is_elf(file.path)
-                    ? add_program_at(file)
-                    : capture_.image_->add_file(file.path, {.address = file.address}));
+    const auto program = program_at(file.address, file.path);
+    if (!program) return std::unexpected(program.error());
+    if (!*program) {
+      WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = file.address}));
+      continue;
+    }
+    WAYMARK_TRY(add_program((*program)->program));
+    note((*program)->note, Severity::kInfo);
   }
   for (const ProgramFile& file : options_.programs) {
     const auto program = image::ElfFile::open(file.path, file.bias);
@@ -170,26 +170,6 @@ Result<void> CaptureBuilder::add_program(const image::ElfFile& program) {
         program.path(),
         {.address = segment.address, .offset = segment.offset, .length = segment.size}));
   }
-  return {};
-}
-
-Result<void> CaptureBuilder::add_program_at(const ImageFile& file) {
-  const auto linked = image::ElfFile::open(file.path);
-  if (!linked) return std::unexpected(linked.error());
-  const auto& segments = linked->segments();
-  const bool as_linked = segments.empty() || std::ranges::any_of(segments, [&](const auto& it) {
-                           return file.address >= it.address && file.address - it.address < it.size;
-                         });
-  const std::uint64_t first =
-      segments.empty() ? 0 : std::ranges::min(segments, {}, &image::ElfSegment::address).address;
-  const std::uint64_t bias = as_linked ? 0 : file.address - first;
-  const auto program = image::ElfFile::open(file.path, bias);
-  if (!program) return std::unexpected(program.error());
-  WAYMARK_TRY(add_program(*program));
-  note(fmt::format("--image 0x{:x}={}: this is an ELF file, so it is loaded as with --elf {}{}.",
-                   file.address, file.path, file.path,
-                   as_linked ? std::string() : fmt::format("@0x{:x}", bias)),
-       Severity::kInfo);
   return {};
 }
 

@@ -45,8 +45,6 @@ class CaptureBuilder {
   Result<void> add_images();
   [[nodiscard]] Result<void> check_core() const;
   Result<void> add_program(const image::ElfFile& program);
-  /// Loads the file as ImageFile says.
-  Result<void> add_program_at(const ImageFile& file);
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   /// Adds the memory of the core of `source`.

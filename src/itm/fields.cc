@@ -38,7 +38,7 @@ constexpr Field kSoftwareFields[] = {member<&Packet::source>("port", FieldKind::
                                      kSize};
 constexpr Field kHardwareFields[] = {
     member<&Packet::source>("discriminator", FieldKind::kDecimal, 5), kData, kSize};
-constexpr Field kLocalFields[] = {member<&Packet::value>("value", FieldKind::kDecimal, 28),
+constexpr Field kLocalFields[] = {member<&Packet::value>("value", FieldKind::kHex, 28),
                                   member<&Packet::source>("tc", FieldKind::kDecimal, 2), kSize};
 constexpr Field kGlobal1Fields[] = {kValue, source_flag<kClockChange>("clock_change"),
                                     source_flag<kClockWrap>("wrap"), kSize};

@@ -31,6 +31,12 @@ def test_a_script_becomes_a_snapshot_that_decodes(run, loop):
     run('decode', 'loop').has('0x0000000000080000      +2  insns')
 
 
+def test_a_script_on_standard_input(run):
+    run('assemble', '-', '-o', 'loop', stdin=LOOP).quiet()
+    run('decode', 'loop').has('0x0000000000080000      +2  insns')
+    run('assemble', '-', '-o', 'bad', stdin='bad', expect=3).one_sentence('standard input: line 1:')
+
+
 def test_an_image_file_is_found_relative_to_the_script(run, tmp_path):
     deep = tmp_path / 'deep'
     deep.mkdir()

@@ -109,6 +109,13 @@ def test_cycles_are_text_in_json(run, synth):
     assert all(isinstance(row['cycles'], str) for row in blocks)
 
 
+@pytest.mark.parametrize('kind', ['itm_file', 'stm_file'])
+def test_what_traces_no_core_gets_no_advice_for_cores(run, request, kind):
+    capture = request.getfixturevalue(kind)
+    run('count', capture, '--by', 'cycles').one_sentence('no source traces the instructions').never_says('Switch')
+    run('find', capture, '--address', 8, expect=1).one_sentence('no source traces the instructions').never_says('--elf')
+
+
 def test_a_part_of_the_trace(run, synth):
     capture = synth('--size', '200K', '--protocol', 'etmv4', '--timestamps', 100, '--cycle-counts', '--no-truth')
     stamps = [row for row in run('decode', capture, '--format', 'json').json_lines() if row.get('kind') == 'timestamp']

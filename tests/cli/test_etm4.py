@@ -10,7 +10,7 @@ from support.snapshots import make_good
 
 PLAN = """\
 etm4-plan 1
-include 0x80000..0x80007
+include 0x80000..0x80008
 levels el1
 cycles 16
 sink tmc_etr0 buffer 65536
@@ -52,6 +52,24 @@ def test_plan(etm4):
     etm4('plan', 'good.plan', '--root', 'tree').has(
         'TRCVIIECTLR    0x00000001', 'addr_range               0x80000 0x80007 0', 'perf record -e cs_etm/',
         '--protocol etmv4 --reg TRCCONFIGR=0x10')
+
+
+@pytest.mark.parametrize('command', [['plan', '-', '--normal-form'], ['apply', '-', '--dry-run']])
+def test_a_plan_on_standard_input(etm4, command):
+    of_file = etm4(*['good.plan' if word == '-' else word for word in command], '--root', 'tree')
+    assert etm4(*command, '--root', 'tree', stdin=PLAN).out == of_file.out
+    etm4(*command, '--root', 'tree', stdin='etm4-plan 1\nincludes 1', expect=3).says('standard input: line 2')
+
+
+@pytest.mark.parametrize('written', ['0x80000..0x80008', '0x80000+8', '0x80000/8'])
+def test_ranges_of_a_plan_are_those_of_every_command(etm4, plan, written):
+    etm4('plan', plan(f'include {written}'), '--root', 'tree').has('TRCACVR1       0x0000000000080007')
+    etm4('plan', plan('include 8..8'), '--root', 'tree', expect=3).says("'8..8' is empty")
+
+
+@pytest.mark.parametrize('given, meant', [('TRCIDR55', 'TRCIDR5'), ('TRCDEVARC', 'TRCDEVARCH'), ('TRCIDX4', 'TRCIDR4')])
+def test_an_unknown_register_names_the_nearest(etm4, given, meant):
+    etm4('caps', '--root', 'tree', '--reg', f'{given}=1', expect=3).one_sentence(f'did you mean {meant}?')
 
 
 def test_perf_names_a_function_by_its_offset_in_the_file(etm4, plan, quicksort):
@@ -128,7 +146,7 @@ def test_an_estimate_cannot_repeat_another_program(etm4, plan, quicksort):
 
 def test_an_estimate_of_a_program(etm4, plan, quicksort):
     etm4('plan', plan('include put_number', 'levels el0'), '--root', 'tree', '--estimate', '--program',
-         quicksort / 'quicksort.elf').has('100.0 %  0x400150..0x4001df  put_number')
+         quicksort / 'quicksort.elf').has('100.0 %  0x400150..0x4001e0  put_number')
 
 
 def test_every_error_of_a_plan_is_named(etm4, plan):
@@ -153,16 +171,16 @@ def test_explain_knows_what_apply_wrote_to_a_copy(etm4, plan, tmp_path):
     (unit / 'addr_cmp_view').write_text('addr_cmp[0] unused\n')
     (unit / 'cntr_ctrl').write_text('0x10001\n')  # An earlier setting; the reset of the plan clears it.
     etm4('apply', 'good.plan', '--root', 'tree')
-    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007.\n', 'Cycle counts, at least 16').lacks(
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80008.\n', 'Cycle counts, at least 16').lacks(
         'index files', 'Note: addr_cmp_view')
     assert 'range 0x80000 0x80007 include' in (unit / 'addr_cmp_view').read_text()
     assert (unit / 'cntr_ctrl').read_text() == '0x0\n'
     for name in ('addr_single', 'addr_context', 'addr_ctxtype', 'addr_exlevel_s_ns'):
         (unit / name).write_text('')
-    many = ('include 0x80000..0x80007', 'include 0x90000..0x90007', 'start 0x1000', 'stop 0x2000')
+    many = ('include 0x80000..0x80008', 'include 0x90000..0x90008', 'start 0x1000', 'stop 0x2000')
     (unit / 'vinst_pe_cmp_start_stop').write_text('')
     etm4('apply', plan(*many), '--root', 'tree')
-    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007; 0x90000..0x90007.', 'Starts at: 0x1000')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80008; 0x90000..0x90008.', 'Starts at: 0x1000')
     back = etm4('explain', '--root', 'tree', '--as-plan').out
     assert all(line in back for line in many)
 
@@ -170,7 +188,7 @@ def test_explain_knows_what_apply_wrote_to_a_copy(etm4, plan, tmp_path):
 def test_explain_of_a_copy_that_was_changed_after_apply(etm4, tmp_path):
     etm4('apply', 'good.plan', '--root', 'tree')
     (tmp_path / 'tree/etm0/cyc_threshold').write_text('0x40\n')
-    etm4('explain', '--root', 'tree').has('cyc_threshold was changed', 'at least 64 cycles', '0x80000..0x80007')
+    etm4('explain', '--root', 'tree').has('cyc_threshold was changed', 'at least 64 cycles', '0x80000..0x80008')
 
 
 def test_what_hardware_holds_counts_while_the_unit_is_enabled(etm4, tmp_path):
@@ -185,14 +203,14 @@ def test_what_hardware_holds_counts_while_the_unit_is_enabled(etm4, tmp_path):
 def test_explain_of_a_copy_does_not_believe_a_stale_view(etm4, tmp_path):
     unit = tmp_path / 'tree/etm0'
     (unit / 'addr_range').write_text('0x80000 0x80007 0\n')
-    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007, as far as')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80008, as far as')
     (unit / 'addr_cmp_view').write_text('addr_cmp[0] unused\n')
-    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007', 'addr_cmp_view disagrees')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80008', 'addr_cmp_view disagrees')
     (unit / 'addr_start').write_text('0x1234\n')
-    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007', 'Starts at: 0x1234')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80008', 'Starts at: 0x1234')
     (unit / 'addr_start').write_text('')
     (unit / 'addr_cmp_view').write_text('addr_cmp[0] range 0x80000 0x80007 exclude ctrl(0x0)\n')
-    etm4('explain', '--root', 'tree').has('but not 0x80000..0x80007').lacks('disagrees')
+    etm4('explain', '--root', 'tree').has('but not 0x80000..0x80008').lacks('disagrees')
 
 
 def test_explain_of_a_copy_with_the_odd_half_selected(etm4, tmp_path):
@@ -200,7 +218,7 @@ def test_explain_of_a_copy_with_the_odd_half_selected(etm4, tmp_path):
     (unit / 'addr_idx').write_text('0x1\n')
     (unit / 'addr_range').write_text('')
     (unit / 'addr_cmp_view').write_text('addr_cmp[0] range 0x80000 0x80007 include ctrl(0x0)\n')
-    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80007')
+    etm4('explain', '--root', 'tree').has('Addresses: 0x80000..0x80008')
 
 
 def test_apply_restores_what_it_cannot_report(etm4, tmp_path, full_device):
@@ -251,7 +269,7 @@ def test_explain_with_what_the_snapshot_leaves_out(etm4, good):
 
 @pytest.mark.parametrize('options, status, said', [
     (['--unit', 'etm7'], 3, ['etm7', 'ETM_0']),
-    (['--reg', 'TRCIDR9=1'], 3, ['describe a unit']),
+    (['--reg', 'TRCIDR9=1'], 3, ['did you mean TRCIDR0?']),
     (['--walk'], 2, ['--walk']),
     (['--root', 'tree'], 2, ['--root']),
 ])
@@ -315,13 +333,22 @@ def snapshot(etm4, tmp_path):
 
     def make(name, *options, **more):
         return etm4('snapshot', '--root', 'tree', '--trace', 'good/trace.bin', '--image', '0x80000=good/program.bin',
-                    '--format', 'source_data', '-o', name, *options, **more)
+                    '--framing', 'none', '-o', name, *options, **more)
     return make
 
 
 def test_a_snapshot_decodes(snapshot, run):
     snapshot('made')
     run('decode', 'made').has('+2  insns')
+
+
+@pytest.mark.parametrize('given', [['--elf', 'quicksort.elf'], ['--image', '0x400000=quicksort.elf']])
+def test_a_snapshot_with_a_program(etm4, run, good, copy, quicksort, given):
+    copy(quicksort / 'quicksort.elf', 'quicksort.elf')
+    made = etm4('snapshot', '--root', 'tree', '--trace', '-', '--framing', 'none', *given, '-o', 'made',
+                stdin=(good / 'trace.bin').read_bytes())
+    made.says('standard input is copied', *(['loaded as with --elf'] if given[0] == '--image' else []))
+    run('info', 'made').has('0x0000000000400000-0x000000000040093f  Any    made/quicksort.elf')
 
 
 def test_a_snapshot_of_a_unit_that_is_none(snapshot, tmp_path):
@@ -360,7 +387,7 @@ def test_json_of_every_command(etm4, plan, tmp_path):
     # The copy has no file `reset`.
     assert [write for write in dry['writes'] if write['file'] != 'etm0/reset'] == done['writes']
     told = etm4('explain', '--root', 'tree', '--format', 'json').json_lines()[0]
-    assert 'include 0x80000..0x80007' in told['plan'] and told['registers']['TRCACVR1'] == '0x80007'
+    assert 'include 0x80000..0x80008' in told['plan'] and told['registers']['TRCACVR1'] == '0x80007'
     estimate = etm4('plan', 'good.plan', '--root', 'tree', '--estimate', '--instructions', 1000, '--format',
                     'json').json_lines()[0]
     assert estimate['executed'] >= 1000 and estimate['traced'] == 0
@@ -396,6 +423,11 @@ def simulate(run, tmp_path):
 def test_simulate(simulate):
     assert simulate(json.dumps(CASES)).json_lines() == [
         {'case': 'A', 'step': 0, 'result': '-EINVAL'}, {'case': 'A', 'step': 1, 'result': '0x8000000\n'}]
+
+
+def test_cases_on_standard_input(run, simulate):
+    of_file = simulate(json.dumps(CASES))
+    assert run('etm4', 'simulate', '-', stdin=json.dumps(CASES)).out == of_file.out
 
 
 def test_simulate_checks_what_is_expected(simulate):

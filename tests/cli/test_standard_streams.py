@@ -30,7 +30,7 @@ def long_console(made):
 def places(good, long, long_itm, long_console, quicksort, tmp_path):
     """What LONG and other words in a command line stand for."""
     make_tree(tmp_path / 'tree')
-    (tmp_path / 'good.plan').write_text('etm4-plan 1\ninclude 0x80000..0x80007\n')
+    (tmp_path / 'good.plan').write_text('etm4-plan 1\ninclude 0x80000..0x80008\n')
     return {'GOOD': good, 'LONG': long, 'ITM': long_itm, 'CONSOLE': long_console, 'SORT': quicksort,
             'TREE': tmp_path / 'tree', 'PLAN': tmp_path / 'good.plan'}
 
@@ -129,7 +129,7 @@ def inputs(tmp_path, quicksort, good):
     (tmp_path / 'layouts').write_text('D_P1_F1 fixed=2\n')
     (tmp_path / 'itm.bin').write_bytes(ITM_TRACE)
     (tmp_path / 'console.txt').write_bytes(b'SYS-T RAW DATA: 4250410148656c6c6f00\n')
-    (tmp_path / 'good.plan').write_text('etm4-plan 1\ninclude 0x80000..0x80007\n')
+    (tmp_path / 'good.plan').write_text('etm4-plan 1\ninclude 0x80000..0x80008\n')
     make_tree(tmp_path / 'tree')
     return tmp_path
 

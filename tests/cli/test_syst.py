@@ -159,6 +159,14 @@ def test_messages_are_shown_while_the_sender_waits(run):
     assert len((shown + rest).splitlines()) == 3
 
 
+@pytest.mark.parametrize('format, last', [('text', '-- interrupted: the rest is not shown'),
+                                          ('json', '{"type":"interrupted"}'), ('csv', 'interrupted')])
+def test_interrupted_messages_say_so(run, tmp_path, format, last):
+    (tmp_path / 'long.txt').write_bytes(console('425041014200') * 100000)
+    result = run.interrupted('syst', 'long.txt', '--format', format, after=1024)
+    assert last in result.whole_lines().lines[-1]
+
+
 @pytest.mark.parametrize('options', [['--as', 'trace'], ['--protocol', 'stm'], ['--framing', 'mem'],
                                      ['--nibble-order', 'least'], ['--id', 3]])
 def test_text_is_not_taken_for_trace(run, options):

@@ -55,8 +55,11 @@ TEST(PlanParser, ranges) {
   const auto plan = parse_plan(
       "# A comment.\n"
       "etm4-plan 1\n"
-      "include 0x1000..0x1fff\n"
+      "include 0x1000..0x2000\n"
       "include 0x2000/0x100\n"
+      "include 0x3000+0x100\n"
+      "include main+4+8\n"
+      "include 0xfffffffffffff000+0x1000\n"
       "include main  # all of it\n"
       "include main+4..label\n"
       "exclude all at el1+el2 context-id 0x1234/1\n",
@@ -64,11 +67,14 @@ TEST(PlanParser, ranges) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan_text(*plan),
             "etm4-plan 1\n"
-            "include 0x1000..0x1fff\n"
-            "include 0x2000..0x20ff\n"
-            "include 0x4000..0x40ff\n"
+            "include 0x1000..0x2000\n"
+            "include 0x2000..0x2100\n"
+            "include 0x3000..0x3100\n"
+            "include 0x4004..0x400c\n"
+            "include 0xfffffffffffff000+0x1000\n"
+            "include 0x4000..0x4100\n"
             "include 0x4004..0x5000\n"
-            "exclude 0x0..0xffffffffffffffff context-id 0x1200/0x1 at el1+el2\n");
+            "exclude all context-id 0x1200/0x1 at el1+el2\n");
 }
 
 TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
@@ -78,7 +84,7 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
        "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
       {"include label\n", "line 2: 'label' is one address and not a range."},
       {"include other\n", "line 2: 'other' is not known. No symbol of this name is in a.out."},
-      {"include 2..1\n", "line 2: '2..1' ends before it begins."},
+      {"include 2..1\n", "line 2: '2..1' is empty: 0x2 is not below 0x1."},
       {"include 1/0\n", "line 2: '1/0' has no size."},
       {"include\n", "line 2: a range is missing."},
       {"start\n", "line 2: an address is missing."},
@@ -228,10 +234,10 @@ TEST(Compile, range_of_an_event_becomes_part_of_the_filter) {
   const CompiledPlan alone = compiled("event 0 range main\n");
   EXPECT_EQ(reg(alone, "TRCVIIECTLR"), 3) << "everything, and the range";
   EXPECT_TRUE(alone.beyond_sysfs.empty());
-  const CompiledPlan inside = compiled("include 0x4000..0x4fff\nevent 0 range main\n");
+  const CompiledPlan inside = compiled("include 0x4000..0x5000\nevent 0 range main\n");
   EXPECT_EQ(reg(inside, "TRCVIIECTLR"), 3);
   EXPECT_TRUE(inside.beyond_sysfs.empty());
-  const CompiledPlan outside = compiled("include 0..0xfff\nevent 0 range main\n");
+  const CompiledPlan outside = compiled("include 0..0x1000\nevent 0 range main\n");
   EXPECT_EQ(reg(outside, "TRCVIIECTLR"), 1);
   EXPECT_EQ(outside.beyond_sysfs.size(), 1) << "sysfs would include it";
 }
@@ -268,8 +274,8 @@ TEST(AcceptablePlan, what_a_plan_cannot_say_is_a_comment) {
   EXPECT_EQ(acceptable_plan_text(plan_of(image, caps), middle_unit(), {}),
             "etm4-plan 1\n"
             "pe 0\n"
-            "# include 0x200..0x100: '0x200..0x100' ends before it begins.\n"
-            "include 0x300..0x400\n"
+            "# include 0x200..0x101: '0x200..0x101' is empty: 0x200 is not below 0x101.\n"
+            "include 0x300..0x401\n"
             "# start-input 0: the unit has no such PE comparator input.\n"
             "begin started\n"
             "levels el0 el1 el2 s-el0 s-el1 s-el3\n"
@@ -334,7 +340,7 @@ TEST(Compile, writes_undo_what_was_there_before) {
 TEST(PerfLine, says_what_it_cannot) {
   std::vector<PlanProblem> problems;
   const auto plan =
-      parse_plan("etm4-plan 1\ninclude 0x1000..0x1040\nlevels el0\ncycles 32\nexclude 0x1010/4\n",
+      parse_plan("etm4-plan 1\ninclude 0x1000..0x1041\nlevels el0\ncycles 32\nexclude 0x1010/4\n",
                  nullptr, problems);
   ASSERT_TRUE(plan);
   const PerfLine line = perf_line(*plan, middle_unit(), {});
@@ -342,7 +348,7 @@ TEST(PerfLine, says_what_it_cannot) {
   EXPECT_EQ(line.command,
             "perf record -e cs_etm/cycacc,cc_threshold=32/u --filter 'filter OFFSET/0x40@FILE' -- "
             "COMMAND");
-  EXPECT_TRUE(std::ranges::find(line.differences, "perf cannot say: exclude 0x1010..0x1013") !=
+  EXPECT_TRUE(std::ranges::find(line.differences, "perf cannot say: exclude 0x1010..0x1014") !=
               line.differences.end());
   EXPECT_TRUE(std::ranges::none_of(line.differences, [](const std::string& text) {
     return text.find("include") != std::string::npos;
@@ -372,14 +378,14 @@ std::optional<ProgramPlace> program_at_400000(std::uint64_t address) {
 }
 
 TEST(PerfLine, user_code_is_an_offset_in_its_file) {
-  EXPECT_EQ(filters_of("include 0x400010..0x40001f\n", program_at_400000),
+  EXPECT_EQ(filters_of("include 0x400010..0x400020\n", program_at_400000),
             "'filter 0x160/0xf@/opt/sort'");
   EXPECT_EQ(filters_of("start 0x400020\nstop 0x400040\n", program_at_400000),
             "'start 0x170@/opt/sort, stop 0x190@/opt/sort'");
 }
 
 TEST(PerfLine, kernel_code_is_an_address) {
-  EXPECT_EQ(filters_of("include 0xffffff8008561000..0xffffff800856103f\n", program_at_400000),
+  EXPECT_EQ(filters_of("include 0xffffff8008561000..0xffffff8008561040\n", program_at_400000),
             "'filter 0xffffff8008561000/0x3f'");
 }
 

@@ -51,19 +51,19 @@ TEST(Resources, everything_not_secure_is_traced_by_an_empty_plan) {
   EXPECT_FALSE(unit.counts_cycles());
 }
 
-TEST(Resources, ranges_include_both_their_ends_and_exclusion_wins) {
-  Resources unit = planned("include 0x1000..0x10ff\nexclude 0x1010..0x101f\n");
+TEST(Resources, ranges_end_before_their_last_address_and_exclusion_wins) {
+  Resources unit = planned("include 0x1000..0x1100\nexclude 0x1010..0x1020\n");
   EXPECT_EQ(traced(unit, {0xFFC, 0x1000, 0x100C, 0x1010, 0x101C, 0x1020, 0x10FC, 0x1100}),
             "01100110");
 }
 
 TEST(Resources, without_an_include_all_but_the_excluded_is_traced) {
-  Resources unit = planned("exclude 0x1010..0x101f\n");
+  Resources unit = planned("exclude 0x1010..0x1020\n");
   EXPECT_EQ(traced(unit, {0x0, 0x1010, 0x1020}), "101");
 }
 
 TEST(Resources, levels_and_contexts_qualify_ranges) {
-  Resources unit = planned("include 0x1000..0x1fff context-id 0x1234/1 at el0\nlevels el0 el1\n");
+  Resources unit = planned("include 0x1000..0x2000 context-id 0x1234/1 at el0\nlevels el0 el1\n");
   EXPECT_FALSE(unit.execute(at(0x1000, kEl0, 0x34)).traced);
   EXPECT_TRUE(unit.execute(at(0x1000, kEl0, 0x1299)).traced);
   EXPECT_FALSE(unit.execute(at(0x1000, kEl1, 0x1299)).traced);
@@ -139,7 +139,7 @@ TEST(Resources, strobing_traces_one_window_in_so_many) {
 
 TEST(Resources, an_event_is_told_when_it_becomes_true_and_outputs_are_not) {
   Resources unit = planned(
-      "event 0 range 0x1000..0x1fff\nevent-output 1 address 0x1004\n"
+      "event 0 range 0x1000..0x2000\nevent-output 1 address 0x1004\n"
       "timestamps address 0x1008\n");
   EXPECT_EQ(unit.execute(at(0x1000)).events, 1);
   EXPECT_EQ(unit.execute(at(0x1004)).events, 0);
@@ -156,10 +156,10 @@ TEST(Resources, broadcasting_inside_outside_and_everywhere) {
     return unit.broadcasts();
   };
   EXPECT_TRUE(broadcasts("branch-broadcast everywhere\n", 0x1000));
-  EXPECT_TRUE(broadcasts("branch-broadcast inside 0x1000..0x1fff\n", 0x1000));
-  EXPECT_FALSE(broadcasts("branch-broadcast inside 0x1000..0x1fff\n", 0x2000));
-  EXPECT_FALSE(broadcasts("branch-broadcast outside 0x1000..0x1fff\n", 0x1000));
-  EXPECT_TRUE(broadcasts("branch-broadcast outside 0x1000..0x1fff\n", 0x2000));
+  EXPECT_TRUE(broadcasts("branch-broadcast inside 0x1000..0x2000\n", 0x1000));
+  EXPECT_FALSE(broadcasts("branch-broadcast inside 0x1000..0x2000\n", 0x2000));
+  EXPECT_FALSE(broadcasts("branch-broadcast outside 0x1000..0x2000\n", 0x1000));
+  EXPECT_TRUE(broadcasts("branch-broadcast outside 0x1000..0x2000\n", 0x2000));
 }
 
 TEST(Resources, registers_of_any_value_are_survived) {

@@ -85,10 +85,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "'0xffffffffffffffff+2' reaches beyond the top of memory."},
         Refused{"main+0xffffffffffffffff", ErrorCode::kInvalidArgument,
                 "'main+0xffffffffffffffff' reaches beyond the top of memory."},
-        Refused{"nobody", ErrorCode::kNotFound, "No symbol is called 'nobody'."},
-        Refused{"nobody+4", ErrorCode::kNotFound, "No symbol is called 'nobody', in 'nobody+4'."},
+        Refused{"nobody", ErrorCode::kNotFound, "No function is called 'nobody'."},
+        Refused{"mian", ErrorCode::kNotFound, "No function is called 'mian'; did you mean 'main'?"},
+        Refused{"nobody+4", ErrorCode::kNotFound,
+                "'nobody+4' is not valid: No function is called 'nobody'."},
         Refused{"main..nobody", ErrorCode::kNotFound,
-                "No symbol is called 'nobody', in 'main..nobody'."},
+                "'main..nobody' is not valid: No function is called 'nobody'."},
         Refused{"twice+4", ErrorCode::kConflict,
                 "Several functions are called 'twice', such as those at 0x1300 and 0x1400. Give "
                 "the address."}));

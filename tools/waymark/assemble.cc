@@ -7,7 +7,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "output.h"
-#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/input_file.h"
 #include "waymark/inputs/snapshot_writer.h"
 #include "waymark/inputs/trace_script.h"
 
@@ -21,24 +21,20 @@ struct AssembleOptions {
 
 /// kInvalidArgument: the script or one of its images would be overwritten.
 Result<void> keep_inputs(const inputs::ScriptSnapshot& made, const AssembleOptions& options) {
-  std::vector<std::string> read{options.script};
+  std::vector<std::string> read{path_of_input(options.script)};
   for (const MappedFile& image : made.images) read.push_back(image.path());
   return refuse_inputs_in(options.directory, made.snapshot, made.files, read);
 }
 
 int run(const AssembleOptions& options) {
-  const auto file = MappedFile::open(options.script);
-  if (!file) return complain(file.error().detail, kInput);
-  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
-  const auto script = inputs::assemble_trace_script(text);
-  if (!script) {
-    return complain(fmt::format("{}: {}", options.script, script.error().detail), kInput);
-  }
+  const auto text = read_text_input(options.script);
+  if (!text) return text.error();
+  const std::string name = inputs::input_name(options.script);
+  const auto script = inputs::assemble_trace_script(*text);
+  if (!script) return complain(fmt::format("{}: {}", name, script.error().detail), kInput);
   const auto snapshot =
       inputs::to_snapshot(*script, std::filesystem::path(options.script).parent_path().string());
-  if (!snapshot) {
-    return complain(fmt::format("{}: {}", options.script, snapshot.error().detail), kInput);
-  }
+  if (!snapshot) return complain(fmt::format("{}: {}", name, snapshot.error().detail), kInput);
   if (const auto safe = keep_inputs(*snapshot, options); !safe)
     return complain(safe.error().detail, kUsage);
   const auto written =
@@ -52,7 +48,9 @@ int run(const AssembleOptions& options) {
 void add_assemble(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AssembleOptions>();
   CLI::App* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
-  command->add_option("FILE", options->script, "the trace script; see docs/trace-scripts.md")
+  command
+      ->add_option("FILE", options->script,
+                   "the trace script; see docs/trace-scripts.md; - for standard input")
       ->required();
   command->add_option("-o,--output", options->directory, "the folder for the snapshot")
       ->type_name("DIR")

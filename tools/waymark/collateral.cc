@@ -4,9 +4,10 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "input_options.h"
+#include "interrupt.h"
 #include "output.h"
 #include "run.h"
-#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/input_file.h"
 #include "waymark/syst/catalog_section.h"
 
 namespace waymark::cli {
@@ -20,11 +21,13 @@ struct CollateralOptions {
 };
 
 int run(const CollateralOptions& options) {
-  const auto file = MappedFile::open(options.program);
-  if (!file) return complain(file.error().detail, kInput);
+  const auto file = open_input(options.program);
+  if (!file) return interrupted() ? int{kInterrupted} : complain(file.error().detail, kInput);
+  const std::string name = inputs::input_name(options.program);
+  const std::string path = path_of_input(options.program);
   auto sites = syst::read_catalog_sites(file->bytes());
   if (!sites) {
-    return complain(fmt::format("{}: {}", options.program, sites.error().detail), kInput);
+    return complain(fmt::format("{}: {}", name, sites.error().detail), kInput);
   }
   if (!options.client.empty()) sites->client = options.client;
   if (!options.guid.empty()) {
@@ -40,12 +43,12 @@ int run(const CollateralOptions& options) {
     return complain(
         fmt::format("{}: the program does not name its client. Name it with --guid, or add "
                     "WAYMARK_SYST_CLIENT to the program.",
-                    options.program),
+                    name),
         kInput);
   }
   const auto xml = syst::write_collateral(*sites);
-  if (!xml) return complain(fmt::format("{}: {}", options.program, xml.error().detail), kInput);
-  auto output = Output::open(options.output, std::span(&options.program, 1));
+  if (!xml) return complain(fmt::format("{}: {}", name, xml.error().detail), kInput);
+  auto output = Output::open(options.output, std::span(&path, 1));
   if (!output) {
     const bool usage = output.error().code == ErrorCode::kInvalidArgument;
     return complain(output.error().detail, usage ? kUsage : kOutput);
@@ -62,7 +65,7 @@ void add_collateral(CLI::App& app, int& exit_code) {
       "collateral", "Make SyS-T collateral from a program that sends catalog messages");
   command
       ->add_option("PROGRAM", options->program,
-                   "the ELF file of the program, or one of its object files")
+                   "the ELF file of the program, or one of its object files; - for standard input")
       ->required();
   command
       ->add_option("-o,--output", options->output, "write to this file instead of standard output")

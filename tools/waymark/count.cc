@@ -264,9 +264,11 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
   }
   view.facts.cycles = all.has_cycles();
   if (options.order == count::Order::kCycles && !view.facts.cycles) {
-    note(
-        "--by cycles finds nothing: the trace has no cycle counts. Switch them on in the trace "
-        "unit, or order by something else.");
+    note(fmt::format("--by cycles finds nothing: {}",
+                     traces_a_core(capture)
+                         ? "the trace has no cycle counts. Switch them on in the trace unit, or "
+                           "order by something else."
+                         : "no source traces the instructions of a core."));
   }
   if (options.format == Format::kText) {
     if (!view.facts.complete) {

@@ -29,8 +29,10 @@ Result<image::ElfFile> open_elf_argument(const std::string& argument) {
 
 std::vector<std::string> program_paths(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
-  for (const std::string& argument : arguments)
-    paths.push_back(argument.substr(0, argument.rfind('@')));
+  for (const std::string& argument : arguments) {
+    const auto program = parse_elf_argument(argument);
+    paths.push_back(program ? program->path : argument);
+  }
   return paths;
 }
 

@@ -8,7 +8,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "input_options.h"
-#include "waymark/base/mapped_file.h"
+#include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
 
 namespace waymark::cli {
@@ -22,6 +22,12 @@ std::optional<unsigned> numbered(std::string_view name, std::string_view stem, u
   if (!number || *number < first || *number > last) return std::nullopt;
   return static_cast<unsigned>(*number);
 }
+
+/// The registers that --reg takes.
+constexpr std::string_view kGivenRegisters[] = {"TRCIDR0",   "TRCIDR1",   "TRCIDR2",    "TRCIDR3",
+                                                "TRCIDR4",   "TRCIDR5",   "TRCDEVARCH", "TRCSSCSR0",
+                                                "TRCSSCSR1", "TRCSSCSR2", "TRCSSCSR3",  "TRCSSCSR4",
+                                                "TRCSSCSR5", "TRCSSCSR6", "TRCSSCSR7"};
 
 Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id,
                             etm4x::Environment& environment) {
@@ -89,10 +95,11 @@ Result<std::vector<GivenRegister>> given_registers(const UnitOptions& options) {
     const std::string name = text.substr(0, at);
     if (name != "TRCDEVARCH" && !numbered(name, "TRCIDR", 0, 5) &&
         !numbered(name, "TRCSSCSR", 0, 7)) {
+      const auto meant = nearest(name, kGivenRegisters);
       return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("--reg {}: TRCIDR0 to TRCIDR5, TRCDEVARCH and TRCSSCSR0 to TRCSSCSR7 "
-                              "describe a unit.",
-                              text));
+                  fmt::format("--reg {}: a unit is described by TRCIDR0 to TRCIDR5, TRCDEVARCH and "
+                              "TRCSSCSR0 to TRCSSCSR7{}",
+                              name, meant ? fmt::format("; did you mean {}?", *meant) : "."));
     }
     given.push_back({name, static_cast<std::uint32_t>(*value)});
   }
@@ -159,16 +166,14 @@ std::expected<PlanFile, int> load_plan(const std::string& path,
     if (!elf) return std::unexpected(complain(elf.error().detail, kInput));
     file.programs.push_back(std::move(*elf));
   }
-  const auto mapped = MappedFile::open(path);
-  if (!mapped) return std::unexpected(complain(mapped.error().detail, kInput));
-  const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()),
-                              mapped->size());
+  const auto text = read_text_input(path);
+  if (!text) return std::unexpected(text.error());
   std::vector<etm4x::PlanProblem> problems;
-  auto plan = etm4x::parse_plan(text, symbol_resolver(file.programs), problems);
+  auto plan = etm4x::parse_plan(*text, symbol_resolver(file.programs), problems);
   std::optional<etm4x::CompiledPlan> compiled;
   if (plan) compiled = etm4x::compile_plan(*plan, unit.id, unit.environment, problems);
   for (const etm4x::PlanProblem& problem : problems) {
-    complain(fmt::format("{}: {}", path, problem.text()), kInput);
+    complain(fmt::format("{}: {}", inputs::input_name(path), problem.text()), kInput);
   }
   if (!plan || !compiled) return std::unexpected(static_cast<int>(kInput));
   file.plan = std::move(*plan);

@@ -44,14 +44,14 @@ int run(const ApplyCommandOptions& options) {
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
   for (const auto& note : file->compiled.notes) {
-    cli::note(fmt::format("{}: {}", options.plan, note.text()));
+    cli::note(fmt::format("{}: {}", inputs::input_name(options.plan), note.text()));
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   etm4x::ApplyOptions how{.start = options.start};
   if (options.dry_run) {
     for (const auto& problem : file->compiled.beyond_sysfs) {
-      complain(fmt::format("{}: {}", options.plan, problem.text()), kInput);
+      complain(fmt::format("{}: {}", inputs::input_name(options.plan), problem.text()), kInput);
     }
     return print_writes(*output, options, unit->name,
                         etm4x::apply_order(file->compiled, file->plan, unit->name, how));
@@ -64,7 +64,7 @@ int run(const ApplyCommandOptions& options) {
   const auto report = etm4x::apply_plan(*unit->tree, unit->name, unit->id, unit->environment,
                                         file->compiled, file->plan, how);
   if (!report) {
-    return complain(fmt::format("{}: {}", options.plan, report.error().detail), kOutput);
+    return complain(fmt::format("{}: {}", inputs::input_name(options.plan), report.error().detail), kOutput);
   }
   return printed;
 }
@@ -75,7 +75,9 @@ void add_etm4_apply(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<ApplyCommandOptions>();
   CLI::App* command =
       etm4.add_subcommand("apply", "Write a plan to a unit, completely or not at all");
-  command->add_option("PLAN", options->plan, "the plan; see docs/howto_program_etmv4.md")
+  command
+      ->add_option("PLAN", options->plan,
+                   "the plan; see docs/howto_program_etmv4.md; - for standard input")
       ->required();
   add_unit_options(*command, options->unit);
   command->add_option("--elf", options->programs, "a program whose symbols the plan names")

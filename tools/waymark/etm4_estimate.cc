@@ -90,7 +90,7 @@ void put_stretches(TextBuffer& out, const synth::Estimate& estimate,
       continue;
     }
     out.put(fmt::format("  {:>8}  {:#x}..{:#x}  {}\n", percent(at.instructions, estimate.traced),
-                        at.first, at.end - 1, escaped(name_at(functions, at.first))));
+                        at.first, at.end, escaped(name_at(functions, at.first))));
   }
   if (rest != 0)
     out.put(fmt::format("  {:>8}  {} more\n", percent(rest, estimate.traced),
@@ -127,12 +127,12 @@ struct Spread {
 void put_estimate(TextBuffer& out, const EstimateOptions& options, const PlanFile& file,
                   const synth::Program& program, const synth::Estimate& estimate,
                   const std::optional<Spread>& spread) {
-  out.put(fmt::format(
-      "A run of {} instructions of {}, {:#x}..{:#x}, at {}, seed {}\n", estimate.executed,
-      options.program == kRandom ? "a random program" : escaped(options.program),
-      program.segments().front().address,
-      program.segments().back().address + program.segments().back().bytes.size() - 1, options.level,
-      options.seed));
+  out.put(fmt::format("A run of {} instructions of {}, {:#x}..{:#x}, at {}, seed {}\n",
+                      estimate.executed,
+                      options.program == kRandom ? "a random program" : escaped(options.program),
+                      program.segments().front().address,
+                      program.segments().back().address + program.segments().back().bytes.size(),
+                      options.level, options.seed));
   out.put(fmt::format("  traced   {} instructions, {}\n", estimate.traced,
                       percent(estimate.traced, estimate.executed)));
   if (spread) {

@@ -8,9 +8,9 @@
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
+#include "interrupt.h"
 #include "run.h"
 #include "waymark/base/escape.h"
-#include "waymark/base/mapped_file.h"
 #include "waymark/etm4x/explain.h"
 #include "waymark/etm4x/perf_metadata.h"
 #include "waymark/inputs/ini.h"
@@ -117,12 +117,12 @@ Result<std::vector<Subject>> subjects_of_snapshot(const std::string& path) {
 }
 
 Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
-  const auto file = MappedFile::open(path);
+  const auto file = open_input(path);
   if (!file) return std::unexpected(file.error());
   auto units = etm4x::read_perf_metadata(file->bytes());
   if (!units) {
     return fail(units.error().code, fmt::format("{}: {} INPUT must be a snapshot or perf data.",
-                                                path, units.error().detail));
+                                                inputs::input_name(path), units.error().detail));
   }
   std::vector<Subject> subjects;
   for (etm4x::PerfUnit& unit : *units) {
@@ -243,7 +243,8 @@ Json explanation_json(const Subject& subject, const etm4x::Explanation& explanat
 int run(const ExplainOptions& options) {
   const auto subjects =
       options.input.empty() ? subjects_of_tree(options) : subjects_of_input(options);
-  if (!subjects) return complain(subjects.error().detail, kInput);
+  if (!subjects)
+    return interrupted() ? int{kInterrupted} : complain(subjects.error().detail, kInput);
   if (options.as_plan && subjects->size() > 1) {
     return complain(fmt::format("A plan is for one unit and {} has {}: name one of them with "
                                 "--unit.",
@@ -279,8 +280,9 @@ void add_etm4_explain(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = etm4.add_subcommand(
       "explain", "Describe what a unit traces, what a decoder sees, and what looks wrong");
-  auto* input = command->add_option("INPUT", options->input,
-                                    "a snapshot, or perf data; default: the unit in --root");
+  auto* input = command->add_option(
+      "INPUT", options->input,
+      "a snapshot, or perf data; - for perf data on standard input; default: the unit in --root");
   add_unit_options(*command, options->unit);
   input->excludes(command->get_option("--root"));
   auto* plan = command->add_flag(

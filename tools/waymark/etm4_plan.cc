@@ -102,7 +102,7 @@ int run(const PlanOptions& options) {
   }
   if (!options.script.empty()) {
     std::vector<std::string> read = program_paths(programs);
-    read.push_back(options.plan);
+    read.push_back(path_of_input(options.plan));
     auto script = Output::open(options.script, read);
     if (!script) {
       const bool is_input = script.error().code == ErrorCode::kInvalidArgument;
@@ -131,7 +131,9 @@ void add_etm4_plan(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command = etm4.add_subcommand(
       "plan", "Convert a description of what to trace to registers and sysfs writes");
-  command->add_option("PLAN", options->plan, "the plan; see docs/howto_program_etmv4.md")
+  command
+      ->add_option("PLAN", options->plan,
+                   "the plan; see docs/howto_program_etmv4.md; - for standard input")
       ->required();
   add_unit_options(*command, options->unit);
   command->add_option("--elf", options->programs, "a program whose symbols the plan names")

@@ -9,7 +9,6 @@
 #include "output.h"
 #include "run.h"
 #include "waymark/base/escape.h"
-#include "waymark/base/mapped_file.h"
 
 namespace waymark::cli {
 namespace {
@@ -101,12 +100,12 @@ void print(const Etm4Case& run, TextBuffer& out) {
 }
 
 int run(const SimulateOptions& options) {
-  const auto file = MappedFile::open(options.cases);
-  if (!file) return complain(file.error().detail, kInput);
-  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
-  const auto document = read_etm4_cases(text);
+  const auto text = read_text_input(options.cases);
+  if (!text) return text.error();
+  const auto document = read_etm4_cases(*text);
   if (!document) {
-    return complain(fmt::format("{}: {}", options.cases, document.error().detail), kInput);
+    return complain(
+        fmt::format("{}: {}", inputs::input_name(options.cases), document.error().detail), kInput);
   }
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
@@ -117,7 +116,8 @@ int run(const SimulateOptions& options) {
     const auto done = run_etm4_case(item, options.fixed ? etm4x::kNoQuirks : etm4x::kAllQuirks);
     if (!done) {
       output->flush();
-      return complain(fmt::format("{}: {}", options.cases, done.error().detail), kInput);
+      return complain(fmt::format("{}: {}", inputs::input_name(options.cases), done.error().detail),
+                      kInput);
     }
     if (!options.check) {
       print(*done, output->text());
@@ -140,7 +140,8 @@ void add_etm4_simulate(CLI::App& etm4, int& exit_code) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::App* command =
       etm4.add_subcommand("simulate", "Run the steps of a case file on a model of the driver");
-  command->add_option("CASES", options->cases, "the cases, as JSON")->required();
+  command->add_option("CASES", options->cases, "the cases, as JSON; - for standard input")
+      ->required();
   command->add_flag("--check", options->check,
                     "compare the results with what the file expects, instead of printing them");
   command->add_flag("--fixed", options->fixed,

@@ -13,7 +13,7 @@
 #include "option_values.h"
 #include "output.h"
 #include "waymark/base/mapped_file.h"
-#include "waymark/base/number.h"
+#include "waymark/inputs/program_at.h"
 #include "waymark/inputs/snapshot_writer.h"
 
 namespace waymark::cli {
@@ -23,23 +23,15 @@ struct SnapshotOptions {
   std::string root = kDeviceRoot;
   std::vector<std::string> units;
   std::string trace;
+  std::vector<std::string> programs;
   std::vector<std::string> images;
   std::string core;
-  std::string format = "coresight";
+  std::string framing = "mem";
   std::string plan;
   std::string directory;
 };
 
 constexpr std::string_view kTraceName = "trace.bin";
-
-// ADDRESS=FILE; the address, and where the file's name begins.
-std::optional<std::pair<std::uint64_t, std::size_t>> raw_image(const std::string& argument) {
-  const std::size_t equals = argument.find('=');
-  if (equals == std::string::npos || equals == 0) return std::nullopt;
-  const auto address = parse_number(argument.substr(0, equals));
-  if (!address) return std::nullopt;
-  return std::pair{*address, equals + 1};
-}
 
 // TRCCONFIGR of the capture: from the plan, from hardware, or else what the settings stand for.
 Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name,
@@ -49,13 +41,10 @@ Result<std::uint64_t> config_of(etm4x::DeviceTree& tree, const std::string& name
     found.name = name;
     found.id = id;
     found.environment = etm4x::read_environment(tree, name, id, false);
-    std::vector<std::string> programs;
-    for (const std::string& image : options.images) {
-      if (!raw_image(image)) programs.push_back(image);
-    }
-    const auto file = load_plan(options.plan, programs, found);
+    const auto file = load_plan(options.plan, options.programs, found);
     if (!file) {
-      return fail(ErrorCode::kParse, fmt::format("{} is not a plan for {}.", options.plan, name));
+      return fail(ErrorCode::kParse,
+                  fmt::format("{} is not a plan for {}.", inputs::input_name(options.plan), name));
     }
     return file->compiled.image.value("TRCCONFIGR");
   }
@@ -144,7 +133,7 @@ class Files {
     };
     const std::string stem = name;
     for (unsigned i = 2; taken(name); ++i) name = fmt::format("{}_{}", i, stem);
-    auto file = MappedFile::open(path);
+    auto file = open_input(path);
     if (!file) return std::unexpected(file.error());
     mapped_.push_back(std::move(*file));
     files_.push_back({name, mapped_.back().bytes()});
@@ -165,21 +154,9 @@ class Files {
   std::vector<std::pair<std::string, std::string>> names_;
 };
 
-// "FILE", "FILE@BIAS" for ELF, "ADDRESS=FILE" for bytes as they are.
-Result<void> add_image(const std::string& argument, Files& files,
-                       std::vector<inputs::Dump>& dumps) {
-  const auto raw = raw_image(argument);
-  std::string path;
-  std::vector<image::ElfSegment> segments;
-  if (raw) {
-    path = argument.substr(raw->second);
-    segments.push_back({raw->first, 0, 0});
-  } else {
-    const auto elf = open_elf_argument(argument);
-    if (!elf) return std::unexpected(elf.error());
-    path = elf->path();
-    segments = elf->segments();
-  }
+// The memory that `segments` of a file hold.
+Result<void> add_segments(const std::string& path, std::span<const image::ElfSegment> segments,
+                          Files& files, std::vector<inputs::Dump>& dumps) {
   const auto name = files.add(path, std::filesystem::path(path).filename().string());
   if (!name) return std::unexpected(name.error());
   for (const image::ElfSegment& segment : segments) {
@@ -192,6 +169,19 @@ Result<void> add_image(const std::string& argument, Files& files,
     dumps.push_back(std::move(dump));
   }
   return {};
+}
+
+// ADDRESS=FILE
+Result<void> add_image(const inputs::ImageFile& image, Files& files,
+                       std::vector<inputs::Dump>& dumps) {
+  const auto program = inputs::program_at(image.address, image.path);
+  if (!program) return std::unexpected(program.error());
+  if (!*program) {
+    const image::ElfSegment bytes{image.address, 0, 0};
+    return add_segments(image.path, {&bytes, 1}, files, dumps);
+  }
+  note((*program)->note);
+  return add_segments(image.path, (*program)->program.segments(), files, dumps);
 }
 
 int run(const SnapshotOptions& options) {
@@ -208,26 +198,36 @@ int run(const SnapshotOptions& options) {
       return complain(added.error().detail, kInput);
     }
   }
+  InputOptions memory;
+  memory.programs = options.programs;
+  memory.images = options.images;
+  const auto given = capture_options(memory);
+  if (!given) return complain(given.error().detail, kUsage);
   Files files;
   if (auto added = files.add(options.trace, std::string(kTraceName)); !added) {
     return complain(added.error().detail, kInput);
   }
   std::vector<inputs::Dump> dumps;
-  for (const std::string& image : options.images) {
-    if (auto added = add_image(image, files, dumps); !added) {
+  for (const inputs::ProgramFile& file : given->programs) {
+    const auto program = image::ElfFile::open(file.path, file.bias);
+    if (!program) return complain(program.error().detail, kInput);
+    if (auto added = add_segments(file.path, program->segments(), files, dumps); !added)
       return complain(added.error().detail, kInput);
-    }
+  }
+  for (const inputs::ImageFile& image : given->images) {
+    if (auto added = add_image(image, files, dumps); !added)
+      return complain(added.error().detail, kInput);
   }
   // All cores have the same memory, so only the first device names it.
   snapshot.devices.front().dumps = std::move(dumps);
   inputs::TraceBuffer buffer;
   buffer.name = "buffer0";
   buffer.file = std::string(kTraceName);
-  buffer.format = options.format;
+  buffer.format = options.framing == "mem" ? "coresight" : "source_data";
   snapshot.buffers.push_back(std::move(buffer));
   std::vector<std::string> read = files.paths();
-  read.push_back(options.trace);
-  if (!options.plan.empty()) read.push_back(options.plan);
+  read.push_back(path_of_input(options.trace));
+  if (!options.plan.empty()) read.push_back(path_of_input(options.plan));
   if (auto safe = refuse_inputs_in(options.directory, snapshot, files.all(), read); !safe) {
     return complain(safe.error().detail, kUsage);
   }
@@ -249,18 +249,30 @@ void add_etm4_snapshot(CLI::App& etm4, int& exit_code) {
   command->add_option("--unit", options->units, "A unit that traced; default: all")
       ->type_name("etmN");
   command
-      ->add_option("--trace", options->trace, "The trace: the bytes that were read from the sink")
+      ->add_option("--trace", options->trace,
+                   "The trace: the bytes that were read from the sink; - for standard input")
       ->type_name("FILE")
       ->required();
   command
+      ->add_option("--elf", options->programs,
+                   "A program that was traced (an ELF file), loaded ADDRESS above the addresses "
+                   "that it was linked for; may be repeated")
+      ->type_name("FILE[@ADDRESS]")
+      ->allow_extra_args(false);
+  command
       ->add_option("--image", options->images,
-                   "A program: an ELF file, FILE@ADDRESS where it was loaded elsewhere, or "
-                   "ADDRESS=FILE for bytes")
-      ->type_name("ELF");
+                   "A file whose bytes are at this address of target memory; may be repeated")
+      ->type_name("ADDRESS=FILE")
+      ->allow_extra_args(false);
   command->add_option("--core", options->core, "The traced core, such as Cortex-A53")
       ->type_name("NAME");
-  command->add_option("--format", options->format, "coresight (frames) or source_data (TRBE)")
-      ->check(one_of({"coresight", "source_data"}));
+  command
+      ->add_option("--framing", options->framing,
+                   "mem: frames, as an ETB, ETF or ETR stores them; none: one stream without "
+                   "frames, as a TRBE stores it")
+      ->type_name("KIND")
+      ->check(one_of({"mem", "none"}))
+      ->capture_default_str();
   command->add_option("--plan", options->plan, "Take TRCCONFIGR from this plan")->type_name("PLAN");
   command->add_option("-o,--output", options->directory, "Folder for the snapshot")
       ->type_name("DIR")

@@ -10,6 +10,7 @@
 #include "format.h"
 #include "interrupt.h"
 #include "output.h"
+#include "record_options.h"
 #include "run.h"
 #include "symbol_options.h"
 #include "waymark/base/number.h"
@@ -52,8 +53,11 @@ class FoundWriter {
   FoundWriter(Output& output, Format format) : output_(output), format_(format) {
     if (format == Format::kText)
       output.text().put(fmt::format(kRow, "index", "id", "time", "what"));
-    if (format == Format::kCsv) output.text().put("index,id,time,what,value\n");
+    if (format == Format::kCsv) output.text().put(fmt::format("{}\n", kCsvHeader));
   }
+
+  /// The last record of an interrupted search.
+  void put_interrupted() { cli::put_interrupted(output_.text(), format_, kCsvHeader, "what"); }
 
   void write(const Found& found) {
     const std::string time = found.time ? fmt::format("{}", *found.time) : std::string();
@@ -80,6 +84,7 @@ class FoundWriter {
   }
 
  private:
+  static constexpr std::string_view kCsvHeader = "index,id,time,what,value";
   static constexpr std::string_view kRow = "{:>12}  {:<4}  {:>20}  {}\n";
 
   Output& output_;
@@ -141,8 +146,8 @@ std::expected<std::optional<index::Query>, std::string> query_of(const FindOptio
     if (may_be_empty && text == "any") return;
     const auto value = parse_number(text);
     if (!value) {
-      wrong =
-          fmt::format("{} {}: expected a number, decimal or hexadecimal after 0x.", option, text);
+      wrong = fmt::format("{} {}: expected a number, decimal or hexadecimal after 0x{}.", option,
+                          text, may_be_empty ? ", or any" : "");
       return;
     }
     query->value = *value;
@@ -230,7 +235,10 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
     if (index == nullptr) return window.code();
     done = search();
   }
-  if (interrupted()) return kInterrupted;
+  if (interrupted()) {
+    if (writer) writer->put_interrupted();
+    return kInterrupted;
+  }
   if (!done) return complain(done.error().detail, kInput);
   if (options.count) write_count(options, count, output.text());
   if (count == 0 && !options.count) {
@@ -244,6 +252,13 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
                     kDamaged);
   }
   return kOk;
+}
+
+/// Why no range was found, as the end of a sentence.
+std::string_view why_nothing(const inputs::Capture& capture) {
+  if (!traces_a_core(capture)) return "; no source traces the instructions of a core.";
+  if (capture.image().regions().empty()) return "; name the program with --elf.";
+  return ".";
 }
 
 /// Executed ranges that touch the addresses; decodes the part of the trace that was asked for.
@@ -282,15 +297,13 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
       .stop = {},
       .enough = [&](TraceIndex index) { return window.enough(index); }};
   const int code = run_capture(capture, output, hooks);
+  if (code == kInterrupted && writer) writer->put_interrupted();
   if (code != kOk) return code;
   if (options.count) {
     write_count(options, count, output.text());
   } else if (count == 0) {
     return complain(fmt::format("{}: nothing was executed in {}{}", capture.trace().path(),
-                                image::address_range_text(range),
-                                capture.image().regions().empty()
-                                    ? "; decoding needs a program image (--elf or --image)."
-                                    : "."),
+                                image::address_range_text(range), why_nothing(capture)),
                     kDamaged);
   }
   return kOk;

@@ -188,6 +188,24 @@ Result<MappedFile> open_input(inputs::InputStream& stream, Bytes head) {
   return opener().open(stream, head);
 }
 
+std::string path_of_input(const std::string& path) { return path == "-" ? "/dev/stdin" : path; }
+
+std::expected<std::string, int> read_text_input(const std::string& path) {
+  const auto failed = [](const Error& error) {
+    return std::unexpected(interrupted() ? int{kInterrupted} : complain(error.detail, kInput));
+  };
+  auto stream = inputs::InputStream::open(path, interrupted);
+  if (!stream) return failed(stream.error());
+  std::string text;
+  std::vector<std::uint8_t> block(std::size_t{64} << 10);
+  while (true) {
+    const auto size = stream->read(block);
+    if (!size) return failed(size.error());
+    if (*size == 0) return text;
+    text.append(reinterpret_cast<const char*>(block.data()), *size);
+  }
+}
+
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source, bool print_notes,
                                                  const KnownIdBytes& known_id_bytes) {

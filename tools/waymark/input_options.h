@@ -45,6 +45,13 @@ Result<MappedFile> open_input(const std::string& path);
 /// The same for a stream of which `head` was already read.
 Result<MappedFile> open_input(inputs::InputStream& stream, Bytes head);
 
+/// The file that INPUT names, for the check that an output does not replace it.
+std::string path_of_input(const std::string& path);
+
+/// The content of a file that is read once, also of standard input ("-") and of a pipe.  On failure
+/// prints the sentence and returns the exit code.
+std::expected<std::string, int> read_text_input(const std::string& path);
+
 /// Opens the capture and prints its notes to standard error.  On failure prints the sentence and
 /// returns the exit code.
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,

@@ -130,6 +130,13 @@ int finish_output(Output& output, int code) {
   return code == kInterrupted ? code : kOutput;
 }
 
+bool traces_a_core(const inputs::Capture& capture) {
+  return std::ranges::any_of(capture.sources(), [](const inputs::CaptureSource& source) {
+    return source.source->protocol() != Protocol::kStm &&
+           source.source->protocol() != Protocol::kItm;
+  });
+}
+
 bool any_sync_point(const inputs::Capture& capture) {
   for (const inputs::CaptureSource& source : capture.sources()) {
     if (source.source->statistics().sync_points != 0 || source.starts_in_sync) return true;

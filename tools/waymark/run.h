@@ -37,4 +37,7 @@ int finish_output(Output& output, int code);
 /// True if some source found a synchronisation point.
 bool any_sync_point(const inputs::Capture& capture);
 
+/// Whether a source traces the instructions of a core, as an STM or ITM does not.
+bool traces_a_core(const inputs::Capture& capture);
+
 }  // namespace waymark::cli

@@ -15,6 +15,7 @@
 #include "progress.h"
 #include "run.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/base/plural.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/synth/capture.h"
 
@@ -202,9 +203,10 @@ int run(const SynthOptions& options) {
     return finish_output(*output, kOk);
   }
   put_lines(output->text(),
-            fmt::format("{}: {} bytes of {} sources, {} instructions, seed {}, {:.1f} MB/s\n",
-                        options.directory, maker->made(), maker->units().size(), instructions,
-                        options.seed, static_cast<double>(maker->made()) / 1e6 / seconds));
+            fmt::format("{}: {} bytes of {}, {}, seed {}, {:.1f} MB/s\n", options.directory,
+                        maker->made(), counted(maker->units().size(), "source"),
+                        counted(instructions, "instruction"), options.seed,
+                        static_cast<double>(maker->made()) / 1e6 / seconds));
   return finish_output(*output, kOk);
 }
 

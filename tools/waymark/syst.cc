@@ -187,7 +187,8 @@ Result<Carrier> find_carrier(const SystOptions& options) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   for (std::size_t at = 0; at < content.size(); at += kPart) {
     if (interrupted())
-      return fail(ErrorCode::kIo, fmt::format("Reading {} was interrupted.", input.path));
+      return fail(ErrorCode::kIo,
+                  fmt::format("Reading {} was interrupted.", inputs::input_name(input.path)));
     file->passed(at);
     // The next part begins before this one ends, so that no tag is divided.
     const std::size_t size = std::min(kPart + syst::kLineTag.size() - 1, content.size() - at);
@@ -500,7 +501,7 @@ int run(const SystOptions& options) {
     file = *std::move(opened);
   }
   std::vector<std::string> files = options.messages.collateral;
-  files.push_back(options.input.path == "-" ? "/dev/stdin" : options.input.path);
+  files.push_back(path_of_input(options.input.path));
   if (const auto safe = refuse_input(options.output, files); !safe) {
     return complain(safe.error().detail, kUsage);
   }
@@ -523,7 +524,13 @@ int run(const SystOptions& options) {
   } else {
     code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
   }
-  code = judge(options, messages, messages.finish(code));
+  code = messages.finish(code);
+  if (code == kInterrupted) {
+    TextBuffer header;
+    outputs::MessageWriter::csv_header(header);
+    put_interrupted(output->text(), options.format, header.view(), "status");
+  }
+  code = judge(options, messages, code);
   if (is_trace) return finish_records(*capture, *output, options, code);
   return finish_output(*output, code);
 }

@@ -1,0 +1,42 @@
+#include "waymark/inputs/program_at.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "waymark/base/mapped_file.h"
+#include "waymark/inputs/detect.h"
+
+namespace waymark::inputs {
+namespace {
+
+bool is_elf(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  return file && detect(file->bytes().first(std::min<std::size_t>(file->size(), 16))).kind ==
+                     InputKind::kElf;
+}
+
+}  // namespace
+
+Result<std::optional<ProgramAt>> program_at(std::uint64_t address, const std::string& path) {
+  if (!is_elf(path)) return std::nullopt;
+  const auto linked = image::ElfFile::open(path);
+  if (!linked) return std::unexpected(linked.error());
+  const auto& segments = linked->segments();
+  const bool as_linked = segments.empty() || std::ranges::any_of(segments, [&](const auto& it) {
+                           return address >= it.address && address - it.address < it.size;
+                         });
+  const std::uint64_t first =
+      segments.empty() ? 0 : std::ranges::min(segments, {}, &image::ElfSegment::address).address;
+  const std::uint64_t bias = as_linked ? 0 : address - first;
+  auto program = image::ElfFile::open(path, bias);
+  if (!program) return std::unexpected(program.error());
+  return ProgramAt{
+      .program = std::move(*program),
+      .note = fmt::format("--image 0x{:x}={}: this is an ELF file, so it is loaded as with --elf "
+                          "{}{}.",
+                          address, path, path,
+                          as_linked ? std::string() : fmt::format("@0x{:x}", bias))};
+}
+
+}  // namespace waymark::inputs
