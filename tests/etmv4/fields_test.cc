@@ -38,7 +38,7 @@ TEST(Fields, setters_and_getters_are_inverse) {
       "p0_key=0x5 spec_depth=2 commit_window=7 initial=0");
   EXPECT_EQ(listed(make("timestamp", {{"timestamp", "0x6fd7"}})), "timestamp=0x6fd7");
   EXPECT_EQ(listed(make("timestamp", {{"timestamp", "1"}, {"bits", "14"}, {"cycle_count", "3"}})),
-            "timestamp=0x1 bits=14 cycle_count=0x3");
+            "timestamp=0x1 bits=14 cycle_count=3");
   EXPECT_EQ(listed(make("exception", {{"type", "0xe"}, {"e1e0", "2"}, {"fault_pending", "1"}})),
             "type=0xe e1e0=2 fault_pending=1");
   EXPECT_EQ(listed(make("address_short", {{"value", "0x2ebc"}, {"bits", "17"}})),
@@ -51,7 +51,7 @@ TEST(Fields, setters_and_getters_are_inverse) {
             "el=1 payload=0xfffff");
   EXPECT_EQ(listed(make("cycle_count_f1", {{"commit", "1"}})), "commit=1");
   EXPECT_EQ(listed(make("cycle_count_f3", {{"cycle_count", "3"}, {"commit", "1"}})),
-            "cycle_count=0x3 commit=1");
+            "cycle_count=3 commit=1");
   EXPECT_EQ(listed(make("cancel_f3", {{"atoms", "E"}, {"cancel", "5"}})), "atoms=E cancel=5");
   EXPECT_EQ(listed(make("atom_f3", {{"atoms", "ENE"}})), "atoms=ENE");
 }
