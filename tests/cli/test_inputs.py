@@ -214,6 +214,11 @@ def test_a_program_is_not_replaced_by_the_output(run, stream_file, program):
 # -- Registers -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('given, meant', [('TRCCONFIG', 'TRCCONFIGR'), ('TRCIDR22', 'TRCIDR2'), ('TCRIDR0', 'TRCIDR0')])
+def test_an_unknown_register_is_an_error(run, stream_file, given, meant):
+    run('decode', stream_file, *ETMV4, '--reg', given + '=1', expect=3).one_sentence(
+        given, f'did you mean {meant}?').empty()
+
+
 def test_a_program_on_standard_input(run, quicksort):
     # The sample has no catalog messages, so that only the name of the input differs.
     run('collateral', '-', stdin=(quicksort / 'quicksort.elf').read_bytes(), expect=3).says(
@@ -230,11 +235,6 @@ def test_a_program_whose_name_has_an_at_sign_is_not_replaced(run, quicksort, cop
     run('decode', quicksort, '--functions', '--symbols', program, '-o', program, expect=2)
     run('count', quicksort, '--functions', '--symbols', program, '-o', program, expect=2)
     assert program.read_bytes() == before
-
-
-def test_an_unknown_register_is_an_error(run, stream_file, given, meant):
-    run('decode', stream_file, *ETMV4, '--reg', given + '=1', expect=3).one_sentence(
-        given, f'did you mean {meant}?').empty()
 
 
 def test_registers_of_a_snapshot_are_checked_by_its_sources(run, good):
