@@ -27,7 +27,7 @@ def test_the_lister_reads_it(lister, synthetic):
 
 
 def test_making_one_is_silent_on_standard_error(run):
-    run('synth', '-o', 'x', '--size', 1000).quiet()
+    run('synth', '-o', 'x', '--size', 1000).quiet().has(' bytes of 1 source, ')
 
 
 def test_it_says_before_it_begins_how_large_the_ground_truth_is(run, tmp_path):
