@@ -28,7 +28,10 @@ def program(variable, name):
 
 def pytest_make_parametrize_id(val):
     """A command line as a user types it."""
-    return ' '.join(map(str, val))[:60] if isinstance(val, (list, tuple)) else None
+    if not isinstance(val, (list, tuple)):
+        return None
+    # The workers of pytest-xdist send names as UTF-8.
+    return ' '.join(map(str, val))[:60].encode('ascii', 'backslashreplace').decode()
 
 
 @pytest.fixture(scope='session')

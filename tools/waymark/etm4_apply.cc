@@ -64,7 +64,8 @@ int run(const ApplyCommandOptions& options) {
   const auto report = etm4x::apply_plan(*unit->tree, unit->name, unit->id, unit->environment,
                                         file->compiled, file->plan, how);
   if (!report) {
-    return complain(fmt::format("{}: {}", inputs::input_name(options.plan), report.error().detail), kOutput);
+    return complain(fmt::format("{}: {}", inputs::input_name(options.plan), report.error().detail),
+                    kOutput);
   }
   return printed;
 }
