@@ -83,9 +83,8 @@ std::string cycles_cell(std::uint64_t cycles, const CountFacts& facts, std::stri
   return facts.cycles ? fmt::to_string(cycles) : std::string(unknown);
 }
 
-/// A sum of cycles may exceed the 53 bits of a JSON number.
 std::string json_cycles(std::uint64_t cycles, const CountFacts& facts) {
-  return facts.cycles ? fmt::format("\"{}\"", cycles) : std::string("null");
+  return cycles_cell(cycles, facts, "null");
 }
 
 struct Sample {

@@ -52,7 +52,7 @@ void write_software_trace(Object& object, const Element& element) {
   if ((element.extra & kSwMasterError) != 0) object.flag("master_error", true);
   if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
   if ((element.flags & kElementHasTimestamp) == 0) return;
-  object.decimal("timestamp", element.timestamp);
+  object.timestamp(element.timestamp);
   if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
 }
 
@@ -116,10 +116,10 @@ void write_itm(Object& object, const Element& element) {
     case ItmKind::kBothDelay:
       object.number("delta", element.start);
       object.word("delayed", delay_word(itm_kind(element)));
-      object.decimal("timestamp", element.timestamp);
+      object.timestamp(element.timestamp);
       break;
     case ItmKind::kGlobalTimestamp:
-      object.decimal("timestamp", element.timestamp);
+      object.timestamp(element.timestamp);
       if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
       if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
@@ -177,7 +177,7 @@ void write_fields(Object& object, const Element& element) {
       if ((element.flags & kElementDataMarker) != 0) object.flag("data_marker", true);
       break;
     case ElementKind::kTimestamp:
-      object.decimal("timestamp", element.timestamp);
+      object.timestamp(element.timestamp);
       if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
       if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
       break;
@@ -211,7 +211,7 @@ void write_fields(Object& object, const Element& element) {
     case ElementKind::kCustom:
       break;
   }
-  if ((element.flags & kElementHasCycleCount) != 0) object.decimal("cycles", element.cycle_count);
+  if ((element.flags & kElementHasCycleCount) != 0) object.number("cycles", element.cycle_count);
 }
 
 /// Writes the fields of a packet as members of an object.

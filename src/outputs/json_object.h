@@ -34,6 +34,12 @@ class Object {
     out_.dec(value);
     out_.put('"');
   }
+  /// The field "timestamp" as a number, and again as a string for readers whose numbers have only
+  /// 53 bits.
+  void timestamp(std::uint64_t value) {
+    number("timestamp", value);
+    decimal("timestamp_text", value);
+  }
   /// Addresses and other 64-bit values as hexadecimal strings.
   void hex(std::string_view name, std::uint64_t value, unsigned digits = 1) {
     key(name);

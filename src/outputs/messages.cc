@@ -266,7 +266,7 @@ void MessageWriter::json(const Record& record) {
     payload(record);
     object.text("text", scratch_.view());
     if (message.type == syst::Type::kCatalog) object.hex("catalog_id", message.value);
-    if (message.has_timestamp()) object.decimal("timestamp", message.timestamp);
+    if (message.has_timestamp()) object.timestamp(message.timestamp);
     const Location& location = message.location;
     scratch_.clear();
     syst::write_location(scratch_, message, record.client, record.entry);

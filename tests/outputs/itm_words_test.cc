@@ -56,13 +56,16 @@ TEST(ItmJson, times) {
   Element time = itm_element(ItmKind::kPacketDelay, 0, 1, 5);
   time.timestamp = 77;
   time.extra |= kItmOverflow;
-  EXPECT_EQ(json(time), R"("what":"local_timestamp","delta":5,"delayed":"packet","timestamp":"77",)"
-                        R"("overflow":true)");
+  EXPECT_EQ(
+      json(time),
+      R"("what":"local_timestamp","delta":5,"delayed":"packet","timestamp":77,"timestamp_text":"77",)"
+      R"("overflow":true)");
   Element global = itm_element(ItmKind::kGlobalTimestamp, 0, 0, 0);
   global.timestamp = 0x1020304cf23456;
   global.flags = kElementFrequencyChange;
-  EXPECT_EQ(json(global),
-            R"("what":"global_timestamp","timestamp":"4538991448831062","frequency_change":true)");
+  EXPECT_EQ(
+      json(global),
+      R"("what":"global_timestamp","timestamp":4538991448831062,"timestamp_text":"4538991448831062","frequency_change":true)");
 }
 
 TEST(ItmCsv, columns) {

@@ -39,9 +39,13 @@ TEST(Json, context_leaves_out_what_was_never_seen) {
 TEST(Json, timestamp_is_text_whatever_its_size) {
   Element element = element_of(ElementKind::kTimestamp);
   element.timestamp = (std::uint64_t{1} << 53) - 1;
-  EXPECT_NE(json(element).find("\"timestamp\":\"9007199254740991\""), std::string::npos);
+  EXPECT_NE(
+      json(element).find("\"timestamp\":9007199254740991,\"timestamp_text\":\"9007199254740991\""),
+      std::string::npos);
   element.timestamp += 1;
-  EXPECT_NE(json(element).find("\"timestamp\":\"9007199254740992\""), std::string::npos);
+  EXPECT_NE(
+      json(element).find("\"timestamp\":9007199254740992,\"timestamp_text\":\"9007199254740992\""),
+      std::string::npos);
 }
 
 TEST(Json, cycle_count_rides_on_any_element) {
@@ -52,7 +56,7 @@ TEST(Json, cycle_count_rides_on_any_element) {
   element.cycle_count = 15;
   EXPECT_EQ(json(element),
             "{\"type\":\"element\",\"index\":30,\"id\":16,\"kind\":\"exception\",\"number\":14,"
-            "\"return_address\":\"0xc0010ef4\",\"cycles\":\"15\"}\n");
+            "\"return_address\":\"0xc0010ef4\",\"cycles\":15}\n");
 }
 
 TEST(Json, damage_leaves_out_unknown_places_and_the_line_end) {

@@ -157,7 +157,7 @@ TEST(MessageWriter, members_of_json) {
   EXPECT_THAT(members, HasSubstr("\"severity\":\"INFO\""));
   EXPECT_THAT(members, HasSubstr("\"unit\":5"));
   EXPECT_THAT(members, HasSubstr("\"text\":\"v=7\""));
-  EXPECT_THAT(members, HasSubstr("\"timestamp\":\"1500\""));
+  EXPECT_THAT(members, HasSubstr("\"timestamp\":1500,\"timestamp_text\":\"1500\""));
   EXPECT_THAT(members, HasSubstr("\"file\":1"));
   EXPECT_THAT(members, HasSubstr("\"line\":12"));
   EXPECT_THAT(members, Not(HasSubstr("\"problem\":")));
