@@ -69,6 +69,11 @@ endif()
 if(WAYMARK_ELF)
   string(APPEND WAYMARK_PC_REQUIRES ", libelf")
 endif()
+# libiberty has no pkg-config file, and is only a static library.
+set(WAYMARK_PC_LIBS)
+if(WAYMARK_DEMANGLE AND NOT BUILD_SHARED_LIBS)
+  set(WAYMARK_PC_LIBS " -liberty")
+endif()
 # waymark.pc finds the prefix relative to itself, so that the installed tree can be moved; absolute
 # folders stay absolute.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

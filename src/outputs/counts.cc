@@ -14,6 +14,7 @@
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/json.h"
 #include "waymark/outputs/names.h"
+#include "waymark/outputs/readable_name.h"
 
 namespace waymark::outputs {
 namespace {

@@ -1,6 +1,6 @@
 #include "waymark/outputs/function_names.h"
 
-#include "waymark/outputs/names.h"
+#include "waymark/outputs/readable_name.h"
 
 namespace waymark::outputs {
 

@@ -1,17 +1,10 @@
 #include "waymark/outputs/names.h"
 
-#include <cxxabi.h>
-
 #include <array>
-#include <cstdlib>
-#include <memory>
-#include <optional>
 #include <span>
 
 #include "itm_words.h"
-#include "mangled_size.h"
 #include "software_words.h"
-#include "waymark/base/cut_text.h"
 
 namespace waymark::outputs {
 namespace {
@@ -75,25 +68,6 @@ constexpr std::array<std::string_view, kFaultCount> kFaults = {"none",
 constexpr std::string_view kSeverities[] = {"", "error", "warning", "info"};
 constexpr std::string_view kStages[] = {"frames", "packets", "elements"};
 
-/// The maximum output of demangling.
-constexpr std::uint64_t kMostDemangled = std::uint64_t{1} << 20;
-
-/// Whether a quick check is enough.  Each reference to an earlier part at most doubles the text,
-/// and a pattern is repeated for each element of a pack.  Most names need no closer examination.
-bool is_bounded(std::string_view mangled) {
-  constexpr std::uint64_t kPerByte = 40;  // "Ss" becomes 70 bytes.
-  std::uint64_t bound = kPerByte * mangled.size();
-  for (std::size_t i = 0; i + 1 < mangled.size() && bound <= kMostDemangled; ++i) {
-    const char next = mangled[i + 1];
-    const bool counts = next == '_' || (next >= '0' && next <= '9') || (next >= 'A' && next <= 'Z');
-    if ((mangled[i] == 'S' || mangled[i] == 'T') && counts) bound *= 2;
-    if ((mangled[i] == 'D' || mangled[i] == 's') && next == 'p') bound *= mangled.size();
-  }
-  if (bound <= kMostDemangled) return true;
-  const std::optional<std::uint64_t> size = demangled_size_bound(mangled);
-  return size && *size <= kMostDemangled;
-}
-
 }  // namespace
 
 std::string_view kind_word(ElementKind kind) {
@@ -153,14 +127,5 @@ std::string_view message_text(const Diagnostic& record) {
 }
 
 std::string_view stage_word(Stage stage) { return word(kStages, static_cast<std::size_t>(stage)); }
-
-std::string readable_name(const std::string& name) {
-  if (!name.starts_with("_Z") || name.size() > kLongestName || !is_bounded(name))
-    return cut_text(name, kLongestName);
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return text == nullptr ? name : cut_text(text.get(), kLongestName);
-}
 
 }  // namespace waymark::outputs

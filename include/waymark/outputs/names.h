@@ -38,9 +38,4 @@ std::string_view stage_word(Stage stage);
 /// The message of a damage record on one line, without the line end of the listing.
 std::string_view message_text(const Diagnostic& record);
 
-/// A linker's name in readable form: C++ names as in the source, other names unchanged.  A name
-/// whose readable form would exceed a megabyte stays unchanged, and everything after kLongestName
-/// is cut.
-std::string readable_name(const std::string& name);
-
 }  // namespace waymark::outputs
