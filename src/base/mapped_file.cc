@@ -51,6 +51,18 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   return map(descriptor.get(), path);
 }
 
+Result<MappedFile> MappedFile::open_text(const std::string& path) {
+  Result<MappedFile> file = open(path);
+  if (file && file->size() > kMostText) {
+    return fail(
+        ErrorCode::kLimit,
+        fmt::format("{}: the file has {} bytes, more than the {} that a text file may have; "
+                    "check that it is one.",
+                    path, file->size(), kMostText));
+  }
+  return file;
+}
+
 Result<MappedFile> MappedFile::map(int descriptor, const std::string& path) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return system_failure(path, "inspect", errno);

@@ -59,6 +59,8 @@ class CaptureBuilder {
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;
   /// True: the stream shows that the least significant nibble comes first.
   Result<std::optional<bool>> look_for_nibble_order(TraceId id);
+  /// Of raw trace without frames.
+  Result<std::optional<stm::NibbleOrder>> order_in_trace();
   Result<std::optional<stm::NibbleOrder>> order_in_frames(TraceId id);
   Result<void> count_id_bytes();
   /// An error if the caller asked to stop.

@@ -37,9 +37,7 @@ Result<void> CaptureBuilder::look_for_itm_sync() {
 // Before the first packet is read, as a later finding cannot correct earlier packets.
 Result<std::optional<bool>> CaptureBuilder::look_for_nibble_order(TraceId id) {
   const bool framed = capture_.framing_ != Framing::kNone;
-  const auto found = framed ? order_in_frames(id)
-                            : Result<std::optional<stm::NibbleOrder>>(
-                                  stm::detect_nibble_order(capture_.trace_.bytes()));
+  const auto found = framed ? order_in_frames(id) : order_in_trace();
   if (!found) return std::unexpected(found.error());
   if (!*found) return std::nullopt;
   const bool least_first = **found == stm::NibbleOrder::kLeastFirst;
@@ -51,6 +49,18 @@ Result<std::optional<bool>> CaptureBuilder::look_for_nibble_order(TraceId id) {
          Severity::kInfo);
   }
   return least_first;
+}
+
+Result<std::optional<stm::NibbleOrder>> CaptureBuilder::order_in_trace() {
+  stm::OrderSearch search;
+  bool found = false;
+  while (const auto block = found ? std::nullopt : capture_.next_block()) {
+    WAYMARK_TRY(go_on());
+    const frames::Run run{.position = 0, .index = block->index, .whole_frames = false};
+    found = search.look({block->bytes, {&run, 1}});
+  }
+  capture_.seek(0);
+  return search.order();
 }
 
 Result<std::optional<stm::NibbleOrder>> CaptureBuilder::order_in_frames(TraceId id) {

@@ -169,7 +169,9 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
 
 Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
                                                  const std::function<bool()>& go_on) {
-  Result<inputs::Capture> capture = inputs::Capture::open(directory, {});
+  inputs::CaptureOptions options;
+  options.stop = [&] { return go_on && !go_on(); };
+  Result<inputs::Capture> capture = inputs::Capture::open(directory, options);
   if (!capture) return std::unexpected(capture.error());
   struct Pair {
     MappedFile file;

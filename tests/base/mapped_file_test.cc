@@ -50,6 +50,18 @@ TEST_F(MappedFileTest, holds_the_bytes_of_the_file) {
   EXPECT_EQ(file->path(), path_);
 }
 
+TEST_F(MappedFileTest, a_text_has_a_limit) {
+  std::ofstream(path_) << "abc";
+  const Result<MappedFile> file = MappedFile::open_text(path_);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->text(), "abc");
+  fs::resize_file(path_, MappedFile::kMostText + 1);
+  const Result<MappedFile> large = MappedFile::open_text(path_);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().code, ErrorCode::kLimit);
+  EXPECT_THAT(large.error().detail, HasSubstr(path_));
+}
+
 TEST_F(MappedFileTest, empty_file_is_an_empty_span) {
   std::ofstream(path_).flush();
   const Result<MappedFile> file = MappedFile::open(path_);

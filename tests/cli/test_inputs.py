@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.device_tree import make_tree
 from support.elf import make_elf
 from support.programs import HANG_SECONDS
 from support.snapshots import edit, make_good, make_snapshot
@@ -97,7 +98,8 @@ def test_an_interrupt_while_a_pipe_is_read(run, tmp_path, number):
 
 
 @pytest.mark.parametrize('command', [['info', '--framing', 'mem', *ETMV4], ['info', '--framing', 'dstream', *ETMV4],
-                                     ['index', '--framing', 'mem', *ETMV4], ['syst']])
+                                     ['index', '--framing', 'mem', *ETMV4], ['syst'],
+                                     ['decode', '--framing', 'none', '--protocol', 'stm']])
 def test_an_interrupt_in_the_first_pass(run, tmp_path, command):
     """A signal ends the program before it has read a sparse file of 1 TiB."""
     path = tmp_path / 'sparse.bin'
@@ -111,6 +113,35 @@ def test_an_interrupt_in_the_first_pass(run, tmp_path, command):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 130
+
+
+def test_an_interrupt_of_a_check(run, synth, copy):
+    checked = copy(synth('--size', '4000'), 'checked')
+    os.truncate(checked / 'trace.bin', 1 << 40)
+    process = run.start('synth', '--check', 'checked', stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE, start_new_session=True)[1]
+    maps = Path(f'/proc/{process.pid}/maps')
+    while process.poll() is None and 'checked/trace.bin' not in maps.read_text():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=HANG_SECONDS)
+    assert (process.returncode, out, err) == (130, b'', b'')
+
+
+@pytest.mark.parametrize('command', [
+    ['assemble', 'huge', '-o', 'made'], ['etm4', 'plan', 'huge', '--root', 'tree'], ['etm4', 'simulate', 'huge'],
+    ['etm4', 'apply', 'huge', '--root', 'tree', '--dry-run'], ['synth', '--graph', 'huge', '-o', 'made'],
+    ['decode', 'board', '--data-layouts', 'huge'], ['decode', 'huge_ini'], ['syst', 'syst.txt', '--collateral', 'huge']])
+def test_a_text_file_has_a_limit(run, tmp_path, command):
+    """Nobody reads 40 GiB into memory."""
+    make_tree(tmp_path / 'tree')
+    make_good(tmp_path / 'board')
+    make_good(tmp_path / 'huge_ini')
+    (tmp_path / 'syst.txt').write_bytes(b'SYS-T RAW DATA: 4250410148656c6c6f00\n')
+    for path in tmp_path / 'huge', tmp_path / 'huge_ini/snapshot.ini':
+        path.touch()
+        os.truncate(path, 40 << 30)
+    run(*command, expect=3).one_sentence('huge', 'more than').empty()
 
 
 # -- What cannot be read ---------------------------------------------------------------------------

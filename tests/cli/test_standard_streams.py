@@ -1,7 +1,10 @@
 """Standard streams that are closed, full, or without a reader; and output files that are inputs."""
 import os
 import resource
+import select
 import shutil
+import subprocess
+import time
 
 import pytest
 from support.device_tree import make_tree
@@ -75,6 +78,21 @@ def test_a_reader_that_has_left(run, places, args):
 def test_the_lister_and_a_reader_that_leaves(lister, systprint, long, long_console):
     lister.and_leave('-logstdout', '-ss_dir', long).quiet()
     systprint.and_leave(long_console).quiet()
+
+
+def test_a_pipe_that_does_not_block(run, places):
+    """As another program may have left it: what does not fit waits."""
+    expected = run('decode', places['LONG'], '--to', 100000).out_bytes
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    process = run.start('decode', places['LONG'], '--to', 100000, stdout=write_end, stderr=subprocess.PIPE)[1]
+    # Until the pipe is full.
+    while process.poll() is None and select.select([], [write_end], [], 0)[1]:
+        time.sleep(0.01)
+    os.close(write_end)
+    with open(read_end, 'rb', buffering=0) as reader:
+        assert reader.readall() == expected
+    assert (process.wait(), process.stderr.read()) == (0, b'')
 
 
 @pytest.mark.parametrize('args', LONG_OUTPUT + SHORT_OUTPUT)

@@ -38,10 +38,9 @@ std::string upper(std::string_view text) {
 /// The layouts of the file in the form in which the source reads them.
 Result<void> read_layouts(const std::string& path,
                           std::vector<std::pair<std::string, std::uint32_t>>& rows) {
-  const auto file = MappedFile::open(path);
+  const auto file = MappedFile::open_text(path);
   if (!file) return std::unexpected(file.error());
-  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
-  const auto layouts = etmv4data::parse_layouts(text);
+  const auto layouts = etmv4data::parse_layouts(file->text());
   if (!layouts)
     return fail(ErrorCode::kParse,
                 fmt::format("--data-layouts {}: {}", path, layouts.error().detail));
@@ -202,6 +201,13 @@ std::expected<std::string, int> read_text_input(const std::string& path) {
     const auto size = stream->read(block);
     if (!size) return failed(size.error());
     if (*size == 0) return text;
+    if (text.size() + *size > MappedFile::kMostText) {
+      return std::unexpected(
+          complain(fmt::format("{}: it has more than the {} bytes that a text file may have; check "
+                               "that it is one.",
+                               inputs::input_name(path), MappedFile::kMostText),
+                   kInput));
+    }
     text.append(reinterpret_cast<const char*>(block.data()), *size);
   }
 }

@@ -95,6 +95,10 @@ bool Output::flush() {
     const ssize_t written = ::write(descriptor_, part.data(), part.size());
     if (written >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      // Another program made the descriptor non-blocking.  A signal ends the wait.
+      pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+      (void)::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
       fail_write(rest, errno);
       break;

@@ -48,10 +48,9 @@ isa::Isa isa_by_name(std::string_view name) {
 Result<synth::Program> make_program(const SynthOptions& options) {
   if (!options.elf.empty()) return synth::Program::elf(options.elf);
   if (!options.graph.empty()) {
-    const Result<MappedFile> file = MappedFile::open(options.graph);
+    const Result<MappedFile> file = MappedFile::open_text(options.graph);
     if (!file) return std::unexpected(file.error());
-    const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
-    Result<synth::Program> program = synth::Program::described(text);
+    Result<synth::Program> program = synth::Program::described(file->text());
     if (!program)
       program.error().detail = fmt::format("{}: {}", options.graph, program.error().detail);
     return program;
@@ -98,8 +97,8 @@ int fail_with(const Error& error) {
 
 int check(const std::string& directory, Format format) {
   const auto sources = synth::check_capture(directory, [] { return !interrupted(); });
-  if (!sources) return fail_with(sources.error());
   if (interrupted()) return kInterrupted;
+  if (!sources) return fail_with(sources.error());
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   bool equal = true;

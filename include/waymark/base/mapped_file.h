@@ -1,7 +1,10 @@
 // A file as read-only memory.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "waymark/base/result.h"
 
@@ -17,9 +20,15 @@ class MappedFile {
   /// the path and the reason.
   static Result<MappedFile> open(const std::string& path);
 
-  /// The same for a descriptor that is open for reading and stays the caller's.  `path` is its name
-  /// in messages.
+  /// The same for a file that is read as text, and so is in memory as a whole.  kLimit: it has more
+  /// than kMostText bytes.
+  static Result<MappedFile> open_text(const std::string& path);
+
+  /// As open(), for a descriptor that is open for reading and stays the caller's.  `path` is its
+  /// name in messages.
   static Result<MappedFile> map(int descriptor, const std::string& path);
+
+  static constexpr std::size_t kMostText = std::size_t{64} << 20;
 
   MappedFile() = default;
   ~MappedFile();
@@ -29,6 +38,9 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   [[nodiscard]] Bytes bytes() const { return {data_, size_}; }
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(data_), size_};
+  }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 

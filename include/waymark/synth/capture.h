@@ -112,8 +112,9 @@ struct CheckedSource {
 };
 
 /// Decodes the snapshot in `directory` and compares each source with its ground truth; by trace ID.
-/// `go_on` is called before each block; if it returns false, nothing has been compared.  Errors as
-/// of inputs::Capture::open(); kNotFound: there is no ground truth.
+/// `go_on` is called before each block; if it returns false, nothing has been compared, and the
+/// result may be an error.  Errors as of inputs::Capture::open(); kNotFound: there is no ground
+/// truth.
 Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
                                                  const std::function<bool()>& go_on = {});
 
