@@ -15,6 +15,7 @@
 
 #include "printer.h"
 #include "waymark/base/escape.h"
+#include "waymark/base/lost_input.h"
 #include "waymark/base/same_file.h"
 #include "waymark/base/standard_streams.h"
 
@@ -202,8 +203,10 @@ int run(const std::vector<std::string>& arguments) {
 
   std::vector<std::string> read = plan.inputs;
   std::ranges::copy(plan.collateral_files, std::back_inserter(read));
-  if (plan.has_output && find_same_file(plan.output, read) != nullptr) {
-    say("the output file is an input file : " + plan.output + "\n");
+  const std::string* const same =
+      plan.has_output ? find_same_file(plan.output, read) : find_same_file(STDOUT_FILENO, read);
+  if (same != nullptr) {
+    say("the output file is an input file : " + (plan.has_output ? plan.output : *same) + "\n");
     return EXIT_FAILURE;
   }
   File opened(plan.has_output ? std::fopen(plan.output.c_str(), "w") : stdout);
@@ -234,6 +237,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
+  exit_on_lost_input("systprint", EXIT_FAILURE);
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& /*error*/) {

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <system_error>
+
+#include "index_file.h"
 
 namespace waymark::index {
 namespace {
@@ -723,20 +724,6 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
   return {};
 }
 
-/// Whether the file at `path` is an index or the remains of one, so that it may be overwritten.
-bool looks_like_index(const std::string& path) {
-  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
-  constexpr std::size_t kApplicationIdAt = 68;
-  constexpr std::string_view kApplication = "WYMK";
-  std::array<char, kApplicationIdAt + kApplication.size()> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const auto size = static_cast<std::size_t>(file.gcount());
-  const std::string_view text(head.data(), size);
-  if (text.substr(0, kMagic.size()) != kMagic.substr(0, size)) return false;
-  return size < head.size() || text.substr(kApplicationIdAt) == kApplication;
-}
-
 }  // namespace
 
 bool stores_available() { return true; }
@@ -756,7 +743,7 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
           fmt::format("{} is not a regular file, as an index must be. Choose another file.", file));
     }
   }
-  if (std::filesystem::exists(path, none) && !looks_like_index(path)) {
+  if (std::filesystem::exists(path, none) && look_at_index_file(path) == IndexFile::kOther) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} is not an index of Waymark, and is left unchanged; choose another "
                             "file.",

@@ -160,6 +160,8 @@ def inputs(tmp_path, quicksort, good):
     (['find', 'board', '--context', 'any'], 'board/trace.bin.waymark-index'),
     (['info', 'board', '--index', 'index'], 'index'),
     (['info', 'board'], 'board/trace.bin.waymark-index'),
+    *(([*args, '--format', 'csv'], 'board/trace.bin.waymark-index') for args in (
+        ['decode', 'board'], ['packets', 'board'], ['count', 'board'], ['decode', 'itm.bin'])),
     (['decode', 'board', '--functions', '--symbols', 'program.elf'], 'program.elf'),
     (['decode', 'board', '--functions', '--symbols', 'program.elf@0x1000'], 'program.elf'),
     (['count', 'board', '--functions', '--symbols', 'program.elf@0x1000'], 'program.elf'),
@@ -208,6 +210,15 @@ def test_a_log_of_the_lister_that_is_read(lister, inputs, target):
     os.link(inputs / 'board/trace.bin', inputs / 'hard_link')
     before = contents(inputs)
     lister('-ss_dir', 'board', '-logfilename', target, expect=254).one_sentence(target)
+    assert contents(inputs) == before
+
+
+def test_a_standard_output_of_other_programs_that_is_read(lister, systprint, inputs):
+    before = contents(inputs)
+    with open(inputs / 'board/trace.bin', 'ab') as target:
+        lister('-ss_dir', 'board', '-logstdout', stdout=target, expect=254).one_sentence('standard output')
+    with open(inputs / 'console.txt', 'ab') as target:
+        systprint('console.txt', stdout=target, expect=1).one_sentence('console.txt')
     assert contents(inputs) == before
 
 

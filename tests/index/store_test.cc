@@ -621,6 +621,18 @@ TEST_F(StoreTest, rebuilding_waits_for_another_builder) {
   EXPECT_TRUE((*second)->header().streams.empty());
 }
 
+TEST_F(StoreTest, an_index_is_known_by_its_first_bytes) {
+  prepare({});
+  build_store(Form::kSparse);
+  EXPECT_TRUE(is_index_file(path()));
+  EXPECT_FALSE(is_index_file(folder_ / "trace.bin"));
+  EXPECT_FALSE(is_index_file(folder_ / "."));
+  EXPECT_FALSE(is_index_file(folder_ / "absent"));
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(is_index_file(pipe));
+}
+
 TEST_F(StoreTest, names_that_mean_more_to_sqlite_are_files) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_.path());

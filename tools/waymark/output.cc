@@ -14,6 +14,7 @@
 
 #include "interrupt.h"
 #include "waymark/base/same_file.h"
+#include "waymark/index/store.h"
 
 namespace waymark::cli {
 
@@ -66,6 +67,12 @@ Output::Output(int descriptor, std::string name)
 Result<Output> Output::open(const std::string& path, std::span<const std::string> inputs) {
   WAYMARK_TRY(refuse_input(path, inputs));
   if (path.empty() || path == "-") return Output(STDOUT_FILENO, "standard output");
+  if (index::is_index_file(path)) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("-o {}: this is an index, which would be lost; choose another place "
+                            "with -o.",
+                            path));
+  }
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.",

@@ -31,11 +31,10 @@ void log_command_line(waymark::compat::Log& log, std::span<char* const> argument
   log.line("\n");
 }
 
-/// True, with a sentence: the log would be appended to a file of the snapshot.
+/// True, with a sentence: the log or standard output would be appended to a file of the snapshot.
 bool would_damage_input(std::span<char* const> arguments,
                         const waymark::compat::LogOptions& log_options) {
   using namespace waymark;
-  if (!log_options.to_file) return false;
   const compat::ParsedOptions parsed = compat::read_options(arguments);
   if (parsed.help || parsed.stop) return false;
   std::vector<inputs::Problem> problems;
@@ -43,11 +42,15 @@ bool would_damage_input(std::span<char* const> arguments,
   std::vector<std::string> files{parsed.options.snapshot,
                                  parsed.options.snapshot + "/snapshot.ini"};
   if (snapshot) std::ranges::copy(snapshot->files(), std::back_inserter(files));
-  const std::string* const input = find_same_file(log_options.file_name, files);
+  const std::string* const by_name =
+      log_options.to_file ? find_same_file(log_options.file_name, files) : nullptr;
+  const std::string* const input =
+      by_name != nullptr || !log_options.to_stdout ? by_name : find_same_file(STDOUT_FILENO, files);
   if (input == nullptr) return false;
   TextBuffer text;
-  text.put("trc_pkt_lister: -logfilename ");
-  put_escaped(text, log_options.file_name);
+  text.put("trc_pkt_lister: ");
+  put_escaped(text, by_name != nullptr ? "-logfilename " + log_options.file_name
+                                       : std::string("standard output"));
   text.put(": this is the input file ");
   put_escaped(text, *input);
   text.put("; choose another file for the log.\n");

@@ -36,6 +36,9 @@ struct StoreOptions {
 /// kUnsupported: see stores_available().  `detail` names the remedy.
 Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options);
 
+/// Whether `path` is a regular file that begins as an index does.
+bool is_index_file(const std::string& path);
+
 /// The path of the index for the trace file `trace`, next to the trace.
 std::string store_path(const std::string& trace);
 
