@@ -310,7 +310,7 @@ std::expected<void, CollateralProblem> Collateral::add_text(const std::string& n
     CollateralProblem problem;
     problem.kind = Kind::kRefused;
     problem.file = name;
-    problem.reason = fmt::format("it is larger than {} MiB", kMaxFileSize >> 20);
+    problem.reason = fmt::format("it has more than {} MiB", kMaxFileSize >> 20);
     return std::unexpected(std::move(problem));
   }
   const Limits limits{.clients = kMaxClients - clients_.size(), .guids = kMaxGuids - guids_};
