@@ -29,8 +29,8 @@ class SameFile : public testing::Test {
 
   [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
 
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / ("waymark_same_file." + std::to_string(::getpid()));
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  ("waymark_same_file." + std::to_string(::getpid()));
 };
 
 TEST_F(SameFile, links_are_the_file_that_they_lead_to) {

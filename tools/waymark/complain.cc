@@ -39,10 +39,10 @@ int complain_of_memory() noexcept {
 
 int complain_of_resources(const std::system_error& error) noexcept {
   try {
-    return complain(
-        std::string("The system refused a resource, such as a thread: ") + error.what() +
-            ". Raise the limit (ulimit -u, ulimit -v), or use fewer threads with -j.",
-        kMemory);
+    return complain(std::string("The system refused a resource, such as a thread: ") +
+                        error.what() +
+                        ". Raise the limit (ulimit -u, ulimit -v), or use fewer threads with -j.",
+                    kMemory);
   } catch (const std::bad_alloc&) {
     return complain_of_memory();
   }

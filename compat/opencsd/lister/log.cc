@@ -23,7 +23,8 @@ void complain(std::string_view what, int error) {
   write_to_standard_error(text.view());
 }
 
-/// As write_all(); what a terminal would obey is escaped, as names of files and devices can hold it.
+/// As write_all(); what a terminal would obey is escaped, as names of files and devices can hold
+/// it.
 int write_listing(int descriptor, std::string_view text) {
   if (::isatty(descriptor) != 1) return write_all(descriptor, text);
   TextBuffer shown;
