@@ -24,9 +24,8 @@ class RegisterValue {
   [[nodiscard]] constexpr std::uint32_t value() const { return value_; }
   [[nodiscard]] constexpr bool given() const { return given_; }
 
-  constexpr operator std::uint32_t() const {
-    return value_;
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr operator std::uint32_t() const { return value_; }
 
   constexpr RegisterValue& operator|=(std::uint32_t bits) { return *this = value_ | bits; }
   constexpr RegisterValue& operator&=(std::uint32_t bits) { return *this = value_ & bits; }
