@@ -138,11 +138,18 @@ void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& 
   const auto line = [&](std::string_view name, std::uint64_t value, std::string_view rest = {}) {
     out.put(fmt::format("{:<22}{:>20}{}\n", name, value, rest));
   };
-  line("instructions", totals.instructions);
-  line("ranges", totals.ranges, fmt::format("  {} distinct", counts.rows.size()));
-  line("branches taken", totals.taken);
-  line("branches not taken", totals.not_taken);
-  line("calls", totals.calls);
+  // An ITM or STM traces no instructions.
+  const auto elements = [&](ElementKind kind) {
+    return counts.others[static_cast<std::size_t>(kind)];
+  };
+  const bool is_software = elements(ElementKind::kItmTrace) + elements(ElementKind::kSwTrace) != 0;
+  if (totals.ranges != 0 || !is_software) {
+    line("instructions", totals.instructions);
+    line("ranges", totals.ranges, fmt::format("  {} distinct", counts.rows.size()));
+    line("branches taken", totals.taken);
+    line("branches not taken", totals.not_taken);
+    line("calls", totals.calls);
+  }
   if (facts.cycles) {
     line("cycles", totals.cycles);
     line("cycles of no range", counts.other_cycles);

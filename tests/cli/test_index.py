@@ -316,7 +316,7 @@ def zero(path, at, size):
 @FORMS
 def test_a_change_anywhere_in_the_capture_is_noticed(run, synth, copy, form):
     """Overwrites 200 KB with zeros, also with the old times of the file."""
-    changed = copy(synth('--size', '1M', '--protocol', 'etmv4', '--timestamps', 500), 'changed')
+    changed = copy(synth('--size', '500K', '--protocol', 'etmv4', '--timestamps', 500), 'changed')
     trace = changed / 'trace.bin'
     run('index', 'changed', form)
     times = trace.stat()
@@ -355,7 +355,7 @@ def damage_block_keys(path):
 
 
 def test_a_damaged_index_is_not_used(run, synth, copy):
-    capture = synth('--size', '4M', '--protocol', 'etmv4', '--sync-period', 262144, '--timestamps', 500, '--no-truth')
+    capture = synth('--size', '700K', '--protocol', 'etmv4', '--sync-period', 262144, '--timestamps', 500, '--no-truth')
     damaged = copy(capture, 'damaged')
     window = ('--from', 263144, '--to', 280000)
     expected = run('decode', 'damaged', *window).out

@@ -362,3 +362,9 @@ def test_one_byte_is_not_several(run, tmp_path):
     run('info', 'one.bin', *options).has('1 byte,').lacks('1 bytes')
     (tmp_path / 'frames.bin').write_bytes(framed(0x10, ETMV4_START + ATOM_E * 2) + b'\x01')
     run('info', 'frames.bin', '--framing', 'mem', *ETMV4).has('the last 1 of them is ignored')
+
+
+@pytest.mark.parametrize('name', ['info', 'etm4', 'help'])
+def test_an_input_named_like_a_command(run, copy, good, name):
+    copy(good, name)
+    assert run('decode', name).out == run('decode', good).out

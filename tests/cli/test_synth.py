@@ -31,9 +31,24 @@ def test_making_one_is_silent_on_standard_error(run):
 
 
 def test_it_says_before_it_begins_how_large_the_ground_truth_is(run, tmp_path):
-    run('synth', '-o', 'x', '--size', '4M').says('ground truth will take about', '--no-truth')
-    assert (tmp_path / 'x/truth/ETM_0.truth').stat().st_size > 4000000
-    run('synth', '-o', 'x', '--size', '4M', '--no-truth').quiet()
+    def said_before_the_trace(*options):
+        _, process = run.start('synth', '-o', 'x', '--size', '900G', *options, start_new_session=True,
+                               stderr=subprocess.PIPE)
+        while not (tmp_path / 'x/trace.bin').exists():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=600)[1].decode()
+        assert process.returncode == 130
+        return said
+    said = said_before_the_trace()
+    assert 'ground truth will take about' in said and '--no-truth' in said
+    assert 'ground truth' not in said_before_the_trace('--no-truth')
+
+
+def test_a_capture_without_ground_truth(run, tmp_path):
+    run('synth', '-o', 'x', *SMALL).quiet()
+    assert (tmp_path / 'x/truth/ETM_0.truth').stat().st_size > 0
+    run('synth', '-o', 'x', *SMALL, '--no-truth').quiet()
     assert [path.name for path in (tmp_path / 'x/truth').iterdir()] == ['totals.ini']
     run('synth', '--check', 'x', expect=3).one_sentence('no ground truth')
 
@@ -50,7 +65,7 @@ def test_an_interrupt_leaves_nothing(run, tmp_path):
 
 
 def test_a_full_disk_leaves_nothing(run, tmp_path):
-    run('synth', '-o', 'x', '--size', '8M', expect=4, limits={resource.RLIMIT_FSIZE: 1 << 20}).says(
+    run('synth', '-o', 'x', '--size', '2M', expect=4, limits={resource.RLIMIT_FSIZE: 1 << 20}).says(
         'Cannot write')
     assert not (tmp_path / 'x').exists()
 
@@ -64,7 +79,7 @@ def test_json(run):
 
 
 def test_several_sources_with_everything_on(run):
-    run('synth', '-o', 'many', '--protocol', 'etmv4,ete', '--cores', 2, '--size', '1M', '--return-stack',
+    run('synth', '-o', 'many', '--protocol', 'etmv4,ete', '--cores', 2, '--size', '300K', '--return-stack',
         '--cycle-counts', '--timestamps', 50, '--events', 100, '--context-ids', 3, '--vmids', 2,
         '--speculation', 16, '--overflows', 3000, '--discards', 3000, '--filter', 1000, '--q', 500,
         '--exceptions', 200, '--framing', 'fsync').has('4 sources')

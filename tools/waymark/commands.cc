@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "complain.h"
 #include "exit_code.h"
 #include "help_text.h"
@@ -23,6 +26,21 @@ constexpr auto kFooter =
     "  waymark info board/              what is in it, and what looks wrong\n"
     "  waymark decode board/ | less     what the cores executed\n"
     "  waymark help decode              the options of a command";
+
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, int& exit_code);
+};
+
+/// In the order of `waymark --help`.
+constexpr Command kCommands[] = {
+    {"info", add_info},         {"decode", add_decode},
+    {"count", add_count},       {"packets", add_packets},
+    {"find", add_find},         {"index", add_index},
+    {"syst", add_syst},         {"collateral", add_collateral},
+    {"assemble", add_assemble}, {"synth", add_synth},
+    {"etm4", add_etm4},
+};
 
 void add_help(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("help", "Show the help of a command");
@@ -69,24 +87,19 @@ void complete_command(CLI::App& app) {
 
 }  // namespace
 
-std::unique_ptr<CLI::App> make_commands(int& exit_code) {
+std::unique_ptr<CLI::App> make_commands(int& exit_code, std::string_view only) {
   auto app = std::make_unique<CLI::App>("Decode Arm CoreSight trace: what did the cores execute?",
                                         "waymark");
   app->set_help_flag("-h,--help", "show this help and exit");
   app->set_version_flag("-V,--version", "waymark " WAYMARK_VERSION, "show the version and exit");
   app->require_subcommand(1);
-  add_info(*app, exit_code);
-  add_decode(*app, exit_code);
-  add_count(*app, exit_code);
-  add_packets(*app, exit_code);
-  add_find(*app, exit_code);
-  add_index(*app, exit_code);
-  add_syst(*app, exit_code);
-  add_collateral(*app, exit_code);
-  add_assemble(*app, exit_code);
-  add_synth(*app, exit_code);
-  add_etm4(*app, exit_code);
-  add_help(*app, exit_code);
+  const auto* const named = std::ranges::find(kCommands, only, &Command::name);
+  if (named != std::end(kCommands)) {
+    named->add(*app, exit_code);
+  } else {
+    for (const Command& command : kCommands) command.add(*app, exit_code);
+    add_help(*app, exit_code);
+  }
   // Commands inherit the footer that is there when they are added.
   app->footer(kFooter);
   complete_command(*app);

@@ -7,8 +7,10 @@
 
 namespace waymark::cli {
 
-/// The whole command line.  A command that was parsed stores its exit code.
-std::unique_ptr<CLI::App> make_commands(int& exit_code);
+/// The command line with every command, or with the command named `only` if there is one.  To make
+/// the options of all commands takes longer than many runs do.  A command that was parsed stores
+/// its exit code.
+std::unique_ptr<CLI::App> make_commands(int& exit_code, std::string_view only = {});
 
 /// Prints to standard output; returns the exit code.
 int print_text(std::string_view text);

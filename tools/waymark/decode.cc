@@ -43,25 +43,24 @@ class Merged final : private merge::RecordSink {
   /// Says on standard error what cannot be trusted.
   void tell() {
     for (const TraceId id : merge_.timeless()) {
-      complain(fmt::format("--merge time: trace ID 0x{:02x} has no timestamps; its records are at "
-                           "the end, without a time.",
-                           id),
-               kOk);
+      note(
+          fmt::format("--merge time: trace ID 0x{:02x} has no timestamps; its records are at "
+                      "the end, without a time.",
+                      id));
     }
     for (const merge::TimeMerge::Backwards& back : merge_.backwards()) {
-      complain(
+      note(
           fmt::format("--merge time: {} of trace ID 0x{:02x} {} below earlier ones, the first "
                       "at trace byte {}: a timestamp is damaged, or the generator was set "
                       "back.",
                       back.count == 1 ? "1 timestamp" : fmt::format("{} timestamps", back.count),
-                      back.id, back.count == 1 ? "is" : "are", back.first),
-          kOk);
+                      back.id, back.count == 1 ? "is" : "are", back.first));
     }
     if (merge_.late() != 0) {
-      complain(fmt::format("--merge time: {} records are not in order, because their source sent "
-                           "its time too late, or its time went back.",
-                           merge_.late()),
-               kOk);
+      note(
+          fmt::format("--merge time: {} records are not in order, because their source sent "
+                      "its time too late, or its time went back.",
+                      merge_.late()));
     }
   }
 

@@ -16,7 +16,7 @@ namespace {
 int run(int argc, char** argv) {
   using namespace waymark::cli;
   int exit_code = kOk;
-  const auto app = make_commands(exit_code);
+  const auto app = make_commands(exit_code, argc > 1 ? argv[1] : "");
   watch_signals();
   try {
     app->parse(argc, argv);
