@@ -32,13 +32,12 @@ def long_console(made):
     return made('long.txt', lambda path: path.write_bytes(line * 10000))
 
 
-@pytest.fixture
-def places(good, long, long_itm, long_console, quicksort, tmp_path):
-    """What LONG and other words in a command line stand for."""
-    make_tree(tmp_path / 'tree')
-    (tmp_path / 'good.plan').write_text('etm4-plan 1\ninclude 0x80000..0x80008\n')
+@pytest.fixture(scope='session')
+def places(good, long, long_itm, long_console, quicksort, made):
+    """What LONG and other words in a command line stand for.  No test changes them."""
+    plan = made('good.plan', lambda path: path.write_text('etm4-plan 1\ninclude 0x80000..0x80008\n'))
     return {'GOOD': good, 'LONG': long, 'ITM': long_itm, 'CONSOLE': long_console, 'SORT': quicksort,
-            'TREE': tmp_path / 'tree', 'PLAN': tmp_path / 'good.plan'}
+            'TREE': made('tree', make_tree), 'PLAN': plan}
 
 
 def filled(args, places):
