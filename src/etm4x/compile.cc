@@ -118,9 +118,13 @@ class Compiler {
              "Leave the line out");
     need_for(p.stall, c.stallctl, "stall control", "TRCIDR3.STALLCTL is 0",
              "Leave the line out; trace less with include, or a larger sink buffer");
+    need_for(p.stall_priority, c.stallctl, "stall control", "TRCIDR3.STALLCTL is 0",
+             "Leave the line out");
     need_for(p.no_overflow, c.nooverflow, "overflow prevention", "TRCIDR3.NOOVERFLOW is 0",
              c.stallctl ? "stall makes overflows rare" : "Leave the line out");
     need_for(p.trace_error, c.trc_error, "forced trace of system errors", "TRCIDR3.TRCERR is 0",
+             "Leave the line out");
+    need_for(p.trace_reset, c.trc_error, "forced trace of resets", "TRCIDR3.TRCERR is 0",
              "Leave the line out");
     need_for(p.atb_trigger, c.atbtrig, "ATB triggers", "TRCIDR5.ATBTRIG is 0",
              "Leave the line out; event-output drives a cross trigger");

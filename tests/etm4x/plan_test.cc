@@ -145,6 +145,8 @@ TEST(PlanCheck, what_the_unit_lacks_is_named_with_an_alternative) {
       {"p0 loads\n", "the unit has no loads and stores as P0 elements"},
       {"stall\n", "the unit has no stall control"},
       {"no-overflow\n", "the unit has no overflow prevention"},
+      {"stall-priority\n", "the unit has no stall control"},
+      {"trace-reset\n", "the unit has no forced trace of resets"},
       {"trace-error\n", "the unit has no forced trace of system errors"},
       {"atb-trigger\n", "the unit has no ATB triggers"},
       {"low-power-override\n", "the unit has no low-power override"},
