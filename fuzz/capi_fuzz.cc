@@ -127,13 +127,15 @@ uint32_t read_program(const void* context, const ocsd_vaddr_t address, const ocs
 
 // -- A custom decoder: gives an element for each block and uses the library's services. -----------
 
-ocsd_extern_dcd_cb_fns services{};
+/// The services of the library; each decoder has its own, which is its handle.
+using Services = ocsd_extern_dcd_cb_fns;
 char custom_name[] = "CUSTOM";
 
-ocsd_datapath_resp_t on_custom_data(const void*, const ocsd_datapath_op_t op,
+ocsd_datapath_resp_t on_custom_data(const void* handle, const ocsd_datapath_op_t op,
                                     const ocsd_trc_index_t index, const uint32_t size,
                                     const uint8_t* data, uint32_t* used) {
   if (op != OCSD_OP_DATA) return OCSD_RESP_CONT;
+  const Services& services = *static_cast<const Services*>(handle);
   // Some blocks are taken in parts.
   *used = size > 3 && (data[0] & 1) != 0 ? size - 1 : size;
   if (services.fn_packet_mon != nullptr)
@@ -160,10 +162,9 @@ ocsd_datapath_resp_t on_custom_data(const void*, const ocsd_datapath_op_t op,
 
 ocsd_err_t make_custom(const int, const void*, const ocsd_extern_dcd_cb_fns* callbacks,
                        ocsd_extern_dcd_inst_t* instance) {
-  services = *callbacks;
   instance->fn_data_in = &on_custom_data;
   instance->fn_update_pkt_mon = [](const void*, const int) {};
-  instance->decoder_handle = &services;
+  instance->decoder_handle = new Services(*callbacks);
   instance->p_decoder_name = custom_name;
   instance->cs_id = 0x10;
   return OCSD_OK;
@@ -172,7 +173,10 @@ ocsd_err_t make_custom(const int, const void*, const ocsd_extern_dcd_cb_fns* cal
 void register_custom() {
   ocsd_extern_dcd_fact_t factory{};
   factory.createDecoder = &make_custom;
-  factory.destroyDecoder = [](const void*) { return OCSD_OK; };
+  factory.destroyDecoder = [](const void* handle) {
+    delete static_cast<const Services*>(handle);
+    return OCSD_OK;
+  };
   factory.csidFromConfig = [](const void*, unsigned char* id) {
     *id = 0x10;
     return OCSD_OK;
@@ -270,6 +274,9 @@ class Calls {
       case 18:
         legal();
         break;
+      case 19:
+        custom();
+        break;
       default:
         process(tree);
         break;
@@ -309,6 +316,25 @@ class Calls {
       bytes = mux.take();
     }
     feed_all(tree, place, bytes, framed ? std::size_t{16} << (how >> 6) : 1 + (how >> 5) * 37U);
+  }
+
+  /// A new tree whose decoder is the custom one.  It is kept for calls in any order.
+  void custom() {
+    const std::uint8_t how = input_.byte();
+    const std::size_t place = input_.byte() % trees_.size();
+    void*& tree = trees_[place];
+    ocsd_destroy_dcd_tree(tree);
+    indexes_[place] = 0;
+    tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    if (tree == nullptr) return;
+    choose_quirks();
+    unsigned char id = 0;
+    const int kind = (how & 1) != 0 ? OCSD_CREATE_FLG_PACKET_PROC : OCSD_CREATE_FLG_FULL_DECODER;
+    static_cast<void>(ocsd_dt_create_decoder(tree, "custom", kind, &kind, &id));
+    if ((how & 2) != 0) attach(tree, id);
+    if ((how & 4) != 0) static_cast<void>(ocsd_dt_set_pkt_protocol_printer(tree, id, how >> 3 & 1));
+    if ((how & 16) != 0) static_cast<void>(ocsd_dt_set_gen_elem_outfn(tree, &on_element, &client_));
+    feed_all(tree, place, input_.bytes(64), 1 + (how >> 5) * 3U);
   }
 
   /// As clients do: the rest of a block again after WAIT was flushed.
@@ -440,11 +466,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   client.code = input.value<decltype(client.code)>();
   ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1);
   ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, nullptr);
-  register_custom();
-  {
-    Calls calls(input, client);
-    while (!input.empty()) calls.one();
-  }
-  static_cast<void>(ocsd_deregister_decoders());
+  // Once: each registration uses up one of the numbers of protocols.
+  static const bool kRegistered = (register_custom(), true);
+  static_cast<void>(kRegistered);
+  Calls calls(input, client);
+  while (!input.empty()) calls.one();
   return 0;
 }

@@ -260,13 +260,36 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
   }
 }
 
+/// Every line of docs/howto_program_etmv4.md.
+constexpr std::string_view kPlans[] = {
+    "sink tmc_etr0 buffer 4194304\ninclude 0x400000..0x400400\nlevels el0\ntrace-context-id\n"
+    "cycles 64\ntimestamps\n",
+    "exclude 0x400000+0x40 context-id 5/3 at el0+el1\ntrace-vmid contextidr-el2\nreturn-stack\n"
+    "branch-broadcast outside 0x1000/0x100\nstall level 3\nno-overflow\nsync 1024\n",
+    "start 0x1000 vmid 2/1\nstop 0x2000\nbegin started\nwhen not counter 0 and external 0\n"
+    "branch-broadcast inside 0..0x100\nq-elements counted\nconditional loads\np0 stores\n",
+    "start-input 0\nstop-input 1\nbranch-broadcast everywhere\nq-elements all\nconditional all\n"
+    "p0 loads-stores\nstall\nstall-priority\ntrace-reset\ntrace-error\nsync never\n",
+    "event 0 sequencer 2 and not counter 0\nevent 1 address 0x4005c0, address 0x400610\n"
+    "event-output 2 range 0x1000..0x2000\ntimestamps always\ncounter 0 value 100\n"
+    "counter 0 reload 50\ncounter 0 self-reload\ncounter 0 count always\n"
+    "counter 1 chain\ncounter 1 reload-on single-shot 0\n",
+    "sequencer 0 forward context-id 7\nsequencer 0 back vmid 3\nsequencer reset never\n"
+    "sequencer state 1\nsingle-shot 0 address 0x1000\nsingle-shot 0 repeat\nevent 0 single-shot "
+    "0\n",
+    "single-shot 0 range 0x1000..0x1100\nevent 0 single-shot 0 or pe-input 0\n"
+    "strobe window 1000 period 100\natb-trigger\nlow-power-override\npe 0\nlevels el0 el1 el2\n",
+    "include all\nexclude 0x10..0x20\nlevels s-el0 s-el1 s-el3\ncycles\nwhen address 0x100\n"};
+
 void add_texts(Corpus& corpus) {
   const auto text = [&](std::string_view target, std::string_view input) {
     corpus.add(target, Bytes(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()));
   };
-  text("etm4x_plan_fuzz",
-       "\0etm4-plan 1\nsink tmc_etr0 buffer 4194304\ninclude 0x400000..0x400400\n"
-       "levels el0\ntrace-context-id\ncycles 64\ntimestamps\n");
+  // The first byte chooses one of three units.
+  for (const std::string unit : {"0", "1", "2"}) {
+    for (const std::string_view plan : kPlans)
+      text("etm4x_plan_fuzz", unit + "etm4-plan 1\n" + std::string(plan));
+  }
   text("syst_lines_fuzz", "\x10SYS-T RAW DATA: 0b000040000b48656c6c6f20776f726c6421\nboot\n");
   text("syst_collateral_fuzz",
        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
@@ -276,12 +299,36 @@ void add_texts(Corpus& corpus) {
        "<syst:Short32><syst:Format ID=\"0x1\">value %d</syst:Format></syst:Short32>\n"
        "<syst:Catalog32><syst:Format ID=\"0x2\"><![CDATA[%s and %x]]></syst:Format>"
        "</syst:Catalog32></syst:Client></syst:Collateral>\n");
+  text("syst_collateral_fuzz",
+       "<Collateral><Client Name=\"a\"><Options><Option Name=\"syst:timestamp\">displayAsField"
+       "</Option></Options><Builds><Build ID=\"1\" Mask=\"0xff\">b %u</Build></Builds>\n"
+       "<Modules><Module ID=\"2\">m</Module></Modules><SourceFiles><File ID=\"3\">f.c</File>"
+       "</SourceFiles><Catalog64><Format ID=\"0x123456789\" File=\"3\" Line=\"7\">%p %lld %-5.3f %c"
+       "</Format><Format ID=\"0x123456789\">twice</Format></Catalog64>\n"
+       "<Short64><Format ID=\"5\">%016llx %%</Format></Short64><Write><Protocol ID=\"6\">raw"
+       "</Protocol></Write></Client></Collateral>\n");
+  text("syst_collateral_fuzz",
+       "<Collateral><Client><Guids><Guid ID=\"{1}\"/></Guids></Client></Collateral>");
+  constexpr std::string_view kProblems[] = {"ID=\"1\" Mask=\"z\"", "ID=\"1\" File=\"-\"", "ID=\"\"",
+                                            "ID=\"0x10\" Mask=\"0xf0\" Line=\"9\""};
+  for (const std::string_view attributes : kProblems) {
+    text("syst_collateral_fuzz",
+         fmt::format("<Collateral><Client Name=\"c\"><Guids><Guid ID=\"{{494e5443-8a9c-4014-a65a-"
+                     "2f36a36d96e4}}\"/></Guids><Catalog32><Format {}>x</Format></Catalog32>"
+                     "</Client></Collateral>",
+                     attributes));
+  }
+  text("syst_collateral_fuzz",
+       "<Collateral><Client><Catalog32><Format ID=\"0x1ffffffff\" "
+       "Line=\"x\">late</Format></Catalog32>"
+       "</Client></Collateral>");
 }
 
 /// Calls of the C API that decode a legal stream each, then calls by random bytes.
 void add_calls(Corpus& corpus) {
   constexpr std::size_t kSettings = 68;
-  constexpr std::uint8_t kLegal = 18;  // The case in capi_fuzz.
+  constexpr std::uint8_t kLegal = 18;  // The cases in capi_fuzz.
+  constexpr std::uint8_t kCustom = 19;
   support::Random random(7);
   for (unsigned i = 0; i < 100; ++i) {
     std::vector<std::uint8_t> input(kSettings);
@@ -291,6 +338,10 @@ void add_calls(Corpus& corpus) {
       for (unsigned k = 0; k < 6; ++k) input.push_back(random.byte());
       input.push_back(1);  // All quirks.
       input.push_back(0);
+    }
+    if (i % 4 == 0) {
+      input.insert(input.end(), {0, 0, 0, kCustom, random.byte(), 1, 0, 1, 40, 0});
+      for (unsigned k = 0; k < 40; ++k) input.push_back(random.byte());
     }
     for (unsigned j = 0; j < 60; ++j) input.push_back(random.byte());
     corpus.add("capi_fuzz", input);

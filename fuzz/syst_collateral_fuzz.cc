@@ -7,6 +7,7 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/syst/catalog_section.h"
 #include "waymark/syst/collateral.h"
+#include "waymark/syst/message.h"
 #include "waymark/syst/payload_text.h"
 #include "waymark/syst/printf_format.h"
 
@@ -40,6 +41,25 @@ void use(const Client& client) {
   }
 }
 
+/// Messages with the GUIDs of a client, before and after it announced a build, and without one.
+void find_messages(ClientFinder& finder, const Client& client) {
+  for (const GuidEntry& guid : client.guids) {
+    for (const Type type : {Type::kCatalog, Type::kBuild, Type::kCatalog}) {
+      Message message;
+      message.type = type;
+      message.guid = guid.id;
+      message.header |= kHeaderGuid;
+      message.value = client.builds.entries().empty() ? 1 : client.builds.entries().front().id;
+      (void)finder.find(message);
+      message.header &= ~kHeaderGuid;
+      message.origin = static_cast<std::uint8_t>(message.value);
+      (void)finder.find(message, 1, 2);
+      message.is_short = true;
+      (void)finder.find(message);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -53,8 +73,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(collateral.empty(), "clients of a file that was refused");
       continue;
     }
+    ClientFinder finder(collateral, quirks);
+    finder.set_short_client({});
     for (const Client& client : collateral.clients()) {
       use(client);
+      find_messages(finder, client);
       for (const GuidEntry& guid : client.guids) {
         require(collateral.find(guid.id) != nullptr, "a client that its own GUID does not find");
       }
