@@ -1,0 +1,149 @@
+// What a recording of CoreSight trace says: the trace units, the trace in the pieces in which the
+// kernel handed it over, and what processes did meanwhile.  See perf-cs-etm.md 2 to 5 and 9, and
+// simpleperf.md 2 to 4.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "waymark/base/bits.h"
+#include "waymark/base/types.h"
+#include "waymark/perf/file.h"
+#include "waymark/perf/record.h"
+
+namespace waymark::perf {
+
+enum class UnitKind : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte };
+
+/// The trace unit of a CPU.
+struct Unit {
+  std::uint32_t cpu = 0;
+  UnitKind kind = UnitKind::kEtmV4;
+  /// Those that the recording holds, by the names of the architecture: "TRCCONFIGR".
+  std::vector<std::pair<std::string, std::uint32_t>> registers{};
+  /// From the hardware ID records, else from the registers; nothing: not known.
+  std::optional<TraceId> trace_id{};
+  std::optional<std::uint32_t> sink{};  ///< From the hardware ID records.
+  /// Where the time stamps come from, as a number of the driver: 1 virtual, 2 guest physical, 3
+  /// physical counter.
+  std::optional<std::uint32_t> timestamp_source{};
+
+  [[nodiscard]] std::optional<std::uint32_t> reg(std::string_view name) const;
+};
+
+/// An AUXTRACE record: a stretch of what one buffer of the kernel received.
+struct Buffer {
+  std::size_t section = 0;        ///< In File::sections().
+  std::uint64_t file_offset = 0;  ///< Of its bytes.
+  Bytes bytes;                    ///< Lives as long as the File.
+  std::uint64_t aux_offset = 0;   ///< Of the first byte, since recording began.
+  std::uint32_t queue = 0;
+  std::optional<std::uint32_t> cpu{};  ///< Nothing: recorded per thread.
+  std::optional<std::uint32_t> tid{};  ///< Nothing: recorded per CPU.
+};
+
+/// The bytes of one AUX record: the unit of decoding.  A decoder knows nothing of earlier pieces.
+struct Piece {
+  std::size_t buffer = 0;    ///< In Recording::buffers.
+  std::uint64_t offset = 0;  ///< Of its bytes in those of the buffer.
+  std::uint64_t size = 0;
+  std::uint64_t aux_offset = 0;  ///< As the AUX record says.
+  std::uint64_t flags = 0;       ///< AuxFlag bits.
+  SampleId sample{};
+
+  [[nodiscard]] bool raw() const { return (flags & kAuxRaw) != 0; }
+};
+
+/// A file, or anonymous memory, became visible at an address.
+struct Mapping {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+  std::uint64_t file_offset = 0;
+  std::string path{};
+  std::vector<std::uint8_t> build_id{};  ///< Empty: not in the record.
+  bool executable = true;                ///< MMAP records do not say; they are of code.
+};
+struct NewName {
+  std::string name{};
+  bool exec = false;
+};
+struct Forked {
+  std::uint32_t parent_pid = 0;
+  std::uint32_t parent_tid = 0;
+};
+struct Exited {};
+struct TraceStarted {};
+/// The task was scheduled out, or in.
+struct Switched {
+  bool out = false;
+};
+
+/// What happened to a task, in order.
+struct TaskEvent {
+  std::uint64_t time = 0;  ///< ns; 0: before recording began, or not known.
+  std::int32_t pid = 0;    ///< -1: the kernel.
+  std::int32_t tid = 0;
+  std::optional<std::uint32_t> cpu{};
+  CpuMode mode = CpuMode::kUser;
+  std::variant<Mapping, NewName, Forked, Exited, TraceStarted, Switched> what{};
+};
+
+/// Converts counts of the system counter to the recording's clock.
+struct TimeConversion {
+  std::uint64_t shift = 0;
+  std::uint64_t multiplier = 0;
+  std::uint64_t zero = 0;
+
+  [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t cycles) const {
+    const std::uint64_t whole = cycles >> (shift & 63);
+    const std::uint64_t part = cycles & low_mask(static_cast<unsigned>(shift & 63));
+    return zero + whole * multiplier + (part * multiplier >> (shift & 63));
+  }
+};
+
+struct BuildId {
+  std::string path{};
+  std::int32_t pid = -1;
+  CpuMode mode = CpuMode::kUser;
+  std::vector<std::uint8_t> id{};
+};
+
+/// Trace that the recording lacks.
+struct Losses {
+  std::uint64_t truncated = 0;   ///< AUX records whose trace did not fit.
+  std::uint64_t partial = 0;     ///< AUX records with gaps.
+  std::uint64_t collisions = 0;  ///< AUX records that another user of the buffer disturbed.
+  std::uint64_t missing = 0;     ///< AUX records without their bytes.
+  std::uint64_t missing_bytes = 0;
+  std::uint64_t lost_records = 0;  ///< As LOST records count.
+};
+
+struct Recording {
+  /// Reads all records.  kNotFound: no CoreSight trace was recorded; kBadData: its description is
+  /// damaged; kUnsupported: of a version that is not known; kConflict: two CPUs with one trace ID
+  /// in one stream.
+  static Result<Recording> read(const File& file);
+
+  std::uint64_t version = 0;  ///< Of the description of the units.
+  std::uint32_t pmu = 0;      ///< The type number of events of cs_etm.
+  bool snapshot = false;
+  bool simpleperf = false;
+  std::vector<Unit> units{};
+  std::vector<Buffer> buffers{};
+  std::vector<Piece> pieces{};      ///< In the order of the AUX records.
+  std::vector<TaskEvent> events{};  ///< In order of time; in order of the file for simpleperf.
+  std::vector<BuildId> build_ids{};
+  std::optional<TimeConversion> time{};
+  Losses losses{};
+  std::vector<Note> notes{};
+
+  [[nodiscard]] const Unit* unit_of_cpu(std::uint32_t cpu) const;
+  [[nodiscard]] const Unit* unit_of_id(TraceId id) const;
+  [[nodiscard]] Bytes bytes(const Piece& piece) const;
+};
+
+}  // namespace waymark::perf

@@ -1,0 +1,174 @@
+// perf.data files made byte by byte, for tests.  See perf-cs-etm.md 1 and 2.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "waymark/perf/fields.h"
+#include "waymark/perf/format.h"
+
+namespace waymark::perf {
+
+/// Numbers and text in one byte order.
+class ByteWriter {
+ public:
+  explicit ByteWriter(ByteOrder order = ByteOrder::kLittle) : order_(order) {}
+
+  ByteWriter& number(std::uint64_t value, unsigned size) {
+    for (unsigned i = 0; i < size; ++i) {
+      const unsigned shift = 8 * (order_ == ByteOrder::kLittle ? i : size - 1 - i);
+      bytes.push_back(static_cast<std::uint8_t>(value >> shift));
+    }
+    return *this;
+  }
+  ByteWriter& u16(std::uint64_t value) { return number(value, 2); }
+  ByteWriter& u32(std::uint64_t value) { return number(value, 4); }
+  ByteWriter& u64(std::uint64_t value) { return number(value, 8); }
+  ByteWriter& words(std::initializer_list<std::uint64_t> values) {
+    for (const std::uint64_t value : values) u64(value);
+    return *this;
+  }
+  /// With a zero byte, padded to a multiple of 8.
+  ByteWriter& name(std::string_view text) {
+    bytes.insert(bytes.end(), text.begin(), text.end());
+    do bytes.push_back(0);
+    while (bytes.size() % 8 != 0);
+    return *this;
+  }
+  ByteWriter& raw(Bytes more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    return *this;
+  }
+
+  [[nodiscard]] ByteOrder order() const { return order_; }
+
+  std::vector<std::uint8_t> bytes;
+
+ private:
+  ByteOrder order_;
+};
+
+/// When, where and who, as sample_type 0x86 | IDENTIFIER puts it at the end of a record.
+struct Stamp {
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t time = 0;
+  std::uint32_t cpu = 0;
+};
+inline constexpr std::uint64_t kStampType =
+    kSampleTid | kSampleTime | kSampleCpu | kSampleIdentifier;
+
+/// Records, one after the other.
+class RecordBytes {
+ public:
+  explicit RecordBytes(ByteOrder order = ByteOrder::kLittle) : out(order) {}
+
+  RecordBytes& add(RecordType type, std::uint16_t misc, Bytes body) {
+    out.u32(static_cast<std::uint32_t>(type)).u16(misc).u16(8 + body.size()).raw(body);
+    return *this;
+  }
+  RecordBytes& add(RecordType type, std::uint16_t misc, ByteWriter body, const Stamp& stamp) {
+    body.u32(stamp.pid).u32(stamp.tid).u64(stamp.time).u32(stamp.cpu).u32(0).u64(0);
+    return add(type, misc, body.bytes);
+  }
+
+  [[nodiscard]] ByteWriter body() const { return ByteWriter(out.order()); }
+
+  RecordBytes& comm(const Stamp& stamp, std::string_view name, std::uint16_t misc = 0) {
+    return add(RecordType::kComm, misc, body().u32(stamp.pid).u32(stamp.tid).name(name), stamp);
+  }
+  RecordBytes& mmap2(const Stamp& stamp, std::uint64_t address, std::uint64_t size,
+                     std::uint64_t offset, std::string_view path) {
+    return add(RecordType::kMmap2, static_cast<std::uint16_t>(CpuMode::kUser),
+               body()
+                   .u32(stamp.pid)
+                   .u32(stamp.tid)
+                   .words({address, size, offset, 0, 0, 0})
+                   .u32(5)
+                   .u32(2)
+                   .name(path),
+               stamp);
+  }
+  RecordBytes& aux(const Stamp& stamp, std::uint64_t offset, std::uint64_t size,
+                   std::uint64_t flags = 0) {
+    return add(RecordType::kAux, 0, body().words({offset, size, flags}), stamp);
+  }
+  RecordBytes& auxtrace(std::uint64_t offset, Bytes trace, std::uint32_t queue, std::uint32_t tid,
+                        std::uint32_t cpu) {
+    add(RecordType::kAuxtrace, 0,
+        body().words({trace.size(), offset, 0}).u32(queue).u32(tid).u32(cpu).u32(0).bytes);
+    out.raw(trace);
+    return *this;
+  }
+  /// One ETMv4 on each of `cpus` CPUs, with the trace IDs 0x10, 0x12, ...
+  RecordBytes& units(std::uint64_t cpus, std::uint64_t version = 1) {
+    ByteWriter info = body().u32(3).u32(0).words({version, std::uint64_t{8} << 32 | cpus, 0});
+    for (std::uint64_t cpu = 0; cpu < cpus; ++cpu) {
+      info.words({0x4040404040404040, cpu});
+      if (version != 0) info.u64(7);
+      info.words({0xC1, 0x10 + 2 * cpu, 0x28000EA1, 0x4100F403, 0x488, 0, 0xCC});
+    }
+    return add(RecordType::kAuxtraceInfo, 0, info.bytes);
+  }
+
+  ByteWriter out;
+};
+
+inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t size = 128) {
+  ByteWriter out(order);
+  constexpr std::uint64_t kSampleIdAll = 1U << 18;
+  out.u32(8).u32(size).words({0x1000, 1, kStampType, 0, kSampleIdAll, 0, 0, 0});
+  out.bytes.resize(size);
+  return out.bytes;
+}
+
+/// A file of `records` in file form, with one event and these features in ascending order.
+inline std::vector<std::uint8_t> file_bytes(
+    const RecordBytes& records,
+    const std::vector<std::pair<Feature, std::vector<std::uint8_t>>>& features = {},
+    std::uint32_t attribute_size = 128) {
+  const ByteOrder order = records.out.order();
+  constexpr std::uint64_t kHeader = 104;
+  const std::uint64_t data = kHeader + attribute_size + 16;
+  const std::uint64_t size = records.out.bytes.size();
+  ByteWriter out(order);
+  out.u64(0x32454c4946524550).u64(kHeader).u64(attribute_size + 16);
+  out.words({kHeader, attribute_size + 16, data, size, 0, 0});
+  std::uint64_t bitmap[4] = {};
+  for (const auto& [feature, bytes] : features)
+    bitmap[static_cast<unsigned>(feature) / 64] |= std::uint64_t{1}
+                                                   << static_cast<unsigned>(feature) % 64;
+  for (const std::uint64_t word : bitmap) out.u64(word);
+  out.raw(attribute_bytes(order, attribute_size)).words({0, 0}).raw(records.out.bytes);
+  std::uint64_t at = data + size + 16 * features.size();
+  for (const auto& [feature, bytes] : features) {
+    out.words({at, bytes.size()});
+    at += bytes.size();
+  }
+  for (const auto& [feature, bytes] : features) out.raw(bytes);
+  return out.bytes;
+}
+
+/// The same in pipe form: the event is a record.
+inline std::vector<std::uint8_t> pipe_bytes(const RecordBytes& records) {
+  const ByteOrder order = records.out.order();
+  ByteWriter out(order);
+  out.u64(0x32454c4946524550).u64(16);
+  RecordBytes first(order);
+  first.add(RecordType::kHeaderAttr, 0, attribute_bytes(order));
+  out.raw(first.out.bytes).raw(records.out.bytes);
+  return out.bytes;
+}
+
+/// `text` as the payload of a feature: its size, then its bytes padded with zeros to 64.
+inline std::vector<std::uint8_t> feature_text(ByteOrder order, std::string_view text) {
+  ByteWriter out(order);
+  out.u32(64).raw({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  out.bytes.resize(68);
+  return out.bytes;
+}
+
+}  // namespace waymark::perf
