@@ -464,7 +464,7 @@ void Decoder::select_memory() {
   step_ = nullptr;
   const bool secure = context_.security == Security::kSecure;
   instructions_.select(secure ? image::kSpaceSecure : image::kSpaceNonSecure,
-                       context_.context_id | std::uint64_t{context_.vmid} << 32);
+                       std::uint64_t{context_.vmid} << 32 | context_.context_id, packet_index_);
 }
 
 // From now on, the existing elements cannot be cancelled.

@@ -191,7 +191,8 @@ void Decoder::refresh() {
 }
 
 void Decoder::select_memory() {
-  follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id);
+  follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
+                   packet_index_);
   block_ = from_ = nullptr;
 }
 

@@ -65,18 +65,16 @@ void close(Block& block, const isa::Instruction& last) {
 }  // namespace
 
 Follower::Follower(const image::Image& image, const isa::Options& options, TraceId trace_id)
-    : image_(&image), options_(options), trace_id_(trace_id) {
+    : memory_(image, trace_id), options_(options) {
   flush();
 }
 
 Follower::Follower(const Follower& other)
-    : image_(other.image_),
+    : memory_(other.memory_),
       options_(other.options_),
-      trace_id_(other.trace_id_),
       cache_enabled_(other.cache_enabled_),
       range_limit_(other.range_limit_) {
   flush();
-  space_ = other.space_;
 }
 
 std::size_t Follower::KeyHash::operator()(const Key& key) const {
@@ -84,11 +82,13 @@ std::size_t Follower::KeyHash::operator()(const Key& key) const {
 }
 
 void Follower::flush() {
-  callbacks_ = image_->has_callbacks();
-  image_version_ = image_->version();
-  views_.clear();
-  next_view_ = 0;
-  view_ = next_view_++;
+  memory_.forget();
+  begin_views();
+}
+
+void Follower::begin_views() {
+  callbacks_ = memory_.reads_callbacks();
+  view_ = memory_.number();
   // Usually the same code comes again, so the memory that it used is kept.
   if (slabs_.size() > kKeptSlabs) slabs_.resize(kKeptSlabs);
   if (table_.empty() || table_.size() > kMostKeptTable) table_.assign(kFirstTable, 0);
@@ -111,15 +111,9 @@ void Follower::set_range_limit(std::uint32_t instructions) {
   flush();
 }
 
-void Follower::select(image::SpaceMask space, std::uint64_t context) {
-  if (!current()) flush();
-  space_ = space;
-  const bool spaces = image_->has_spaces();
-  if (!spaces && !callbacks_) return;
-  const std::uint64_t key = (callbacks_ ? context * 0x9E3779B97F4A7C15ULL : 0) ^ space;
-  const auto [at, inserted] = views_.try_emplace(key, next_view_);
-  if (inserted) ++next_view_;
-  view_ = at->second;
+void Follower::select(image::SpaceMask space, std::uint64_t context, TraceIndex index) {
+  if (!memory_.select(space, context, index)) begin_views();
+  view_ = memory_.number();
 }
 
 void Follower::invalidate_callbacks() {
@@ -263,7 +257,7 @@ Bytes Follower::read(std::uint64_t address) {
   }
   Window& window = windows_[line & mask];
   window.size = 0;
-  const Bytes bytes = image_->read(address, space_, trace_id_, window.bytes);
+  const Bytes bytes = memory_.read(address, window.bytes);
   if (bytes.data() == window.bytes.data()) {
     window.start = address;
     window.view = view_;
@@ -352,7 +346,7 @@ void Follower::walk(Block& block) {
 
 Follower::Fetched Follower::fetch(std::uint64_t address, isa::Isa isa, std::uint8_t& it_remaining) {
   std::array<std::uint8_t, 4> word{};
-  const Bytes bytes = image_->read(address, space_, trace_id_, word);
+  const Bytes bytes = memory_.read(address, word);
   if (bytes.size() < 4) return {{}, BlockEnd::kNotAccessible};
   Fetched fetched{{}, BlockEnd::kWaypoint};
   const isa::Outcome outcome =

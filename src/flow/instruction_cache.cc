@@ -40,27 +40,26 @@ const Step InstructionCache::kNoStep = {.description =
 
 InstructionCache::InstructionCache(const image::Image& image, const isa::Options& options,
                                    TraceId trace_id)
-    : image_(&image), options_(options), trace_id_(trace_id), fetch_buffer_(kCallbackBytes) {
+    : memory_(image, trace_id), options_(options), fetch_buffer_(kCallbackBytes) {
   flush();
 }
 
 InstructionCache::InstructionCache(const InstructionCache& other)
-    : image_(other.image_),
+    : memory_(other.memory_),
       options_(other.options_),
-      trace_id_(other.trace_id_),
       enabled_(other.enabled_),
-      space_(other.space_),
       fetch_buffer_(kCallbackBytes) {
   flush();
 }
 
 void InstructionCache::flush() {
-  callbacks_ = image_->has_callbacks();
-  image_version_ = image_->version();
-  views_.clear();
-  selected_ = false;
-  next_view_ = 0;
-  view_ = next_view_++;
+  memory_.forget();
+  begin_views();
+}
+
+void InstructionCache::begin_views() {
+  callbacks_ = memory_.reads_callbacks();
+  view_ = memory_.number();
   forget_steps();
 }
 
@@ -87,17 +86,10 @@ void InstructionCache::set_enabled(bool enabled) {
   leave_line();
 }
 
-void InstructionCache::select(image::SpaceMask space, std::uint64_t context) {
-  if (image_version_ != image_->version()) flush();
-  space_ = space;
-  if (!image_->has_spaces() && !callbacks_) return;
-  const std::uint64_t key = (callbacks_ ? context * 0x9E3779B97F4A7C15ULL : 0) ^ space;
-  if (selected_ && key == key_) return;
-  selected_ = true;
-  key_ = key;
-  const auto [at, inserted] = views_.try_emplace(key, next_view_);
-  if (inserted) ++next_view_;
-  view_ = at->second;
+void InstructionCache::select(image::SpaceMask space, std::uint64_t context, TraceIndex index) {
+  if (!memory_.select(space, context, index)) begin_views();
+  if (view_ == memory_.number()) return;
+  view_ = memory_.number();
   leave_line();
 }
 
@@ -162,8 +154,7 @@ bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::
 
 // Reads memory each time.
 const Step* InstructionCache::look_outside(std::uint32_t address, isa::Isa isa) {
-  const Bytes bytes =
-      image_->read(address, space_, trace_id_, std::span(fetch_buffer_).first(kOpcodeBytes));
+  const Bytes bytes = memory_.read(address, std::span(fetch_buffer_).first(kOpcodeBytes));
   outcome_ = bytes.size() < kOpcodeBytes ? BlockEnd::kNotAccessible : BlockEnd::kUnsupported;
   if (bytes.size() < kOpcodeBytes ||
       !classify(address, isa, bytes.data(), scratch_[0], links_[kNoLink]))
@@ -211,7 +202,7 @@ const Step* InstructionCache::fill(Line& line, std::uint32_t address) {
   const int unit = unit_of(line.isa);
   const std::uint32_t line_end = kSlots << unit;
   std::uint32_t offset = address - line.address;
-  const Bytes bytes = image_->read(address, space_, trace_id_, fetch_buffer_);
+  const Bytes bytes = memory_.read(address, fetch_buffer_);
   if (bytes.size() < kOpcodeBytes) {
     outcome_ = BlockEnd::kNotAccessible;
     return nullptr;

@@ -77,6 +77,7 @@ struct Image::State {
   RegionMap map;
   /// By path as given.  One mapping serves all regions of a file while any of them exists.
   std::map<std::string, std::weak_ptr<const MappedFile>, std::less<>> files;
+  const ImageSelector* selector = nullptr;
   std::uint64_t version = 0;
 
   /// Checks what all kinds have in common, then adds the region.
@@ -235,6 +236,13 @@ bool Image::has_spaces() const {
     return region->space != kSpaceAny || region->kind == RegionKind::kCallback;
   });
 }
+
+void Image::set_selector(const ImageSelector* selector) {
+  state_->selector = selector;
+  ++state_->version;
+}
+
+const ImageSelector* Image::selector() const { return state_->selector; }
 
 std::uint64_t Image::version() const { return state_->version; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture_builder.h"
+#include "perf_input.h"
 
 namespace waymark::inputs {
 namespace {
@@ -16,11 +17,9 @@ struct FramingName {
   Framing framing;
   std::string_view name;
 };
-constexpr FramingName kFramings[] = {{Framing::kNone, "none"},
-                                     {Framing::kMemoryAligned, "mem"},
-                                     {Framing::kFsync, "fsync"},
-                                     {Framing::kHsync, "hsync"},
-                                     {Framing::kDstream, "dstream"}};
+constexpr FramingName kFramings[] = {
+    {Framing::kNone, "none"},   {Framing::kMemoryAligned, "mem"}, {Framing::kFsync, "fsync"},
+    {Framing::kHsync, "hsync"}, {Framing::kDstream, "dstream"},   {Framing::kPieces, "pieces"}};
 
 }  // namespace
 
@@ -36,7 +35,8 @@ std::optional<Framing> framing_by_name(std::string_view name) {
 
 std::optional<frames::Options> frame_options(Framing framing) {
   frames::Options options;
-  options.memory_aligned = framing == Framing::kMemoryAligned;
+  options.reset_on_4x_fsync = framing == Framing::kPieces;
+  options.memory_aligned = framing == Framing::kMemoryAligned || options.reset_on_4x_fsync;
   options.has_fsyncs = !options.memory_aligned;
   options.has_hsyncs = framing == Framing::kHsync;
   if (framing == Framing::kNone) return std::nullopt;
@@ -60,6 +60,16 @@ Result<Capture> Capture::open(const std::string& path, const CaptureOptions& opt
   return CaptureBuilder(path, options).build();
 }
 
+const perf::Recording* Capture::recording() const {
+  return perf_ == nullptr ? nullptr : &perf_->recording;
+}
+const perf::ProcessImages* Capture::processes() const {
+  return perf_ == nullptr ? nullptr : perf_->processes.get();
+}
+const perf::ProgramFiles* Capture::programs() const {
+  return perf_ == nullptr ? nullptr : perf_->programs.get();
+}
+
 std::string Capture::image_fault() const {
   bool needed = false;
   for (const CaptureSource& source : sources_) {
@@ -67,7 +77,7 @@ std::string Capture::image_fault() const {
       return "the program image is incomplete: " + source.image_fault;
     needed |= source.needs_image;
   }
-  if (!needed || !image_->regions().empty()) return {};
+  if (!needed || !image_->regions().empty() || image_->selector() != nullptr) return {};
   return "there is no program image; add --elf FILE, or --image ADDRESS=FILE.";
 }
 
@@ -75,6 +85,9 @@ std::vector<std::string> Capture::input_files() const {
   std::vector<std::string> files{trace_.path()};
   for (const image::RegionInfo& region : image_->regions()) {
     if (region.kind == image::RegionKind::kFile) files.push_back(region.name);
+  }
+  if (perf_ != nullptr) {
+    for (std::string& file : perf_->programs->found()) files.push_back(std::move(file));
   }
   if (snapshot_ == nullptr) return files;
   for (std::string& file : snapshot_->files()) files.push_back(std::move(file));

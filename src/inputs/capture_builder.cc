@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "perf_input.h"
 #include "waymark/base/nearest.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/inputs/program_at.h"
@@ -70,12 +71,16 @@ Result<Capture> CaptureBuilder::build() {
   capture_.image_ = std::make_unique<image::Image>();
   const bool snapshot =
       detection->kind == InputKind::kSnapshotFolder || detection->kind == InputKind::kSnapshotIni;
-  WAYMARK_TRY(snapshot ? read_snapshot_input() : read_raw_input(*detection));
+  const bool perf = detection->kind == InputKind::kPerfData;
+  WAYMARK_TRY(perf       ? read_perf_input()
+              : snapshot ? read_snapshot_input()
+                         : read_raw_input(*detection));
   WAYMARK_TRY(add_images());
+  if (perf) capture_.image_->set_selector(capture_.perf_->processes.get());
   WAYMARK_TRY(count_id_bytes());
   note_lost_tail();
   capture_.tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
-  WAYMARK_TRY(snapshot ? add_snapshot_sources() : add_raw_sources());
+  WAYMARK_TRY(perf ? add_perf_sources() : snapshot ? add_snapshot_sources() : add_raw_sources());
   WAYMARK_TRY(check_ids());
   if (!options_.ids.empty()) {
     if (capture_.tree_->formatted()) capture_.tree_->set_filter(options_.ids);

@@ -9,6 +9,7 @@
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
+#include "waymark/perf/recording.h"
 #include "waymark/stm/config.h"
 
 namespace waymark::inputs {
@@ -17,7 +18,8 @@ namespace waymark::inputs {
 bool traces_data(const RegisterReader& registers);
 
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
-/// capture_builder_raw.cc, capture_builder_snapshot.cc and capture_builder_notes.cc.
+/// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc and
+/// capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -33,6 +35,9 @@ class CaptureBuilder {
   Result<Detection> detect_input();
   Result<void> read_snapshot_input();
   Result<void> read_raw_input(const Detection& detection);
+  Result<void> read_perf_input();
+  Result<void> add_perf_sources();
+  void note_losses(const perf::Losses& losses);
   Result<void> choose_buffer();
   void look_for_dstream();
   Result<void> set_trace(Result<MappedFile> file);

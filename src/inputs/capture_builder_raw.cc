@@ -50,12 +50,6 @@ std::string missing_registers(const ProtocolRow& row, const RegisterReader& regi
 
 Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
   switch (detection.kind) {
-    case InputKind::kPerfData:
-      return fail(ErrorCode::kUnsupported,
-                  fmt::format("{} is a perf.data file, which cannot be read yet. Decode it with "
-                              "`perf script -i {} --itrace=i1i`, or give the content of the trace "
-                              "buffer (/dev/tmc_etr0) as INPUT.",
-                              name_, path_));
     case InputKind::kElf:
       return fail(
           ErrorCode::kInvalidArgument,

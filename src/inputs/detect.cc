@@ -335,9 +335,7 @@ Detection detect(Bytes content) {
   if (content.empty()) return {InputKind::kEmpty, "It is empty: nothing was captured."};
   content = content.first(std::min(content.size(), kDetectWindow));
   if (starts_with(content, "PERFILE2") || starts_with(content, "2ELIFREP")) {
-    return {
-        InputKind::kPerfData,
-        "It starts with the magic number of perf.data, which is recognised but not decoded yet."};
+    return {InputKind::kPerfData, "It starts with the magic number of perf.data."};
   }
   if (starts_with(content, "PERFFILE")) {
     return {
@@ -373,6 +371,9 @@ Result<Detection> detect(const std::string& path) {
   if (fs::is_directory(place, error)) {
     if (fs::exists(place / "snapshot.ini", error))
       return Detection{InputKind::kSnapshotFolder, "The folder contains a snapshot.ini."};
+    if (fs::is_regular_file(place / "data", error) ||
+        fs::is_regular_file(place / "perf.data", error))
+      return Detection{InputKind::kPerfData, "The folder has the form of a recording of perf."};
     return fail(ErrorCode::kNotFound,
                 fmt::format("The folder {} is not a snapshot, because it has no snapshot.ini; give "
                             "a snapshot or a capture file.",

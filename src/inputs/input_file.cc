@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "waymark/base/standard_streams.h"
+#include "temporary_file.h"
 
 namespace waymark::inputs {
 namespace {
@@ -23,30 +21,6 @@ constexpr int kPatience = 100;
 constexpr std::size_t kBlock = std::size_t{256} << 10;
 
 std::string reason(int number) { return std::generic_category().message(number); }
-
-std::string temporary_folder() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment.
-  const char* folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-}
-
-/// Makes a file without a name; -1 and errno if that fails.
-int make_nameless_file(const std::string& folder) {
-  const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor >= 0) return descriptor;
-  // Not every file system has O_TMPFILE.
-  std::string path = folder + "/waymark-XXXXXX";
-  const int named = ::mkostemp(path.data(), O_CLOEXEC);
-  if (named >= 0) ::unlink(path.c_str());
-  return named;
-}
-
-std::unexpected<Error> no_copy(const std::string& path, const std::string& folder, int number) {
-  return fail(ErrorCode::kIo,
-              fmt::format("Cannot copy {} to a temporary file in {}: {}. Set TMPDIR to a folder "
-                          "with enough room, or save the input to a file and name that.",
-                          input_name(path), folder, reason(number)));
-}
 
 bool is_null_device(const struct stat& status) {
   struct stat null_device{};
@@ -131,7 +105,7 @@ Result<std::size_t> InputStream::read(std::span<std::uint8_t> out) {
 Result<MappedFile> InputOpener::open(const std::string& path) {
   if (!is_stream(path)) return MappedFile::open(path);
   if (const auto known = copies_.find(path); known != copies_.end())
-    return MappedFile::map(known->second->value, input_name(path));
+    return known->second->map(input_name(path));
   if (path == "-") {
     // A redirected file needs no copy.  This name refers to it, so that no output replaces it.
     struct stat status{};
@@ -146,26 +120,24 @@ Result<MappedFile> InputOpener::open(const std::string& path) {
 }
 
 Result<MappedFile> InputOpener::open(InputStream& stream, Bytes head) {
-  const std::string& path = stream.path();
-  const std::string folder = temporary_folder();
-  auto copy = std::make_shared<InputStream::Descriptor>(make_nameless_file(folder));
-  if (copy->value < 0) return no_copy(path, folder, errno);
+  const std::string name = input_name(stream.path());
+  auto copy = TemporaryFile::create(fmt::format("Cannot copy {}", name));
+  if (!copy) return std::unexpected(copy.error());
   if (note_) {
     note_(fmt::format("{} is copied to a temporary file in {}, because it is read more than once.",
-                      input_name(path), folder));
+                      name, TemporaryFile::folder()));
   }
   std::vector<std::uint8_t> block(kBlock);
   while (true) {
-    const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-    if (const int number = write_all(copy->value, text); number != 0)
-      return no_copy(path, folder, number);
+    WAYMARK_TRY(copy->write(head));
     const auto size = stream.read(block);
     if (!size) return std::unexpected(size.error());
     if (*size == 0) break;
     head = Bytes(block).first(*size);
   }
-  auto file = MappedFile::map(copy->value, input_name(path));
-  if (file) copies_.insert_or_assign(path, std::move(copy));
+  auto file = copy->map(name);
+  if (file)
+    copies_.insert_or_assign(stream.path(), std::make_shared<TemporaryFile>(*std::move(copy)));
   return file;
 }
 

@@ -80,7 +80,7 @@ void Decoder::select_memory() {
   // Every element has the context; nothing else of a range survives it.
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
-  follower_.select(space, std::uint64_t{context_.vmid} << 32 | context_.context_id);
+  follower_.select(space, std::uint64_t{context_.vmid} << 32 | context_.context_id, packet_index_);
   block_ = from_ = nullptr;
 }
 

@@ -60,6 +60,8 @@ std::string_view framing_words(inputs::Framing framing) {
       return "CoreSight frames with frame syncs";
     case inputs::Framing::kHsync:
       return "CoreSight frames with frame and half syncs";
+    case inputs::Framing::kPieces:
+      return "CoreSight frames, as the kernel handed them over";
     case inputs::Framing::kDstream:
       return "CoreSight frames in DSTREAM records";
   }

@@ -57,7 +57,8 @@ Result<void> read_layouts(const std::string& path,
 void add_input_options(CLI::App& command, InputOptions& options) {
   command
       .add_option("INPUT", options.path,
-                  "A snapshot folder, its snapshot.ini, or raw trace; - for standard input")
+                  "A snapshot folder, its snapshot.ini, a perf.data file, or raw trace; - for "
+                  "standard input")
       ->required();
   command
       .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
@@ -66,6 +67,12 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       .add_option("--id", options.ids,
                   "Only this trace ID, decimal, or hexadecimal after 0x; may be repeated")
       ->type_name("ID")
+      ->allow_extra_args(false);
+  command
+      .add_option("--symfs", options.roots,
+                  "for a recording of perf: a folder with the files of the recorded machine, or "
+                  "with its programs in any place; may be repeated")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
@@ -125,6 +132,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   result.buffer = options.buffer;
   result.protocol = options.protocol;
   result.core = options.core;
+  result.roots = options.roots;
   for (const std::string& text : options.ids) {
     const auto id = parse_number(text);
     if (!id || *id >= kTraceIdCount) {

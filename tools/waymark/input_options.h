@@ -24,6 +24,7 @@ struct InputOptions {
   std::vector<std::string> registers;
   std::vector<std::string> images;
   std::vector<std::string> programs;
+  std::vector<std::string> roots;
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;

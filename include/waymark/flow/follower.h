@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "waymark/image/image.h"
+#include "waymark/flow/memory_view.h"
 #include "waymark/isa/instruction.h"
 
 namespace waymark::flow {
@@ -81,9 +81,9 @@ struct CacheStatistics {
 
 /// The follower with its cache.  One owner; not thread safe.  Several followers may share an image.
 ///
-/// A block belongs to a view: the memory space, and for an image with callbacks also the context
-/// and the trace ID (one follower serves one ID).  So after a context change, a block of another
-/// process is never used, and switching back finds the old blocks again.
+/// A block belongs to a view: the memory space, and for an image with callbacks or a selector also
+/// the context and the trace ID (one follower serves one ID).  So after a context change, a block
+/// of another process is never used, and switching back finds the old blocks again.
 class Follower {
  public:
   /// `image` must outlive the follower.
@@ -93,9 +93,10 @@ class Follower {
   Follower(const Follower& other);
   Follower& operator=(const Follower&) = delete;
 
-  /// Selects what is read from now on.  `context` identifies the process (context ID and VMID).
-  /// Flushes if the image has changed: earlier blocks are gone then.
-  void select(image::SpaceMask space, std::uint64_t context);
+  /// Selects what is read from now on.  `context` identifies the process: the context ID, and above
+  /// it the VMID.  Flushes if the image has changed, or what it shows to this process: earlier
+  /// blocks are gone then.
+  void select(image::SpaceMask space, std::uint64_t context, TraceIndex index = 0);
 
   /// Forgets everything read through callbacks.
   void invalidate_callbacks();
@@ -128,13 +129,13 @@ class Follower {
 
   /// Reads can depend on the context: the image had callbacks when it was last examined.
   [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
-  [[nodiscard]] image::SpaceMask space() const { return space_; }
+  [[nodiscard]] image::SpaceMask space() const { return memory_.space(); }
   [[nodiscard]] const isa::Options& options() const { return options_; }
   [[nodiscard]] std::uint32_t range_limit() const { return range_limit_; }
   [[nodiscard]] const CacheStatistics& statistics() const { return statistics_; }
 
   /// False once the image has changed since the cache was filled; then flush() before continuing.
-  [[nodiscard]] bool current() const { return image_version_ == image_->version(); }
+  [[nodiscard]] bool current() const { return memory_.current(); }
   void flush();
 
  private:
@@ -163,23 +164,19 @@ class Follower {
   Block& kept(std::size_t number) const;
   bool is_cached(const Block& block) const;
   void insert(std::size_t number);
+  void begin_views();
   void forget_blocks();
   const Block& begin_anew(const Block& first);
   void grow();
 
-  const image::Image* image_;
+  MemoryView memory_;
   isa::Options options_;
-  TraceId trace_id_;
   bool cache_enabled_ = true;
   bool callbacks_ = false;
-  image::SpaceMask space_ = image::kSpaceAny;
   std::uint32_t view_ = 0;
-  std::uint32_t next_view_ = 0;
   std::uint32_t range_limit_ = 0;
-  std::uint64_t image_version_ = 0;
   CacheStatistics statistics_;
 
-  std::unordered_map<std::uint64_t, std::uint32_t> views_;
   std::vector<std::uint32_t> table_;  ///< Open addressing; size a power of two; 0: empty.
   std::vector<std::unique_ptr<Block[]>> slabs_;
   std::size_t used_ = 0;  ///< Blocks; look-ups that keep nothing write the one after them.

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "waymark/flow/follower.h"
-#include "waymark/image/image.h"
 #include "waymark/isa/instruction.h"
 #include "waymark/isa/memory.h"
 
@@ -83,8 +82,8 @@ class InstructionCache {
   InstructionCache(const InstructionCache& other);
   InstructionCache& operator=(const InstructionCache&) = delete;
 
-  /// Selects what is read from now on.  `context` identifies the process (context ID and VMID).
-  void select(image::SpaceMask space, std::uint64_t context);
+  /// Selects what is read from now on, as Follower::select().
+  void select(image::SpaceMask space, std::uint64_t context, TraceIndex index = 0);
 
   /// If switched off, every look-up reads again.  For tests.
   void set_enabled(bool enabled);
@@ -134,7 +133,7 @@ class InstructionCache {
 
   /// Like Follower::reads_callbacks().
   [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
-  [[nodiscard]] image::SpaceMask space() const { return space_; }
+  [[nodiscard]] image::SpaceMask space() const { return memory_.space(); }
 
   /// How often everything was forgotten.
   [[nodiscard]] std::uint64_t flushes() const { return flushes_; }
@@ -186,20 +185,15 @@ class InstructionCache {
   Line& line_at(std::uint32_t address, isa::Isa isa);
   void insert(Line* line);
   void leave_line();
+  void begin_views();
   void forget_steps();
 
-  const image::Image* image_;
+  MemoryView memory_;
   isa::Options options_;
-  TraceId trace_id_;
   bool enabled_ = true;
   bool callbacks_ = false;
-  image::SpaceMask space_ = image::kSpaceAny;
   BlockEnd outcome_ = BlockEnd::kWaypoint;
   std::uint32_t view_ = 0;
-  std::uint32_t next_view_ = 0;
-  bool selected_ = false;  ///< view_ is that of key_.
-  std::uint64_t key_ = 0;
-  std::uint64_t image_version_ = 0;
   std::uint64_t classified_ = 0;
   std::uint64_t flushes_ = 0;
 
@@ -209,7 +203,6 @@ class InstructionCache {
   isa::Isa line_isa_ = isa::Isa::kUnknown;
   const Line* line_ = &kNoLine;
 
-  std::unordered_map<std::uint64_t, std::uint32_t> views_;
   std::vector<Line*> table_;  ///< Open addressing; size a power of two.
   std::vector<std::unique_ptr<Line[]>> lines_;
   std::size_t used_ = 0;

@@ -54,6 +54,8 @@ struct RegionInfo {
   std::uint64_t offset = 0;  ///< Where in the file `first` is; files only.
 };
 
+class ImageSelector;
+
 /// The memory of one target. Only one thread at a time may add and remove, and not while decoders
 /// read. Any number of threads may read (callbacks must be safe for that).
 ///
@@ -104,7 +106,12 @@ class Image {
   /// True if what is read can depend on the memory space.
   [[nodiscard]] bool has_spaces() const;
 
-  /// Changes whenever a region is added or removed.
+  /// From now on, decoders read the images that the selector chooses, and the regions here are not
+  /// read.  It must outlive the image and the decoders.  nullptr: none.
+  void set_selector(const ImageSelector* selector);
+  [[nodiscard]] const ImageSelector* selector() const;
+
+  /// Changes whenever a region is added or removed, or the selector is set.
   [[nodiscard]] std::uint64_t version() const;
 
   [[nodiscard]] std::vector<RegionInfo> regions() const;  ///< In the order in which they were

@@ -18,12 +18,21 @@
 #include "waymark/inputs/snapshot.h"
 #include "waymark/tree/decode_tree.h"
 
+namespace waymark::perf {
+class ProcessImages;
+class ProgramFiles;
+struct Recording;
+}  // namespace waymark::perf
+
 namespace waymark::inputs {
 
-/// How the bytes of the trace are wrapped.
-enum class Framing : std::uint8_t { kNone, kMemoryAligned, kFsync, kHsync, kDstream };
+struct PerfInput;
 
-/// "mem", "fsync", "hsync", "dstream", "none".
+/// How the bytes of the trace are wrapped.  kPieces: frames as in memory, where four frame syncs
+/// before each piece of a recording reset the decoders.
+enum class Framing : std::uint8_t { kNone, kMemoryAligned, kFsync, kHsync, kDstream, kPieces };
+
+/// "mem", "fsync", "hsync", "dstream", "none", "pieces".
 std::string_view framing_name(Framing framing);
 std::optional<Framing> framing_by_name(std::string_view name);
 
@@ -68,6 +77,8 @@ struct CaptureOptions {
   std::vector<std::pair<std::string, std::uint32_t>> layouts;
   std::vector<ImageFile> images;      ///< Added to those of a snapshot.
   std::vector<ProgramFile> programs;  ///< The same.
+  /// Folders with the files of the machine where a recording was made; perf::ProgramFiles.
+  std::vector<std::string> roots;
 
   /// Returns what is known about the framed trace without reading it, for example from an index.
   /// Nothing: all of it is read once to count. May be empty.
@@ -122,6 +133,10 @@ class Capture {
   /// nullptr unless the input is a snapshot.
   [[nodiscard]] const Snapshot* snapshot() const { return snapshot_.get(); }
   [[nodiscard]] const TraceBuffer* buffer() const { return buffer_; }
+  /// nullptr unless perf or simpleperf recorded the input.
+  [[nodiscard]] const perf::Recording* recording() const;
+  [[nodiscard]] const perf::ProcessImages* processes() const;
+  [[nodiscard]] const perf::ProgramFiles* programs() const;
   [[nodiscard]] const MappedFile& trace() const { return trace_; }
   [[nodiscard]] const image::Image& image() const { return *image_; }
   [[nodiscard]] DecodeTree& tree() { return *tree_; }
@@ -165,6 +180,7 @@ class Capture {
   Framing framing_ = Framing::kNone;
   std::unique_ptr<Snapshot> snapshot_;
   const TraceBuffer* buffer_ = nullptr;
+  std::shared_ptr<PerfInput> perf_;
   MappedFile trace_;
   std::unique_ptr<image::Image> image_;
   std::unique_ptr<DecodeTree> tree_;

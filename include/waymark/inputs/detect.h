@@ -17,7 +17,7 @@ enum class InputKind : std::uint8_t {
   kEmpty,           ///< No bytes.
   kSnapshotFolder,  ///< A folder with a snapshot.ini.
   kSnapshotIni,     ///< The snapshot.ini itself.
-  kPerfData,        ///< Recorded by perf; not decoded yet.
+  kPerfData,        ///< Recorded by perf or simpleperf, a file or a folder.
   kElf,             ///< A program, not trace.
   kTraceScript,     ///< Text that starts with the line `waymark-trace`.
   kAlignedFrames,   ///< CoreSight frames as an ETB or ETR stores them.

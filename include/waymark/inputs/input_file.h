@@ -13,6 +13,8 @@
 
 namespace waymark::inputs {
 
+class TemporaryFile;
+
 /// True for "-", which is standard input, and for a pipe or socket: it can be read only once.
 bool is_stream(const std::string& path);
 
@@ -36,7 +38,6 @@ class InputStream {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  friend class InputOpener;
   struct Descriptor;
 
   InputStream(std::string path, std::shared_ptr<Descriptor> descriptor, StopReading stop);
@@ -63,7 +64,7 @@ class InputOpener {
  private:
   StopReading stop_;
   std::function<void(const std::string&)> note_;
-  std::map<std::string, std::shared_ptr<InputStream::Descriptor>> copies_;  ///< By path.
+  std::map<std::string, std::shared_ptr<TemporaryFile>> copies_;  ///< By path.
 };
 
 }  // namespace waymark::inputs

@@ -1,0 +1,66 @@
+// The memory that decoded code is read from, which depends on the memory space and the process.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "waymark/base/types.h"
+#include "waymark/image/image.h"
+
+namespace waymark::flow {
+
+/// Numbers the memories that a source has seen, so that a cache keeps what it read from each of
+/// them.  One owner; not thread safe.
+class MemoryView {
+ public:
+  /// `image` must outlive the object.
+  MemoryView(const image::Image& image, TraceId trace_id) : image_(&image), trace_id_(trace_id) {
+    forget();
+  }
+  /// Copies number anew; they are in the same memory space.
+  MemoryView(const MemoryView& other) : MemoryView(*other.image_, other.trace_id_) {
+    space_ = other.space_;
+  }
+  MemoryView& operator=(const MemoryView&) = delete;
+
+  /// Forgets all numbers: what was read under them must not be used again.
+  void forget();
+
+  /// False once the image has changed; then forget() before going on.
+  [[nodiscard]] bool current() const { return version_ == image_->version(); }
+
+  /// Selects the memory of the process `context` (context ID, and above it the VMID) at a place of
+  /// the trace.  False: the numbers were forgotten, because the image has changed, or because this
+  /// process has other memory than before.
+  [[nodiscard]] bool select(image::SpaceMask space, std::uint64_t context, TraceIndex index);
+
+  /// As Image::read().
+  [[nodiscard]] Bytes read(std::uint64_t address, std::span<std::uint8_t> scratch) const {
+    return selected_->read(address, space_, trace_id_, scratch);
+  }
+
+  /// The number of the selected memory.
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  [[nodiscard]] image::SpaceMask space() const { return space_; }
+  /// What is read can depend on the context because callbacks give it: it may change at any time.
+  [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
+
+ private:
+  struct Known {
+    std::uint32_t number;
+    const image::Image* image;
+  };
+
+  const image::Image* image_;
+  const image::Image* selected_ = nullptr;  ///< image_, or the one that its selector chose.
+  TraceId trace_id_;
+  bool callbacks_ = false;
+  image::SpaceMask space_ = image::kSpaceAny;
+  std::uint32_t number_ = 0;
+  std::uint32_t next_ = 0;
+  std::uint64_t version_ = 0;
+  std::unordered_map<std::uint64_t, Known> known_;
+};
+
+}  // namespace waymark::flow

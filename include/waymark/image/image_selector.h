@@ -1,0 +1,26 @@
+// Which image shows the memory of a core, where that depends on the process and on the time.
+#pragma once
+
+#include <cstdint>
+
+#include "waymark/base/types.h"
+
+namespace waymark::image {
+
+class Image;
+
+/// Chooses among images that do not change.  Any number of threads may ask.
+class ImageSelector {
+ public:
+  ImageSelector() = default;
+  ImageSelector(const ImageSelector&) = delete;
+  ImageSelector& operator=(const ImageSelector&) = delete;
+  virtual ~ImageSelector() = default;
+
+  /// The image of what a source executed at a place of the trace.  `context` is the context ID, and
+  /// above it the VMID; 0: not known.  The image lives as long as the selector, and may be empty.
+  [[nodiscard]] virtual const Image& image_at(TraceIndex index, TraceId trace_id,
+                                              std::uint64_t context) const = 0;
+};
+
+}  // namespace waymark::image

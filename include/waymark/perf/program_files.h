@@ -1,0 +1,61 @@
+// Finds the files that a recording names, perhaps on another machine.  See perf-cs-etm.md 5 and
+// simpleperf.md 4.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "waymark/base/mapped_file.h"
+
+namespace waymark::perf {
+
+/// A file that was found.
+struct ProgramFile {
+  MappedFile file;
+  std::vector<std::uint8_t> build_id{};
+};
+
+/// A file that was looked for in vain.
+struct MissingFile {
+  std::string path{};    ///< As the recording names it.
+  std::string reason{};  ///< A whole sentence.
+};
+
+/// Any number of threads may look for files.
+class ProgramFiles {
+ public:
+  /// `roots`: folders with the file system of the recorded machine, or with programs of any name.
+  /// Without one, the files of this machine are used.
+  explicit ProgramFiles(std::vector<std::string> roots) : roots_(std::move(roots)) {}
+
+  /// The file with this path and build ID; an empty ID matches any file.  The path is looked for
+  /// below each root, then every file below the roots whose build ID is that.  nullptr: it is
+  /// missing.  What is returned lives as long as the object.
+  const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& build_id);
+
+  /// Those that find() did not find, in order of their paths.
+  [[nodiscard]] std::vector<MissingFile> missing() const;
+  /// The paths of those that it found, as they are on this machine.
+  [[nodiscard]] std::vector<std::string> found() const;
+
+ private:
+  struct Search;
+  const ProgramFile* open(const std::string& path, Search& search);
+  const ProgramFile* find_by_id(Search& search);
+  void list_roots();
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> roots_;
+  std::map<std::string, std::unique_ptr<ProgramFile>> files_;  ///< By path on this machine.
+  /// The answers: by path and build ID of the recording.
+  std::map<std::pair<std::string, std::vector<std::uint8_t>>, const ProgramFile*> known_;
+  std::map<std::string, std::string> reasons_;  ///< Of missing files, by path.
+  bool listed_ = false;
+  std::vector<std::string> below_roots_;
+};
+
+}  // namespace waymark::perf

@@ -1,0 +1,280 @@
+// Recordings of perf and simpleperf.  The pieces of trace in them become one trace of frames, with
+// a mark before each piece that resets the decoders.  See perf-cs-etm.md 3 and simpleperf.md 4.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "capture_builder.h"
+#include "perf_input.h"
+#include "temporary_file.h"
+#include "waymark/base/plural.h"
+#include "waymark/frames/demux.h"
+#include "waymark/frames/mux.h"
+
+namespace waymark::inputs {
+namespace {
+
+std::string_view protocol_of(perf::UnitKind kind) {
+  switch (kind) {
+    case perf::UnitKind::kEtmV3:
+      return "ETM3";
+    case perf::UnitKind::kPtm:
+      return "PTM1";
+    case perf::UnitKind::kEtmV4:
+      return "ETM4";
+    case perf::UnitKind::kEte:
+      return "ETE";
+  }
+  return {};
+}
+
+bool is_old(perf::UnitKind kind) {
+  return kind == perf::UnitKind::kEtmV3 || kind == perf::UnitKind::kPtm;
+}
+
+/// Gives each unit a trace ID that no other one has, since sinks have their own.
+class UnitIds {
+ public:
+  explicit UnitIds(perf::Recording& recording) {
+    std::set<TraceId> taken;
+    for (const perf::Unit& unit : recording.units)
+      if (unit.trace_id) taken.insert(*unit.trace_id);
+    std::set<TraceId> given;
+    for (perf::Unit& unit : recording.units) {
+      const std::optional<TraceId> recorded = unit.trace_id;
+      if (!recorded || !given.insert(*recorded).second) {
+        TraceId free = 1;
+        while (taken.contains(free)) ++free;
+        if (!is_source_id(free)) continue;
+        unit.trace_id = free;
+        taken.insert(free);
+        given.insert(free);
+        changed_ = changed_ || recorded.has_value();
+      }
+      if (recorded) new_ids_[{unit.sink.value_or(0), *recorded}] = *unit.trace_id;
+    }
+  }
+
+  /// Some unit has another ID than in the frames.
+  [[nodiscard]] bool changed() const { return changed_; }
+  [[nodiscard]] TraceId of(std::uint32_t sink, TraceId recorded) const {
+    const auto found = new_ids_.find({sink, recorded});
+    return found == new_ids_.end() ? recorded : found->second;
+  }
+
+ private:
+  std::map<std::pair<std::uint32_t, TraceId>, TraceId> new_ids_;
+  bool changed_ = false;
+};
+
+/// Writes the pieces as one trace.
+class PieceWriter {
+ public:
+  PieceWriter(perf::Recording& recording, TemporaryFile& out)
+      : recording_(recording), ids_(recording), out_(out) {}
+
+  /// Returns where the piece begins.
+  Result<TraceIndex> write(const perf::Piece& piece) {
+    const TraceIndex begin = size_;
+    frames::Mux mux;
+    mux.append_reset();
+    const Bytes bytes = recording_.bytes(piece);
+    if (piece.raw()) {
+      const perf::Unit* const unit = unit_of(piece);
+      if (unit == nullptr || !unit->trace_id) {
+        ++without_unit_;
+        return begin;
+      }
+      WAYMARK_TRY(mux.write(*unit->trace_id, bytes));
+      mux.finish();
+      WAYMARK_TRY(put(mux.bytes()));
+      return begin;
+    }
+    const Bytes whole = bytes.first(bytes.size() / frames::kFrameSize * frames::kFrameSize);
+    cut_ += bytes.size() - whole.size();
+    if (!ids_.changed()) {
+      WAYMARK_TRY(put(mux.bytes()));
+      WAYMARK_TRY(put(whole));
+      return begin;
+    }
+    WAYMARK_TRY(rename(whole, sink_of(piece), mux));
+    WAYMARK_TRY(put(mux.bytes()));
+    return begin;
+  }
+
+  [[nodiscard]] std::uint64_t cut() const { return cut_; }
+  [[nodiscard]] std::size_t without_unit() const { return without_unit_; }
+
+ private:
+  [[nodiscard]] const perf::Unit* unit_of(const perf::Piece& piece) const {
+    const auto& buffer = recording_.buffers[piece.buffer];
+    const auto cpu = piece.sample.cpu ? piece.sample.cpu : buffer.cpu;
+    return cpu ? recording_.unit_of_cpu(*cpu) : nullptr;
+  }
+  [[nodiscard]] std::uint32_t sink_of(const perf::Piece& piece) const {
+    const perf::Unit* const unit = unit_of(piece);
+    return unit == nullptr ? 0 : unit->sink.value_or(0);
+  }
+
+  /// The frames with other IDs.
+  Result<void> rename(Bytes bytes, std::uint32_t sink, frames::Mux& mux) const {
+    frames::Demux demux({.memory_aligned = true, .reset_on_4x_fsync = true});
+    WAYMARK_TRY(demux.feed(0, bytes));
+    for (frames::Step step = demux.step(); step != frames::Step::kNeedInput; step = demux.step()) {
+      if (step == frames::Step::kError) demux.resync();
+      if (step != frames::Step::kFrame) continue;
+      for (const frames::Segment& segment : demux.frame().view()) {
+        if (segment.size == 0 || segment.id >= kTraceIdCount) continue;
+        const TraceId id = is_source_id(segment.id) ? ids_.of(sink, segment.id) : segment.id;
+        WAYMARK_TRY(mux.write(id, segment.bytes()));
+      }
+    }
+    mux.finish();
+    return {};
+  }
+
+  Result<void> put(Bytes bytes) {
+    size_ += bytes.size();
+    return out_.write(bytes);
+  }
+
+  perf::Recording& recording_;
+  UnitIds ids_;
+  TemporaryFile& out_;
+  TraceIndex size_ = 0;
+  std::uint64_t cut_ = 0;
+  std::size_t without_unit_ = 0;
+};
+
+/// The pieces with bytes, in the order in which they are decoded: that of their times, if all have
+/// one.
+std::vector<std::size_t> order_of(const perf::Recording& recording) {
+  std::vector<std::size_t> order;
+  bool timed = true;
+  for (std::size_t i = 0; i < recording.pieces.size(); ++i) {
+    if (recording.pieces[i].size == 0) continue;
+    order.push_back(i);
+    timed = timed && recording.pieces[i].sample.time.has_value();
+  }
+  if (timed) {
+    std::ranges::stable_sort(
+        order, {}, [&](std::size_t i) { return recording.pieces[i].sample.time.value_or(0); });
+  }
+  return order;
+}
+
+}  // namespace
+
+void CaptureBuilder::note_losses(const perf::Losses& losses) {
+  if (losses.truncated != 0) {
+    note(
+        fmt::format("{}: trace was lost {}, because the buffer was full; record with a larger one "
+                    "(perf record -m ,64M), or less with a filter or --per-thread.",
+                    name_, counted(losses.truncated, "time")));
+  }
+  if (losses.partial != 0) {
+    note(fmt::format("{}: {} of trace {} gaps.", name_, counted(losses.partial, "piece"),
+                     one_or(losses.partial, "has", "have")));
+  }
+  if (losses.collisions != 0) {
+    note(fmt::format("{}: another user of the trace buffer disturbed {} of trace.", name_,
+                     counted(losses.collisions, "piece")));
+  }
+  if (losses.missing != 0) {
+    note(fmt::format("{}: {} of trace with {} {} not in the file.", name_,
+                     counted(losses.missing, "piece"), counted(losses.missing_bytes, "byte"),
+                     one_or(losses.missing, "is", "are")));
+  }
+  if (losses.lost_records != 0) {
+    note(fmt::format("{}: perf lost {}, so that processes and their memory may be incomplete.",
+                     name_, counted(losses.lost_records, "record")));
+  }
+}
+
+Result<void> CaptureBuilder::read_perf_input() {
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(path_, error);
+  MappedFile content = std::move(capture_.trace_);
+  auto file = folder ? perf::File::open(path_) : perf::File::read(content.bytes(), name_);
+  if (!file) return std::unexpected(file.error());
+  auto recording = perf::Recording::read(*file);
+  if (!recording) {
+    return fail(recording.error().code, fmt::format("{}: {}", name_, recording.error().detail));
+  }
+  capture_.perf_ = std::make_shared<PerfInput>(PerfInput{
+      .content = std::move(content), .file = *std::move(file), .recording = *std::move(recording)});
+  PerfInput& input = *capture_.perf_;
+  for (const perf::Note& each : input.file.notes()) note(each.text, each.severity);
+  for (const perf::Note& each : input.recording.notes) note(each.text, each.severity);
+  note_losses(input.recording.losses);
+  input.order = order_of(input.recording);
+  if (input.order.empty()) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("{}: the recording has no trace. Check that the traced program ran on "
+                            "the recorded CPUs, and that the sink could be enabled.",
+                            name_));
+  }
+  auto joined = TemporaryFile::create(fmt::format("Cannot copy the trace of {}", name_));
+  if (!joined) return std::unexpected(joined.error());
+  PieceWriter writer(input.recording, *joined);
+  std::vector<TraceIndex> begins;
+  begins.reserve(input.order.size());
+  for (const std::size_t piece : input.order) {
+    WAYMARK_TRY(go_on());
+    const auto begin = writer.write(input.recording.pieces[piece]);
+    if (!begin) return std::unexpected(begin.error());
+    begins.push_back(*begin);
+  }
+  if (writer.cut() != 0) {
+    note(fmt::format("{}: {} at the ends of pieces of trace {} not fill a frame and {} ignored.",
+                     name_, counted(writer.cut(), "byte"), one_or(writer.cut(), "does", "do"),
+                     one_or(writer.cut(), "is", "are")));
+  }
+  if (writer.without_unit() != 0) {
+    note(
+        fmt::format("{}: {} of trace {} from CPUs without a description of their trace unit and "
+                    "{} left out.",
+                    name_, counted(writer.without_unit(), "piece"),
+                    one_or(writer.without_unit(), "comes", "come"),
+                    one_or(writer.without_unit(), "is", "are")));
+  }
+  WAYMARK_TRY(set_trace(joined->map(name_)));
+  capture_.framing_ = Framing::kPieces;
+  input.programs = std::make_unique<perf::ProgramFiles>(options_.roots);
+  input.processes = std::make_unique<perf::ProcessImages>(input.recording, input.order,
+                                                          std::move(begins), *input.programs);
+  return {};
+}
+
+Result<void> CaptureBuilder::add_perf_sources() {
+  for (const perf::Unit& unit : capture_.perf_->recording.units) {
+    if (!unit.trace_id) continue;
+    const ProtocolRow& row = *protocol_by_type(protocol_of(unit.kind));
+    const std::string core_name = !options_.core.empty()
+                                      ? options_.core
+                                      : std::string(is_old(unit.kind) ? "ARMv7-A" : "ARMv8-A");
+    const auto core = isa::core_by_name(core_name);
+    if (!core) return std::unexpected(core.error());
+    const auto registers = [&](std::string_view name) -> std::optional<RegisterValue> {
+      if (name.ends_with("TRACEIDR")) return RegisterValue(*unit.trace_id);
+      const auto given = std::ranges::find(options_.registers, name,
+                                           &std::pair<std::string, std::uint32_t>::first);
+      if (given != options_.registers.end()) return RegisterValue(given->second);
+      const auto value = unit.reg(name);
+      return value ? std::optional<RegisterValue>(*value) : std::nullopt;
+    };
+    WAYMARK_TRY(attach(row, registers, *core,
+                       {.id = *unit.trace_id,
+                        .device = fmt::format("cpu{}", unit.cpu),
+                        .type = std::string(row.type),
+                        .core_type = core_name}));
+  }
+  return {};
+}
+
+}  // namespace waymark::inputs

@@ -1,0 +1,25 @@
+// What a Capture keeps of a recording of perf or simpleperf.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "waymark/base/mapped_file.h"
+#include "waymark/perf/file.h"
+#include "waymark/perf/process_images.h"
+#include "waymark/perf/program_files.h"
+#include "waymark/perf/recording.h"
+
+namespace waymark::inputs {
+
+struct PerfInput {
+  MappedFile content{};  ///< Of a file; the data of a folder belongs to `file`.
+  perf::File file;
+  perf::Recording recording{};
+  std::vector<std::size_t> order{};  ///< The pieces that are decoded, by the time of their records.
+  std::unique_ptr<perf::ProgramFiles> programs{};
+  std::unique_ptr<perf::ProcessImages> processes{};
+};
+
+}  // namespace waymark::inputs
