@@ -132,10 +132,10 @@ void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions
   line.dec(named, element.sw_id.channel);
   line.empty();
   if (functions != nullptr) {
-    const bool named_function = any_range && functions->find(element.start);
+    const bool named_function = any_range && functions->find(element);
     line.text(named_function ? std::string_view(functions->function().name) : std::string_view());
     line.text(named_function ? std::string_view(functions->readable()) : std::string_view());
-    line.hex(named_function, named_function ? element.start - functions->function().start : 0);
+    line.hex(named_function, named_function ? functions->offset() : 0);
   }
   line.end();
 }

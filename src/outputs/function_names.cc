@@ -4,11 +4,20 @@
 
 namespace waymark::outputs {
 
-bool FunctionNames::find(std::uint64_t address) {
-  const image::Function* const found = symbols_->find(address);
-  if (found == nullptr) return false;
-  if (found != function_) readable_ = readable_name(found->name);
-  function_ = found;
+FunctionLookup lookup_in(const image::Symbols& symbols) {
+  return [&symbols](const Element& /*element*/, std::uint64_t address) -> FunctionPlace {
+    const image::Function* const found = symbols.find(address);
+    if (found == nullptr) return {};
+    return {found, address - found->start};
+  };
+}
+
+bool FunctionNames::find(const Element& element) {
+  const FunctionPlace found = lookup_(element, element.start);
+  if (found.function == nullptr) return false;
+  place_ = found;
+  if (found.function != named_) readable_ = readable_name(found.function->name);
+  named_ = found.function;
   return true;
 }
 

@@ -394,7 +394,7 @@ void HumanWriter::write_range(const Item& item) {
   if (element.kind == ElementKind::kInstrRangeNoPath) {
     out_.put(" on a path that was not traced, to ");
     write_address(out_, element.end);
-    if (functions_) write_function(element.start);
+    if (functions_) write_function(element);
     return;
   }
   switch (element.last_type) {
@@ -431,19 +431,18 @@ void HumanWriter::write_range(const Item& item) {
     case isa::InstrType::kOther:
       break;
   }
-  if (functions_) write_function(element.start);
+  if (functions_) write_function(element);
 }
 
-void HumanWriter::write_function(std::uint64_t address) {
-  if (!functions_->find(address)) return;
+void HumanWriter::write_function(const Element& element) {
+  if (!functions_->find(element)) return;
   out_.put("  in ");
   begin_colour(out_, style_, Colour::kName);
   write_shown(out_, functions_->readable());
   end_colour(out_, style_);
-  const std::uint64_t start = functions_->function().start;
-  if (address == start) return;
+  if (functions_->offset() == 0) return;
   out_.put("+0x");
-  out_.hex(address - start);
+  out_.hex(functions_->offset());
 }
 
 void HumanWriter::write_context(const Element& element) {

@@ -248,10 +248,10 @@ bool is_range(const Element& element) {
 }
 
 void write_function(Object& object, const Element& element, FunctionNames* functions) {
-  if (functions == nullptr || !is_range(element) || !functions->find(element.start)) return;
+  if (functions == nullptr || !is_range(element) || !functions->find(element)) return;
   object.text("function", functions->function().name);
   object.text("demangled", functions->readable());
-  object.hex("offset", element.start - functions->function().start);
+  object.hex("offset", functions->offset());
 }
 
 void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,

@@ -50,6 +50,7 @@ bool context_is_vmid(const Unit& unit) {
 struct ProcessImages::Memory {
   std::vector<MappedRange> ranges{};
   mutable std::once_flag once{};
+  mutable std::vector<const ProgramFile*> files{};  ///< Of each range; nullptr: missing.
   mutable image::Image image{};
 
   /// The range with the address; nullptr: there is none.
@@ -58,13 +59,16 @@ struct ProcessImages::Memory {
     if (after == ranges.begin() || std::prev(after)->last < address) return nullptr;
     return &*std::prev(after);
   }
-  void make(const Recording& recording, ProgramFiles& files) const;
+  [[nodiscard]] const ProgramFile* file_of(const MappedRange& range) const {
+    return files[static_cast<std::size_t>(&range - ranges.data())];
+  }
+  void make(const Recording& recording, ProgramFiles& all) const;
 };
 
 namespace {
 
-const ProgramFile* file_of(const Mapping& mapping, const Recording& recording,
-                           ProgramFiles& files) {
+const ProgramFile* find_file(const Mapping& mapping, const Recording& recording,
+                             ProgramFiles& files) {
   if (!mapping.build_id.empty()) return files.find(mapping.path, mapping.build_id);
   const auto named = std::ranges::find(recording.build_ids, mapping.path, &BuildId::path);
   return files.find(mapping.path,
@@ -73,18 +77,20 @@ const ProgramFile* file_of(const Mapping& mapping, const Recording& recording,
 
 }  // namespace
 
-void ProcessImages::Memory::make(const Recording& recording, ProgramFiles& files) const {
+void ProcessImages::Memory::make(const Recording& recording, ProgramFiles& all) const {
+  files.resize(ranges.size());
   for (const MappedRange& range : ranges) {
     if (!range.mapping->executable) continue;
-    const ProgramFile* const program = file_of(*range.mapping, recording, files);
+    const ProgramFile* const program = find_file(*range.mapping, recording, all);
+    files[static_cast<std::size_t>(&range - ranges.data())] = program;
     if (program == nullptr) continue;
-    const Bytes bytes = program->file.bytes();
+    const Bytes bytes = program->file().bytes();
     if (range.file_offset >= bytes.size()) continue;
     const std::uint64_t size =
         std::min<std::uint64_t>(range.last - range.first, bytes.size() - range.file_offset - 1) + 1;
     // Ranges of one process do not overlap.
     (void)image.add_view(range.first, bytes.subspan(range.file_offset, size), image::kSpaceAny,
-                         program->file.path());
+                         program->file().path());
   }
 }
 
@@ -160,23 +166,24 @@ const ProcessImages::Memory& ProcessImages::memory_at(TraceIndex index, std::int
   static const Memory kNone;
   if (tid < 0) return kNone;
   Memory* const* const memory = value_at(memory_, process_at(index, tid), piece_at(index));
-  return memory == nullptr ? kNone : **memory;
+  if (memory == nullptr) return kNone;
+  std::call_once((*memory)->once, [&] { (*memory)->make(recording_, files_); });
+  return **memory;
 }
 
 const image::Image& ProcessImages::image_at(TraceIndex index, TraceId trace_id,
                                             std::uint64_t context) const {
-  const Memory& memory = memory_at(index, thread_at(index, trace_id, context));
-  std::call_once(memory.once, [&] { memory.make(recording_, files_); });
-  return memory.image;
+  return memory_at(index, thread_at(index, trace_id, context)).image;
 }
 
 ProgramPlace ProcessImages::place_at(TraceIndex index, std::int32_t tid,
                                      std::uint64_t address) const {
-  const MappedRange* const range = memory_at(index, tid).find(address);
+  const Memory& memory = memory_at(index, tid);
+  const MappedRange* const range = memory.find(address);
   if (range == nullptr) return {};
   return {.mapping = range->mapping,
           .file_offset = range->file_offset + (address - range->first),
-          .file = file_of(*range->mapping, recording_, files_)};
+          .file = memory.file_of(*range)};
 }
 
 }  // namespace waymark::perf

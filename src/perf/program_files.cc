@@ -22,6 +22,27 @@ bool is_not_a_file(const std::string& path) {
 
 }  // namespace
 
+void ProgramFile::read() const {
+  const auto elf = image::ElfFile::open(file_.path());
+  if (!elf) return;
+  segments_ = elf->segments();
+  symbols_.add(*elf);
+}
+
+std::optional<std::uint64_t> ProgramFile::address_of(std::uint64_t offset) const {
+  std::call_once(once_, [this] { read(); });
+  for (const image::ElfSegment& segment : segments_) {
+    if (offset >= segment.offset && offset - segment.offset < segment.size)
+      return segment.address + (offset - segment.offset);
+  }
+  return std::nullopt;
+}
+
+const image::Symbols& ProgramFile::symbols() const {
+  std::call_once(once_, [this] { read(); });
+  return symbols_;
+}
+
 struct ProgramFiles::Search {
   const std::string& path;
   const std::vector<std::uint8_t>& build_id;
@@ -37,18 +58,16 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
                     ? MappedFile::open(path)
                     : fail(ErrorCode::kNotFound, std::string());
     if (file) {
-      auto found = std::make_unique<ProgramFile>();
-      found->build_id = image::build_id_of(file->bytes());
-      found->file = *std::move(file);
-      at->second = std::move(found);
+      auto build_id = image::build_id_of(file->bytes());
+      at->second = std::make_unique<ProgramFile>(*std::move(file), std::move(build_id));
     }
   }
   const ProgramFile* const found = at->second.get();
   if (found == nullptr || search.build_id.empty()) return found;
-  if (image::same_build_id(found->build_id, search.build_id)) return found;
+  if (image::same_build_id(found->build_id(), search.build_id)) return found;
   if (search.other.empty()) {
     search.other = path;
-    search.other_id = found->build_id;
+    search.other_id = found->build_id();
   }
   return nullptr;
 }
@@ -122,7 +141,7 @@ std::vector<std::string> ProgramFiles::found() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
   for (const auto& [key, file] : known_)
-    if (file != nullptr) all.push_back(file->file.path());
+    if (file != nullptr) all.push_back(file->file().path());
   return all;
 }
 

@@ -32,7 +32,7 @@ TEST_F(Human, functions_are_named_behind_their_ranges) {
   symbols.add({{.start = 0x8000, .last = 0x80FF, .name = "put"},
                {.start = 0x8100, .last = 0x81FF, .name = "_ZN3app3runEi"},
                {.start = 0x8200, .last = 0x82FF, .name = "\x1b[2J"}});
-  writer_.name_functions(symbols);
+  writer_.name_functions(lookup_in(symbols));
   Element range;
   range.kind = ElementKind::kInstrRange;
   range.flags = kElementExecuted;
@@ -60,7 +60,7 @@ TEST_F(Human, headings_functions_and_damage_are_coloured) {
   image::Symbols symbols;
   symbols.add({{.start = 0x8000, .last = 0x80FF, .name = "put"}});
   writer_.set_style({.colours = true});
-  writer_.name_functions(symbols);
+  writer_.name_functions(lookup_in(symbols));
   writer_.header();
   add(range_element(0x8000, 0x8004));
   Diagnostic record;

@@ -155,10 +155,11 @@ int run(const DecodeOptions& options) {
     return complain(safe.error().detail, kUsage);
   }
   image::Symbols symbols;
+  outputs::FunctionLookup functions;
   if (options.symbols.functions) {
-    auto found = load_symbols(*capture, options.symbols);
-    if (!found) return complain(found.error().detail, kInput);
-    symbols = std::move(*found);
+    auto lookup = function_lookup(*capture, options.symbols, symbols);
+    if (!lookup) return complain(lookup.error().detail, kInput);
+    functions = *std::move(lookup);
   }
   std::vector<std::string> files = program_paths(options.symbols.files);
   if (window.given()) {
@@ -183,7 +184,7 @@ int run(const DecodeOptions& options) {
   const SinkOptions sink_options{.format = options.format,
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
-                                 .symbols = options.symbols.functions ? &symbols : nullptr,
+                                 .functions = std::move(functions),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.
   if (!timed && !messages && !options.strict && !options.window.given()) {

@@ -17,7 +17,7 @@ class TextSink final : public Sink {
       : writer_(out) {
     writer_.set_style(options.style);
     if (options.timed) writer_.show_times();
-    if (options.symbols != nullptr) writer_.name_functions(*options.symbols);
+    if (options.functions) writer_.name_functions(options.functions);
     if (options.messages != nullptr) {
       writer_.write_custom_with(
           [messages = options.messages](TextBuffer& text, const Element& element) {
@@ -49,8 +49,8 @@ class TextSink final : public Sink {
 /// The names of functions, if they are wanted.
 class Functions {
  public:
-  explicit Functions(const image::Symbols* symbols) {
-    if (symbols != nullptr) names_.emplace(*symbols);
+  explicit Functions(const outputs::FunctionLookup& lookup) {
+    if (lookup) names_.emplace(lookup);
   }
   outputs::FunctionNames* get() { return names_ ? &*names_ : nullptr; }
 
@@ -73,7 +73,7 @@ class LineSink : public Sink {
 class JsonSink final : public LineSink {
  public:
   JsonSink(const SinkOptions& options, TextBuffer& out)
-      : out_(out), messages_(options.messages), functions_(options.symbols) {}
+      : out_(out), messages_(options.messages), functions_(options.functions) {}
   void add(std::span<const Element> elements) override {
     if (ended()) return;
     for (const Element& element : elements) {
@@ -103,11 +103,11 @@ class JsonSink final : public LineSink {
 
 class CsvSink final : public LineSink {
  public:
-  CsvSink(const SinkOptions& options, TextBuffer& out) : out_(out), functions_(options.symbols) {
+  CsvSink(const SinkOptions& options, TextBuffer& out) : out_(out), functions_(options.functions) {
     if (options.header) write_header(out_, options);
   }
   static void write_header(TextBuffer& out, const SinkOptions& options) {
-    const bool functions = options.symbols != nullptr;
+    const bool functions = static_cast<bool>(options.functions);
     if (options.timed) {
       outputs::write_csv_timed_header(out, functions);
     } else {

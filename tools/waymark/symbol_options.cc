@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "elf_argument.h"
+#include "waymark/perf/process_images.h"
 
 namespace waymark::cli {
 
@@ -33,6 +34,28 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
                             "an ELF file with symbols; name the program with --symbols FILE.",
                             capture.trace().path()));
   return symbols;
+}
+
+Result<outputs::FunctionLookup> function_lookup(const inputs::Capture& capture,
+                                                const SymbolOptions& options,
+                                                image::Symbols& symbols) {
+  const perf::ProcessImages* const processes = capture.processes();
+  if (processes == nullptr) {
+    auto found = load_symbols(capture, options);
+    if (!found) return std::unexpected(found.error());
+    symbols = *std::move(found);
+    return outputs::lookup_in(symbols);
+  }
+  return [processes](const Element& element, std::uint64_t address) -> outputs::FunctionPlace {
+    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+    const std::int32_t tid = processes->thread_at(element.index, element.trace_id, context);
+    const perf::ProgramPlace place = processes->place_at(element.index, tid, address);
+    if (place.file == nullptr) return {};
+    const auto linked = place.file->address_of(place.file_offset);
+    const image::Function* const function = linked ? place.file->symbols().find(*linked) : nullptr;
+    if (function == nullptr) return {};
+    return {function, *linked - function->start};
+  };
 }
 
 }  // namespace waymark::cli

@@ -7,6 +7,7 @@
 
 #include "waymark/image/symbols.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/outputs/function_names.h"
 
 namespace waymark::cli {
 
@@ -21,5 +22,12 @@ CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options, const
 /// The symbols of the files that the user names, which come first, and of the capture's image.
 /// kNotFound: there are none.  Other errors are those of open_elf_argument().
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options);
+
+/// Looks for functions with these options: in the programs of each process if the input is a
+/// recording, else in `symbols`, which receives those of load_symbols().  The capture and `symbols`
+/// must outlive the result.
+Result<outputs::FunctionLookup> function_lookup(const inputs::Capture& capture,
+                                                const SymbolOptions& options,
+                                                image::Symbols& symbols);
 
 }  // namespace waymark::cli

@@ -42,8 +42,8 @@ class HumanWriter {
   using CustomWriter = std::function<void(TextBuffer& out, const Element& element)>;
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
-  /// Writes the function of each range after it.  `symbols` must outlive the writer.
-  void name_functions(const image::Symbols& symbols) { functions_.emplace(symbols); }
+  /// Writes the function of each range after it.
+  void name_functions(FunctionLookup lookup) { functions_.emplace(std::move(lookup)); }
 
   /// Colours and arrows; the default is text for a file.
   void set_style(const Style& style) { style_ = style; }
@@ -97,7 +97,7 @@ class HumanWriter {
   void write_time(const Item& item);
   void write(const Item& item);
   void write_range(const Item& item);
-  void write_function(std::uint64_t address);
+  void write_function(const Element& element);
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);

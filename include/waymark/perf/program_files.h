@@ -6,20 +6,42 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "waymark/base/mapped_file.h"
+#include "waymark/image/elf_file.h"
+#include "waymark/image/symbols.h"
 
 namespace waymark::perf {
 
-/// A file that was found.
-struct ProgramFile {
-  MappedFile file;
-  std::vector<std::uint8_t> build_id{};
+/// A file that was found.  Any number of threads may use it.
+class ProgramFile {
+ public:
+  ProgramFile(MappedFile file, std::vector<std::uint8_t> build_id)
+      : file_(std::move(file)), build_id_(std::move(build_id)) {}
+
+  [[nodiscard]] const MappedFile& file() const { return file_; }
+  [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
+
+  /// The address for which the program was linked, of a byte of the file that is loaded; nothing:
+  /// it is not, or this is not an ELF file.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
+  /// The functions, by link-time addresses.  They are read when they are first asked for.
+  [[nodiscard]] const image::Symbols& symbols() const;
+
+ private:
+  void read() const;
+
+  MappedFile file_;
+  std::vector<std::uint8_t> build_id_;
+  mutable std::once_flag once_;
+  mutable std::vector<image::ElfSegment> segments_;
+  mutable image::Symbols symbols_;
 };
 
-/// A file that was looked for in vain.
+/// A file that was not found.
 struct MissingFile {
   std::string path{};    ///< As the recording names it.
   std::string reason{};  ///< A whole sentence.
