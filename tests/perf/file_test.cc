@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "perf/perf_bytes.h"
+#include "waymark/perf/writer.h"
 #include "waymark/perf/record.h"
 
 namespace waymark::perf {

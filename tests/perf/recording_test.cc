@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "perf/perf_bytes.h"
+#include "waymark/perf/writer.h"
 
 namespace waymark::perf {
 namespace {

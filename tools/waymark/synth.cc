@@ -37,6 +37,7 @@ struct SynthOptions {
   synth::CaptureOptions capture;
   std::string framing = "mem";
   bool no_truth = false;
+  bool perf_data = false;
   Format format = Format::kText;
 };
 
@@ -185,6 +186,12 @@ int run(const SynthOptions& options) {
   if (stopped) {
     return complain(fmt::format("Interrupted: no capture was written to {}.", options.directory),
                     kInterrupted);
+  }
+  if (options.perf_data) {
+    std::vector<std::uint32_t> processes(options.execution.context_ids);
+    std::iota(processes.begin(), processes.end(), synth::kFirstProcess);
+    const auto recorded = synth::write_perf_data(*maker, *program, processes, options.directory);
+    if (!recorded) return fail_with(recorded.error());
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -340,6 +347,10 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
   command.add_flag("--cut", options.capture.damage.cut, "end in the middle of a packet")
       ->group(kGroup);
   command.add_flag("--no-truth", options.no_truth, "write only the totals of the ground truth")
+      ->group(kGroup);
+  command
+      .add_flag("--perf-data", options.perf_data,
+                "write perf.data too: a recording of the same trace; decode it with --symfs DIR")
       ->group(kGroup);
 }
 

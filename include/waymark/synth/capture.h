@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,17 @@ class CaptureMaker {
 Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress = {});
+
+/// Adds perf.data to a snapshot that write_capture() has written: a recording of the same trace with
+/// one AUX record, of processes with these context IDs that all have the program in their memory.
+/// With one process, the recording is per thread.  The files of the program are those of the
+/// snapshot, so its folder is the --symfs of the recording.
+///
+/// kInvalidArgument: a protocol or framing that perf does not record; kIo.  `processes` must not be
+/// empty.
+Result<void> write_perf_data(const CaptureMaker& maker, const Program& program,
+                             std::span<const std::uint32_t> processes,
+                             const std::string& directory);
 
 /// The result of comparing one source of a snapshot with its ground truth.
 struct CheckedSource {

@@ -26,6 +26,9 @@ struct PeContext {
 /// Why an exception was taken; each protocol has its own number for it.
 enum class ExceptionCause : std::uint8_t { kIrq, kFiq, kCall, kUndefined, kDataFault, kFetchFault };
 
+/// The context ID of the first process, where the options do not name them; the others follow.
+inline constexpr std::uint32_t kFirstProcess = 0x100;
+
 struct ExecutionOptions {
   std::uint64_t seed = 1;
   std::uint64_t exception_mean = 0;  ///< The mean number of blocks between two exceptions; 0: none.

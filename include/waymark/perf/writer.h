@@ -1,4 +1,5 @@
-// perf.data files made byte by byte, for tests.  See perf-cs-etm.md 1 and 2.
+// Makes perf.data files, record by record: for synthetic recordings and for tests.  See
+// perf-cs-etm.md 1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +52,7 @@ class ByteWriter {
   ByteOrder order_;
 };
 
-/// When, where and who, as sample_type 0x86 | IDENTIFIER puts it at the end of a record.
+/// When and where a record was written, and by which thread: what kStampType puts at its end.
 struct Stamp {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -96,10 +97,15 @@ class RecordBytes {
                    std::uint64_t flags = 0) {
     return add(RecordType::kAux, 0, body().words({offset, size, flags}), stamp);
   }
+  /// The record before `size` bytes of trace.
+  RecordBytes& auxtrace_header(std::uint64_t offset, std::uint64_t size, std::uint32_t queue,
+                               std::uint32_t tid, std::uint32_t cpu) {
+    return add(RecordType::kAuxtrace, 0,
+               body().words({size, offset, 0}).u32(queue).u32(tid).u32(cpu).u32(0).bytes);
+  }
   RecordBytes& auxtrace(std::uint64_t offset, Bytes trace, std::uint32_t queue, std::uint32_t tid,
                         std::uint32_t cpu) {
-    add(RecordType::kAuxtrace, 0,
-        body().words({trace.size(), offset, 0}).u32(queue).u32(tid).u32(cpu).u32(0).bytes);
+    auxtrace_header(offset, trace.size(), queue, tid, cpu);
     out.raw(trace);
     return *this;
   }
@@ -125,18 +131,19 @@ inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t 
   return out.bytes;
 }
 
-/// A file of `records` in file form, with one event and these features in ascending order.
+/// A file of `records` in file form, with one event and these features in ascending order.  The
+/// caller may append `more` bytes to the records if there are no features.
 inline std::vector<std::uint8_t> file_bytes(
     const RecordBytes& records,
     const std::vector<std::pair<Feature, std::vector<std::uint8_t>>>& features = {},
-    std::uint32_t attribute_size = 128) {
+    std::uint32_t attribute_size = 128, std::uint64_t more = 0) {
   const ByteOrder order = records.out.order();
   constexpr std::uint64_t kHeader = 104;
   const std::uint64_t data = kHeader + attribute_size + 16;
   const std::uint64_t size = records.out.bytes.size();
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(kHeader).u64(attribute_size + 16);
-  out.words({kHeader, attribute_size + 16, data, size, 0, 0});
+  out.words({kHeader, attribute_size + 16, data, size + more, 0, 0});
   std::uint64_t bitmap[4] = {};
   for (const auto& [feature, bytes] : features)
     bitmap[static_cast<unsigned>(feature) / 64] |= std::uint64_t{1}
