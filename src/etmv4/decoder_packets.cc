@@ -36,6 +36,7 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   if (bit<6>(packet.info)) add(EntryKind::kTransactionInit, packet.index);
   return_stack_.clear();
   pop_pending_ = false;
+  select_memory();  // In a recording, another process may run since the reset.
   request_excess();
 }
 

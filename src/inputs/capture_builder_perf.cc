@@ -33,6 +33,20 @@ std::string_view protocol_of(perf::UnitKind kind) {
   return {};
 }
 
+/// As Linux names the units.
+std::string_view device_of(perf::UnitKind kind) {
+  switch (kind) {
+    case perf::UnitKind::kEtmV3:
+    case perf::UnitKind::kEtmV4:
+      return "etm";
+    case perf::UnitKind::kPtm:
+      return "ptm";
+    case perf::UnitKind::kEte:
+      return "ete";
+  }
+  return {};
+}
+
 bool is_old(perf::UnitKind kind) {
   return kind == perf::UnitKind::kEtmV3 || kind == perf::UnitKind::kPtm;
 }
@@ -209,7 +223,6 @@ Result<void> CaptureBuilder::read_perf_input() {
   capture_.perf_ = std::make_shared<PerfInput>(PerfInput{
       .content = std::move(content), .file = *std::move(file), .recording = *std::move(recording)});
   PerfInput& input = *capture_.perf_;
-  for (const perf::Note& each : input.file.notes()) note(each.text, each.severity);
   for (const perf::Note& each : input.recording.notes) note(each.text, each.severity);
   note_losses(input.recording.losses);
   input.order = order_of(input.recording);
@@ -270,8 +283,9 @@ Result<void> CaptureBuilder::add_perf_sources() {
     };
     WAYMARK_TRY(attach(row, registers, *core,
                        {.id = *unit.trace_id,
-                        .device = fmt::format("cpu{}", unit.cpu),
+                        .device = fmt::format("{}{}", device_of(unit.kind), unit.cpu),
                         .type = std::string(row.type),
+                        .core = fmt::format("cpu{}", unit.cpu),
                         .core_type = core_name}));
   }
   return {};

@@ -14,7 +14,7 @@
 namespace waymark::inputs {
 
 struct PerfInput {
-  MappedFile content{};  ///< Of a file; the data of a folder belongs to `file`.
+  MappedFile content{};  ///< The bytes of a file; those of a folder are in `file`.
   perf::File file;
   perf::Recording recording{};
   std::vector<std::size_t> order{};  ///< The pieces that are decoded, by the time of their records.

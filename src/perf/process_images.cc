@@ -50,7 +50,7 @@ bool context_is_vmid(const Unit& unit) {
 struct ProcessImages::Memory {
   std::vector<MappedRange> ranges{};
   mutable std::once_flag once{};
-  mutable std::vector<const ProgramFile*> files{};  ///< Of each range; nullptr: missing.
+  mutable std::vector<const ProgramFile*> files{};  ///< One for each range; nullptr: it is missing.
   mutable image::Image image{};
 
   /// The range with the address; nullptr: there is none.
@@ -138,6 +138,10 @@ ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::
 std::size_t ProcessImages::piece_at(TraceIndex index) const {
   const auto after = std::ranges::upper_bound(begins_, index);
   return after == begins_.begin() ? 0 : static_cast<std::size_t>(after - begins_.begin()) - 1;
+}
+
+TraceIndex ProcessImages::piece_begin(TraceIndex index) const {
+  return begins_.empty() ? 0 : begins_[piece_at(index)];
 }
 
 std::int32_t ProcessImages::thread_at(TraceIndex index, TraceId trace_id,

@@ -14,7 +14,7 @@ namespace {
 // A root may be a whole file system: only so many files are looked at for their build IDs.
 constexpr std::size_t kMostFiles = 20000;
 
-// Memory that is no file: "[vdso]", "[heap]", "//anon", "/memfd:x (deleted)".
+// Memory that is not a file: "[vdso]", "[heap]", "//anon", "/memfd:x (deleted)".
 bool is_not_a_file(const std::string& path) {
   return path.empty() || path.front() == '[' || path.starts_with("//") ||
          path.starts_with("/memfd:") || path.starts_with("/anon_hugepage");
@@ -122,10 +122,10 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
                           image::build_id_text(build_id)));
   } else if (roots_.empty()) {
     reasons_.try_emplace(path,
-                         "This machine does not have the file; --symfs DIR names a copy of the "
-                         "recorded machine's files.");
+                         "This machine has no such file. Add --symfs DIR, a copy of the recorded "
+                         "machine's files.");
   } else {
-    reasons_.try_emplace(path, "No --symfs folder has the file.");
+    reasons_.try_emplace(path, "No --symfs folder has such a file.");
   }
   return nullptr;
 }
@@ -133,7 +133,7 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
 std::vector<MissingFile> ProgramFiles::missing() const {
   const std::lock_guard lock(mutex_);
   std::vector<MissingFile> all;
-  for (const auto& [path, reason] : reasons_) all.push_back({path, reason});
+  for (const auto& [path, reason] : reasons_) all.push_back({path, reason, !is_not_a_file(path)});
   return all;
 }
 

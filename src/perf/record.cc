@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kHeader = 8;
 constexpr std::size_t kWord = 8;
 constexpr std::size_t kDecompressed = std::size_t{1} << 18;  ///< Bytes at a time.
-constexpr std::size_t kMostJoined = std::size_t{1} << 28;    ///< Of a split or compressed record.
+constexpr std::size_t kMostJoined = std::size_t{1} << 28;    ///< A split or compressed record.
 constexpr std::size_t kMostNotes = 100;
 
 /// The sample id at the end of a record: which fields it has.
@@ -308,7 +308,7 @@ class RecordReader::State {
   std::uint64_t at_ = 0;
 
   std::unique_ptr<Decompressor> decompressor_;
-  Bytes compressed_;                        ///< Of the current container, not decompressed yet.
+  Bytes compressed_;                        ///< From the current container, still compressed.
   bool more_ = false;                       ///< The decompressor may have more without input.
   std::uint64_t container_ = 0;             ///< Where it is.
   std::vector<std::uint8_t> decompressed_;  ///< Whole records and the beginning of one.

@@ -390,6 +390,11 @@ class RecordingBuilder {
 Result<Recording> Recording::read(const File& file) {
   Recording recording;
   WAYMARK_TRY(RecordingBuilder(file, recording).run());
+  recording.origin = {.command = file.command_line(),
+                      .host = file.feature_text(Feature::kHostname),
+                      .kernel = file.feature_text(Feature::kOsRelease),
+                      .architecture = file.feature_text(Feature::kArch),
+                      .tool = file.feature_text(Feature::kVersion)};
   return recording;
 }
 

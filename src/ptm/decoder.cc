@@ -372,7 +372,8 @@ void Decoder::synchronise(const Packet& packet) {
   }
   changed = take_security(packet.context) || changed;
   if (!quirks_.security_state_lost) told = told || changed || first;
-  if (changed) select_memory();
+  // In a recording, another process may run since a reset.
+  if (changed || first) select_memory();
   if (first || !periodic) {
     Element& on = emit(ElementKind::kTraceOn, packet.index);
     on.reason = static_cast<std::uint8_t>(trace_on_reason(packet.reason));

@@ -47,7 +47,8 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
   context_.a64 = first.isa == isa::Isa::kA64;
   context_.el = options.el;
   if (options_.processes.empty() && options.context_ids > 1)
-    for (std::uint32_t i = 0; i < options.context_ids; ++i) options_.processes.push_back(kFirstProcess + i);
+    for (std::uint32_t i = 0; i < options.context_ids; ++i)
+      options_.processes.push_back(kFirstProcess + i);
   if (!options_.processes.empty()) context_.context_id = options_.processes.front();
   if (options_.machines.empty() && options.vmids > 1)
     for (std::uint32_t i = 0; i < options.vmids; ++i) options_.machines.push_back(1 + i);

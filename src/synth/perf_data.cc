@@ -50,7 +50,7 @@ std::uint64_t value_of(const TraceUnit& unit, std::string_view name) {
 }
 
 /// AUXTRACE_INFO: a unit per CPU.
-Result<void> describe_units(const CaptureMaker& maker, perf::RecordBytes& records) {
+void describe_units(const CaptureMaker& maker, perf::RecordBytes& records) {
   constexpr std::uint64_t kPmu = 8;
   constexpr std::uint32_t kCsEtm = 3;
   perf::ByteWriter info = records.body();
@@ -58,29 +58,35 @@ Result<void> describe_units(const CaptureMaker& maker, perf::RecordBytes& record
   std::uint64_t cpu = 0;
   for (const auto& unit : maker.units()) {
     const auto block = block_of(unit->options().protocol);
-    if (!block) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "perf records only ETMv3, PTM, ETMv4 and ETE: leave out the other protocols, or "
-                  "--perf-data.");
-    }
     info.words({block->magic, cpu++, block->registers.size()});
     for (const std::string_view name : block->registers) info.u64(value_of(*unit, name));
   }
   records.add(perf::RecordType::kAuxtraceInfo, 0, info.bytes);
-  return {};
 }
 
 }  // namespace
+
+Result<void> check_perf_data(const CaptureMaker& maker) {
+  if (maker.options().framing != CaptureFraming::kMemoryAligned)
+    return fail(ErrorCode::kInvalidArgument,
+                "perf records memory-aligned frames: use --framing mem with --perf-data.");
+  for (const auto& unit : maker.units()) {
+    if (!block_of(unit->options().protocol)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "perf records only ETMv3, PTM, ETMv4 and ETE: leave out the other protocols, or "
+                  "--perf-data.");
+    }
+  }
+  return {};
+}
 
 Result<void> write_perf_data(const CaptureMaker& maker, const Program& program,
                              std::span<const std::uint32_t> processes,
                              const std::string& directory) {
   namespace fs = std::filesystem;
-  if (maker.options().framing != CaptureFraming::kMemoryAligned)
-    return fail(ErrorCode::kInvalidArgument,
-                "perf records memory-aligned frames: use --framing mem with --perf-data.");
+  WAYMARK_TRY(check_perf_data(maker));
   perf::RecordBytes records;
-  WAYMARK_TRY(describe_units(maker, records));
+  describe_units(maker, records);
   for (const std::uint32_t pid : processes) {
     const perf::Stamp start{.pid = pid, .tid = pid, .time = 0, .cpu = 0};
     records.comm(start, fmt::format("synth-{}", pid));

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "waymark/perf/writer.h"
 #include "waymark/perf/record.h"
+#include "waymark/perf/writer.h"
 
 namespace waymark::perf {
 namespace {

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "commands.h"
@@ -10,6 +12,7 @@
 #include "format.h"
 #include "hints.h"
 #include "index_access.h"
+#include "info_recording.h"
 #include "input_options.h"
 #include "run.h"
 #include "waymark/base/escape.h"
@@ -31,6 +34,7 @@ struct InfoOptions {
 struct Contents {
   const inputs::Capture& capture;
   std::map<TraceId, SourceStatistics> counts{};
+  const ProcessBytes* processes = nullptr;  ///< nullptr: not a recording, or it was not read.
   std::string index{};  ///< Where the counts come from; empty: the trace was read.
   bool all_ids = false;
 
@@ -136,6 +140,7 @@ std::vector<std::string> find_doubts(const Contents& contents) {
     const Protocol protocol = source->source->protocol();
     const std::uint64_t bad = std::uint64_t{counts.bad_headers} + counts.bad_sequences;
     if (counts.total_bytes == 0) {
+      if (capture.recording() != nullptr) continue;  // A CPU that the program did not run on.
       doubts.push_back(
           fmt::format("{} has no bytes in the trace: the source was idle or off.", name));
     } else if (counts.sync_points == 0 && !source->starts_in_sync) {
@@ -157,6 +162,10 @@ std::vector<std::string> find_doubts(const Contents& contents) {
         "part of the trace is damaged, or that --framing {} is wrong.",
         listed.others, counted(listed.other_bytes, "byte"),
         inputs::framing_name(capture.framing())));
+  }
+  if (capture.recording() != nullptr) {
+    std::ranges::move(program_doubts(capture), std::back_inserter(doubts));
+    return doubts;
   }
   const bool needs_image =
       std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image);
@@ -200,6 +209,7 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
   out.put(fmt::format("trace     {}, {}, {}\n", escaped(capture.trace().path()),
                       counted(capture.trace().size(), "byte"), framing_words(capture.framing())));
   if (!contents.index.empty()) out.put(fmt::format("index     {}\n", escaped(contents.index)));
+  if (capture.recording() != nullptr) write_recording_text(out, capture, contents.processes);
 
   out.put("\nsources\n");
   out.put(fmt::format(kRow, "id", "device", "protocol", "core", "bytes", "packets", "syncs",
@@ -211,12 +221,15 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
                         listed.others, counted(listed.other_bytes, "byte")));
   }
 
-  out.put("\nimage\n");
-  const auto regions = capture.image().regions();
-  if (regions.empty()) out.put("  none\n");
-  for (const image::RegionInfo& region : regions) {
-    out.put(fmt::format("  0x{:016x}-0x{:016x}  {:<6} {}\n", region.first, region.last,
-                        image::space_name(region.space), escaped(region.name)));
+  // The memory of a recording is that of its processes.
+  if (capture.recording() == nullptr) {
+    out.put("\nimage\n");
+    const auto regions = capture.image().regions();
+    if (regions.empty()) out.put("  none\n");
+    for (const image::RegionInfo& region : regions) {
+      out.put(fmt::format("  0x{:016x}-0x{:016x}  {:<6} {}\n", region.first, region.last,
+                          image::space_name(region.space), escaped(region.name)));
+    }
   }
 
   out.put("\nwhat looks wrong\n");
@@ -303,6 +316,7 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
     put_text(out, "file", region.name);
     out.put('}');
   });
+  if (capture.recording() != nullptr) write_recording_json(out, capture, contents.processes);
   put_list(out, "doubts", find_doubts(contents),
            [&](const std::string& doubt) { outputs::write_json_string(out, doubt); });
   out.put("}\n");
@@ -317,12 +331,18 @@ int run(const InfoOptions& options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   Contents contents{.capture = *capture, .all_ids = options.all_ids};
+  std::optional<ProcessBytes> processes;
   int code = kOk;
   if (const index::Index* index = access.ready(*capture)) {
     contents.index = index->place();
     for (const index::Stream& stream : index->header().streams)
       contents.counts[stream.id] = statistics_of(stream);
   } else {
+    if (capture->recording() != nullptr) {
+      processes.emplace(*capture);
+      capture->tree().set_observer(&*processes);
+      contents.processes = &*processes;
+    }
     code = run_capture(*capture, *output, {});
     if (code == kInterrupted) return code;
     for (const inputs::CaptureSource& source : capture->sources())

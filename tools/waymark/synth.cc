@@ -171,6 +171,9 @@ int run(const SynthOptions& options) {
   const synth::CaptureOptions capture = capture_options(options);
   auto maker = synth::CaptureMaker::create(capture, *std::move(units));
   if (!maker) return fail_with(maker.error());
+  if (options.perf_data) {
+    if (const auto fits = synth::check_perf_data(*maker); !fits) return fail_with(fits.error());
+  }
   announce_truth(options, *program);
 
   const auto start = std::chrono::steady_clock::now();

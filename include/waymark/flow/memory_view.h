@@ -18,7 +18,7 @@ class MemoryView {
   MemoryView(const image::Image& image, TraceId trace_id) : image_(&image), trace_id_(trace_id) {
     forget();
   }
-  /// Copies number anew; they are in the same memory space.
+  /// A copy is in the same memory space and has numbers of its own.
   MemoryView(const MemoryView& other) : MemoryView(*other.image_, other.trace_id_) {
     space_ = other.space_;
   }

@@ -17,7 +17,7 @@ namespace waymark::perf {
 struct MappedRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;         ///< Inclusive.
-  std::uint64_t file_offset = 0;  ///< Of `first`.
+  std::uint64_t file_offset = 0;  ///< The offset of `first`.
   std::shared_ptr<const Mapping> mapping{};
 
   friend bool operator==(const MappedRange&, const MappedRange&) = default;
@@ -56,7 +56,7 @@ class AddressSpaces {
 
   /// The process of a thread.
   [[nodiscard]] std::int32_t process_of(std::int32_t tid) const;
-  /// Of a process; an empty one if the recording does not know it.
+  /// The memory of a process; an empty one if the recording does not know it.
   [[nodiscard]] const AddressSpace& of(std::int32_t pid) const;
   [[nodiscard]] const AddressSpace& kernel() const { return kernel_; }
   /// The name of a task; empty: not known.

@@ -34,6 +34,9 @@ class ProcessImages final : public image::ImageSelector {
   [[nodiscard]] const image::Image& image_at(TraceIndex index, TraceId trace_id,
                                              std::uint64_t context) const override;
 
+  /// Where the piece of trace with this place begins.  Decoders are reset there.
+  [[nodiscard]] TraceIndex piece_begin(TraceIndex index) const;
+
   /// The thread that a source traced at a place.  -1: not known.
   [[nodiscard]] std::int32_t thread_at(TraceIndex index, TraceId trace_id,
                                        std::uint64_t context) const;

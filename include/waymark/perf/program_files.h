@@ -45,6 +45,7 @@ class ProgramFile {
 struct MissingFile {
   std::string path{};    ///< As the recording names it.
   std::string reason{};  ///< A whole sentence.
+  bool is_file = true;   ///< False: memory without a file, such as "[vdso]".
 };
 
 /// Any number of threads may look for files.
@@ -75,7 +76,7 @@ class ProgramFiles {
   std::map<std::string, std::unique_ptr<ProgramFile>> files_;  ///< By path on this machine.
   /// The answers: by path and build ID of the recording.
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, const ProgramFile*> known_;
-  std::map<std::string, std::string> reasons_;  ///< Of missing files, by path.
+  std::map<std::string, std::string> reasons_;  ///< Why a file is missing, by its path.
   bool listed_ = false;
   std::vector<std::string> below_roots_;
 };

@@ -32,7 +32,7 @@ struct Record {
   SampleId sample{};
   /// kAuxtrace: the bytes after the record, as they are in the file; they live as long as the File.
   Bytes trace;
-  std::uint64_t trace_offset = 0;  ///< Of `trace` in the section's file.
+  std::uint64_t trace_offset = 0;  ///< The offset of `trace` in the section's file.
 
   [[nodiscard]] CpuMode mode() const { return static_cast<CpuMode>(misc & kCpuModeMask); }
 };

@@ -38,9 +38,9 @@ struct Unit {
 /// An AUXTRACE record: a stretch of what one buffer of the kernel received.
 struct Buffer {
   std::size_t section = 0;        ///< In File::sections().
-  std::uint64_t file_offset = 0;  ///< Of its bytes.
+  std::uint64_t file_offset = 0;  ///< The offset of its bytes.
   Bytes bytes;                    ///< Lives as long as the File.
-  std::uint64_t aux_offset = 0;   ///< Of the first byte, since recording began.
+  std::uint64_t aux_offset = 0;   ///< The offset of the first byte since recording began.
   std::uint32_t queue = 0;
   std::optional<std::uint32_t> cpu{};  ///< Nothing: recorded per thread.
   std::optional<std::uint32_t> tid{};  ///< Nothing: recorded per CPU.
@@ -49,7 +49,7 @@ struct Buffer {
 /// The bytes of one AUX record: the unit of decoding.  A decoder knows nothing of earlier pieces.
 struct Piece {
   std::size_t buffer = 0;    ///< In Recording::buffers.
-  std::uint64_t offset = 0;  ///< Of its bytes in those of the buffer.
+  std::uint64_t offset = 0;  ///< The offset of its bytes in those of the buffer.
   std::uint64_t size = 0;
   std::uint64_t aux_offset = 0;  ///< As the AUX record says.
   std::uint64_t flags = 0;       ///< AuxFlag bits.
@@ -122,13 +122,22 @@ struct Losses {
   std::uint64_t lost_records = 0;  ///< As LOST records count.
 };
 
+/// Where and how a recording was made; empty where the file does not say.
+struct Origin {
+  std::vector<std::string> command{};  ///< The words of the command that recorded.
+  std::string host{};
+  std::string kernel{};  ///< As `uname -r` shows it.
+  std::string architecture{};
+  std::string tool{};  ///< The version of perf.
+};
+
 struct Recording {
   /// Reads all records.  kNotFound: no CoreSight trace was recorded; kBadData: its description is
   /// damaged; kUnsupported: of a version that is not known; kConflict: two CPUs with one trace ID
   /// in one stream.
   static Result<Recording> read(const File& file);
 
-  std::uint64_t version = 0;  ///< Of the description of the units.
+  std::uint64_t version = 0;  ///< The version of the description of the units.
   std::uint32_t pmu = 0;      ///< The type number of events of cs_etm.
   bool snapshot = false;
   bool simpleperf = false;
@@ -139,6 +148,7 @@ struct Recording {
   std::vector<BuildId> build_ids{};
   std::optional<TimeConversion> time{};
   Losses losses{};
+  Origin origin{};
   std::vector<Note> notes{};
 
   [[nodiscard]] const Unit* unit_of_cpu(std::uint32_t cpu) const;

@@ -104,13 +104,15 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress = {});
 
-/// Adds perf.data to a snapshot that write_capture() has written: a recording of the same trace with
-/// one AUX record, of processes with these context IDs that all have the program in their memory.
-/// With one process, the recording is per thread.  The files of the program are those of the
-/// snapshot, so its folder is the --symfs of the recording.
+/// kInvalidArgument: a protocol or framing that perf does not record.
+Result<void> check_perf_data(const CaptureMaker& maker);
+
+/// Adds perf.data to a snapshot that write_capture() has written: a recording of the same trace
+/// with one AUX record, of processes with these context IDs that all have the program in their
+/// memory. With one process, the recording is per thread.  The files of the program are those of
+/// the snapshot, so its folder is the --symfs of the recording.
 ///
-/// kInvalidArgument: a protocol or framing that perf does not record; kIo.  `processes` must not be
-/// empty.
+/// kInvalidArgument: see check_perf_data(); kIo.  `processes` must not be empty.
 Result<void> write_perf_data(const CaptureMaker& maker, const Program& program,
                              std::span<const std::uint32_t> processes,
                              const std::string& directory);

@@ -1,0 +1,169 @@
+"""perf.data: decoded as the snapshot of the same trace, and files that are damaged or incomplete."""
+import os
+import shutil
+import struct
+
+import pytest
+
+PROTOCOLS = ('etmv4', 'ete', 'ptm', 'etmv3')
+HEADER = 104
+
+
+@pytest.fixture(scope='session', params=PROTOCOLS)
+def recorded(request, synth):
+    """A snapshot with perf.data of three processes that run the same program."""
+    return synth('--protocol', request.param, '--isa', 'A32', '--size', 16000, '--context-ids', 3, '--timestamps', 100,
+                 '--perf-data')
+
+
+@pytest.fixture(scope='session')
+def two(synth):
+    return synth('--protocol', 'etmv4,ete', '--size', 32000, '--context-ids', 2, '--perf-data', '--cores', 2)
+
+
+def executed(result):
+    """What was executed, source by source, without the places of the trace."""
+    sources = {}
+    for line in result.lines[1:]:
+        _, trace_id, _, what = line.split(None, 3)
+        sources.setdefault(trace_id, []).append(what)
+    # Before each piece of a recording, decoders are reset.
+    return {trace_id: rows[1:] for trace_id, rows in sources.items()}
+
+
+def test_a_recording_decodes_as_its_snapshot(run, recorded):
+    recording = run('decode', recorded / 'perf.data', '--symfs', recorded).quiet()
+    assert executed(recording) == executed(run('decode', recorded))
+
+
+def test_several_cpus_and_threads(run, two):
+    recording = run('decode', two / 'perf.data', '--symfs', two, '-j', 1).quiet()
+    assert executed(recording) == executed(run('decode', two))
+    for format in 'text', 'json':
+        one, three = (run('decode', two / 'perf.data', '--symfs', two, '-j', threads, '--format', format).out_bytes
+                      for threads in (1, 3))
+        assert one == three
+
+
+def test_a_pipe(run, two):
+    with open(two / 'perf.data', 'rb') as file:
+        piped = run('decode', '-', '--symfs', two, stdin=file)
+    assert piped.out == run('decode', two / 'perf.data', '--symfs', two).out
+
+
+def test_the_counts_are_those_of_the_snapshot(run, recorded):
+    def totals(path, *options):
+        rows = run('count', path, *options, '--format', 'json').json_lines()
+        return [(row['instructions'], row['ranges']) for row in rows if row['type'] == 'count']
+    assert totals(recorded / 'perf.data', '--symfs', recorded) == totals(recorded)
+
+
+def test_info(run, two):
+    result = run('info', two / 'perf.data', '--symfs', two).quiet()
+    result.has('1 AUX record', 'synth-256', 'synth-257', 'found').lacks('missing', 'no program image')
+    value = run('info', two / 'perf.data', '--symfs', two, '--format', 'json').json()
+    assert [process['name'] for process in value['processes'] if process['pid'] > 0] == ['synth-257', 'synth-256']
+    sources = sum(source['bytes'] - source['unsynced_bytes'] for source in value['sources'])
+    assert sum(process['bytes'] for process in value['processes']) == sources
+    assert value['missing_programs'] == []
+
+
+def test_without_the_programs(run, two, tmp_path):
+    result = run('info', two / 'perf.data').has('missing  /memory_0.bin')
+    result.matches('programs are missing, such as /memory_0.bin. .*--symfs DIR')
+    (tmp_path / 'empty').mkdir()
+    run('info', two / 'perf.data', '--symfs', 'empty').matches('No --symfs folder has such a file')
+    run('decode', two / 'perf.data', '--symfs', 'empty').has('no code image')
+
+
+def header(content, **changes):
+    """perf.data with other values in its header."""
+    fields = ('magic', 'size', 'attr_size', 'attrs', 'attrs_bytes', 'data', 'data_bytes', 'types', 'types_bytes')
+    values = dict(zip(fields, struct.unpack_from('<9Q', content)))
+    values.update(changes)
+    return struct.pack('<9Q', *(values[field] for field in fields)) + content[72:]
+
+
+def records(data):
+    """(offset, type, size) of each record before the trace."""
+    at = struct.unpack_from('<Q', data, 40)[0]
+    found = []
+    while at + 8 <= len(data):
+        kind, _, size = struct.unpack_from('<IHH', data, at)
+        found.append((at, kind, size))
+        if kind == 71 or size < 8:  # AUXTRACE: the trace follows.
+            break
+        at += size
+    return found
+
+
+def test_a_recording_that_a_crash_cut_off(run, two, tmp_path):
+    """perf writes the size of the data at the end; it is 0 until then."""
+    data = (two / 'perf.data').read_bytes()
+    (tmp_path / 'unfinished').write_bytes(header(data, data_bytes=0))
+    result = run('decode', 'unfinished', '--symfs', two)
+    assert result.out == run('decode', two / 'perf.data', '--symfs', two).out
+    assert len(result.err.splitlines()) == 1, 'one note'
+
+
+def test_a_file_that_is_cut_anywhere(run, two, tmp_path):
+    """A clear sentence, or what is there."""
+    data = (two / 'perf.data').read_bytes()
+    for size in [0, 4, 8, 16, 50, 103, 104, 120, 200, *(at + 5 for at, _, _ in records(data)), len(data) // 2]:
+        (tmp_path / 'cut').write_bytes(data[:size])
+        result = run('decode', 'cut', '--symfs', two, expect=(0, 1, 3))
+        if result.code == 3:
+            result.one_sentence('cut')
+        else:
+            result.says('cut')
+
+
+def test_damaged_fields(run, two, tmp_path):
+    """Each byte of the header and of the records in turn: no crash, and a bound on the work."""
+    data = (two / 'perf.data').read_bytes()
+    end = records(data)[-1][0] + 48
+    for at in range(0, end, 11):
+        for value in [0 if at % 2 else 0xff]:
+            damaged = bytearray(data[:end + 500])
+            damaged[at] = value
+            (tmp_path / 'damaged').write_bytes(damaged)
+            run('info', 'damaged', '--symfs', two, expect=(0, 1, 3))
+
+
+@pytest.mark.parametrize('change, sentence', [
+    ({'magic': 0x32454c4946524551}, ''),
+    ({'data': 1 << 60}, ''),
+])
+def test_headers_that_are_refused(run, two, tmp_path, change, sentence):
+    (tmp_path / 'bad').write_bytes(header((two / 'perf.data').read_bytes(), **change))
+    run('decode', 'bad', '--symfs', two, expect=(1, 2, 3)).says('bad', sentence)
+
+
+def test_recordings_that_lack_something(run, two, tmp_path):
+    data = (two / 'perf.data').read_bytes()
+
+    def without(kinds):
+        """The records of these types become records of a type that nothing reads."""
+        changed = bytearray(data)
+        for at, kind, _ in records(data):
+            if kind in kinds:
+                struct.pack_into('<I', changed, at, 200)
+        (tmp_path / 'changed').write_bytes(changed)
+        return run('decode', 'changed', '--symfs', two, expect=(0, 1, 3))
+    without({71}).one_sentence('changed')
+    without({11})  # Without AUX records, each buffer is one piece.
+    without({70}).one_sentence('CoreSight')
+    result = without({10})
+    assert result.code == 0 and 'no code image' in result.out, 'no memory is known'
+
+
+def test_the_wrong_file_of_that_name_is_not_used(run, two, tmp_path):
+    """Without build IDs any file of the name is used; synthetic recordings have none."""
+    shutil.copytree(two, tmp_path / 'root')
+    os.truncate(tmp_path / 'root/memory_0.bin', 0)
+    run('decode', two / 'perf.data', '--symfs', 'root').has('no code image')
+
+
+def test_synth_refuses_what_perf_does_not_record(run):
+    run('synth', '-o', 'x', '--protocol', 'stm', '--perf-data', expect=2).one_sentence('--perf-data')
+    run('synth', '-o', 'x', '--framing', 'none', '--perf-data', expect=2).one_sentence('--framing mem')

@@ -1,0 +1,157 @@
+// Which memory a trace index and a context select.
+#include "waymark/perf/process_images.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <numeric>
+
+#include "support/small_elf.h"
+#include "waymark/image/image.h"
+#include "waymark/perf/writer.h"
+
+namespace waymark::perf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kAddress = 0x410000;
+constexpr std::uint64_t kCode = kAddress + support::kSmallElfCode;
+constexpr std::uint32_t kPid = 1001;
+constexpr std::uint32_t kOtherPid = 1002;
+
+class ProcessImagesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(root_);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      support::write_file(
+          (root_ / std::string(1, static_cast<char>('a' + i))).string(),
+          support::small_elf({static_cast<std::uint8_t>(i + 1)}, {i + 1}, kAddress));
+    }
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  /// Each AUX record has 16 bytes, and begins at a multiple of 100 of the trace.
+  void open(const RecordBytes& records) {
+    bytes_ = file_bytes(records);
+    auto file = File::read(bytes_, "perf.data");
+    ASSERT_TRUE(file) << file.error().detail;
+    file_ = *std::move(file);
+    auto recording = Recording::read(file_);
+    ASSERT_TRUE(recording) << recording.error().detail;
+    recording_ = *std::move(recording);
+    std::vector<std::size_t> order(recording_.pieces.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<TraceIndex> begins;
+    for (const std::size_t piece : order) begins.push_back(100 * piece);
+    files_ = std::make_unique<ProgramFiles>(std::vector{root_.string()});
+    images_ = std::make_unique<ProcessImages>(recording_, order, begins, *files_);
+  }
+
+  /// The first byte of the code that a context sees; 0: nothing is there.
+  [[nodiscard]] unsigned code(TraceIndex index, std::uint64_t context) const {
+    std::array<std::uint8_t, 4> scratch{};
+    const Bytes bytes =
+        images_->image_at(index, 0x10, context).read(kCode, image::kSpaceEl1N, 0x10, scratch);
+    return bytes.empty() ? 0 : bytes[0];
+  }
+
+  static Stamp at(std::uint64_t time, std::uint32_t pid = kPid) {
+    return {.pid = pid, .tid = pid, .time = time, .cpu = 0};
+  }
+  /// AUX records at these times, and the buffer with their trace.
+  static void add_trace(RecordBytes& records, std::uint32_t tid = kNone32) {
+    const std::vector<std::uint8_t> trace(160);
+    records.auxtrace(0, trace, 0, tid, tid == kNone32 ? 0 : kNone32);
+  }
+
+  /// An ETMv4 of CPU 0; 0x841: with context IDs.
+  static RecordBytes& one_unit(RecordBytes& records, std::uint64_t trcconfigr) {
+    ByteWriter info;
+    info.u32(3).u32(0).words({1, std::uint64_t{8} << 32 | 1, 0});
+    info.words(
+        {0x4040404040404040, 0, 7, trcconfigr, 0x10, 0x28000EA1, 0x4100F403, 0x488, 0, 0xCC});
+    return records.add(RecordType::kAuxtraceInfo, 0, info.bytes);
+  }
+
+  const fs::path root_ =
+      fs::path(testing::TempDir()) /
+      ("waymark_process_images_" +
+       std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  std::vector<std::uint8_t> bytes_;
+  File file_;
+  Recording recording_;
+  std::unique_ptr<ProgramFiles> files_;
+  std::unique_ptr<ProcessImages> images_;
+};
+
+TEST_F(ProcessImagesTest, processes_that_share_an_address_have_memories_of_their_own) {
+  RecordBytes records;
+  one_unit(records, 0x841).comm(at(1), "alpha").mmap2(at(1), kAddress, 0x1000, 0, "/a");
+  records.comm(at(1, kOtherPid), "beta").mmap2(at(1, kOtherPid), kAddress, 0x1000, 0, "/b");
+  records.aux(at(10), 0, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(code(0, kPid), 1U);
+  EXPECT_EQ(code(0, kOtherPid), 2U);
+  EXPECT_EQ(code(0, 77), 0U) << "this process has no memory";
+  EXPECT_EQ(images_->name_at(0, kOtherPid), "beta");
+  EXPECT_EQ(images_->name_at(0, 77), "");
+  const ProgramPlace place = images_->place_at(0, kPid, kCode + 4);
+  EXPECT_EQ(place.file_offset, support::kSmallElfCode + 4);
+  EXPECT_EQ(place.mapping->path, "/a");
+  ASSERT_NE(place.file, nullptr);
+  EXPECT_EQ(images_->place_at(0, kPid, 0x1000).mapping, nullptr);
+}
+
+TEST_F(ProcessImagesTest, what_happened_up_to_the_time_of_a_piece_holds_for_it) {
+  RecordBytes records;
+  one_unit(records, 0x841).mmap2(at(1), kAddress, 0x1000, 0, "/a").aux(at(10), 0, 16);
+  records.mmap2(at(15), kAddress, 0x1000, 0, "/b").aux(at(20), 16, 16);
+  records.comm(at(25), "next", kMiscExec).aux(at(30), 32, 16);
+  records.mmap2(at(35), kAddress, 0x1000, 0, "/c").aux(at(40), 48, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(code(0, kPid), 1U);
+  EXPECT_EQ(code(99, kPid), 1U);
+  EXPECT_EQ(code(100, kPid), 2U);
+  EXPECT_EQ(code(200, kPid), 0U) << "exec leaves nothing";
+  EXPECT_EQ(code(300, kPid), 3U);
+  EXPECT_EQ(images_->name_at(100, kPid), "");
+  EXPECT_EQ(images_->name_at(200, kPid), "next");
+}
+
+TEST_F(ProcessImagesTest, without_a_context_the_thread_of_the_buffer_runs) {
+  RecordBytes records;
+  one_unit(records, 0x841).mmap2(at(1), kAddress, 0x1000, 0, "/a").aux(at(10), 0, 16);
+  add_trace(records, kPid);
+  open(records);
+  EXPECT_EQ(images_->thread_at(0, 0x10, 0), static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(code(0, 0), 1U);
+}
+
+TEST_F(ProcessImagesTest, a_kernel_at_el2_has_the_process_in_the_vmid) {
+  RecordBytes records;
+  one_unit(records, 0x8081).mmap2(at(1), kAddress, 0x1000, 0, "/a").aux(at(10), 0, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(images_->thread_at(0, 0x10, std::uint64_t{kPid} << 32 | 7),
+            static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(code(0, std::uint64_t{kPid} << 32), 1U);
+}
+
+TEST_F(ProcessImagesTest, a_program_that_is_missing_leaves_a_hole_and_a_reason) {
+  RecordBytes records;
+  one_unit(records, 0x841).mmap2(at(1), kAddress, 0x1000, 0, "/missing").aux(at(10), 0, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(code(0, kPid), 0U);
+  EXPECT_EQ(images_->place_at(0, kPid, kCode).file, nullptr);
+  ASSERT_EQ(files_->missing().size(), 1U);
+  EXPECT_EQ(files_->missing()[0].path, "/missing");
+}
+
+}  // namespace
+}  // namespace waymark::perf

@@ -1,0 +1,184 @@
+#include "info_recording.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "waymark/base/escape.h"
+#include "waymark/base/plural.h"
+#include "waymark/image/build_id.h"
+#include "waymark/outputs/json.h"
+#include "waymark/perf/program_files.h"
+#include "waymark/perf/recording.h"
+
+namespace waymark::cli {
+namespace {
+
+/// Takes the process from the fields of a packet.
+class ContextFields final : public FieldVisitor {
+ public:
+  explicit ContextFields(std::uint64_t& context) : context_(context) {}
+  void on_field(const FieldValue& field) override {
+    constexpr std::uint64_t kContextId = 0xFFFFFFFF;
+    if (field.name == "context_id")
+      context_ = (context_ & ~kContextId) | (field.value & kContextId);
+    if (field.name == "vmid") context_ = (context_ & kContextId) | field.value << 32;
+  }
+
+ private:
+  std::uint64_t& context_;
+};
+
+std::string command_text(const perf::Origin& origin) {
+  return fmt::format("{}", fmt::join(origin.command, " "));
+}
+
+/// How the kernel filled its buffers.
+std::string buffers_text(const perf::Recording& recording) {
+  std::set<std::uint32_t> cpus;
+  std::set<std::uint32_t> threads;
+  for (const perf::Buffer& buffer : recording.buffers) {
+    if (buffer.cpu) cpus.insert(*buffer.cpu);
+    if (buffer.tid) threads.insert(*buffer.tid);
+  }
+  std::string text = counted(recording.pieces.size(), "AUX record");
+  if (!cpus.empty()) text += fmt::format(", from {}", counted(cpus.size(), "CPU"));
+  if (!threads.empty()) text += fmt::format(", of {}", counted(threads.size(), "thread"));
+  if (recording.snapshot) text += ", snapshot mode";
+  return text;
+}
+
+/// The files of the traced processes on this machine.
+std::vector<std::string> found_programs(const inputs::Capture& capture) {
+  std::vector<std::string> found = capture.programs()->found();
+  std::ranges::sort(found);
+  const auto same = std::ranges::unique(found);
+  found.erase(same.begin(), same.end());
+  return found;
+}
+
+/// By bytes of trace, the most first.
+std::vector<std::pair<std::int32_t, ProcessBytes::Process>> ordered(const ProcessBytes& processes) {
+  std::vector<std::pair<std::int32_t, ProcessBytes::Process>> rows(processes.processes().begin(),
+                                                                   processes.processes().end());
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const auto& row) { return row.second.bytes; });
+  return rows;
+}
+
+void put_field(TextBuffer& out, std::string_view name, std::string_view value) {
+  out.put(fmt::format(",\"{}\":", name));
+  outputs::write_json_string(out, value);
+}
+
+}  // namespace
+
+ProcessBytes::ProcessBytes(inputs::Capture& capture)
+    : capture_(capture), images_(*capture.processes()) {}
+
+void ProcessBytes::on_packet(const PacketRef& packet) {
+  const Source* const source = capture_.tree().source(packet.trace_id);
+  Context& context = contexts_[packet.trace_id];
+  // What was said before the last reset of the decoder does not hold any more.
+  const TraceIndex begin = images_.piece_begin(packet.index);
+  if (begin > context.since) context.value = 0;
+  context.since = packet.index;
+  if (packet.bytes.size() > 1) {
+    ContextFields fields(context.value);
+    source->visit_fields(packet, fields);
+  }
+  const std::int32_t tid = images_.thread_at(packet.index, packet.trace_id, context.value);
+  const std::int32_t pid = tid < 0 ? tid : images_.process_at(packet.index, tid);
+  Process& process = processes_[pid];
+  if (process.bytes == 0 || begin != context.seen_begin) {
+    // Looks for the programs of the process.
+    (void)images_.image_at(packet.index, packet.trace_id, context.value);
+    context.seen_begin = begin;
+  }
+  if (tid >= 0 && !images_.name_at(packet.index, pid).empty())
+    process.name = images_.name_at(packet.index, pid);
+  process.bytes += packet.bytes.size();
+}
+
+void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
+                          const ProcessBytes* processes) {
+  const perf::Recording& recording = *capture.recording();
+  const perf::Origin& origin = recording.origin;
+  if (!origin.command.empty())
+    out.put(fmt::format("recorded  {}\n", escaped(command_text(origin))));
+  std::string machine;
+  for (const std::string* part : {&origin.host, &origin.kernel, &origin.architecture}) {
+    if (!part->empty()) machine += fmt::format("{}{}", machine.empty() ? "" : ", ", *part);
+  }
+  if (!machine.empty()) out.put(fmt::format("machine   {}\n", escaped(machine)));
+  out.put(fmt::format("buffers   {}\n", buffers_text(recording)));
+  if (processes == nullptr) return;
+  out.put("\nprocesses\n");
+  constexpr std::string_view kRow = "  {:>8} {:<16} {:>12}\n";
+  out.put(fmt::format(kRow, "pid", "name", "bytes"));
+  for (const auto& [pid, process] : ordered(*processes)) {
+    out.put(fmt::format(kRow, pid < 0 ? std::string("unknown") : std::to_string(pid),
+                        escaped(process.name), process.bytes));
+  }
+  out.put("\nprograms\n");
+  for (const std::string& path : found_programs(capture))
+    out.put(fmt::format("  found    {}\n", escaped(path)));
+  for (const perf::MissingFile& file : capture.programs()->missing())
+    if (file.is_file) out.put(fmt::format("  missing  {}\n", escaped(file.path)));
+}
+
+void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
+                          const ProcessBytes* processes) {
+  const perf::Recording& recording = *capture.recording();
+  put_field(out, "command", command_text(recording.origin));
+  put_field(out, "host", recording.origin.host);
+  put_field(out, "kernel", recording.origin.kernel);
+  put_field(out, "architecture", recording.origin.architecture);
+  out.put(fmt::format(R"(,"aux_records":{},"snapshot":{},"processes":[)", recording.pieces.size(),
+                      recording.snapshot));
+  std::string_view comma;
+  if (processes != nullptr) {
+    for (const auto& [pid, process] : ordered(*processes)) {
+      out.put(fmt::format(R"({}{{"pid":{})", std::exchange(comma, ","), pid));
+      put_field(out, "name", process.name);
+      out.put(fmt::format(R"(,"bytes":{}}})", process.bytes));
+    }
+  }
+  out.put(R"(],"programs":[)");
+  comma = {};
+  for (const std::string& path : found_programs(capture)) {
+    out.put(std::exchange(comma, ","));
+    outputs::write_json_string(out, path);
+  }
+  out.put(R"(],"missing_programs":[)");
+  comma = {};
+  for (const perf::MissingFile& file : capture.programs()->missing()) {
+    if (!file.is_file) continue;
+    out.put(std::exchange(comma, ","));
+    out.put(R"({"type":"missing_program")");
+    put_field(out, "path", file.path);
+    put_field(out, "reason", file.reason);
+    out.put('}');
+  }
+  out.put(']');
+}
+
+std::vector<std::string> program_doubts(const inputs::Capture& capture) {
+  std::vector<std::string> doubts;
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const perf::MissingFile& file : capture.programs()->missing())
+    if (file.is_file) by_reason[file.reason].push_back(file.path);
+  for (const auto& [reason, paths] : by_reason) {
+    doubts.push_back(paths.size() == 1
+                         ? fmt::format("The program {} is missing. {}", paths.front(), reason)
+                         : fmt::format("{} programs are missing, such as {}. {}", paths.size(),
+                                       paths.front(), reason));
+  }
+  return doubts;
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,56 @@
+// The part of `waymark info` about recordings of perf and simpleperf.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "waymark/base/text_buffer.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/perf/process_images.h"
+
+namespace waymark::cli {
+
+/// Counts the bytes of trace that each process left.  Set it as the observer of a capture that is
+/// read without decoding.
+class ProcessBytes final : public Observer {
+ public:
+  /// `capture` must be a recording, and must outlive the object.
+  explicit ProcessBytes(inputs::Capture& capture);
+
+  void on_packet(const PacketRef& packet) override;
+
+  struct Process {
+    std::string name{};  ///< The last one; empty: not known.
+    std::uint64_t bytes = 0;
+  };
+  /// By process ID; -1: trace of which the process is not known.
+  [[nodiscard]] const std::map<std::int32_t, Process>& processes() const { return processes_; }
+
+ private:
+  /// What the packets of a source said last.
+  struct Context {
+    TraceIndex since = 0;              ///< The last packet.
+    TraceIndex seen_begin = kNoIndex;  ///< The piece whose programs were looked for.
+    std::uint64_t value = 0;           ///< As ProcessImages::thread_at() takes it.
+  };
+
+  inputs::Capture& capture_;
+  const perf::ProcessImages& images_;
+  std::map<TraceId, Context> contexts_;
+  std::map<std::int32_t, Process> processes_;
+};
+
+/// `processes` is nullptr if the trace was not read.
+void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
+                          const ProcessBytes* processes);
+
+/// As fields of an object, each after a comma.
+void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
+                          const ProcessBytes* processes);
+
+/// What is wrong with the programs of the traced processes, as whole sentences.
+std::vector<std::string> program_doubts(const inputs::Capture& capture);
+
+}  // namespace waymark::cli
