@@ -75,7 +75,8 @@ Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(perf       ? read_perf_input()
               : snapshot ? read_snapshot_input()
                          : read_raw_input(*detection));
-  WAYMARK_TRY(add_images());
+  // The memory of a recording is that of its processes.
+  if (!perf) WAYMARK_TRY(add_images());
   if (perf) capture_.image_->set_selector(capture_.perf_->processes.get());
   WAYMARK_TRY(count_id_bytes());
   note_lost_tail();

@@ -211,6 +211,19 @@ void CaptureBuilder::note_losses(const perf::Losses& losses) {
 }
 
 Result<void> CaptureBuilder::read_perf_input() {
+  if (!options_.images.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: a recording says what was in memory: name programs with --elf "
+                            "FILE or --symfs DIR, without --image.",
+                            name_));
+  }
+  for (const ProgramFile& program : options_.programs) {
+    if (program.bias == 0) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: a recording says where its programs were: give --elf {} without "
+                            "an address.",
+                            name_, program.path));
+  }
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path_, error);
   MappedFile content = std::move(capture_.trace_);
@@ -258,7 +271,9 @@ Result<void> CaptureBuilder::read_perf_input() {
   }
   WAYMARK_TRY(set_trace(joined->map(name_)));
   capture_.framing_ = Framing::kPieces;
-  input.programs = std::make_unique<perf::ProgramFiles>(options_.roots);
+  std::vector<std::string> given;
+  for (const ProgramFile& program : options_.programs) given.push_back(program.path);
+  input.programs = std::make_unique<perf::ProgramFiles>(options_.roots, std::move(given));
   input.processes = std::make_unique<perf::ProcessImages>(input.recording, input.order,
                                                           std::move(begins), *input.programs);
   return {};

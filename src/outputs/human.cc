@@ -461,6 +461,14 @@ void HumanWriter::write_context(const Element& element) {
     out_.put(", context 0x");
     out_.hex(element.context_id);
   }
+  if (processes_) {
+    if (const std::string name = processes_(element); !name.empty()) {
+      out_.put(", process ");
+      begin_colour(out_, style_, Colour::kName);
+      write_shown(out_, name);
+      end_colour(out_, style_);
+    }
+  }
   if ((element.flags & kElementVmidValid) != 0) {
     out_.put(", virtual machine 0x");
     out_.hex(element.vmid);

@@ -85,6 +85,19 @@ void ProgramFiles::list_roots() {
   }
 }
 
+const ProgramFile* ProgramFiles::find_given(Search& search) {
+  const auto name_of = [](const std::string& path) {
+    return std::filesystem::path(path).filename();
+  };
+  for (const std::string& path : given_) {
+    const bool same_name = name_of(path) == name_of(search.path);
+    if (search.build_id.empty() && !same_name) continue;
+    Search other{search.path, search.build_id};
+    if (const ProgramFile* found = open(path, same_name ? search : other)) return found;
+  }
+  return nullptr;
+}
+
 const ProgramFile* ProgramFiles::find_by_id(Search& search) {
   if (search.build_id.empty()) return nullptr;
   list_roots();
@@ -105,7 +118,8 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
     return nullptr;
   }
   Search search{path, build_id};
-  const ProgramFile* found = roots_.empty() ? open(path, search) : nullptr;
+  const ProgramFile* found = find_given(search);
+  if (found == nullptr && roots_.empty()) found = open(path, search);
   for (const std::string& root : roots_) {
     if (found == nullptr)
       found =

@@ -102,7 +102,7 @@ def test_cycles_that_were_not_traced(run, good):
     assert (row['cycles'], row['complete']) == ('', '1')
 
 
-def test_cycles_are_text_in_json(run, synth):
+def test_cycles_are_numbers_in_json(run, synth):
     capture = synth('--size', '20K', '--protocol', 'etmv4', '--cycle-counts', '--no-truth')
     total, *blocks = run('count', capture, '--all', '--format', 'json').json_lines()
     assert total['cycles'] == sum(block['cycles'] for block in blocks) > 0

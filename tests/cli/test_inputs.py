@@ -213,10 +213,10 @@ def test_a_capture_of_the_lister_that_becomes_shorter(lister, tmp_path):
     assert err.startswith(b'trc_pkt_lister: ') and b'became shorter' in err
 
 
-def test_perf_data_names_what_to_do(run, tmp_path):
+def test_a_perf_data_that_is_only_a_magic_number(run, tmp_path):
     (tmp_path / 'perf.data').write_bytes(b'PERFILE2' + bytes(200))
-    run('decode', 'perf.data', expect=3).one_sentence('perf.data', 'perf script').empty()
-    run('decode', '-', stdin=b'PERFILE2' + bytes(200), expect=3).says('perf script -i -').empty()
+    run('decode', 'perf.data', expect=3).one_sentence('perf.data is cut short or damaged').empty()
+    run('decode', '-', stdin=b'PERFILE2' + bytes(200), expect=3).says('cut short or damaged').empty()
 
 
 # -- Programs ----------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 """perf.data: decoded as the snapshot of the same trace, and files that are damaged or incomplete."""
+import json
 import os
 import shutil
 import struct
@@ -26,7 +27,7 @@ def executed(result):
     sources = {}
     for line in result.lines[1:]:
         _, trace_id, _, what = line.split(None, 3)
-        sources.setdefault(trace_id, []).append(what)
+        sources.setdefault(trace_id, []).append(what.split(', process ')[0])
     # Before each piece of a recording, decoders are reset.
     return {trace_id: rows[1:] for trace_id, rows in sources.items()}
 
@@ -56,6 +57,31 @@ def test_the_counts_are_those_of_the_snapshot(run, recorded):
         rows = run('count', path, *options, '--format', 'json').json_lines()
         return [(row['instructions'], row['ranges']) for row in rows if row['type'] == 'count']
     assert totals(recorded / 'perf.data', '--symfs', recorded) == totals(recorded)
+
+
+def test_names_of_processes(run, two):
+    result = run('decode', two / 'perf.data', '--symfs', two)
+    result.has('context 0x100, process synth-256', 'context 0x101, process synth-257')
+
+
+def test_programs_on_the_command_line(run, two, quicksort, tmp_path):
+    perf_data = two / 'perf.data'
+    for name in 'memory_0.bin', 'memory_1.bin':
+        shutil.copyfile(two / name, tmp_path / name)
+    result = run('decode', perf_data, '--elf', 'memory_0.bin', '--elf', 'memory_1.bin')
+    assert result.out == run('decode', perf_data, '--symfs', two).out
+    run('decode', perf_data, '--elf', quicksort / 'quicksort.elf').has('no code image')
+    run('decode', perf_data, '--elf', 'memory_0.bin@0x1000', expect=3).one_sentence('without an address')
+    run('decode', perf_data, '--image', '0=memory_0.bin', expect=3).one_sentence('--symfs DIR')
+    run('count', perf_data, '--functions', '--symfs', two, expect=2).one_sentence('waymark decode --functions')
+
+
+def test_an_index(run, two, copy, tmp_path):
+    copy(two, 'indexed')
+    whole = run('decode', 'indexed/perf.data', '--symfs', two, '--from', 9000, '--to', 9500).out
+    run('index', 'indexed/perf.data', '--full')
+    assert run('decode', 'indexed/perf.data', '--symfs', two, '--from', 9000, '--to', 9500).quiet().out == whole
+    assert run('index', 'indexed/perf.data').quiet().out
 
 
 def test_info(run, two):
@@ -167,3 +193,62 @@ def test_the_wrong_file_of_that_name_is_not_used(run, two, tmp_path):
 def test_synth_refuses_what_perf_does_not_record(run):
     run('synth', '-o', 'x', '--protocol', 'stm', '--perf-data', expect=2).one_sentence('--perf-data')
     run('synth', '-o', 'x', '--framing', 'none', '--perf-data', expect=2).one_sentence('--framing mem')
+
+
+# -- Real recordings, from ../shared where it is present --
+
+@pytest.fixture(scope='session')
+def real(repository):
+    folder = repository.parent / 'shared/data/perf'
+    if not folder.is_dir():
+        pytest.skip('there is no ../shared')
+    return folder
+
+
+def ranges_of(result):
+    return [row for row in result.json_lines() if row.get('kind') == 'range']
+
+
+def test_two_processes_at_one_address(run, real):
+    """Each instruction of each CPU, as the simulation that made the trace executed it."""
+    folder = real / 'two-process'
+    expected = {}
+    for line in (folder / 'expected/i1i.1.8.0.txt').read_text().splitlines():
+        words = line.split()
+        expected.setdefault(int(words[2].strip('[]')), []).append(int(words[5], 16))
+    executed_by = {}
+    for row in ranges_of(run('decode', folder / 'perf.data', '--symfs', folder / 'symfs', '--format', 'json').quiet()):
+        cpu = {0x10: 0, 0x12: 1}[row['id']]
+        executed_by.setdefault(cpu, []).extend(range(int(row['start'], 16), int(row['end'], 16), 4))
+    assert executed_by == expected
+    assert sum(len(addresses) for addresses in expected.values()) == 1068
+    names = run('decode', folder / 'perf.data', '--symfs', folder / 'symfs', '--functions')
+    names.has('process alpha', 'process beta', 'in leaf_add+0x4')
+
+
+def test_a_recording_of_a_phone(run, real):
+    sample = real / 'simpleperf/samples/pixel5-user'
+    expected = json.loads((sample / 'expected.json').read_text())
+    program, = expected['binaries'].values()
+    counts = {}
+    for row in ranges_of(run('decode', sample / 'perf.data', '--symfs', real / 'simpleperf/symdir', '--format', 'json')):
+        # The program is a PIE: its first page is where the recording maps it.
+        place = int(row['start'], 16) & 0xfff, int(row['end'], 16) - 4 & 0xfff
+        counts[place] = counts.get(place, 0) + 1
+    assert counts == {(int(first, 16) & 0xfff, int(last, 16) & 0xfff): count
+                      for first, last, count in program['ranges']}
+    packets = run('packets', sample / 'perf.data', '--format', 'json').json_lines()
+    assert len(packets) == expected['packets']['total']
+    counted, = [row for row in run('count', sample / 'perf.data', '--symfs', real / 'simpleperf/symdir', '--format',
+                                   'json').json_lines() if row['type'] == 'count' and row['ranges']]
+    assert (counted['instructions'], counted['ranges']) == (expected['instructions'], program['range_executions'])
+
+
+def test_a_recording_of_a_kernel(run, real):
+    sample = real / 'simpleperf/samples/pixel5-kernel'
+    expected = json.loads((sample / 'expected.json').read_text())
+    # simpleperf does not count the bytes before a synchronisation point.
+    lines = run('packets', sample / 'perf.data', '--format', 'csv').lines[1:]
+    packets = [line for line in lines if ',I_NOT_SYNC,' not in line]
+    assert len(packets) == expected['packets']['total']
+    run('info', sample / 'perf.data', '--symfs', real / 'simpleperf/symdir').has('simpleperf', 'cpu6')

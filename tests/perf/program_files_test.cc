@@ -66,6 +66,18 @@ TEST_F(ProgramFilesTest, a_file_with_another_build_id_is_not_used) {
   EXPECT_THAT(files.missing()[0].reason, HasSubstr("aa02030405060708090a0b0c0d0e0f1011121314"));
 }
 
+TEST_F(ProgramFilesTest, given_programs_come_first) {
+  put("opt/app/alpha", kId);
+  const std::string given = put("given", kId);
+  const std::string same_name = put("beta", {});
+  ProgramFiles files({root_.string()}, {given, same_name});
+  ASSERT_NE(files.find("/opt/app/alpha", kId), nullptr);
+  EXPECT_EQ(files.find("/opt/app/alpha", kId)->file().path(), given);
+  ASSERT_NE(files.find("/any/where/beta", {}), nullptr);
+  EXPECT_EQ(files.find("/any/where/beta", {})->file().path(), same_name);
+  EXPECT_EQ(files.find("/any/where/gamma", {}), nullptr);
+}
+
 TEST_F(ProgramFilesTest, what_is_missing_has_a_reason) {
   ProgramFiles with_root({root_.string()});
   ProgramFiles without({});

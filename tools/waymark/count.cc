@@ -305,6 +305,12 @@ int run(CountOptions options) {
   auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
   if (!capture) return capture.error();
   image::Symbols symbols;
+  if (options.symbols.functions && capture->recording() != nullptr) {
+    return complain(
+        "count --functions cannot tell the processes of a recording apart yet; waymark decode "
+        "--functions names the function of each range.",
+        kUsage);
+  }
   if (options.symbols.functions) {
     auto found = load_symbols(*capture, options.symbols);
     if (!found) return complain(found.error().detail, kInput);

@@ -185,6 +185,7 @@ int run(const DecodeOptions& options) {
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
                                  .functions = std::move(functions),
+                                 .processes = process_namer(*capture),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.
   if (!timed && !messages && !options.strict && !options.window.given()) {

@@ -18,6 +18,7 @@ class TextSink final : public Sink {
     writer_.set_style(options.style);
     if (options.timed) writer_.show_times();
     if (options.functions) writer_.name_functions(options.functions);
+    if (options.processes) writer_.name_processes(options.processes);
     if (options.messages != nullptr) {
       writer_.write_custom_with(
           [messages = options.messages](TextBuffer& text, const Element& element) {

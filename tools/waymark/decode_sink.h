@@ -10,6 +10,7 @@
 #include "waymark/inputs/capture.h"
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/outputs/human.h"
 #include "waymark/outputs/style.h"
 
 namespace waymark::cli {
@@ -31,11 +32,12 @@ class Sink {
 
 struct SinkOptions {
   Format format = Format::kText;
-  bool header = true;                   ///< Where the format has one.
-  bool timed = false;                   ///< All comes as TimedRecord.
-  MessageStage* messages = nullptr;     ///< Writes kCustom elements.
-  outputs::FunctionLookup functions{};  ///< Names functions; empty: none are wanted.
-  outputs::Style style{};               ///< Of text.
+  bool header = true;                              ///< Where the format has one.
+  bool timed = false;                              ///< All comes as TimedRecord.
+  MessageStage* messages = nullptr;                ///< Writes kCustom elements.
+  outputs::FunctionLookup functions{};             ///< Names functions; empty: none are wanted.
+  outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.
+  outputs::Style style{};                          ///< Of text.
 };
 
 /// The header line of CSV with these options.

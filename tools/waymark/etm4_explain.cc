@@ -134,9 +134,8 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
     subject.notes.emplace_back(
         "perf computes TRCCONFIGR from the options of the event: the hardware may lack a feature.");
     subject.next_step = fmt::format(
-        "perf script decodes the trace with Waymark's library: LD_LIBRARY_PATH=DIR perf script -i "
-        "{} --itrace=i100il; DIR is the folder of libopencsd_c_api.so.1, see "
-        "docs/opencsd-compatibility.md. waymark decode does not read perf data.",
+        "waymark decode {} decodes the trace; --symfs DIR names the folder with the files of the "
+        "recorded machine.",
         path);
     subjects.push_back(std::move(subject));
   }

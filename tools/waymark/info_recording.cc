@@ -159,8 +159,8 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
   for (const perf::MissingFile& file : capture.programs()->missing()) {
     if (!file.is_file) continue;
     out.put(std::exchange(comma, ","));
-    out.put(R"({"type":"missing_program")");
-    put_field(out, "path", file.path);
+    out.put(R"({"path":)");
+    outputs::write_json_string(out, file.path);
     put_field(out, "reason", file.reason);
     out.put('}');
   }

@@ -70,7 +70,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false);
   command
       .add_option("--symfs", options.roots,
-                  "for a recording of perf: a folder with the files of the recorded machine, or "
+                  "For a recording of perf: a folder with the files of the recorded machine, or "
                   "with its programs in any place; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);

@@ -36,6 +36,16 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
   return symbols;
 }
 
+outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture) {
+  const perf::ProcessImages* const processes = capture.processes();
+  if (processes == nullptr) return {};
+  return [processes](const Element& element) {
+    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+    const std::int32_t tid = processes->thread_at(element.index, element.trace_id, context);
+    return tid < 0 ? std::string() : processes->name_at(element.index, tid);
+  };
+}
+
 Result<outputs::FunctionLookup> function_lookup(const inputs::Capture& capture,
                                                 const SymbolOptions& options,
                                                 image::Symbols& symbols) {

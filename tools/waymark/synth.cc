@@ -353,7 +353,7 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_flag("--perf-data", options.perf_data,
-                "write perf.data too: a recording of the same trace; decode it with --symfs DIR")
+                "Write perf.data too: a recording of the same trace; decode it with --symfs DIR")
       ->group(kGroup);
 }
 

@@ -45,6 +45,11 @@ class HumanWriter {
   /// Writes the function of each range after it.
   void name_functions(FunctionLookup lookup) { functions_.emplace(std::move(lookup)); }
 
+  /// Finds the name of the process that an element is about; empty: not known.
+  using ProcessNamer = std::function<std::string(const Element& element)>;
+  /// Writes the name of the process at each change of the context.
+  void name_processes(ProcessNamer namer) { processes_ = std::move(namer); }
+
   /// Colours and arrows; the default is text for a file.
   void set_style(const Style& style) { style_ = style; }
 
@@ -105,6 +110,7 @@ class HumanWriter {
   void write(const Item& item, const Diagnostic& record);
 
   TextBuffer& out_;
+  ProcessNamer processes_;
   CustomWriter custom_;
   Style style_;
   std::optional<FunctionNames> functions_;

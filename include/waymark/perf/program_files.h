@@ -53,11 +53,14 @@ class ProgramFiles {
  public:
   /// `roots`: folders with the file system of the recorded machine, or with programs of any name.
   /// Without one, the files of this machine are used.
-  explicit ProgramFiles(std::vector<std::string> roots) : roots_(std::move(roots)) {}
+  /// `given`: programs that are tried first, if the recording names their build ID or, without one,
+  /// a file of that name.
+  explicit ProgramFiles(std::vector<std::string> roots, std::vector<std::string> given = {})
+      : roots_(std::move(roots)), given_(std::move(given)) {}
 
-  /// The file with this path and build ID; an empty ID matches any file.  The path is looked for
-  /// below each root, then every file below the roots whose build ID is that.  nullptr: it is
-  /// missing.  What is returned lives as long as the object.
+  /// The file with this path and build ID; an empty ID matches any file.  The given programs come
+  /// first, then the path below each root, then any file below the roots with that build ID.
+  /// nullptr: it is missing.  What is returned lives as long as the object.
   const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& build_id);
 
   /// Those that find() did not find, in order of their paths.
@@ -68,11 +71,13 @@ class ProgramFiles {
  private:
   struct Search;
   const ProgramFile* open(const std::string& path, Search& search);
+  const ProgramFile* find_given(Search& search);
   const ProgramFile* find_by_id(Search& search);
   void list_roots();
 
   mutable std::mutex mutex_;
   std::vector<std::string> roots_;
+  std::vector<std::string> given_;
   std::map<std::string, std::unique_ptr<ProgramFile>> files_;  ///< By path on this machine.
   /// The answers: by path and build ID of the recording.
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, const ProgramFile*> known_;
