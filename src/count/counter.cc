@@ -323,7 +323,7 @@ void Counter::observe(std::span<const Element> elements) {
     if (node == nullptr || !is_same(*node, element)) [[unlikely]] {
       last_range_ = last;
       last_taken_ = taken;
-      node = observe_anew(element);
+      node = observe_again(element);
     } else {
       context_ = node->context;
       if (open_direct_ != nullptr) {
@@ -356,7 +356,7 @@ void Counter::observe(std::span<const Element> elements) {
   last_taken_ = taken;
 }
 
-Node* Counter::observe_anew(const Element& element) {
+Node* Counter::observe_again(const Element& element) {
   select(element);
   // Storing the edge may remove others, so it must precede the search for the node.
   close_branch(element.start, element.isa);

@@ -49,10 +49,12 @@ std::unexpected<Wrong> wrong(std::string rule, std::string remedy) {
   return std::unexpected(Wrong{std::move(rule), std::move(remedy)});
 }
 
-#define PLAN_TRY(name, expression)                                   \
+// NOLINTBEGIN(bugprone-macro-parentheses): `name` becomes a variable.
+#define WAYMARK_PLAN_TRY(name, expression)                           \
   auto name##_parsed = (expression);                                 \
   if (!name##_parsed) return std::unexpected(name##_parsed.error()); \
   auto name = std::move(*name##_parsed)
+// NOLINTEND(bugprone-macro-parentheses)
 
 class LineParser {
  public:
@@ -155,7 +157,7 @@ class LineParser {
   }
 
   Parsed<Match> address() {
-    PLAN_TRY(at, place(take()));
+    WAYMARK_PLAN_TRY(at, place(take()));
     Match match;
     match.first = match.last = at.address;
     if (auto done = qualifiers(match); !done) return std::unexpected(done.error());
@@ -181,8 +183,8 @@ class LineParser {
     if (word == "all") {
       match.last = ~std::uint64_t{0};
     } else if (const std::size_t dots = word.find(".."); dots != std::string_view::npos) {
-      PLAN_TRY(first, place(word.substr(0, dots)));
-      PLAN_TRY(end, place(word.substr(dots + 2)));
+      WAYMARK_PLAN_TRY(first, place(word.substr(0, dots)));
+      WAYMARK_PLAN_TRY(end, place(word.substr(dots + 2)));
       if (end.address <= first.address) {
         return wrong(fmt::format("'{}' is empty: 0x{:x} is not below 0x{:x}", word, first.address,
                                  end.address),
@@ -191,7 +193,7 @@ class LineParser {
       match.first = first.address;
       match.last = end.address - 1;
     } else if (const std::size_t mark = size_mark(word); mark != std::string_view::npos) {
-      PLAN_TRY(first, place(word.substr(0, mark)));
+      WAYMARK_PLAN_TRY(first, place(word.substr(0, mark)));
       const auto size = parse_number(word.substr(mark + 1));
       if (!size || *size == 0) {
         return wrong(fmt::format("'{}' has no size", word), std::string(kForms));
@@ -200,7 +202,7 @@ class LineParser {
       match.last = first.address + (*size - 1);
     } else {
       if (word.empty()) return wrong("a range is missing", std::string(kForms));
-      PLAN_TRY(symbol, place(word));
+      WAYMARK_PLAN_TRY(symbol, place(word));
       if (symbol.size == 0) {
         return wrong(fmt::format("'{}' is one address and not a range", word), std::string(kForms));
       }
@@ -240,13 +242,13 @@ class LineParser {
         return wrong(fmt::format("'{}' is given twice", peek()), "Keep one of them");
       }
       if (take_if("context-id")) {
-        PLAN_TRY(value, context());
+        WAYMARK_PLAN_TRY(value, context());
         match.context_id = value;
       } else if (take_if("vmid")) {
-        PLAN_TRY(value, context());
+        WAYMARK_PLAN_TRY(value, context());
         match.vmid = value;
       } else if (take_if("at")) {
-        PLAN_TRY(levels, level_set(take(), '+'));
+        WAYMARK_PLAN_TRY(levels, level_set(take(), '+'));
         match.no_levels = static_cast<std::uint8_t>(~levels & kAllLevels);
       } else {
         return {};
@@ -265,7 +267,7 @@ class LineParser {
       const std::size_t end = std::min(text.find(separator), text.size());
       const std::string_view name = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
-      const auto at = std::ranges::find(kLevelNames, name);
+      const auto* const at = std::ranges::find(kLevelNames, name);
       if (at == kLevelNames.end()) {
         return wrong(fmt::format("'{}' is not an exception level", name),
                      fmt::format("Accepted: {}", fmt::join(kLevelNames, ", ")));
@@ -299,7 +301,7 @@ class LineParser {
 
   Parsed<Resource> resource() {
     const std::string_view word = take();
-    const auto row = std::ranges::find(kResources, word, &ResourceRow::word);
+    const auto* const row = std::ranges::find(kResources, word, &ResourceRow::word);
     if (row == kResources.end()) {
       std::string known;
       for (const ResourceRow& item : kResources) known += fmt::format(", {}", item.word);
@@ -311,27 +313,27 @@ class LineParser {
     Resource found{row->kind, 0, {}};
     switch (row->kind) {
       case ResourceKind::kAddress: {
-        PLAN_TRY(match, address());
+        WAYMARK_PLAN_TRY(match, address());
         found.match = match;
         break;
       }
       case ResourceKind::kRange: {
-        PLAN_TRY(match, range());
+        WAYMARK_PLAN_TRY(match, range());
         found.match = match;
         break;
       }
       case ResourceKind::kContextId: {
-        PLAN_TRY(value, context());
+        WAYMARK_PLAN_TRY(value, context());
         found.match.context_id = value;
         break;
       }
       case ResourceKind::kVmid: {
-        PLAN_TRY(value, context());
+        WAYMARK_PLAN_TRY(value, context());
         found.match.vmid = value;
         break;
       }
       default: {
-        PLAN_TRY(value, number(word, 0, row->most));
+        WAYMARK_PLAN_TRY(value, number(word, 0, row->most));
         found.number = static_cast<unsigned>(value);
         break;
       }
@@ -349,7 +351,7 @@ class LineParser {
     Term found;
     found.inverted = take_if("not");
     do {
-      PLAN_TRY(next, resource());
+      WAYMARK_PLAN_TRY(next, resource());
       if (!found.any.empty() && group_of(next.kind) != group_of(found.any.front().kind)) {
         return wrong("a selector takes resources of one kind only",
                      "Join different kinds with `and` or `or`; counters and sequencer states are "
@@ -369,12 +371,12 @@ class LineParser {
       found.kind = EventKind::kAlways;
       return found;
     }
-    PLAN_TRY(a, term());
+    WAYMARK_PLAN_TRY(a, term());
     found.kind = EventKind::kTerm;
     found.a = std::move(a);
     if (peek() != "and" && peek() != "or") return found;
     found.kind = take() == "and" ? EventKind::kAnd : EventKind::kOr;
-    PLAN_TRY(b, term());
+    WAYMARK_PLAN_TRY(b, term());
     found.b = std::move(b);
     if (peek() == "and" || peek() == "or") {
       return wrong("an event joins two terms at most",
@@ -384,7 +386,7 @@ class LineParser {
     return found;
   }
   Parsed<PlanEvent> plan_event() {
-    PLAN_TRY(found, event());
+    WAYMARK_PLAN_TRY(found, event());
     return PlanEvent{std::move(found), line_};
   }
 
@@ -409,19 +411,19 @@ class LineParser {
                  fmt::format("Accepted: {}", known));
   }
   Parsed<void> input_bit(Setting<std::uint32_t>& setting) {
-    PLAN_TRY(input, number("PE comparator input", 0, 7));
+    WAYMARK_PLAN_TRY(input, number("PE comparator input", 0, 7));
     setting = {(setting ? setting->value : 0) | 1U << input, line_};
     return {};
   }
 
   Parsed<void> add_range(std::vector<PlanRange>& ranges, bool exclude) {
-    PLAN_TRY(match, range());
+    WAYMARK_PLAN_TRY(match, range());
     if (ranges.size() >= kMostItems) return too_many();
     ranges.push_back({match, exclude, line_});
     return {};
   }
   Parsed<void> add_point(bool stop) {
-    PLAN_TRY(match, address());
+    WAYMARK_PLAN_TRY(match, address());
     if (plan_.points.size() >= kMostItems) return too_many();
     plan_.points.push_back({match, stop, line_});
     return {};
@@ -442,14 +444,14 @@ class LineParser {
   Parsed<void> levels() {
     std::uint8_t all = 0;
     do {
-      PLAN_TRY(one, level_set(take(), '+'));
+      WAYMARK_PLAN_TRY(one, level_set(take(), '+'));
       all = static_cast<std::uint8_t>(all | one);
     } while (!empty());
     plan_.levels = {all, line_};
     return {};
   }
   Parsed<void> when() {
-    PLAN_TRY(found, plan_event());
+    WAYMARK_PLAN_TRY(found, plan_event());
     plan_.when = std::move(found);
     return {};
   }
@@ -461,7 +463,7 @@ class LineParser {
   Parsed<void> cycles() {
     std::uint64_t threshold = 0;
     if (!empty()) {
-      PLAN_TRY(given, number("cycle threshold", 1, 0xFFF));
+      WAYMARK_PLAN_TRY(given, number("cycle threshold", 1, 0xFFF));
       threshold = given;
     }
     plan_.cycles = {static_cast<std::uint32_t>(threshold), line_};
@@ -472,16 +474,16 @@ class LineParser {
       plan_.timestamps = PlanEvent{{}, line_};
       return {};
     }
-    PLAN_TRY(found, plan_event());
+    WAYMARK_PLAN_TRY(found, plan_event());
     plan_.timestamps = std::move(found);
     return {};
   }
   Parsed<void> branch_broadcast() {
     const std::string_view word = take();
-    const BroadcastKind kind = word == "everywhere" ? BroadcastKind::kEverywhere
-                               : word == "inside"   ? BroadcastKind::kInside
-                               : word == "outside"  ? BroadcastKind::kOutside
-                                                    : BroadcastKind::kNone;
+    BroadcastKind kind = BroadcastKind::kNone;
+    if (word == "everywhere") kind = BroadcastKind::kEverywhere;
+    if (word == "inside") kind = BroadcastKind::kInside;
+    if (word == "outside") kind = BroadcastKind::kOutside;
     if (kind == BroadcastKind::kNone) {
       return wrong(fmt::format("'{}' is not accepted here", word),
                    "Accepted: everywhere, inside RANGE, outside RANGE");
@@ -509,7 +511,7 @@ class LineParser {
   Parsed<void> stall() {
     std::uint64_t level = 0;
     if (take_if("level")) {
-      PLAN_TRY(given, number("stall level", 0, 15));
+      WAYMARK_PLAN_TRY(given, number("stall level", 0, 15));
       level = given;
     }
     plan_.stall = {static_cast<std::uint8_t>(level), line_};
@@ -526,7 +528,7 @@ class LineParser {
       plan_.sync = {0, line_};
       return {};
     }
-    PLAN_TRY(bytes, number("synchronisation period in bytes", 256, 1U << 20));
+    WAYMARK_PLAN_TRY(bytes, number("synchronisation period in bytes", 256, 1U << 20));
     if (!std::has_single_bit(bytes)) {
       return wrong(
           fmt::format("a period of {} bytes is not a power of two", bytes),
@@ -536,10 +538,10 @@ class LineParser {
     return {};
   }
   Parsed<void> add_event(bool in_trace) {
-    PLAN_TRY(n, number("event number", 0, 3));
-    PLAN_TRY(found, plan_event());
-    if (plan_.events[n]) {
-      return wrong(fmt::format("line {} has event {} already", plan_.events[n]->line, n),
+    WAYMARK_PLAN_TRY(n, number("event number", 0, 3));
+    WAYMARK_PLAN_TRY(found, plan_event());
+    if (const auto& other = plan_.events[n]) {
+      return wrong(fmt::format("line {} has event {} already", other->line, n),
                    "Choose another number");
     }
     plan_.events[n] = std::move(found);
@@ -549,20 +551,20 @@ class LineParser {
   Parsed<void> event_in_trace() { return add_event(true); }
   Parsed<void> event_output() { return add_event(false); }
   Parsed<void> counter() {
-    PLAN_TRY(n, number("counter", 0, kCounters - 1));
+    WAYMARK_PLAN_TRY(n, number("counter", 0, kCounters - 1));
     PlanCounter& counter = plan_.counters[n];
     if (counter.line == 0) counter.line = line_;
     const std::string_view word = take();
     if (auto first = once(fmt::format("counter {} {}", n, word)); !first) return first;
     if (word == "value" || word == "reload") {
-      PLAN_TRY(value, number("counter value", 0, 0xFFFF));
+      WAYMARK_PLAN_TRY(value, number("counter value", 0, 0xFFFF));
       (word == "value" ? counter.value : counter.reload) = static_cast<std::uint32_t>(value);
     } else if (word == "self-reload") {
       counter.self_reload = true;
     } else if (word == "chain") {
       counter.chain = true;
     } else if (word == "count" || word == "reload-on") {
-      PLAN_TRY(found, event());
+      WAYMARK_PLAN_TRY(found, event());
       (word == "count" ? counter.count : counter.reload_on) = std::move(found);
     } else {
       return wrong(fmt::format("'{}' is not a setting of a counter", word),
@@ -573,17 +575,17 @@ class LineParser {
   Parsed<void> sequencer() {
     if (take_if("reset")) {
       if (auto first = once("sequencer reset"); !first) return first;
-      PLAN_TRY(found, plan_event());
+      WAYMARK_PLAN_TRY(found, plan_event());
       plan_.sequencer_reset = std::move(found);
       return {};
     }
     if (take_if("state")) {
       if (auto first = once("sequencer state"); !first) return first;
-      PLAN_TRY(state, number("sequencer state", 0, 3));
+      WAYMARK_PLAN_TRY(state, number("sequencer state", 0, 3));
       plan_.sequencer_state = {static_cast<std::uint8_t>(state), line_};
       return {};
     }
-    PLAN_TRY(n, number("sequencer transition", 0, kSequencerEvents - 1));
+    WAYMARK_PLAN_TRY(n, number("sequencer transition", 0, kSequencerEvents - 1));
     const std::string_view word = take();
     if (word != "forward" && word != "back") {
       return wrong(fmt::format("'{}' is not a setting of a sequencer", word),
@@ -591,24 +593,24 @@ class LineParser {
                    "states 0 and 1");
     }
     if (auto first = once(fmt::format("sequencer {} {}", n, word)); !first) return first;
-    PLAN_TRY(found, plan_event());
+    WAYMARK_PLAN_TRY(found, plan_event());
     (word == "forward" ? plan_.forward : plan_.back)[n] = std::move(found);
     return {};
   }
   Parsed<void> single_shot() {
-    PLAN_TRY(n, number("single-shot control", 0, kSingleShots - 1));
+    WAYMARK_PLAN_TRY(n, number("single-shot control", 0, kSingleShots - 1));
     PlanShot& shot = plan_.shots[n];
     if (shot.line == 0) shot.line = line_;
     const std::string_view word = take();
     if (shot.addresses.size() + shot.ranges.size() >= kMostItems) return too_many();
     if (word == "address") {
-      PLAN_TRY(match, address());
+      WAYMARK_PLAN_TRY(match, address());
       shot.addresses.push_back(match);
     } else if (word == "range") {
-      PLAN_TRY(match, range());
+      WAYMARK_PLAN_TRY(match, range());
       shot.ranges.push_back(match);
     } else if (word == "pe-input") {
-      PLAN_TRY(input, number("PE comparator input", 0, 7));
+      WAYMARK_PLAN_TRY(input, number("PE comparator input", 0, 7));
       shot.pe_inputs |= 1U << input;
     } else if (word == "repeat") {
       shot.repeat = true;
@@ -626,7 +628,7 @@ class LineParser {
         return wrong(fmt::format("'{}' is not a setting of strobing", word),
                      "Accepted: window N period N");
       }
-      PLAN_TRY(value, number(word, 1, 0xFFFF));
+      WAYMARK_PLAN_TRY(value, number(word, 1, 0xFFFF));
       if ((word == "window" ? found.window : found.period) != 0) {
         return wrong(fmt::format("'{}' is given twice", word), "Accepted: window N period N");
       }
@@ -640,7 +642,7 @@ class LineParser {
     return {};
   }
   Parsed<void> pe() {
-    PLAN_TRY(value, number("PE", 0, 31));
+    WAYMARK_PLAN_TRY(value, number("PE", 0, 31));
     plan_.pe = {static_cast<std::uint32_t>(value), line_};
     return {};
   }
@@ -658,7 +660,7 @@ class LineParser {
     }
     if (take_if("buffer")) {
       constexpr std::uint64_t kPage = 4096;
-      PLAN_TRY(bytes, number("buffer size in bytes", kPage, std::uint64_t{1} << 40));
+      WAYMARK_PLAN_TRY(bytes, number("buffer size in bytes", kPage, std::uint64_t{1} << 40));
       if (bytes % kPage != 0) {
         const std::uint64_t below = bytes / kPage * kPage;
         return wrong(fmt::format("a buffer of {} bytes is not made of whole pages", bytes),

@@ -172,7 +172,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   // Memory that a callback cannot read now may be readable later, when its owner knows more.
   if (!cache_enabled_ || (callbacks_ && block.ended == BlockEnd::kNotAccessible)) return block;
   if (used_ == kMaxBlocks) [[unlikely]]
-    return begin_anew(block);
+    return begin_again(block);
   if (++used_ * 2 > table_.size()) {
     grow();
   } else {
@@ -182,7 +182,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
 }
 
 // The cache is full.  The block belongs to the current view.
-const Block& Follower::begin_anew(const Block& first) {
+const Block& Follower::begin_again(const Block& first) {
   const Block kept_first = first;
   forget_blocks();
   Block& block = kept(used_++);

@@ -159,7 +159,7 @@ Result<void> Pass::feed(TraceIndex index, Bytes bytes) {
 void Pass::drain() {
   take_triggers();
   for (TraceId id = 1; id < kTraceIdCount - 1; ++id) {
-    frames::StreamBuffer& stream = splitter_->stream(id);
+    frames::StreamBuffer& stream = splitter_.value().stream(id);
     if (stream.empty()) continue;
     id_bytes_[id] += static_cast<std::uint32_t>(stream.size());
     if (part_of_[id] != nullptr) {
@@ -214,7 +214,7 @@ void Pass::count_frame_syncs(TraceIndex index, Bytes bytes) {
 }
 
 void Pass::take_triggers() {
-  const frames::StreamBlock stream = splitter_->stream(kTriggerId).block();
+  const frames::StreamBlock stream = splitter_.value().stream(kTriggerId).block();
   frames::for_each_segment(stream, [&](std::size_t at, TraceIndex index, std::size_t size) {
     if (block_.triggers == 0) block_.first_trigger = index;
     block_.triggers += size;

@@ -48,8 +48,8 @@ std::string_view time_kind_word(TimeKind kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
-void Timeline::push(TimedRecord record) {
-  records_.push_back(std::move(record));
+void Timeline::push(const TimedRecord& record) {
+  records_.push_back(record);
   cycles_.push_back(progress_);
   if (cycles_.size() <= kMaxOpen) return;
   // Their timestamp is too far away to wait for.
@@ -66,17 +66,17 @@ void Timeline::add(const Element& element) {
       std::fill(cycles_.begin() + static_cast<std::ptrdiff_t>(stamped_), cycles_.end(), progress_);
       stamped_ = cycles_.size() + 1;
     }
-    push(std::move(record));
+    push(record);
     return;
   }
   if ((element.flags & kElementTimeIsPartial) != 0) {
-    add_lower_bound(std::move(record));
+    add_lower_bound(record);
     return;
   }
   if (has_time_ && element.timestamp < last_time_) {
     if (backwards_++ == 0) first_backwards_ = element.index;
     if (below_ && element.timestamp >= *below_) {
-      begin_anew(*below_);
+      restart(*below_);
     } else {
       below_ = element.timestamp;
     }
@@ -87,7 +87,7 @@ void Timeline::add(const Element& element) {
   settle(time, true, 0);
   record.time = time;
   record.kind = element.timestamp < last_time_ ? TimeKind::kAfter : TimeKind::kExact;
-  records_.push_back(std::move(record));
+  records_.push_back(record);
   ++settled_;
   if (has_time_ && time != last_time_) time_before_ = last_time_;
   last_time_ = time;
@@ -104,7 +104,7 @@ void Timeline::add_lower_bound(TimedRecord record) {
   settle(time, true, 0);
   record.time = time;
   record.kind = TimeKind::kAfter;
-  records_.push_back(std::move(record));
+  records_.push_back(record);
   ++settled_;
   last_time_ = time;
   progress_ = 0;
@@ -113,7 +113,7 @@ void Timeline::add_lower_bound(TimedRecord record) {
 // Two ascending timestamps, both below the greatest, are right.  If the one before the
 // greatest agrees with them, the greatest was wrong, and records that still wait under it are
 // corrected.
-void Timeline::begin_anew(std::uint64_t time) {
+void Timeline::restart(std::uint64_t time) {
   below_.reset();
   if (time_before_ && *time_before_ <= time) {
     for (std::size_t i = settled_; i-- > 0 && records_[i].time > time;) {
@@ -132,7 +132,7 @@ void Timeline::add(const Diagnostic& damage) {
   record.element.trace_id = damage.trace_id;
   record.is_damage = true;
   record.damage = damage;
-  push(std::move(record));
+  push(record);
 }
 
 // Gives the records since the last timestamp their time.

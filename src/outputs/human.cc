@@ -394,7 +394,7 @@ void HumanWriter::write_range(const Item& item) {
   if (element.kind == ElementKind::kInstrRangeNoPath) {
     out_.put(" on a path that was not traced, to ");
     write_address(out_, element.end);
-    if (functions_) write_function(element);
+    if (functions_) write_function(*functions_, element);
     return;
   }
   switch (element.last_type) {
@@ -431,18 +431,18 @@ void HumanWriter::write_range(const Item& item) {
     case isa::InstrType::kOther:
       break;
   }
-  if (functions_) write_function(element);
+  if (functions_) write_function(*functions_, element);
 }
 
-void HumanWriter::write_function(const Element& element) {
-  if (!functions_->find(element)) return;
+void HumanWriter::write_function(FunctionNames& names, const Element& element) {
+  if (!names.find(element)) return;
   out_.put("  in ");
   begin_colour(out_, style_, Colour::kName);
-  write_shown(out_, functions_->readable());
+  write_shown(out_, names.readable());
   end_colour(out_, style_);
-  if (functions_->offset() == 0) return;
+  if (names.offset() == 0) return;
   out_.put("+0x");
-  out_.hex(functions_->offset());
+  out_.hex(names.offset());
 }
 
 void HumanWriter::write_context(const Element& element) {

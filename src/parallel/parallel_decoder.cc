@@ -129,7 +129,7 @@ class ParallelDecoder::Run {
     unsigned start(unsigned count) {
       try {
         for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this] { run_.work(); });
-      } catch (const std::system_error&) {
+      } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
         // The existing threads do the work.
       }
       return static_cast<unsigned>(threads_.size());

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,7 +28,8 @@ class OutputFile {
   static Result<OutputFile> open(const fs::path& path) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) return refused(path.string());
-    std::setvbuf(file, nullptr, _IONBF, 0);
+    // Without success the file is only slower.
+    static_cast<void>(std::setvbuf(file, nullptr, _IONBF, 0));
     return OutputFile(file, path.string());
   }
   Result<void> write(Bytes bytes) {
@@ -47,7 +48,8 @@ class OutputFile {
   };
   OutputFile(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
   static std::unexpected<Error> refused(const std::string& path) {
-    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path, std::strerror(errno)));
+    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path,
+                                            std::generic_category().message(errno)));
   }
 
   std::unique_ptr<std::FILE, Closer> file_;
@@ -141,7 +143,7 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
     for (std::size_t i = 0; i < maker.units().size(); ++i) {
       TraceUnit& unit = *maker.units()[i];
       WAYMARK_TRY(unit.status());
-      if (truths[i]) WAYMARK_TRY(truths[i]->write(unit.truth().bytes()));
+      if (auto& truth = truths[i]) WAYMARK_TRY(truth->write(unit.truth().bytes()));
       unit.truth().clear();
     }
     if (block.empty()) break;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "waymark/base/mapped_file.h"
 #include "waymark/perf/writer.h"
@@ -113,7 +113,8 @@ Result<void> write_perf_data(const CaptureMaker& maker, const Program& program,
   };
   if (!write(perf::file_bytes(records, {}, 128, trace->size())) || !write(trace->bytes()) ||
       std::fflush(file.get()) != 0) {
-    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path, std::strerror(errno)));
+    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path,
+                                            std::generic_category().message(errno)));
   }
   return {};
 }

@@ -70,8 +70,8 @@ bool detect_hardware() { return false; }
 }  // namespace
 
 bool crc32c_is_in_hardware() {
-  static const bool has = detect_hardware();
-  return has;
+  static const bool kHas = detect_hardware();
+  return kHas;
 }
 
 std::uint32_t crc32c(Bytes bytes) {

@@ -265,7 +265,7 @@ TEST_F(Etmv3Decoder, upper_bits_of_a_time_are_unknown_after_a_loss) {
             "100000000000001 100000000000085 [100000000000085] 100000000000001 100000000000085 ");
 }
 
-TEST_F(Etmv3Decoder, a_reset_begins_anew) {
+TEST_F(Etmv3Decoder, a_reset_begins_again) {
   Decoder decoder(config, image);
   Packet packet;
   packet.type = PacketType::kASync;

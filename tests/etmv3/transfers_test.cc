@@ -69,7 +69,7 @@ TEST(Etmv3Transfers, without_instructions_accesses_are_counted) {
   EXPECT_EQ(transfers.place(with_address(0x10)).owner, (Owner{Owner::Kind::kAccess, 1}));
 }
 
-TEST(Etmv3Transfers, without_an_image_each_first_packet_begins_anew) {
+TEST(Etmv3Transfers, without_an_image_each_first_packet_begins_again) {
   Transfers transfers{Config{}};
   transfers.begin(Owner::Kind::kUnknown);
   EXPECT_EQ(transfers.place(with_address(0x10)).number, 0);

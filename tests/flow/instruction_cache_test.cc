@@ -92,7 +92,7 @@ TEST_F(InstructionCacheTest, memory_spaces_do_not_answer_for_each_other) {
   EXPECT_EQ(steps.at(0x1000, Isa::kA32)->type(), InstrType::kOther);
 }
 
-TEST_F(InstructionCacheTest, switched_off_it_reads_anew) {
+TEST_F(InstructionCacheTest, switched_off_it_reads_again) {
   program(0x1000, {0xE1A00000});
   InstructionCache steps = cache();
   steps.set_enabled(false);

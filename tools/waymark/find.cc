@@ -150,7 +150,7 @@ std::expected<std::optional<index::Query>, std::string> query_of(const FindOptio
                           text, may_be_empty ? ", or any" : "");
       return;
     }
-    query->value = *value;
+    query->value = value;
   };
   const auto flag = [&](bool set, LandmarkKind kind) {
     if (!set) return;
@@ -330,8 +330,9 @@ int run(const FindOptions& options) {
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  const int code = *query ? find_landmarks(options, *capture, window, **query, *output)
-                          : find_address(options, *range, *capture, window, *output);
+  const auto& landmarks = *query;
+  const int code = landmarks ? find_landmarks(options, *capture, window, *landmarks, *output)
+                             : find_address(options, range.value(), *capture, window, *output);
   return finish_output(*output, code);
 }
 
@@ -342,7 +343,7 @@ void add_find(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("find", "Find where a time, an event, an exception or an address is");
   add_input_options(*command, options->input);
-  const auto what = "What to find (one of these)";
+  const auto* const what = "What to find (one of these)";
   command
       ->add_option("--timestamp", options->timestamp,
                    "the first timestamp of each source that is not earlier than T")

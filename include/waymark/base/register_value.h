@@ -13,7 +13,7 @@ class RegisterValue {
  public:
   // Implicit, as a number is what users give.
   constexpr RegisterValue(std::uint32_t value)  // NOLINT(google-explicit-constructor)
-      : value_(value), given_(true) {}
+      : value_(value) {}
 
   static constexpr RegisterValue assumed(std::uint32_t value) {
     RegisterValue result(value);
@@ -32,7 +32,7 @@ class RegisterValue {
 
  private:
   std::uint32_t value_;
-  bool given_;
+  bool given_ = true;
 };
 
 template <unsigned High, unsigned Low>

@@ -281,7 +281,7 @@ class Counter {
   }
   [[nodiscard]] bool is_selected(const Element& element) const;
   void replay(Stretch& stretch);
-  Node* observe_anew(const Element& element);
+  Node* observe_again(const Element& element);
   void observe_other(const Element& element);
   void tidy_group();
   void forget_group();

@@ -166,7 +166,7 @@ class Follower {
   void insert(std::size_t number);
   void begin_views();
   void forget_blocks();
-  const Block& begin_anew(const Block& first);
+  const Block& begin_again(const Block& first);
   void grow();
 
   MemoryView memory_;

@@ -54,7 +54,7 @@ class Timeline {
   static constexpr std::size_t kMaxOpen = std::size_t{1} << 18;
 
   void add(const Element& element);
-  void add(const Diagnostic& record);
+  void add(const Diagnostic& damage);
 
   /// No more records.
   void finish();
@@ -81,9 +81,9 @@ class Timeline {
   void settle_all();
 
  private:
-  void push(TimedRecord record);
+  void push(const TimedRecord& record);
   void add_lower_bound(TimedRecord record);
-  void begin_anew(std::uint64_t time);
+  void restart(std::uint64_t time);
   /// `without_any`: the time of records with no timestamp of the source before or after them.
   void settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any);
 

@@ -102,7 +102,7 @@ class HumanWriter {
   void write_time(const Item& item);
   void write(const Item& item);
   void write_range(const Item& item);
-  void write_function(const Element& element);
+  void write_function(FunctionNames& names, const Element& element);
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);
