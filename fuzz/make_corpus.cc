@@ -5,7 +5,7 @@
 //
 // CORPUS/TARGET receives the files.  SAMPLES is the repository's root, whose trace scripts and
 // samples are used; synthetic captures of every protocol are made here.  CAPTURE is a further
-// snapshot folder.  A capture that cannot be opened is skipped with a note.
+// snapshot folder, or a recording of perf.  A capture that cannot be opened is skipped with a note.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +27,7 @@
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/snapshot_writer.h"
 #include "waymark/inputs/trace_script.h"
+#include "waymark/perf/writer.h"
 #include "waymark/synth/capture.h"
 
 namespace {
@@ -211,6 +212,38 @@ void add_scripts(Corpus& corpus, const fs::path& root, const fs::path& scratch) 
   }
 }
 
+/// The records, and the first bytes of the trace.
+void add_recording(Corpus& corpus, const fs::path& path) {
+  constexpr std::size_t kMost = 8000;
+  const auto file = MappedFile::open(path.string());
+  if (file) corpus.add("perf_data_fuzz", file->bytes().first(std::min(file->size(), kMost)));
+}
+
+/// Every kind of record, in both byte orders and both forms.
+void add_records(Corpus& corpus) {
+  using namespace waymark::perf;
+  for (const ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
+    const Stamp stamp{.pid = 7, .tid = 7, .time = 5, .cpu = 1};
+    RecordBytes records(order);
+    records.units(2).comm(stamp, "sort").comm(stamp, "exec", kMiscExec);
+    records.mmap2(stamp, 0x400000, 0x1000, 0, "/usr/bin/sort");
+    records.add(RecordType::kMmap, 2,
+                records.body().u32(7).u32(7).words({0x5000, 0x1000, 0}).name("/lib"), stamp);
+    records.add(RecordType::kFork, 0, records.body().u32(8).u32(7).u32(8).u32(7).u64(6), stamp);
+    records.add(RecordType::kExit, 0, records.body().u32(8).u32(7).u32(8).u32(7).u64(9), stamp);
+    records.add(RecordType::kItraceStart, 0, records.body().u32(7).u32(7), stamp);
+    records.add(RecordType::kSwitch, kMiscSwitchOut, records.body(), stamp);
+    records.add(RecordType::kSwitchCpuWide, 0, records.body().u32(7).u32(7), stamp);
+    records.aux(stamp, 0, 32).aux(stamp, 32, 32, kAuxTruncated | kAuxRaw);
+    const std::vector<std::uint8_t> trace(64);
+    const std::vector<std::uint8_t> text = feature_text(order, "6.1.0");
+    records.auxtrace(0, trace, 0, kNone32, 1);
+    corpus.add("perf_data_fuzz", pipe_bytes(records));
+    corpus.add("perf_data_fuzz",
+               file_bytes(records, {{Feature::kHostname, text}, {Feature::kOsRelease, text}}));
+  }
+}
+
 void add_synthetic(Corpus& corpus, const fs::path& scratch) {
   struct Choice {
     Protocol protocol;
@@ -255,8 +288,14 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
     auto maker = synth::CaptureMaker::create(options, std::move(units));
     const fs::path folder =
         scratch / fmt::format("synthetic-{}", static_cast<int>(choice.protocol));
-    if (maker && synth::write_capture(*maker, &*program, folder.string(), {}))
-      add_snapshot(corpus, folder, scratch);
+    if (!maker || !synth::write_capture(*maker, &*program, folder.string(), {})) continue;
+    add_snapshot(corpus, folder, scratch);
+    constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
+    for (const std::size_t count : {1U, 2U}) {
+      if (synth::write_perf_data(*maker, *program, std::span(kProcesses).first(count),
+                                 folder.string()))
+        add_recording(corpus, folder / "perf.data");
+    }
   }
 }
 
@@ -355,11 +394,18 @@ int run(const fs::path& folder, const fs::path& root, std::span<char* const> cap
   fs::create_directories(scratch);
   add_texts(corpus);
   add_calls(corpus);
+  add_records(corpus);
   add_scripts(corpus, root, scratch);
   add_synthetic(corpus, scratch);
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "samples"))
     if (entry.is_directory()) add_snapshot(corpus, entry.path(), scratch);
-  for (const char* capture : captures) add_snapshot(corpus, capture, scratch);
+  for (const char* capture : captures) {
+    if (fs::is_directory(capture)) {
+      add_snapshot(corpus, capture, scratch);
+    } else {
+      add_recording(corpus, capture);
+    }
+  }
   fs::remove_all(scratch);
   fmt::print("{} inputs\n", corpus.count());
   return 0;

@@ -2,12 +2,43 @@
 // file.
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
+#include <vector>
 
+#include "waymark/image/image.h"
+#include "waymark/perf/process_images.h"
 #include "waymark/perf/recording.h"
 
+namespace {
+
+using namespace waymark;
+using namespace waymark::perf;
+
+/// Asks about processes at each piece.  No program is looked for on this machine.
+void use_processes(const Recording& recording) {
+  std::vector<std::size_t> order(recording.pieces.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<TraceIndex> begins;
+  for (const std::size_t piece : order) begins.push_back(16 * piece);
+  ProgramFiles files({"/nonexistent"});
+  const ProcessImages images(recording, order, begins, files);
+  for (std::size_t i = 0; i < begins.size() && i < 16; ++i) {
+    for (const TaskEvent& event : recording.events) {
+      const std::int32_t tid =
+          images.thread_at(begins[i], 0x10, static_cast<std::uint32_t>(event.tid));
+      static_cast<void>(images.name_at(begins[i], tid));
+      const std::uint64_t address =
+          std::holds_alternative<Mapping>(event.what) ? std::get<Mapping>(event.what).address : 0;
+      const ProgramPlace place = images.place_at(begins[i], tid, address);
+      if (place.file != nullptr) std::abort();
+      if (&event - recording.events.data() > 64) break;
+    }
+  }
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace waymark;
-  using namespace waymark::perf;
   const auto file = File::read(Bytes(data, size), "perf.data");
   if (!file) return 0;
   static_cast<void>(file->command_line());
@@ -21,5 +52,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
   }
   if (recording->events.size() > size) std::abort();
+  use_processes(*recording);
   return 0;
 }

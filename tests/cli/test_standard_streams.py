@@ -256,11 +256,13 @@ def test_an_output_of_systprint_that_is_read(systprint, inputs):
 
 
 @pytest.fixture(scope='session')
-def smallest(home):
+def smallest(home, sanitized):
     """The smallest limit on the address space, in MiB, with which the program starts.
 
     Below it, the kernel (a signal) or the loader (127) gives up.
     """
+    if sanitized:
+        pytest.skip('a sanitizer needs memory without limits')
     run = Runner(program('WAYMARK', 'waymark'), home, home)
     outcomes = (0, 5, 127, -signal.SIGSEGV, -signal.SIGKILL)
     return next(megabytes for megabytes in range(2, 1000, 2)
@@ -272,9 +274,7 @@ def smallest(home):
     ['decode', 'LONG', '-j', '8', '--format', 'json'], ['decode', 'LONG', '-j', '1', '--format', 'csv'],
     ['decode', 'LONG', '-j', '3'], ['decode', 'LONG', '--merge', 'time'], ['packets', 'LONG', '--format', 'json'],
     ['count', 'LONG', '-j', '8', '--all'], ['syst', 'CONSOLE', '--format', 'json'], ['info', 'LONG']])
-def test_memory_that_runs_out(run, places, sanitized, smallest, args, more):
-    if sanitized:
-        pytest.skip('a sanitizer needs memory without limits')
+def test_memory_that_runs_out(run, places, smallest, args, more):
     limit = {resource.RLIMIT_AS: (smallest + more) << 20}
     result = run(*filled(args, places), limits=limit, expect=(0, 5))
     result.whole_lines().never_says('std::')

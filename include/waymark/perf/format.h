@@ -6,7 +6,7 @@
 
 namespace waymark::perf {
 
-/// Of records.  Those below kFirstOwn come from the kernel.
+/// The types of records.  Those below kFirstOwn come from the kernel.
 enum class RecordType : std::uint32_t {
   kMmap = 1,
   kLost = 2,
