@@ -18,6 +18,10 @@ constexpr std::size_t kDecompressed = std::size_t{1} << 18;  ///< Bytes at a tim
 constexpr std::size_t kMostJoined = std::size_t{1} << 28;    ///< A split or compressed record.
 constexpr std::size_t kMostNotes = 100;
 
+bool has_sample_id(const EventAttribute& attribute) { return bit<18>(attribute.flags); }
+
+}  // namespace
+
 /// The sample id at the end of a record: which fields it has.
 class SampleLayout {
  public:
@@ -50,10 +54,6 @@ class SampleLayout {
   std::uint64_t type_ = 0;
   std::size_t size_ = 0;
 };
-
-bool has_sample_id(const EventAttribute& attribute) { return bit<18>(attribute.flags); }
-
-}  // namespace
 
 class RecordReader::State {
  public:

@@ -25,8 +25,6 @@ struct AuxRecord {
   SampleId sample{};
 };
 
-}  // namespace
-
 /// Fills a Recording, record by record.
 class RecordingBuilder {
  public:
@@ -386,6 +384,8 @@ class RecordingBuilder {
   std::vector<AuxRecord> aux_;
   std::map<std::uint32_t, HardwareId> hardware_ids_;  ///< By CPU.
 };
+
+}  // namespace
 
 Result<Recording> Recording::read(const File& file) {
   Recording recording;
