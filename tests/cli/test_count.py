@@ -160,11 +160,11 @@ def test_an_stm(run, stm_file):
 
 @pytest.mark.parametrize('threads', [1, 2])
 def test_interrupted_counts_say_that_they_are_partial(run, synth, threads):
-    capture = synth('--size', '4M', '--protocol', 'etmv4', '--no-truth')
+    capture = synth('--size', '2M', '--protocol', 'etmv4', '--no-truth')
     for form, said in (('text', 'PARTIAL COUNTS up to'), ('json', '"complete":false'), ('csv', None)):
         _, process = run.start('count', capture, '-j', threads, '--format', form, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL)
-        time.sleep(0.15)
+        time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         out = process.communicate(timeout=600)[0].decode()
         # The signal ends a program that does not watch for it yet; a fast machine may already be done.

@@ -14,8 +14,8 @@ from support.trace_bytes import ATOM_E, ETMV4_REGISTERS, ETMV4_START
 
 @pytest.fixture(scope='session')
 def long(made):
-    """60,000 ranges, much more than a pipe can hold."""
-    return made('long', lambda path: make_snapshot(path, ETMV4_START + ATOM_E * 60000))
+    """20,000 ranges, much more than a pipe can hold."""
+    return made('long', lambda path: make_snapshot(path, ETMV4_START + ATOM_E * 20000))
 
 
 def test_json_of_decode_has_one_object_per_line(run, good):
@@ -192,8 +192,8 @@ def types_of(value, name, types):
 def test_a_field_of_json_has_one_type(run, synth, quicksort):
     types = {}
     for protocol in 'etmv4', 'ete', 'ptm', 'etmv3', 'stm', 'itm':
-        capture = synth('--protocol', protocol, '--isa', 'A32', '--size', 2000, '--timestamps', 20, '--cycle-counts')
-        window = ['--to', 4000]
+        capture = synth('--protocol', protocol, '--isa', 'A32', '--size', 2000, '--timestamps', 20, '--cycle-counts', '--no-truth')
+        window = ['--to', 2000]
         for args in (['decode', *window], ['packets', *window], ['decode', '--merge', 'time', *window], ['info'],
                      ['count', '--all']):
             for row in run(args[0], capture, *args[1:], '--format', 'json', expect=(0, 1)).json_lines():

@@ -145,15 +145,14 @@ def test_a_file_that_is_cut_anywhere(run, two, tmp_path):
 
 
 def test_damaged_fields(run, two, tmp_path):
-    """Each byte of the header and of the records in turn: no crash, and a bound on the work."""
+    """Bytes of the header and of the records in turn: no crash.  perf_data_fuzz tries all values."""
     data = (two / 'perf.data').read_bytes()
     end = records(data)[-1][0] + 48
-    for at in range(0, end, 11):
-        for value in [0 if at % 2 else 0xff]:
-            damaged = bytearray(data[:end + 500])
-            damaged[at] = value
-            (tmp_path / 'damaged').write_bytes(damaged)
-            run('info', 'damaged', '--symfs', two, expect=(0, 1, 3))
+    for at in range(0, end, 31):
+        damaged = bytearray(data[:end + 500])
+        damaged[at] = 0 if at % 2 else 0xff
+        (tmp_path / 'damaged').write_bytes(damaged)
+        run('info', 'damaged', '--symfs', two, expect=(0, 1, 3))
 
 
 @pytest.mark.parametrize('change, sentence', [

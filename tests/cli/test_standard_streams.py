@@ -17,8 +17,8 @@ from support.trace_bytes import ATOM_E, ETMV4_START, ITM_TRACE
 
 @pytest.fixture(scope='session')
 def long(made):
-    """40,000 ranges, much more than a pipe can hold."""
-    return made('long', lambda path: make_snapshot(path, ETMV4_START + ATOM_E * 40000))
+    """20,000 ranges, much more than a pipe can hold."""
+    return made('long', lambda path: make_snapshot(path, ETMV4_START + ATOM_E * 20000))
 
 
 @pytest.fixture(scope='session')
@@ -86,10 +86,10 @@ def test_the_lister_and_a_reader_that_leaves(lister, systprint, long, long_conso
 
 def test_a_pipe_that_does_not_block(run, places):
     """As another program may have left it: what does not fit waits."""
-    expected = run('decode', places['LONG'], '--to', 20000).out_bytes
+    expected = run('decode', places['LONG'], '--to', 12000).out_bytes
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    process = run.start('decode', places['LONG'], '--to', 20000, stdout=write_end, stderr=subprocess.PIPE)[1]
+    process = run.start('decode', places['LONG'], '--to', 12000, stdout=write_end, stderr=subprocess.PIPE)[1]
     # Until the pipe is full.
     while process.poll() is None and select.select([], [write_end], [], 0)[1]:
         time.sleep(0.01)

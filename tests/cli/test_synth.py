@@ -79,7 +79,7 @@ def test_json(run):
 
 
 def test_several_sources_with_everything_on(run):
-    run('synth', '-o', 'many', '--protocol', 'etmv4,ete', '--cores', 2, '--size', '300K', '--return-stack',
+    run('synth', '-o', 'many', '--protocol', 'etmv4,ete', '--cores', 2, '--size', '100K', '--return-stack',
         '--cycle-counts', '--timestamps', 50, '--events', 100, '--context-ids', 3, '--vmids', 2,
         '--speculation', 16, '--overflows', 3000, '--discards', 3000, '--filter', 1000, '--q', 500,
         '--exceptions', 200, '--framing', 'fsync').has('4 sources')
