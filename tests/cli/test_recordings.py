@@ -19,7 +19,7 @@ def recorded(request, synth):
 
 @pytest.fixture(scope='session')
 def two(synth):
-    return synth('--protocol', 'etmv4,ete', '--size', 32000, '--context-ids', 2, '--perf-data', '--cores', 2)
+    return synth('--protocol', 'etmv4,ete', '--size', 8000, '--context-ids', 2, '--perf-data', '--cores', 2)
 
 
 def executed(result):
@@ -40,10 +40,7 @@ def test_a_recording_decodes_as_its_snapshot(run, recorded):
 def test_several_cpus_and_threads(run, two):
     recording = run('decode', two / 'perf.data', '--symfs', two, '-j', 1).quiet()
     assert executed(recording) == executed(run('decode', two))
-    for format in 'text', 'json':
-        one, three = (run('decode', two / 'perf.data', '--symfs', two, '-j', threads, '--format', format).out_bytes
-                      for threads in (1, 3))
-        assert one == three
+    assert run('decode', two / 'perf.data', '--symfs', two, '-j', 3).out_bytes == recording.out_bytes
 
 
 def test_a_pipe(run, two):

@@ -6,9 +6,9 @@ import pytest
 
 # Long enough for several pieces of 256 KiB, with few instructions per byte.
 CAPTURES = {
-    'many': ('--size', '600K', '--protocol', 'etmv4', '--cores', 2, '--return-stack', '--timestamps', 2,
+    'many': ('--size', '540K', '--protocol', 'etmv4', '--cores', 2, '--return-stack', '--timestamps', 2,
              '--cycle-counts', '--cycle-threshold', 1, '--no-truth', '--damage', 100000),
-    'raw': ('--size', '600K', '--protocol', 'ptm', '--isa', 'T32', '--cycle-counts', '--timestamps', 2,
+    'raw': ('--size', '540K', '--protocol', 'ptm', '--isa', 'T32', '--cycle-counts', '--timestamps', 2,
             '--framing', 'none', '--no-truth'),
 }
 
