@@ -21,7 +21,7 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();
 
-  /// Appends.  kIo: there is no room.
+  /// Writes after what was written before.  kIo: the disk is full, or another failure of the system.
   Result<void> write(Bytes bytes);
 
   /// What was written so far.  `name` is the path in messages.
