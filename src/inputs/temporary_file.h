@@ -21,7 +21,8 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();
 
-  /// Writes after what was written before.  kIo: the disk is full, or another failure of the system.
+  /// Writes after what was written before.  kIo: the disk is full, or another failure of the
+  /// system.
   Result<void> write(Bytes bytes);
 
   /// What was written so far.  `name` is the path in messages.
