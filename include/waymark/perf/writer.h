@@ -132,8 +132,8 @@ inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t 
 }
 
 /// A file of `records` in file form, with one event and these features in ascending order.  `more`
-/// is the number of bytes that the caller writes after the records, such as trace; then there must
-/// be no features.
+/// is the number of bytes that the caller writes after the records, such as trace.  Such a file
+/// cannot have features.
 inline std::vector<std::uint8_t> file_bytes(
     const RecordBytes& records,
     const std::vector<std::pair<Feature, std::vector<std::uint8_t>>>& features = {},
