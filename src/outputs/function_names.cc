@@ -1,23 +1,71 @@
 #include "waymark/outputs/function_names.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "waymark/outputs/readable_name.h"
 
 namespace waymark::outputs {
 
-FunctionLookup lookup_in(const image::Symbols& symbols) {
-  return [&symbols](const Element& /*element*/, std::uint64_t address) -> FunctionPlace {
-    const image::Function* const found = symbols.find(address);
-    if (found == nullptr) return {};
-    return {found, address - found->start};
+PlaceLookup lookup_in(std::shared_ptr<const program::Program> program) {
+  return [program = std::move(program)](const Element& /*element*/, std::uint64_t address) {
+    return program::Place{program.get(), address};
+  };
+}
+
+ImagePrograms::ImagePrograms(std::vector<GivenProgram> given, const image::Image& image,
+                             const program::DebugSearch& search)
+    : given_(std::move(given)) {
+  std::map<std::string, std::shared_ptr<const program::Program>> programs;
+  for (const image::RegionInfo& region : image.regions()) {
+    if (region.kind != image::RegionKind::kFile) continue;
+    const auto [at, is_new] = programs.try_emplace(region.name);
+    if (is_new) {
+      // Most files of an image are not programs.
+      if (auto opened = program::Program::open(region.name, search))
+        at->second = *std::move(opened);
+    }
+    if (at->second == nullptr) continue;
+    regions_.push_back({region.first, region.last, region.offset, at->second});
+  }
+}
+
+program::Place ImagePrograms::find(std::uint64_t address) const {
+  for (const GivenProgram& given : given_) {
+    const std::uint64_t linked = address - given.bias;
+    if (given.program->function(linked) != nullptr) return {given.program.get(), linked};
+  }
+  for (const Region& region : regions_) {
+    if (address < region.first || address > region.last) continue;
+    const auto linked = region.program->address_of(region.file_offset + (address - region.first));
+    if (linked) return {region.program.get(), *linked};
+  }
+  return {};
+}
+
+bool ImagePrograms::has_functions() const {
+  return std::ranges::any_of(given_,
+                             [](const auto& it) { return !it.program->functions().empty(); }) ||
+         std::ranges::any_of(regions_,
+                             [](const auto& it) { return !it.program->functions().empty(); });
+}
+
+PlaceLookup ImagePrograms::lookup(std::shared_ptr<const ImagePrograms> programs) {
+  return [programs = std::move(programs)](const Element& /*element*/, std::uint64_t address) {
+    return programs->find(address);
   };
 }
 
 bool FunctionNames::find(const Element& element) {
-  const FunctionPlace found = lookup_(element, element.start);
-  if (found.function == nullptr) return false;
-  place_ = found;
-  if (found.function != named_) readable_ = readable_name(found.function->name);
-  named_ = found.function;
+  const program::Place place = lookup_(element, element.start);
+  const program::Function* const found =
+      place.program == nullptr ? nullptr : place.program->function(place.address);
+  if (found == nullptr) return false;
+  place_ = place;
+  function_ = found;
+  if (found != named_) readable_ = readable_name(found->name);
+  named_ = found;
   return true;
 }
 

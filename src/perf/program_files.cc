@@ -22,25 +22,11 @@ bool is_not_a_file(const std::string& path) {
 
 }  // namespace
 
-void ProgramFile::read() const {
-  const auto elf = image::ElfFile::open(file_.path());
-  if (!elf) return;
-  segments_ = elf->segments();
-  symbols_.add(*elf);
-}
-
-std::optional<std::uint64_t> ProgramFile::address_of(std::uint64_t offset) const {
-  std::call_once(once_, [this] { read(); });
-  for (const image::ElfSegment& segment : segments_) {
-    if (offset >= segment.offset && offset - segment.offset < segment.size)
-      return segment.address + (offset - segment.offset);
-  }
-  return std::nullopt;
-}
-
-const image::Symbols& ProgramFile::symbols() const {
-  std::call_once(once_, [this] { read(); });
-  return symbols_;
+const program::Program* ProgramFile::program() const {
+  std::call_once(once_, [this] {
+    if (auto opened = program::Program::open(file_.path())) program_ = *std::move(opened);
+  });
+  return program_.get();
 }
 
 struct ProgramFiles::Search {

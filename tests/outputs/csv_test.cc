@@ -48,9 +48,8 @@ TEST(Csv, range_fills_its_columns) {
 }
 
 TEST(Csv, functions_are_columns_at_the_end) {
-  image::Symbols symbols;
-  symbols.add({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
-  FunctionNames functions(symbols);
+  const auto program = program::Program::of({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
+  FunctionNames functions(lookup_in(program));
   TextBuffer header;
   write_csv_element_header(header, true);
   EXPECT_TRUE(header.view().ends_with(",message,function,demangled,offset\n"));

@@ -28,11 +28,11 @@ TEST_F(Human, call_names_where_the_source_goes_on) {
 }
 
 TEST_F(Human, functions_are_named_behind_their_ranges) {
-  image::Symbols symbols;
-  symbols.add({{.start = 0x8000, .last = 0x80FF, .name = "put"},
-               {.start = 0x8100, .last = 0x81FF, .name = "_ZN3app3runEi"},
-               {.start = 0x8200, .last = 0x82FF, .name = "\x1b[2J"}});
-  writer_.name_functions(lookup_in(symbols));
+  const auto program =
+      program::Program::of({{.start = 0x8000, .last = 0x80FF, .name = "put"},
+                            {.start = 0x8100, .last = 0x81FF, .name = "_ZN3app3runEi"},
+                            {.start = 0x8200, .last = 0x82FF, .name = "\x1b[2J"}});
+  writer_.name_functions(lookup_in(program));
   Element range;
   range.kind = ElementKind::kInstrRange;
   range.flags = kElementExecuted;
@@ -57,10 +57,9 @@ TEST_F(Human, ascii_has_no_arrow) {
 }
 
 TEST_F(Human, headings_functions_and_damage_are_coloured) {
-  image::Symbols symbols;
-  symbols.add({{.start = 0x8000, .last = 0x80FF, .name = "put"}});
+  const auto program = program::Program::of({{.start = 0x8000, .last = 0x80FF, .name = "put"}});
   writer_.set_style({.colours = true});
-  writer_.name_functions(lookup_in(symbols));
+  writer_.name_functions(lookup_in(program));
   writer_.header();
   add(range_element(0x8000, 0x8004));
   Diagnostic record;

@@ -71,9 +71,8 @@ TEST(Json, damage_leaves_out_unknown_places_and_the_line_end) {
 }
 
 TEST(Json, range_has_its_function) {
-  image::Symbols symbols;
-  symbols.add({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
-  FunctionNames functions(symbols);
+  const auto program = program::Program::of({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
+  FunctionNames functions(lookup_in(program));
   TextBuffer out;
   write_json(out, call_element(0x8004, 0x8008), &functions);
   EXPECT_TRUE(out.view().ends_with(

@@ -43,8 +43,8 @@ TEST_F(ProgramFilesTest, a_path_is_looked_for_below_the_root) {
   EXPECT_EQ(found->build_id(), kId);
   EXPECT_EQ(files.find("/opt/app/alpha", {}), found) << "an empty build ID matches any file";
   EXPECT_TRUE(files.missing().empty());
-  EXPECT_EQ(found->address_of(support::kSmallElfCode), 0x400000 + support::kSmallElfCode);
-  EXPECT_EQ(found->address_of(0x10000), std::nullopt);
+  EXPECT_EQ(found->program()->address_of(support::kSmallElfCode), 0x400000 + support::kSmallElfCode);
+  EXPECT_EQ(found->program()->address_of(0x10000), std::nullopt);
 }
 
 TEST_F(ProgramFilesTest, a_file_of_any_name_is_found_by_its_build_id) {

@@ -154,12 +154,11 @@ int run(const DecodeOptions& options) {
   if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
     return complain(safe.error().detail, kUsage);
   }
-  image::Symbols symbols;
-  outputs::FunctionLookup functions;
+  outputs::PlaceLookup places;
   if (options.symbols.functions) {
-    auto lookup = function_lookup(*capture, options.symbols, symbols);
+    auto lookup = place_lookup(*capture, options.symbols);
     if (!lookup) return complain(lookup.error().detail, kInput);
-    functions = *std::move(lookup);
+    places = *std::move(lookup);
   }
   std::vector<std::string> files = program_paths(options.symbols.files);
   if (window.given()) {
@@ -184,7 +183,7 @@ int run(const DecodeOptions& options) {
   const SinkOptions sink_options{.format = options.format,
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
-                                 .functions = std::move(functions),
+                                 .functions = std::move(places),
                                  .processes = process_namer(*capture),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.

@@ -50,7 +50,7 @@ class TextSink final : public Sink {
 /// The names of functions, if they are wanted.
 class Functions {
  public:
-  explicit Functions(const outputs::FunctionLookup& lookup) {
+  explicit Functions(const outputs::PlaceLookup& lookup) {
     if (lookup) names_.emplace(lookup);
   }
   outputs::FunctionNames* get() { return names_ ? &*names_ : nullptr; }

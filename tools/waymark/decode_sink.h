@@ -35,7 +35,7 @@ struct SinkOptions {
   bool header = true;                              ///< Where the format has one.
   bool timed = false;                              ///< All comes as TimedRecord.
   MessageStage* messages = nullptr;                ///< Writes kCustom elements.
-  outputs::FunctionLookup functions{};             ///< Names functions; empty: none are wanted.
+  outputs::PlaceLookup functions{};             ///< Names functions; empty: none are wanted.
   outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.
   outputs::Style style{};                          ///< Of text.
 };

@@ -2,10 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "elf_argument.h"
 #include "waymark/perf/process_images.h"
 
 namespace waymark::cli {
+namespace {
+
+std::unexpected<Error> no_function(const inputs::Capture& capture) {
+  return fail(ErrorCode::kNotFound,
+              fmt::format("{}: no function has a name, because no file of the program image is "
+                          "an ELF file with symbols; name the program with --symbols FILE.",
+                          capture.trace().path()));
+}
+
+}  // namespace
 
 CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options,
                                 const std::string& what) {
@@ -28,11 +40,7 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
     symbols.add(*file);
   }
   symbols.add(capture.image());
-  if (symbols.functions().empty())
-    return fail(ErrorCode::kNotFound,
-                fmt::format("{}: no function has a name, because no file of the program image is "
-                            "an ELF file with symbols; name the program with --symbols FILE.",
-                            capture.trace().path()));
+  if (symbols.functions().empty()) return no_function(capture);
   return symbols;
 }
 
@@ -46,26 +54,32 @@ outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture)
   };
 }
 
-Result<outputs::FunctionLookup> function_lookup(const inputs::Capture& capture,
-                                                const SymbolOptions& options,
-                                                image::Symbols& symbols) {
+Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
+                                          const SymbolOptions& options) {
   const perf::ProcessImages* const processes = capture.processes();
-  if (processes == nullptr) {
-    auto found = load_symbols(capture, options);
-    if (!found) return std::unexpected(found.error());
-    symbols = *std::move(found);
-    return outputs::lookup_in(symbols);
+  if (processes != nullptr) {
+    return [processes](const Element& element, std::uint64_t address) -> program::Place {
+      const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+      const std::int32_t tid = processes->thread_at(element.index, element.trace_id, context);
+      const perf::ProgramPlace place = processes->place_at(element.index, tid, address);
+      const program::Program* const found = place.file == nullptr ? nullptr : place.file->program();
+      const auto linked = found == nullptr ? std::nullopt : found->address_of(place.file_offset);
+      if (!linked) return {};
+      return {found, *linked};
+    };
   }
-  return [processes](const Element& element, std::uint64_t address) -> outputs::FunctionPlace {
-    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-    const std::int32_t tid = processes->thread_at(element.index, element.trace_id, context);
-    const perf::ProgramPlace place = processes->place_at(element.index, tid, address);
-    if (place.file == nullptr) return {};
-    const auto linked = place.file->address_of(place.file_offset);
-    const image::Function* const function = linked ? place.file->symbols().find(*linked) : nullptr;
-    if (function == nullptr) return {};
-    return {function, *linked - function->start};
-  };
+  std::vector<outputs::GivenProgram> given;
+  for (const std::string& argument : options.files) {
+    const auto file = parse_elf_argument(argument);
+    if (!file) return std::unexpected(file.error());
+    auto opened = program::Program::open(file->path);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    given.push_back({*std::move(opened), file->bias});
+  }
+  const auto programs =
+      std::make_shared<const outputs::ImagePrograms>(std::move(given), capture.image());
+  if (!programs->has_functions()) return no_function(capture);
+  return outputs::ImagePrograms::lookup(programs);
 }
 
 }  // namespace waymark::cli

@@ -28,11 +28,10 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
 /// the result.
 outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture);
 
-/// Looks for functions with these options: in the programs of each process if the input is a
-/// recording, else in `symbols`, which receives those of load_symbols().  The capture and `symbols`
-/// must outlive the result.
-Result<outputs::FunctionLookup> function_lookup(const inputs::Capture& capture,
-                                                const SymbolOptions& options,
-                                                image::Symbols& symbols);
+/// Finds the program at an address: in the memory of each process if the input is a recording, else
+/// in the files that the user names and in the image.  The capture must outlive the result.
+/// Errors as those of load_symbols().
+Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
+                                          const SymbolOptions& options);
 
 }  // namespace waymark::cli

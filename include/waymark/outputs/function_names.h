@@ -3,47 +3,76 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "waymark/element/element.h"
-#include "waymark/image/symbols.h"
+#include "waymark/image/image.h"
+#include "waymark/program/program.h"
 
 namespace waymark::outputs {
 
-/// A function, and the distance of an address from its start.
-struct FunctionPlace {
-  const image::Function* function = nullptr;  ///< nullptr: none is known there.
-  std::uint64_t offset = 0;
+/// Finds the program that the process of an element has at an address.  Several threads may call a
+/// copy each.
+using PlaceLookup = std::function<program::Place(const Element& element, std::uint64_t address)>;
+
+/// For one program at its link-time addresses, which all processes have.
+PlaceLookup lookup_in(std::shared_ptr<const program::Program> program);
+
+/// A program that the user names, because the image does not show that it is one.
+struct GivenProgram {
+  std::shared_ptr<const program::Program> program{};
+  std::uint64_t bias = 0;  ///< How far above its link-time addresses it was loaded.
 };
 
-/// Finds the function at an address of the process that an element is about.  Several threads may
-/// call a copy each.
-using FunctionLookup = std::function<FunctionPlace(const Element& element, std::uint64_t address)>;
+/// The programs of memory that is the same for all processes: those that are given, where they have
+/// a function, and the ELF files in the regions of an image.
+class ImagePrograms {
+ public:
+  ImagePrograms(std::vector<GivenProgram> given, const image::Image& image,
+                const program::DebugSearch& search = {});
 
-/// For memory that is the same for all processes.  `symbols` must outlive the result.
-FunctionLookup lookup_in(const image::Symbols& symbols);
+  [[nodiscard]] program::Place find(std::uint64_t address) const;
+  /// Whether any function has a name.
+  [[nodiscard]] bool has_functions() const;
+  /// The result keeps what it needs.
+  static PlaceLookup lookup(std::shared_ptr<const ImagePrograms> programs);
 
-/// Remembers the last function, since one often follows itself.  Not thread safe.
+ private:
+  struct Region {
+    std::uint64_t first;
+    std::uint64_t last;
+    std::uint64_t file_offset;
+    std::shared_ptr<const program::Program> program;
+  };
+
+  std::vector<GivenProgram> given_;
+  std::vector<Region> regions_;  ///< In the order of the image; the first that matches counts.
+};
+
+/// Not thread safe.
 class FunctionNames {
  public:
-  explicit FunctionNames(FunctionLookup lookup) : lookup_(std::move(lookup)) {}
-  /// `symbols` must outlive it.
-  explicit FunctionNames(const image::Symbols& symbols) : FunctionNames(lookup_in(symbols)) {}
+  explicit FunctionNames(PlaceLookup lookup) : lookup_(std::move(lookup)) {}
 
   /// Finds the function in which the range of `element` begins; false: none is known there.
   bool find(const Element& element);
 
+  /// Where the range begins, as find() found it.
+  [[nodiscard]] const program::Place& place() const { return place_; }
   /// The function that was found.
-  [[nodiscard]] const image::Function& function() const { return *place_.function; }
+  [[nodiscard]] const program::Function& function() const { return *function_; }
   /// How far into the function the range begins.
-  [[nodiscard]] std::uint64_t offset() const { return place_.offset; }
-  /// Its name as in the source if the source is C++; otherwise as the linker has it.
+  [[nodiscard]] std::uint64_t offset() const { return place_.address - function_->start; }
+  /// Its name as in the source if the source is C++ or Rust; otherwise as the linker has it.
   [[nodiscard]] const std::string& readable() const { return readable_; }
 
  private:
-  FunctionLookup lookup_;
-  FunctionPlace place_;
-  const image::Function* named_ = nullptr;  ///< The function that readable_ is of.
+  PlaceLookup lookup_;
+  program::Place place_;
+  const program::Function* function_ = nullptr;
+  const program::Function* named_ = nullptr;  ///< The function that readable_ is of.
   std::string readable_;
 };
 

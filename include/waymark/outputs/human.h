@@ -43,7 +43,7 @@ class HumanWriter {
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
   /// Writes the function of each range after it.
-  void name_functions(FunctionLookup lookup) { functions_.emplace(std::move(lookup)); }
+  void name_functions(PlaceLookup lookup) { functions_.emplace(std::move(lookup)); }
 
   /// Finds the name of the process that an element is about; empty: not known.
   using ProcessNamer = std::function<std::string(const Element& element)>;

@@ -6,13 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "waymark/base/mapped_file.h"
-#include "waymark/image/elf_file.h"
-#include "waymark/image/symbols.h"
+#include "waymark/program/program.h"
 
 namespace waymark::perf {
 
@@ -25,20 +23,15 @@ class ProgramFile {
   [[nodiscard]] const MappedFile& file() const { return file_; }
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
 
-  /// The address for which the program was linked, of a byte of the file that is loaded; nothing:
-  /// it is not, or this is not an ELF file.
-  [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
-  /// The functions, by link-time addresses.  They are read when they are first asked for.
-  [[nodiscard]] const image::Symbols& symbols() const;
+  /// Its names and addresses; nullptr: this is not an ELF file.  It is read when it is first asked
+  /// for, and lives as long as this object.
+  [[nodiscard]] const program::Program* program() const;
 
  private:
-  void read() const;
-
   MappedFile file_;
   std::vector<std::uint8_t> build_id_;
   mutable std::once_flag once_;
-  mutable std::vector<image::ElfSegment> segments_;
-  mutable image::Symbols symbols_;
+  mutable std::shared_ptr<const program::Program> program_;
 };
 
 /// A file that was not found.

@@ -1,0 +1,105 @@
+// A program: the names, source lines and inlined calls at its addresses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/image/symbols.h"
+
+namespace waymark::program {
+
+/// A function, a PLT entry ("name@plt"), or code that begins at a label.
+using Function = image::Function;
+
+/// Where files with debug information are looked for, besides next to the program.  Nothing is ever
+/// fetched from a network.
+struct DebugSearch {
+  /// Folders with the file system of another machine, or with debug files.
+  std::vector<std::string> roots{};
+  /// Whether /usr/lib/debug of this machine is searched too.
+  bool this_machine = true;
+};
+
+/// One function of a chain of inlined calls.  The views live as long as the Program.
+struct Frame {
+  std::string_view
+      function{};           ///< The linker's name, or else that of the source; empty: not known.
+  std::string_view file{};  ///< With its whole path; empty: not known.
+  std::uint32_t line = 0;   ///< From 1; 0: not known.
+  std::uint32_t column = 0;
+  std::uint32_t discriminator = 0;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+/// What is at an address, as mapping symbols say it.
+enum class Content : std::uint8_t { kData, kA64, kA32, kT32 };
+
+/// Code that is contiguous.
+struct CodeRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+/// One ELF file with its debug file, by the addresses for which it was linked.  In a relocatable
+/// file, such as a kernel module, code has the addresses that a kernel gives it, counted from 0.
+///
+/// Immutable; any number of threads may ask.  What a question needs is read when it is asked first.
+/// Damaged parts of a file answer nothing.
+class Program {
+ public:
+  /// kNotFound, kIo: the file; kBadData: not an ELF file, or damaged.
+  static Result<std::shared_ptr<const Program>> open(const std::string& path,
+                                                     const DebugSearch& search = {});
+  /// Code that is in no file, such as that of a JIT: only its functions are known.  As in
+  /// image::Symbols, the first that has an address keeps it.
+  static std::shared_ptr<const Program> of(std::vector<Function> functions, std::string name = {});
+
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] const std::string& path() const;
+  /// EM_ARM, EM_AARCH64 and so on; 0: not known.
+  [[nodiscard]] unsigned machine() const;
+  /// Empty: there is none.
+  [[nodiscard]] const std::vector<std::uint8_t>& build_id() const;
+  /// The address of a byte of the file that is loaded; nothing: it is not loaded.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
+  /// The code of the file, in ascending order.
+  [[nodiscard]] const std::vector<CodeRange>& code() const;
+
+  /// nullptr: none is known there.
+  [[nodiscard]] const Function* function(std::uint64_t address) const;
+  /// All functions, in ascending order, without overlaps.
+  [[nodiscard]] const std::vector<Function>& functions() const;
+  /// Nothing: the program has no mapping symbol for this address.
+  [[nodiscard]] std::optional<Content> content(std::uint64_t address) const;
+
+  /// Replaces `out` with the functions that contain the address: the innermost inlined one first,
+  /// the one that the linker knows last.  Empty: nothing is known.
+  void frames(std::uint64_t address, std::vector<Frame>& out) const;
+
+ private:
+  struct State;
+  explicit Program(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+/// An address in a program.
+struct Place {
+  const Program* program = nullptr;  ///< nullptr: none is known there.
+  std::uint64_t address = 0;         ///< As the program was linked.
+};
+
+/// The name of the function that a compiler took `name` from: without ".cold", ".part.0",
+/// ".constprop.0", ".isra.0", ".llvm.123" and the like.
+std::string_view parent_name(std::string_view name);
+
+}  // namespace waymark::program
