@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sentences.h"
+#include "waymark/etmv3/memory_space.h"
 
 namespace waymark::etmv3 {
 namespace {
@@ -462,9 +463,8 @@ void Decoder::refresh() {
 
 void Decoder::select_memory() {
   step_ = nullptr;
-  const bool secure = context_.security == Security::kSecure;
-  instructions_.select(secure ? image::kSpaceSecure : image::kSpaceNonSecure,
-                       std::uint64_t{context_.vmid} << 32 | context_.context_id, packet_index_);
+  instructions_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
+                       packet_index_);
 }
 
 // From now on, the existing elements cannot be cancelled.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "decoder_inl.h"
+#include "waymark/etmv4/memory_space.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::etmv4 {
@@ -16,18 +17,6 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
           .track_it_block = true,
           .a64_opcode_check = (flags & kA64OpcodeCheck) != 0,
           .reference_deviations = quirks.isa_deviations};
-}
-
-image::SpaceMask space_of(const Element& context) {
-  const bool secure = context.security == Security::kSecure;
-  if ((context.flags & kElementElValid) == 0)
-    return secure ? image::kSpaceSecure : image::kSpaceNonSecure;
-  using namespace image;
-  static constexpr SpaceMask kSpaces[4][4] = {{kSpaceEl1S, kSpaceEl1S, kSpaceEl2S, kSpaceEl3},
-                                              {kSpaceEl1N, kSpaceEl1N, kSpaceEl2, kSpaceEl3},
-                                              {kSpaceRoot, kSpaceRoot, kSpaceRoot, kSpaceRoot},
-                                              {kSpaceEl1R, kSpaceEl1R, kSpaceEl2R, kSpaceRoot}};
-  return kSpaces[static_cast<unsigned>(context.security)][context.exception_level & 3];
 }
 
 }  // namespace

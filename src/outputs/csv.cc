@@ -71,16 +71,46 @@ class FieldWords final : public FieldVisitor {
 
 bool has(const Element& element, ElementFlag flag) { return (element.flags & flag) != 0; }
 
-}  // namespace
-
-void write_csv_element_header(TextBuffer& out, bool functions) {
-  out.put(
-      "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
-      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message");
-  out.put(functions ? ",function,demangled,offset\n" : "\n");
+/// The time in the merged view.
+void write_time(TextBuffer& out, const merge::TimedRecord* timed) {
+  if (timed == nullptr) return;
+  if (timed->kind != merge::TimeKind::kUnknown) out.dec(timed->time);
+  out.put(',');
+  out.put(merge::time_kind_word(timed->kind));
+  out.put(',');
 }
 
-void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions) {
+/// One row for each instruction of a range.
+void write_instructions(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
+                        bool functions, Instructions& instructions) {
+  for (instructions.begin(element); instructions.next();) {
+    write_time(out, timed);
+    Line line(out);
+    line.word("instruction");
+    line.dec(true, element.index);
+    line.dec(true, element.trace_id);
+    line.empty();
+    line.hex(true, instructions.address());
+    line.hex(true, instructions.address() + instructions.size());
+    line.empty();
+    line.word(isa_name(element.isa));
+    line.empty();
+    line.empty();
+    const bool conditional = !instructions.outcome().empty();
+    line.flag(conditional, has(element, kElementExecuted));
+    line.flag(conditional, true);
+    for (int column = 12; column < 25; ++column) line.empty();
+    for (int column = 0; functions && column < 3; ++column) line.empty();
+    line.word("0x");
+    out.hex(instructions.opcode(), 2 * instructions.size());
+    line.text(instructions.text());
+    line.end();
+  }
+}
+
+void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
+                   FunctionNames* functions, Instructions* instructions) {
+  write_time(out, timed);
   using enum ElementKind;
   const ElementKind kind = element.kind;
   const bool range = kind == kInstrRange;
@@ -137,10 +167,28 @@ void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions
     line.text(named_function ? std::string_view(functions->readable()) : std::string_view());
     line.hex(named_function, named_function ? functions->offset() : 0);
   }
+  for (int column = 0; instructions != nullptr && column < 2; ++column) line.empty();
   line.end();
+  if (instructions != nullptr && range)
+    write_instructions(out, element, timed, functions != nullptr, *instructions);
 }
 
-void write_csv(TextBuffer& out, const Diagnostic& record, bool functions) {
+}  // namespace
+
+void write_csv_element_header(TextBuffer& out, const CsvColumns& columns) {
+  out.put(
+      "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
+      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message");
+  if (columns.functions) out.put(",function,demangled,offset");
+  if (columns.instructions) out.put(",opcode,text");
+  out.put('\n');
+}
+
+void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions,
+               Instructions* instructions) {
+  write_element(out, element, nullptr, functions, instructions);
+}
+void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& columns) {
   Line line(out);
   line.word("damage");
   line.dec(record.index != kNoIndex, record.index);
@@ -151,24 +199,24 @@ void write_csv(TextBuffer& out, const Diagnostic& record, bool functions) {
   line.word(severity_word(record.severity));
   for (int column = 19; column < 24; ++column) line.empty();
   line.text(message_text(record));
-  for (int column = 0; functions && column < 3; ++column) line.empty();
+  const int more = (columns.functions ? 3 : 0) + (columns.instructions ? 2 : 0);
+  for (int column = 0; column < more; ++column) line.empty();
   line.end();
 }
 
-void write_csv_timed_header(TextBuffer& out, bool functions) {
+void write_csv_timed_header(TextBuffer& out, const CsvColumns& columns) {
   out.put("time,time_is,");
-  write_csv_element_header(out, functions);
+  write_csv_element_header(out, columns);
 }
 
-void write_csv(TextBuffer& out, const merge::TimedRecord& record, FunctionNames* functions) {
-  if (record.kind != merge::TimeKind::kUnknown) out.dec(record.time);
-  out.put(',');
-  out.put(merge::time_kind_word(record.kind));
-  out.put(',');
+void write_csv(TextBuffer& out, const merge::TimedRecord& record, FunctionNames* functions,
+               Instructions* instructions) {
   if (record.is_damage) {
-    write_csv(out, record.damage, functions != nullptr);
+    write_time(out, &record);
+    write_csv(out, record.damage,
+              {.functions = functions != nullptr, .instructions = instructions != nullptr});
   } else {
-    write_csv(out, record.element, functions);
+    write_element(out, record.element, &record, functions, instructions);
   }
 }
 

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kIndexWidth = 10;
 constexpr std::size_t kCountWidth = 6;
 constexpr std::size_t kTimeWidth = 16;
+constexpr std::size_t kMnemonicWidth = 7;
 
 bool executed(const Element& element) { return (element.flags & kElementExecuted) != 0; }
 
@@ -115,6 +116,36 @@ std::string_view data_sentence(const Element& element) {
 void write_address(TextBuffer& out, std::uint64_t address) {
   out.put("0x");
   out.hex(address, 16);
+}
+
+void write_instruction(TextBuffer& out, const Style& style, const Instructions& instruction) {
+  write_address(out, instruction.address());
+  out.put("  ");
+  out.hex(instruction.opcode(), 2 * instruction.size());
+  out.put(instruction.size() == 2 ? std::string_view("      ") : std::string_view("  "));
+  const std::string_view mnemonic = instruction.mnemonic();
+  out.put(mnemonic);
+  if (!instruction.operands().empty()) {
+    for (std::size_t i = mnemonic.size(); i < kMnemonicWidth; ++i) out.put(' ');
+    out.put(' ');
+    out.put(instruction.operands());
+  }
+  const std::string_view note = instruction.note();
+  if (!note.empty()) {
+    out.put("  ; ");
+    out.put(note);
+  }
+  if (!instruction.target_name().empty()) {
+    out.put(" <");
+    begin_colour(out, style, Colour::kName);
+    write_shown(out, instruction.target_name());
+    end_colour(out, style);
+    out.put('>');
+  }
+  const std::string_view outcome = instruction.outcome();
+  if (outcome.empty()) return;
+  out.put(note.empty() ? std::string_view("  ; ") : std::string_view(", "));
+  out.put(outcome);
 }
 
 }  // namespace
@@ -380,6 +411,18 @@ void HumanWriter::write(const Item& item) {
     }
   }
   out_.put('\n');
+  if (instructions_ != nullptr && element.kind == ElementKind::kInstrRange)
+    write_instructions(element);
+}
+
+void HumanWriter::write_instructions(const Element& element) {
+  const std::size_t indent = (shows_times_ ? kTimeWidth + 2 : 0) + kIndexWidth + 8 +
+                             (core_width_ == 0 ? 0 : core_width_ + 2);
+  for (instructions_->begin(element); instructions_->next();) {
+    out_.right("", indent);
+    write_instruction(out_, style_, *instructions_);
+    out_.put('\n');
+  }
 }
 
 void HumanWriter::write_range(const Item& item) {

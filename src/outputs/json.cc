@@ -254,8 +254,25 @@ void write_function(Object& object, const Element& element, FunctionNames* funct
   object.hex("offset", functions->offset());
 }
 
+void write_instructions(TextBuffer& out, const Element& element, Instructions* instructions) {
+  if (instructions == nullptr || element.kind != ElementKind::kInstrRange) return;
+  out.put(",\"disassembly\":[");
+  bool first = true;
+  for (instructions->begin(element); instructions->next(); first = false) {
+    if (!first) out.put(',');
+    out.put("{\"address\":\"0x");
+    out.hex(instructions->address());
+    out.put("\",\"opcode\":\"0x");
+    out.hex(instructions->opcode(), 2 * instructions->size());
+    out.put("\",\"text\":");
+    write_json_string(out, instructions->text());
+    out.put('}');
+  }
+  out.put(']');
+}
+
 void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
-                   FunctionNames* functions) {
+                   FunctionNames* functions, Instructions* instructions) {
   Object object(out, "element");
   object.number("index", element.index);
   object.number("id", element.trace_id);
@@ -263,6 +280,7 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
   write_time(object, timed);
   write_fields(object, element);
   write_function(object, element, functions);
+  write_instructions(out, element, instructions);
   object.end();
 }
 
@@ -282,17 +300,19 @@ void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedR
 
 }  // namespace
 
-void write_json(TextBuffer& out, const Element& element, FunctionNames* functions) {
-  write_element(out, element, nullptr, functions);
+void write_json(TextBuffer& out, const Element& element, FunctionNames* functions,
+                Instructions* instructions) {
+  write_element(out, element, nullptr, functions, instructions);
 }
 
 void write_json(TextBuffer& out, const Diagnostic& record) { write_damage(out, record, nullptr); }
 
-void write_json(TextBuffer& out, const merge::TimedRecord& record, FunctionNames* functions) {
+void write_json(TextBuffer& out, const merge::TimedRecord& record, FunctionNames* functions,
+                Instructions* instructions) {
   if (record.is_damage) {
     write_damage(out, record.damage, &record);
   } else {
-    write_element(out, record.element, &record, functions);
+    write_element(out, record.element, &record, functions, instructions);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "waymark/ptm/decoder.h"
+#include "waymark/ptm/memory_space.h"
 
 namespace waymark::ptm {
 namespace {
@@ -74,13 +75,11 @@ void Decoder::refresh() {
 }
 
 void Decoder::select_memory() {
-  image::SpaceMask space = image::kSpaceNonSecure;
-  if (context_.security == Security::kSecure) space = image::kSpaceSecure;
-  if ((context_.flags & kElementElValid) != 0) space = image::kSpaceEl2;
   // Every element has the context; nothing else of a range survives it.
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
-  follower_.select(space, std::uint64_t{context_.vmid} << 32 | context_.context_id, packet_index_);
+  follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
+                   packet_index_);
   block_ = from_ = nullptr;
 }
 

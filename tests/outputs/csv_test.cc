@@ -51,7 +51,7 @@ TEST(Csv, functions_are_columns_at_the_end) {
   const auto program = program::Program::of({{.start = 0x8000, .last = 0x80ff, .name = "_Z3foov"}});
   FunctionNames functions(lookup_in(program));
   TextBuffer header;
-  write_csv_element_header(header, true);
+  write_csv_element_header(header, {.functions = true});
   EXPECT_TRUE(header.view().ends_with(",message,function,demangled,offset\n"));
   TextBuffer out;
   write_csv(out, call_element(0x8004, 0x8008), &functions);
@@ -62,7 +62,7 @@ TEST(Csv, functions_are_columns_at_the_end) {
     EXPECT_EQ(commas(out.view()), commas(header.view())) << out.view();
   }
   out.clear();
-  write_csv(out, Diagnostic{}, true);
+  write_csv(out, Diagnostic{}, {.functions = true});
   EXPECT_EQ(commas(out.view()), commas(header.view())) << out.view();
 }
 

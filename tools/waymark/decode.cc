@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "decode_parallel.h"
 #include "decode_sink.h"
+#include "disassembly_options.h"
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "hints.h"
@@ -118,6 +119,7 @@ std::string strict_sentence(const Diagnostic& record) {
 struct DecodeOptions : RecordOptions {
   std::string merge;
   bool syst = false;
+  bool disassemble = false;
   MessageOptions messages;
   unsigned threads = 0;  ///< 0: not said.
   WindowOptions window;
@@ -180,10 +182,16 @@ int run(const DecodeOptions& options) {
     messages.emplace(*collateral, transport->frequency, options.format == Format::kJson);
     if (transport->short_guid) messages->set_short_client(*transport->short_guid);
   }
+  std::shared_ptr<outputs::InstructionPool> instructions;
+  if (options.disassemble) {
+    instructions =
+        std::make_shared<outputs::InstructionPool>(instruction_options(*capture, places));
+  }
   const SinkOptions sink_options{.format = options.format,
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
                                  .functions = std::move(places),
+                                 .instructions = std::move(instructions),
                                  .processes = process_namer(*capture),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.
@@ -250,6 +258,8 @@ void add_decode(CLI::App& app, int& exit_code) {
   add_symbol_options(
       *command, options->symbols,
       "name the function of each block; the names are those of the ELF files in the program image");
+  command->add_flag("--disassemble", options->disassemble,
+                    "show the instructions of each block below it, as text if LLVM is installed");
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   command->footer(
@@ -257,6 +267,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       "  waymark decode board/                        every core, as text\n"
       "  waymark decode board/ --id 0x10 --format json -o core0.jsonl\n"
       "  waymark decode board/ --functions            with the names of functions\n"
+      "  waymark decode board/ --functions --disassemble   with the instructions, too\n"
       "  waymark decode board/ --merge time           cores and software trace in one view\n"
       "  waymark decode board/ --from t:8123456 --to 0x40000\n"
       "  waymark decode etb.bin --protocol etmv4 --reg TRCCONFIGR=0xC1 --reg TRCIDR0=0x28000EA1 "

@@ -14,7 +14,7 @@ namespace {
 class TextSink final : public Sink {
  public:
   TextSink(const SinkOptions& options, TextBuffer& out, const inputs::Capture& capture)
-      : writer_(out) {
+      : writer_(out), pool_(options.instructions) {
     writer_.set_style(options.style);
     if (options.timed) writer_.show_times();
     if (options.functions) writer_.name_functions(options.functions);
@@ -36,15 +36,30 @@ class TextSink final : public Sink {
     }
     if (options.header) writer_.header();
   }
-  void add(std::span<const Element> elements) override { writer_.add(elements); }
+  void add(std::span<const Element> elements) override {
+    with_instructions([&] { writer_.add(elements); });
+  }
   void add(const Diagnostic& record) override { writer_.add(record); }
-  void add(const merge::TimedRecord& record) override { writer_.add(record); }
-  void finish() override { writer_.finish(); }
+  void add(const merge::TimedRecord& record) override {
+    with_instructions([&] { writer_.add(record); });
+  }
+  void finish() override {
+    with_instructions([&] { writer_.finish(); });
+  }
   void end_here() override { writer_.end_here(); }
   [[nodiscard]] bool wants_more() const override { return writer_.wants_more(); }
 
  private:
+  template <class Write>
+  void with_instructions(const Write& write) {
+    const outputs::InstructionPool::Lease lease(pool_.get());
+    writer_.list_instructions(lease.get());
+    write();
+    writer_.list_instructions(nullptr);
+  }
+
   outputs::HumanWriter writer_;
+  std::shared_ptr<outputs::InstructionPool> pool_;
 };
 
 /// The names of functions, if they are wanted.
@@ -74,19 +89,24 @@ class LineSink : public Sink {
 class JsonSink final : public LineSink {
  public:
   JsonSink(const SinkOptions& options, TextBuffer& out)
-      : out_(out), messages_(options.messages), functions_(options.functions) {}
+      : out_(out),
+        messages_(options.messages),
+        functions_(options.functions),
+        pool_(options.instructions) {}
   void add(std::span<const Element> elements) override {
     if (ended()) return;
+    const outputs::InstructionPool::Lease lease(pool_.get());
     for (const Element& element : elements) {
-      if (!is_message(element)) outputs::write_json(out_, element, functions_.get());
+      if (!is_message(element)) outputs::write_json(out_, element, functions_.get(), lease.get());
     }
   }
   void add(const Diagnostic& record) override {
     if (!ended()) outputs::write_json(out_, record);
   }
   void add(const merge::TimedRecord& record) override {
+    const outputs::InstructionPool::Lease lease(pool_.get());
     if (record.is_damage || !is_message(record.element))
-      outputs::write_json(out_, record, functions_.get());
+      outputs::write_json(out_, record, functions_.get(), lease.get());
   }
 
  private:
@@ -100,35 +120,49 @@ class JsonSink final : public LineSink {
   TextBuffer& out_;
   MessageStage* messages_;
   Functions functions_;
+  std::shared_ptr<outputs::InstructionPool> pool_;
 };
 
 class CsvSink final : public LineSink {
  public:
-  CsvSink(const SinkOptions& options, TextBuffer& out) : out_(out), functions_(options.functions) {
+  CsvSink(const SinkOptions& options, TextBuffer& out)
+      : out_(out),
+        columns_(columns_of(options)),
+        functions_(options.functions),
+        pool_(options.instructions) {
     if (options.header) write_header(out_, options);
   }
   static void write_header(TextBuffer& out, const SinkOptions& options) {
-    const bool functions = static_cast<bool>(options.functions);
     if (options.timed) {
-      outputs::write_csv_timed_header(out, functions);
+      outputs::write_csv_timed_header(out, columns_of(options));
     } else {
-      outputs::write_csv_element_header(out, functions);
+      outputs::write_csv_element_header(out, columns_of(options));
     }
   }
   void add(std::span<const Element> elements) override {
     if (ended()) return;
-    for (const Element& element : elements) outputs::write_csv(out_, element, functions_.get());
+    const outputs::InstructionPool::Lease lease(pool_.get());
+    for (const Element& element : elements)
+      outputs::write_csv(out_, element, functions_.get(), lease.get());
   }
   void add(const Diagnostic& record) override {
-    if (!ended()) outputs::write_csv(out_, record, functions_.get() != nullptr);
+    if (!ended()) outputs::write_csv(out_, record, columns_);
   }
   void add(const merge::TimedRecord& record) override {
-    outputs::write_csv(out_, record, functions_.get());
+    const outputs::InstructionPool::Lease lease(pool_.get());
+    outputs::write_csv(out_, record, functions_.get(), lease.get());
   }
 
  private:
+  static outputs::CsvColumns columns_of(const SinkOptions& options) {
+    return {.functions = static_cast<bool>(options.functions),
+            .instructions = options.instructions != nullptr};
+  }
+
   TextBuffer& out_;
+  outputs::CsvColumns columns_;
   Functions functions_;
+  std::shared_ptr<outputs::InstructionPool> pool_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
 #include "waymark/outputs/human.h"
+#include "waymark/outputs/instructions.h"
 #include "waymark/outputs/style.h"
 
 namespace waymark::cli {
@@ -32,10 +33,12 @@ class Sink {
 
 struct SinkOptions {
   Format format = Format::kText;
-  bool header = true;                              ///< Where the format has one.
-  bool timed = false;                              ///< All comes as TimedRecord.
-  MessageStage* messages = nullptr;                ///< Writes kCustom elements.
-  outputs::PlaceLookup functions{};             ///< Names functions; empty: none are wanted.
+  bool header = true;                ///< Where the format has one.
+  bool timed = false;                ///< All comes as TimedRecord.
+  MessageStage* messages = nullptr;  ///< Writes kCustom elements.
+  outputs::PlaceLookup functions{};  ///< Names functions; empty: none are wanted.
+  /// Lists the instructions of ranges; empty: none are wanted.
+  std::shared_ptr<outputs::InstructionPool> instructions{};
   outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.
   outputs::Style style{};                          ///< Of text.
 };

@@ -6,20 +6,28 @@
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/outputs/instructions.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::outputs {
 
+/// Which columns there are besides those that are always there.
+struct CsvColumns {
+  bool functions = false;     ///< function, demangled, offset: the function of each range.
+  bool instructions = false;  ///< opcode, text: each instruction has a row after that of its range.
+};
+
 /// The header line of elements and damage records, which share their columns.
-/// `functions`: three more columns at the end name the function of each range.
-void write_csv_element_header(TextBuffer& out, bool functions = false);
-void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr);
-void write_csv(TextBuffer& out, const Diagnostic& record, bool functions = false);
+void write_csv_element_header(TextBuffer& out, const CsvColumns& columns = {});
+/// `functions` and `instructions` write the columns of the same name.
+void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr,
+               Instructions* instructions = nullptr);
+void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& columns = {});
 
 /// The same with two columns for the time before the others.
-void write_csv_timed_header(TextBuffer& out, bool functions = false);
+void write_csv_timed_header(TextBuffer& out, const CsvColumns& columns = {});
 void write_csv(TextBuffer& out, const merge::TimedRecord& record,
-               FunctionNames* functions = nullptr);
+               FunctionNames* functions = nullptr, Instructions* instructions = nullptr);
 
 /// The header line of packets, which have their own columns.
 void write_csv_packet_header(TextBuffer& out);

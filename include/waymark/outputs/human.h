@@ -16,6 +16,7 @@
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/outputs/instructions.h"
 #include "waymark/outputs/style.h"
 
 namespace waymark::outputs {
@@ -44,6 +45,10 @@ class HumanWriter {
 
   /// Writes the function of each range after it.
   void name_functions(PlaceLookup lookup) { functions_.emplace(std::move(lookup)); }
+
+  /// Writes the instructions of each range below its line, for the lines that are written until the
+  /// next call.  nullptr: none.
+  void list_instructions(Instructions* instructions) { instructions_ = instructions; }
 
   /// Finds the name of the process that an element is about; empty: not known.
   using ProcessNamer = std::function<std::string(const Element& element)>;
@@ -103,6 +108,7 @@ class HumanWriter {
   void write(const Item& item);
   void write_range(const Item& item);
   void write_function(FunctionNames& names, const Element& element);
+  void write_instructions(const Element& element);
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);
@@ -114,6 +120,7 @@ class HumanWriter {
   CustomWriter custom_;
   Style style_;
   std::optional<FunctionNames> functions_;
+  Instructions* instructions_ = nullptr;
   bool shows_times_ = false;
   struct Exceptions {
     ExceptionNamer namer = nullptr;

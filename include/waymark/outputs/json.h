@@ -8,16 +8,18 @@
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/outputs/instructions.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::outputs {
 
 /// Each writes one line with its newline.  Pure; safe from any thread.
-/// `functions`: names the function of each range.
-void write_json(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr);
+/// `functions`: names the function of each range.  `instructions`: lists its instructions.
+void write_json(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr,
+                Instructions* instructions = nullptr);
 void write_json(TextBuffer& out, const Diagnostic& record);
 void write_json(TextBuffer& out, const merge::TimedRecord& record,
-                FunctionNames* functions = nullptr);
+                FunctionNames* functions = nullptr, Instructions* instructions = nullptr);
 /// `source` is the source of the packet.
 void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
 
