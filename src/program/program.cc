@@ -3,36 +3,102 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
+#include "debug_files.h"
+#include "dwarf.h"
+#include "dwarf_file.h"
 #include "elf.h"
+#include "plt.h"
 #include "symbols.h"
 #include "waymark/base/mapped_file.h"
 
 namespace waymark::program {
 
 struct Program::State {
-  MappedFile file{};
+  std::unique_ptr<LoadedFile> file{};  ///< nullptr: the code is in no file.
   std::string name{};
   DebugSearch search{};
-  Elf elf{};
+  Elf no_elf{};
   std::vector<CodeRange> code{};
+
+  std::once_flag debug_once{};
+  std::unique_ptr<LoadedFile> debug_file{};
 
   std::once_flag symbols_once{};
   std::vector<Function> functions{};
   std::vector<ContentChange> contents{};
 
+  std::once_flag dwarf_once{};
+  std::unique_ptr<Dwarf> dwarf{};
+
+  [[nodiscard]] const Elf& elf() const { return file == nullptr ? no_elf : file->elf; }
+  /// nullptr: the program has no debug file.
+  LoadedFile* debug();
   void read_symbols();
+  void read_dwarf();
+
+ private:
+  void add_symbols(const Elf& from, std::uint32_t kind, std::vector<NamedPlace>& places);
+  void add_plt();
 };
 
-void Program::State::read_symbols() {
-  const ElfSection* table = elf.section_of_type(ElfSection::kSymbolTable);
-  if (table == nullptr || table->bytes.empty())
-    table = elf.section_of_type(ElfSection::kDynamicSymbols);
+LoadedFile* Program::State::debug() {
+  std::call_once(debug_once, [this] {
+    if (file != nullptr) debug_file = find_debug_file(*file, search);
+  });
+  return debug_file.get();
+}
+
+void Program::State::add_symbols(const Elf& from, std::uint32_t kind,
+                                 std::vector<NamedPlace>& places) {
+  const ElfSection* const table = from.section_of_type(kind);
   if (table == nullptr) return;
-  functions = functions_of(named_places(elf, *table, code));
-  contents = contents_of(elf, *table);
+  const std::vector<NamedPlace> more = named_places(from, *table, code);
+  places.insert(places.end(), more.begin(), more.end());
+  if (contents.empty()) contents = contents_of(from, *table);
+}
+
+void Program::State::add_plt() {
+  const auto last_of = [](const Function& it) { return it.last; };
+  std::vector<Function> entries = plt_entries(elf(), functions);
+  std::erase_if(entries, [&](const Function& entry) {
+    const auto at = std::ranges::lower_bound(functions, entry.start, {}, last_of);
+    return at != functions.end() && at->start <= entry.last;
+  });
+  std::vector<Function> all;
+  all.reserve(functions.size() + entries.size());
+  std::ranges::merge(
+      std::make_move_iterator(functions.begin()), std::make_move_iterator(functions.end()),
+      std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()),
+      std::back_inserter(all), {}, &Function::start, &Function::start);
+  functions = std::move(all);
+}
+
+void Program::State::read_symbols() {
+  if (file == nullptr) return;
+  std::vector<NamedPlace> places;
+  std::unique_ptr<LoadedFile> mini;
+  add_symbols(elf(), ElfSection::kSymbolTable, places);
+  if (places.empty() && debug() != nullptr)
+    add_symbols(debug()->elf, ElfSection::kSymbolTable, places);
+  if (places.empty()) {
+    // Both have only some of the symbols.
+    mini = mini_debug_file(*file);
+    if (mini != nullptr) add_symbols(mini->elf, ElfSection::kSymbolTable, places);
+    add_symbols(elf(), ElfSection::kDynamicSymbols, places);
+  }
+  functions = functions_of(std::move(places));
+  add_plt();
+}
+
+void Program::State::read_dwarf() {
+  if (file == nullptr) return;
+  LoadedFile* const found = file->has_dwarf() ? file.get() : debug();
+  if (found == nullptr || !found->has_dwarf()) return;
+  dwarf = std::make_unique<Dwarf>(*found, name, search);
 }
 
 Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -40,17 +106,15 @@ Program::~Program() = default;
 
 Result<std::shared_ptr<const Program>> Program::open(const std::string& path,
                                                      const DebugSearch& search) {
-  auto file = MappedFile::open(path);
-  if (!file) return std::unexpected(std::move(file).error());
-  auto elf = Elf::read(file->bytes());
-  if (!elf)
-    return fail(ErrorCode::kBadData, fmt::format("'{}' is not an ELF file, or is damaged.", path));
+  auto mapped = MappedFile::open(path);
+  if (!mapped) return std::unexpected(std::move(mapped).error());
   auto state = std::make_unique<State>();
-  state->file = *std::move(file);
+  state->file = LoadedFile::map(*std::move(mapped));
+  if (state->file == nullptr)
+    return fail(ErrorCode::kBadData, fmt::format("'{}' is not an ELF file, or is damaged.", path));
   state->name = path;
   state->search = search;
-  state->elf = *std::move(elf);
-  state->code = code_ranges(state->elf);
+  state->code = code_ranges(state->elf());
   return std::shared_ptr<const Program>(new Program(std::move(state)));
 }
 
@@ -64,17 +128,17 @@ std::shared_ptr<const Program> Program::of(std::vector<Function> functions, std:
 }
 
 const std::string& Program::path() const { return state_->name; }
-unsigned Program::machine() const { return state_->elf.machine; }
-const std::vector<std::uint8_t>& Program::build_id() const { return state_->elf.build_id; }
+unsigned Program::machine() const { return state_->elf().machine; }
+const std::vector<std::uint8_t>& Program::build_id() const { return state_->elf().build_id; }
 const std::vector<CodeRange>& Program::code() const { return state_->code; }
 
 std::optional<std::uint64_t> Program::address_of(std::uint64_t file_offset) const {
-  for (const ElfLoad& load : state_->elf.loads) {
+  for (const ElfLoad& load : state_->elf().loads) {
     if (file_offset >= load.offset && file_offset - load.offset < load.file_size)
       return load.address + (file_offset - load.offset);
   }
-  if (state_->elf.type != Elf::kRelocatable) return std::nullopt;
-  for (const ElfSection& section : state_->elf.sections) {
+  if (state_->elf().type != Elf::kRelocatable) return std::nullopt;
+  for (const ElfSection& section : state_->elf().sections) {
     if ((section.flags & ElfSection::kAlloc) != 0 && file_offset >= section.offset &&
         file_offset - section.offset < section.bytes.size())
       return section.address + (file_offset - section.offset);
@@ -102,8 +166,13 @@ std::optional<Content> Program::content(std::uint64_t address) const {
 
 void Program::frames(std::uint64_t address, std::vector<Frame>& out) const {
   out.clear();
+  std::call_once(state_->dwarf_once, [this] { state_->read_dwarf(); });
+  if (state_->dwarf != nullptr) state_->dwarf->add_frames(address, out);
   const Function* const symbol = function(address);
-  if (symbol != nullptr) out.push_back({.function = symbol->name});
+  if (symbol == nullptr) return;
+  if (out.empty()) out.emplace_back();
+  // The linker knows the name of a copy or a part of a function.
+  out.back().function = symbol->name;
 }
 
 }  // namespace waymark::program

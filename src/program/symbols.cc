@@ -99,7 +99,9 @@ std::vector<NamedPlace> named_places(const Elf& elf, const ElfSection& table,
 }
 
 std::vector<Function> functions_of(std::vector<NamedPlace> places) {
-  // Of aliases, the best comes first.
+  // The best of several aliases comes first.  Where nothing else decides, that is the last one of
+  // the table, as other tools have it.
+  std::ranges::reverse(places);
   std::ranges::stable_sort(places, {}, [](const NamedPlace& it) {
     return std::tuple(it.start, !it.function, it.rank, ~it.size, leading_underscores(it.name));
   });

@@ -24,7 +24,7 @@ struct NamedPlace {
   std::uint64_t limit = 0;  ///< The last byte that it may have.
   std::string_view name{};
   bool function = false;
-  std::uint8_t rank = 0;  ///< Of its binding; the lowest is preferred.
+  std::uint8_t rank = 0;  ///< By its binding; the lowest is preferred.
 };
 
 /// The parts of a program that have code, in ascending order without overlaps.

@@ -1,0 +1,67 @@
+// Source lines and inlined calls of a file with debug information.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dwarf_file.h"
+#include "dwarf_inlines.h"
+#include "dwarf_lines.h"
+#include "dwarf_unit.h"
+#include "waymark/program/program.h"
+
+namespace waymark::program {
+
+/// Reads a unit when an address of it is asked for first.  Any number of threads may ask.
+class Dwarf {
+ public:
+  /// `file` must outlive the object.  `program`: the path of the program.
+  Dwarf(LoadedFile& file, std::string program, DebugSearch search);
+  ~Dwarf();
+
+  /// Adds the functions that contain the address, the innermost first.  Nothing: no unit has it.
+  void add_frames(std::uint64_t address, std::vector<Frame>& out) const;
+
+ private:
+  /// What is known about the code of a unit.
+  struct UnitCode {
+    std::shared_ptr<const LineTable> lines{};
+    CodeTree tree{};
+  };
+
+  [[nodiscard]] bool is_code(std::uint64_t address) const;
+  void map_units();
+  const UnitCode& code_of(std::uint32_t unit) const;
+  std::shared_ptr<const LineTable> lines_of(const DwarfUnit& unit) const;
+  const DwarfUnit* split_unit(const DwarfUnit& skeleton) const;
+  const DwarfUnit* packed_unit(const DwarfUnit& skeleton) const;
+  void open_package() const;
+
+  std::string program_;
+  DebugSearch search_;
+  std::vector<CodeRange> code_;
+  std::function<bool(std::uint64_t)> is_code_;
+  std::unique_ptr<LoadedFile> alternate_file_;
+  DwarfInfo alternate_;
+  DwarfInfo info_;
+  std::vector<CodeChange> by_address_;  ///< The number of the unit.
+
+  mutable std::vector<std::atomic<const UnitCode*>> codes_;
+  // All of these are only used under the lock.
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<UnitCode>> owned_;
+  mutable std::map<std::uint64_t, std::shared_ptr<const LineTable>> line_tables_;
+  mutable std::vector<std::unique_ptr<LoadedFile>> split_files_;
+  mutable std::vector<std::unique_ptr<DwarfInfo>> split_infos_;
+  mutable bool package_opened_ = false;
+  mutable std::unique_ptr<LoadedFile> package_file_;
+  mutable DwarfSections package_;
+};
+
+}  // namespace waymark::program
