@@ -6,13 +6,11 @@
 #include "etm4x/units.h"
 #include "waymark/etm4x/compile.h"
 #include "waymark/etm4x/explain.h"
-#include "waymark/etm4x/perf_metadata.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace waymark;
   using namespace waymark::etm4x;
   if (size == 0) return 0;
-  static_cast<void>(read_perf_metadata(Bytes(data, size)));
   const IdRegisters id = *data % 3 == 0   ? full_unit()
                          : *data % 3 == 1 ? middle_unit()
                                           : bare_unit();

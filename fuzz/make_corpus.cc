@@ -29,6 +29,7 @@
 #include "waymark/inputs/trace_script.h"
 #include "waymark/perf/writer.h"
 #include "waymark/synth/capture.h"
+#include "waymark/synth/perf_data.h"
 
 namespace {
 

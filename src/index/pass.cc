@@ -150,7 +150,13 @@ Result<void> Pass::feed(TraceIndex index, Bytes bytes) {
       ++block_.errors;
       splitter_->resync();
     }
-    if (step == frames::Step::kReset) ++block_.resets;
+    if (step == frames::Step::kReset) {
+      ++block_.resets;
+      for (Part& part : parts_) {
+        part.source->finish_piece();
+        (void)part.source->next({});
+      }
+    }
     if (step == frames::Step::kReset || step == frames::Step::kError) reset_sources();
   }
   return {};

@@ -2,8 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "output_file.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/snapshot_writer.h"
@@ -21,40 +20,6 @@ namespace waymark::synth {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file that is written in large pieces.
-class OutputFile {
- public:
-  static Result<OutputFile> open(const fs::path& path) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) return refused(path.string());
-    // Without success the file is only slower.
-    static_cast<void>(std::setvbuf(file, nullptr, _IONBF, 0));
-    return OutputFile(file, path.string());
-  }
-  Result<void> write(Bytes bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
-      return refused(path_);
-    return {};
-  }
-  Result<void> close() {
-    if (std::fclose(file_.release()) != 0) return refused(path_);
-    return {};
-  }
-
- private:
-  struct Closer {
-    void operator()(std::FILE* file) const { (void)std::fclose(file); }
-  };
-  OutputFile(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
-  static std::unexpected<Error> refused(const std::string& path) {
-    return fail(ErrorCode::kIo, fmt::format("Cannot write '{}': {}.", path,
-                                            std::generic_category().message(errno)));
-  }
-
-  std::unique_ptr<std::FILE, Closer> file_;
-  std::string path_;
-};
 
 std::string totals_text(const CaptureMaker& maker) {
   std::string text =
@@ -169,11 +134,35 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
   return {};
 }
 
-Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
+namespace {
+
+/// The file with the ground truth of a source.  A recording names the CPUs of its units, which are
+/// their numbers in the snapshot.
+fs::path truth_of(const fs::path& folder, const inputs::CaptureSource& source, bool snapshot) {
+  const fs::path truth = folder / "truth";
+  if (snapshot) return truth / (source.device + ".truth");
+  constexpr std::string_view kCpu = "cpu";
+  const std::string end = source.core.starts_with(kCpu)
+                              ? fmt::format("_{}.truth", source.core.substr(kCpu.size()))
+                              : source.device;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(truth, error))
+    if (entry.path().filename().string().ends_with(end)) return entry.path();
+  return truth / (source.device + ".truth");
+}
+
+}  // namespace
+
+Result<std::vector<CheckedSource>> check_capture(const std::string& path,
                                                  const std::function<bool()>& go_on) {
+  std::error_code error;
+  const fs::path given(path);
+  const bool snapshot = fs::exists(given / "snapshot.ini", error) || !fs::exists(given, error);
+  const fs::path folder = snapshot ? given : given.parent_path();
   inputs::CaptureOptions options;
   options.stop = [&] { return go_on && !go_on(); };
-  Result<inputs::Capture> capture = inputs::Capture::open(directory, options);
+  if (!snapshot) options.roots = {folder.empty() ? "." : folder.string()};
+  Result<inputs::Capture> capture = inputs::Capture::open(path, options);
   if (!capture) return std::unexpected(capture.error());
   struct Pair {
     MappedFile file;
@@ -182,8 +171,7 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
   std::vector<CheckedSource> sources;
   std::map<TraceId, std::unique_ptr<Pair>> pairs;
   for (const inputs::CaptureSource& source : capture->sources()) {
-    const std::string path = (fs::path(directory) / "truth" / (source.device + ".truth")).string();
-    Result<MappedFile> file = MappedFile::open(path);
+    Result<MappedFile> file = MappedFile::open(truth_of(folder, source, snapshot).string());
     if (!file)
       return fail(ErrorCode::kNotFound,
                   fmt::format("There is no ground truth to compare '{}' with: {}", source.device,

@@ -141,7 +141,7 @@ std::size_t DecodeTree::next(std::span<Element> out) {
     }
     // Raw frames and the packets of the next segment come after what was given.
     if (shows_ && count != 0) break;
-    if (!(phase_ == Phase::kInput ? next_segment(count != 0) : next_to_finish())) break;
+    if (!next_source(count != 0)) break;
   }
   return count;
 }
@@ -225,8 +225,13 @@ bool DecodeTree::next_segment(bool elements_pending) {
         segment_count_ = demux_->frame().count;
         break;
       case frames::Step::kReset:
-        reset_sources();
-        break;
+        if (reference_quirks_) {
+          reset_sources();
+          break;
+        }
+        phase_ = Phase::kEndingPiece;
+        next_finishing_ = 0;
+        return true;
       case frames::Step::kSkipped:
         report(demux_->error());
         break;
@@ -257,7 +262,7 @@ void DecodeTree::work(const SourceWork& work) {
       }
       current_ = nullptr;
     }
-    if (!(phase_ == Phase::kInput ? next_segment(false) : next_to_finish())) return;
+    if (!next_source(false)) return;
   }
 }
 
@@ -290,9 +295,20 @@ void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
     if (failed_ || step == frames::Step::kNeedInput) return;
     if (step == frames::Step::kSkipped || step == frames::Step::kError) report(demux.error());
     if (step == frames::Step::kError) demux.resync();
+    if (step == frames::Step::kReset) end_piece(work);
     // What a source had begun does not continue after the lost bytes.
-    if (step == frames::Step::kError || step == frames::Step::kReset) reset_sources();
+    if (step == frames::Step::kError) reset_sources();
   }
+}
+
+void DecodeTree::end_piece(const SourceWork& work) {
+  for (TraceId id = 0; id < kTraceIdCount; ++id) {
+    Source* const source = listener(id);
+    if (source == nullptr) continue;
+    source->finish_piece();
+    work(*source);
+  }
+  reset_sources();
 }
 
 void DecodeTree::work_all(const SourceWork& work) {
@@ -309,12 +325,26 @@ void DecodeTree::work_all(const SourceWork& work) {
   }
 }
 
+// Gives the next source something to do.  False: nothing is left.
+bool DecodeTree::next_source(bool elements_pending) {
+  if (phase_ == Phase::kInput) return next_segment(elements_pending);
+  if (next_to_finish()) return true;
+  if (phase_ == Phase::kFinishing) return false;
+  reset_sources();
+  phase_ = Phase::kInput;
+  return true;
+}
+
 bool DecodeTree::next_to_finish() {
   const TraceId end = formatted() ? kTraceIdCount : TraceId{1};
   while (next_finishing_ < end) {
     Source* source = listener(next_finishing_++);
     if (source == nullptr) continue;
-    source->finish();
+    if (phase_ == Phase::kFinishing) {
+      source->finish();
+    } else {
+      source->finish_piece();
+    }
     current_ = source;
     return true;
   }

@@ -103,13 +103,22 @@ class PacketSource final : public Source {
     Source::count(counter);
   }
 
-  void finish() override { ending_ = Ending::kPacket; }
+  void finish() override {
+    ending_ = Ending::kPacket;
+    last_piece_ = true;
+  }
+
+  void finish_piece() override {
+    ending_ = Ending::kPacket;
+    last_piece_ = false;
+  }
 
   void reset() override {
     parser_.reset();
     if (decoder_) decoder_->reset();
     landmarks_ = Landmarks(config_);
     ending_ = Ending::kNone;
+    last_piece_ = true;
     if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
   }
 
@@ -200,6 +209,7 @@ class PacketSource final : public Source {
     registers_ = from.registers_;
     landmarks_ = from.landmarks_;
     ending_ = from.ending_;
+    last_piece_ = from.last_piece_;
     if constexpr (kJumps) {
       if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
     }
@@ -315,6 +325,8 @@ class PacketSource final : public Source {
       if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
       if (!end_step()) break;
     }
+    // It is always the last one.
+    if (!last_piece_ && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
     statistics_.elements += count;
     return count;
   }
@@ -505,6 +517,7 @@ class PacketSource final : public Source {
         return true;
       case Ending::kReport:
         ending_ = Ending::kDone;
+        if (!last_piece_) return false;
         if constexpr (kChecksRegisters) {
           if (!decoder_ && !options_.reference_quirks)
             report_registers(registers_.at_end(statistics_.packets), kNoIndex);
@@ -629,6 +642,7 @@ class PacketSource final : public Source {
   bool shows_landmarks_ = false;
   TraceId stream_id_ = 0;
   Ending ending_ = Ending::kNone;
+  bool last_piece_ = true;  ///< False: finish_piece() asked for the end.
 };
 
 }  // namespace waymark::tree

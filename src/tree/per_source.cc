@@ -53,9 +53,14 @@ Result<void> PerSourceDriver::work(TraceIndex index, Bytes capture, const Source
           if (observer_ != nullptr) observer_->on_diagnostic(splitter_->error());
           if (step == frames::Step::kError) splitter_->resync();
         }
-        // What a source had begun does not continue after lost bytes.
-        if (step == frames::Step::kReset || step == frames::Step::kError)
-          for (Source* source : sources_) source->reset();
+        for (Source* source : sources_) {
+          if (step == frames::Step::kReset) {
+            source->finish_piece();
+            work(*source);
+          }
+          // What a source had begun does not continue after lost bytes.
+          if (step == frames::Step::kReset || step == frames::Step::kError) source->reset();
+        }
       }
     } else if (!sources_.empty()) {
       const frames::Run run{.position = 0, .index = index};

@@ -321,6 +321,11 @@ def test_explain_of_perf_data_says_how_to_decode_it(etm4, tmp_path):
                                      'waymark decode perf.data', '--symfs DIR').lacks('waymark decode needs')
 
 
+def test_explain_of_perf_data_without_an_etmv4(etm4, synth):
+    recording = synth('--protocol', 'ptm', '--isa', 'A32', '--size', 1000, '--perf-data') / 'perf.data'
+    etm4('explain', recording, expect=3).one_sentence('ETMv3 or PTM')
+
+
 def test_explain_of_another_file(etm4, tmp_path):
     (tmp_path / 'other').write_text('neither')
     etm4('explain', 'other', expect=3).one_sentence('other')

@@ -12,9 +12,9 @@
 #include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/etm4x/explain.h"
-#include "waymark/etm4x/perf_metadata.h"
 #include "waymark/inputs/ini.h"
 #include "waymark/inputs/snapshot.h"
+#include "waymark/perf/recording.h"
 
 namespace waymark::cli {
 namespace {
@@ -117,20 +117,27 @@ Result<std::vector<Subject>> subjects_of_snapshot(const std::string& path) {
 }
 
 Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
-  const auto file = open_input(path);
-  if (!file) return std::unexpected(file.error());
-  auto units = etm4x::read_perf_metadata(file->bytes());
-  if (!units) {
-    return fail(units.error().code, fmt::format("{}: {} INPUT must be a snapshot or perf data.",
-                                                inputs::input_name(path), units.error().detail));
+  const auto content = open_input(path);
+  if (!content) return std::unexpected(content.error());
+  const std::string name = inputs::input_name(path);
+  const auto file = perf::File::read(content->bytes(), name);
+  if (!file) {
+    return fail(file.error().code,
+                fmt::format("{} INPUT must be a snapshot or perf data.", file.error().detail));
   }
+  auto recording = perf::Recording::read(*file);
+  if (!recording)
+    return fail(recording.error().code, fmt::format("{}: {}", name, recording.error().detail));
   std::vector<Subject> subjects;
-  for (etm4x::PerfUnit& unit : *units) {
+  for (const perf::Unit& unit : recording->units) {
+    const bool ete = unit.kind == perf::UnitKind::kEte;
+    if (!ete && unit.kind != perf::UnitKind::kEtmV4) continue;
     Subject subject;
     subject.name = fmt::format("cpu{}", unit.cpu);
-    subject.heading = fmt::format("CPU {} ({})", unit.cpu, unit.ete ? "ETE" : "ETMv4");
-    subject.ete = unit.ete;
-    subject.image = std::move(unit.registers);
+    subject.heading = fmt::format("CPU {} ({})", unit.cpu, ete ? "ETE" : "ETMv4");
+    subject.ete = ete;
+    for (const auto& [register_name, value] : unit.registers)
+      subject.image.set(register_name, value);
     subject.notes.emplace_back(
         "perf computes TRCCONFIGR from the options of the event: the hardware may lack a feature.");
     subject.next_step = fmt::format(
@@ -138,6 +145,11 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
         "recorded machine.",
         path);
     subjects.push_back(std::move(subject));
+  }
+  if (subjects.empty()) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: the recording has no ETMv4 or ETE: its units are ETMv3 or PTM.",
+                            name));
   }
   return subjects;
 }

@@ -18,6 +18,7 @@
 #include "waymark/base/plural.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/synth/capture.h"
+#include "waymark/synth/perf_data.h"
 
 namespace waymark::cli {
 namespace {
@@ -38,6 +39,9 @@ struct SynthOptions {
   std::string framing = "mem";
   bool no_truth = false;
   bool perf_data = false;
+  synth::PerfDataOptions recording;
+  std::string recording_form = "file";
+  std::string recording_order = "little";
   Format format = Format::kText;
 };
 
@@ -78,10 +82,13 @@ Result<std::vector<std::unique_ptr<synth::TraceUnit>>> make_units(const SynthOpt
       unit.protocol = row->protocol;
       unit.trace_id = static_cast<TraceId>(0x10 + units.size());
       unit.seed = random.fork();
-      unit.context_ids = options.execution.context_ids > 1;
+      // perf traces the process, unless it records only one.
+      const bool per_cpu = options.perf_data && !options.recording.per_thread;
+      unit.context_ids = options.execution.context_ids > 1 || per_cpu;
       unit.vmids = options.execution.vmids > 1;
       synth::ExecutionOptions execution = options.execution;
       execution.seed = random.fork();
+      if (per_cpu && execution.context_ids == 1) execution.processes = {synth::kFirstProcess};
       auto made = synth::make_unit(unit, &program, execution, !options.no_truth);
       if (!made) return std::unexpected(made.error());
       units.push_back(*std::move(made));
@@ -132,6 +139,16 @@ synth::CaptureOptions capture_options(const SynthOptions& options) {
   return capture;
 }
 
+synth::PerfDataOptions perf_data_options(const SynthOptions& options) {
+  using Form = synth::PerfDataOptions::Form;
+  synth::PerfDataOptions recording = options.recording;
+  recording.form = options.recording_form == "pipe"     ? Form::kPipe
+                   : options.recording_form == "folder" ? Form::kFolder
+                                                        : Form::kFile;
+  if (options.recording_order == "big") recording.order = perf::ByteOrder::kBig;
+  return recording;
+}
+
 std::uint64_t truth_size(const synth::CaptureMaker& maker) {
   std::uint64_t size = 0;
   for (const auto& unit : maker.units()) size += unit->truth().size();
@@ -171,8 +188,11 @@ int run(const SynthOptions& options) {
   const synth::CaptureOptions capture = capture_options(options);
   auto maker = synth::CaptureMaker::create(capture, *std::move(units));
   if (!maker) return fail_with(maker.error());
+  const synth::PerfDataOptions recording = perf_data_options(options);
   if (options.perf_data) {
-    if (const auto fits = synth::check_perf_data(*maker); !fits) return fail_with(fits.error());
+    if (const auto fits = synth::check_perf_data(*maker, options.execution.context_ids, recording);
+        !fits)
+      return fail_with(fits.error());
   }
   announce_truth(options, *program);
 
@@ -193,7 +213,8 @@ int run(const SynthOptions& options) {
   if (options.perf_data) {
     std::vector<std::uint32_t> processes(options.execution.context_ids);
     std::iota(processes.begin(), processes.end(), synth::kFirstProcess);
-    const auto recorded = synth::write_perf_data(*maker, *program, processes, options.directory);
+    const auto recorded =
+        synth::write_perf_data(*maker, *program, processes, options.directory, recording);
     if (!recorded) return fail_with(recorded.error());
   }
   const double seconds =
@@ -357,6 +378,56 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
 }
 
+void add_recording_options(CLI::App& command, SynthOptions& options) {
+  constexpr auto kGroup = "The recording (with --perf-data)";
+  CLI::Option* const perf_data = command.get_option("--perf-data");
+  command
+      .add_option("--perf-form", options.recording_form,
+                  "a file, what `perf record -o -` writes to a pipe, or the folder of `perf record "
+                  "--threads`")
+      ->check(one_of({"file", "pipe", "folder"}))
+      ->capture_default_str()
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_option("--perf-order", options.recording_order, "the byte order of numbers in the file")
+      ->check(one_of({"little", "big"}))
+      ->capture_default_str()
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_flag("--perf-compressed", options.recording.compressed,
+                "compress the records of the kernel with zstd")
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_flag("--perf-raw", options.recording.raw,
+                "record each CPU in a buffer of its own, without frames, as with TRBE")
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_flag("--perf-per-thread", options.recording.per_thread,
+                "record one process instead of CPUs")
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_option("--perf-metadata", options.recording.metadata,
+                  "the version of the description of the trace units, 0 to 2")
+      ->check(CLI::Range(0, 2))
+      ->capture_default_str()
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_option("--perf-pieces", options.recording.pieces,
+                  "divide each buffer into N pieces, which are decoded separately; each but the "
+                  "first loses its trace up to a synchronisation point")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str()
+      ->needs(perf_data)
+      ->group(kGroup);
+}
+
 }  // namespace
 
 void add_synth(CLI::App& app, int& exit_code) {
@@ -370,18 +441,22 @@ void add_synth(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--check", options->check,
-                   "check only: decode the snapshot DIR and compare it with its ground truth")
-      ->type_name("DIR")
+                   "check only: decode the snapshot DIR, or the recording DIR/perf.data, and "
+                   "compare it with its ground truth")
+      ->type_name("PATH")
       ->excludes(output);
   add_format_option(*command, options->format, false);
   add_program_options(*command, *options);
   add_unit_options(*command, *options);
   add_event_options(*command, *options);
   add_capture_options(*command, *options);
+  add_recording_options(*command, *options);
   command->footer(
       "Example:\n"
       "  waymark synth -o big --size 64M --protocol etmv4,ptm --isa T32 --timestamps 500\n"
-      "  waymark synth --check big");
+      "  waymark synth --check big\n"
+      "  waymark synth -o both --context-ids 2 --perf-data --perf-raw\n"
+      "  waymark synth --check both/perf.data");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -123,35 +123,50 @@ class RecordBytes {
   ByteWriter out;
 };
 
-inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t size = 128) {
+/// Bits of perf_event_attr::config of cs_etm.
+enum CsEtmConfig : std::uint64_t {
+  kCsEtmCycles = 1U << 12,
+  kCsEtmContextId = 1U << 14,
+  kCsEtmTimestamps = 1U << 28,
+};
+
+/// The event of a recording of CoreSight trace.  `config`: CsEtmConfig bits.
+inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t size = 128,
+                                                 std::uint64_t config = kCsEtmCycles) {
   ByteWriter out(order);
   constexpr std::uint64_t kSampleIdAll = 1U << 18;
-  out.u32(8).u32(size).words({0x1000, 1, kStampType, 0, kSampleIdAll, 0, 0, 0});
+  out.u32(8).u32(size).words({config, 1, kStampType, 0, kSampleIdAll, 0, 0, 0});
   out.bytes.resize(size);
   return out.bytes;
 }
 
-/// A file of `records` in file form, with one event and these features in ascending order.  `more`
-/// is the number of bytes that the caller writes after the records, such as trace.  Such a file
-/// cannot have features.
-inline std::vector<std::uint8_t> file_bytes(
-    const RecordBytes& records,
-    const std::vector<std::pair<Feature, std::vector<std::uint8_t>>>& features = {},
-    std::uint32_t attribute_size = 128, std::uint64_t more = 0) {
-  const ByteOrder order = records.out.order();
+/// The payloads of features, in ascending order of the features.
+using FeatureBytes = std::vector<std::pair<Feature, std::vector<std::uint8_t>>>;
+
+/// What comes before the records of a file in file form: its header, and one event.  `size` is the
+/// number of bytes of the records with the trace that follows them.
+inline std::vector<std::uint8_t> file_header(ByteOrder order, std::uint64_t size,
+                                             const FeatureBytes& features = {},
+                                             std::uint32_t attribute_size = 128,
+                                             std::uint64_t config = kCsEtmCycles) {
   constexpr std::uint64_t kHeader = 104;
-  const std::uint64_t data = kHeader + attribute_size + 16;
-  const std::uint64_t size = records.out.bytes.size();
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(kHeader).u64(attribute_size + 16);
-  out.words({kHeader, attribute_size + 16, data, size + more, 0, 0});
+  out.words({kHeader, attribute_size + 16, kHeader + attribute_size + 16, size, 0, 0});
   std::uint64_t bitmap[4] = {};
   for (const auto& [feature, bytes] : features)
     bitmap[static_cast<unsigned>(feature) / 64] |= std::uint64_t{1}
                                                    << static_cast<unsigned>(feature) % 64;
   for (const std::uint64_t word : bitmap) out.u64(word);
-  out.raw(attribute_bytes(order, attribute_size)).words({0, 0}).raw(records.out.bytes);
-  std::uint64_t at = data + size + 16 * features.size();
+  out.raw(attribute_bytes(order, attribute_size, config)).words({0, 0});
+  return out.bytes;
+}
+
+/// What comes after the records of such a file, which end at the offset `at`.
+inline std::vector<std::uint8_t> file_features(ByteOrder order, std::uint64_t at,
+                                               const FeatureBytes& features) {
+  ByteWriter out(order);
+  at += 16 * features.size();
   for (const auto& [feature, bytes] : features) {
     out.words({at, bytes.size()});
     at += bytes.size();
@@ -160,15 +175,32 @@ inline std::vector<std::uint8_t> file_bytes(
   return out.bytes;
 }
 
-/// The same in pipe form: the event is a record.
-inline std::vector<std::uint8_t> pipe_bytes(const RecordBytes& records) {
+/// A file of `records` in file form, with one event and these features.
+inline std::vector<std::uint8_t> file_bytes(const RecordBytes& records,
+                                            const FeatureBytes& features = {},
+                                            std::uint32_t attribute_size = 128) {
   const ByteOrder order = records.out.order();
+  std::vector<std::uint8_t> out =
+      file_header(order, records.out.bytes.size(), features, attribute_size);
+  out.insert(out.end(), records.out.bytes.begin(), records.out.bytes.end());
+  const std::vector<std::uint8_t> end = file_features(order, out.size(), features);
+  out.insert(out.end(), end.begin(), end.end());
+  return out;
+}
+
+/// What comes before the records of a file in pipe form: its header, and the event as a record.
+inline std::vector<std::uint8_t> pipe_header(ByteOrder order, std::uint64_t config = kCsEtmCycles) {
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(16);
   RecordBytes first(order);
-  first.add(RecordType::kHeaderAttr, 0, attribute_bytes(order));
-  out.raw(first.out.bytes).raw(records.out.bytes);
-  return out.bytes;
+  first.add(RecordType::kHeaderAttr, 0, attribute_bytes(order, 128, config));
+  return out.raw(first.out.bytes).bytes;
+}
+
+inline std::vector<std::uint8_t> pipe_bytes(const RecordBytes& records) {
+  std::vector<std::uint8_t> out = pipe_header(records.out.order());
+  out.insert(out.end(), records.out.bytes.begin(), records.out.bytes.end());
+  return out;
 }
 
 /// `text` as the payload of a feature: its size, then its bytes padded with zeros to 64.

@@ -104,20 +104,7 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
                            const std::string& directory,
                            const std::function<bool(std::uint64_t)>& progress = {});
 
-/// kInvalidArgument: a protocol or framing that perf does not record.
-Result<void> check_perf_data(const CaptureMaker& maker);
-
-/// Adds perf.data to a snapshot that write_capture() has written: a recording of the same trace
-/// with one AUX record, of processes with these context IDs that all have the program in their
-/// memory. With one process, the recording is per thread.  The files of the program are those of
-/// the snapshot, so its folder is the --symfs of the recording.
-///
-/// kInvalidArgument: see check_perf_data(); kIo.  `processes` must not be empty.
-Result<void> write_perf_data(const CaptureMaker& maker, const Program& program,
-                             std::span<const std::uint32_t> processes,
-                             const std::string& directory);
-
-/// The result of comparing one source of a snapshot with its ground truth.
+/// The result of comparing one source of a capture with its ground truth.
 struct CheckedSource {
   std::string device{};
   TraceId trace_id = 0;
@@ -125,11 +112,12 @@ struct CheckedSource {
   std::string difference{};  ///< Empty: none.
 };
 
-/// Decodes the snapshot in `directory` and compares each source with its ground truth; by trace ID.
+/// Decodes a capture and compares each source with its ground truth; by trace ID.  `path` is the
+/// folder of a snapshot that write_capture() wrote, or a recording of perf in such a folder.
 /// `go_on` is called before each block; if it returns false, nothing has been compared, and the
 /// result may be an error.  Errors as of inputs::Capture::open(); kNotFound: there is no ground
 /// truth.
-Result<std::vector<CheckedSource>> check_capture(const std::string& directory,
+Result<std::vector<CheckedSource>> check_capture(const std::string& path,
                                                  const std::function<bool()>& go_on = {});
 
 }  // namespace waymark::synth

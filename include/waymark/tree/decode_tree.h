@@ -119,12 +119,14 @@ class DecodeTree {
   void add_statistics(const DecodeTree& other);
 
  private:
-  enum class Phase : std::uint8_t { kInput, kFinishing };
+  enum class Phase : std::uint8_t { kInput, kEndingPiece, kFinishing };
+  bool next_source(bool elements_pending);
   bool next_segment(bool elements_pending);
   bool take_segment(frames::Demux& demux);
   bool take_plain_frames(frames::Demux& demux);
   void split(frames::Demux& demux, const SourceWork& work);
   void work_all(const SourceWork& work);
+  void end_piece(const SourceWork& work);
   [[nodiscard]] std::size_t passed_of(const frames::Segment& segment) const;
   void report(const Diagnostic& record);
   bool next_to_finish();

@@ -178,6 +178,10 @@ class Source {
   /// The end of the trace: next() gives the unfinished packet and all that is held back.
   virtual void finish() = 0;
 
+  /// The end of a piece of trace, before reset(): next() gives the unfinished packet and all that
+  /// is held back, but no kEndOfTrace.
+  virtual void finish_piece() = 0;
+
   /// Forgets the stream; the configuration stays.  Elements not yet taken are dropped.  The
   /// observer gets Operation::kReset here, and kEndOfTrace after the last element of finish().
   virtual void reset() = 0;
