@@ -49,7 +49,7 @@ TEST_P(PerfFile, header_event_and_features) {
   ASSERT_EQ(file->attributes().size(), 1U);
   EXPECT_EQ(file->attributes()[0].type, 8U);
   EXPECT_EQ(file->attributes()[0].config, 0x1000U);
-  EXPECT_EQ(file->attributes()[0].sample_type, kStampType);
+  EXPECT_EQ(file->attributes()[0].sample_type, kStampType | kSampleIp);
   EXPECT_EQ(file->feature_text(Feature::kOsRelease), "6.1.0");
   EXPECT_EQ(file->feature_text(Feature::kArch), "");
   EXPECT_EQ(file->command_line(), (std::vector<std::string>{"perf", "record"}));
@@ -68,7 +68,7 @@ TEST_P(PerfFile, pipe_form_holds_the_event_as_a_record) {
   ASSERT_TRUE(file) << file.error().detail;
   EXPECT_TRUE(file->pipe());
   ASSERT_EQ(file->attributes().size(), 1U);
-  EXPECT_EQ(file->attributes()[0].sample_type, kStampType);
+  EXPECT_EQ(file->attributes()[0].sample_type, kStampType | kSampleIp);
   EXPECT_EQ(file->feature_text(Feature::kArch), "aarch64");
   EXPECT_EQ(count_records(*file), 4U);
 }
@@ -79,7 +79,7 @@ TEST(PerfFile, every_size_of_attribute) {
     const auto file = File::read(bytes, "perf.data");
     ASSERT_TRUE(file);
     ASSERT_EQ(file->attributes().size(), 1U) << size;
-    EXPECT_EQ(file->attributes()[0].sample_type, kStampType) << size;
+    EXPECT_EQ(file->attributes()[0].sample_type, kStampType | kSampleIp) << size;
     EXPECT_EQ(count_records(*file), 2U) << size;
   }
 }

@@ -76,6 +76,7 @@ enum class Feature : std::uint8_t {
 
 /// perf_event_attr::sample_type.
 enum SampleField : std::uint64_t {
+  kSampleIp = 1U << 0,
   kSampleTid = 1U << 1,
   kSampleTime = 1U << 2,
   kSampleId = 1U << 6,

@@ -61,6 +61,8 @@ struct Stamp {
 };
 inline constexpr std::uint64_t kStampType =
     kSampleTid | kSampleTime | kSampleCpu | kSampleIdentifier;
+/// The ID of the only event.  perf needs one.
+inline constexpr std::uint64_t kEventId = 1;
 
 /// Records, one after the other.
 class RecordBytes {
@@ -72,7 +74,7 @@ class RecordBytes {
     return *this;
   }
   RecordBytes& add(RecordType type, std::uint16_t misc, ByteWriter body, const Stamp& stamp) {
-    body.u32(stamp.pid).u32(stamp.tid).u64(stamp.time).u32(stamp.cpu).u32(0).u64(0);
+    body.u32(stamp.pid).u32(stamp.tid).u64(stamp.time).u32(stamp.cpu).u32(0).u64(kEventId);
     return add(type, misc, body.bytes);
   }
 
@@ -135,7 +137,7 @@ inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t 
                                                  std::uint64_t config = kCsEtmCycles) {
   ByteWriter out(order);
   constexpr std::uint64_t kSampleIdAll = 1U << 18;
-  out.u32(8).u32(size).words({config, 1, kStampType, 0, kSampleIdAll, 0, 0, 0});
+  out.u32(8).u32(size).words({config, 1, kStampType | kSampleIp, 0, kSampleIdAll, 0, 0, 0});
   out.bytes.resize(size);
   return out.bytes;
 }
@@ -152,13 +154,14 @@ inline std::vector<std::uint8_t> file_header(ByteOrder order, std::uint64_t size
   constexpr std::uint64_t kHeader = 104;
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(kHeader).u64(attribute_size + 16);
-  out.words({kHeader, attribute_size + 16, kHeader + attribute_size + 16, size, 0, 0});
+  const std::uint64_t ids = kHeader + attribute_size + 16;
+  out.words({kHeader, attribute_size + 16, ids + 8, size, 0, 0});
   std::uint64_t bitmap[4] = {};
   for (const auto& [feature, bytes] : features)
     bitmap[static_cast<unsigned>(feature) / 64] |= std::uint64_t{1}
                                                    << static_cast<unsigned>(feature) % 64;
   for (const std::uint64_t word : bitmap) out.u64(word);
-  out.raw(attribute_bytes(order, attribute_size, config)).words({0, 0});
+  out.raw(attribute_bytes(order, attribute_size, config)).words({ids, 8, kEventId});
   return out.bytes;
 }
 
@@ -193,7 +196,8 @@ inline std::vector<std::uint8_t> pipe_header(ByteOrder order, std::uint64_t conf
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(16);
   RecordBytes first(order);
-  first.add(RecordType::kHeaderAttr, 0, attribute_bytes(order, 128, config));
+  first.add(RecordType::kHeaderAttr, 0,
+            ByteWriter(order).raw(attribute_bytes(order, 128, config)).u64(kEventId).bytes);
   return out.raw(first.out.bytes).bytes;
 }
 

@@ -22,7 +22,8 @@ class Record:
 @dataclass
 class Recording:
     """A little-endian recording in file form."""
-    attributes: bytes
+    attributes: bytes  # With the IDs of the events, which follow them.
+    attributes_size: int
     records: list
     features: dict = field(default_factory=dict)
 
@@ -42,7 +43,7 @@ class Recording:
                 at += trace
         numbers = [number for number in range(256) if bitmap >> number & 1]
         places = [struct.unpack_from('<QQ', data, end + 16 * i) for i in range(len(numbers))]
-        return cls(data[attrs:attrs + attrs_size], found,
+        return cls(data[attrs:begin], attrs_size, found,
                    {number: data[offset:offset + size] for number, (offset, size) in zip(numbers, places)})
 
     def of(self, *kinds):
@@ -77,8 +78,8 @@ class Recording:
             table += struct.pack('<QQ', at + len(payloads), len(features[number]))
             payloads += features[number]
         bitmap = sum(1 << number for number in features).to_bytes(32, 'little')
-        header = struct.pack('<9Q', 0x32454c4946524550, HEADER, len(self.attributes), HEADER, len(self.attributes),
-                             begin, len(content), 0, 0)
+        header = struct.pack('<9Q', 0x32454c4946524550, HEADER, self.attributes_size, HEADER,
+                             self.attributes_size, begin, len(content), 0, 0)
         return header + bitmap + self.attributes + content + table + payloads
 
     def write(self, path):
@@ -88,7 +89,7 @@ class Recording:
 
 def stamp(pid, time=0, cpu=0):
     """The sample ID at the end of a record of the kernel."""
-    return struct.pack('<IIQIIQ', pid, pid, time, cpu, 0, 0)
+    return struct.pack('<IIQIIQ', pid, pid, time, cpu, 0, 1)
 
 
 def name_bytes(text):

@@ -1,0 +1,73 @@
+"""perf script reads what synth records, and sees what waymark sees.
+
+perf is Debian's with Debian's libopencsd, so that nothing of Waymark takes part.  Not compared, because perf 6.1 is
+known to be wrong there: PTM (it gives the decoder ETMCCER and ETMIDR as 0), raw trace of several CPUs (it takes the
+registers of the first), the last elements of a trace with timestamps (it discards them), and the thread of an
+instruction (it takes that of a context further on).
+"""
+import shutil
+import subprocess
+
+import pytest
+
+# With these, perf waits at each timestamp, and loses what the decoder holds back at the end.
+TIMED = ('--timestamps', 100)
+KINDS = [
+    ('etmv4',),
+    ('etmv4', *TIMED),
+    ('etmv4', '--return-stack', '--speculation', 8),
+    ('etmv4', '--perf-per-thread'),
+    ('etmv4', '--perf-pieces', 3),
+    ('etmv4', '--perf-compressed'),
+    ('etmv4', '--perf-metadata', 0),
+    ('etmv4', '--perf-raw', '--cores', 1),
+    ('etmv4', '--context-ids', 3),
+    ('ete',),
+    ('ete', '--context-ids', 3, *TIMED),
+    ('etmv3',),
+]
+
+
+@pytest.fixture(scope='session')
+def perf():
+    program = shutil.which('perf')
+    if program is None:
+        pytest.skip('perf is missing; it is in the package linux-perf')
+    return program
+
+
+def seen_by_perf(perf, folder, home):
+    """The addresses of the instructions of each CPU."""
+    result = subprocess.run([perf, 'script', '-i', folder / 'perf.data', '--symfs', folder, '--itrace=i1i', '-F',
+                             'cpu,ip'], capture_output=True, text=True, env={'HOME': str(home)}, check=True)
+    cpus = {}
+    for line in result.stdout.splitlines():
+        cpu, address = line.split()
+        cpus.setdefault(int(cpu.strip('[]')), []).append(int(address, 16))
+    return cpus
+
+
+def seen_by_waymark(run, folder):
+    sources = run('info', folder / 'perf.data', '--symfs', folder, '--format', 'json').json()['sources']
+    cpu_of = {source['id']: int(source['core'].removeprefix('cpu')) for source in sources}
+    cpus = {}
+    for row in run('decode', folder / 'perf.data', '--symfs', folder, '--format', 'json').quiet().json_lines():
+        if row['kind'] == 'range':
+            cpus.setdefault(cpu_of[row['id']], []).extend(range(int(row['start'], 16), int(row['end'], 16), 4))
+    return cpus
+
+
+@pytest.mark.parametrize('options', KINDS)
+def test_every_instruction_in_order(run, synth, perf, home, options):
+    cores = () if '--cores' in options else ('--cores', 2)
+    folder = synth('--protocol', *options, *cores, '--isa', 'A32', '--size', 1000, '--branch-broadcast', '--perf-data')
+    theirs = seen_by_perf(perf, folder, home)
+    ours = seen_by_waymark(run, folder)
+    assert theirs.keys() == ours.keys()
+    for cpu, instructions in ours.items():
+        assert len(instructions) > 1000
+        if TIMED[0] in options:
+            lost = len(instructions) - len(theirs[cpu])
+            assert 0 <= lost < len(instructions) / 100
+            del instructions[len(theirs[cpu]):]
+        assert instructions == theirs[cpu]
