@@ -177,7 +177,7 @@ bool Disassembler::ask_llvm(Kind kind, const Key& key, unsigned size, std::strin
     return llvm_->functions_->disassemble(made, code.data(), bytes, address, out.data(),
                                           out.size());
   };
-  // LLVM remembers IT and VPT instructions: it is told those that matter, and what they left over
+  // LLVM remembers IT and VPT instructions: those that matter come first, and what they left over
   // is used up by NOPs.
   const bool thumb = kind == kT32 || kind == kT32M;
   if (thumb && key.block == ThumbBlock::kThen) ask(key.address, kVpst, 4);

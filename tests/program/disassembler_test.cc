@@ -390,7 +390,7 @@ TEST(Disassembler, any_opcode) {
       ASSERT_EQ(text.size, instruction_size(isa, opcode));
       ASSERT_FALSE(text.text.empty());
       for (const char c : text.text) ASSERT_GE(c, ' ') << text.text;
-      // What came before leaves nothing behind.
+      // The text does not depend on what came before.
       const std::string first(text.text);
       Disassembler* const other = i % 3 == 0 ? &again : &disassembler;
       ASSERT_EQ(other->disassemble(isa, address, opcode, block, profile).text, first);

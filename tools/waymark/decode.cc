@@ -11,6 +11,7 @@
 #include "exit_code.h"
 #include "hints.h"
 #include "message_stage.h"
+#include "near_sink.h"
 #include "option_values.h"
 #include "record_options.h"
 #include "run.h"
@@ -172,7 +173,9 @@ int run(const DecodeOptions& options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 
-  if (const int code = window.open(*capture); code != kOk) return code;
+  // Checks and times need what comes before.
+  const bool search = !options.strict && options.merge.empty();
+  if (const int code = window.open(*capture, search); code != kOk) return code;
   if (const std::string fault = options.strict ? capture->image_fault() : ""; !fault.empty())
     return complain("--strict: " + fault, kDamaged);
 
@@ -202,7 +205,16 @@ int run(const DecodeOptions& options) {
       return finish(*capture, *output, options, done->code, done->executed);
     }
   }
-  const auto sink = make_sink(sink_options, output->text(), *capture);
+  auto sink = make_sink(sink_options, output->text(), *capture);
+  NearSink* near = nullptr;
+  if (options.window.near()) {
+    const std::uint64_t before =
+        options.window.last != 0 ? options.window.last : options.window.instructions;
+    auto part = std::make_unique<NearSink>(std::move(sink), before, window.around(),
+                                           options.window.instructions);
+    near = part.get();
+    sink = std::move(part);
+  }
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
   DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
@@ -223,7 +235,10 @@ int run(const DecodeOptions& options) {
                              executed |= says_something(all);
                            },
                        .stop = [&] { return options.strict && observer.first().has_value(); },
-                       .enough = [&](TraceIndex index) { return window.enough(index); }};
+                       .enough =
+                           [&](TraceIndex index) {
+                             return window.enough(index) || (near != nullptr && near->enough());
+                           }};
   int code = run_capture(*capture, *output, hooks);
   if (messages) pass(messages->finish());
   if (merged) merged->finish();
@@ -262,6 +277,11 @@ void add_decode(CLI::App& app, int& exit_code) {
                     "show the instructions of each block below it, as text if LLVM is installed");
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
+  add_near_options(*command, options->window);
+  for (const char* const messages : {"--syst", "--collateral"}) {
+    command->get_option("--last")->excludes(messages);
+    command->get_option("--around")->excludes(messages);
+  }
   command->footer(
       "Examples:\n"
       "  waymark decode board/                        every core, as text\n"
@@ -270,6 +290,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       "  waymark decode board/ --functions --disassemble   with the instructions, too\n"
       "  waymark decode board/ --merge time           cores and software trace in one view\n"
       "  waymark decode board/ --from t:8123456 --to 0x40000\n"
+      "  waymark decode board/ --last 100 --disassemble    the end: what happened before a crash\n"
       "  waymark decode etb.bin --protocol etmv4 --reg TRCCONFIGR=0xC1 --reg TRCIDR0=0x28000EA1 "
       "\\\n"
       "      --reg TRCIDR2=0x488 --image 0x80000000=kernel.bin");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exit_code.h"
+#include "input_options.h"
 #include "interrupt.h"
 
 namespace waymark::cli {
@@ -13,6 +14,11 @@ namespace {
 /// After this many more bytes of a source, it cannot hold back anything of the window: far more
 /// than what can be uncommitted at a time.
 constexpr std::uint64_t kHeldBack = std::uint64_t{1} << 20;
+
+constexpr std::uint64_t kMostInstructions = 100'000'000;
+
+/// The bytes of trace to begin with in a search for instructions.
+constexpr std::uint64_t kFirstSearch = std::uint64_t{64} << 10;
 
 }  // namespace
 
@@ -29,6 +35,36 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
       .add_option("--index", options.index,
                   "the index to use; default: that of the capture, if `waymark index` made one")
       ->type_name("FILE")
+      ->group(group);
+}
+
+void add_near_options(CLI::App& command, WindowOptions& options) {
+  const auto group = "Part of the trace";
+  CLI::Option* const last =
+      command
+          .add_option(
+              "--last", options.last,
+              "show the end only: the last N instructions of all selected sources, or those "
+              "before --to; the first block is shown whole")
+          ->type_name("N")
+          ->check(CLI::Range(std::uint64_t{1}, kMostInstructions))
+          ->group(group);
+  CLI::Option* const around =
+      command
+          .add_option("--around", options.around,
+                      "show the instructions before and after this place, which is given as for "
+                      "--from")
+          ->type_name("PLACE")
+          ->excludes(last)
+          ->excludes("--from")
+          ->excludes("--to")
+          ->group(group);
+  command
+      .add_option("--instructions", options.instructions,
+                  "the number of instructions before and after --around; default: 20")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, kMostInstructions))
+      ->needs(around)
       ->group(group);
 }
 
@@ -62,20 +98,22 @@ Result<TraceIndex> Window::resolve(index::Index& index, const inputs::Capture& c
 
 bool Window::place(index::Index& index, const inputs::Capture& capture) {
   error_.reset();
-  for (const bool last : {false, true}) {
-    const std::string& text = last ? options_.to : options_.from;
+  for (const auto& [name, at] : places()) {
+    const std::string& text = *name;
     if (text.empty()) continue;
-    const auto found = resolve(index, capture, text, last);
+    const auto found = resolve(index, capture, text, at == &to_);
     if (!found && found.error().code == ErrorCode::kNotFound && !index.header().complete)
       return false;
     if (!found) {
       error_ = found.error();
-      error_->detail = fmt::format("{} {}: {}", last ? "--to" : "--from", text, error_->detail);
+      error_->detail = fmt::format("{} {}: {}", name_of(name), text, error_->detail);
       return true;
     }
-    (last ? to_ : from_) = *found;
+    *at = *found;
   }
-  return from_ <= index.header().indexed;
+  const std::uint64_t indexed = index.header().indexed;
+  if (around_ != kNoIndex && around_ > indexed) return false;
+  return from_ <= indexed && (options_.last == 0 || to_ == kNoIndex || to_ <= indexed);
 }
 
 int Window::complain_of(const Error& error) {
@@ -85,10 +123,13 @@ int Window::complain_of(const Error& error) {
 }
 
 int Window::check(const inputs::Capture& capture) {
-  if (from_ >= capture.trace_bytes()) {
-    return complain(
-        fmt::format("--from {}: the trace has {} bytes.", options_.from, capture.trace_bytes()),
-        kUsage);
+  const std::uint64_t bytes = capture.trace_bytes();
+  if (from_ >= bytes)
+    return complain(fmt::format("--from {}: the trace has {} bytes.", options_.from, bytes),
+                    kUsage);
+  if (around_ != kNoIndex && around_ >= bytes) {
+    return complain(fmt::format("--around {}: the trace has {} bytes.", options_.around, bytes),
+                    kUsage);
   }
   if (to_ <= from_) {
     const std::string from = options_.from.empty() ? "the start" : "--from " + options_.from;
@@ -132,28 +173,42 @@ std::string Window::timestamps_around(const inputs::Capture& capture) {
 }
 
 int Window::parse(const inputs::Capture& capture) {
-  for (const bool last : {false, true}) {
-    const std::string& text = last ? options_.to : options_.from;
-    if (text.empty()) continue;
-    const auto position = index::parse_position(text);
-    if (!position) {
-      return complain(fmt::format("{} {}", last ? "--to" : "--from", position.error().detail),
-                      kUsage);
-    }
-    if (position->kind == index::Position::Kind::kOffset) (last ? to_ : from_) = position->value;
+  for (const auto& [name, at] : places()) {
+    if (name->empty()) continue;
+    const auto position = index::parse_position(*name);
+    if (!position)
+      return complain(fmt::format("{} {}", name_of(name), position.error().detail), kUsage);
+    if (position->kind == index::Position::Kind::kOffset) *at = position->value;
   }
   return check(capture);
 }
 
-int Window::open(inputs::Capture& capture) {
+int Window::open(inputs::Capture& capture, bool search) {
   if (!options_.given()) return kOk;
   if (const int code = parse(capture); code != kOk) return code;
   capture_ = &capture;
+  const bool only_last = options_.from.empty() && options_.to.empty() && options_.around.empty();
+  // Without an index, reading everything is as fast as making one.
+  if (only_last && access_.ready(capture) == nullptr) return interrupted() ? kInterrupted : kOk;
   while (true) {
     index_ = access_.get(capture, [&](index::Index& index) { return place(index, capture); });
     if (index_ == nullptr) return access_.code();
     if (!error_) {
       if (const int code = check(capture); code != kOk) return code;
+      if (options_.near() && search) {
+        const TraceIndex end = around_ != kNoIndex ? around_
+                               : to_ != kNoIndex   ? std::min(to_, capture.trace_bytes())
+                                                   : capture.trace_bytes();
+        const auto begin =
+            begin_before(end, options_.last != 0 ? options_.last : options_.instructions);
+        if (begin) {
+          from_ = *begin;
+        } else {
+          error_ = begin.error();
+        }
+      }
+    }
+    if (!error_) {
       const std::vector<TraceId> ids = index::source_ids(capture);
       const auto entry = index::seek(*index_, ids, from_);
       if (entry) {
@@ -167,6 +222,45 @@ int Window::open(inputs::Capture& capture) {
     if (interrupted()) return kInterrupted;
     if (!access_.give_up(*error_)) return complain_of(*error_);
   }
+}
+
+Result<TraceIndex> Window::begin_before(TraceIndex end, std::uint64_t count) {
+  for (std::uint64_t distance = std::max(kFirstSearch, count);; distance *= 4) {
+    if (end - from_ <= distance) return from_;
+    const auto found = instructions_between(end - distance, end);
+    if (!found) return std::unexpected(found.error());
+    if (*found >= count || interrupted()) return end - distance;
+  }
+}
+
+Result<std::uint64_t> Window::instructions_between(TraceIndex from, TraceIndex to) {
+  auto part = open_capture(input_, {}, false,
+                           [&](const MappedFile& /*trace*/, inputs::Framing /*framing*/) {
+                             return std::optional(capture_->id_bytes());
+                           });
+  if (!part) return fail(ErrorCode::kIo, "The trace cannot be opened again.");
+  const std::vector<TraceId> ids = index::source_ids(*part);
+  const auto entry = index::seek(*index_, ids, from);
+  if (!entry) return std::unexpected(entry.error());
+  index::enter(*part, *entry);
+  std::vector<Element> batch(512);
+  std::uint64_t count = 0;
+  const auto drain = [&] {
+    while (const std::size_t size = part->tree().next(batch)) {
+      for (const Element& element : std::span(batch).first(size)) {
+        if (element.kind == ElementKind::kInstrRange && element.index >= from && element.index < to)
+          count += element.count;
+      }
+    }
+  };
+  while (const auto block = part->next_block()) {
+    if (block->index >= to || interrupted() || !part->tree().feed(block->index, block->bytes))
+      break;
+    drain();
+  }
+  part->tree().finish();
+  drain();
+  return count;
 }
 
 index::Index* Window::look_up(const inputs::Capture& capture) {

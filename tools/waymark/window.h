@@ -1,8 +1,10 @@
-// --from and --to: the part of a capture that a command prints or counts.
+// --from, --to, --last and --around: the part of a capture that a command prints or counts.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "index_access.h"
@@ -17,10 +19,17 @@ struct WindowOptions {
   std::string from;
   std::string to;
   std::string index;
-  [[nodiscard]] bool given() const { return !from.empty() || !to.empty(); }
+  std::uint64_t last = 0;  ///< Instructions before the end; 0: not given.
+  std::string around;
+  std::uint64_t instructions = 20;  ///< Before and after `around`.
+  [[nodiscard]] bool near() const { return last != 0 || !around.empty(); }
+  [[nodiscard]] bool given() const { return !from.empty() || !to.empty() || near(); }
 };
 
+/// --from, --to and --index.
 void add_window_options(CLI::App& command, WindowOptions& options);
+/// --last, --around and --instructions; after add_window_options().
+void add_near_options(CLI::App& command, WindowOptions& options);
 
 /// The records whose index is in the window are the same, and in the same order, as in a run over
 /// the whole capture.
@@ -34,8 +43,9 @@ class Window {
   KnownIdBytes index_id_bytes() { return access_.known_id_bytes(); }
 
   /// Reads the options, and makes the capture begin where they need it.  Not kOk: the sentence is
-  /// printed.
-  int open(inputs::Capture& capture);
+  /// printed.  --last and --around only set where the window begins; what they leave out of it is
+  /// for a NearSink.  `search`: false if what comes before the window matters.
+  int open(inputs::Capture& capture, bool search = true);
 
   /// Reads the options, and gives the index of the whole capture, which is left as it is.  nullptr:
   /// the sentence is printed; see code().
@@ -56,6 +66,8 @@ class Window {
   [[nodiscard]] bool given() const { return options_.given(); }
   [[nodiscard]] TraceIndex from() const { return from_; }
   [[nodiscard]] TraceIndex to() const { return to_; }
+  /// The place of --around; kNoIndex: not given.
+  [[nodiscard]] TraceIndex around() const { return around_; }
 
   [[nodiscard]] bool contains(TraceIndex index) const { return index >= from_ && index < to_; }
   /// Records without a place belong to every window.
@@ -81,6 +93,17 @@ class Window {
   bool place(index::Index& index, const inputs::Capture& capture);
   Result<TraceIndex> resolve(index::Index& index, const inputs::Capture& capture,
                              const std::string& text, bool last);
+  /// The latest place from which at least `count` instructions come before `end`.  Not before
+  /// from_.
+  Result<TraceIndex> begin_before(TraceIndex end, std::uint64_t count);
+  Result<std::uint64_t> instructions_between(TraceIndex from, TraceIndex to);
+  /// The options that name places, and where these are.
+  [[nodiscard]] std::array<std::pair<const std::string*, TraceIndex*>, 3> places() {
+    return {{{&options_.from, &from_}, {&options_.to, &to_}, {&options_.around, &around_}}};
+  }
+  [[nodiscard]] std::string name_of(const std::string* text) const {
+    return text == &options_.from ? "--from" : text == &options_.to ? "--to" : "--around";
+  }
   /// Complains about the options before anything is read.
   int parse(const inputs::Capture& capture);
   int check(const inputs::Capture& capture);
@@ -97,6 +120,7 @@ class Window {
   int code_ = 0;
   TraceIndex from_ = 0;
   TraceIndex to_ = kNoIndex;
+  TraceIndex around_ = kNoIndex;
   TraceIndex start_ = 0;
   frames::IdSet passed_;  ///< IDs that gave something after the window.
   std::vector<std::uint64_t> bytes_at_end_;

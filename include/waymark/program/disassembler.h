@@ -77,7 +77,7 @@ struct InstructionText {
   /// shows as ".inst 0x75000041", and its note says what decoding knows of it.
   std::string_view text;
   std::string_view note;              ///< "conditional branch to 0x8010"; empty: nothing.
-  std::uint64_t target = kNoAddress;  ///< Of a direct branch; kNoAddress: it is not one.
+  std::uint64_t target = kNoAddress;  ///< Where a direct branch goes; else kNoAddress.
   unsigned size = 4;                  ///< In bytes.
 };
 
