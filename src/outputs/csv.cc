@@ -80,9 +80,50 @@ void write_time(TextBuffer& out, const merge::TimedRecord* timed) {
   out.put(',');
 }
 
+CsvColumns columns_of(const FunctionNames* functions, const Instructions* instructions) {
+  const bool named = functions != nullptr;
+  return {.functions = named,
+          .lines = named && functions->details().lines,
+          .inlines = named && functions->details().inlines,
+          .instructions = instructions != nullptr};
+}
+
+/// How many columns name the function of a range.
+int name_columns(const CsvColumns& columns) {
+  return (columns.functions ? 3 : 0) + (columns.lines ? 2 : 0) + (columns.inlines ? 1 : 0);
+}
+
+/// The functions as "name file:line", with semicolons between them.
+std::string inlines_text(FunctionNames& functions) {
+  std::string all;
+  for (const program::Frame& frame : functions.frames()) {
+    if (!all.empty()) all += ';';
+    all += functions.readable(frame);
+    if (frame.file.empty()) continue;
+    all += ' ';
+    all += frame.file;
+    all += ':' + std::to_string(frame.line);
+  }
+  return all;
+}
+
+void write_function(Line& line, bool found, FunctionNames& functions) {
+  const bool named = found && functions.has_function();
+  line.text(named ? std::string_view(functions.function().name) : std::string_view());
+  line.text(named ? std::string_view(functions.readable()) : std::string_view());
+  line.hex(named, named ? functions.offset() : 0);
+  const program::Frame source =
+      found && !functions.frames().empty() ? functions.frames().front() : program::Frame{};
+  if (functions.details().lines) {
+    line.text(source.file);
+    line.dec(source.line != 0, source.line);
+  }
+  if (functions.details().inlines) line.text(found ? inlines_text(functions) : std::string());
+}
+
 /// One row for each instruction of a range.
 void write_instructions(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
-                        bool functions, Instructions& instructions) {
+                        int name_columns, Instructions& instructions) {
   for (instructions.begin(element); instructions.next();) {
     write_time(out, timed);
     Line line(out);
@@ -100,7 +141,7 @@ void write_instructions(TextBuffer& out, const Element& element, const merge::Ti
     line.flag(conditional, has(element, kElementExecuted));
     line.flag(conditional, true);
     for (int column = 12; column < 25; ++column) line.empty();
-    for (int column = 0; functions && column < 3; ++column) line.empty();
+    for (int column = 0; column < name_columns; ++column) line.empty();
     line.word("0x");
     out.hex(instructions.opcode(), 2 * instructions.size());
     line.text(instructions.text());
@@ -161,16 +202,12 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
   line.dec(named, element.sw_id.master);
   line.dec(named, element.sw_id.channel);
   line.empty();
-  if (functions != nullptr) {
-    const bool named_function = any_range && functions->find(element);
-    line.text(named_function ? std::string_view(functions->function().name) : std::string_view());
-    line.text(named_function ? std::string_view(functions->readable()) : std::string_view());
-    line.hex(named_function, named_function ? functions->offset() : 0);
-  }
+  if (functions != nullptr) write_function(line, any_range && functions->find(element), *functions);
   for (int column = 0; instructions != nullptr && column < 2; ++column) line.empty();
   line.end();
   if (instructions != nullptr && range)
-    write_instructions(out, element, timed, functions != nullptr, *instructions);
+    write_instructions(out, element, timed, name_columns(columns_of(functions, instructions)),
+                       *instructions);
 }
 
 }  // namespace
@@ -180,6 +217,8 @@ void write_csv_element_header(TextBuffer& out, const CsvColumns& columns) {
       "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
       "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message");
   if (columns.functions) out.put(",function,demangled,offset");
+  if (columns.lines) out.put(",file,line");
+  if (columns.inlines) out.put(",inlines");
   if (columns.instructions) out.put(",opcode,text");
   out.put('\n');
 }
@@ -199,7 +238,7 @@ void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& colu
   line.word(severity_word(record.severity));
   for (int column = 19; column < 24; ++column) line.empty();
   line.text(message_text(record));
-  const int more = (columns.functions ? 3 : 0) + (columns.instructions ? 2 : 0);
+  const int more = name_columns(columns) + (columns.instructions ? 2 : 0);
   for (int column = 0; column < more; ++column) line.empty();
   line.end();
 }
@@ -213,8 +252,7 @@ void write_csv(TextBuffer& out, const merge::TimedRecord& record, FunctionNames*
                Instructions* instructions) {
   if (record.is_damage) {
     write_time(out, &record);
-    write_csv(out, record.damage,
-              {.functions = functions != nullptr, .instructions = instructions != nullptr});
+    write_csv(out, record.damage, columns_of(functions, instructions));
   } else {
     write_element(out, record.element, &record, functions, instructions);
   }

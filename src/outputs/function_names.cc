@@ -61,12 +61,25 @@ bool FunctionNames::find(const Element& element) {
   const program::Place place = lookup_(element, element.start);
   const program::Function* const found =
       place.program == nullptr ? nullptr : place.program->function(place.address);
-  if (found == nullptr) return false;
+  frames_.clear();
+  if ((details_.lines || details_.inlines) && place.program != nullptr) {
+    place.program->frames(place.address, frames_);
+    // A chain without any line says no more than the name of the function.
+    if (std::ranges::all_of(frames_, [](const program::Frame& it) { return it.file.empty(); }))
+      frames_.clear();
+  }
+  if (found == nullptr && frames_.empty()) return false;
   place_ = place;
   function_ = found;
-  if (found != named_) readable_ = readable_name(found->name);
-  named_ = found;
+  if (found != nullptr && found != named_) readable_ = readable_name(found->name);
+  if (found != nullptr) named_ = found;
   return true;
+}
+
+const std::string& FunctionNames::readable(const program::Frame& frame) {
+  const auto [at, is_new] = frame_names_.try_emplace(frame.function);
+  if (is_new) at->second = readable_name(std::string(frame.function));
+  return at->second;
 }
 
 }  // namespace waymark::outputs

@@ -479,13 +479,43 @@ void HumanWriter::write_range(const Item& item) {
 
 void HumanWriter::write_function(FunctionNames& names, const Element& element) {
   if (!names.find(element)) return;
-  out_.put("  in ");
+  const std::vector<program::Frame>& frames = names.frames();
+  if (names.details().inlines) {
+    // All but the last were inlined.
+    for (std::size_t i = 0; i + 1 < frames.size(); ++i) {
+      out_.put(i == 0 ? std::string_view("  in ") : std::string_view(", inlined into "));
+      write_name(frames[i].function.empty() ? std::string("??") : names.readable(frames[i]));
+      write_source(frames[i]);
+    }
+  }
+  const bool inlined = names.details().inlines && frames.size() > 1;
+  if (names.has_function()) {
+    out_.put(inlined ? std::string_view(", inlined into ") : std::string_view("  in "));
+    write_name(names.readable());
+    if (names.offset() != 0) {
+      out_.put("+0x");
+      out_.hex(names.offset());
+    }
+  } else if (!inlined) {
+    out_.put(' ');
+  }
+  if (!frames.empty()) write_source(inlined ? frames.back() : frames.front());
+}
+
+void HumanWriter::write_name(const std::string& name) {
   begin_colour(out_, style_, Colour::kName);
-  write_shown(out_, names.readable());
+  write_shown(out_, name);
   end_colour(out_, style_);
-  if (names.offset() == 0) return;
-  out_.put("+0x");
-  out_.hex(names.offset());
+}
+
+void HumanWriter::write_source(const program::Frame& frame) {
+  if (frame.file.empty()) return;
+  out_.put(" at ");
+  const std::size_t folder = frame.file.find_last_of('/');
+  write_shown(out_, frame.file.substr(folder == std::string_view::npos ? 0 : folder + 1));
+  if (frame.line == 0) return;
+  out_.put(':');
+  out_.dec(frame.line);
 }
 
 void HumanWriter::write_context(const Element& element) {

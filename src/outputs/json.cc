@@ -247,11 +247,50 @@ bool is_range(const Element& element) {
   return element.kind == ElementKind::kInstrRange || element.kind == ElementKind::kInstrRangeNoPath;
 }
 
-void write_function(Object& object, const Element& element, FunctionNames* functions) {
+void write_source(Object& object, const program::Frame& frame) {
+  if (!frame.file.empty()) object.text("file", frame.file);
+  if (frame.line != 0) object.number("line", frame.line);
+  if (frame.column != 0) object.number("column", frame.column);
+}
+
+void write_inlines(TextBuffer& out, FunctionNames& functions) {
+  out.put(",\"inlines\":[");
+  bool first = true;
+  for (const program::Frame& frame : functions.frames()) {
+    if (!first) out.put(',');
+    first = false;
+    out.put("{\"function\":");
+    write_json_string(out, frame.function);
+    out.put(",\"demangled\":");
+    write_json_string(out, functions.readable(frame));
+    if (!frame.file.empty()) {
+      out.put(",\"file\":");
+      write_json_string(out, frame.file);
+    }
+    if (frame.line != 0) {
+      out.put(",\"line\":");
+      out.dec(frame.line);
+    }
+    if (frame.column != 0) {
+      out.put(",\"column\":");
+      out.dec(frame.column);
+    }
+    out.put('}');
+  }
+  out.put(']');
+}
+
+void write_function(TextBuffer& out, Object& object, const Element& element,
+                    FunctionNames* functions) {
   if (functions == nullptr || !is_range(element) || !functions->find(element)) return;
-  object.text("function", functions->function().name);
-  object.text("demangled", functions->readable());
-  object.hex("offset", functions->offset());
+  if (functions->has_function()) {
+    object.text("function", functions->function().name);
+    object.text("demangled", functions->readable());
+    object.hex("offset", functions->offset());
+  }
+  if (functions->frames().empty()) return;
+  write_source(object, functions->frames().front());
+  if (functions->details().inlines) write_inlines(out, *functions);
 }
 
 void write_instructions(TextBuffer& out, const Element& element, Instructions* instructions) {
@@ -279,7 +318,7 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
   object.word("kind", kind_word(element.kind));
   write_time(object, timed);
   write_fields(object, element);
-  write_function(object, element, functions);
+  write_function(out, object, element, functions);
   write_instructions(out, element, instructions);
   object.end();
 }

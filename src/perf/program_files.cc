@@ -24,7 +24,7 @@ bool is_not_a_file(const std::string& path) {
 
 const program::Program* ProgramFile::program() const {
   std::call_once(once_, [this] {
-    if (auto opened = program::Program::open(file_.path())) program_ = *std::move(opened);
+    if (auto opened = program::Program::open(file_.path(), search_)) program_ = *std::move(opened);
   });
   return program_.get();
 }
@@ -45,7 +45,8 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
                     : fail(ErrorCode::kNotFound, std::string());
     if (file) {
       auto build_id = image::build_id_of(file->bytes());
-      at->second = std::make_unique<ProgramFile>(*std::move(file), std::move(build_id));
+      at->second = std::make_unique<ProgramFile>(*std::move(file), std::move(build_id),
+                                                 program::DebugSearch{.roots = roots_});
     }
   }
   const ProgramFile* const found = at->second.get();

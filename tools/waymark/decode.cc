@@ -194,6 +194,7 @@ int run(const DecodeOptions& options) {
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
                                  .functions = std::move(places),
+                                 .details = options.symbols.details,
                                  .instructions = std::move(instructions),
                                  .processes = process_namer(*capture),
                                  .style = style_for(output->descriptor())};
@@ -270,9 +271,10 @@ void add_decode(CLI::App& app, int& exit_code) {
       "show SyS-T messages in place of the packets of an STM, and after those of an ITM; "
       "see `waymark syst`");
   add_collateral_options(*command, options->messages);
-  add_symbol_options(
+  CLI::Option* const functions = add_symbol_options(
       *command, options->symbols,
       "name the function of each block; the names are those of the ELF files in the program image");
+  add_detail_options(*command, options->symbols, functions);
   command->add_flag("--disassemble", options->disassemble,
                     "show the instructions of each block below it, as text if LLVM is installed");
   add_threads_option(*command, options->threads);
@@ -287,6 +289,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       "  waymark decode board/                        every core, as text\n"
       "  waymark decode board/ --id 0x10 --format json -o core0.jsonl\n"
       "  waymark decode board/ --functions            with the names of functions\n"
+      "  waymark decode board/ --inlines              with source lines and inlined functions\n"
       "  waymark decode board/ --functions --disassemble   with the instructions, too\n"
       "  waymark decode board/ --merge time           cores and software trace in one view\n"
       "  waymark decode board/ --from t:8123456 --to 0x40000\n"

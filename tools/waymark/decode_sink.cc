@@ -17,7 +17,7 @@ class TextSink final : public Sink {
       : writer_(out), pool_(options.instructions) {
     writer_.set_style(options.style);
     if (options.timed) writer_.show_times();
-    if (options.functions) writer_.name_functions(options.functions);
+    if (options.functions) writer_.name_functions(options.functions, options.details);
     if (options.processes) writer_.name_processes(options.processes);
     if (options.messages != nullptr) {
       writer_.write_custom_with(
@@ -65,8 +65,8 @@ class TextSink final : public Sink {
 /// The names of functions, if they are wanted.
 class Functions {
  public:
-  explicit Functions(const outputs::PlaceLookup& lookup) {
-    if (lookup) names_.emplace(lookup);
+  explicit Functions(const SinkOptions& options) {
+    if (options.functions) names_.emplace(options.functions, options.details);
   }
   outputs::FunctionNames* get() { return names_ ? &*names_ : nullptr; }
 
@@ -89,10 +89,7 @@ class LineSink : public Sink {
 class JsonSink final : public LineSink {
  public:
   JsonSink(const SinkOptions& options, TextBuffer& out)
-      : out_(out),
-        messages_(options.messages),
-        functions_(options.functions),
-        pool_(options.instructions) {}
+      : out_(out), messages_(options.messages), functions_(options), pool_(options.instructions) {}
   void add(std::span<const Element> elements) override {
     if (ended()) return;
     const outputs::InstructionPool::Lease lease(pool_.get());
@@ -126,10 +123,7 @@ class JsonSink final : public LineSink {
 class CsvSink final : public LineSink {
  public:
   CsvSink(const SinkOptions& options, TextBuffer& out)
-      : out_(out),
-        columns_(columns_of(options)),
-        functions_(options.functions),
-        pool_(options.instructions) {
+      : out_(out), columns_(columns_of(options)), functions_(options), pool_(options.instructions) {
     if (options.header) write_header(out_, options);
   }
   static void write_header(TextBuffer& out, const SinkOptions& options) {
@@ -156,6 +150,8 @@ class CsvSink final : public LineSink {
  private:
   static outputs::CsvColumns columns_of(const SinkOptions& options) {
     return {.functions = static_cast<bool>(options.functions),
+            .lines = options.details.lines,
+            .inlines = options.details.inlines,
             .instructions = options.instructions != nullptr};
   }
 

@@ -37,6 +37,7 @@ struct SinkOptions {
   bool timed = false;                ///< All comes as TimedRecord.
   MessageStage* messages = nullptr;  ///< Writes kCustom elements.
   outputs::PlaceLookup functions{};  ///< Names functions; empty: none are wanted.
+  outputs::NameDetails details{};    ///< What is shown besides their names.
   /// Lists the instructions of ranges; empty: none are wanted.
   std::shared_ptr<outputs::InstructionPool> instructions{};
   outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.

@@ -32,6 +32,23 @@ CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options,
   return functions;
 }
 
+void add_detail_options(CLI::App& command, SymbolOptions& options, CLI::Option* functions) {
+  command.add_flag_callback(
+      "--lines", [&options] { options.functions = options.details.lines = true; },
+      "with the name of the function, show the source file and line at which each block begins");
+  command.add_flag_callback(
+      "--inlines",
+      [&options] { options.functions = options.details.lines = options.details.inlines = true; },
+      "with the source line, show the functions that the compiler inlined at it");
+  // Options are complete once all are parsed, so --symbols may come before these.
+  CLI::Option* const symbols = command.get_option("--symbols");
+  symbols->remove_needs(functions);
+  command.parse_complete_callback([&options, symbols] {
+    if (!options.files.empty() && !options.functions)
+      throw CLI::RequiresError(symbols->get_name(), "--functions");
+  });
+}
+
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options) {
   image::Symbols symbols;
   for (const std::string& argument : options.files) {

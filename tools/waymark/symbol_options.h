@@ -14,11 +14,15 @@ namespace waymark::cli {
 
 struct SymbolOptions {
   bool functions = false;
-  std::vector<std::string> files;  ///< FILE or FILE@ADDRESS.
+  outputs::NameDetails details{};    ///< For decode.
+  std::vector<std::string> files{};  ///< FILE or FILE@ADDRESS.
 };
 
 /// `what` is what --functions does.
 CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options, const std::string& what);
+
+/// Adds --lines and --inlines, each of which implies the option that add_symbol_options() returned.
+void add_detail_options(CLI::App& command, SymbolOptions& options, CLI::Option* functions);
 
 /// The symbols of the files that the user names, which come first, and of the capture's image.
 /// kNotFound: there are none.  Other errors are those of open_elf_argument().

@@ -14,12 +14,14 @@ namespace waymark::outputs {
 /// Which columns there are besides those that are always there.
 struct CsvColumns {
   bool functions = false;     ///< function, demangled, offset: the function of each range.
+  bool lines = false;         ///< file, line: where the source of each range begins.
+  bool inlines = false;       ///< inlines: the functions that were inlined there.
   bool instructions = false;  ///< opcode, text: each instruction has a row after that of its range.
 };
 
 /// The header line of elements and damage records, which share their columns.
 void write_csv_element_header(TextBuffer& out, const CsvColumns& columns = {});
-/// `functions` and `instructions` write the columns of the same name.
+/// `functions`, with its details, and `instructions` write their columns.
 void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions = nullptr,
                Instructions* instructions = nullptr);
 void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& columns = {});

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "waymark/element/element.h"
@@ -51,26 +53,45 @@ class ImagePrograms {
   std::vector<Region> regions_;  ///< In the order of the image; the first that matches counts.
 };
 
+/// What is shown besides the name of a function.
+struct NameDetails {
+  bool lines = false;    ///< The source line.
+  bool inlines = false;  ///< The functions that were inlined, with their source lines.
+};
+
 /// Not thread safe.
 class FunctionNames {
  public:
-  explicit FunctionNames(PlaceLookup lookup) : lookup_(std::move(lookup)) {}
+  explicit FunctionNames(PlaceLookup lookup, NameDetails details = {})
+      : lookup_(std::move(lookup)), details_(details) {}
 
-  /// Finds the function in which the range of `element` begins; false: none is known there.
+  [[nodiscard]] const NameDetails& details() const { return details_; }
+
+  /// Looks for what the range of `element` begins in; false: nothing is known there.
   bool find(const Element& element);
 
   /// Where the range begins, as find() found it.
   [[nodiscard]] const program::Place& place() const { return place_; }
-  /// The function that was found.
+  /// Whether a function was found.  If not, a source line was.
+  [[nodiscard]] bool has_function() const { return function_ != nullptr; }
   [[nodiscard]] const program::Function& function() const { return *function_; }
   /// How far into the function the range begins.
   [[nodiscard]] std::uint64_t offset() const { return place_.address - function_->start; }
   /// Its name as in the source if the source is C++ or Rust; otherwise as the linker has it.
   [[nodiscard]] const std::string& readable() const { return readable_; }
 
+  /// The functions that contain the start of the range, the innermost inlined one first.  Empty if
+  /// no details are wanted, or nothing but the name of the function is known.
+  [[nodiscard]] const std::vector<program::Frame>& frames() const { return frames_; }
+  /// The name of the function of a frame as in the source; empty: it is not known.
+  const std::string& readable(const program::Frame& frame);
+
  private:
   PlaceLookup lookup_;
+  NameDetails details_;
   program::Place place_;
+  std::vector<program::Frame> frames_;
+  std::unordered_map<std::string_view, std::string> frame_names_;
   const program::Function* function_ = nullptr;
   const program::Function* named_ = nullptr;  ///< The function that readable_ is of.
   std::string readable_;

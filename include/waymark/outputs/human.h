@@ -44,7 +44,9 @@ class HumanWriter {
   void write_custom_with(CustomWriter writer) { custom_ = std::move(writer); }
 
   /// Writes the function of each range after it.
-  void name_functions(PlaceLookup lookup) { functions_.emplace(std::move(lookup)); }
+  void name_functions(PlaceLookup lookup, NameDetails details = {}) {
+    functions_.emplace(std::move(lookup), details);
+  }
 
   /// Writes the instructions of each range below its line, for the lines that are written until the
   /// next call.  nullptr: none.
@@ -108,6 +110,8 @@ class HumanWriter {
   void write(const Item& item);
   void write_range(const Item& item);
   void write_function(FunctionNames& names, const Element& element);
+  void write_name(const std::string& name);
+  void write_source(const program::Frame& frame);
   void write_instructions(const Element& element);
   void write_context(const Element& element);
   void write_exception(const Element& element);

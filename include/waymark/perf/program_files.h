@@ -17,8 +17,8 @@ namespace waymark::perf {
 /// A file that was found.  Any number of threads may use it.
 class ProgramFile {
  public:
-  ProgramFile(MappedFile file, std::vector<std::uint8_t> build_id)
-      : file_(std::move(file)), build_id_(std::move(build_id)) {}
+  ProgramFile(MappedFile file, std::vector<std::uint8_t> build_id, program::DebugSearch search = {})
+      : file_(std::move(file)), build_id_(std::move(build_id)), search_(std::move(search)) {}
 
   [[nodiscard]] const MappedFile& file() const { return file_; }
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
@@ -30,6 +30,7 @@ class ProgramFile {
  private:
   MappedFile file_;
   std::vector<std::uint8_t> build_id_;
+  program::DebugSearch search_;
   mutable std::once_flag once_;
   mutable std::shared_ptr<const program::Program> program_;
 };
