@@ -200,9 +200,11 @@ void CaptureBuilder::note_losses(const perf::Losses& losses) {
                      counted(losses.collisions, "piece")));
   }
   if (losses.missing != 0) {
-    note(fmt::format("{}: {} of trace with {} {} not in the file.", name_,
-                     counted(losses.missing, "piece"), counted(losses.missing_bytes, "byte"),
-                     one_or(losses.missing, "is", "are")));
+    note(fmt::format(
+        "{}: {} of trace with {} {} not in the file{}.", name_, counted(losses.missing, "piece"),
+        counted(losses.missing_bytes, "byte"), one_or(losses.missing, "is", "are"),
+        losses.missing == 1 ? fmt::format(" ({})", losses.first_missing)
+                            : fmt::format("; the first is at {}", losses.first_missing)));
   }
   if (losses.lost_records != 0) {
     note(fmt::format("{}: perf lost {}, so that processes and their memory may be incomplete.",
@@ -238,7 +240,21 @@ Result<void> CaptureBuilder::read_perf_input() {
   PerfInput& input = *capture_.perf_;
   for (const perf::Note& each : input.recording.notes) note(each.text, each.severity);
   note_losses(input.recording.losses);
+  if (std::ranges::none_of(input.recording.events, [](const perf::TaskEvent& event) {
+        return std::holds_alternative<perf::Mapping>(event.what);
+      })) {
+    note(
+        fmt::format("{}: the recording does not say what was in memory, because it has no MMAP "
+                    "records. Record again, without the option --synth=no of perf record.",
+                    name_));
+  }
   input.order = order_of(input.recording);
+  if (input.order.empty() && input.recording.losses.missing != 0) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("{}: none of the trace that was recorded is in the file; the first "
+                            "piece that is missing is at {}. The file was cut short or changed.",
+                            name_, input.recording.losses.first_missing));
+  }
   if (input.order.empty()) {
     return fail(ErrorCode::kBadData,
                 fmt::format("{}: the recording has no trace. Check that the traced program ran on "

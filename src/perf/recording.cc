@@ -315,9 +315,11 @@ class RecordingBuilder {
       }
       ++to_.losses.missing;
       to_.losses.missing_bytes += aux.size;
-      note(fmt::format("The recording lacks the trace of an AUX record ({} bytes at offset {}{}).",
-                       aux.size, aux.offset,
-                       aux.sample.cpu ? fmt::format(" of CPU {}", *aux.sample.cpu) : ""));
+      if (to_.losses.missing == 1) {
+        to_.losses.first_missing =
+            fmt::format("AUX offset {}{}", aux.offset,
+                        aux.sample.cpu ? fmt::format(" of CPU {}", *aux.sample.cpu) : "");
+      }
     }
     // Without AUX records, as in a pipe that was cut, each buffer is one piece.
     if (!aux_.empty()) return;

@@ -119,6 +119,7 @@ struct Losses {
   std::uint64_t collisions = 0;  ///< AUX records that another user of the buffer disturbed.
   std::uint64_t missing = 0;     ///< AUX records without their bytes.
   std::uint64_t missing_bytes = 0;
+  std::string first_missing{};     ///< Which the first one is: "AUX offset 4096 of CPU 2".
   std::uint64_t lost_records = 0;  ///< As LOST records count.
 };
 

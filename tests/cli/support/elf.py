@@ -2,15 +2,16 @@
 import struct
 
 
-def make_elf(code, symbols, address=0x80000):
+def make_elf(code, symbols, address=0x80000, build_id=b''):
     """The bytes of an ELF64 file.  `symbols`: (name as bytes, address, size), all functions."""
     names = bytearray(b'\0')
     table = bytearray(24)  # the null symbol
     for name, value, size in symbols:
         table += struct.pack('<IBBHQQ', len(names), 1 << 4 | 2, 0, 1, value, size)
         names += name + b'\0'
-    section_names = b'\0.text\0.symtab\0.strtab\0.shstrtab\0'
-    contents = [code, bytes(table), bytes(names), section_names]
+    section_names = b'\0.text\0.symtab\0.strtab\0.shstrtab\0.note.gnu.build-id\0'
+    note = struct.pack('<III', 4, len(build_id), 3) + b'GNU\0' + build_id
+    contents = [code, bytes(table), bytes(names), section_names, note]
     offsets, at = [], 0x1000
     for content in contents:
         offsets.append(at)
@@ -25,8 +26,10 @@ def make_elf(code, symbols, address=0x80000):
     sections += section(b'.symtab\0', 2, 0, 0, 1, link=3, info=1, entry=24)
     sections += section(b'.strtab\0', 3, 0, 0, 2)
     sections += section(b'.shstrtab\0', 3, 0, 0, 3)
+    if build_id:
+        sections += section(b'.note.gnu.build-id\0', 7, 2, 0, 4)
     header = b'\x7fELF\2\1\1' + bytes(9) + struct.pack(
-        '<HHIQQQIHHHHHH', 2, 183, 1, address, 64, at, 0, 64, 56, 1, 64, 5, 4)
+        '<HHIQQQIHHHHHH', 2, 183, 1, address, 64, at, 0, 64, 56, 1, 64, 6 if build_id else 5, 4)
     segment = struct.pack('<IIQQQQQQ', 1, 5, offsets[0], address, address, len(code), len(code), 0x1000)
     image = bytearray(at)
     image[:len(header + segment)] = header + segment
