@@ -122,16 +122,35 @@ void Counter::begin(const flow::Follower& follower) {
   flushes_ = flushes;
 }
 
-inline bool Counter::is_selected(const Element& element) const {
+void Counter::set_tasks(const image::ImageSelector* selector, TaskFilter filter) {
+  selector_ = selector;
+  filter_ = std::move(filter);
+  task_begin_ = selector == nullptr ? 0 : kNoIndex;
+  task_end_ = selector == nullptr ? kNoIndex : 0;
+}
+
+bool Counter::is_counted(const Context& context) const { return !filter_ || filter_(context.task); }
+
+inline bool Counter::is_selected(const Element& element, TraceIndex index) const {
   const Context& now = contexts_[context_];
+  if (index < task_begin_ || index >= task_end_) [[unlikely]]
+    return selector_ == nullptr;
   return element.context_id == now.context_id && element.vmid == now.vmid &&
          (element.flags & kContextFlags) == now.flags && element.trace_id == now.trace_id &&
          element.exception_level == now.exception_level && element.security == now.security;
 }
 
-void Counter::select(const Element& element) {
-  if (is_selected(element)) return;
-  const Context context = context_of(element);
+void Counter::select(const Element& element, TraceIndex index) {
+  if (is_selected(element, index)) return;
+  Context context = context_of(element);
+  if (selector_ != nullptr) {
+    const image::ImageSelector::Task task = selector_->task_at(
+        index, element.trace_id, std::uint64_t{element.vmid} << 32 | element.context_id);
+    context.task = task.number;
+    task_begin_ = task.begin;
+    task_end_ = task.end;
+    counted_ = is_counted(context);
+  }
   if (contexts_.size() == kMaxContexts && !numbers_.contains(context)) {
     harvest();
     drop_nodes();
@@ -226,7 +245,9 @@ Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::
 
 Node* Counter::range_node(const Element& element) {
   const Range range = range_of(element);
-  const auto same = [&](const Node& node) { return is_same(node, element); };
+  const auto same = [&](const Node& node) {
+    return node.context == context_ && is_same(node, element);
+  };
   std::uint32_t* at = &slot(ranges_, range_hash(range, context_), same);
   Node* node = *at != 0 ? &numbered((*at & kNumberMask) - 1) : nullptr;
   if (node == nullptr) {
@@ -316,11 +337,15 @@ void Counter::observe(std::span<const Element> elements) {
   bool taken = last_taken_;
   for (const Element& element : elements) {
     if (element.kind != ElementKind::kInstrRange) [[unlikely]] {
+      const std::uint64_t generation = generation_;
+      if (selector_ != nullptr) select(element, element.index);
+      // What follows may belong to another task, at the same address.
+      if (selector_ != nullptr || generation != generation_) last = nullptr;
       observe_other(element);
       continue;
     }
     Node* node = last != nullptr ? last->guess[taken ? 1 : 0] : nullptr;
-    if (node == nullptr || !is_same(*node, element)) [[unlikely]] {
+    if (node == nullptr || element.index >= task_end_ || !is_same(*node, element)) [[unlikely]] {
       last_range_ = last;
       last_taken_ = taken;
       node = observe_again(element);
@@ -357,7 +382,7 @@ void Counter::observe(std::span<const Element> elements) {
 }
 
 Node* Counter::observe_again(const Element& element) {
-  select(element);
+  select(element, element.index);
   // Storing the edge may remove others, so it must precede the search for the node.
   close_branch(element.start, element.isa);
   return range_node(element);
@@ -388,7 +413,7 @@ Way* Counter::close_branch(std::uint64_t address, isa::Isa isa) {
 }
 
 void Counter::observe_other(const Element& element) {
-  ++kept_.others[static_cast<std::size_t>(element.kind)];
+  count_element(element.kind);
   const bool has_cycles = (element.flags & kElementHasCycleCount) != 0;
   switch (element.kind) {
     case ElementKind::kTimestamp:
@@ -412,10 +437,10 @@ void Counter::observe_other(const Element& element) {
       end_group_at_gap();
       [[fallthrough]];
     case ElementKind::kPeContext:
-      if (has_cycles) kept_.other_cycles += element.cycle_count;
+      if (has_cycles) add_other_cycles(element.cycle_count);
       break;
     case ElementKind::kInstrRangeNoPath:
-      kept_.pathless_instructions += element.count;
+      if (counted_) kept_.pathless_instructions += element.count;
       [[fallthrough]];
     default:
       if (has_cycles) count_cycles(element.cycle_count);
@@ -428,7 +453,7 @@ void Counter::observe_other(const Element& element) {
 
 void Counter::count_cycles(std::uint64_t cycles) {
   if (!shares_cycles_) {
-    kept_.other_cycles += cycles;
+    add_other_cycles(cycles);
     return;
   }
   waiting_cycles_ += cycles;
@@ -468,7 +493,7 @@ void Counter::end_group_at_gap() {
     head_open_ = false;
     part_.group = Part::Group::kGap;
   }
-  kept_.other_cycles += waiting_cycles_;
+  add_other_cycles(waiting_cycles_);
   forget_group();
 }
 
@@ -489,7 +514,7 @@ void Counter::close_group() {
     part_.begun_lost = group_lost_;
     part_.begun = group_ranges();
   } else if (group_lost_) {
-    kept_.other_cycles += waiting_cycles_;
+    add_other_cycles(waiting_cycles_);
   } else {
     std::uint64_t instructions = 0;
     const std::span<const Place> group(group_.get(), group_size_);
@@ -571,7 +596,11 @@ void Counter::harvest_rows(Counts& counts) {
   };
   std::vector<std::uint32_t> ranks(contexts_.size());
   std::uint32_t rank = 0;
-  for (const auto& [context, number] : numbers_) ranks[number] = rank++;
+  std::vector<bool> counted(contexts_.size());
+  for (const auto& [context, number] : numbers_) {
+    ranks[number] = rank++;
+    counted[number] = is_counted(context);
+  }
   struct Found {
     std::uint64_t start;
     std::uint32_t rank;
@@ -585,6 +614,11 @@ void Counter::harvest_rows(Counts& counts) {
     node.times[1] += step.times[1];
     step.times = {};
     if (node.times[0] == 0 && node.times[1] == 0 && node.cycles == 0) continue;
+    if (!counted[node.context]) {
+      node.times = {};
+      node.cycles = 0;
+      continue;
+    }
     if (const Row row = row_of(node); kept_.has_room_for(row)) {
       found.push_back({.start = node.range.start,
                        .rank = ranks[node.context],
@@ -624,6 +658,10 @@ void Counter::harvest() {
     }
     const Node& from = node(way.from());
     if (!leads_on(from.range)) continue;
+    if (!is_counted(contexts_[from.context])) {
+      way.times = 0;
+      continue;
+    }
     counts.edges.push_back({.context = contexts_[from.context],
                             .from = from.range.last_address(),
                             .to = way.address,

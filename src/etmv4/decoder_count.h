@@ -226,7 +226,7 @@ class CountingWalk {
     last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);
-    counter_.select(d.context_);
+    counter_.select(d.context_, d.packet_index_);
     if (d.holding_) {
       d.holding_ = false;
       d.apply_address(d.held_address_, d.held_is_);

@@ -82,6 +82,7 @@ Result<Capture> CaptureBuilder::build() {
   note_lost_tail();
   capture_.tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
   WAYMARK_TRY(perf ? add_perf_sources() : snapshot ? add_snapshot_sources() : add_raw_sources());
+  WAYMARK_TRY(select_cpus());
   WAYMARK_TRY(check_ids());
   if (!options_.ids.empty()) {
     if (capture_.tree_->formatted()) capture_.tree_->set_filter(options_.ids);

@@ -37,6 +37,7 @@ class CaptureBuilder {
   Result<void> read_raw_input(const Detection& detection);
   Result<void> read_perf_input();
   Result<void> add_perf_sources();
+  Result<void> select_cpus();
   void note_losses(const perf::Losses& losses);
   Result<void> choose_buffer();
   void look_for_dstream();

@@ -295,6 +295,41 @@ Result<void> CaptureBuilder::read_perf_input() {
   return {};
 }
 
+/// From CPUs to the trace IDs of their units.
+Result<void> CaptureBuilder::select_cpus() {
+  if (options_.cpus.empty()) return {};
+  if (!capture_.perf_) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: --cpu selects a CPU of a recording of perf or simpleperf, and this "
+                    "is not one; --id selects a trace ID.",
+                    name_));
+  }
+  const std::vector<perf::Unit>& units = capture_.perf_->recording.units;
+  std::vector<TraceId> ids;
+  for (const std::uint32_t cpu : options_.cpus) {
+    const auto unit = std::ranges::find(units, cpu, &perf::Unit::cpu);
+    if (unit != units.end() && unit->trace_id) {
+      ids.push_back(*unit->trace_id);
+      continue;
+    }
+    std::string known;
+    for (const perf::Unit& other : units)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", other.cpu);
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: CPU {} was not traced; use --cpu with one of: {}.", name_, cpu, known));
+  }
+  if (options_.ids.empty()) {
+    options_.ids = std::move(ids);
+    return {};
+  }
+  std::erase_if(options_.ids, [&](TraceId id) { return std::ranges::find(ids, id) == ids.end(); });
+  if (!options_.ids.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: --id and --cpu have no trace unit in common.", name_));
+}
+
 Result<void> CaptureBuilder::add_perf_sources() {
   for (const perf::Unit& unit : capture_.perf_->recording.units) {
     if (!unit.trace_id) continue;

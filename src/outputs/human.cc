@@ -193,15 +193,23 @@ void HumanWriter::add(const Element& element) {
     add_itm(element);
     return;
   }
-  std::size_t& waiting = waiting_[element.trace_id];
-  if (waiting != kNone && !passes(element.kind)) {
-    items_[waiting].target = continues_at(element);
-    items_[waiting].waits = false;
-    waiting = kNone;
-  }
+  complete_line(element);
   const bool waits = jumps(element);
-  if (waits) waiting = items_.size();
+  if (waits) waiting_[element.trace_id] = items_.size();
   items_.push_back({.element = element, .waits = waits});
+}
+
+void HumanWriter::complete_line(const Element& element) {
+  std::size_t& waiting = waiting_[element.trace_id];
+  if (waiting == kNone || passes(element.kind)) return;
+  items_[waiting].target = continues_at(element);
+  items_[waiting].waits = false;
+  waiting = kNone;
+}
+
+void HumanWriter::pass_over(const Element& element) {
+  complete_line(element);
+  write_ready();
 }
 
 void HumanWriter::add(const Diagnostic& record) {

@@ -42,6 +42,12 @@ CountingConsumer::CountingConsumer(DecodeTree& tree, std::function<bool(TraceInd
   stitchers_.resize(sources_.size());
 }
 
+void CountingConsumer::set_tasks(const image::ImageSelector* selector,
+                                 count::Counter::TaskFilter filter) {
+  selector_ = selector;
+  filter_ = std::move(filter);
+}
+
 std::unique_ptr<Piece> CountingConsumer::begin() { return std::make_unique<Counted>(*this); }
 
 bool CountingConsumer::take(std::unique_ptr<Piece> piece) {
@@ -54,13 +60,18 @@ bool CountingConsumer::take(std::unique_ptr<Piece> piece) {
 count::Counts CountingConsumer::take_counts(const Source& source) {
   const auto at = std::ranges::find(sources_, &source);
   if (at == sources_.end()) return {};
-  return stitchers_[static_cast<std::size_t>(at - sources_.begin())].take();
+  count::Counts counts = stitchers_[static_cast<std::size_t>(at - sources_.begin())].take();
+  if (filter_) counts.keep(filter_);
+  return counts;
 }
 
 CountingConsumer::Counters& CountingConsumer::counters_of(const DecodeTree& tree) {
   const std::lock_guard lock(mutex_);
   Counters& counters = counters_[&tree];
-  for (const Source* source : tree.sources()) counters.try_emplace(source);
+  for (const Source* source : tree.sources()) {
+    const auto [at, inserted] = counters.try_emplace(source);
+    if (inserted) at->second.set_tasks(selector_, filter_);
+  }
   return counters;
 }
 

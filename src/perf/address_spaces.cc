@@ -20,6 +20,11 @@ void AddressSpace::map(const std::shared_ptr<const Mapping>& mapping) {
   const std::uint64_t last = mapping->size - 1 > ~std::uint64_t{0} - first
                                  ? ~std::uint64_t{0}
                                  : first + (mapping->size - 1);
+  map(MappedRange{first, last, mapping->file_offset, mapping});
+}
+
+void AddressSpace::map(const MappedRange& range) {
+  const auto [first, last, offset, mapping] = range;
   const auto part = [](const MappedRange& of, std::uint64_t from, std::uint64_t to) {
     return MappedRange{from, to, of.file_offset + (from - of.first), of.mapping};
   };
@@ -34,7 +39,7 @@ void AddressSpace::map(const std::shared_ptr<const Mapping>& mapping) {
       break;
     }
   }
-  ranges_[first] = {first, last, mapping->file_offset, mapping};
+  ranges_[first] = range;
   version_ = new_version();
 }
 

@@ -94,17 +94,25 @@ void ProcessImages::Memory::make(const Recording& recording, ProgramFiles& all) 
   }
 }
 
+program::Place ProgramPlace::linked() const {
+  const program::Program* const program = file == nullptr ? nullptr : file->program();
+  const auto address = program == nullptr ? std::nullopt : program->address_of(file_offset);
+  return address ? program::Place{program, *address} : program::Place{};
+}
+
 ProcessImages::~ProcessImages() = default;
 
-ProcessImages::Memory* ProcessImages::memory_of(const AddressSpaces& spaces, std::int32_t pid) {
+std::size_t ProcessImages::memory_of(const AddressSpaces& spaces, std::int32_t pid) {
   const AddressSpace& user = spaces.of(pid);
-  Memory*& known = by_versions_[user.version()];
-  if (known != nullptr) return known;
-  auto memory = std::make_unique<Memory>();
-  memory->ranges = user.ranges();
-  known = memory.get();
-  memories_.push_back(std::move(memory));
-  return known;
+  const auto [known, inserted] =
+      by_versions_.try_emplace({user.version(), spaces.kernel().version()}, memories_.size());
+  if (!inserted) return known->second;
+  // The kernel is the same for all; where it is not known, its map covers all addresses.
+  AddressSpace all = spaces.kernel();
+  for (const MappedRange& range : user.ranges()) all.map(range);
+  memories_.push_back(std::make_unique<Memory>());
+  memories_.back()->ranges = all.ranges();
+  return known->second;
 }
 
 ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::size_t>& order,
@@ -118,6 +126,8 @@ ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::
     if (unit.trace_id && *unit.trace_id < kTraceIdCount)
       context_is_vmid_[*unit.trace_id] = context_is_vmid(unit);
   AddressSpaces spaces;
+  std::uint64_t kernel = 0;
+  add_change(memory_, -1, 0, memory_of(spaces, -1));
   std::set<std::int32_t> changed;
   auto event = recording.events.begin();
   for (std::size_t piece = 0; piece < order_.size(); ++piece) {
@@ -130,6 +140,11 @@ ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::
       add_change(processes_, event->tid, piece, spaces.process_of(event->tid));
       if (!spaces.name_of(event->tid).empty())
         add_change(names_, event->tid, piece, spaces.name_of(event->tid));
+    }
+    if (spaces.kernel().version() != kernel) {
+      kernel = spaces.kernel().version();
+      changed.insert(-1);
+      for (const auto& [pid, history] : memory_) changed.insert(pid);
     }
     for (const std::int32_t pid : changed) add_change(memory_, pid, piece, memory_of(spaces, pid));
   }
@@ -144,50 +159,114 @@ TraceIndex ProcessImages::piece_begin(TraceIndex index) const {
   return begins_.empty() ? 0 : begins_[piece_at(index)];
 }
 
-std::int32_t ProcessImages::thread_at(TraceIndex index, TraceId trace_id,
+std::int32_t ProcessImages::thread_in(std::size_t piece, TraceId trace_id,
                                       std::uint64_t context) const {
   const bool vmid = trace_id < kTraceIdCount && context_is_vmid_[trace_id];
   const auto tid = static_cast<std::int32_t>(vmid ? context >> 32 : context & low_mask(32));
   if (tid > 0) return tid;
   if (order_.empty()) return -1;
-  const Piece& piece = recording_.pieces[order_[piece_at(index)]];
-  const auto& recorded = recording_.buffers[piece.buffer].tid;
+  const auto& recorded = recording_.buffers[recording_.pieces[order_[piece]].buffer].tid;
   return recorded ? static_cast<std::int32_t>(*recorded) : -1;
 }
 
-std::int32_t ProcessImages::process_at(TraceIndex index, std::int32_t tid) const {
-  const auto* const pid = value_at(processes_, tid, piece_at(index));
-  return pid == nullptr ? tid : *pid;
+perf::Task ProcessImages::task_in(std::size_t piece, std::int32_t tid) const {
+  perf::Task task{.tid = tid, .pid = tid};
+  if (tid >= 0) {
+    if (const auto* const pid = value_at(processes_, tid, piece)) task.pid = *pid;
+    if (const auto* const name = value_at(names_, tid, piece)) task.name = *name;
+  }
+  const auto* memory = value_at(memory_, task.pid, piece);
+  if (memory == nullptr) memory = value_at(memory_, -1, piece);
+  if (memory != nullptr) task.memory = *memory;
+  return task;
 }
 
-const std::string& ProcessImages::name_at(TraceIndex index, std::int32_t tid) const {
-  static const std::string kNone;
-  const auto* const name = value_at(names_, tid, piece_at(index));
-  return name == nullptr ? kNone : *name;
+// The numbers of a thread's tasks ascend with time, whichever thread is asked for first: the order
+// of counts does not depend on it.
+const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_t tid) const {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto known = tasks_of_.find(tid); known != tasks_of_.end()) return known->second;
+  }
+  std::set<std::size_t> pieces = {0};
+  const auto add_pieces = [&](const auto& histories, std::int32_t key) {
+    const auto found = histories.find(key);
+    if (found == histories.end()) return;
+    for (const auto& change : found->second) pieces.insert(change.piece);
+  };
+  add_pieces(memory_, -1);
+  add_pieces(memory_, tid);
+  add_pieces(names_, tid);
+  add_pieces(processes_, tid);
+  if (const auto found = processes_.find(tid); found != processes_.end())
+    for (const auto& change : found->second) add_pieces(memory_, change.value);
+  const std::unique_lock lock(mutex_);
+  const auto [at, inserted] = tasks_of_.try_emplace(tid);
+  if (!inserted) return at->second;
+  for (const std::size_t piece : pieces) {
+    perf::Task task = task_in(piece, tid);
+    if (!at->second.empty() && tasks_[at->second.back().value] == task) continue;
+    at->second.push_back({piece, static_cast<std::uint32_t>(tasks_.size())});
+    tasks_.push_back(std::move(task));
+  }
+  return at->second;
 }
 
-const ProcessImages::Memory& ProcessImages::memory_at(TraceIndex index, std::int32_t tid) const {
-  static const Memory kNone;
-  if (tid < 0) return kNone;
-  Memory* const* const memory = value_at(memory_, process_at(index, tid), piece_at(index));
-  if (memory == nullptr) return kNone;
-  std::call_once((*memory)->once, [&] { (*memory)->make(recording_, files_); });
-  return **memory;
+image::ImageSelector::Task ProcessImages::task_at(TraceIndex index, TraceId trace_id,
+                                                  std::uint64_t context) const {
+  const std::size_t piece = piece_at(index);
+  const History<std::uint32_t>& tasks = tasks_of(thread_in(piece, trace_id, context));
+  // Without a context in the trace, the next piece may be of another thread.
+  return {.number = *value_at(tasks, piece),
+          .begin = piece == 0 ? 0 : begins_[piece],
+          .end = piece + 1 < begins_.size() ? begins_[piece + 1] : kNoIndex};
+}
+
+const perf::Task& ProcessImages::task(std::uint32_t number) const {
+  const std::shared_lock lock(mutex_);
+  return tasks_[number];
+}
+
+std::vector<perf::Task> ProcessImages::known_tasks() const {
+  std::set<std::int32_t> tids;
+  for (const auto& [tid, history] : processes_) tids.insert(tid);
+  for (const Buffer& buffer : recording_.buffers)
+    if (buffer.tid) tids.insert(static_cast<std::int32_t>(*buffer.tid));
+  std::vector<perf::Task> all;
+  for (const std::int32_t tid : tids) {
+    for (const auto& change : tasks_of(tid)) all.push_back(task(change.value));
+  }
+  return all;
+}
+
+std::vector<std::string> ProcessImages::known_programs() const {
+  std::set<std::string> paths;
+  for (const auto& memory : memories_)
+    for (const MappedRange& range : memory->ranges)
+      if (range.mapping->executable) paths.insert(range.mapping->path);
+  return {paths.begin(), paths.end()};
+}
+
+const ProcessImages::Memory& ProcessImages::memory(std::size_t number) const {
+  const Memory& memory = *memories_[number];
+  std::call_once(memory.once, [&] { memory.make(recording_, files_); });
+  return memory;
 }
 
 const image::Image& ProcessImages::image_at(TraceIndex index, TraceId trace_id,
                                             std::uint64_t context) const {
-  return memory_at(index, thread_at(index, trace_id, context)).image;
+  return memory(task(task_at(index, trace_id, context).number).memory).image;
 }
 
-ProgramPlace ProcessImages::place_at(TraceIndex index, std::int32_t tid,
-                                     std::uint64_t address) const {
-  const Memory& memory = memory_at(index, tid);
-  const MappedRange* const range = memory.find(address);
+ProgramPlace ProcessImages::place(std::uint32_t task, std::uint64_t address) const {
+  const Memory& in = memory(this->task(task).memory);
+  const MappedRange* const range = in.find(address);
   if (range == nullptr) return {};
   return {.mapping = range->mapping,
           .file_offset = range->file_offset + (address - range->first),
-          .file = memory.file_of(*range)};
+          .file = in.file_of(*range),
+          .first = range->first,
+          .last = range->last};
 }
 
 }  // namespace waymark::perf

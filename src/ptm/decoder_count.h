@@ -106,7 +106,7 @@ class CountingWalk {
     Decoder& d = decoder_;
     if (!d.straight() || d.failed_ || d.busy_ || !d.valid_) return false;
     counter_.begin(d.follower_);
-    counter_.select(d.range_);
+    counter_.select(d.range_, d.packet_index_);
     last_ = 0;
     at_ = find(d.address_, d.isa_);
     if (at_ == 0) return false;

@@ -127,6 +127,44 @@ TEST(Counter, counts_where_indirect_branches_went) {
   EXPECT_EQ(counts.edges[1].to, 0x300U);
 }
 
+/// A task for each hundred bytes of trace.
+class TaskByPlace final : public image::ImageSelector {
+ public:
+  [[nodiscard]] const image::Image& image_at(TraceIndex, TraceId, std::uint64_t) const override {
+    static const image::Image kNone;
+    return kNone;
+  }
+  [[nodiscard]] Task task_at(TraceIndex index, TraceId, std::uint64_t) const override {
+    return {static_cast<std::uint32_t>(index / 100), index / 100 * 100, index / 100 * 100 + 100};
+  }
+};
+
+TEST(Counter, counts_tasks_apart_though_their_contexts_are_equal) {
+  std::vector<Element> elements = {
+      other(ElementKind::kException), range(0x100, 3), range(0x100, 3), range(0x100, 3),
+      other(ElementKind::kException), range(0x100, 3)};
+  elements[2].index = 99;
+  elements[3].index = 100;
+  elements[4].index = 120;
+  elements[5].index = 250;
+  const TaskByPlace tasks;
+  Counter counter;
+  counter.set_tasks(&tasks);
+  counter.observe(elements);
+  const Counts counts = counter.take();
+  ASSERT_EQ(counts.rows.size(), 3U);
+  for (std::uint32_t task = 0; task < 3; ++task) EXPECT_EQ(counts.rows[task].context.task, task);
+  EXPECT_EQ(counts.rows[0].executed, 2U);
+
+  Counter some;
+  some.set_tasks(&tasks, [](std::uint32_t task) { return task == 1; });
+  some.observe(elements);
+  const Counts only = some.take();
+  ASSERT_EQ(only.rows.size(), 1U);
+  EXPECT_EQ(only.totals().instructions, 3U);
+  EXPECT_EQ(only.others[static_cast<std::size_t>(ElementKind::kException)], 1U);
+}
+
 TEST(Counter, keeps_what_is_open_when_counts_are_taken) {
   Counter counter;
   const auto feed = [&](const Element& element) { counter.observe({&element, 1}); };

@@ -58,6 +58,13 @@ class ProcessImagesTest : public testing::Test {
     return bytes.empty() ? 0 : bytes[0];
   }
 
+  [[nodiscard]] std::uint32_t number(TraceIndex index, std::uint64_t context) const {
+    return images_->task_at(index, 0x10, context).number;
+  }
+  [[nodiscard]] const Task& task(TraceIndex index, std::uint64_t context) const {
+    return images_->task(number(index, context));
+  }
+
   static Stamp at(std::uint64_t time, std::uint32_t pid = kPid) {
     return {.pid = pid, .tid = pid, .time = time, .cpu = 0};
   }
@@ -97,13 +104,15 @@ TEST_F(ProcessImagesTest, processes_that_share_an_address_have_memories_of_their
   EXPECT_EQ(code(0, kPid), 1U);
   EXPECT_EQ(code(0, kOtherPid), 2U);
   EXPECT_EQ(code(0, 77), 0U) << "this process has no memory";
-  EXPECT_EQ(images_->name_at(0, kOtherPid), "beta");
-  EXPECT_EQ(images_->name_at(0, 77), "");
-  const ProgramPlace place = images_->place_at(0, kPid, kCode + 4);
+  EXPECT_EQ(task(0, kOtherPid).name, "beta");
+  EXPECT_EQ(task(0, 77).name, "");
+  const ProgramPlace place = images_->place(number(0, kPid), kCode + 4);
   EXPECT_EQ(place.file_offset, support::kSmallElfCode + 4);
   EXPECT_EQ(place.mapping->path, "/a");
   ASSERT_NE(place.file, nullptr);
-  EXPECT_EQ(images_->place_at(0, kPid, 0x1000).mapping, nullptr);
+  EXPECT_EQ(place.first, kAddress);
+  EXPECT_EQ(place.last, kAddress + 0xFFF);
+  EXPECT_EQ(images_->place(number(0, kPid), 0x1000).mapping, nullptr);
 }
 
 TEST_F(ProcessImagesTest, what_happened_up_to_the_time_of_a_piece_holds_for_it) {
@@ -119,8 +128,14 @@ TEST_F(ProcessImagesTest, what_happened_up_to_the_time_of_a_piece_holds_for_it) 
   EXPECT_EQ(code(100, kPid), 2U);
   EXPECT_EQ(code(200, kPid), 0U) << "exec leaves nothing";
   EXPECT_EQ(code(300, kPid), 3U);
-  EXPECT_EQ(images_->name_at(100, kPid), "");
-  EXPECT_EQ(images_->name_at(200, kPid), "next");
+  EXPECT_EQ(task(100, kPid).name, "");
+  EXPECT_EQ(task(200, kPid).name, "next");
+  EXPECT_EQ(number(0, kPid), number(99, kPid));
+  EXPECT_LT(number(0, kPid), number(100, kPid)) << "another memory";
+  EXPECT_LT(number(100, kPid), number(200, kPid)) << "another name";
+  const image::ImageSelector::Task known = images_->task_at(150, 0x10, kPid);
+  EXPECT_LE(known.begin, 150U);
+  EXPECT_EQ(known.end, 200U);
 }
 
 TEST_F(ProcessImagesTest, without_a_context_the_thread_of_the_buffer_runs) {
@@ -128,7 +143,7 @@ TEST_F(ProcessImagesTest, without_a_context_the_thread_of_the_buffer_runs) {
   one_unit(records, 0x841).mmap2(at(1), kAddress, 0x1000, 0, "/a").aux(at(10), 0, 16);
   add_trace(records, kPid);
   open(records);
-  EXPECT_EQ(images_->thread_at(0, 0x10, 0), static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(task(0, 0).tid, static_cast<std::int32_t>(kPid));
   EXPECT_EQ(code(0, 0), 1U);
 }
 
@@ -137,9 +152,43 @@ TEST_F(ProcessImagesTest, a_kernel_at_el2_has_the_process_in_the_vmid) {
   one_unit(records, 0x8081).mmap2(at(1), kAddress, 0x1000, 0, "/a").aux(at(10), 0, 16);
   add_trace(records);
   open(records);
-  EXPECT_EQ(images_->thread_at(0, 0x10, std::uint64_t{kPid} << 32 | 7),
-            static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(task(0, std::uint64_t{kPid} << 32 | 7).tid, static_cast<std::int32_t>(kPid));
   EXPECT_EQ(code(0, std::uint64_t{kPid} << 32), 1U);
+}
+
+TEST_F(ProcessImagesTest, the_kernel_is_in_the_memory_of_every_process) {
+  constexpr std::uint64_t kModule = 0xFFFF800001000000;
+  RecordBytes records;
+  one_unit(records, 0x841).mmap2(at(1), kAddress, 0x1000, 0, "/a").aux(at(10), 0, 16);
+  ByteWriter map = records.body();
+  map.u32(kNone32).u32(0).words({kModule, 0x1000, 0}).name("/c");
+  records.add(RecordType::kMmap, static_cast<std::uint16_t>(CpuMode::kKernel), map, at(15));
+  records.aux(at(20), 16, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(images_->place(number(0, kPid), kModule).mapping, nullptr) << "not loaded yet";
+  for (const std::uint64_t context : {std::uint64_t{kPid}, std::uint64_t{77}, std::uint64_t{0}}) {
+    const ProgramPlace place = images_->place(number(100, context), kModule + 8);
+    ASSERT_NE(place.mapping, nullptr) << context;
+    EXPECT_EQ(place.mapping->path, "/c");
+  }
+  EXPECT_EQ(code(100, kPid), 1U);
+}
+
+TEST_F(ProcessImagesTest, a_cursor_gives_the_same_answers) {
+  RecordBytes records;
+  one_unit(records, 0x841).comm(at(1), "alpha").mmap2(at(1), kAddress, 0x1000, 0, "/a");
+  records.comm(at(1, kOtherPid), "beta").aux(at(10), 0, 16);
+  records.comm(at(15), "gamma").aux(at(20), 16, 16).aux(at(30), 32, 16);
+  add_trace(records);
+  open(records);
+  TaskCursor cursor(*images_);
+  for (const TraceIndex index : {0U, 50U, 100U, 99U, 250U, 0U, 1000U}) {
+    for (const std::uint64_t context : {kPid, kOtherPid, kPid})
+      EXPECT_EQ(cursor.number(index, 0x10, context), number(index, context)) << index;
+  }
+  EXPECT_EQ(cursor.task(99, 0x10, kPid).name, "alpha");
+  EXPECT_EQ(cursor.task(100, 0x10, kPid).name, "gamma");
 }
 
 TEST_F(ProcessImagesTest, a_program_that_is_missing_leaves_a_hole_and_a_reason) {
@@ -148,7 +197,7 @@ TEST_F(ProcessImagesTest, a_program_that_is_missing_leaves_a_hole_and_a_reason) 
   add_trace(records);
   open(records);
   EXPECT_EQ(code(0, kPid), 0U);
-  EXPECT_EQ(images_->place_at(0, kPid, kCode).file, nullptr);
+  EXPECT_EQ(images_->place(number(0, kPid), kCode).file, nullptr);
   ASSERT_EQ(files_->missing().size(), 1U);
   EXPECT_EQ(files_->missing()[0].path, "/missing");
 }

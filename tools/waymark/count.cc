@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -18,6 +20,7 @@
 #include "option_values.h"
 #include "progress.h"
 #include "run.h"
+#include "selection.h"
 #include "symbol_options.h"
 #include "waymark/count/counter.h"
 #include "waymark/count/functions.h"
@@ -42,6 +45,7 @@ struct CountOptions {
   bool all = false;
   bool edges = false;
   SymbolOptions symbols;
+  SelectionOptions selection;
   count::Order order = count::Order::kInstructions;
   bool ordered = false;  ///< --by was given.
   unsigned threads = 0;  ///< 0: not given.
@@ -58,12 +62,19 @@ struct Counted {
 
 constexpr std::size_t kBatch = 512;
 
+count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection) {
+  if (!selection) return {};
+  return [own = *selection](std::uint32_t task) mutable { return own.has_task(task); };
+}
+
 /// One thread: each source with its counter.
 class Counting {
  public:
-  explicit Counting(inputs::Capture& capture) : capture_(capture), batch_(kBatch) {
+  Counting(inputs::Capture& capture, const std::optional<Selection>& selection)
+      : capture_(capture), batch_(kBatch) {
     for (const inputs::CaptureSource& source : capture.sources()) {
       Own& own = own_[source.source];
+      own.counter.set_tasks(capture.image().selector(), task_filter(selection));
       by_id_[source.id & (kTraceIdCount - 1)] = &own;
       // Without trace, this only tells the counter what the registers say.
       source.source->count(own.counter);
@@ -161,7 +172,7 @@ class Counting {
 
 /// Several threads.
 Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whole,
-                        unsigned threads) {
+                        const std::optional<Selection>& selection, unsigned threads) {
   // By pieces after the last one that was taken.
   constexpr TraceIndex kStillRead = std::size_t{32} << 20;
   Progress progress(capture.trace().size());
@@ -173,6 +184,7 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
     if (interrupted()) counted.code = kInterrupted;
     return counted.code == kOk;
   });
+  consumer.set_tasks(capture.image().selector(), task_filter(selection));
   parallel::ParallelDecoder decoder(
       capture.tree(), {.threads = threads, .piece_bytes = parallel::CountingConsumer::kPieceBytes});
   if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done) {
@@ -187,10 +199,28 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
 }
 
 /// Totals, and what goes wrong, are the same on one thread and on several.
-Counted count_all(inputs::Capture& capture, unsigned threads) {
+Counted count_all(inputs::Capture& capture, const std::optional<Selection>& selection,
+                  unsigned threads) {
   threads = threads_for(capture, threads);
   const auto whole = threads > 1 ? capture.rest() : std::nullopt;
-  return whole ? count_in_pieces(capture, *whole, threads) : Counting(capture).run();
+  return whole ? count_in_pieces(capture, *whole, selection, threads)
+               : Counting(capture, selection).run();
+}
+
+/// Leaves what was executed in the selected programs, and nothing that no program executed.
+void keep_programs(Counted& counted, Selection& selection) {
+  for (count::Counts& counts : counted.by_source) {
+    std::erase_if(counts.rows, [&](const count::Row& row) {
+      return !selection.has_place(row.context.task, row.range.start);
+    });
+    std::erase_if(counts.edges, [&](const count::Edge& edge) {
+      return !selection.has_place(edge.context.task, edge.from);
+    });
+    count::Counts kept;
+    kept.rows = std::move(counts.rows);
+    kept.edges = std::move(counts.edges);
+    counts = std::move(kept);
+  }
 }
 
 /// What is written, and how.
@@ -304,6 +334,8 @@ int run(CountOptions options) {
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
   if (!capture) return capture.error();
+  auto selection = select_in(*capture, options.selection);
+  if (!selection) return complain(selection.error().detail, kUsage);
   image::Symbols symbols;
   if (options.symbols.functions && capture->recording() != nullptr) {
     return complain(
@@ -333,14 +365,16 @@ int run(CountOptions options) {
       !options.all)
     options.top = kUsualTop;
 
-  Counted counted = window.given() ? Counting(*capture).run(window, *output)
-                                   : count_all(*capture, options.threads);
+  Counted counted = window.given() ? Counting(*capture, *selection).run(window, *output)
+                                   : count_all(*capture, *selection, options.threads);
+  if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
   int code = counted.code;
   // Counts of which nobody knows what is missing are worth nothing.
   if (code == kMemory) return code;
   if (code == kOk && !counted_something(counted)) {
     code = complain(fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
-                                why_nothing(*capture, window)),
+                                *selection ? "nothing that was selected was executed."
+                                           : why_nothing(*capture, window)),
                     kDamaged);
   }
   write_counts(output->text(), *capture, counted,
@@ -389,6 +423,7 @@ void add_count(CLI::App& app, int& exit_code) {
                      "show functions instead of blocks, with all contexts together; their names "
                      "are those in the ELF files of the program image")
       ->excludes(edges);
+  add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   command->add_flag("--stats", options->statistics,

@@ -125,14 +125,17 @@ struct DecodeOptions : RecordOptions {
   unsigned threads = 0;  ///< 0: not said.
   WindowOptions window;
   SymbolOptions symbols;
+  SelectionOptions selection;
 };
 
 int finish(inputs::Capture& capture, Output& output, const DecodeOptions& options, int code,
            bool executed) {
   if (code == kOk && !executed) {
-    code = complain(fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
-                                nothing_decoded_reason(capture)),
-                    kDamaged);
+    code = complain(
+        fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
+                    options.selection.given() ? "nothing that was selected is in the trace."
+                                              : nothing_decoded_reason(capture)),
+        kDamaged);
   }
   return finish_records(capture, output, options, code);
 }
@@ -157,6 +160,8 @@ int run(const DecodeOptions& options) {
   if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
     return complain(safe.error().detail, kUsage);
   }
+  auto selection = select_in(*capture, options.selection);
+  if (!selection) return complain(selection.error().detail, kUsage);
   outputs::PlaceLookup places;
   if (options.symbols.functions) {
     auto lookup = place_lookup(*capture, options.symbols);
@@ -173,8 +178,8 @@ int run(const DecodeOptions& options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
 
-  // Checks and times need what comes before.
-  const bool search = !options.strict && options.merge.empty();
+  // Checks and times need what comes before; of a selection, nobody knows how much that is.
+  const bool search = !options.strict && options.merge.empty() && !*selection;
   if (const int code = window.open(*capture, search); code != kOk) return code;
   if (const std::string fault = options.strict ? capture->image_fault() : ""; !fault.empty())
     return complain("--strict: " + fault, kDamaged);
@@ -197,6 +202,7 @@ int run(const DecodeOptions& options) {
                                  .details = options.symbols.details,
                                  .instructions = std::move(instructions),
                                  .processes = process_namer(*capture),
+                                 .selection = *std::move(selection),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.
   if (!timed && !messages && !options.strict && !options.window.given()) {
@@ -206,7 +212,7 @@ int run(const DecodeOptions& options) {
       return finish(*capture, *output, options, done->code, done->executed);
     }
   }
-  auto sink = make_sink(sink_options, output->text(), *capture);
+  auto sink = make_writer(sink_options, output->text(), *capture);
   NearSink* near = nullptr;
   if (options.window.near()) {
     const std::uint64_t before =
@@ -216,6 +222,7 @@ int run(const DecodeOptions& options) {
     near = part.get();
     sink = std::move(part);
   }
+  if (sink_options.selection) sink = make_selecting(*sink_options.selection, std::move(sink));
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
   DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
@@ -233,7 +240,7 @@ int run(const DecodeOptions& options) {
                            [&](std::span<const Element> all) {
                              const std::span<const Element> elements = window.cut(all);
                              pass(messages ? messages->replace(elements) : elements);
-                             executed |= says_something(all);
+                             executed = executed || sink->says_something(all);
                            },
                        .stop = [&] { return options.strict && observer.first().has_value(); },
                        .enough =
@@ -277,6 +284,7 @@ void add_decode(CLI::App& app, int& exit_code) {
   add_detail_options(*command, options->symbols, functions);
   command->add_flag("--disassemble", options->disassemble,
                     "show the instructions of each block below it, as text if LLVM is installed");
+  add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   add_near_options(*command, options->window);
@@ -294,6 +302,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       "  waymark decode board/ --merge time           cores and software trace in one view\n"
       "  waymark decode board/ --from t:8123456 --to 0x40000\n"
       "  waymark decode board/ --last 100 --disassemble    the end: what happened before a crash\n"
+      "  waymark decode perf.data --comm sort --dso libc.so.6\n"
       "  waymark decode etb.bin --protocol etmv4 --reg TRCCONFIGR=0xC1 --reg TRCIDR0=0x28000EA1 "
       "\\\n"
       "      --reg TRCIDR2=0x488 --image 0x80000000=kernel.bin");

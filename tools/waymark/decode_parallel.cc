@@ -25,7 +25,7 @@ class TextPiece final : public parallel::Piece {
 
   void on_elements(std::span<const Element> elements) override {
     if (!ended_) {
-      executed_ = executed_ || says_something(elements);
+      executed_ = executed_ || sink_->says_something(elements);
       last_ = elements.back().index;
     }
     sink_->add(elements);
@@ -126,12 +126,6 @@ unsigned threads_for(inputs::Capture& capture, unsigned wanted) {
   if (wanted == 0 && capture.trace().size() >= kWorthThreads)
     wanted = std::thread::hardware_concurrency();
   return capture.tree().can_jump() ? std::max(wanted, 1U) : 1;
-}
-
-bool says_something(std::span<const Element> elements) {
-  return std::ranges::any_of(elements, [](const Element& element) {
-    return element.kind != ElementKind::kNoSync && element.kind != ElementKind::kEndOfTrace;
-  });
 }
 
 std::optional<ParallelOutcome> decode_parallel(inputs::Capture& capture, Output& output,

@@ -17,12 +17,9 @@ void add_threads_option(CLI::App& command, unsigned& threads);
 /// size on; 1 where sources cannot be cut.
 unsigned threads_for(inputs::Capture& capture, unsigned wanted);
 
-/// False where only synchronisation was lost and found: nothing was executed, and no data came.
-bool says_something(std::span<const Element> elements);
-
 struct ParallelOutcome {
   int code = 0;
-  bool executed = false;  ///< says_something().
+  bool executed = false;  ///< Sink::says_something().
 };
 
 /// Decodes the whole capture with several threads; the text is that of one thread.  Nothing where

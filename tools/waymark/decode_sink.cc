@@ -1,6 +1,8 @@
 #include "decode_sink.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "waymark/etmv4/text.h"
 #include "waymark/outputs/csv.h"
@@ -45,6 +47,9 @@ class TextSink final : public Sink {
   }
   void finish() override {
     with_instructions([&] { writer_.finish(); });
+  }
+  void pass_over(const Element& element) override {
+    with_instructions([&] { writer_.pass_over(element); });
   }
   void end_here() override { writer_.end_here(); }
   [[nodiscard]] bool wants_more() const override { return writer_.wants_more(); }
@@ -161,7 +166,51 @@ class CsvSink final : public LineSink {
   std::shared_ptr<outputs::InstructionPool> pool_;
 };
 
+class SelectingSink final : public Sink {
+ public:
+  SelectingSink(const Selection& selection, std::unique_ptr<Sink> sink)
+      : selection_(selection), sink_(std::move(sink)) {}
+
+  void add(std::span<const Element> elements) override {
+    std::size_t shown = 0;  // The end of what was passed on.
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (selection_.shows(elements[i])) continue;
+      if (i != shown) sink_->add(elements.subspan(shown, i - shown));
+      sink_->pass_over(elements[i]);
+      shown = i + 1;
+    }
+    if (shown != elements.size()) sink_->add(elements.subspan(shown));
+  }
+  void add(const Diagnostic& record) override { sink_->add(record); }
+  void add(const merge::TimedRecord& record) override {
+    if (record.is_damage || selection_.shows(record.element)) {
+      sink_->add(record);
+    } else {
+      sink_->pass_over(record.element);
+    }
+  }
+  void finish() override { sink_->finish(); }
+  void pass_over(const Element& element) override { sink_->pass_over(element); }
+  [[nodiscard]] bool says_something(std::span<const Element> elements) override {
+    return std::ranges::any_of(elements, [this](const Element& element) {
+      return selection_.shows(element) && sink_->says_something({&element, 1});
+    });
+  }
+  void end_here() override { sink_->end_here(); }
+  [[nodiscard]] bool wants_more() const override { return sink_->wants_more(); }
+
+ private:
+  Selection selection_;
+  std::unique_ptr<Sink> sink_;
+};
+
 }  // namespace
+
+bool Sink::says_something(std::span<const Element> elements) {
+  return std::ranges::any_of(elements, [](const Element& element) {
+    return element.kind != ElementKind::kNoSync && element.kind != ElementKind::kEndOfTrace;
+  });
+}
 
 std::string csv_header(const SinkOptions& options) {
   TextBuffer header;
@@ -169,8 +218,8 @@ std::string csv_header(const SinkOptions& options) {
   return std::string(header.view());
 }
 
-std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
-                                const inputs::Capture& capture) {
+std::unique_ptr<Sink> make_writer(const SinkOptions& options, TextBuffer& out,
+                                  const inputs::Capture& capture) {
   switch (options.format) {
     case Format::kJson:
       return std::make_unique<JsonSink>(options, out);
@@ -180,6 +229,17 @@ std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
       break;
   }
   return std::make_unique<TextSink>(options, out, capture);
+}
+
+std::unique_ptr<Sink> make_selecting(const Selection& selection, std::unique_ptr<Sink> sink) {
+  return std::make_unique<SelectingSink>(selection, std::move(sink));
+}
+
+std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
+                                const inputs::Capture& capture) {
+  std::unique_ptr<Sink> writer = make_writer(options, out, capture);
+  if (!options.selection) return writer;
+  return make_selecting(*options.selection, std::move(writer));
 }
 
 }  // namespace waymark::cli

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "format.h"
 #include "message_stage.h"
+#include "selection.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
@@ -25,6 +27,12 @@ class Sink {
   virtual void add(const merge::TimedRecord& record) = 0;
   virtual void finish() {}
 
+  /// An element that is not shown; it only says where an earlier one continued.
+  virtual void pass_over(const Element& /*element*/) {}
+
+  /// Whether something that is shown says more than where the trace begins and ends.
+  [[nodiscard]] virtual bool says_something(std::span<const Element> elements);
+
   /// From now on, elements only complete what is written; they are not written themselves.
   virtual void end_here() = 0;
   /// After end_here(): something is not complete.
@@ -41,11 +49,19 @@ struct SinkOptions {
   /// Lists the instructions of ranges; empty: none are wanted.
   std::shared_ptr<outputs::InstructionPool> instructions{};
   outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.
+  std::optional<Selection> selection{};            ///< Only these elements are shown.
   outputs::Style style{};                          ///< Of text.
 };
 
 /// The header line of CSV with these options.
 std::string csv_header(const SinkOptions& options);
+
+/// As make_sink(), without the selection.
+std::unique_ptr<Sink> make_writer(const SinkOptions& options, TextBuffer& out,
+                                  const inputs::Capture& capture);
+
+/// Passes on what is selected, and all damage: nobody knows whose it is.
+std::unique_ptr<Sink> make_selecting(const Selection& selection, std::unique_ptr<Sink> sink);
 
 /// Writes whole lines to `out`; both must outlive the sink.
 std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "record_options.h"
 #include "run.h"
+#include "selection.h"
 #include "symbol_options.h"
 #include "waymark/base/number.h"
 #include "waymark/image/address_text.h"
@@ -33,6 +34,7 @@ struct FindOptions {
   std::string exception;
   std::string address;
   std::vector<std::string> symbols;
+  SelectionOptions selection;
   bool trigger = false;
   bool overflow = false;
   bool gap = false;
@@ -195,7 +197,7 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
   query.from = window.from();
   query.to = window.to();
   query.stop = interrupted;
-  query.formatter = options.input.ids.empty();
+  query.formatter = options.input.ids.empty() && options.input.cpus.empty();
   const std::vector<TraceId> ids = index::source_ids(capture);
   std::optional<FoundWriter> writer;
   if (!options.count) writer.emplace(output, options.format);
@@ -263,7 +265,8 @@ std::string_view why_nothing(const inputs::Capture& capture) {
 
 /// Executed ranges that touch the addresses; decodes the part of the trace that was asked for.
 int find_address(const FindOptions& options, const image::AddressRange& range,
-                 inputs::Capture& capture, Window& window, Output& output) {
+                 inputs::Capture& capture, std::optional<Selection>& selection, Window& window,
+                 Output& output) {
   if (const int code = window.open(capture); code != kOk) return code;
   class Quiet final : public Observer {
    public:
@@ -285,6 +288,7 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
               if (!window.contains(element.index)) continue;
               if (element.kind != ElementKind::kInstrRange) continue;
               if (!range.touches(element.start, element.end)) continue;
+              if (selection && !selection->shows(element)) continue;
               ++count;
               if (!writer) continue;
               writer->write({.index = element.index,
@@ -317,6 +321,14 @@ int run(const FindOptions& options) {
   auto capture = open_capture(options.input, {.decode = decode}, true,
                               decode ? window.known_id_bytes() : window.index_id_bytes());
   if (!capture) return capture.error();
+  if (options.selection.given() && !decode) {
+    return complain(
+        "--pid, --tid, --comm and --dso select executed code: give them with "
+        "--address.",
+        kUsage);
+  }
+  auto selection = select_in(*capture, options.selection);
+  if (!selection) return complain(selection.error().detail, kUsage);
   std::optional<image::AddressRange> range;
   if (decode) {
     const auto found = address_range(options, *capture);
@@ -331,8 +343,9 @@ int run(const FindOptions& options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   const auto& landmarks = *query;
-  const int code = landmarks ? find_landmarks(options, *capture, window, *landmarks, *output)
-                             : find_address(options, range.value(), *capture, window, *output);
+  const int code =
+      landmarks ? find_landmarks(options, *capture, window, *landmarks, *output)
+                : find_address(options, range.value(), *capture, *selection, window, *output);
   return finish_output(*output, code);
 }
 
@@ -380,6 +393,7 @@ void add_find(CLI::App& app, int& exit_code) {
                    "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
+  add_selection_options(*command, options->selection);
   add_window_options(*command, options->window);
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");

@@ -78,7 +78,7 @@ void put_field(TextBuffer& out, std::string_view name, std::string_view value) {
 }  // namespace
 
 ProcessBytes::ProcessBytes(inputs::Capture& capture)
-    : capture_(capture), images_(*capture.processes()) {}
+    : capture_(capture), images_(*capture.processes()), cursor_(images_) {}
 
 void ProcessBytes::on_packet(const PacketRef& packet) {
   const Source* const source = capture_.tree().source(packet.trace_id);
@@ -91,16 +91,15 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
     ContextFields fields(context.value);
     source->visit_fields(packet, fields);
   }
-  const std::int32_t tid = images_.thread_at(packet.index, packet.trace_id, context.value);
-  const std::int32_t pid = tid < 0 ? tid : images_.process_at(packet.index, tid);
-  Process& process = processes_[pid];
+  const perf::Task& task = cursor_.task(packet.index, packet.trace_id, context.value);
+  Process& process = processes_[task.pid];
   if (process.bytes == 0 || begin != context.seen_begin) {
     // Looks for the programs of the process.
     (void)images_.image_at(packet.index, packet.trace_id, context.value);
     context.seen_begin = begin;
   }
-  if (tid >= 0 && !images_.name_at(packet.index, pid).empty())
-    process.name = images_.name_at(packet.index, pid);
+  if (!task.name.empty() && (process.name.empty() || task.tid == task.pid))
+    process.name = task.name;
   process.bytes += packet.bytes.size();
 }
 

@@ -33,11 +33,12 @@ class ProcessBytes final : public Observer {
   struct Context {
     TraceIndex since = 0;              ///< The last packet.
     TraceIndex seen_begin = kNoIndex;  ///< The piece whose programs were looked for.
-    std::uint64_t value = 0;           ///< As ProcessImages::thread_at() takes it.
+    std::uint64_t value = 0;           ///< As ProcessImages::task_at() takes it.
   };
 
   inputs::Capture& capture_;
   const perf::ProcessImages& images_;
+  perf::TaskCursor cursor_;
   std::map<TraceId, Context> contexts_;
   std::map<std::int32_t, Process> processes_;
 };

@@ -69,6 +69,11 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ID")
       ->allow_extra_args(false);
   command
+      .add_option("--cpu", options.cpus,
+                  "For a recording of perf: only the trace of this CPU; may be repeated")
+      ->type_name("CPU")
+      ->allow_extra_args(false);
+  command
       .add_option("--symfs", options.roots,
                   "For a recording of perf: a folder with the files of the recorded machine, or "
                   "with its programs in any place; may be repeated")
@@ -140,6 +145,11 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     }
     result.ids.push_back(static_cast<TraceId>(*id));
   }
+  for (const std::string& text : options.cpus) {
+    const auto cpu = parse_number(text);
+    if (!cpu || *cpu > 0xFFFFFFFF) return wrong("--cpu", text, "the number of a CPU");
+    result.cpus.push_back(static_cast<std::uint32_t>(*cpu));
+  }
   if (!options.framing.empty()) {
     result.framing = inputs::framing_by_name(options.framing);
     if (!result.framing) {
@@ -185,7 +195,8 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
 
 bool names_sources(const InputOptions& options) {
   std::error_code error;
-  return !options.ids.empty() || std::filesystem::is_directory(options.path, error) ||
+  return !options.ids.empty() || !options.cpus.empty() ||
+         std::filesystem::is_directory(options.path, error) ||
          std::filesystem::path(options.path).filename() == "snapshot.ini";
 }
 

@@ -18,6 +18,7 @@ struct InputOptions {
   std::string path;
   std::string buffer;
   std::vector<std::string> ids;
+  std::vector<std::string> cpus;
   std::string protocol;
   std::string core;
   std::string framing;

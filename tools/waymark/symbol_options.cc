@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "elf_argument.h"
@@ -16,6 +17,44 @@ std::unexpected<Error> no_function(const inputs::Capture& capture) {
                           "an ELF file with symbols; name the program with --symbols FILE.",
                           capture.trace().path()));
 }
+
+std::uint64_t context_number(const Element& element) {
+  return std::uint64_t{element.vmid} << 32 | element.context_id;
+}
+
+/// Finds the programs of each process.
+class RecordingPlaces {
+ public:
+  explicit RecordingPlaces(const perf::ProcessImages& images) : images_(&images), cursor_(images) {}
+
+  program::Place operator()(const Element& element, std::uint64_t address) {
+    const std::uint32_t task =
+        cursor_.number(element.index, element.trace_id, context_number(element));
+    if (task == task_ && address >= first_ && address <= last_) return {program_, address - bias_};
+    const perf::ProgramPlace place = images_->place(task, address);
+    const program::Place found = place.linked();
+    const program::Function* const function =
+        found.program == nullptr ? nullptr : found.program->function(found.address);
+    if (function == nullptr) return found;
+    // The part of the function that this mapping shows.
+    task_ = task;
+    first_ = address - std::min(found.address - function->start, address - place.first);
+    last_ = address + std::min(function->last - found.address, place.last - address);
+    bias_ = address - found.address;
+    program_ = found.program;
+    return found;
+  }
+
+ private:
+  const perf::ProcessImages* images_;
+  perf::TaskCursor cursor_;
+  // The last function; nowhere at first.
+  std::uint32_t task_ = 0;
+  std::uint64_t first_ = 1;
+  std::uint64_t last_ = 0;
+  std::uint64_t bias_ = 0;
+  const program::Program* program_ = nullptr;
+};
 
 }  // namespace
 
@@ -64,27 +103,15 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
 outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture) {
   const perf::ProcessImages* const processes = capture.processes();
   if (processes == nullptr) return {};
-  return [processes](const Element& element) {
-    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-    const std::int32_t tid = processes->thread_at(element.index, element.trace_id, context);
-    return tid < 0 ? std::string() : processes->name_at(element.index, tid);
+  return [cursor = perf::TaskCursor(*processes)](const Element& element) mutable {
+    return cursor.task(element.index, element.trace_id, context_number(element)).name;
   };
 }
 
 Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
                                           const SymbolOptions& options) {
   const perf::ProcessImages* const processes = capture.processes();
-  if (processes != nullptr) {
-    return [processes](const Element& element, std::uint64_t address) -> program::Place {
-      const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-      const std::int32_t tid = processes->thread_at(element.index, element.trace_id, context);
-      const perf::ProgramPlace place = processes->place_at(element.index, tid, address);
-      const program::Program* const found = place.file == nullptr ? nullptr : place.file->program();
-      const auto linked = found == nullptr ? std::nullopt : found->address_of(place.file_offset);
-      if (!linked) return {};
-      return {found, *linked};
-    };
-  }
+  if (processes != nullptr) return RecordingPlaces(*processes);
   std::vector<outputs::GivenProgram> given;
   for (const std::string& argument : options.files) {
     const auto file = parse_elf_argument(argument);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include "waymark/count/part.h"
 #include "waymark/element/element.h"
 #include "waymark/flow/follower.h"
+#include "waymark/image/image_selector.h"
 
 namespace waymark::count {
 
@@ -124,6 +126,14 @@ class Counter {
   /// Counts::other_cycles.  Source::count() sets it.
   void set_shares_cycles(bool share);
 
+  /// Which tasks are counted.  Several threads may call a copy each.
+  using TaskFilter = std::function<bool(std::uint32_t task)>;
+
+  /// Counts the tasks of `selector` apart: call it before anything is counted.  It must outlive
+  /// this.  nullptr: there is one task.  What `filter` refuses is left out,
+  /// except for open edges and groups of a Part: Counts::keep() removes those.
+  void set_tasks(const image::ImageSelector* selector, TaskFilter filter = {});
+
   /// From this call on, it counts a part of a stream, and does not know what came before.
   void begin_part();
 
@@ -142,8 +152,9 @@ class Counter {
   /// Call it before memory is read: nodes are dropped if the follower has dropped its blocks.
   void begin(const flow::Follower& follower);
 
-  /// The elements that follow have the context of `element`.
-  void select(const Element& element);
+  /// The elements that follow, at this place of the trace and after it, have the context of
+  /// `element`.
+  void select(const Element& element, TraceIndex index);
 
   /// Places while the address of execution is unknown; with kReturn, the return stack knows it.
   static constexpr Place kLost = 1 * sizeof(Step);
@@ -246,7 +257,9 @@ class Counter {
     group_[group_size_++] = place;
   }
   /// Counts an element that does not end the flow.
-  void count_element(ElementKind kind) { ++kept_.others[static_cast<std::size_t>(kind)]; }
+  void count_element(ElementKind kind) {
+    if (counted_) ++kept_.others[static_cast<std::size_t>(kind)];
+  }
   /// Counts the cycles of what was logged.
   void count_cycles(std::uint64_t cycles);
 
@@ -279,7 +292,11 @@ class Counter {
   static std::size_t target_hash(WayKey key) {
     return static_cast<std::size_t>(key.address * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
   }
-  [[nodiscard]] bool is_selected(const Element& element) const;
+  [[nodiscard]] bool is_selected(const Element& element, TraceIndex index) const;
+  [[nodiscard]] bool is_counted(const Context& context) const;
+  void add_other_cycles(std::uint64_t cycles) {
+    if (counted_) kept_.other_cycles += cycles;
+  }
   void replay(Stretch& stretch);
   Node* observe_again(const Element& element);
   void observe_other(const Element& element);
@@ -322,6 +339,12 @@ class Counter {
   std::vector<Context> contexts_;
   std::map<Context, std::uint32_t> numbers_;
   std::uint32_t context_ = 0;
+  const image::ImageSelector* selector_ = nullptr;
+  TaskFilter filter_;
+  bool counted_ = true;  ///< What happens now, in context_, is counted.
+  // The part of the trace in which context_ has its task.
+  TraceIndex task_begin_ = 0;
+  TraceIndex task_end_ = kNoIndex;
 
   Place open_branch_ = 0;        ///< A taken indirect branch; a block or a range.
   Node* open_direct_ = nullptr;  ///< The same for a direct branch that was observed.

@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "waymark/base/types.h"
@@ -16,7 +17,8 @@ namespace waymark::count {
 inline constexpr unsigned kContextFlags =
     kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
 
-/// What executed the instructions: the source, and the content of its last context element.
+/// What executed the instructions: the source, the content of its last context element, and the
+/// task.
 struct Context {
   std::uint32_t context_id = 0;
   std::uint32_t vmid = 0;
@@ -24,9 +26,11 @@ struct Context {
   TraceId trace_id = 0;
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
+  std::uint32_t task = 0;  ///< image::ImageSelector::Task::number; 0 without a selector.
   friend auto operator<=>(const Context&, const Context&) = default;
 };
 
+/// Without the task, which no element names.
 Context context_of(const Element& element);
 
 /// Consecutive instructions, as in a kInstrRange element.
@@ -116,6 +120,8 @@ struct Counts {
   void add(const Counts& other);
   /// The same; it may use the memory of `other`.
   void add(Counts&& other);
+  /// Removes the rows and edges of tasks that the filter refuses.
+  void keep(const std::function<bool(std::uint32_t task)>& filter);
   /// False: add() would put this row into `rest`.
   [[nodiscard]] bool has_room_for(const Row& row) const;
   /// Sorts rows and edges, and adds up equal ones.

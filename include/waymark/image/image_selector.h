@@ -21,6 +21,17 @@ class ImageSelector {
   /// above it the VMID; 0: not known.  The image lives as long as the selector, and may be empty.
   [[nodiscard]] virtual const Image& image_at(TraceIndex index, TraceId trace_id,
                                               std::uint64_t context) const = 0;
+
+  /// What executed there, and how far that is known to hold for this source and context.
+  struct Task {
+    std::uint32_t number = 0;  ///< Tasks with one number have the same memory.
+    TraceIndex begin = 0;
+    TraceIndex end = kNoIndex;  ///< Excluded.
+  };
+  [[nodiscard]] virtual Task task_at(TraceIndex /*index*/, TraceId /*trace_id*/,
+                                     std::uint64_t /*context*/) const {
+    return {};
+  }
 };
 
 }  // namespace waymark::image

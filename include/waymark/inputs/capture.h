@@ -64,8 +64,9 @@ struct ProgramFile {
 /// The user's options.  The second group is for inputs that do not state these facts.  For other
 /// inputs, it overrides them where that makes sense.
 struct CaptureOptions {
-  std::string buffer;        ///< Name of a trace buffer of a snapshot; empty: the first.
-  std::vector<TraceId> ids;  ///< Only these; empty: all.
+  std::string buffer;                 ///< Name of a trace buffer of a snapshot; empty: the first.
+  std::vector<TraceId> ids;           ///< Only these; empty: all.
+  std::vector<std::uint32_t> cpus{};  ///< Of a recording, only these; empty: all.
   SourceOptions source;
 
   std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().

@@ -69,6 +69,8 @@ class HumanWriter {
   void show_times() { shows_times_ = true; }
 
   void add(std::span<const Element> elements);
+  /// An element without a line: it only shows where an earlier one continued.
+  void pass_over(const Element& element);
   void add(const Diagnostic& record);
   void add(const merge::TimedRecord& record);
   void finish();
@@ -103,6 +105,7 @@ class HumanWriter {
   void add_itm(const Element& element);
   bool continue_itm(Item& item, const Element& element);
   void settle();
+  void complete_line(const Element& element);
   void write_ready();
   void write_oldest();
   void begin_line(const Item& item, TraceIndex index, TraceId id);

@@ -24,6 +24,9 @@ class CountingConsumer final : public Consumer {
   /// each piece, and returns whether more is wanted.
   explicit CountingConsumer(DecodeTree& tree, std::function<bool(TraceIndex)> taken = {});
 
+  /// As count::Counter::set_tasks(); call it before decoding begins.
+  void set_tasks(const image::ImageSelector* selector, count::Counter::TaskFilter filter = {});
+
   std::unique_ptr<Piece> begin() override;
   bool take(std::unique_ptr<Piece> piece) override;
 
@@ -36,6 +39,8 @@ class CountingConsumer final : public Consumer {
   Counters& counters_of(const DecodeTree& tree);
 
   std::function<bool(TraceIndex)> taken_;
+  const image::ImageSelector* selector_ = nullptr;
+  count::Counter::TaskFilter filter_;
   std::vector<const Source*> sources_;  ///< Those of the tree, ascending by ID, as in its copies.
   std::vector<count::Stitcher> stitchers_;
   std::mutex mutex_;

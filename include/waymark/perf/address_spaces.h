@@ -28,6 +28,7 @@ struct MappedRange {
 class AddressSpace {
  public:
   void map(const std::shared_ptr<const Mapping>& mapping);
+  void map(const MappedRange& range);
   void clear();
 
   /// nullptr: nothing is mapped there.  Valid until the next change.

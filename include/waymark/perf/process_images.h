@@ -2,9 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "waymark/image/image_selector.h"
@@ -19,6 +24,23 @@ struct ProgramPlace {
   std::shared_ptr<const Mapping> mapping{};
   std::uint64_t file_offset = 0;
   const ProgramFile* file = nullptr;  ///< nullptr: it is missing.
+  // The addresses around it at which the file continues.
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;  ///< Inclusive.
+
+  /// The address in the program; no program: it is missing, or not an ELF file, or the address is
+  /// in none of its segments.
+  [[nodiscard]] program::Place linked() const;
+};
+
+/// A thread while it has one name, process and memory.
+struct Task {
+  std::int32_t tid = -1;  ///< -1: not known.
+  std::int32_t pid = -1;  ///< The same.
+  std::string name{};     ///< Empty: not known.
+  std::size_t memory = 0;
+
+  friend bool operator==(const Task&, const Task&) = default;
 };
 
 /// Which process ran, and in which memory.  Immutable to its users; any number of threads may ask.
@@ -33,20 +55,22 @@ class ProcessImages final : public image::ImageSelector {
 
   [[nodiscard]] const image::Image& image_at(TraceIndex index, TraceId trace_id,
                                              std::uint64_t context) const override;
+  /// The number of a task().
+  [[nodiscard]] ImageSelector::Task task_at(TraceIndex index, TraceId trace_id,
+                                            std::uint64_t context) const override;
+
+  /// Valid as long as the object.
+  [[nodiscard]] const perf::Task& task(std::uint32_t number) const;
+  /// The file that shows an address to a task; `mapping` is nullptr if there is none.
+  [[nodiscard]] ProgramPlace place(std::uint32_t task, std::uint64_t address) const;
+
+  /// All tasks that the recording names, whether they were traced or not.
+  [[nodiscard]] std::vector<perf::Task> known_tasks() const;
+  /// The paths of all programs that the recording names, in order.
+  [[nodiscard]] std::vector<std::string> known_programs() const;
 
   /// Where the piece of trace with this place begins.  Decoders are reset there.
   [[nodiscard]] TraceIndex piece_begin(TraceIndex index) const;
-
-  /// The thread that a source traced at a place.  -1: not known.
-  [[nodiscard]] std::int32_t thread_at(TraceIndex index, TraceId trace_id,
-                                       std::uint64_t context) const;
-  [[nodiscard]] std::int32_t process_at(TraceIndex index, std::int32_t tid) const;
-  /// The name of a thread; empty: not known.
-  [[nodiscard]] const std::string& name_at(TraceIndex index, std::int32_t tid) const;
-
-  /// The file that shows an address to a thread; `mapping` is nullptr if there is none.
-  [[nodiscard]] ProgramPlace place_at(TraceIndex index, std::int32_t tid,
-                                      std::uint64_t address) const;
 
  private:
   struct Memory;
@@ -59,8 +83,12 @@ class ProcessImages final : public image::ImageSelector {
   using History = std::vector<Change<Value>>;
 
   [[nodiscard]] std::size_t piece_at(TraceIndex index) const;
-  [[nodiscard]] const Memory& memory_at(TraceIndex index, std::int32_t tid) const;
-  Memory* memory_of(const AddressSpaces& spaces, std::int32_t pid);
+  [[nodiscard]] std::int32_t thread_in(std::size_t piece, TraceId trace_id,
+                                       std::uint64_t context) const;
+  [[nodiscard]] perf::Task task_in(std::size_t piece, std::int32_t tid) const;
+  [[nodiscard]] const History<std::uint32_t>& tasks_of(std::int32_t tid) const;
+  [[nodiscard]] const Memory& memory(std::size_t number) const;
+  std::size_t memory_of(const AddressSpaces& spaces, std::int32_t pid);
 
   const Recording& recording_;
   ProgramFiles& files_;
@@ -68,10 +96,51 @@ class ProcessImages final : public image::ImageSelector {
   std::vector<TraceIndex> begins_;
   std::vector<bool> context_is_vmid_;  ///< By trace ID.
   std::vector<std::unique_ptr<Memory>> memories_;
-  std::unordered_map<std::uint64_t, Memory*> by_versions_;
-  std::unordered_map<std::int32_t, History<Memory*>> memory_;          ///< By pid.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> by_versions_;
+  std::unordered_map<std::int32_t, History<std::size_t>> memory_;      ///< By pid; -1: the kernel.
   std::unordered_map<std::int32_t, History<std::int32_t>> processes_;  ///< By tid.
   std::unordered_map<std::int32_t, History<std::string>> names_;       ///< By tid.
+
+  // Made when they are first asked for.
+  mutable std::shared_mutex mutex_;
+  mutable std::deque<perf::Task> tasks_;
+  mutable std::unordered_map<std::int32_t, History<std::uint32_t>> tasks_of_;  ///< By tid.
+};
+
+/// Remembers the last answers: elements that follow one another are nearly always of one task and
+/// of one file.  One owner; not thread safe.
+class TaskCursor {
+ public:
+  /// `images` must outlive it.
+  explicit TaskCursor(const ProcessImages& images) : images_(&images) {}
+
+  /// The number of the task.
+  std::uint32_t number(TraceIndex index, TraceId trace_id, std::uint64_t context) {
+    if (trace_id != trace_id_ || context != context_ || index < task_.begin || index >= task_.end) {
+      task_ = images_->task_at(index, trace_id, context);
+      trace_id_ = trace_id;
+      context_ = context;
+    }
+    return task_.number;
+  }
+  const Task& task(TraceIndex index, TraceId trace_id, std::uint64_t context) {
+    return task(number(index, trace_id, context));
+  }
+  const Task& task(std::uint32_t number) {
+    if (shown_ == nullptr || number != shown_number_) {
+      shown_ = &images_->task(number);
+      shown_number_ = number;
+    }
+    return *shown_;
+  }
+
+ private:
+  const ProcessImages* images_;
+  image::ImageSelector::Task task_{.number = 0, .begin = kNoIndex, .end = 0};
+  TraceId trace_id_ = 0;
+  std::uint64_t context_ = 0;
+  const Task* shown_ = nullptr;
+  std::uint32_t shown_number_ = 0;
 };
 
 }  // namespace waymark::perf
