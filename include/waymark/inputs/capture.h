@@ -66,7 +66,7 @@ struct ProgramFile {
 struct CaptureOptions {
   std::string buffer;                 ///< Name of a trace buffer of a snapshot; empty: the first.
   std::vector<TraceId> ids;           ///< Only these; empty: all.
-  std::vector<std::uint32_t> cpus{};  ///< Of a recording, only these; empty: all.
+  std::vector<std::uint32_t> cpus{};  ///< In a recording, only these; empty: all.
   SourceOptions source;
 
   std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().
