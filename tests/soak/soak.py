@@ -151,6 +151,11 @@ class Seeds:
             if file.endswith(".bin") and (folder / file).stat().st_size <= 1 << 20:
                 self.seeds.append(Seed(f"{name}-{file}", folder / file, "bytes"))
 
+    def recording(self, name, folder, programs):
+        """A folder with perf.data, and programs below it."""
+        files = ["perf.data"] * 3 + [str(path.relative_to(folder)) for path in programs]
+        self.seeds.append(Seed(name, folder, "recording", files))
+
     def make(self):
         self.snapshot("sample", ROOT / "samples/quicksort")
         self.seeds.append(Seed("elf", ROOT / "samples/quicksort/quicksort.elf", "elf"))
@@ -169,6 +174,17 @@ class Seeds:
             if protocol != "itm":
                 self.waymark("index", folder, "--full")
             self.snapshot(protocol, folder)
+        recordings = {
+            "etmv4-cpus": ["--protocol", "etmv4", "--context-ids", 3, "--cores", 2, "--perf-compressed"],
+            "ete-raw": ["--protocol", "ete", "--perf-raw", "--perf-metadata", 2, "--cores", 2],
+            "ptm-pipe": ["--protocol", "ptm", "--isa", "A32", "--perf-form", "pipe", "--perf-order", "big"],
+            "etmv3-thread": ["--protocol", "etmv3", "--isa", "T32", "--perf-per-thread", "--perf-pieces", 3],
+        }
+        for name, more in recordings.items():
+            folder = self.folder / f"perf-{name}"
+            self.waymark("synth", "-o", folder, "--size", "16K", "--sync-period", 1024, "--timestamps", 50,
+                         "--perf-data", *more)
+            self.recording(f"perf-{name}", folder, folder.glob("memory_*.bin"))
         for script in sorted((ROOT / "tests/scripts").glob("*.trace"))[::7]:
             self.seeds.append(Seed(script.stem, script, "script"))
         plan = self.folder / "a.plan"
@@ -185,6 +201,14 @@ class Seeds:
             for folder in sorted((shared / "snapshots").iterdir()):
                 if folder.is_dir() and sum(f.stat().st_size for f in folder.iterdir()) < 1 << 23:
                     self.snapshot(folder.name, folder)
+            perf = shared / "perf"
+            folder = perf / "two-process"
+            self.recording("perf-two-process", folder, folder.glob("symfs/opt/app/*"))
+            for sample in sorted((perf / "simpleperf/samples").iterdir()):
+                folder = self.folder / f"perf-{sample.name}"
+                shutil.copytree(perf / "simpleperf/symdir", folder)
+                shutil.copyfile(sample / "perf.data", folder / "perf.data")
+                self.recording(f"perf-{sample.name}", folder, sorted(perf.glob("none")))
             for folder in ("syst/cli", "syst/malformed"):
                 for file in sorted((shared / folder).iterdir())[:40]:
                     if file.is_file():
@@ -207,6 +231,7 @@ FORMATS = (("--format", "text"), ("--format", "json"), ("--format", "csv"))
 
 def command_for(seed, target, rng, out):
     """The program's arguments, and the format of what it prints."""
+    recording = ["--symfs", str(target.parent)] if seed.kind == "recording" else []
     target = str(target)
     form = rng.choice(FORMATS)
     output = [] if rng.randrange(4) else ["-o", str(out)]
@@ -228,7 +253,7 @@ def command_for(seed, target, rng, out):
     if seed.kind == "messages":
         kind = rng.choice(((), ("--as", "lines"), ("--as", "plain")))
         return "waymark", ["syst", target, *kind, *form, *output], form[1]
-    raw = []
+    raw = list(recording)
     if seed.kind == "bytes":
         if rng.randrange(2):
             raw += ["--protocol", rng.choice(("etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"))]
@@ -243,7 +268,10 @@ def command_for(seed, target, rng, out):
             ["--from", str(rng.randrange(70000))],
             ["--from", "s:2", "--to", str(rng.randrange(200000))],
             ["--from", f"t:{rng.getrandbits(rng.choice((8, 20, 60)))}"],
+            ["--last", str(rng.randrange(1, 5000))],
+            ["--around", str(rng.randrange(200000))],
         ))
+    place = window if "--from" in window else []  # Of a command without --last.
     which = rng.randrange(11)
     if which == 0:
         form = rng.choice(FORMATS[:2])
@@ -251,7 +279,8 @@ def command_for(seed, target, rng, out):
     if which == 1:
         return "waymark", ["packets", target, *raw, *form, *output], form[1]
     if which in (2, 3, 4):
-        more = rng.choice(([], ["--merge", "time"], ["--functions"], ["--syst"], ["-j", "2"], ["--strict"]))
+        more = rng.choice(([], ["--merge", "time"], ["--functions"], ["--syst"], ["-j", "2"], ["--strict"],
+                           ["--lines"], ["--inlines"], ["--disassemble"]))
         return "waymark", ["decode", target, *raw, *more, *window, *form, *output], form[1]
     if which in (5, 6):
         more = rng.choice(([], ["--all"], ["--edges"], ["--functions"], ["--by", "cycles"], ["-j", "2"]))
@@ -259,7 +288,7 @@ def command_for(seed, target, rng, out):
     if which == 7:
         what = rng.choice((["--timestamp", "1000"], ["--exception", "any"], ["--gap"], ["--context", "any"],
                            ["--event", "any"], ["--address", "0x400000..0x500000"], ["--overflow"]))
-        return "waymark", ["find", target, *raw, *what, *window, *form, *output], form[1]
+        return "waymark", ["find", target, *raw, *what, *place, *form, *output], form[1]
     if which == 8:
         return "waymark", ["syst", target, *raw, *form, *output], form[1]
     if which == 9:
@@ -326,11 +355,14 @@ class Soak:
     def one(self, number, folder):
         rng = random.Random(self.options.seed * 1_000_003 + number)
         seed = rng.choice(self.seeds)
-        target = folder / "input" if seed.kind != "snapshot" else folder / "snapshot"
-        if seed.kind == "snapshot":
+        target = folder / "input"
+        if seed.kind in ("snapshot", "recording"):
+            target = folder / seed.kind
             shutil.copytree(seed.path, target)
-            for name in rng.sample(seed.files, min(len(seed.files), rng.choice((1, 1, 2)))):
+            for name in set(rng.sample(seed.files, min(len(seed.files), rng.choice((1, 1, 2))))):
                 self.damage(target / name, rng)
+            if seed.kind == "recording":
+                target /= "perf.data"
         else:
             target = target.with_suffix(seed.path.suffix)
             shutil.copyfile(seed.path, target)
