@@ -123,7 +123,7 @@ void write_function(Line& line, bool found, FunctionNames& functions) {
 
 /// One row for each instruction of a range.
 void write_instructions(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
-                        int name_columns, Instructions& instructions) {
+                        const CsvColumns& columns, Instructions& instructions) {
   for (instructions.begin(element); instructions.next();) {
     write_time(out, timed);
     Line line(out);
@@ -141,7 +141,12 @@ void write_instructions(TextBuffer& out, const Element& element, const merge::Ti
     line.flag(conditional, has(element, kElementExecuted));
     line.flag(conditional, true);
     for (int column = 12; column < 25; ++column) line.empty();
-    for (int column = 0; column < name_columns; ++column) line.empty();
+    for (int column = 0; columns.functions && column < 3; ++column) line.empty();
+    if (columns.lines) {
+      line.text(instructions.source().file);
+      line.dec(instructions.source().line != 0, instructions.source().line);
+    }
+    if (columns.inlines) line.empty();
     line.word("0x");
     out.hex(instructions.opcode(), 2 * instructions.size());
     line.text(instructions.text());
@@ -206,8 +211,7 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
   for (int column = 0; instructions != nullptr && column < 2; ++column) line.empty();
   line.end();
   if (instructions != nullptr && range)
-    write_instructions(out, element, timed, name_columns(columns_of(functions, instructions)),
-                       *instructions);
+    write_instructions(out, element, timed, columns_of(functions, instructions), *instructions);
 }
 
 }  // namespace

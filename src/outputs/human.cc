@@ -1,6 +1,7 @@
 #include "waymark/outputs/human.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "quoted.h"
 #include "software_words.h"
@@ -118,6 +119,16 @@ void write_address(TextBuffer& out, std::uint64_t address) {
   out.hex(address, 16);
 }
 
+/// "at file.c:12".
+void write_source(TextBuffer& out, const program::Frame& frame) {
+  out.put("at ");
+  const std::size_t folder = frame.file.find_last_of('/');
+  write_shown(out, frame.file.substr(folder == std::string_view::npos ? 0 : folder + 1));
+  if (frame.line == 0) return;
+  out.put(':');
+  out.dec(frame.line);
+}
+
 void write_instruction(TextBuffer& out, const Style& style, const Instructions& instruction) {
   write_address(out, instruction.address());
   out.put("  ");
@@ -142,10 +153,18 @@ void write_instruction(TextBuffer& out, const Style& style, const Instructions& 
     end_colour(out, style);
     out.put('>');
   }
-  const std::string_view outcome = instruction.outcome();
-  if (outcome.empty()) return;
-  out.put(note.empty() ? std::string_view("  ; ") : std::string_view(", "));
-  out.put(outcome);
+  bool commented = !note.empty();
+  const auto comment = [&] {
+    out.put(std::exchange(commented, true) ? std::string_view(", ") : std::string_view("  ; "));
+  };
+  if (const std::string_view outcome = instruction.outcome(); !outcome.empty()) {
+    comment();
+    out.put(outcome);
+  }
+  if (instruction.source_changes() && !instruction.source().file.empty()) {
+    comment();
+    write_source(out, instruction.source());
+  }
 }
 
 }  // namespace
@@ -518,12 +537,8 @@ void HumanWriter::write_name(const std::string& name) {
 
 void HumanWriter::write_source(const program::Frame& frame) {
   if (frame.file.empty()) return;
-  out_.put(" at ");
-  const std::size_t folder = frame.file.find_last_of('/');
-  write_shown(out_, frame.file.substr(folder == std::string_view::npos ? 0 : folder + 1));
-  if (frame.line == 0) return;
-  out_.put(':');
-  out_.dec(frame.line);
+  out_.put(' ');
+  waymark::outputs::write_source(out_, frame);
 }
 
 void HumanWriter::write_context(const Element& element) {

@@ -10,6 +10,7 @@ namespace waymark::outputs {
 namespace {
 
 constexpr std::size_t kMostNames = 65536;
+constexpr std::size_t kMostSources = 65536;
 
 bool is_listed(isa::Isa isa) {
   return isa == isa::Isa::kA64 || isa == isa::Isa::kA32 || isa == isa::Isa::kT32 ||
@@ -73,7 +74,26 @@ bool Instructions::next() {
   opcode_ = program::written_opcode(element_.isa, opcode);
   next_ += text_.size;
   name_target();
+  if (options_.lines) find_source();
   return true;
+}
+
+void Instructions::find_source() {
+  const program::Frame before = source_;
+  source_ = {};
+  const program::Place place =
+      options_.places ? options_.places(element_, address_) : program::Place();
+  if (place.program != nullptr) {
+    if (sources_.size() > kMostSources) sources_.clear();
+    const auto [known, added] = sources_.try_emplace({place.program, place.address});
+    if (added) {
+      place.program->frames(place.address, frames_);
+      if (!frames_.empty()) known->second = frames_.front();
+    }
+    source_ = known->second;
+  }
+  source_changes_ =
+      address_ != element_.start && (source_.file != before.file || source_.line != before.line);
 }
 
 void Instructions::name_target() {

@@ -305,6 +305,12 @@ void write_instructions(TextBuffer& out, const Element& element, Instructions* i
     out.hex(instructions->opcode(), 2 * instructions->size());
     out.put("\",\"text\":");
     write_json_string(out, instructions->text());
+    if (const program::Frame& source = instructions->source(); !source.file.empty()) {
+      out.put(",\"file\":");
+      write_json_string(out, source.file);
+      out.put(",\"line\":");
+      out.dec(source.line);
+    }
     out.put('}');
   }
   out.put(']');

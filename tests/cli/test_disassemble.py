@@ -76,6 +76,27 @@ def test_targets_have_names_with_functions(run, sample):
     assert ' <' not in run('decode', sample, '--disassemble').out
 
 
+SYMBOLIZER = shutil.which('llvm-symbolizer-19')
+
+
+@pytest.mark.skipif(SYMBOLIZER is None, reason='llvm-symbolizer-19 is not installed (package llvm-19)')
+def test_source_lines(run, sample):
+    rows = {row['address']: row for row in instructions(
+        run('decode', sample, '--disassemble', '--lines', '--format', 'json'))}
+    given = '\n'.join(rows)
+    out = subprocess.run([SYMBOLIZER, '--obj', sample / 'quicksort.elf', '--functions=none', '--no-inlines'], text=True,
+                         input=given, capture_output=True, check=True).stdout.split()
+    assert [f'{row["file"].split("/")[-1]}:{row["line"]}' for row in rows.values()] == \
+        [line.rsplit(':', 1)[0].split('/')[-1] for line in out]
+    listing = run('decode', sample, '--disassemble', '--lines')
+    listing.matches(r'^ +0x0000000000400508  d28010c8  mov     x8, #0x86  ; at quicksort\.c:13$',
+                    r'^ +0x0000000000400504  a9ac7bfd  stp     \S+ \S+ \S+ #-0x140\]!$')
+    csv_rows = csv.DictReader(run('decode', sample, '--disassemble', '--lines', '--format', 'csv').lines)
+    for row in csv_rows:
+        if row['record'] == 'instruction':
+            assert (row['file'], int(row['line'])) == (rows[row['start']]['file'], rows[row['start']]['line'])
+
+
 def test_csv(run, sample):
     rows = list(csv.DictReader(run('decode', sample, '--disassemble', '--functions', '--format', 'csv').lines))
     assert list(rows[0])[-2:] == ['opcode', 'text']

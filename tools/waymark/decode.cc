@@ -192,8 +192,8 @@ int run(const DecodeOptions& options) {
   }
   std::shared_ptr<outputs::InstructionPool> instructions;
   if (options.disassemble) {
-    instructions =
-        std::make_shared<outputs::InstructionPool>(instruction_options(*capture, places));
+    instructions = std::make_shared<outputs::InstructionPool>(
+        instruction_options(*capture, places, options.symbols.details.lines));
   }
   const SinkOptions sink_options{.format = options.format,
                                  .timed = timed,

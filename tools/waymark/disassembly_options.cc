@@ -18,7 +18,7 @@ std::shared_ptr<const program::Llvm> load_llvm() {
 }
 
 outputs::InstructionOptions instruction_options(const inputs::Capture& capture,
-                                                outputs::PlaceLookup places) {
+                                                outputs::PlaceLookup places, bool lines) {
   const auto memory = std::make_shared<const inputs::CodeMemory>(capture);
   return {
       .read =
@@ -27,7 +27,8 @@ outputs::InstructionOptions instruction_options(const inputs::Capture& capture,
           },
       .profile = [memory](TraceId id) { return memory->profile_of(id); },
       .llvm = load_llvm(),
-      .places = std::move(places)};
+      .places = std::move(places),
+      .lines = lines};
 }
 
 }  // namespace waymark::cli

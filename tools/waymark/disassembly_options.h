@@ -14,8 +14,8 @@ namespace waymark::cli {
 std::shared_ptr<const program::Llvm> load_llvm();
 
 /// What lists the instructions of a capture, which must outlive the result.  `places` names targets
-/// of branches; it may be empty.
+/// of branches; it may be empty.  `lines`: finds source lines, too.
 outputs::InstructionOptions instruction_options(const inputs::Capture& capture,
-                                                outputs::PlaceLookup places);
+                                                outputs::PlaceLookup places, bool lines = false);
 
 }  // namespace waymark::cli

@@ -147,9 +147,9 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
     subjects.push_back(std::move(subject));
   }
   if (subjects.empty()) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("{}: the recording has no ETMv4 or ETE: its units are ETMv3 or PTM.",
-                            name));
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("{}: the recording has no ETMv4 or ETE: its units are ETMv3 or PTM.", name));
   }
   return subjects;
 }

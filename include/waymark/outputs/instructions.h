@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "waymark/base/text_buffer.h"
@@ -27,6 +29,7 @@ struct InstructionOptions {
   std::function<isa::Profile(TraceId id)> profile{};
   std::shared_ptr<const program::Llvm> llvm{};  ///< nullptr: instructions show as ".inst".
   PlaceLookup places{};                         ///< Names targets of branches; may be empty.
+  bool lines = false;                           ///< Finds source lines, too.
 };
 
 /// Lists the instructions of one range after the other.  Not thread safe.
@@ -50,6 +53,10 @@ class Instructions {
   [[nodiscard]] std::string_view target_name() const { return target_name_; }
   /// What decoding knows of an instruction that has no text.
   [[nodiscard]] std::string_view note() const { return text_.note; }
+  /// Its source line, with InstructionOptions::lines; without a file: not known.
+  [[nodiscard]] const program::Frame& source() const { return source_; }
+  /// Whether the line is another one than that of the instruction before it in the range.
+  [[nodiscard]] bool source_changes() const { return source_changes_; }
   /// "taken" and "not taken" for a conditional instruction at the end of the range; or empty.
   [[nodiscard]] std::string_view outcome() const;
 
@@ -61,6 +68,7 @@ class Instructions {
   bool fetch(std::uint32_t& opcode);
   program::ThumbBlock block_before();
   void name_target();
+  void find_source();
 
   InstructionOptions options_;
   program::Disassembler disassembler_;
@@ -76,6 +84,11 @@ class Instructions {
   std::array<std::uint8_t, 4096> scratch_{};
   Bytes code_{};  ///< From code_start_ on.
   std::uint64_t code_start_ = 0;
+  program::Frame source_;
+  bool source_changes_ = false;
+  std::vector<program::Frame> frames_;
+  /// The innermost frames of instructions that were seen, by their places.
+  std::map<std::pair<const program::Program*, std::uint64_t>, program::Frame> sources_;
   /// Readable names of functions that are targets.
   std::unordered_map<const program::Function*, std::string> names_;
 };
