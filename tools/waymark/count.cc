@@ -2,33 +2,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "commands.h"
+#include "counting.h"
 #include "decode_parallel.h"
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
-#include "interrupt.h"
 #include "option_values.h"
-#include "progress.h"
 #include "run.h"
 #include "selection.h"
 #include "symbol_options.h"
-#include "waymark/count/counter.h"
 #include "waymark/count/functions.h"
 #include "waymark/count/itm_counts.h"
 #include "waymark/count/ranking.h"
 #include "waymark/outputs/counts.h"
-#include "waymark/parallel/counting.h"
-#include "waymark/parallel/parallel_decoder.h"
 #include "window.h"
 
 namespace waymark::cli {
@@ -51,177 +45,6 @@ struct CountOptions {
   unsigned threads = 0;  ///< 0: not given.
   WindowOptions window;
 };
-
-/// What was counted; by source, in the order of Capture::sources().
-struct Counted {
-  std::vector<count::Counts> by_source;
-  std::vector<count::ItmCounts> itm;
-  TraceIndex read_to = 0;  ///< The trace was counted up to here.
-  int code = kOk;          ///< Not kOk: the rest of the trace is missing, and why.
-};
-
-constexpr std::size_t kBatch = 512;
-
-count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection) {
-  if (!selection) return {};
-  return [own = *selection](std::uint32_t task) mutable { return own.has_task(task); };
-}
-
-/// One thread: each source with its counter.
-class Counting {
- public:
-  Counting(inputs::Capture& capture, const std::optional<Selection>& selection)
-      : capture_(capture), batch_(kBatch) {
-    for (const inputs::CaptureSource& source : capture.sources()) {
-      Own& own = own_[source.source];
-      own.counter.set_tasks(capture.image().selector(), task_filter(selection));
-      by_id_[source.id & (kTraceIdCount - 1)] = &own;
-      // Without trace, this only tells the counter what the registers say.
-      source.source->count(own.counter);
-    }
-  }
-
-  Counted run() {
-    Counted counted;
-    counted.code = count_whole(counted.read_to);
-    take(counted);
-    return counted;
-  }
-
-  /// Only what is in the window.
-  Counted run(Window& window, Output& output) {
-    Counted counted;
-    counted.read_to = window.start();
-    const RunHooks hooks{.on_elements =
-                             [&](std::span<const Element> elements) {
-                               for (const Element& element : window.cut(elements)) observe(element);
-                             },
-                         .stop = {},
-                         .enough =
-                             [&](TraceIndex index) {
-                               counted.read_to = index;
-                               return window.enough(index);
-                             }};
-    counted.code = run_capture(capture_, output, hooks);
-    take(counted);
-    return counted;
-  }
-
- private:
-  struct Own {
-    count::Counter counter;
-    count::ItmCounts itm;
-  };
-
-  int count_whole(TraceIndex& read_to) {
-    Progress progress(capture_.trace().size());
-    DecodeTree& tree = capture_.tree();
-    const SourceWork count = [this](Source& source) { count_source(source); };
-    while (const auto block = capture_.next_block()) {
-      for (std::size_t at = 0; at < block->bytes.size(); at += kStep) {
-        const Bytes bytes = block->bytes.subspan(at, std::min(kStep, block->bytes.size() - at));
-        if (const auto fed = tree.feed(block->index + at, bytes); !fed)
-          return complain(fed.error().detail, kDamaged);
-        tree.work(count);
-        read_to = block->index + at + bytes.size();
-        if (interrupted()) return kInterrupted;
-      }
-      progress.at(block->index + block->bytes.size());
-    }
-    tree.finish();
-    tree.work(count);
-    return kOk;
-  }
-
-  void count_source(Source& source) {
-    Own& own = own_[&source];
-    if (source.protocol() == Protocol::kItm) {
-      while (const std::size_t given = source.next(batch_)) {
-        const auto elements = std::span<const Element>(batch_).first(given);
-        own.counter.observe(elements);
-        own.itm.observe(elements);
-      }
-    } else {
-      source.count(own.counter);
-    }
-  }
-
-  void observe(const Element& element) {
-    Own* const own = by_id_[element.trace_id & (kTraceIdCount - 1)];
-    if (own == nullptr) return;
-    own->counter.observe({&element, 1});
-    own->itm.observe({&element, 1});
-  }
-
-  void take(Counted& counted) {
-    for (const inputs::CaptureSource& source : capture_.sources()) {
-      Own& own = own_.at(source.source);
-      counted.by_source.push_back(own.counter.take());
-      counted.itm.push_back(std::move(own.itm));
-    }
-  }
-
-  /// With the streams made from it, it stays in the second-level cache.
-  static constexpr std::size_t kStep = std::size_t{256} << 10;
-
-  inputs::Capture& capture_;
-  std::map<Source*, Own> own_;
-  std::array<Own*, kTraceIdCount> by_id_{};
-  std::vector<Element> batch_;
-};
-
-/// Several threads.
-Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whole,
-                        const std::optional<Selection>& selection, unsigned threads) {
-  // By pieces after the last one that was taken.
-  constexpr TraceIndex kStillRead = std::size_t{32} << 20;
-  Progress progress(capture.trace().size());
-  Counted counted;
-  parallel::CountingConsumer consumer(capture.tree(), [&](TraceIndex end) {
-    progress.at(end);
-    counted.read_to = end;
-    if (end > kStillRead) capture.passed(end - kStillRead);
-    if (interrupted()) counted.code = kInterrupted;
-    return counted.code == kOk;
-  });
-  consumer.set_tasks(capture.image().selector(), task_filter(selection));
-  parallel::ParallelDecoder decoder(
-      capture.tree(), {.threads = threads, .piece_bytes = parallel::CountingConsumer::kPieceBytes});
-  if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done) {
-    const bool memory = done.error().code == ErrorCode::kLimit;
-    counted.code = complain(done.error().detail, memory ? kMemory : kDamaged);
-    if (memory) return counted;
-  }
-  for (const inputs::CaptureSource& source : capture.sources())
-    counted.by_source.push_back(consumer.take_counts(*source.source));
-  counted.itm.resize(counted.by_source.size());
-  return counted;
-}
-
-/// Totals, and what goes wrong, are the same on one thread and on several.
-Counted count_all(inputs::Capture& capture, const std::optional<Selection>& selection,
-                  unsigned threads) {
-  threads = threads_for(capture, threads);
-  const auto whole = threads > 1 ? capture.rest() : std::nullopt;
-  return whole ? count_in_pieces(capture, *whole, selection, threads)
-               : Counting(capture, selection).run();
-}
-
-/// Leaves what was executed in the selected programs, and nothing that no program executed.
-void keep_programs(Counted& counted, Selection& selection) {
-  for (count::Counts& counts : counted.by_source) {
-    std::erase_if(counts.rows, [&](const count::Row& row) {
-      return !selection.has_place(row.context.task, row.range.start);
-    });
-    std::erase_if(counts.edges, [&](const count::Edge& edge) {
-      return !selection.has_place(edge.context.task, edge.from);
-    });
-    count::Counts kept;
-    kept.rows = std::move(counts.rows);
-    kept.edges = std::move(counts.edges);
-    counts = std::move(kept);
-  }
-}
 
 /// What is written, and how.
 struct View {
@@ -268,15 +91,6 @@ void write_rows(TextBuffer& out, const count::Counts& counts, const View& view) 
   outputs::write_text(out, rows, counts.totals(), options.order, view.facts);
 }
 
-/// Why nothing was counted, as the end of a sentence.
-std::string_view why_nothing(const inputs::Capture& capture, const Window& window) {
-  if (window.given()) return "nothing was executed in this part of the trace.";
-  if (!any_sync_point(capture)) {
-    return "no synchronisation point was found. See `waymark info` for what is in the trace.";
-  }
-  return "no source that traces instructions has a program image.";
-}
-
 void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& counted, View view) {
   const CountOptions& options = view.options;
   count::Counts all;
@@ -321,15 +135,6 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
   }
 }
 
-bool counted_something(const Counted& counted) {
-  return std::ranges::any_of(counted.by_source, [](const count::Counts& counts) {
-    const auto of = [&](ElementKind kind) { return counts.others[static_cast<std::size_t>(kind)]; };
-    return counts.totals().ranges + counts.pathless_instructions + of(ElementKind::kItmTrace) +
-               of(ElementKind::kSwTrace) !=
-           0;
-  });
-}
-
 int run(CountOptions options) {
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
@@ -365,7 +170,7 @@ int run(CountOptions options) {
       !options.all)
     options.top = kUsualTop;
 
-  Counted counted = window.given() ? Counting(*capture, *selection).run(window, *output)
+  Counted counted = window.given() ? count_window(*capture, *selection, window, *output)
                                    : count_all(*capture, *selection, options.threads);
   if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
   int code = counted.code;

@@ -1,0 +1,43 @@
+// Counting a capture: for count and annotate.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "exit_code.h"
+#include "output.h"
+#include "selection.h"
+#include "waymark/count/counts.h"
+#include "waymark/count/itm_counts.h"
+#include "waymark/inputs/capture.h"
+#include "window.h"
+
+namespace waymark::cli {
+
+/// What was counted; by source, in the order of Capture::sources().
+struct Counted {
+  std::vector<count::Counts> by_source;
+  std::vector<count::ItmCounts> itm;
+  TraceIndex read_to = 0;  ///< The trace was counted up to here.
+  int code = kOk;          ///< Not kOk: the rest of the trace is missing, and why.
+};
+
+/// Totals, and what goes wrong, are the same on one thread and on several.  0 threads: as many as
+/// are useful.
+Counted count_all(inputs::Capture& capture, const std::optional<Selection>& selection,
+                  unsigned threads);
+
+/// Only what is in the window, which is open.
+Counted count_window(inputs::Capture& capture, const std::optional<Selection>& selection,
+                     Window& window, Output& output);
+
+/// Leaves what was executed in the selected programs, and nothing that no program executed.
+void keep_programs(Counted& counted, Selection& selection);
+
+bool counted_something(const Counted& counted);
+
+/// Why nothing was counted, as the end of a sentence.
+std::string_view why_nothing(const inputs::Capture& capture, const Window& window);
+
+}  // namespace waymark::cli
