@@ -220,6 +220,22 @@ void add_recording(Corpus& corpus, const fs::path& path) {
   if (file) corpus.add("perf_data_fuzz", file->bytes().first(std::min(file->size(), kMost)));
 }
 
+/// Small programs, with and without debug information.
+void add_programs(Corpus& corpus, const fs::path& root) {
+  std::vector<fs::path> paths{root / "samples/quicksort/quicksort.elf"};
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "tests/program/programs"))
+    paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  for (const fs::path& path : paths) {
+    const auto file = MappedFile::open(path.string());
+    if (!file || !file->text().starts_with("\x7f"
+                                           "ELF"))
+      continue;
+    corpus.add("program_symbols_fuzz", file->bytes());
+    corpus.add("program_lines_fuzz", file->bytes());
+  }
+}
+
 /// Every kind of record, in both byte orders and both forms.
 void add_records(Corpus& corpus) {
   using namespace waymark::perf;
@@ -396,6 +412,7 @@ int run(const fs::path& folder, const fs::path& root, std::span<char* const> cap
   add_texts(corpus);
   add_calls(corpus);
   add_records(corpus);
+  add_programs(corpus, root);
   add_scripts(corpus, root, scratch);
   add_synthetic(corpus, scratch);
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "samples"))

@@ -15,9 +15,10 @@
 namespace waymark::program {
 
 std::uint64_t most_unpacked(std::uint64_t packed) {
-  // Debug information rarely becomes more than 20 times as long.
-  constexpr std::uint64_t kBase = std::uint64_t{16} << 20;
-  constexpr std::uint64_t kRatio = 64;
+  // Nothing that zlib packs becomes more than 1032 times as long, and debug information rarely more
+  // than 20 times.
+  constexpr std::uint64_t kBase = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kRatio = 1032;
   return kBase + packed * kRatio;
 }
 

@@ -200,8 +200,14 @@ std::vector<Function> plt_entries(const Elf& elf, const std::vector<Function>& f
         entries[i].last = entries[i + 1].start - 1;
     }
   }
-  std::ranges::sort(entries, {}, &Function::start);
-  return entries;
+  // In a damaged file, sections may overlap or go past the end of the address space.
+  std::erase_if(entries, [](const Function& it) { return it.last < it.start; });
+  std::ranges::stable_sort(entries, {}, &Function::start);
+  std::vector<Function> apart;
+  for (Function& entry : entries) {
+    if (apart.empty() || apart.back().last < entry.start) apart.push_back(std::move(entry));
+  }
+  return apart;
 }
 
 }  // namespace waymark::program

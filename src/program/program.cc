@@ -104,18 +104,33 @@ void Program::State::read_dwarf() {
 Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Program::~Program() = default;
 
+Result<std::shared_ptr<const Program>> Program::make(std::unique_ptr<State> state) {
+  if (state->file == nullptr) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("'{}' is not an ELF file, or is damaged.", state->name));
+  }
+  state->code = code_ranges(state->elf());
+  return std::shared_ptr<const Program>(new Program(std::move(state)));
+}
+
 Result<std::shared_ptr<const Program>> Program::open(const std::string& path,
                                                      const DebugSearch& search) {
   auto mapped = MappedFile::open(path);
   if (!mapped) return std::unexpected(std::move(mapped).error());
   auto state = std::make_unique<State>();
   state->file = LoadedFile::map(*std::move(mapped));
-  if (state->file == nullptr)
-    return fail(ErrorCode::kBadData, fmt::format("'{}' is not an ELF file, or is damaged.", path));
   state->name = path;
   state->search = search;
-  state->code = code_ranges(state->elf());
-  return std::shared_ptr<const Program>(new Program(std::move(state)));
+  return make(std::move(state));
+}
+
+Result<std::shared_ptr<const Program>> Program::view(Bytes bytes, std::string name,
+                                                     const DebugSearch& search) {
+  auto state = std::make_unique<State>();
+  state->file = LoadedFile::view(bytes, name);
+  state->name = std::move(name);
+  state->search = search;
+  return make(std::move(state));
 }
 
 std::shared_ptr<const Program> Program::of(std::vector<Function> functions, std::string name) {

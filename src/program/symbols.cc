@@ -46,7 +46,9 @@ std::optional<std::uint64_t> end_of_section(const Elf& elf, const ElfName& symbo
   if (symbol.section >= elf.sections.size()) return std::nullopt;
   const ElfSection& section = elf.sections[symbol.section];
   if (address < section.address || address - section.address >= section.size) return std::nullopt;
-  return section.address + (section.size - 1);
+  const std::uint64_t last = section.address + (section.size - 1);
+  // A damaged section may go past the end of the address space.
+  return last < address ? std::nullopt : std::optional(last);
 }
 
 }  // namespace

@@ -9,11 +9,40 @@
 #include <iterator>
 
 #include "support/small_elf.h"
+#include "waymark/base/mapped_file.h"
 
 namespace waymark::program {
 namespace {
 
 const std::string kSample = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksort/quicksort.elf";
+
+const std::string kPrograms = std::string(WAYMARK_SOURCE_DIR) + "/tests/program/programs/";
+
+std::shared_ptr<const Program> open(const std::string& name) {
+  auto program = Program::open(kPrograms + name, {.this_machine = false});
+  EXPECT_TRUE(program) << name;
+  return program ? *program : Program::of({});
+}
+
+/// The functions at an address as "NAME FILE:LINE", with arrows to what they are inlined into.
+std::string frames_at(const Program& program, std::uint64_t address) {
+  std::vector<Frame> frames;
+  program.frames(address, frames);
+  std::string text;
+  for (const Frame& frame : frames) {
+    if (!text.empty()) text += " > ";
+    text += std::string(frame.function) + " " + std::string(frame.file) + ":" +
+            std::to_string(frame.line);
+  }
+  return text;
+}
+
+std::uint64_t start_of(const Program& program, std::string_view name) {
+  for (const Function& function : program.functions())
+    if (function.name == name) return function.start;
+  ADD_FAILURE() << name;
+  return 0;
+}
 
 std::string name_at(const Program& program, std::uint64_t address) {
   const Function* const function = program.function(address);
@@ -48,6 +77,127 @@ TEST(Program, mapping_symbols_tell_code_from_data) {
   EXPECT_EQ((*program)->content(0x4000f0), Content::kA64);
   EXPECT_EQ((*program)->content(0x400740), Content::kData);
   EXPECT_EQ((*program)->content(0x1000), std::nullopt);
+}
+
+// programs/symbols.s says what is where.
+TEST(Program, of_several_names_the_best_counts) {
+  const auto program = open("symbols.elf");
+  EXPECT_EQ(name_at(*program, 0x210120), "longest") << "global, the longest, no underscores";
+  EXPECT_EQ(name_at(*program, 0x21012f), "longest");
+  EXPECT_EQ(name_at(*program, 0x210130), "-");
+}
+
+TEST(Program, what_has_no_size_ends_at_the_next_symbol) {
+  const auto program = open("symbols.elf");
+  EXPECT_EQ(name_at(*program, 0x210137), "no_size");
+  EXPECT_EQ(name_at(*program, 0x210138), "label_after_it");
+  EXPECT_EQ(name_at(*program, 0x21013c), "chosen") << "a function that is chosen at run time";
+  EXPECT_EQ(name_at(*program, 0x210144), "outside") << "a label within a function is not one";
+  EXPECT_EQ(name_at(*program, 0x210148), "-") << "data";
+  EXPECT_EQ(program->content(0x210147), Content::kA64);
+  EXPECT_EQ(program->content(0x210148), Content::kData);
+  EXPECT_EQ(program->content(0x210150), Content::kA64);
+}
+
+TEST(Program, plt_entries_have_the_name_of_what_they_call) {
+  const auto arm = open("arm_shared.so");
+  EXPECT_EQ(name_at(*arm, 0x1027c), "-") << "the header";
+  EXPECT_EQ(name_at(*arm, start_of(*arm, "other@plt") + 15), "other@plt");
+  EXPECT_EQ(start_of(*arm, "other@plt") % 16, 0U);
+  EXPECT_EQ(arm->content(start_of(*arm, "narrow")), Content::kT32);
+  EXPECT_EQ(arm->content(start_of(*arm, "wide")), Content::kA32);
+  // These begin with bti, and have 24 bytes.
+  const auto aarch64 = open("clang_shared.so");
+  const std::uint64_t first = start_of(*aarch64, "_ZN5outer5inner5Shape6methodEi@plt");
+  EXPECT_EQ(start_of(*aarch64, "_Z8far_awayi@plt"), first + 24);
+}
+
+TEST(Program, a_section_past_the_end_of_memory_ends_no_function) {
+  std::ifstream in(kPrograms + "symbols.elf", std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  // The size of .text, 0x38, in the headers of sections, which are at the end of the file.
+  const std::size_t size = bytes.rfind(std::string("\x38\0\0\0\0\0\0\0", 8));
+  ASSERT_NE(size, std::string::npos);
+  bytes.replace(size, 8, std::string(8, '\xff'));
+  const Bytes view(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  const auto program = Program::view(view, "");
+  ASSERT_TRUE(program);
+  EXPECT_GT((*program)->functions().size(), 3U);
+  for (const Function& function : (*program)->functions())
+    EXPECT_LE(function.start, function.last) << function.name;
+}
+
+TEST(Program, plt_sections_that_overlap_give_no_function_twice) {
+  std::ifstream in(kPrograms + "clang_shared.so", std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const auto number = [&](std::size_t at, unsigned size) {
+    std::size_t value = 0;
+    for (unsigned i = 0; i < size; ++i)
+      value |= static_cast<std::size_t>(static_cast<std::uint8_t>(bytes[at + i])) << (8 * i);
+    return value;
+  };
+  // The headers of .text and .plt have executable contents.
+  std::vector<std::size_t> code;
+  for (std::size_t at = number(0x28, 8); at + 64 <= bytes.size(); at += 64)
+    if (number(at + 8, 8) == 6) code.push_back(at);
+  ASSERT_EQ(code.size(), 2U);
+  bytes.replace(code[0], 64, bytes.substr(code[1], 64));
+  bytes[code[0] + 16] = static_cast<char>(bytes[code[0] + 16] + 4);
+  const Bytes changed(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  const auto program = Program::view(changed, "");
+  ASSERT_TRUE(program);
+  const std::vector<Function>& functions = (*program)->functions();
+  EXPECT_GT(functions.size(), 3U);
+  for (std::size_t i = 1; i < functions.size(); ++i)
+    EXPECT_LT(functions[i - 1].last, functions[i].start) << functions[i].name;
+}
+
+TEST(Program, frames_are_a_chain_of_inlined_calls) {
+  for (const char* name : {"gcc_dwarf4.elf", "clang_zlib.elf", "clang_split.elf"}) {
+    const auto program = open(name);
+    const std::string chain = frames_at(*program, start_of(*program, "_Z8far_awayi") + 4);
+    EXPECT_TRUE(chain.ends_with("_Z8far_awayi /src/names_far.cc:8") ||
+                chain.ends_with("_Z8far_awayi /src/names_far.cc:7"))
+        << name << ": " << chain;
+    const Function& work = *program->function(start_of(*program, "_Z4worki"));
+    std::size_t inlined = 0;
+    for (std::uint64_t at = work.start; at < work.last; at += 4)
+      inlined += frames_at(*program, at).find(" > ") != std::string::npos ? 1U : 0U;
+    EXPECT_GT(inlined, 5U) << name;
+  }
+}
+
+TEST(Program, dwz_keeps_names_in_another_file) {
+  const auto program = open("dwz_main.elf");
+  const std::uint64_t start = program->code().front().first;
+  EXPECT_EQ(frames_at(*program, start), "outer :0");
+  EXPECT_EQ(frames_at(*program, start + 4), "shared_inline :0 > outer :77");
+}
+
+TEST(Program, code_that_the_linker_left_out_has_no_lines) {
+  const auto program = open("clang_zstd.elf");
+  EXPECT_EQ(frames_at(*program, 0), "");
+  EXPECT_EQ(frames_at(*program, 8), "");
+  EXPECT_EQ(frames_at(*program, start_of(*program, "_Z8far_awayi")),
+            "_Z8far_awayi /src/names_far.cc:6");
+}
+
+TEST(Program, a_relocatable_file_has_addresses_from_zero) {
+  const auto program = open("clang_module.o");
+  EXPECT_EQ(name_at(*program, 0), "_Z8far_awayi");
+  EXPECT_EQ(frames_at(*program, 0),
+            "_ZL6middlei /src/names_far.cc:4 > _Z8far_awayi /src/names_far.cc:8");
+  ASSERT_EQ(program->code().size(), 1U);
+  EXPECT_EQ(program->code().front().first, 0U);
+}
+
+TEST(Program, a_file_in_memory_is_as_one_on_the_disk) {
+  const auto file = MappedFile::open(kPrograms + "gcc_dwarf4.elf");
+  ASSERT_TRUE(file);
+  const auto program = Program::view(file->bytes(), "memory");
+  ASSERT_TRUE(program);
+  EXPECT_EQ((*program)->functions(), open("gcc_dwarf4.elf")->functions());
+  EXPECT_FALSE(Program::view({}, "memory"));
 }
 
 TEST(Program, the_build_id_is_that_of_its_note) {

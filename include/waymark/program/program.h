@@ -56,6 +56,10 @@ class Program {
   /// kNotFound, kIo: the file; kBadData: not an ELF file, or damaged.
   static Result<std::shared_ptr<const Program>> open(const std::string& path,
                                                      const DebugSearch& search = {});
+  /// The same for a file in memory, such as one that a recording contains.  `name` is its path; the
+  /// bytes must outlive the program.
+  static Result<std::shared_ptr<const Program>> view(Bytes bytes, std::string name,
+                                                     const DebugSearch& search = {});
   /// Code that is in no file, such as that of a JIT: only its functions are known.  As in
   /// image::Symbols, the first that has an address keeps it.
   static std::shared_ptr<const Program> of(std::vector<Function> functions, std::string name = {});
@@ -87,6 +91,7 @@ class Program {
 
  private:
   struct State;
+  static Result<std::shared_ptr<const Program>> make(std::unique_ptr<State> state);
   explicit Program(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
