@@ -439,6 +439,14 @@ void Counter::observe_other(const Element& element) {
     case ElementKind::kPeContext:
       if (has_cycles) add_other_cycles(element.cycle_count);
       break;
+    case ElementKind::kAddrNacc:
+      if (selector_ != nullptr && counted_) {
+        constexpr std::uint64_t kPage = 0x1000;
+        if (kept_.unread.size() < Counts::kMaxRows)
+          ++kept_.unread[{contexts_[context_].task, element.start & ~(kPage - 1)}];
+      }
+      if (has_cycles) count_cycles(element.cycle_count);
+      break;
     case ElementKind::kInstrRangeNoPath:
       if (counted_) kept_.pathless_instructions += element.count;
       [[fallthrough]];

@@ -124,6 +124,8 @@ void Counts::add(const Counts& other) {
   rest += other.rest;
   lost_edges += other.lost_edges;
   for (std::size_t i = 0; i < others.size(); ++i) others[i] += other.others[i];
+  for (const auto& [place, times] : other.unread)
+    if (unread.size() < kMaxRows || unread.contains(place)) unread[place] += times;
   pathless_instructions += other.pathless_instructions;
   other_cycles += other.other_cycles;
 }

@@ -289,7 +289,11 @@ Result<void> CaptureBuilder::read_perf_input() {
   capture_.framing_ = Framing::kPieces;
   std::vector<std::string> given;
   for (const ProgramFile& program : options_.programs) given.push_back(program.path);
-  input.programs = std::make_unique<perf::ProgramFiles>(options_.roots, std::move(given));
+  input.programs =
+      std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = options_.roots,
+                                                               .given = std::move(given),
+                                                               .caches = options_.caches,
+                                                               .fetch = options_.fetch});
   input.processes = std::make_unique<perf::ProcessImages>(input.recording, input.order,
                                                           std::move(begins), *input.programs);
   return {};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -46,7 +47,7 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
     if (file) {
       auto build_id = image::build_id_of(file->bytes());
       at->second = std::make_unique<ProgramFile>(*std::move(file), std::move(build_id),
-                                                 program::DebugSearch{.roots = roots_});
+                                                 program::DebugSearch{.roots = search_.roots});
     }
   }
   const ProgramFile* const found = at->second.get();
@@ -61,7 +62,7 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
 
 void ProgramFiles::list_roots() {
   if (std::exchange(listed_, true)) return;
-  for (const std::string& root : roots_) {
+  for (const std::string& root : search_.roots) {
     std::error_code error;
     std::filesystem::recursive_directory_iterator at(
         root, std::filesystem::directory_options::skip_permission_denied, error);
@@ -76,7 +77,7 @@ const ProgramFile* ProgramFiles::find_given(Search& search) {
   const auto name_of = [](const std::string& path) {
     return std::filesystem::path(path).filename();
   };
-  for (const std::string& path : given_) {
+  for (const std::string& path : search_.given) {
     const bool same_name = name_of(path) == name_of(search.path);
     if (search.build_id.empty() && !same_name) continue;
     Search other{search.path, search.build_id};
@@ -95,25 +96,62 @@ const ProgramFile* ProgramFiles::find_by_id(Search& search) {
   return nullptr;
 }
 
+const ProgramFile* ProgramFiles::find_in_caches(Search& search) {
+  constexpr std::size_t kUsualSize = 20;
+  if (search.build_id.size() < 2) return nullptr;
+  // An ID may end with zeros, which recordings also use to pad it.
+  std::vector<std::uint8_t> padded = search.build_id;
+  padded.resize(std::max(padded.size(), kUsualSize));
+  for (const std::string& cache : search_.caches) {
+    for (const std::string& id :
+         {image::build_id_text(search.build_id), image::build_id_text(padded)}) {
+      const std::filesystem::path entry =
+          std::filesystem::path(cache) / ".build-id" / id.substr(0, 2) / id.substr(2);
+      // Old versions of perf keep the file itself there.
+      for (const std::filesystem::path& path : {entry / "elf", entry / "vdso", entry}) {
+        Search other{search.path, search.build_id};
+        if (const ProgramFile* const found = open(path.string(), other)) return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
+const ProgramFile* ProgramFiles::find_anywhere(Search& search) {
+  if (const ProgramFile* const found = find_given(search)) return found;
+  const std::filesystem::path path(search.path);
+  const bool is_file = !is_not_a_file(search.path);
+  if (is_file && search_.roots.empty()) {
+    if (const ProgramFile* const found = open(search.path, search)) return found;
+  }
+  for (const std::string& root : search_.roots) {
+    if (!is_file) break;
+    const std::filesystem::path below = std::filesystem::path(root) / path.relative_path();
+    if (const ProgramFile* const found = open(below.string(), search)) return found;
+  }
+  if (const ProgramFile* const found = find_by_id(search)) return found;
+  if (const ProgramFile* const found = find_in_caches(search)) return found;
+  if (!search_.fetch || search.build_id.empty()) return nullptr;
+  const auto fetched = search_.fetch(search.build_id);
+  Search other{search.path, search.build_id};
+  return fetched ? open(*fetched, other) : nullptr;
+}
+
 const ProgramFile* ProgramFiles::find(const std::string& path,
-                                      const std::vector<std::uint8_t>& build_id) {
+                                      const std::vector<std::uint8_t>& recorded_id) {
+  // Recordings pad build IDs with zeros.
+  std::vector<std::uint8_t> build_id = recorded_id;
+  while (!build_id.empty() && build_id.back() == 0) build_id.pop_back();
   const std::lock_guard lock(mutex_);
   const auto [known, inserted] = known_.try_emplace({path, build_id}, nullptr);
   if (!inserted) return known->second;
-  if (is_not_a_file(path)) {
+  // The kernel gives some memory a build ID: "[vdso]".
+  if (is_not_a_file(path) && build_id.empty()) {
     reasons_.try_emplace(path, "This is not a file.");
     return nullptr;
   }
   Search search{path, build_id};
-  const ProgramFile* found = find_given(search);
-  if (found == nullptr && roots_.empty()) found = open(path, search);
-  for (const std::string& root : roots_) {
-    if (found == nullptr)
-      found =
-          open((std::filesystem::path(root) / std::filesystem::path(path).relative_path()).string(),
-               search);
-  }
-  if (found == nullptr) found = find_by_id(search);
+  const ProgramFile* const found = find_anywhere(search);
   known->second = found;
   if (found != nullptr) return found;
   if (!search.other.empty()) {
@@ -121,7 +159,10 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
         path, fmt::format("{} has the build ID {}, and the recording names {}.", search.other,
                           search.other_id.empty() ? "none" : image::build_id_text(search.other_id),
                           image::build_id_text(build_id)));
-  } else if (roots_.empty()) {
+  } else if (is_not_a_file(path)) {
+    reasons_.try_emplace(path, fmt::format("No file with the build ID {} was found.",
+                                           image::build_id_text(build_id)));
+  } else if (search_.roots.empty()) {
     reasons_.try_emplace(path,
                          "This machine has no such file. Add --symfs DIR, a copy of the recorded "
                          "machine's files.");

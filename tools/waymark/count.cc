@@ -15,6 +15,7 @@
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
+#include "missing_programs.h"
 #include "option_values.h"
 #include "run.h"
 #include "selection.h"
@@ -172,6 +173,11 @@ int run(CountOptions options) {
 
   Counted counted = window.given() ? count_window(*capture, *selection, window, *output)
                                    : count_all(*capture, *selection, options.threads);
+  std::optional<MissingPrograms> missing;
+  if (capture->processes() != nullptr) {
+    missing.emplace(*capture);
+    for (const count::Counts& counts : counted.by_source) missing->add(counts);
+  }
   if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
   int code = counted.code;
   // Counts of which nobody knows what is missing are worth nothing.
@@ -187,6 +193,7 @@ int run(CountOptions options) {
                 .symbols = symbols,
                 .facts = {.cycles = true, .complete = counted.code == kOk}});
   code = finish_output(*output, code);
+  if (missing) missing->tell();
   if (options.statistics && code != kReaderLeft) print_statistics(*capture);
   return code;
 }

@@ -195,6 +195,8 @@ int run(const DecodeOptions& options) {
     instructions = std::make_shared<outputs::InstructionPool>(
         instruction_options(*capture, places, options.symbols.details.lines));
   }
+  std::shared_ptr<MissingPrograms> missing;
+  if (capture->processes() != nullptr) missing = std::make_shared<MissingPrograms>(*capture);
   const SinkOptions sink_options{.format = options.format,
                                  .timed = timed,
                                  .messages = messages ? &*messages : nullptr,
@@ -202,6 +204,7 @@ int run(const DecodeOptions& options) {
                                  .details = options.symbols.details,
                                  .instructions = std::move(instructions),
                                  .processes = process_namer(*capture),
+                                 .missing = missing,
                                  .selection = *std::move(selection),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.
@@ -209,7 +212,9 @@ int run(const DecodeOptions& options) {
     if (const auto done = decode_parallel(*capture, *output, sink_options, options.threads)) {
       if (done->code == kInterrupted)
         put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
-      return finish(*capture, *output, options, done->code, done->executed);
+      const int code = finish(*capture, *output, options, done->code, done->executed);
+      if (missing != nullptr) missing->tell();
+      return code;
     }
   }
   auto sink = make_writer(sink_options, output->text(), *capture);
@@ -222,7 +227,7 @@ int run(const DecodeOptions& options) {
     near = part.get();
     sink = std::move(part);
   }
-  if (sink_options.selection) sink = make_selecting(*sink_options.selection, std::move(sink));
+  sink = select_into(std::move(sink), sink_options);
   std::optional<Merged> merged;
   if (timed) merged.emplace(*capture, *sink);
   DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
@@ -257,7 +262,9 @@ int run(const DecodeOptions& options) {
   if (options.strict && observer.first()) {
     code = complain(strict_sentence(*observer.first()), kDamaged);
   }
-  return finish(*capture, *output, options, code, executed);
+  code = finish(*capture, *output, options, code, executed);
+  if (missing != nullptr) missing->tell();
+  return code;
 }
 
 }  // namespace

@@ -166,6 +166,51 @@ class CsvSink final : public LineSink {
   std::shared_ptr<outputs::InstructionPool> pool_;
 };
 
+/// Collects where no code could be read, for MissingPrograms.
+class MissingSink final : public Sink {
+ public:
+  MissingSink(const SinkOptions& options, std::unique_ptr<Sink> sink)
+      : programs_(options.missing), cursor_(programs_->images()), sink_(std::move(sink)) {}
+
+  void add(std::span<const Element> elements) override {
+    for (const Element& element : elements) look_at(element);
+    sink_->add(elements);
+  }
+  void add(const Diagnostic& record) override { sink_->add(record); }
+  void add(const merge::TimedRecord& record) override {
+    if (!record.is_damage) look_at(record.element);
+    sink_->add(record);
+  }
+  void finish() override {
+    sink_->finish();
+    programs_->add(times_);
+    times_.clear();
+  }
+  void pass_over(const Element& element) override { sink_->pass_over(element); }
+  [[nodiscard]] bool says_something(std::span<const Element> elements) override {
+    return sink_->says_something(elements);
+  }
+  void end_here() override {
+    ended_ = true;
+    sink_->end_here();
+  }
+  [[nodiscard]] bool wants_more() const override { return sink_->wants_more(); }
+
+ private:
+  void look_at(const Element& element) {
+    if (ended_ || element.kind != ElementKind::kAddrNacc) return;
+    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+    const std::uint32_t task = cursor_.number(element.index, element.trace_id, context);
+    ++times_[MissingPrograms::path_at(programs_->images(), task, element.start)];
+  }
+
+  std::shared_ptr<MissingPrograms> programs_;
+  perf::TaskCursor cursor_;
+  std::unique_ptr<Sink> sink_;
+  MissingPrograms::Times times_;
+  bool ended_ = false;
+};
+
 class SelectingSink final : public Sink {
  public:
   SelectingSink(const Selection& selection, std::unique_ptr<Sink> sink)
@@ -231,15 +276,15 @@ std::unique_ptr<Sink> make_writer(const SinkOptions& options, TextBuffer& out,
   return std::make_unique<TextSink>(options, out, capture);
 }
 
-std::unique_ptr<Sink> make_selecting(const Selection& selection, std::unique_ptr<Sink> sink) {
-  return std::make_unique<SelectingSink>(selection, std::move(sink));
+std::unique_ptr<Sink> select_into(std::unique_ptr<Sink> sink, const SinkOptions& options) {
+  if (options.missing != nullptr) sink = std::make_unique<MissingSink>(options, std::move(sink));
+  if (!options.selection) return sink;
+  return std::make_unique<SelectingSink>(*options.selection, std::move(sink));
 }
 
 std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,
                                 const inputs::Capture& capture) {
-  std::unique_ptr<Sink> writer = make_writer(options, out, capture);
-  if (!options.selection) return writer;
-  return make_selecting(*options.selection, std::move(writer));
+  return select_into(make_writer(options, out, capture), options);
 }
 
 }  // namespace waymark::cli

@@ -8,6 +8,7 @@
 
 #include "format.h"
 #include "message_stage.h"
+#include "missing_programs.h"
 #include "selection.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/merge/timeline.h"
@@ -49,6 +50,7 @@ struct SinkOptions {
   /// Lists the instructions of ranges; empty: none are wanted.
   std::shared_ptr<outputs::InstructionPool> instructions{};
   outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.
+  std::shared_ptr<MissingPrograms> missing{};      ///< Collects what is missing; may be nullptr.
   std::optional<Selection> selection{};            ///< Only these elements are shown.
   outputs::Style style{};                          ///< Of text.
 };
@@ -56,12 +58,13 @@ struct SinkOptions {
 /// The header line of CSV with these options.
 std::string csv_header(const SinkOptions& options);
 
-/// As make_sink(), without the selection.
+/// As make_sink(), without the selection, and nothing that is missing is collected.
 std::unique_ptr<Sink> make_writer(const SinkOptions& options, TextBuffer& out,
                                   const inputs::Capture& capture);
 
-/// Passes on what is selected, and all damage: nobody knows whose it is.
-std::unique_ptr<Sink> make_selecting(const Selection& selection, std::unique_ptr<Sink> sink);
+/// Adds the selection and the search for what is missing.  It passes on what is selected, and all
+/// damage: nobody knows whose it is.
+std::unique_ptr<Sink> select_into(std::unique_ptr<Sink> sink, const SinkOptions& options);
 
 /// Writes whole lines to `out`; both must outlive the sink.
 std::unique_ptr<Sink> make_sink(const SinkOptions& options, TextBuffer& out,

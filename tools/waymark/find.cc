@@ -9,6 +9,7 @@
 #include "exit_code.h"
 #include "format.h"
 #include "interrupt.h"
+#include "missing_programs.h"
 #include "output.h"
 #include "record_options.h"
 #include "run.h"
@@ -278,6 +279,8 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
   if (!options.count) writer.emplace(output, options.format);
   std::array<std::optional<std::uint64_t>, kTraceIdCount> time{};
   std::uint64_t count = 0;
+  std::optional<MissingPrograms> missing;
+  if (capture.processes() != nullptr) missing.emplace(capture);
   const RunHooks hooks{
       .on_elements =
           [&](std::span<const Element> elements) {
@@ -286,6 +289,9 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
               window.tell(element.trace_id, element.index);
               if (element.kind == ElementKind::kTimestamp) time[id] = element.timestamp;
               if (!window.contains(element.index)) continue;
+              if (missing && element.kind == ElementKind::kAddrNacc &&
+                  (!selection || selection->shows(element)))
+                missing->add(element);
               if (element.kind != ElementKind::kInstrRange) continue;
               if (!range.touches(element.start, element.end)) continue;
               if (selection && !selection->shows(element)) continue;
@@ -302,6 +308,7 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
       .enough = [&](TraceIndex index) { return window.enough(index); }};
   const int code = run_capture(capture, output, hooks);
   if (code == kInterrupted && writer) writer->put_interrupted();
+  if (missing) missing->tell();
   if (code != kOk) return code;
   if (options.count) {
     write_count(options, count, output.text());

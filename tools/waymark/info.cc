@@ -164,7 +164,7 @@ std::vector<std::string> find_doubts(const Contents& contents) {
         inputs::framing_name(capture.framing())));
   }
   if (capture.recording() != nullptr) {
-    std::ranges::move(program_doubts(capture), std::back_inserter(doubts));
+    std::ranges::move(program_doubts(capture, contents.processes), std::back_inserter(doubts));
     return doubts;
   }
   const bool needs_image =

@@ -22,15 +22,18 @@ namespace {
 class ContextFields final : public FieldVisitor {
  public:
   explicit ContextFields(std::uint64_t& context) : context_(context) {}
+  [[nodiscard]] std::optional<std::uint64_t> address() const { return address_; }
   void on_field(const FieldValue& field) override {
     constexpr std::uint64_t kContextId = 0xFFFFFFFF;
     if (field.name == "context_id")
       context_ = (context_ & ~kContextId) | (field.value & kContextId);
+    if (field.name == "value") address_ = field.value;
     if (field.name == "vmid") context_ = (context_ & kContextId) | field.value << 32;
   }
 
  private:
   std::uint64_t& context_;
+  std::optional<std::uint64_t> address_;
 };
 
 std::string command_text(const perf::Origin& origin) {
@@ -61,6 +64,29 @@ std::vector<std::string> found_programs(const inputs::Capture& capture) {
   return found;
 }
 
+struct Missing {
+  perf::MissingFile file;
+  bool bytes_known = false;
+  std::uint64_t bytes = 0;  ///< Of trace.
+};
+
+/// The files that were not found, by bytes of trace, the most first.
+std::vector<Missing> missing_programs(const inputs::Capture& capture,
+                                      const ProcessBytes* processes) {
+  std::vector<Missing> all;
+  for (perf::MissingFile& file : capture.programs()->missing()) {
+    if (!file.is_file) continue;
+    Missing missing{.file = std::move(file), .bytes_known = processes != nullptr};
+    if (processes != nullptr) {
+      const auto at = processes->programs().find(missing.file.path);
+      if (at != processes->programs().end()) missing.bytes = at->second;
+    }
+    all.push_back(std::move(missing));
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Missing::bytes);
+  return all;
+}
+
 /// By bytes of trace, the most first.
 std::vector<std::pair<std::int32_t, ProcessBytes::Process>> ordered(const ProcessBytes& processes) {
   std::vector<std::pair<std::int32_t, ProcessBytes::Process>> rows(processes.processes().begin(),
@@ -85,13 +111,15 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   Context& context = contexts_[packet.trace_id];
   // What was said before the last reset of the decoder does not hold any more.
   const TraceIndex begin = images_.piece_begin(packet.index);
-  if (begin > context.since) context.value = 0;
-  context.since = packet.index;
-  if (packet.bytes.size() > 1) {
-    ContextFields fields(context.value);
-    source->visit_fields(packet, fields);
+  if (begin > context.since) {
+    context.value = 0;
+    context.program = nullptr;
   }
-  const perf::Task& task = cursor_.task(packet.index, packet.trace_id, context.value);
+  context.since = packet.index;
+  ContextFields fields(context.value);
+  if (packet.bytes.size() > 1) source->visit_fields(packet, fields);
+  const std::uint32_t number = cursor_.number(packet.index, packet.trace_id, context.value);
+  const perf::Task& task = cursor_.task(number);
   Process& process = processes_[task.pid];
   if (process.bytes == 0 || begin != context.seen_begin) {
     // Looks for the programs of the process.
@@ -101,6 +129,11 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   if (!task.name.empty() && (process.name.empty() || task.tid == task.pid))
     process.name = task.name;
   process.bytes += packet.bytes.size();
+  if (fields.address()) {
+    const perf::ProgramPlace place = images_.place(number, *fields.address());
+    context.program = place.mapping == nullptr ? nullptr : &programs_[place.mapping->path];
+  }
+  if (context.program != nullptr) *context.program += packet.bytes.size();
 }
 
 void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
@@ -126,8 +159,18 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
   out.put("\nprograms\n");
   for (const std::string& path : found_programs(capture))
     out.put(fmt::format("  found    {}\n", escaped(path)));
-  for (const perf::MissingFile& file : capture.programs()->missing())
-    if (file.is_file) out.put(fmt::format("  missing  {}\n", escaped(file.path)));
+  std::size_t others = 0;
+  for (const Missing& file : missing_programs(capture, processes)) {
+    if (file.bytes == 0 && file.bytes_known) {
+      ++others;
+      continue;
+    }
+    out.put(fmt::format("  missing  {}{}\n", escaped(file.file.path),
+                        file.bytes_known ? fmt::format("  {} of trace", counted(file.bytes, "byte"))
+                                         : std::string()));
+  }
+  if (others != 0)
+    out.put(fmt::format("  missing  {} without trace\n", counted(others, "other file")));
 }
 
 void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
@@ -155,22 +198,25 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
   }
   out.put(R"(],"missing_programs":[)");
   comma = {};
-  for (const perf::MissingFile& file : capture.programs()->missing()) {
-    if (!file.is_file) continue;
+  for (const Missing& missing : missing_programs(capture, processes)) {
     out.put(std::exchange(comma, ","));
     out.put(R"({"path":)");
-    outputs::write_json_string(out, file.path);
-    put_field(out, "reason", file.reason);
+    outputs::write_json_string(out, missing.file.path);
+    put_field(out, "reason", missing.file.reason);
+    if (missing.bytes_known) out.put(fmt::format(R"(,"bytes":{})", missing.bytes));
     out.put('}');
   }
   out.put(']');
 }
 
-std::vector<std::string> program_doubts(const inputs::Capture& capture) {
+std::vector<std::string> program_doubts(const inputs::Capture& capture,
+                                        const ProcessBytes* processes) {
   std::vector<std::string> doubts;
   std::map<std::string, std::vector<std::string>> by_reason;
-  for (const perf::MissingFile& file : capture.programs()->missing())
-    if (file.is_file) by_reason[file.reason].push_back(file.path);
+  for (const Missing& missing : missing_programs(capture, processes)) {
+    if (!missing.bytes_known || missing.bytes != 0)
+      by_reason[missing.file.reason].push_back(missing.file.path);
+  }
   for (const auto& [reason, paths] : by_reason) {
     doubts.push_back(paths.size() == 1
                          ? fmt::format("The program {} is missing. {}", paths.front(), reason)

@@ -27,12 +27,15 @@ class ProcessBytes final : public Observer {
   };
   /// By process ID; -1: trace of which the process is not known.
   [[nodiscard]] const std::map<std::int32_t, Process>& processes() const { return processes_; }
+  /// By the paths of programs in the recording, as the last address before the bytes was in one.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& programs() const { return programs_; }
 
  private:
   /// What the packets of a source said last.
   struct Context {
     TraceIndex since = 0;              ///< The last packet.
     TraceIndex seen_begin = kNoIndex;  ///< The piece whose programs were looked for.
+    std::uint64_t* program = nullptr;  ///< The bytes of the program with the last address.
     std::uint64_t value = 0;           ///< As ProcessImages::task_at() takes it.
   };
 
@@ -41,6 +44,7 @@ class ProcessBytes final : public Observer {
   perf::TaskCursor cursor_;
   std::map<TraceId, Context> contexts_;
   std::map<std::int32_t, Process> processes_;
+  std::map<std::string, std::uint64_t> programs_;
 };
 
 /// `processes` is nullptr if the trace was not read.
@@ -52,6 +56,7 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
                           const ProcessBytes* processes);
 
 /// What is wrong with the programs of the traced processes, as whole sentences.
-std::vector<std::string> program_doubts(const inputs::Capture& capture);
+std::vector<std::string> program_doubts(const inputs::Capture& capture,
+                                        const ProcessBytes* processes);
 
 }  // namespace waymark::cli

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "elf_argument.h"
@@ -13,6 +16,7 @@
 #include "waymark/base/number.h"
 #include "waymark/etmv4data/layouts.h"
 #include "waymark/etmv4data/text.h"
+#include "waymark/image/build_id.h"
 
 namespace waymark::cli {
 namespace {
@@ -26,6 +30,20 @@ std::unexpected<Error> wrong(std::string_view option, std::string_view text,
 inputs::InputOpener& opener() {
   static inputs::InputOpener one(interrupted, [](const std::string& sentence) { note(sentence); });
   return one;
+}
+
+/// Asks the servers for a program; the path of the copy.
+std::optional<std::string> fetch_program(const std::vector<std::uint8_t>& build_id) {
+  // Nothing but hexadecimal digits reaches the shell.
+  const std::string command =
+      fmt::format("debuginfod-find executable {} 2>/dev/null", image::build_id_text(build_id));
+  FILE* const pipe = ::popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
+  if (pipe == nullptr) return std::nullopt;
+  std::string path;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF && c != '\n';) path.push_back(static_cast<char>(c));
+  const bool found = ::pclose(pipe) == 0 && !path.empty();
+  if (!found) return std::nullopt;
+  return path;
 }
 
 /// Names of registers in the spelling of the protocols.
@@ -74,11 +92,20 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("CPU")
       ->allow_extra_args(false);
   command
-      .add_option("--symfs", options.roots,
+      .add_option("--symfs,--sysroot", options.roots,
                   "For a recording of perf: a folder with the files of the recorded machine, or "
                   "with its programs in any place; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
+  command
+      .add_option("--buildid-dir", options.caches,
+                  "For a recording of perf: a cache of programs by build ID, as perf buildid-cache "
+                  "and perf archive make it; default: ~/.debug; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command.add_flag("--debuginfod", options.debuginfod,
+                   "For a recording of perf: fetch programs that are missing from the servers in "
+                   "DEBUGINFOD_URLS, with debuginfod-find");
   const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
@@ -138,6 +165,10 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   result.protocol = options.protocol;
   result.core = options.core;
   result.roots = options.roots;
+  result.caches = options.caches;
+  if (const char* const home = std::getenv("HOME"); result.caches.empty() && home != nullptr)
+    result.caches.push_back((std::filesystem::path(home) / ".debug").string());
+  if (options.debuginfod) result.fetch = fetch_program;
   for (const std::string& text : options.ids) {
     const auto id = parse_number(text);
     if (!id || *id >= kTraceIdCount) {

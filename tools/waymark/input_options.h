@@ -26,6 +26,8 @@ struct InputOptions {
   std::vector<std::string> images;
   std::vector<std::string> programs;
   std::vector<std::string> roots;
+  std::vector<std::string> caches;
+  bool debuginfod = false;
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;

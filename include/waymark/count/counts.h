@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "waymark/base/types.h"
@@ -114,6 +116,8 @@ struct Counts {
   std::array<std::uint64_t, kElementKindCount> others{};
   /// Instructions of Q elements whose path is unknown: they are in no range.
   std::uint64_t pathless_instructions = 0;
+  /// Where no code could be read, if a selector tells tasks apart: how often, by task and page.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> unread{};
   /// Cycles without a row, in which nothing known was executed.
   std::uint64_t other_cycles = 0;
 

@@ -80,6 +80,9 @@ struct CaptureOptions {
   std::vector<ProgramFile> programs;  ///< The same.
   /// Folders with the files of the machine where a recording was made; perf::ProgramFiles.
   std::vector<std::string> roots;
+  std::vector<std::string> caches{};  ///< perf::ProgramSearch.
+  /// The same: the path of a program that a server has.
+  std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};
 
   /// Returns what is known about the framed trace without reading it, for example from an index.
   /// Nothing: all of it is read once to count. May be empty.

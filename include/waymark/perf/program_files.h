@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,18 +44,30 @@ struct MissingFile {
   bool is_file = true;   ///< False: memory without a file, such as "[vdso]".
 };
 
+/// Where to look for programs.
+struct ProgramSearch {
+  /// Folders with the file system of the recorded machine, or with programs of any name.  Without
+  /// one, the files of this machine are used.
+  std::vector<std::string> roots{};
+  /// Programs that are tried first, if the recording names their build ID or, without one, a file
+  /// of that name.
+  std::vector<std::string> given{};
+  /// Folders as `perf buildid-cache` and `perf archive` make them.
+  std::vector<std::string> caches{};
+  /// Asks debuginfod for what is nowhere else.  Nothing: it is not asked.
+  std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};
+};
+
 /// Any number of threads may look for files.
 class ProgramFiles {
  public:
-  /// `roots`: folders with the file system of the recorded machine, or with programs of any name.
-  /// Without one, the files of this machine are used.
-  /// `given`: programs that are tried first, if the recording names their build ID or, without one,
-  /// a file of that name.
+  explicit ProgramFiles(ProgramSearch search) : search_(std::move(search)) {}
   explicit ProgramFiles(std::vector<std::string> roots, std::vector<std::string> given = {})
-      : roots_(std::move(roots)), given_(std::move(given)) {}
+      : ProgramFiles(ProgramSearch{.roots = std::move(roots), .given = std::move(given)}) {}
 
   /// The file with this path and build ID; an empty ID matches any file.  The given programs come
-  /// first, then the path below each root, then any file below the roots with that build ID.
+  /// first, then the path below each root, then any file below the roots with that build ID, then
+  /// the caches.
   /// nullptr: it is missing.  What is returned lives as long as the object.
   const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& build_id);
 
@@ -67,11 +81,12 @@ class ProgramFiles {
   const ProgramFile* open(const std::string& path, Search& search);
   const ProgramFile* find_given(Search& search);
   const ProgramFile* find_by_id(Search& search);
+  const ProgramFile* find_in_caches(Search& search);
+  const ProgramFile* find_anywhere(Search& search);
   void list_roots();
 
   mutable std::mutex mutex_;
-  std::vector<std::string> roots_;
-  std::vector<std::string> given_;
+  ProgramSearch search_;
   std::map<std::string, std::unique_ptr<ProgramFile>> files_;  ///< By path on this machine.
   /// The answers: by path and build ID of the recording.
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, const ProgramFile*> known_;

@@ -1,0 +1,46 @@
+// Which programs of a recording were missing, and how often that stopped decoding.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "waymark/count/counts.h"
+#include "waymark/element/element.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/perf/process_images.h"
+
+namespace waymark::cli {
+
+/// Collects the places at which no code could be read.  Any number of threads may add.
+class MissingPrograms {
+ public:
+  /// `capture` must be a recording, and must outlive the object.
+  explicit MissingPrograms(const inputs::Capture& capture)
+      : capture_(capture), images_(*capture.processes()) {}
+
+  using Times = std::map<std::string, std::uint64_t>;  ///< By the path in the recording.
+  void add(const Times& times);
+  /// A kAddrNacc.
+  void add(const Element& element);
+  /// The places that a counter met.
+  void add(const count::Counts& counts);
+
+  [[nodiscard]] const perf::ProcessImages& images() const { return images_; }
+
+  /// Prints a table to standard error if something was missing.
+  void tell() const;
+
+  /// The path of what is at an address; empty: the recording maps nothing there.
+  static std::string path_at(const perf::ProcessImages& images, std::uint32_t task,
+                             std::uint64_t address);
+
+ private:
+  const inputs::Capture& capture_;
+  const perf::ProcessImages& images_;
+  mutable std::mutex mutex_;
+  Times times_;
+};
+
+}  // namespace waymark::cli
