@@ -20,16 +20,16 @@ void use_processes(const Recording& recording) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<TraceIndex> begins;
   for (const std::size_t piece : order) begins.push_back(16 * piece);
-  ProgramFiles files({"/nonexistent"});
+  ProgramFiles files(ProgramSearch{.roots = {"/nonexistent"}});
   const ProcessImages images(recording, order, begins, files);
   for (std::size_t i = 0; i < begins.size() && i < 16; ++i) {
     for (const TaskEvent& event : recording.events) {
-      const std::int32_t tid =
-          images.thread_at(begins[i], 0x10, static_cast<std::uint32_t>(event.tid));
-      static_cast<void>(images.name_at(begins[i], tid));
+      const std::uint32_t task =
+          images.task_at(begins[i], 0x10, static_cast<std::uint32_t>(event.tid)).number;
+      static_cast<void>(images.task(task).name.size());
       const std::uint64_t address =
           std::holds_alternative<Mapping>(event.what) ? std::get<Mapping>(event.what).address : 0;
-      const ProgramPlace place = images.place_at(begins[i], tid, address);
+      const ProgramPlace place = images.place(task, address);
       if (place.file != nullptr) std::abort();
       if (&event - recording.events.data() > 64) break;
     }

@@ -93,7 +93,7 @@ def test_info(run, two):
 
 def test_without_the_programs(run, two, tmp_path):
     result = run('info', two / 'perf.data').has('missing  /memory_0.bin')
-    result.matches('programs are missing, such as /memory_0.bin. .*--symfs DIR')
+    result.matches('programs are missing, such as /memory_1.bin. .*--symfs DIR')
     (tmp_path / 'empty').mkdir()
     run('info', two / 'perf.data', '--symfs', 'empty').matches('No --symfs folder has such a file')
     run('decode', two / 'perf.data', '--symfs', 'empty').has('no code image')

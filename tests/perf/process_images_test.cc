@@ -46,7 +46,7 @@ class ProcessImagesTest : public testing::Test {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::vector<TraceIndex> begins;
     for (const std::size_t piece : order) begins.push_back(100 * piece);
-    files_ = std::make_unique<ProgramFiles>(std::vector{root_.string()});
+    files_ = std::make_unique<ProgramFiles>(ProgramSearch{.roots = {root_.string()}});
     images_ = std::make_unique<ProcessImages>(recording_, order, begins, *files_);
   }
 

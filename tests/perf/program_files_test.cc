@@ -36,21 +36,22 @@ class ProgramFilesTest : public testing::Test {
 
 TEST_F(ProgramFilesTest, a_path_is_looked_for_below_the_root) {
   const std::string path = put("opt/app/alpha", kId);
-  ProgramFiles files({root_.string()});
+  ProgramFiles files(ProgramSearch{.roots = {root_.string()}});
   const ProgramFile* const found = files.find("/opt/app/alpha", kId);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->file().path(), path);
   EXPECT_EQ(found->build_id(), kId);
   EXPECT_EQ(files.find("/opt/app/alpha", {}), found) << "an empty build ID matches any file";
   EXPECT_TRUE(files.missing().empty());
-  EXPECT_EQ(found->program()->address_of(support::kSmallElfCode), 0x400000 + support::kSmallElfCode);
+  EXPECT_EQ(found->program()->address_of(support::kSmallElfCode),
+            0x400000 + support::kSmallElfCode);
   EXPECT_EQ(found->program()->address_of(0x10000), std::nullopt);
 }
 
 TEST_F(ProgramFilesTest, a_file_of_any_name_is_found_by_its_build_id) {
   const std::string path = put("renamed", kId);
   put("opt/app/alpha", kOther);
-  ProgramFiles files({root_.string()});
+  ProgramFiles files(ProgramSearch{.roots = {root_.string()}});
   const ProgramFile* const found = files.find("/opt/app/alpha", kId);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->file().path(), path);
@@ -58,7 +59,7 @@ TEST_F(ProgramFilesTest, a_file_of_any_name_is_found_by_its_build_id) {
 
 TEST_F(ProgramFilesTest, a_file_with_another_build_id_is_not_used) {
   put("opt/app/alpha", kOther);
-  ProgramFiles files({root_.string()});
+  ProgramFiles files(ProgramSearch{.roots = {root_.string()}});
   EXPECT_EQ(files.find("/opt/app/alpha", kId), nullptr);
   ASSERT_THAT(files.missing(), SizeIs(1));
   EXPECT_EQ(files.missing()[0].path, "/opt/app/alpha");
@@ -70,7 +71,7 @@ TEST_F(ProgramFilesTest, given_programs_come_first) {
   put("opt/app/alpha", kId);
   const std::string given = put("given", kId);
   const std::string same_name = put("beta", {});
-  ProgramFiles files({root_.string()}, {given, same_name});
+  ProgramFiles files(ProgramSearch{.roots = {root_.string()}, .given = {given, same_name}});
   ASSERT_NE(files.find("/opt/app/alpha", kId), nullptr);
   EXPECT_EQ(files.find("/opt/app/alpha", kId)->file().path(), given);
   ASSERT_NE(files.find("/any/where/beta", {}), nullptr);
@@ -79,8 +80,8 @@ TEST_F(ProgramFilesTest, given_programs_come_first) {
 }
 
 TEST_F(ProgramFilesTest, what_is_missing_has_a_reason) {
-  ProgramFiles with_root({root_.string()});
-  ProgramFiles without({});
+  ProgramFiles with_root(ProgramSearch{.roots = {root_.string()}});
+  ProgramFiles without{ProgramSearch{}};
   for (ProgramFiles* files : {&with_root, &without}) {
     EXPECT_EQ(files->find("/no/such/file/anywhere", kId), nullptr);
     EXPECT_EQ(files->find("[vdso]", {}), nullptr);
@@ -93,7 +94,7 @@ TEST_F(ProgramFilesTest, what_is_missing_has_a_reason) {
 TEST_F(ProgramFilesTest, files_that_are_not_programs_are_not_used_by_build_id) {
   support::write_file((root_ / "opt/app/alpha").string(), {1, 2, 3});
   fs::create_directories(root_ / "opt/app/folder");
-  ProgramFiles files({root_.string()});
+  ProgramFiles files(ProgramSearch{.roots = {root_.string()}});
   EXPECT_EQ(files.find("/opt/app/alpha", kId), nullptr);
   EXPECT_EQ(files.find("/opt/app/folder", {}), nullptr);
   EXPECT_THAT(files.missing()[0].reason, HasSubstr("has the build ID none"));

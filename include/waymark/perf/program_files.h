@@ -62,8 +62,6 @@ struct ProgramSearch {
 class ProgramFiles {
  public:
   explicit ProgramFiles(ProgramSearch search) : search_(std::move(search)) {}
-  explicit ProgramFiles(std::vector<std::string> roots, std::vector<std::string> given = {})
-      : ProgramFiles(ProgramSearch{.roots = std::move(roots), .given = std::move(given)}) {}
 
   /// The file with this path and build ID; an empty ID matches any file.  The given programs come
   /// first, then the path below each root, then any file below the roots with that build ID, then
