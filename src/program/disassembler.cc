@@ -123,6 +123,7 @@ struct Disassembler::Entry {
   std::string text{};
   std::string note{};
   std::uint64_t target = kNoAddress;
+  bool is_branch = false;
 };
 
 Disassembler::Disassembler(std::shared_ptr<const Llvm> llvm)
@@ -212,6 +213,7 @@ void Disassembler::write(const Key& key, Isa isa, Entry& entry) {
           key.address, key.opcode, it, instruction) == isa::Outcome::kOk;
   const bool direct = classified && instruction.type == InstrType::kBranch;
   if (direct) entry.target = instruction.target;
+  entry.is_branch = direct || (classified && instruction.type == InstrType::kIndirectBranch);
   if (ask_llvm(static_cast<Kind>(key.kind), key, size, entry.text)) {
     if (ends_with_label(isa, key.opcode, direct))
       write_label(entry.text, isa, key.address, key.opcode, entry.target);
@@ -247,7 +249,11 @@ InstructionText Disassembler::disassemble(Isa isa, std::uint64_t address, std::u
   } else if (slot->key != key) {
     write(key, isa, *slot);
   }
-  return {.text = slot->text, .note = slot->note, .target = slot->target, .size = size};
+  return {.text = slot->text,
+          .note = slot->note,
+          .target = slot->target,
+          .is_branch = slot->is_branch,
+          .size = size};
 }
 
 }  // namespace waymark::program

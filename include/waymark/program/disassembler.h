@@ -78,6 +78,7 @@ struct InstructionText {
   std::string_view text;
   std::string_view note;              ///< "conditional branch to 0x8010"; empty: nothing.
   std::uint64_t target = kNoAddress;  ///< Where a direct branch goes; else kNoAddress.
+  bool is_branch = false;             ///< Direct or indirect.
   unsigned size = 4;                  ///< In bytes.
 };
 

@@ -1,0 +1,271 @@
+#include "executed_programs.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "waymark/base/number.h"
+#include "waymark/outputs/readable_name.h"
+#include "waymark/perf/process_images.h"
+
+namespace waymark::cli {
+namespace {
+
+/// A name as in the source without its parameters: "app::run" of "app::run(int)".
+std::string_view without_parameters(std::string_view readable) {
+  if (!readable.ends_with(')') && !readable.ends_with(" const")) return readable;
+  unsigned depth = 0;
+  for (std::size_t at = readable.size(); at-- > 0;) {
+    if (readable[at] == ')') ++depth;
+    if (readable[at] == '(' && --depth == 0) return readable.substr(0, at);
+  }
+  return readable;
+}
+
+bool has_name(const program::Function& function, const std::string& name) {
+  if (function.name == name) return true;
+  const std::string readable = outputs::readable_name(function.name);
+  return readable == name || without_parameters(readable) == name;
+}
+
+std::string with_offset(std::string name, std::uint64_t offset) {
+  if (offset == 0) return name;
+  char digits[16];
+  name += "+0x";
+  name.append(digits, write_hex(digits, offset));
+  return name;
+}
+
+}  // namespace
+
+ExecutedPrograms::ExecutedPrograms(const inputs::Capture& capture, outputs::PlaceLookup places,
+                                   const count::Counts& counts,
+                                   std::shared_ptr<const program::Llvm> llvm)
+    : capture_(capture), places_(std::move(places)), disassembler_(std::move(llvm)) {
+  std::map<const program::Program*, std::size_t> numbers;
+  std::map<std::pair<std::size_t, const program::Function*>, ExecutedFunction> sums;
+  for (const count::Row& row : counts.rows) {
+    const program::Place at = place(row.context.task, row.range.start);
+    if (at.program == nullptr) continue;
+    const auto [known, added] = numbers.try_emplace(at.program, programs_.size());
+    if (added) {
+      programs_.push_back({.program = at.program,
+                           .task = row.context.task,
+                           .bias = row.range.start - at.address,
+                           .id = row.context.trace_id,
+                           .isa = row.range.isa});
+    }
+    Executed& executed = programs_[known->second];
+    count::Row linked = row;
+    linked.context = {};
+    linked.target = kNoAddress;
+    linked.range.end = at.address + (row.range.end - row.range.start);
+    linked.range.start = at.address;
+    executed.counts.rows.push_back(linked);
+    const program::Function* const function = at.program->function(at.address);
+    if (function == nullptr) continue;
+    ExecutedFunction& sum = sums[{known->second, function}];
+    sum.program = known->second;
+    sum.function = function;
+    sum.instructions += row.instructions();
+    sum.cycles += row.cycles;
+  }
+  for (Executed& executed : programs_) executed.counts.combine();
+  for (const count::Edge& edge : counts.edges) {
+    const program::Place at = place(edge.context.task, edge.from);
+    const auto known = numbers.find(at.program);
+    if (known == numbers.end()) continue;
+    programs_[known->second].jumps.push_back({at.address, edge.to, edge.context.task, edge.times});
+  }
+  for (const auto& [key, sum] : sums) functions_.push_back(sum);
+}
+
+program::Place ExecutedPrograms::place(std::uint32_t task, std::uint64_t address) const {
+  if (const perf::ProcessImages* const processes = capture_.processes(); processes != nullptr)
+    return processes->place(task, address).linked();
+  return places_(Element(), address);
+}
+
+Bytes ExecutedPrograms::read(const Executed& executed, std::uint64_t address,
+                             std::span<std::uint8_t> scratch) const {
+  address += executed.bias;
+  const perf::ProcessImages* const processes = capture_.processes();
+  if (processes == nullptr)
+    return capture_.image().read(address, image::kSpaceAny, executed.id, scratch);
+  const perf::ProgramPlace place = processes->place(executed.task, address);
+  if (place.file == nullptr) return {};
+  const Bytes bytes = place.file->file().bytes();
+  if (place.file_offset >= bytes.size()) return {};
+  const std::uint64_t size =
+      std::min<std::uint64_t>(bytes.size() - place.file_offset - 1, place.last - address) + 1;
+  return bytes.subspan(place.file_offset, size);
+}
+
+ExecutedFunction ExecutedPrograms::sum(std::size_t program,
+                                       const program::Function* function) const {
+  const auto known = std::ranges::find_if(functions_, [&](const ExecutedFunction& each) {
+    return each.program == program && each.function == function;
+  });
+  if (known != functions_.end()) return *known;
+  return {.program = program, .function = function};
+}
+
+std::vector<ExecutedFunction> ExecutedPrograms::find(const std::string& text) const {
+  std::vector<ExecutedFunction> found;
+  for (std::size_t number = 0; number < programs_.size(); ++number) {
+    const program::Program& program = *programs_[number].program;
+    for (const program::Function& function : program.functions())
+      if (has_name(function, text)) found.push_back(sum(number, &function));
+  }
+  if (!found.empty()) return found;
+  const auto address = parse_number(text);
+  if (!address) return found;
+  for (std::size_t number = 0; number < programs_.size(); ++number) {
+    const program::Function* const function = programs_[number].program->function(*address);
+    if (function != nullptr) found.push_back(sum(number, function));
+  }
+  return found;
+}
+
+std::string ExecutedPrograms::name_of(const program::Place& place) const {
+  if (place.program == nullptr) return {};
+  const program::Function* const function = place.program->function(place.address);
+  if (function == nullptr) return {};
+  return with_offset(outputs::readable_name(function->name), place.address - function->start);
+}
+
+void ExecutedPrograms::disassemble(const Executed& executed, const program::Function& function,
+                                   std::vector<outputs::AnnotatedInstruction>& code) {
+  // Where executed blocks begin, with their instruction sets: the reading of code goes along them.
+  std::map<std::uint64_t, isa::Isa> starts;
+  isa::Isa isa = executed.isa;
+  bool any = false;
+  for (const count::Row& row : executed.counts.rows) {
+    if (row.range.start > function.last || row.range.end <= function.start) continue;
+    if (!std::exchange(any, true)) isa = row.range.isa;
+    if (row.range.start >= function.start) starts.emplace(row.range.start, row.range.isa);
+  }
+  const isa::Profile profile = [&] {
+    for (const inputs::CaptureSource& source : capture_.sources())
+      if (source.id == executed.id) return source.profile;
+    return isa::Profile::kUnknown;
+  }();
+  program::ThumbBlock block;
+  std::array<std::uint8_t, 4096> scratch{};
+  Bytes bytes;
+  std::uint64_t bytes_at = 0;
+  // The start of the function may be the entry of a T32 function, whose bit 0 is cleared.
+  for (std::uint64_t at = function.start; at <= function.last;) {
+    if (const auto start = starts.find(at); start != starts.end()) isa = start->second;
+    const auto content = executed.program->content(at);
+    if (content && *content == program::Content::kA64) isa = isa::Isa::kA64;
+    if (content && *content == program::Content::kA32) isa = isa::Isa::kA32;
+    if (content && *content == program::Content::kT32) isa = isa::Isa::kT32;
+    const bool data = content && *content == program::Content::kData && !starts.contains(at);
+    const auto after = starts.upper_bound(at);
+    std::uint64_t room = function.last - at + 1;
+    if (after != starts.end()) room = std::min(room, after->first - at);
+    if (bytes.size() < 4 || at - bytes_at > bytes.size() - 4) {
+      bytes = read(executed, at, scratch);
+      bytes_at = at;
+    }
+    const Bytes here = bytes.subspan(std::min<std::size_t>(at - bytes_at, bytes.size()));
+    if (here.empty()) return;
+    std::uint32_t opcode = 0;
+    for (unsigned i = 0; i < std::min<std::size_t>(4, here.size()); ++i)
+      opcode |= std::uint32_t{here[i]} << (8 * i);
+    outputs::AnnotatedInstruction each{.address = at};
+    const unsigned wanted = data ? 4 : program::instruction_size(isa, opcode);
+    each.size = static_cast<unsigned>(
+        std::min<std::uint64_t>({wanted, room, here.size(), std::uint64_t{4}}));
+    if (data || each.size != wanted) {
+      each.is_data = true;
+      each.size = each.size >= 4 ? 4 : each.size >= 2 ? 2 : 1;
+      each.opcode = static_cast<std::uint32_t>(opcode & ((std::uint64_t{1} << 8 * each.size) - 1));
+      char digits[16];
+      each.text = each.size == 4 ? ".word 0x" : each.size == 2 ? ".short 0x" : ".byte 0x";
+      each.text.append(digits, write_hex(digits, each.opcode, 2 * each.size));
+      block = {};
+    } else {
+      const program::InstructionText text =
+          disassembler_.disassemble(isa, at, opcode, block, profile);
+      if (isa == isa::Isa::kT32) block.pass(opcode, profile);
+      each.opcode = program::written_opcode(isa, opcode);
+      each.text = text.text;
+      each.note = text.note;
+      if (text.target != kNoAddress)
+        each.target_name = name_of(place(executed.task, text.target + executed.bias));
+      each.is_branch = text.is_branch;
+    }
+    at += each.size;
+    code.push_back(std::move(each));
+  }
+}
+
+void ExecutedPrograms::add_sources(const program::Program& program,
+                                   std::vector<outputs::AnnotatedInstruction>& code) const {
+  std::vector<program::Frame> frames;
+  for (outputs::AnnotatedInstruction& each : code) {
+    if (each.is_data) continue;
+    program.frames(each.address, frames);
+    if (frames.empty()) continue;
+    each.file = frames.front().file;
+    each.line = frames.front().line;
+    if (frames.size() > 1 && !frames.front().function.empty())
+      each.inlined = outputs::readable_name(std::string(frames.front().function));
+  }
+}
+
+void ExecutedPrograms::add_targets(const Executed& executed,
+                                   std::vector<outputs::AnnotatedInstruction>& code) const {
+  const std::uint64_t end = code.back().address + code.back().size;
+  for (const Jump& jump : executed.jumps) {
+    if (jump.from < code.front().address || jump.from >= end) continue;
+    const auto each =
+        std::ranges::lower_bound(code, jump.from, {}, &outputs::AnnotatedInstruction::address);
+    if (each == code.end() || each->address != jump.from) continue;
+    const program::Place to = place(jump.task, jump.to);
+    const std::string name = name_of(to);
+    const std::uint64_t address = to.program == nullptr ? jump.to : to.address;
+    const auto known = std::ranges::find_if(each->targets, [&](const auto& target) {
+      return target.address == address && target.name == name;
+    });
+    if (known == each->targets.end()) {
+      each->targets.push_back({.address = address, .name = name, .times = jump.times});
+    } else {
+      known->times += jump.times;
+    }
+  }
+  for (outputs::AnnotatedInstruction& each : code)
+    std::ranges::stable_sort(each.targets, std::greater(), &outputs::AnnotatedTarget::times);
+}
+
+outputs::AnnotatedFunction ExecutedPrograms::annotate(const ExecutedFunction& function) {
+  const Executed& executed = programs_[function.program];
+  outputs::AnnotatedFunction result{.name = function.function->name,
+                                    .readable = outputs::readable_name(function.function->name),
+                                    .program = executed.program->path(),
+                                    .start = function.function->start,
+                                    .last = function.function->last};
+  disassemble(executed, *function.function, result.code);
+  if (result.code.empty()) return result;
+  std::vector<std::uint64_t> addresses;
+  addresses.reserve(result.code.size());
+  for (const outputs::AnnotatedInstruction& each : result.code) addresses.push_back(each.address);
+  const std::vector<count::InstructionCount> counts = count::instruction_counts(
+      executed.counts, addresses, result.code.back().address + result.code.back().size);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    result.code[i].count = counts[i];
+    result.instructions += counts[i].times;
+    result.cycles += counts[i].cycles;
+  }
+  add_sources(*executed.program, result.code);
+  add_targets(executed, result.code);
+  return result;
+}
+
+}  // namespace waymark::cli
