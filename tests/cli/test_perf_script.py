@@ -14,6 +14,7 @@ import pytest
 TIMED = ('--timestamps', 100)
 KINDS = [
     ('etmv4',),
+    ('etmv4', '--isa', 'A64'),
     ('etmv4', *TIMED),
     ('etmv4', '--return-stack', '--speculation', 8),
     ('etmv4', '--perf-per-thread'),
@@ -59,8 +60,9 @@ def seen_by_waymark(run, folder):
 
 @pytest.mark.parametrize('options', KINDS)
 def test_every_instruction_in_order(run, synth, perf, home, options):
+    isa = () if '--isa' in options else ('--isa', 'A32')
     cores = () if '--cores' in options else ('--cores', 2)
-    folder = synth('--protocol', *options, *cores, '--isa', 'A32', '--size', 1000, '--branch-broadcast', '--perf-data')
+    folder = synth('--protocol', *options, *cores, *isa, '--size', 1000, '--branch-broadcast', '--perf-data')
     theirs = seen_by_perf(perf, folder, home)
     ours = seen_by_waymark(run, folder)
     assert theirs.keys() == ours.keys()

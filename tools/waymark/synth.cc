@@ -63,6 +63,9 @@ Result<synth::Program> make_program(const SynthOptions& options) {
   synth::Program::RandomOptions random = options.program;
   random.seed = options.seed;
   random.isa = isa_by_name(options.isa);
+  // The programs of a recording are in the memory of processes, not of the kernel.
+  constexpr std::uint64_t kUserAddress = 0x400000;
+  if (options.perf_data && random.isa == isa::Isa::kA64) random.address = kUserAddress;
   return synth::Program::random(random);
 }
 
