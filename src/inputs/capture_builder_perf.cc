@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <system_error>
@@ -86,38 +87,43 @@ class UnitIds {
   bool changed_ = false;
 };
 
-/// Writes the pieces as one trace.
+/// Writes the pieces as one trace, and keeps little of them in memory.
 class PieceWriter {
  public:
-  PieceWriter(perf::Recording& recording, TemporaryFile& out)
-      : recording_(recording), ids_(recording), out_(out) {}
+  /// `content`: the file with the recording, if it is one file.
+  PieceWriter(perf::Recording& recording, MappedFile& content, TemporaryFile& out)
+      : recording_(recording), content_(content), ids_(recording), out_(out) {}
 
   /// Returns where the piece begins.
   Result<TraceIndex> write(const perf::Piece& piece) {
     const TraceIndex begin = size_;
+    Bytes bytes = recording_.bytes(piece);
+    const perf::Unit* const unit = unit_of(piece);
+    if (piece.raw() && (unit == nullptr || !unit->trace_id)) {
+      ++without_unit_;
+      return begin;
+    }
+    if (!piece.raw()) {
+      cut_ += bytes.size() % frames::kFrameSize;
+      bytes = bytes.first(bytes.size() - bytes.size() % frames::kFrameSize);
+    }
     frames::Mux mux;
     mux.append_reset();
-    const Bytes bytes = recording_.bytes(piece);
-    if (piece.raw()) {
-      const perf::Unit* const unit = unit_of(piece);
-      if (unit == nullptr || !unit->trace_id) {
-        ++without_unit_;
-        return begin;
+    frames::Demux demux({.memory_aligned = true, .reset_on_4x_fsync = true});
+    for (std::size_t at = 0; at < bytes.size(); at += kStep) {
+      const Bytes step = bytes.subspan(at, std::min(kStep, bytes.size() - at));
+      if (piece.raw()) {
+        WAYMARK_TRY(mux.write(*unit->trace_id, step));
+      } else if (ids_.changed()) {
+        WAYMARK_TRY(demux.feed(at, step));
+        WAYMARK_TRY(rename(demux, sink_of(piece), mux));
       }
-      WAYMARK_TRY(mux.write(*unit->trace_id, bytes));
-      mux.finish();
-      WAYMARK_TRY(put(mux.bytes()));
-      return begin;
+      WAYMARK_TRY(put(mux.take()));
+      if (!piece.raw() && !ids_.changed()) WAYMARK_TRY(put(step));
+      passed(step);
     }
-    const Bytes whole = bytes.first(bytes.size() / frames::kFrameSize * frames::kFrameSize);
-    cut_ += bytes.size() - whole.size();
-    if (!ids_.changed()) {
-      WAYMARK_TRY(put(mux.bytes()));
-      WAYMARK_TRY(put(whole));
-      return begin;
-    }
-    WAYMARK_TRY(rename(whole, sink_of(piece), mux));
-    WAYMARK_TRY(put(mux.bytes()));
+    mux.finish();
+    WAYMARK_TRY(put(mux.take()));
     return begin;
   }
 
@@ -136,9 +142,7 @@ class PieceWriter {
   }
 
   /// The frames with other IDs.
-  Result<void> rename(Bytes bytes, std::uint32_t sink, frames::Mux& mux) const {
-    frames::Demux demux({.memory_aligned = true, .reset_on_4x_fsync = true});
-    WAYMARK_TRY(demux.feed(0, bytes));
+  Result<void> rename(frames::Demux& demux, std::uint32_t sink, frames::Mux& mux) const {
     for (frames::Step step = demux.step(); step != frames::Step::kNeedInput; step = demux.step()) {
       if (step == frames::Step::kError) demux.resync();
       if (step != frames::Step::kFrame) continue;
@@ -148,8 +152,15 @@ class PieceWriter {
         WAYMARK_TRY(mux.write(id, segment.bytes()));
       }
     }
-    mux.finish();
     return {};
+  }
+
+  /// These bytes have been copied.
+  void passed(Bytes bytes) {
+    const std::uint8_t* const first = content_.bytes().data();
+    const std::uint8_t* const end = bytes.data() + bytes.size();
+    if (std::less_equal<>()(first, end) && std::less_equal<>()(end, first + content_.size()))
+      content_.passed(static_cast<std::size_t>(end - first));
   }
 
   Result<void> put(Bytes bytes) {
@@ -157,7 +168,10 @@ class PieceWriter {
     return out_.write(bytes);
   }
 
+  static constexpr std::size_t kStep = std::size_t{1} << 20;  ///< Whole frames.
+
   perf::Recording& recording_;
+  MappedFile& content_;
   UnitIds ids_;
   TemporaryFile& out_;
   TraceIndex size_ = 0;
@@ -263,7 +277,7 @@ Result<void> CaptureBuilder::read_perf_input() {
   }
   auto joined = TemporaryFile::create(fmt::format("Cannot copy the trace of {}", name_));
   if (!joined) return std::unexpected(joined.error());
-  PieceWriter writer(input.recording, *joined);
+  PieceWriter writer(input.recording, input.content, *joined);
   std::vector<TraceIndex> begins;
   begins.reserve(input.order.size());
   for (const std::size_t piece : input.order) {
