@@ -51,6 +51,33 @@ bool ImagePrograms::has_functions() const {
                              [](const auto& it) { return !it.program->functions().empty(); });
 }
 
+image::Symbols ImagePrograms::symbols() const {
+  image::Symbols symbols;
+  std::vector<program::Function> functions;
+  for (const GivenProgram& given : given_) {
+    functions = given.program->functions();
+    for (program::Function& function : functions) {
+      function.start += given.bias;
+      function.last += given.bias;
+    }
+    symbols.add(std::move(functions));
+  }
+  for (const Region& region : regions_) {
+    functions.clear();
+    const std::uint64_t most = region.last - region.first;
+    for (const program::Function& function : region.program->functions()) {
+      const auto offset = region.program->offset_of(function.start);
+      if (!offset || *offset < region.file_offset || *offset - region.file_offset > most) continue;
+      const std::uint64_t start = region.first + (*offset - region.file_offset);
+      const std::uint64_t room = region.last - start;
+      functions.push_back(
+          {start, start + std::min(function.last - function.start, room), function.name});
+    }
+    symbols.add(std::move(functions));
+  }
+  return symbols;
+}
+
 PlaceLookup ImagePrograms::lookup(std::shared_ptr<const ImagePrograms> programs) {
   return [programs = std::move(programs)](const Element& /*element*/, std::uint64_t address) {
     return programs->find(address);

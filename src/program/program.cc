@@ -161,6 +161,20 @@ std::optional<std::uint64_t> Program::address_of(std::uint64_t file_offset) cons
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> Program::offset_of(std::uint64_t address) const {
+  for (const ElfLoad& load : state_->elf().loads) {
+    if (address >= load.address && address - load.address < load.file_size)
+      return load.offset + (address - load.address);
+  }
+  if (state_->elf().type != Elf::kRelocatable) return std::nullopt;
+  for (const ElfSection& section : state_->elf().sections) {
+    if ((section.flags & ElfSection::kAlloc) != 0 && address >= section.address &&
+        address - section.address < section.bytes.size())
+      return section.offset + (address - section.address);
+  }
+  return std::nullopt;
+}
+
 const std::vector<Function>& Program::functions() const {
   std::call_once(state_->symbols_once, [this] { state_->read_symbols(); });
   return state_->functions;

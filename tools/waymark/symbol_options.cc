@@ -56,6 +56,20 @@ class RecordingPlaces {
   const program::Program* program_ = nullptr;
 };
 
+/// The programs that the user names, and those of the image.
+Result<std::shared_ptr<const outputs::ImagePrograms>> image_programs(const inputs::Capture& capture,
+                                                                     const SymbolOptions& options) {
+  std::vector<outputs::GivenProgram> given;
+  for (const std::string& argument : options.files) {
+    const auto file = parse_elf_argument(argument);
+    if (!file) return std::unexpected(file.error());
+    auto opened = program::Program::open(file->path);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    given.push_back({*std::move(opened), file->bias});
+  }
+  return std::make_shared<const outputs::ImagePrograms>(std::move(given), capture.image());
+}
+
 }  // namespace
 
 CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options,
@@ -89,13 +103,9 @@ void add_detail_options(CLI::App& command, SymbolOptions& options, CLI::Option* 
 }
 
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options) {
-  image::Symbols symbols;
-  for (const std::string& argument : options.files) {
-    const auto file = open_elf_argument(argument);
-    if (!file) return std::unexpected(file.error());
-    symbols.add(*file);
-  }
-  symbols.add(capture.image());
+  const auto programs = image_programs(capture, options);
+  if (!programs) return std::unexpected(programs.error());
+  image::Symbols symbols = (*programs)->symbols();
   if (symbols.functions().empty()) return no_function(capture);
   return symbols;
 }
@@ -112,18 +122,10 @@ Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
                                           const SymbolOptions& options) {
   const perf::ProcessImages* const processes = capture.processes();
   if (processes != nullptr) return RecordingPlaces(*processes);
-  std::vector<outputs::GivenProgram> given;
-  for (const std::string& argument : options.files) {
-    const auto file = parse_elf_argument(argument);
-    if (!file) return std::unexpected(file.error());
-    auto opened = program::Program::open(file->path);
-    if (!opened) return std::unexpected(std::move(opened).error());
-    given.push_back({*std::move(opened), file->bias});
-  }
-  const auto programs =
-      std::make_shared<const outputs::ImagePrograms>(std::move(given), capture.image());
-  if (!programs->has_functions()) return no_function(capture);
-  return outputs::ImagePrograms::lookup(programs);
+  const auto programs = image_programs(capture, options);
+  if (!programs) return std::unexpected(programs.error());
+  if (!(*programs)->has_functions()) return no_function(capture);
+  return outputs::ImagePrograms::lookup(*programs);
 }
 
 }  // namespace waymark::cli

@@ -38,6 +38,8 @@ class ImagePrograms {
   [[nodiscard]] program::Place find(std::uint64_t address) const;
   /// Whether any function has a name.
   [[nodiscard]] bool has_functions() const;
+  /// All functions that begin in the memory, by the addresses that they have there.
+  [[nodiscard]] image::Symbols symbols() const;
   /// The result keeps what it needs.
   static PlaceLookup lookup(std::shared_ptr<const ImagePrograms> programs);
 

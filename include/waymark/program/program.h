@@ -75,6 +75,8 @@ class Program {
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const;
   /// The address of a byte of the file that is loaded; nothing: it is not loaded.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
+  /// The place in the file of a byte at an address; nothing: the file does not have it.
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   /// The code of the file, in ascending order.
   [[nodiscard]] const std::vector<CodeRange>& code() const;
 
