@@ -20,34 +20,47 @@ std::uint64_t weight(const FunctionRow& row, Order order) {
 }
 
 std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols) {
-  const image::Function* const first = symbols.functions().data();
-  // Numbers functions from 1; 0 has no name.
-  const auto number_of = [&](std::uint64_t address) {
-    const image::Function* const function = symbols.find(address);
-    return function == nullptr ? 0 : static_cast<std::size_t>(function - first) + 1;
+  return functions(counts, [&symbols](std::uint64_t address) -> FunctionAt {
+    const image::Function* const found = symbols.find(address);
+    return {.function = found, .start = found == nullptr ? 0 : found->start};
+  });
+}
+
+std::vector<FunctionRow> functions(const Counts& counts,
+                                   const std::function<FunctionAt(std::uint64_t address)>& find) {
+  struct Key {
+    std::uint32_t program;
+    bool named;
+    std::uint64_t start;
+    auto operator<=>(const Key&) const = default;
   };
-  std::map<std::size_t, FunctionRow> rows;
-  const auto row_of = [&](std::size_t number) -> FunctionRow& {
-    FunctionRow& row = rows[number];
-    if (number != 0) row.function = first + (number - 1);
+  const auto key_of = [](const FunctionAt& at) {
+    return Key{at.program, at.function != nullptr, at.start};
+  };
+  std::map<Key, FunctionRow> rows;
+  const auto row_of = [&](const FunctionAt& at) -> FunctionRow& {
+    FunctionRow& row = rows[key_of(at)];
+    row.function = at.function;
+    row.program = at.program;
     return row;
   };
   for (const Row& row : counts.rows) {
-    FunctionRow& sum = row_of(number_of(row.range.start));
+    FunctionRow& sum = row_of(find(row.range.start));
     sum.instructions += row.instructions();
     sum.calls += row.calls();
     sum.cycles += row.cycles;
   }
   for (const Branch& branch : branches(counts)) {
     if (!branch.taken || branch.to == kNoAddress) continue;
-    const std::size_t to = number_of(branch.to);
-    if (to == 0 || branch.to != first[to - 1].start) continue;
-    if (branch.subtype != isa::InstrSubtype::kBranchLink && number_of(branch.from) == to) continue;
+    const FunctionAt to = find(branch.to);
+    if (to.function == nullptr || branch.to != to.start) continue;
+    if (branch.subtype != isa::InstrSubtype::kBranchLink && key_of(find(branch.from)) == key_of(to))
+      continue;
     row_of(to).entered += branch.times;
   }
   std::vector<FunctionRow> all;
   all.reserve(rows.size());
-  for (const auto& [number, row] : rows) all.push_back(row);
+  for (const auto& [key, row] : rows) all.push_back(row);
   return all;
 }
 

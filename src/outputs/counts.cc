@@ -53,7 +53,12 @@ void put_json_context(TextBuffer& out, const Context& context, isa::Isa isa) {
 
 constexpr std::string_view kCsvContext = "id,isa,el,security,bits,context_id,vmid";
 
-void put_csv_context(TextBuffer& out, const Context& context, isa::Isa isa) {
+void put_csv_context(TextBuffer& out, const Context& context, isa::Isa isa,
+                     const CountFacts& facts) {
+  if (facts.programs != nullptr) {
+    out.put(fmt::format(",{},,,,,", isa_name(isa)));
+    return;
+  }
   out.put(fmt::format("{},{},{},{},{},{},{}", context.trace_id, isa_name(isa),
                       has(context, kElementElValid) ? fmt::to_string(context.exception_level) : "",
                       security_word(context.security), has(context, kElement64Bit) ? 64 : 32,
@@ -127,11 +132,49 @@ constexpr DwtLine kDwtLines[] = {
     {DwtKind::kReserved, "reserved packets", "reserved"},
 };
 
+/// As the program was linked, if there are programs.
+std::uint64_t shown(std::uint64_t address, const CountFacts& facts) {
+  if (facts.programs == nullptr || address == kNoAddress) return address;
+  return facts.programs->addresses->split(address).address;
+}
+
+/// The path of the program at an address of the counts.
+const std::string& program_at(std::uint64_t address, const CountFacts& facts) {
+  static const std::string kNone;
+  if (address == kNoAddress) return kNone;
+  return facts.programs->path(facts.programs->addresses->split(address).program);
+}
+
+void put_shown_program(TextBuffer& out, const std::string& path) {
+  out.put("  ");
+  write_shown(out, path.empty() ? "(no program)" : path);
+}
+
+void put_json_program(TextBuffer& out, std::string_view name, const std::string& path) {
+  out.put(fmt::format("\"{}\":", name));
+  write_json_string(out, path);
+  out.put(',');
+}
+
+/// Ends a line with the program at an address, if there are programs.
+void end_csv(TextBuffer& out, const CountFacts& facts, std::uint64_t address) {
+  if (facts.programs != nullptr) {
+    out.put(',');
+    write_csv_field(out, program_at(address, facts));
+  }
+  out.put('\n');
+}
+
 std::string address_or_unknown(std::uint64_t address) {
   return address == kNoAddress ? std::string("unknown") : fmt::format("0x{:016x}", address);
 }
 
 }  // namespace
+
+const std::string& ProgramNames::path(std::uint32_t program) const {
+  static const std::string kNone;
+  return program < paths.size() ? paths[program] : kNone;
+}
 
 void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& facts) {
   const count::Totals totals = counts.totals();
@@ -175,19 +218,26 @@ void write_text(TextBuffer& out, std::span<const Row> rows, const count::Totals&
       "{:>6} {:>14} {:>12} {:>12} {:>12} {:>10} {:>12}  {:<5} {:<12} {}\n";
   out.put(fmt::format(fmt::runtime(kLine), "share", "instructions", "times", "taken", "not taken",
                       "calls", "cycles", "id", "context", "block"));
+  const bool programs = facts.programs != nullptr;
   for (const Row& row : rows) {
-    out.put(fmt::format(
+    const std::uint64_t start = shown(row.range.start, facts);
+    std::string line = fmt::format(
         fmt::runtime(kLine),
         fmt::format("{:.2f}%", share(count::weight(row, order), whole_of(totals, order))),
         row.instructions(), row.times(), row.taken(), row.not_taken(), row.calls(),
-        cycles_cell(row.cycles, facts, "-"), fmt::format("0x{:02x}", row.context.trace_id),
-        context_words(row.context),
-        fmt::format("0x{:016x}-0x{:016x} {} {}", row.range.start, row.range.end,
-                    isa_name(row.range.isa), row.range.count)));
+        cycles_cell(row.cycles, facts, "-"),
+        programs ? "-" : fmt::format("0x{:02x}", row.context.trace_id),
+        programs ? "all" : context_words(row.context),
+        fmt::format("0x{:016x}-0x{:016x} {} {}", start, start + (row.range.end - row.range.start),
+                    isa_name(row.range.isa), row.range.count));
+    line.pop_back();
+    out.put(line);
+    if (programs) put_shown_program(out, program_at(row.range.start, facts));
+    out.put('\n');
   }
 }
 
-void write_text(TextBuffer& out, std::span<const Branch> branches) {
+void write_text(TextBuffer& out, std::span<const Branch> branches, const CountFacts& facts) {
   constexpr std::string_view kLine = "{:>14}  {:<5} {:<12} {:<18} {:<3} {:<18} {}\n";
   out.put(fmt::format(fmt::runtime(kLine), "times", "id", "context", "from", "", "to", "branch"));
   for (const Branch& branch : branches) {
@@ -195,10 +245,24 @@ void write_text(TextBuffer& out, std::span<const Branch> branches) {
     if (const auto subtype = subtype_word(branch.subtype); !subtype.empty())
       words += fmt::format(" {}", subtype);
     if (!branch.taken) words += " not taken";
-    out.put(fmt::format(fmt::runtime(kLine), branch.times,
-                        fmt::format("0x{:02x}", branch.context.trace_id),
-                        context_words(branch.context), address_or_unknown(branch.from), "->",
-                        address_or_unknown(branch.to), words));
+    const bool programs = facts.programs != nullptr;
+    std::string line =
+        fmt::format(fmt::runtime(kLine), branch.times,
+                    programs ? "-" : fmt::format("0x{:02x}", branch.context.trace_id),
+                    programs ? "all" : context_words(branch.context),
+                    address_or_unknown(shown(branch.from, facts)), "->",
+                    address_or_unknown(shown(branch.to, facts)), words);
+    line.pop_back();
+    out.put(line);
+    if (programs) {
+      const std::string& from = program_at(branch.from, facts);
+      put_shown_program(out, from);
+      if (branch.to != kNoAddress && program_at(branch.to, facts) != from) {
+        out.put(" ->");
+        put_shown_program(out, program_at(branch.to, facts));
+      }
+    }
+    out.put('\n');
   }
 }
 
@@ -217,6 +281,7 @@ void write_text(TextBuffer& out, std::span<const FunctionRow> rows, std::uint64_
     } else {
       write_shown(out, readable_name(row.function->name));
     }
+    if (facts.programs != nullptr) put_shown_program(out, facts.programs->path(row.program));
     out.put('\n');
   }
 }
@@ -277,28 +342,42 @@ void write_json(TextBuffer& out, const count::Counts& counts, TraceId id, const 
 void write_json(TextBuffer& out, std::span<const Row> rows, const CountFacts& facts) {
   for (const Row& row : rows) {
     out.put(R"({"type":"count_block",)");
-    put_json_context(out, row.context, row.range.isa);
+    if (facts.programs != nullptr) {
+      put_json_program(out, "program", program_at(row.range.start, facts));
+      out.put(fmt::format(R"("isa":"{}",)", isa_name(row.range.isa)));
+    } else {
+      put_json_context(out, row.context, row.range.isa);
+    }
+    const std::uint64_t start = shown(row.range.start, facts);
     out.put(fmt::format(R"("start":"0x{:x}","end":"0x{:x}","count":{},"times":{},)"
                         R"("instructions":{},"taken":{},"not_taken":{},"calls":{},"cycles":{})",
-                        row.range.start, row.range.end, row.range.count, row.times(),
-                        row.instructions(), row.taken(), row.not_taken(), row.calls(),
+                        start, start + (row.range.end - row.range.start), row.range.count,
+                        row.times(), row.instructions(), row.taken(), row.not_taken(), row.calls(),
                         json_cycles(row.cycles, facts)));
     if (const auto word = instruction_word(row.range.last_type); !word.empty())
       out.put(fmt::format(R"(,"last":"{}")", word));
     if (const auto word = subtype_word(row.range.last_subtype); !word.empty())
       out.put(fmt::format(R"(,"subtype":"{}")", word));
     if (row.range.conditional) out.put(R"(,"conditional":true)");
-    if (row.target != kNoAddress) out.put(fmt::format(R"(,"target":"0x{:x}")", row.target));
+    if (row.target != kNoAddress)
+      out.put(fmt::format(R"(,"target":"0x{:x}")", shown(row.target, facts)));
     out.put("}\n");
   }
 }
 
-void write_json(TextBuffer& out, std::span<const Branch> branches) {
+void write_json(TextBuffer& out, std::span<const Branch> branches, const CountFacts& facts) {
   for (const Branch& branch : branches) {
     out.put(R"({"type":"count_branch",)");
-    put_json_context(out, branch.context, branch.isa);
-    out.put(fmt::format(R"("from":"0x{:x}",)", branch.from));
-    if (branch.to != kNoAddress) out.put(fmt::format(R"("to":"0x{:x}",)", branch.to));
+    if (facts.programs != nullptr) {
+      put_json_program(out, "program", program_at(branch.from, facts));
+      if (branch.to != kNoAddress)
+        put_json_program(out, "to_program", program_at(branch.to, facts));
+      out.put(fmt::format(R"("isa":"{}",)", isa_name(branch.isa)));
+    } else {
+      put_json_context(out, branch.context, branch.isa);
+    }
+    out.put(fmt::format(R"("from":"0x{:x}",)", shown(branch.from, facts)));
+    if (branch.to != kNoAddress) out.put(fmt::format(R"("to":"0x{:x}",)", shown(branch.to, facts)));
     out.put(fmt::format(R"("last":"{}",)", instruction_word(branch.type)));
     if (const auto word = subtype_word(branch.subtype); !word.empty())
       out.put(fmt::format(R"("subtype":"{}",)", word));
@@ -309,6 +388,8 @@ void write_json(TextBuffer& out, std::span<const Branch> branches) {
 void write_json(TextBuffer& out, std::span<const FunctionRow> rows, const CountFacts& facts) {
   for (const FunctionRow& row : rows) {
     out.put(R"({"type":"count_function",)");
+    if (facts.programs != nullptr)
+      put_json_program(out, "program", facts.programs->path(row.program));
     if (row.function != nullptr) {
       out.put(R"("name":)");
       write_json_string(out, row.function->name);
@@ -358,32 +439,42 @@ void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
 void write_csv(TextBuffer& out, std::span<const Row> rows, const CountFacts& facts) {
   out.put(
       fmt::format("{},start,end,count,times,instructions,last,subtype,conditional,taken,"
-                  "not_taken,calls,cycles,target,complete\n",
-                  kCsvContext));
+                  "not_taken,calls,cycles,target,complete{}\n",
+                  kCsvContext, facts.programs != nullptr ? ",program" : ""));
   for (const Row& row : rows) {
-    put_csv_context(out, row.context, row.range.isa);
-    out.put(fmt::format(",0x{:x},0x{:x},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.range.start,
-                        row.range.end, row.range.count, row.times(), row.instructions(),
-                        instruction_word(row.range.last_type), subtype_word(row.range.last_subtype),
-                        row.range.conditional ? 1 : 0, row.taken(), row.not_taken(), row.calls(),
-                        cycles_cell(row.cycles, facts, ""),
-                        hex_if(row.target != kNoAddress, row.target), facts.complete ? 1 : 0));
+    put_csv_context(out, row.context, row.range.isa, facts);
+    const std::uint64_t start = shown(row.range.start, facts);
+    out.put(fmt::format(
+        ",0x{:x},0x{:x},{},{},{},{},{},{},{},{},{},{},{},{}", start,
+        start + (row.range.end - row.range.start), row.range.count, row.times(), row.instructions(),
+        instruction_word(row.range.last_type), subtype_word(row.range.last_subtype),
+        row.range.conditional ? 1 : 0, row.taken(), row.not_taken(), row.calls(),
+        cycles_cell(row.cycles, facts, ""),
+        hex_if(row.target != kNoAddress, shown(row.target, facts)), facts.complete ? 1 : 0));
+    end_csv(out, facts, row.range.start);
   }
 }
 
 void write_csv(TextBuffer& out, std::span<const Branch> branches, const CountFacts& facts) {
-  out.put(fmt::format("{},from,to,last,subtype,taken,times,complete\n", kCsvContext));
+  out.put(fmt::format("{},from,to,last,subtype,taken,times,complete{}\n", kCsvContext,
+                      facts.programs != nullptr ? ",program,to_program" : ""));
   for (const Branch& branch : branches) {
-    put_csv_context(out, branch.context, branch.isa);
-    out.put(fmt::format(",0x{:x},{},{},{},{},{},{}\n", branch.from,
-                        hex_if(branch.to != kNoAddress, branch.to), instruction_word(branch.type),
-                        subtype_word(branch.subtype), branch.taken ? 1 : 0, branch.times,
-                        facts.complete ? 1 : 0));
+    put_csv_context(out, branch.context, branch.isa, facts);
+    out.put(fmt::format(",0x{:x},{},{},{},{},{},{}", shown(branch.from, facts),
+                        hex_if(branch.to != kNoAddress, shown(branch.to, facts)),
+                        instruction_word(branch.type), subtype_word(branch.subtype),
+                        branch.taken ? 1 : 0, branch.times, facts.complete ? 1 : 0));
+    if (facts.programs != nullptr) {
+      out.put(',');
+      write_csv_field(out, program_at(branch.from, facts));
+    }
+    end_csv(out, facts, branch.to);
   }
 }
 
 void write_csv(TextBuffer& out, std::span<const FunctionRow> rows, const CountFacts& facts) {
-  out.put("name,start,last,instructions,entered,calls,cycles,complete\n");
+  out.put(fmt::format("name,start,last,instructions,entered,calls,cycles,complete{}\n",
+                      facts.programs != nullptr ? ",program" : ""));
   for (const FunctionRow& row : rows) {
     if (row.function != nullptr) {
       write_csv_field(out, row.function->name);
@@ -391,8 +482,13 @@ void write_csv(TextBuffer& out, std::span<const FunctionRow> rows, const CountFa
     } else {
       out.put(",,");
     }
-    out.put(fmt::format(",{},{},{},{},{}\n", row.instructions, row.entered, row.calls,
+    out.put(fmt::format(",{},{},{},{},{}", row.instructions, row.entered, row.calls,
                         cycles_cell(row.cycles, facts, ""), facts.complete ? 1 : 0));
+    if (facts.programs != nullptr) {
+      out.put(',');
+      write_csv_field(out, facts.programs->path(row.program));
+    }
+    out.put('\n');
   }
 }
 

@@ -148,6 +148,11 @@ ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::
     }
     for (const std::int32_t pid : changed) add_change(memory_, pid, piece, memory_of(spaces, pid));
   }
+  // Their elements have no context that tells them apart, so their numbers order the counts.
+  std::set<std::int32_t> recorded;
+  for (const Buffer& buffer : recording.buffers)
+    if (buffer.tid) recorded.insert(static_cast<std::int32_t>(*buffer.tid));
+  for (const std::int32_t tid : recorded) static_cast<void>(tasks_of(tid));
 }
 
 std::size_t ProcessImages::piece_at(TraceIndex index) const {

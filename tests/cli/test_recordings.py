@@ -70,7 +70,6 @@ def test_programs_on_the_command_line(run, two, quicksort, tmp_path):
     run('decode', perf_data, '--elf', quicksort / 'quicksort.elf').has('no code image')
     run('decode', perf_data, '--elf', 'memory_0.bin@0x1000', expect=3).one_sentence('without an address')
     run('decode', perf_data, '--image', '0=memory_0.bin', expect=3).one_sentence('--symfs DIR')
-    run('count', perf_data, '--functions', '--symfs', two, expect=2).one_sentence('waymark decode --functions')
 
 
 def test_an_index(run, two, copy, tmp_path):
@@ -223,6 +222,35 @@ def test_two_processes_at_one_address(run, real):
     names.has('process alpha', 'process beta', 'in leaf_add+0x4')
 
 
+def test_counts_of_two_processes_at_one_address(run, real):
+    """Both programs have the same functions at the same addresses; the expected lines name them."""
+    folder = real / 'two-process'
+    where = [folder / 'perf.data', '--symfs', folder / 'symfs']
+    rows = run('decode', *where, '--format', 'json', '--functions').json_lines()
+    programs = {'0x3e9': '/opt/app/alpha', '0x3ea': '/opt/app/beta'}
+    program = {}  # By the source.
+    expected = {}
+    for row in rows:
+        if row['kind'] == 'context':
+            program[row['id']] = programs[row['context_id']]
+        if row['kind'] == 'range':
+            key = program[row['id']], row['function']
+            expected[key] = expected.get(key, 0) + row['instructions']
+    for threads in 1, 2:
+        counts = run('count', *where, '--functions', '--format', 'json', '-j', threads).json_lines()
+        counted = {(row['program'], row['name']): row['instructions'] for row in counts if row['type'] == 'count_function'}
+        assert counted == expected
+    assert sum(expected.values()) == 1068
+    run('count', *where, '--functions', '--comm', 'beta', '--all').lacks('alpha').has('leaf_mix  /opt/app/beta')
+    ranges = sum(row['kind'] == 'range' and row['function'] == 'leaf_mix' for row in rows)
+    assert run('find', *where, '--address', 'leaf_mix', '--count').out == f'{ranges}\n'
+    run('find', *where, '--address', 'nowhere', expect=1).one_sentence('nothing was executed in nowhere')
+    table = run('count', *where, '--edges', '--format', 'csv').lines
+    assert table[0].endswith(',program,to_program')
+    assert all(line.endswith(',/opt/app/alpha,/opt/app/alpha') or line.endswith(',/opt/app/beta,/opt/app/beta')
+               or line.endswith(',') for line in table[1:])
+
+
 def test_a_recording_of_a_phone(run, real):
     sample = real / 'simpleperf/samples/pixel5-user'
     expected = json.loads((sample / 'expected.json').read_text())
@@ -234,6 +262,11 @@ def test_a_recording_of_a_phone(run, real):
         counts[place] = counts.get(place, 0) + 1
     assert counts == {(int(first, 16) & 0xfff, int(last, 16) & 0xfff): count
                       for first, last, count in program['ranges']}
+    # The counts have the addresses of the file.
+    blocks = run('count', sample / 'perf.data', '--symfs', real / 'simpleperf/symdir', '--all', '--format', 'json')
+    assert {(int(row['start'], 16), int(row['end'], 16) - 4, row['program']): row['times']
+            for row in blocks.json_lines() if row['type'] == 'count_block'} == \
+        {(int(first, 16), int(last, 16), '/data/local/tmp/etm_test_loop'): count for first, last, count in program['ranges']}
     packets = run('packets', sample / 'perf.data', '--format', 'json').json_lines()
     assert len(packets) == expected['packets']['total']
     counted, = [row for row in run('count', sample / 'perf.data', '--symfs', real / 'simpleperf/symdir', '--format',

@@ -17,6 +17,7 @@
 #include "input_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
+#include "program_counts.h"
 #include "run.h"
 #include "selection.h"
 #include "symbol_options.h"
@@ -52,6 +53,7 @@ struct View {
   const CountOptions& options;
   const image::Symbols& symbols;
   outputs::CountFacts facts{};
+  const ProgramCounts* programs = nullptr;  ///< nullptr: the capture is not a recording.
 
   [[nodiscard]] std::size_t most() const {
     return options.all ? std::numeric_limits<std::size_t>::max() : options.top;
@@ -63,7 +65,11 @@ struct View {
 
 void write_functions(TextBuffer& out, const count::Counts& counts, const View& view) {
   const CountOptions& options = view.options;
-  std::vector<count::FunctionRow> rows = count::functions(counts, view.symbols);
+  std::vector<count::FunctionRow> rows =
+      view.programs == nullptr ? count::functions(counts, view.symbols)
+                               : count::functions(counts, [&view](std::uint64_t address) {
+                                   return view.programs->function_at(address);
+                                 });
   std::uint64_t whole = 0;
   for (const count::FunctionRow& row : rows) whole += count::weight(row, options.order);
   rows = count::top(std::move(rows), options.order, view.most());
@@ -78,11 +84,11 @@ void write_rows(TextBuffer& out, const count::Counts& counts, const View& view) 
   const CountOptions& options = view.options;
   if (options.edges) {
     const std::vector<count::Branch> rows = count::top_branches(counts, view.most());
-    if (options.format == Format::kJson) return outputs::write_json(out, rows);
+    if (options.format == Format::kJson) return outputs::write_json(out, rows, view.facts);
     if (options.format == Format::kCsv) return outputs::write_csv(out, rows, view.facts);
     if (rows.empty()) return;
     out.put('\n');
-    return outputs::write_text(out, rows);
+    return outputs::write_text(out, rows, view.facts);
   }
   const std::vector<count::Row> rows = count::top(counts, options.order, view.most());
   if (options.format == Format::kJson) return outputs::write_json(out, rows, view.facts);
@@ -129,9 +135,23 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
     for (std::size_t i = 0; i < counted.itm.size(); ++i) {
       outputs::write_csv(out, counted.itm[i], capture.sources()[i].id, view.samples(), view.facts);
     }
-  } else if (options.symbols.functions) {
+    return;
+  }
+  if (!options.symbols.functions && options.top == 0 && !options.all) return;
+  // A program is at other addresses in each process, and an address has several programs.
+  ProgramCounts programs;
+  outputs::ProgramNames names;
+  if (capture.processes() != nullptr) {
+    programs = fold_programs(all, *capture.processes());
+    all = std::move(programs.counts);
+    names.addresses = &programs.addresses;
+    for (const CountedProgram& program : programs.programs) names.paths.push_back(program.path);
+    view.facts.programs = &names;
+    view.programs = &programs;
+  }
+  if (options.symbols.functions) {
     write_functions(out, all, view);
-  } else if (options.top != 0 || options.all) {
+  } else {
     write_rows(out, all, view);
   }
 }
@@ -143,13 +163,7 @@ int run(CountOptions options) {
   auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
   image::Symbols symbols;
-  if (options.symbols.functions && capture->recording() != nullptr) {
-    return complain(
-        "count --functions cannot tell the processes of a recording apart yet; waymark decode "
-        "--functions names the function of each range.",
-        kUsage);
-  }
-  if (options.symbols.functions) {
+  if (options.symbols.functions && capture->processes() == nullptr) {
     auto found = load_symbols(*capture, options.symbols);
     if (!found) return complain(found.error().detail, kInput);
     symbols = std::move(*found);

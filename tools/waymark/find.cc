@@ -19,6 +19,7 @@
 #include "waymark/image/address_text.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
+#include "waymark/outputs/readable_name.h"
 #include "window.h"
 
 namespace waymark::cli {
@@ -106,6 +107,59 @@ std::string value_text(const Landmark& landmark) {
     default:
       return {};
   }
+}
+
+/// What --address asks for.
+class Wanted {
+ public:
+  explicit Wanted(image::AddressRange range) : range_(range) {}
+  /// A function, wherever the programs of a recording have it.
+  Wanted(std::string name, outputs::PlaceLookup places)
+      : name_(std::move(name)), places_(std::move(places)) {}
+
+  [[nodiscard]] bool touches(const Element& element) {
+    if (!places_) return range_.touches(element.start, element.end);
+    return is_in(element, element.start) || is_in(element, element.end - element.last_size);
+  }
+  [[nodiscard]] std::string text() const {
+    return places_ ? name_ : image::address_range_text(range_);
+  }
+
+ private:
+  [[nodiscard]] bool is_in(const Element& element, std::uint64_t address) {
+    const program::Place place = places_(element, address);
+    const program::Function* const function =
+        place.program == nullptr ? nullptr : place.program->function(place.address);
+    if (function == nullptr) return false;
+    if (function->name == name_) return true;
+    if (function != asked_) {
+      asked_ = function;
+      is_name_ = outputs::readable_name(function->name) == name_;
+    }
+    return is_name_;
+  }
+
+  image::AddressRange range_{};
+  std::string name_;
+  outputs::PlaceLookup places_;
+  const program::Function* asked_ = nullptr;  ///< Of which is_name_ is known.
+  bool is_name_ = false;
+};
+
+/// Reads --address for a recording, in which a name can have many addresses.
+Result<Wanted> wanted_in_recording(const FindOptions& options, const inputs::Capture& capture) {
+  bool whole = false;
+  const auto lookup = [&](std::string_view name) -> Result<image::AddressRange> {
+    whole = name == options.address;
+    return fail(ErrorCode::kInvalidArgument,
+                "a function of a recording is found by its name alone, without another bound.");
+  };
+  const auto range = image::parse_address_range(options.address, lookup);
+  if (range) return Wanted(*range);
+  if (!whole) return std::unexpected(range.error());
+  auto places = place_lookup(capture, {.functions = true, .files = options.symbols});
+  if (!places) return std::unexpected(places.error());
+  return Wanted(options.address, *std::move(places));
 }
 
 /// Reads --address.  Symbols are loaded when a name asks for them.
@@ -265,9 +319,8 @@ std::string_view why_nothing(const inputs::Capture& capture) {
 }
 
 /// Executed ranges that touch the addresses; decodes the part of the trace that was asked for.
-int find_address(const FindOptions& options, const image::AddressRange& range,
-                 inputs::Capture& capture, std::optional<Selection>& selection, Window& window,
-                 Output& output) {
+int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& capture,
+                 std::optional<Selection>& selection, Window& window, Output& output) {
   if (const int code = window.open(capture); code != kOk) return code;
   class Quiet final : public Observer {
    public:
@@ -293,7 +346,7 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
                   (!selection || selection->shows(element)))
                 missing->add(element);
               if (element.kind != ElementKind::kInstrRange) continue;
-              if (!range.touches(element.start, element.end)) continue;
+              if (!wanted.touches(element)) continue;
               if (selection && !selection->shows(element)) continue;
               ++count;
               if (!writer) continue;
@@ -314,7 +367,7 @@ int find_address(const FindOptions& options, const image::AddressRange& range,
     write_count(options, count, output.text());
   } else if (count == 0) {
     return complain(fmt::format("{}: nothing was executed in {}{}", capture.trace().path(),
-                                image::address_range_text(range), why_nothing(capture)),
+                                wanted.text(), why_nothing(capture)),
                     kDamaged);
   }
   return kOk;
@@ -336,11 +389,17 @@ int run(const FindOptions& options) {
   }
   auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
-  std::optional<image::AddressRange> range;
+  std::optional<Wanted> wanted;
   if (decode) {
-    const auto found = address_range(options, *capture);
-    if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
-    range = *found;
+    if (capture->processes() != nullptr) {
+      auto found = wanted_in_recording(options, *capture);
+      if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
+      wanted = *std::move(found);
+    } else {
+      const auto found = address_range(options, *capture);
+      if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
+      wanted = Wanted(*found);
+    }
   }
   std::vector<std::string> inputs = window.input_files(*capture);
   const std::vector<std::string> programs = program_paths(options.symbols);
@@ -352,7 +411,7 @@ int run(const FindOptions& options) {
   const auto& landmarks = *query;
   const int code =
       landmarks ? find_landmarks(options, *capture, window, *landmarks, *output)
-                : find_address(options, range.value(), *capture, *selection, window, *output);
+                : find_address(options, wanted.value(), *capture, *selection, window, *output);
   return finish_output(*output, code);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "waymark/count/counts.h"
@@ -13,6 +14,7 @@ namespace waymark::count {
 /// The counts of one function, in all contexts together.
 struct FunctionRow {
   const image::Function* function = nullptr;  ///< nullptr: all code without a name.
+  std::uint32_t program = 0;                  ///< FunctionAt::program.
   std::uint64_t instructions = 0;
   /// Taken branches to its start; from within the function, only those with link.
   std::uint64_t entered = 0;
@@ -21,12 +23,23 @@ struct FunctionRow {
   friend bool operator==(const FunctionRow&, const FunctionRow&) = default;
 };
 
+/// The function at an address of the counts.
+struct FunctionAt {
+  const image::Function* function = nullptr;  ///< nullptr: it has no name.
+  std::uint64_t start = 0;                    ///< Where it begins, as an address of the counts.
+  std::uint32_t program = 0;                  ///< Code without a name is counted for each program.
+};
+
 /// Order::kTimes: how often it was entered.
 std::uint64_t weight(const FunctionRow& row, Order order);
 
 /// All functions with counts, by address; code without a name comes first.  A block belongs to the
 /// function in which it begins.  `symbols` must outlive the result.
 std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols);
+
+/// The same, program after program.
+std::vector<FunctionRow> functions(const Counts& counts,
+                                   const std::function<FunctionAt(std::uint64_t address)>& find);
 
 /// The `most` rows with the greatest weight, greatest first; those without weight are left out.
 std::vector<FunctionRow> top(std::vector<FunctionRow> rows, Order order, std::size_t most);

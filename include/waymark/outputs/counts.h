@@ -3,20 +3,33 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/count/counts.h"
 #include "waymark/count/functions.h"
 #include "waymark/count/itm_counts.h"
+#include "waymark/count/joint.h"
 #include "waymark/count/ranking.h"
 #include "waymark/image/symbols.h"
 
 namespace waymark::outputs {
 
+/// The programs of counts by joint addresses.
+struct ProgramNames {
+  const count::JointAddresses* addresses = nullptr;
+  std::vector<std::string> paths{};  ///< By the numbers of the programs.
+
+  [[nodiscard]] const std::string& path(std::uint32_t program) const;
+};
+
 /// Facts about all counts of a run.
 struct CountFacts {
   bool cycles = true;    ///< Cycles were traced; otherwise they are shown as unknown.
   bool complete = true;  ///< False: the counts are those of a part of the trace.
+  /// nullptr: addresses are those of target memory.
+  const ProgramNames* programs = nullptr;
 };
 
 /// Samples of the program counter to show, and the names for them.
@@ -29,7 +42,7 @@ struct SampleOptions {
 void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& facts);
 void write_text(TextBuffer& out, std::span<const count::Row> rows, const count::Totals& totals,
                 count::Order order, const CountFacts& facts);
-void write_text(TextBuffer& out, std::span<const count::Branch> branches);
+void write_text(TextBuffer& out, std::span<const count::Branch> branches, const CountFacts& facts);
 /// C++ names are shown as in the source.  `whole`: the weight of all functions.
 void write_text(TextBuffer& out, std::span<const count::FunctionRow> rows, std::uint64_t whole,
                 count::Order order, const CountFacts& facts);
@@ -38,7 +51,7 @@ void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOpt
 /// JSON: one object per line.
 void write_json(TextBuffer& out, const count::Counts& counts, TraceId id, const CountFacts& facts);
 void write_json(TextBuffer& out, std::span<const count::Row> rows, const CountFacts& facts);
-void write_json(TextBuffer& out, std::span<const count::Branch> branches);
+void write_json(TextBuffer& out, std::span<const count::Branch> branches, const CountFacts& facts);
 void write_json(TextBuffer& out, std::span<const count::FunctionRow> rows, const CountFacts& facts);
 void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
                 const SampleOptions& options);

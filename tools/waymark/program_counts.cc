@@ -1,0 +1,41 @@
+#include "program_counts.h"
+
+#include <map>
+#include <utility>
+
+namespace waymark::cli {
+
+ProgramCounts fold_programs(const count::Counts& counts, const perf::ProcessImages& images) {
+  ProgramCounts all;
+  // The file on this machine, and the path in the recording.
+  std::map<std::pair<const void*, std::string>, std::uint32_t> numbers;
+  const auto number_of = [&](const void* file, const std::string& path,
+                             const program::Program* program) {
+    const auto [at, inserted] =
+        numbers.try_emplace({file, path}, static_cast<std::uint32_t>(all.programs.size()));
+    if (inserted) all.programs.push_back({.path = path, .program = program});
+    return at->second;
+  };
+  const auto locate = [&](std::uint32_t task, std::uint64_t address) -> count::ProgramAddress {
+    const perf::ProgramPlace place = images.place(task, address);
+    if (place.mapping == nullptr) return {number_of(nullptr, "", nullptr), address};
+    const std::string& path = place.mapping->path;
+    const program::Place linked = place.linked();
+    if (linked.program != nullptr)
+      return {number_of(linked.program, path, linked.program), linked.address};
+    return {number_of(place.file, path, nullptr), place.file_offset};
+  };
+  all.counts = count::fold(counts, all.addresses, locate);
+  return all;
+}
+
+count::FunctionAt ProgramCounts::function_at(std::uint64_t joint) const {
+  const count::ProgramAddress place = addresses.split(joint);
+  count::FunctionAt found{.program = place.program};
+  if (place.program >= programs.size() || programs[place.program].program == nullptr) return found;
+  found.function = programs[place.program].program->function(place.address);
+  if (found.function != nullptr) found.start = joint - (place.address - found.function->start);
+  return found;
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,33 @@
+// The counts of a recording by program: its processes have programs at different addresses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "waymark/count/counts.h"
+#include "waymark/count/functions.h"
+#include "waymark/count/joint.h"
+#include "waymark/perf/process_images.h"
+
+namespace waymark::cli {
+
+struct CountedProgram {
+  std::string path{};  ///< As the recording names it; empty: nothing is mapped there.
+  const program::Program* program = nullptr;  ///< nullptr: it is not an ELF file.
+};
+
+struct ProgramCounts {
+  count::Counts counts;  ///< By joint addresses, without contexts.
+  count::JointAddresses addresses;
+  /// By their numbers.  Addresses are those for which they were linked; without a Program, offsets
+  /// in the file.
+  std::vector<CountedProgram> programs;
+
+  /// The function at a joint address, for count::functions().
+  [[nodiscard]] count::FunctionAt function_at(std::uint64_t joint) const;
+};
+
+/// `images`: those whose tasks the counts have; they must outlive the result.
+ProgramCounts fold_programs(const count::Counts& counts, const perf::ProcessImages& images);
+
+}  // namespace waymark::cli
