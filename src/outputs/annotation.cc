@@ -99,6 +99,10 @@ void write_text(TextBuffer& out, const AnnotatedFunction& function, const Annota
                                            static_cast<double>(facts.whole)));
   }
   if (facts.cycles) out.put(", " + counted(function.cycles, "cycle"));
+  if (function.code.empty()) {
+    out.put("\n  its code is not in the program image\n");
+    return;
+  }
   out.put("\n\n");
   const std::size_t width = column_width(function);
   begin_colour(out, style, Colour::kHeading);

@@ -154,8 +154,8 @@ void write_instructions(TextBuffer& out, const Element& element, const merge::Ti
   }
 }
 
-void write_element(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
-                   FunctionNames* functions, Instructions* instructions) {
+void write_element_rows(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
+                        FunctionNames* functions, Instructions* instructions) {
   write_time(out, timed);
   using enum ElementKind;
   const ElementKind kind = element.kind;
@@ -229,7 +229,7 @@ void write_csv_element_header(TextBuffer& out, const CsvColumns& columns) {
 
 void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions,
                Instructions* instructions) {
-  write_element(out, element, nullptr, functions, instructions);
+  write_element_rows(out, element, nullptr, functions, instructions);
 }
 void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& columns) {
   Line line(out);
@@ -258,7 +258,7 @@ void write_csv(TextBuffer& out, const merge::TimedRecord& record, FunctionNames*
     write_time(out, &record);
     write_csv(out, record.damage, columns_of(functions, instructions));
   } else {
-    write_element(out, record.element, &record, functions, instructions);
+    write_element_rows(out, record.element, &record, functions, instructions);
   }
 }
 

@@ -261,6 +261,48 @@ def test_without_llvm(run, sample):
                   r'<quicksort\+0xe4>$')
 
 
+ARM_PROGRAM = '''
+volatile int g;
+__attribute__((noinline)) int leaf(int a, int b) { if (a > b) return a * 3 + 0x12345678; return b; }
+__attribute__((noinline)) int choose(int x) {
+  switch (x & 7) { case 0: return 3; case 1: return leaf(2, x); case 2: return 7; case 3: return leaf(9, x);
+                   case 4: return 1; case 5: return 12; }
+  return 0;
+}
+__attribute__((noinline)) void change(volatile int* a, int n) {
+  for (int i = 0; i < n; i++) if (a[i & 3] > 3) a[i & 3] += 5; else a[i & 3] -= i;
+}
+static volatile int array[4];
+void _start(void) { for (int i = 0;; i++) { g += choose(i); change((int*)array, i & 15); } }
+'''
+
+
+@pytest.mark.skipif(not all(map(shutil.which, ('clang-19', 'ld.lld-19', 'llvm-objdump-19'))),
+                    reason='clang-19, ld.lld-19 or llvm-objdump-19 is not installed')
+@pytest.mark.parametrize('state', ['arm', 'thumb'])
+def test_a_program_of_aarch32(run, tmp_path, state):
+    """Instructions of two sizes, data among them, and the counts of the ground truth's totals."""
+    (tmp_path / 'program.c').write_text(ARM_PROGRAM)
+    subprocess.run(['clang-19', '--target=armv7a-linux-gnueabihf', f'-m{state}', '-O2', '-g', '-nostdlib', '-static',
+                    '-ffreestanding', '--ld-path=' + shutil.which('ld.lld-19'), 'program.c', '-o', 'program.elf'],
+                   cwd=tmp_path, check=True)
+    out = subprocess.run(['llvm-objdump-19', '-d', 'program.elf'], cwd=tmp_path, capture_output=True, text=True,
+                         check=True).stdout
+    expected = {int(address, 16): re.sub(r'\s*([<@].*)?$', '', text.replace('\t', ' ')) for address, text in re.findall(
+        r'^\s*([0-9a-f]+): (?:[0-9a-f]{8}|[0-9a-f]{4}(?: [0-9a-f]{4})?) +\t([^\n]*)$', out, re.M)}
+    run('synth', '-o', 'capture', '--elf', 'program.elf', '--size', 6000, '--protocol', 'ptm', '--exceptions', 0)
+    shown = run('annotate', 'capture', '--symbols', 'program.elf', '--top', 100, '--format', 'json').json_lines()
+    code = code_of(shown)
+    texts = {at: each['text'] for at, each in code.items() if 'times' in each}
+    assert texts == {at: text for at, text in expected.items() if at in texts}
+    assert {expected[at] for at in expected.keys() - texts.keys()} <= {'nop'}  # Between functions.
+    data = {at for at, each in code.items() if 'times' not in each}
+    assert data and data.isdisjoint(expected)
+    totals = dict(line.split('=') for line in (tmp_path / 'capture/truth/totals.ini').read_text().splitlines()
+                  if '=' in line)
+    assert sum(function['instructions'] for function in shown) == int(totals['instructions'])
+
+
 def test_inlined_functions_are_named(run, sample):
     assert re.search(r'quicksort\.c, inlined \w+$', run('annotate', sample, 'run').out, re.M)
     shown = run('annotate', sample, 'run', '--format', 'json').json_lines()

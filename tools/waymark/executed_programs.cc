@@ -179,7 +179,10 @@ void ExecutedPrograms::disassemble(const Executed& executed, const program::Func
     for (unsigned i = 0; i < std::min<std::size_t>(4, here.size()); ++i)
       opcode |= std::uint32_t{here[i]} << (8 * i);
     outputs::AnnotatedInstruction each{.address = at};
-    const unsigned wanted = data ? 4 : program::instruction_size(isa, opcode);
+    // Data ends where code begins.
+    unsigned wanted = data ? 1 : program::instruction_size(isa, opcode);
+    while (data && wanted < 4 && executed.program->content(at + wanted) == program::Content::kData)
+      ++wanted;
     each.size = static_cast<unsigned>(
         std::min<std::uint64_t>({wanted, room, here.size(), std::uint64_t{4}}));
     if (data || each.size != wanted) {
