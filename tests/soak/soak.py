@@ -271,7 +271,7 @@ def command_for(seed, target, rng, out):
             ["--last", str(rng.randrange(1, 5000))],
             ["--around", str(rng.randrange(200000))],
         ))
-    place = window if "--from" in window else []  # Of a command without --last.
+    place = window if "--from" in window else []  # For a command without --last.
     which = rng.randrange(11)
     if which == 0:
         form = rng.choice(FORMATS[:2])
