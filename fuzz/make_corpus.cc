@@ -217,7 +217,10 @@ void add_scripts(Corpus& corpus, const fs::path& root, const fs::path& scratch) 
 void add_recording(Corpus& corpus, const fs::path& path) {
   constexpr std::size_t kMost = 8000;
   const auto file = MappedFile::open(path.string());
-  if (file) corpus.add("perf_data_fuzz", file->bytes().first(std::min(file->size(), kMost)));
+  if (!file) return;
+  const Bytes bytes = file->bytes().first(std::min(file->size(), kMost));
+  corpus.add("perf_data_fuzz", bytes);
+  corpus.add("perf_decode_fuzz", bytes);
 }
 
 /// Small programs, with and without debug information.
@@ -308,9 +311,15 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
     if (!maker || !synth::write_capture(*maker, &*program, folder.string(), {})) continue;
     add_snapshot(corpus, folder, scratch);
     constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
-    for (const std::size_t count : {1U, 2U}) {
+    using Form = synth::PerfDataOptions::Form;
+    for (const synth::PerfDataOptions& recording :
+         {synth::PerfDataOptions{.per_thread = true}, synth::PerfDataOptions{},
+          synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = 9},
+          synth::PerfDataOptions{.order = perf::ByteOrder::kBig, .raw = true, .metadata = 2},
+          synth::PerfDataOptions{.form = Form::kPipe, .raw = true, .per_thread = true}}) {
+      const std::size_t count = recording.per_thread ? 1 : 2;
       if (synth::write_perf_data(*maker, *program, std::span(kProcesses).first(count),
-                                 folder.string()))
+                                 folder.string(), recording))
         add_recording(corpus, folder / "perf.data");
     }
   }
