@@ -6,9 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "waymark/image/elf_file.h"
-#include "waymark/image/image.h"
-
 namespace waymark::image {
 
 /// A function, or code that begins at a label.
@@ -31,12 +28,6 @@ class Symbols {
   /// Adds functions from another source, such as a JIT. A function that ends before it starts is
   /// ignored.
   void add(std::vector<Function> functions);
-
-  void add(const ElfFile& file);
-
-  /// Adds the functions of the ELF files in regions of `image`, at the addresses of these regions.
-  /// Other files, and files that cannot be read, add nothing.
-  void add(const Image& image);
 
   /// nullptr: no function is known there. The pointer is valid until something is added.
   [[nodiscard]] const Function* find(std::uint64_t address) const;
