@@ -272,7 +272,11 @@ def command_for(seed, target, rng, out):
             ["--around", str(rng.randrange(200000))],
         ))
     place = window if "--from" in window else []  # For a command without --last.
-    which = rng.randrange(11)
+    selected = []
+    if recording and not rng.randrange(3):
+        selected = rng.choice((["--pid", "256"], ["--tid", "1001"], ["--comm", "alpha"], ["--cpu", "1"],
+                               ["--dso", "memory_0.bin"], ["--dso", "[kernel.kallsyms]"]))
+    which = rng.randrange(12)
     if which == 0:
         form = rng.choice(FORMATS[:2])
         return "waymark", ["info", target, *raw, *form, *output], form[1]
@@ -281,14 +285,17 @@ def command_for(seed, target, rng, out):
     if which in (2, 3, 4):
         more = rng.choice(([], ["--merge", "time"], ["--functions"], ["--syst"], ["-j", "2"], ["--strict"],
                            ["--lines"], ["--inlines"], ["--disassemble"]))
-        return "waymark", ["decode", target, *raw, *more, *window, *form, *output], form[1]
+        return "waymark", ["decode", target, *raw, *selected, *more, *window, *form, *output], form[1]
     if which in (5, 6):
         more = rng.choice(([], ["--all"], ["--edges"], ["--functions"], ["--by", "cycles"], ["-j", "2"]))
-        return "waymark", ["count", target, *raw, *more, *form, *output], form[1]
+        return "waymark", ["count", target, *raw, *selected, *more, *form, *output], form[1]
     if which == 7:
         what = rng.choice((["--timestamp", "1000"], ["--exception", "any"], ["--gap"], ["--context", "any"],
                            ["--event", "any"], ["--address", "0x400000..0x500000"], ["--overflow"]))
         return "waymark", ["find", target, *raw, *what, *place, *form, *output], form[1]
+    if which == 11:
+        more = rng.choice(([], ["--top", "50"], ["main"], ["--by", "cycles"]))
+        return "waymark", ["annotate", target, *raw, *selected, *more, *place, *form, *output], form[1]
     if which == 8:
         return "waymark", ["syst", target, *raw, *form, *output], form[1]
     if which == 9:
