@@ -65,7 +65,7 @@ ThumbBlock ThumbBlock::before(Bytes before) {
   for (std::size_t at = count; at-- > 0;) {
     if (!is_it(halfword(at))) continue;
     // It may be the second half of an instruction.
-    if (at == 0 || is_wide(halfword(at - 1))) continue;
+    if (at != 0 && is_wide(halfword(at - 1))) continue;
     ThumbBlock block;
     std::size_t next = at;
     while (next < count && (next == at || block.state() != 0)) {

@@ -368,6 +368,8 @@ TEST(ThumbBlock, found_before_an_address) {
   EXPECT_EQ(ThumbBlock::before(bytes.first(4)).state(), 1);
   EXPECT_EQ(ThumbBlock::before(bytes.first(6)).state(), 2);
   EXPECT_EQ(ThumbBlock::before(bytes).state(), 1);
+  // Nothing is known before the IT instruction.
+  EXPECT_EQ(ThumbBlock::before(bytes.subspan(2, 2)).state(), 1);
   // The second half of an instruction looks like an IT instruction.
   const std::vector<std::uint8_t> wide = {0x00, 0xF0, 0x08, 0xBF};
   EXPECT_EQ(ThumbBlock::before(wide).state(), 0);

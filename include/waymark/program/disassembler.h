@@ -42,7 +42,8 @@ class ThumbBlock {
   /// The state at `address`, where `before` holds the bytes of memory before it, up to and not
   /// including it: as many as are known, at most kLookBack of them matter.
   static ThumbBlock before(Bytes before);
-  static constexpr std::size_t kLookBack = 18;
+  /// An IT instruction, four others of 4 bytes, and what comes before all of them.
+  static constexpr std::size_t kLookBack = 20;
 
   /// The instruction was passed; `opcode` as for isa::classify().  Only kM has VPT blocks.
   void pass(std::uint32_t opcode, isa::Profile profile = isa::Profile::kA);
