@@ -254,25 +254,25 @@ void write_source(Object& object, const program::Frame& frame) {
 }
 
 void write_inlines(TextBuffer& out, FunctionNames& functions) {
-  out.put(",\"inlines\":[");
+  out.put(R"(,"inlines":[)");
   bool first = true;
   for (const program::Frame& frame : functions.frames()) {
     if (!first) out.put(',');
     first = false;
-    out.put("{\"function\":");
+    out.put(R"({"function":)");
     write_json_string(out, frame.function);
-    out.put(",\"demangled\":");
+    out.put(R"(,"demangled":)");
     write_json_string(out, functions.readable(frame));
     if (!frame.file.empty()) {
-      out.put(",\"file\":");
+      out.put(R"(,"file":)");
       write_json_string(out, frame.file);
     }
     if (frame.line != 0) {
-      out.put(",\"line\":");
+      out.put(R"(,"line":)");
       out.dec(frame.line);
     }
     if (frame.column != 0) {
-      out.put(",\"column\":");
+      out.put(R"(,"column":)");
       out.dec(frame.column);
     }
     out.put('}');
@@ -306,9 +306,9 @@ void write_instructions(TextBuffer& out, const Element& element, Instructions* i
     out.put("\",\"text\":");
     write_json_string(out, instructions->text());
     if (const program::Frame& source = instructions->source(); !source.file.empty()) {
-      out.put(",\"file\":");
+      out.put(R"(,"file":)");
       write_json_string(out, source.file);
-      out.put(",\"line\":");
+      out.put(R"(,"line":)");
       out.dec(source.line);
     }
     out.put('}');

@@ -135,7 +135,8 @@ std::unique_ptr<LoadedFile> find_alternate_file(LoadedFile& debug, const DebugSe
     paths.push_back(base / name.relative_path());
     paths.push_back(base / "usr/lib/debug/.dwz" / name.filename());
   }
-  for (const fs::path& path : paths_of_id(id, search)) paths.push_back(path);
+  const std::vector<fs::path> by_id = paths_of_id(id, search);
+  paths.insert(paths.end(), by_id.begin(), by_id.end());
   for (const fs::path& path : paths) {
     auto file = open_regular(path);
     if (file != nullptr && image::same_build_id(file->elf.build_id, id)) return file;

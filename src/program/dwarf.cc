@@ -108,7 +108,7 @@ void Dwarf::map_units() {
   std::vector<DwarfRange> ranges;
   // The first unit that claims an address has it, so it is the last to be painted.  What begins at
   // 0 may be code that the linker left out.
-  for (std::uint32_t i = static_cast<std::uint32_t>(info_.units.size()); i-- > 0;) {
+  for (auto i = static_cast<std::uint32_t>(info_.units.size()); i-- > 0;) {
     const DwarfUnit& unit = *info_.units[i];
     if (!unit.has_code) continue;
     constexpr std::size_t kMost = std::size_t{1} << 24;

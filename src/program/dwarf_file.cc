@@ -12,16 +12,19 @@ namespace {
 /// How many bytes of a section a relocation sets to an address; 0: another kind.
 unsigned absolute_size(unsigned machine, std::uint32_t type) {
   constexpr unsigned kX86 = 62;
-  switch (machine) {
-    case Elf::kAarch64:
-      return type == 257 ? 8 : type == 258 ? 4 : 0;
-    case Elf::kArm:
-      return type == 2 ? 4 : 0;
-    case kX86:
-      return type == 1 ? 8 : type == 10 ? 4 : 0;
-    default:
-      return 0;
-  }
+  struct Row {
+    unsigned machine;
+    std::uint32_t type;
+    unsigned size;
+  };
+  constexpr Row kRows[] = {{Elf::kAarch64, 257, 8},
+                           {Elf::kAarch64, 258, 4},
+                           {Elf::kArm, 2, 4},
+                           {kX86, 1, 8},
+                           {kX86, 10, 4}};
+  for (const Row& row : kRows)
+    if (row.machine == machine && row.type == type) return row.size;
+  return 0;
 }
 
 void put(std::vector<std::uint8_t>& bytes, std::uint64_t offset, std::uint64_t value, unsigned size,

@@ -33,7 +33,7 @@ struct DwarfSections {
 struct LoadedFile {
   /// nullptr, here and below: it cannot be read, or is not an ELF file.
   static std::unique_ptr<LoadedFile> open(const std::string& path);
-  static std::unique_ptr<LoadedFile> map(MappedFile file);
+  static std::unique_ptr<LoadedFile> map(MappedFile mapped);
   /// `name` is for relative paths.  The bytes must outlive the result.
   static std::unique_ptr<LoadedFile> view(Bytes bytes, std::string name);
   static std::unique_ptr<LoadedFile> own(std::vector<std::uint8_t> bytes, std::string name);

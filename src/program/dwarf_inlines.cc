@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -198,8 +197,9 @@ TreeReader::Names TreeReader::names_at(const DwarfUnit* unit, std::uint64_t offs
 }  // namespace
 
 std::vector<CodeChange> paint(const std::vector<Stretch>& stretches) {
-  std::vector<std::uint32_t> order(stretches.size());
-  std::iota(order.begin(), order.end(), 0U);
+  std::vector<std::uint32_t> order;
+  order.reserve(stretches.size());
+  for (std::uint32_t i = 0; i < stretches.size(); ++i) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return stretches[i].low; });
   std::vector<CodeChange> changes;
   // The stretches that cover the current address, and some that ended; the last of them on top.

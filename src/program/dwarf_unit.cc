@@ -443,7 +443,7 @@ std::optional<DwarfUnit> DwarfInfo::read_header(ByteReader& in) {
   return unit;
 }
 
-void DwarfInfo::read_first_die(DwarfUnit& unit) {
+void DwarfInfo::read_first_die(DwarfUnit& unit) const {
   // Where the tables of a unit begin by themselves.
   if (unit.version >= 5 && (unit.type == kSplitCompile || unit.type == kSplitType)) {
     unit.str_offsets_base = unit.offset_size == 8 ? 16 : 8;

@@ -130,7 +130,7 @@ struct DwarfInfo {
 
  private:
   std::optional<DwarfUnit> read_header(ByteReader& in);
-  void read_first_die(DwarfUnit& unit);
+  void read_first_die(DwarfUnit& unit) const;
   const AbbrevTable* abbrevs_at(std::uint64_t offset);
 
   std::map<std::uint64_t, std::unique_ptr<AbbrevTable>> tables_{};

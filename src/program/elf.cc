@@ -15,7 +15,7 @@ Bytes part_of(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
 
 /// Reads no more of a name than is kept, and one byte that shows that it is longer, because many
 /// symbols may share a long name.
-std::string_view text_at(Bytes strings, std::uint64_t offset) {
+std::string_view symbol_text(Bytes strings, std::uint64_t offset) {
   if (offset >= strings.size()) return {};
   const auto* const begin = reinterpret_cast<const char*>(strings.data() + offset);
   const std::string_view rest(begin,
@@ -99,7 +99,7 @@ void read_sections(Elf& elf, Bytes bytes, Tables tables) {
   if (tables.names >= elf.sections.size()) return;
   const Bytes strings = elf.sections[tables.names].bytes;
   for (std::size_t i = 0; i < elf.sections.size(); ++i)
-    elf.sections[i].name = text_at(strings, names[i]);
+    elf.sections[i].name = symbol_text(strings, names[i]);
 }
 
 void read_segments(Elf& elf, Bytes bytes, const Tables& tables) {
@@ -238,7 +238,7 @@ void Elf::each_symbol(const ElfSection& table, Take take) const {
     symbol.section = section;
     symbol.type = info & 0xF;
     symbol.binding = info >> 4;
-    symbol.name = text_at(strings, name);
+    symbol.name = symbol_text(strings, name);
     take(symbol);
   }
 }

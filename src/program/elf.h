@@ -75,7 +75,7 @@ struct Elf {
   static std::optional<Elf> read(Bytes bytes);
 
   [[nodiscard]] const ElfSection* section(std::string_view name) const;
-  [[nodiscard]] const ElfSection* section_of_type(std::uint32_t type) const;
+  [[nodiscard]] const ElfSection* section_of_type(std::uint32_t wanted) const;
   /// Those that the file defines, in its order; for a relocatable file with the addresses that
   /// lay_out() gave.
   [[nodiscard]] std::vector<ElfName> names(const ElfSection& table) const;

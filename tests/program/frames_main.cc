@@ -1,8 +1,11 @@
 // program_frames PROGRAM [ROOT...]: for each address of standard input, in hexadecimal, the
 // functions that contain it, as llvm-symbolizer writes them.
-#include <cinttypes>
-#include <cstdio>
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "waymark/program/program.h"
@@ -13,21 +16,19 @@ int main(int argc, char** argv) {
   const DebugSearch search{.roots = {argv + 2, argv + argc}, .this_machine = false};
   const auto program = Program::open(argv[1], search);
   if (!program) {
-    std::fprintf(stderr, "%s\n", program.error().detail.c_str());
+    fmt::print(stderr, "{}\n", program.error().detail);
     return 1;
   }
+  const auto text = [](std::string_view known) { return known.empty() ? "??" : known; };
   std::vector<Frame> frames;
-  const auto text = [](std::string_view known) {
-    return known.empty() ? std::string("??") : std::string(known);
-  };
-  for (std::uint64_t address = 0; std::scanf("%" SCNx64, &address) == 1;) {
-    (*program)->frames(address, frames);
+  for (std::string line; std::getline(std::cin, line);) {
+    (*program)->frames(std::strtoull(line.c_str(), nullptr, 16), frames);
     if (frames.empty()) frames.emplace_back();
     for (const Frame& frame : frames) {
-      std::printf("%s\n%s:%" PRIu32 ":%" PRIu32 "\n", text(frame.function).c_str(),
-                  text(frame.file).c_str(), frame.line, frame.column);
+      fmt::print("{}\n{}:{}:{}\n", text(frame.function), text(frame.file), frame.line,
+                 frame.column);
     }
-    std::printf("\n");
+    fmt::print("\n");
   }
   return 0;
 }

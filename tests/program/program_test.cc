@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "support/small_elf.h"
 #include "waymark/base/mapped_file.h"
@@ -165,6 +166,29 @@ TEST(Program, frames_are_a_chain_of_inlined_calls) {
       inlined += frames_at(*program, at).find(" > ") != std::string::npos ? 1U : 0U;
     EXPECT_GT(inlined, 5U) << name;
   }
+}
+
+TEST(Program, many_threads_may_ask) {
+  const auto alone = open("clang_split.elf");
+  std::vector<std::uint64_t> addresses;
+  std::vector<std::string> expected;
+  for (const CodeRange& code : alone->code()) {
+    for (std::uint64_t at = code.first; at <= code.last; at += 4) {
+      addresses.push_back(at);
+      expected.push_back(frames_at(*alone, at));
+    }
+  }
+  const auto shared = open("clang_split.elf");
+  std::vector<std::vector<std::string>> answers(4);
+  std::vector<std::thread> threads;
+  threads.reserve(answers.size());
+  for (std::vector<std::string>& answer : answers) {
+    threads.emplace_back([&] {
+      for (const std::uint64_t at : addresses) answer.push_back(frames_at(*shared, at));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<std::string>& answer : answers) EXPECT_EQ(answer, expected);
 }
 
 TEST(Program, dwz_keeps_names_in_another_file) {
