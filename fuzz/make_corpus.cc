@@ -258,6 +258,10 @@ void add_records(Corpus& corpus) {
     const std::vector<std::uint8_t> trace(64);
     const std::vector<std::uint8_t> text = feature_text(order, "6.1.0");
     records.auxtrace(0, trace, 0, kNone32, 1);
+    constexpr std::string_view kNames =
+        "ffff800008000000 T _text\nffff800008000010 t f\t[module]\n0000000000000000 t hidden\n";
+    corpus.add("kallsyms_fuzz",
+               {reinterpret_cast<const std::uint8_t*>(kNames.data()), kNames.size()});
     corpus.add("perf_data_fuzz", pipe_bytes(records));
     corpus.add("perf_data_fuzz",
                file_bytes(records, {{Feature::kHostname, text}, {Feature::kOsRelease, text}}));

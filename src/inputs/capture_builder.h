@@ -38,6 +38,8 @@ class CaptureBuilder {
   Result<void> read_perf_input();
   Result<void> add_perf_sources();
   Result<void> select_cpus();
+  void add_kernel_of_folder();
+  Result<void> check_kernel(perf::ProgramFiles& programs);
   void note_losses(const perf::Losses& losses);
   Result<void> choose_buffer();
   void look_for_dstream();

@@ -303,13 +303,48 @@ Result<void> CaptureBuilder::read_perf_input() {
   capture_.framing_ = Framing::kPieces;
   std::vector<std::string> given;
   for (const ProgramFile& program : options_.programs) given.push_back(program.path);
+  add_kernel_of_folder();
   input.programs =
       std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = options_.roots,
                                                                .given = std::move(given),
                                                                .caches = options_.caches,
+                                                               .vmlinux = options_.vmlinux,
+                                                               .kallsyms = options_.kallsyms,
+                                                               .kcore = options_.kcore,
                                                                .fetch = options_.fetch});
+  WAYMARK_TRY(check_kernel(*input.programs));
   input.processes = std::make_unique<perf::ProcessImages>(input.recording, input.order,
                                                           std::move(begins), *input.programs);
+  return {};
+}
+
+/// `perf record --kcore` makes a folder with copies of /proc/kcore and /proc/kallsyms.
+void CaptureBuilder::add_kernel_of_folder() {
+  std::error_code error;
+  const std::filesystem::path input(path_);
+  const std::filesystem::path folder =
+      (std::filesystem::is_directory(input, error) ? input : input.parent_path()) / "kcore_dir";
+  for (const auto& [option, name] :
+       {std::pair(&options_.kcore, "kcore"), std::pair(&options_.kallsyms, "kallsyms")}) {
+    if (option->empty() && std::filesystem::is_regular_file(folder / name, error))
+      *option = (folder / name).string();
+  }
+}
+
+/// What was given for the kernel must be readable.
+Result<void> CaptureBuilder::check_kernel(perf::ProgramFiles& programs) {
+  for (const auto& [option, path] :
+       {std::pair("--vmlinux", &options_.vmlinux), std::pair("--kcore", &options_.kcore)}) {
+    if (path->empty()) continue;
+    const auto file = MappedFile::open(*path);
+    if (!file) return fail(file.error().code, fmt::format("{}: {}", option, file.error().detail));
+    if (program::executable_parts(file->bytes()).empty()) {
+      return fail(ErrorCode::kBadData,
+                  fmt::format("{}: {} is not an ELF file with code.", option, *path));
+    }
+  }
+  static_cast<void>(programs.kernel_names());
+  for (const std::string& problem : programs.problems()) note(problem);
   return {};
 }
 

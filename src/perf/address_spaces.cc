@@ -70,7 +70,9 @@ void AddressSpaces::apply(const TaskEvent& event) {
   if (const auto* mapping = std::get_if<Mapping>(&event.what)) {
     const bool in_kernel = event.pid < 0 || event.mode == CpuMode::kKernel;
     AddressSpace& space = in_kernel ? kernel_ : spaces_[event.pid];
-    space.map(std::make_shared<const Mapping>(*mapping));
+    auto mapped = std::make_shared<Mapping>(*mapping);
+    mapped->in_kernel = in_kernel;
+    space.map(mapped);
   } else if (const auto* named = std::get_if<NewName>(&event.what)) {
     name(event, *named);
   } else if (const auto* forked = std::get_if<Forked>(&event.what)) {

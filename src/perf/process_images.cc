@@ -7,6 +7,7 @@
 
 #include "waymark/base/bits.h"
 #include "waymark/image/image.h"
+#include "waymark/program/kernel.h"
 
 namespace waymark::perf {
 namespace {
@@ -46,55 +47,178 @@ bool context_is_vmid(const Unit& unit) {
 
 }  // namespace
 
+/// A part of a range that a file shows.
+struct MappedPart {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::uint64_t file_offset = 0;
+  Bytes bytes{};  ///< From `first` on; they may end earlier.
+  std::shared_ptr<const Mapping> mapping{};
+  const ProgramFile* file = nullptr;
+  const program::Program* names = nullptr;  ///< As in ProgramPlace; at the same addresses.
+};
+
 /// The memory of a process, between two changes.  The image is made when it is first needed.
 struct ProcessImages::Memory {
   std::vector<MappedRange> ranges{};
   mutable std::once_flag once{};
-  mutable std::vector<const ProgramFile*> files{};  ///< One for each range; nullptr: it is missing.
+  mutable std::vector<MappedPart> parts{};  ///< Ascending, without overlaps.
   mutable image::Image image{};
 
-  /// The range with the address; nullptr: there is none.
-  [[nodiscard]] const MappedRange* find(std::uint64_t address) const {
-    const auto after = std::ranges::upper_bound(ranges, address, {}, &MappedRange::first);
-    if (after == ranges.begin() || std::prev(after)->last < address) return nullptr;
+  /// What has the address, of `all`; nullptr: there is none.
+  template <class Range>
+  [[nodiscard]] static const Range* find(const std::vector<Range>& all, std::uint64_t address) {
+    const auto after = std::ranges::upper_bound(all, address, {}, &Range::first);
+    if (after == all.begin() || std::prev(after)->last < address) return nullptr;
     return &*std::prev(after);
-  }
-  [[nodiscard]] const ProgramFile* file_of(const MappedRange& range) const {
-    return files[static_cast<std::size_t>(&range - ranges.data())];
   }
   void make(const Recording& recording, ProgramFiles& all) const;
 };
 
 namespace {
 
+constexpr std::string_view kKernelName = "[kernel.kallsyms]";
+
+std::vector<std::uint8_t> recorded_id(const Recording& recording, std::string_view path) {
+  const auto named = std::ranges::find(recording.build_ids, path, &BuildId::path);
+  return named == recording.build_ids.end() ? std::vector<std::uint8_t>() : named->id;
+}
+
 const ProgramFile* find_file(const Mapping& mapping, const Recording& recording,
                              ProgramFiles& files) {
   if (!mapping.build_id.empty()) return files.find(mapping.path, mapping.build_id);
-  const auto named = std::ranges::find(recording.build_ids, mapping.path, &BuildId::path);
-  return files.find(mapping.path,
-                    named == recording.build_ids.end() ? std::vector<std::uint8_t>() : named->id);
+  return files.find(mapping.path, recorded_id(recording, mapping.path));
 }
+
+/// Finds the files of ranges.
+class PartFinder {
+ public:
+  PartFinder(const Recording& recording, ProgramFiles& files)
+      : recording_(recording), files_(files) {}
+
+  std::vector<MappedPart> parts_of(const std::vector<MappedRange>& ranges) {
+    for (const MappedRange& range : ranges) {
+      if (!range.mapping->executable) continue;
+      if (range.mapping->in_kernel && add_kcore(range)) continue;
+      if (range.mapping->path.starts_with(kKernelName)) {
+        add_kernel(range);
+      } else {
+        add_file(range);
+      }
+    }
+    std::ranges::sort(parts_, {}, &MappedPart::first);
+    return std::move(parts_);
+  }
+
+ private:
+  /// The stretch of a file at an address, as far as the range reaches.
+  void add(const MappedRange& range, std::uint64_t address, std::uint64_t offset, Bytes bytes,
+           const ProgramFile* file, const program::Program* names) {
+    if (bytes.empty() || address > range.last) return;
+    const std::uint64_t last = address + std::min<std::uint64_t>(bytes.size() - 1, ~address);
+    if (last < range.first) return;
+    const std::uint64_t skipped = address < range.first ? range.first - address : 0;
+    parts_.push_back({.first = address + skipped,
+                      .last = std::min(last, range.last),
+                      .file_offset = offset + skipped,
+                      .bytes = bytes.subspan(static_cast<std::size_t>(skipped)),
+                      .mapping = range.mapping,
+                      .file = file,
+                      .names = names});
+  }
+
+  void add_file(const MappedRange& range) {
+    const ProgramFile* const file = find_file(*range.mapping, recording_, files_);
+    if (file == nullptr) return;
+    if (range.mapping->in_kernel) {
+      if (const program::ModuleCode* const code = file->module_code()) {
+        const std::uint64_t start = range.mapping->address + text_distance(*range.mapping, *file);
+        add(range, start, code->file_offset, code->bytes, file, nullptr);
+        return;
+      }
+    }
+    const Bytes bytes = file->file().bytes();
+    if (range.file_offset >= bytes.size()) return;
+    add(range, range.first, range.file_offset,
+        bytes.subspan(static_cast<std::size_t>(range.file_offset)), file, nullptr);
+  }
+
+  /// perf maps a module from its code on, simpleperf all of it.
+  [[nodiscard]] std::uint64_t text_distance(const Mapping& mapping, const ProgramFile& file) const {
+    if (!recording_.simpleperf) return 0;
+    const auto known = recording_.module_offsets.find(mapping.path);
+    if (known != recording_.module_offsets.end()) return known->second;
+    const program::Program* const program = file.program();
+    return program == nullptr ? 0
+                              : program->address_of(file.module_code()->file_offset).value_or(0);
+  }
+
+  bool add_kcore(const MappedRange& range) {
+    const ProgramFile* const kcore = files_.kcore();
+    if (kcore == nullptr) return false;
+    const std::size_t before = parts_.size();
+    for (const program::LoadedPart& part : program::executable_parts(kcore->file().bytes())) {
+      add(range, part.address, part.file_offset,
+          kcore->file().bytes().subspan(static_cast<std::size_t>(part.file_offset),
+                                        static_cast<std::size_t>(part.size)),
+          kcore, files_.kernel_names());
+    }
+    return parts_.size() != before;
+  }
+
+  void add_kernel(const MappedRange& range) {
+    const ProgramFile* const file = files_.kernel(recorded_id(recording_, kKernelName));
+    if (file == nullptr) return;
+    const Bytes bytes = file->file().bytes();
+    const std::uint64_t slide = slide_of(*range.mapping, bytes);
+    for (const program::LoadedPart& part : program::executable_parts(bytes)) {
+      add(range, part.address + slide, part.file_offset,
+          bytes.subspan(static_cast<std::size_t>(part.file_offset),
+                        static_cast<std::size_t>(part.size)),
+          file, files_.kernel_names());
+    }
+  }
+
+  /// How far above its link-time addresses the kernel ran.
+  std::uint64_t slide_of(const Mapping& mapping, Bytes vmlinux) {
+    // perf writes where the symbol was as the offset in the file, simpleperf as the address.
+    std::string symbol = mapping.path.substr(kKernelName.size());
+    std::uint64_t ran = mapping.file_offset != 0 ? mapping.file_offset : mapping.address;
+    if (symbol.empty()) symbol = "_text";
+    const program::Program* const names = files_.kernel_names();
+    if (ran == 0 && names != nullptr) {
+      for (const std::string_view name : {"_text", "_stext"}) {
+        const auto at = std::ranges::find(names->functions(), name, &program::Function::name);
+        if (at == names->functions().end()) continue;
+        symbol = name;
+        ran = at->start;
+        break;
+      }
+    }
+    const auto linked = program::symbol_value(vmlinux, symbol);
+    return ran == 0 || !linked ? 0 : ran - *linked;
+  }
+
+  const Recording& recording_;
+  ProgramFiles& files_;
+  std::vector<MappedPart> parts_;
+};
 
 }  // namespace
 
 void ProcessImages::Memory::make(const Recording& recording, ProgramFiles& all) const {
-  files.resize(ranges.size());
-  for (const MappedRange& range : ranges) {
-    if (!range.mapping->executable) continue;
-    const ProgramFile* const program = find_file(*range.mapping, recording, all);
-    files[static_cast<std::size_t>(&range - ranges.data())] = program;
-    if (program == nullptr) continue;
-    const Bytes bytes = program->file().bytes();
-    if (range.file_offset >= bytes.size()) continue;
+  parts = PartFinder(recording, all).parts_of(ranges);
+  for (const MappedPart& part : parts) {
     const std::uint64_t size =
-        std::min<std::uint64_t>(range.last - range.first, bytes.size() - range.file_offset - 1) + 1;
-    // Ranges of one process do not overlap.
-    (void)image.add_view(range.first, bytes.subspan(range.file_offset, size), image::kSpaceAny,
-                         program->file().path());
+        std::min<std::uint64_t>(part.last - part.first, part.bytes.size() - 1) + 1;
+    // Parts of one process do not overlap.
+    (void)image.add_view(part.first, part.bytes.first(static_cast<std::size_t>(size)),
+                         image::kSpaceAny, part.file->file().path());
   }
 }
 
 program::Place ProgramPlace::linked() const {
+  if (names != nullptr) return {names, names_at};
   const program::Program* const program = file == nullptr ? nullptr : file->program();
   const auto address = program == nullptr ? std::nullopt : program->address_of(file_offset);
   return address ? program::Place{program, *address} : program::Place{};
@@ -265,13 +389,27 @@ const image::Image& ProcessImages::image_at(TraceIndex index, TraceId trace_id,
 
 ProgramPlace ProcessImages::place(std::uint32_t task, std::uint64_t address) const {
   const Memory& in = memory(this->task(task).memory);
-  const MappedRange* const range = in.find(address);
+  if (const MappedPart* const part = Memory::find(in.parts, address)) {
+    return {.mapping = part->mapping,
+            .file_offset = part->file_offset + (address - part->first),
+            .file = part->file,
+            .names = part->names,
+            .names_at = address,
+            .first = part->first,
+            .last = part->last};
+  }
+  const MappedRange* const range = Memory::find(in.ranges, address);
   if (range == nullptr) return {};
+  // As far as no part begins.
+  const auto after = std::ranges::upper_bound(in.parts, address, {}, &MappedPart::first);
+  const std::uint64_t end =
+      after == in.parts.end() ? range->last : std::min(range->last, after->first - 1);
+  const std::uint64_t begin =
+      after == in.parts.begin() ? range->first : std::max(range->first, std::prev(after)->last + 1);
   return {.mapping = range->mapping,
           .file_offset = range->file_offset + (address - range->first),
-          .file = in.file_of(*range),
-          .first = range->first,
-          .last = range->last};
+          .first = begin,
+          .last = end};
 }
 
 }  // namespace waymark::perf

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "waymark/image/build_id.h"
+#include "waymark/perf/kallsyms.h"
 
 namespace waymark::perf {
 namespace {
@@ -28,6 +29,11 @@ const program::Program* ProgramFile::program() const {
     if (auto opened = program::Program::open(file_.path(), search_)) program_ = *std::move(opened);
   });
   return program_.get();
+}
+
+const program::ModuleCode* ProgramFile::module_code() const {
+  std::call_once(module_once_, [this] { module_ = program::module_code(file_.bytes()); });
+  return module_ ? &*module_ : nullptr;
 }
 
 struct ProgramFiles::Search {
@@ -170,6 +176,59 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
     reasons_.try_emplace(path, "No --symfs folder has such a file.");
   }
   return nullptr;
+}
+
+const ProgramFile* ProgramFiles::kernel(const std::vector<std::uint8_t>& build_id) {
+  static const std::string kName = "[kernel.kallsyms]";
+  if (!search_.vmlinux.empty()) {
+    const std::lock_guard lock(mutex_);
+    Search search{kName, build_id};
+    const ProgramFile* const found = open(search_.vmlinux, search);
+    if (found != nullptr) known_[{kName, build_id}] = found;
+    if (found == nullptr) {
+      reasons_.insert_or_assign(
+          kName, search.other.empty()
+                     ? fmt::format("Cannot read {}.", search_.vmlinux)
+                     : fmt::format(
+                           "{} has the build ID {}, and the recording names {}.", search.other,
+                           search.other_id.empty() ? "none" : image::build_id_text(search.other_id),
+                           image::build_id_text(build_id)));
+    }
+    return found;
+  }
+  return build_id.empty() ? nullptr : find(kName, build_id);
+}
+
+const ProgramFile* ProgramFiles::kcore() {
+  if (search_.kcore.empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const std::vector<std::uint8_t> any;
+  Search search{search_.kcore, any};
+  return open(search_.kcore, search);
+}
+
+const program::Program* ProgramFiles::kernel_names() {
+  const std::lock_guard lock(mutex_);
+  if (!kernel_names_) {
+    kernel_names_.emplace();
+    if (!search_.kallsyms.empty()) {
+      const auto file = MappedFile::open(search_.kallsyms);
+      auto functions = file ? read_kallsyms(file->text())
+                            : Result<std::vector<image::Function>>(std::unexpected(file.error()));
+      if (functions) {
+        *kernel_names_ = program::Program::of(*std::move(functions), search_.kallsyms);
+      } else {
+        problems_.push_back(
+            fmt::format("--kallsyms {}: {}", search_.kallsyms, functions.error().detail));
+      }
+    }
+  }
+  return kernel_names_->get();
+}
+
+std::vector<std::string> ProgramFiles::problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
 }
 
 std::vector<MissingFile> ProgramFiles::missing() const {

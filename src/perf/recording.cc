@@ -34,6 +34,7 @@ class RecordingBuilder {
     to_.notes = file_.notes();
     to_.simpleperf = !file_.feature(Feature::kSimpleperfMetaInfo).empty();
     read_build_ids(file_.feature(Feature::kBuildId));
+    read_files(file_.feature(Feature::kSimpleperfFile2));
     RecordReader records(file_);
     Record record;
     while (records.next(record)) WAYMARK_TRY(take(record));
@@ -222,6 +223,66 @@ class RecordingBuilder {
       if (!body.overrun()) to_.build_ids.push_back(std::move(id));
       bytes = bytes.subspan(size);
     }
+  }
+
+  /// simpleperf's list of files: a size, then a message of Protocol Buffers, again and again.
+  void read_files(Bytes bytes) {
+    constexpr unsigned kPath = 1;
+    constexpr unsigned kModule = 7;
+    while (bytes.size() > 4) {
+      Fields fields(bytes, order_);
+      const std::size_t size = fields.u32();
+      if (size > fields.remaining()) return;
+      const Bytes message = fields.take(size);
+      const auto path = find_field(message, kPath);
+      const auto module = find_field(message, kModule);
+      const auto offset = module ? find_field(module->bytes, 1) : std::nullopt;
+      if (path && offset) to_.module_offsets[Fields::text(path->bytes)] = offset->value;
+      bytes = bytes.subspan(4 + size);
+    }
+  }
+
+  struct MessageField {
+    std::uint64_t value = 0;
+    Bytes bytes{};
+  };
+  /// The first field with this number.
+  static std::optional<MessageField> find_field(Bytes message, unsigned wanted) {
+    Fields fields(message, ByteOrder::kLittle);
+    const auto number = [&] {
+      std::uint64_t value = 0;
+      for (unsigned shift = 0; shift < 64; shift += 7) {
+        const std::uint8_t byte = fields.u8();
+        value |= std::uint64_t{byte & 0x7FU} << shift;
+        if ((byte & 0x80) == 0) break;
+      }
+      return value;
+    };
+    while (fields.remaining() != 0) {
+      const std::uint64_t tag = number();
+      MessageField field;
+      switch (tag & 7) {
+        case 0:
+          field.value = number();
+          break;
+        case 1:
+          field.value = fields.u64();
+          break;
+        case 2:
+          field.value = number();
+          if (field.value > fields.remaining()) return std::nullopt;
+          field.bytes = fields.take(static_cast<std::size_t>(field.value));
+          break;
+        case 5:
+          field.value = fields.u32();
+          break;
+        default:
+          return std::nullopt;
+      }
+      if (fields.overrun()) return std::nullopt;
+      if (tag >> 3 == wanted) return field;
+    }
+    return std::nullopt;
   }
 
   // -- Trace

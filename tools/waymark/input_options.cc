@@ -103,6 +103,20 @@ void add_input_options(CLI::App& command, InputOptions& options) {
                   "and perf archive make it; default: ~/.debug; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
+  command
+      .add_option("--vmlinux", options.vmlinux,
+                  "For a recording of perf: the kernel that ran, as an ELF file with symbols")
+      ->type_name("FILE");
+  command
+      .add_option("--kcore", options.kcore,
+                  "For a recording of perf: a copy of /proc/kcore; default: that of perf record "
+                  "--kcore")
+      ->type_name("FILE");
+  command
+      .add_option("--kallsyms", options.kallsyms,
+                  "For a recording of perf: a copy of /proc/kallsyms, which names the functions "
+                  "of the kernel")
+      ->type_name("FILE");
   command.add_flag("--debuginfod", options.debuginfod,
                    "For a recording of perf: fetch programs that are missing from the servers in "
                    "DEBUGINFOD_URLS, with debuginfod-find");
@@ -168,6 +182,9 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   result.caches = options.caches;
   if (const char* const home = std::getenv("HOME"); result.caches.empty() && home != nullptr)
     result.caches.push_back((std::filesystem::path(home) / ".debug").string());
+  result.vmlinux = options.vmlinux;
+  result.kallsyms = options.kallsyms;
+  result.kcore = options.kcore;
   if (options.debuginfod) result.fetch = fetch_program;
   for (const std::string& text : options.ids) {
     const auto id = parse_number(text);

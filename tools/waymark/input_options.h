@@ -28,6 +28,9 @@ struct InputOptions {
   std::vector<std::string> roots;
   std::vector<std::string> caches;
   bool debuginfod = false;
+  std::string vmlinux;
+  std::string kallsyms;
+  std::string kcore;
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;

@@ -18,12 +18,14 @@ namespace {
 
 constexpr std::size_t kMostRows = 5;
 
-std::string reason_of(const perf::ProgramFiles& files, const std::string& path) {
+std::string reason_of(const perf::ProgramFiles& files, std::string path) {
   if (path.empty()) return "The recording maps nothing there.";
   if (path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel"))
-    return "The code of the kernel is not read from this recording.";
+    path = "[kernel.kallsyms]";
   const auto missing = files.missing();
   const auto at = std::ranges::find(missing, path, &perf::MissingFile::path);
+  if (path == "[kernel.kallsyms]" && (at == missing.end() || !at->reason.contains("names")))
+    return "Name the kernel with --vmlinux FILE, or record with perf record --kcore.";
   if (at == missing.end()) return "The file does not have these bytes.";
   return at->is_file || at->reason != "This is not a file."
              ? at->reason

@@ -81,6 +81,9 @@ struct CaptureOptions {
   /// Folders with the files of the machine where a recording was made; perf::ProgramFiles.
   std::vector<std::string> roots;
   std::vector<std::string> caches{};  ///< perf::ProgramSearch.
+  std::string vmlinux{};              ///< The same.
+  std::string kallsyms{};
+  std::string kcore{};
   /// The same: the path of a program that a server has.
   std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};
 

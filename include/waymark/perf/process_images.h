@@ -24,6 +24,9 @@ struct ProgramPlace {
   std::shared_ptr<const Mapping> mapping{};
   std::uint64_t file_offset = 0;
   const ProgramFile* file = nullptr;  ///< nullptr: it is missing.
+  /// nullptr: the file itself has the names; else what has them, and how far above it the code ran.
+  const program::Program* names = nullptr;
+  std::uint64_t names_at = 0;  ///< The address for `names`.
   // The addresses around it at which the file continues.
   std::uint64_t first = 0;
   std::uint64_t last = 0;  ///< Inclusive.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "waymark/base/mapped_file.h"
+#include "waymark/program/kernel.h"
 #include "waymark/program/program.h"
 
 namespace waymark::perf {
@@ -28,6 +29,8 @@ class ProgramFile {
   /// Its names and addresses; nullptr: this is not an ELF file.  It is read when it is first asked
   /// for, and lives as long as this object.
   [[nodiscard]] const program::Program* program() const;
+  /// Its code if it is a kernel module; else nullptr.  The same.
+  [[nodiscard]] const program::ModuleCode* module_code() const;
 
  private:
   MappedFile file_;
@@ -35,6 +38,8 @@ class ProgramFile {
   program::DebugSearch search_;
   mutable std::once_flag once_;
   mutable std::shared_ptr<const program::Program> program_;
+  mutable std::once_flag module_once_;
+  mutable std::optional<program::ModuleCode> module_;
 };
 
 /// A file that was not found.
@@ -54,6 +59,9 @@ struct ProgramSearch {
   std::vector<std::string> given{};
   /// Folders as `perf buildid-cache` and `perf archive` make them.
   std::vector<std::string> caches{};
+  std::string vmlinux{};   ///< The kernel with its symbols.
+  std::string kallsyms{};  ///< A copy of /proc/kallsyms.
+  std::string kcore{};     ///< A copy of /proc/kcore.
   /// Asks debuginfod for what is nowhere else.  Nothing: it is not asked.
   std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};
 };
@@ -68,6 +76,16 @@ class ProgramFiles {
   /// the caches.
   /// nullptr: it is missing.  What is returned lives as long as the object.
   const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& build_id);
+
+  /// The program of the kernel: the one that was given, else one with this build ID.  nullptr: it
+  /// is missing.
+  const ProgramFile* kernel(const std::vector<std::uint8_t>& build_id);
+  /// The memory of the kernel; nullptr: none was given.
+  const ProgramFile* kcore();
+  /// The functions of the kernel, where they ran; nullptr: none were given.
+  const program::Program* kernel_names();
+  /// What was given for the kernel and cannot be used, as whole sentences.
+  [[nodiscard]] std::vector<std::string> problems() const;
 
   /// Those that find() did not find, in order of their paths.
   [[nodiscard]] std::vector<MissingFile> missing() const;
@@ -89,6 +107,8 @@ class ProgramFiles {
   /// The answers: by path and build ID of the recording.
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, const ProgramFile*> known_;
   std::map<std::string, std::string> reasons_;  ///< Why a file is missing, by its path.
+  std::optional<std::shared_ptr<const program::Program>> kernel_names_;
+  std::vector<std::string> problems_;
   bool listed_ = false;
   std::vector<std::string> below_roots_;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -66,6 +67,7 @@ struct Mapping {
   std::string path{};
   std::vector<std::uint8_t> build_id{};  ///< Empty: not in the record.
   bool executable = true;                ///< MMAP records do not say; they are of code.
+  bool in_kernel = false;
 };
 struct NewName {
   std::string name{};
@@ -150,6 +152,8 @@ struct Recording {
   std::optional<TimeConversion> time{};
   Losses losses{};
   Origin origin{};
+  /// simpleperf says how far after the start of a module in memory its code begins; by its path.
+  std::map<std::string, std::uint64_t> module_offsets{};
   std::vector<Note> notes{};
 
   [[nodiscard]] const Unit* unit_of_cpu(std::uint32_t cpu) const;
