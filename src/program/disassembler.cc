@@ -69,6 +69,20 @@ void write_label(std::string& text, Isa isa, std::uint64_t address, std::uint32_
   put_address(text, target);
 }
 
+std::string_view indirect_words(const isa::Instruction& instruction) {
+  switch (instruction.subtype) {
+    case InstrSubtype::kV8ExceptionReturn:
+      return "exception return";
+    case InstrSubtype::kV8Return:
+    case InstrSubtype::kV7ImpliedReturn:
+      return "return";
+    case InstrSubtype::kBranchLink:
+    case InstrSubtype::kNone:
+      break;
+  }
+  return instruction.link ? "indirect call" : "indirect branch";
+}
+
 /// What the classifier knows of an instruction.
 std::string words(const isa::Instruction& instruction) {
   std::string text;
@@ -77,12 +91,7 @@ std::string words(const isa::Instruction& instruction) {
       text = instruction.link ? "call" : "branch";
       break;
     case InstrType::kIndirectBranch:
-      text = instruction.subtype == InstrSubtype::kV8ExceptionReturn ? "exception return"
-             : instruction.subtype == InstrSubtype::kV8Return ||
-                     instruction.subtype == InstrSubtype::kV7ImpliedReturn
-                 ? "return"
-             : instruction.link ? "indirect call"
-                                : "indirect branch";
+      text = indirect_words(instruction);
       break;
     case InstrType::kIsb:
       text = "isb";
@@ -140,7 +149,7 @@ void* Disassembler::context(Kind kind) {
   tried_[kind] = true;
   const Llvm::Functions& functions = *llvm_->functions_;
   std::string features;
-  const char* triple = "";
+  const char* triple = nullptr;
   switch (kind) {
     case kA64:
       triple = "aarch64-linux-gnu";
@@ -220,7 +229,8 @@ void Disassembler::write(const Key& key, Isa isa, Entry& entry) {
     return;
   }
   const bool thumb = isa == Isa::kT32 || isa == Isa::kThumbEE;
-  entry.text = !thumb ? ".inst 0x" : size == 2 ? ".inst.n 0x" : ".inst.w 0x";
+  entry.text = ".inst 0x";
+  if (thumb) entry.text = size == 2 ? ".inst.n 0x" : ".inst.w 0x";
   char digits[8];
   entry.text.append(digits, write_hex(digits, written_opcode(isa, key.opcode), 2 * size));
   if (classified) entry.note = words(instruction);

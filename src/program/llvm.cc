@@ -60,6 +60,7 @@ Result<std::shared_ptr<const Llvm>> Llvm::load(const std::string& name) {
     // Never closed: the library does not support that after it was used.
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): each thread has its own message.
       if (const char* const error = dlerror(); error != nullptr && !name.empty()) reason = error;
       continue;
     }

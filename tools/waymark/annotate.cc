@@ -166,7 +166,8 @@ int run(const AnnotateOptions& options) {
 
   Counted counted = window.given() ? count_window(*capture, *selection, window, *output)
                                    : count_all(*capture, *selection, options.threads);
-  if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
+  std::optional<Selection>& selected = *selection;
+  if (selected && selected->by_program()) keep_programs(counted, *selected);
   int code = counted.code;
   // Counts of which nobody knows what is missing are worth nothing.
   if (code == kMemory) return code;

@@ -183,14 +183,15 @@ void ExecutedPrograms::disassemble(const Executed& executed, const program::Func
     unsigned wanted = data ? 1 : program::instruction_size(isa, opcode);
     while (data && wanted < 4 && executed.program->content(at + wanted) == program::Content::kData)
       ++wanted;
-    each.size = static_cast<unsigned>(
-        std::min<std::uint64_t>({wanted, room, here.size(), std::uint64_t{4}}));
+    each.size = static_cast<unsigned>(std::min<std::uint64_t>({wanted, room, here.size()}));
     if (data || each.size != wanted) {
       each.is_data = true;
-      each.size = each.size >= 4 ? 4 : each.size >= 2 ? 2 : 1;
+      if (each.size == 3) each.size = 2;
       each.opcode = static_cast<std::uint32_t>(opcode & ((std::uint64_t{1} << 8 * each.size) - 1));
+      each.text = ".byte 0x";
+      if (each.size == 2) each.text = ".short 0x";
+      if (each.size == 4) each.text = ".word 0x";
       char digits[16];
-      each.text = each.size == 4 ? ".word 0x" : each.size == 2 ? ".short 0x" : ".byte 0x";
       each.text.append(digits, write_hex(digits, each.opcode, 2 * each.size));
       block = {};
     } else {

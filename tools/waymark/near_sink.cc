@@ -31,20 +31,20 @@ void NearSink::add(const merge::TimedRecord& record) {
   keep({record, count_++}, record.is_damage ? record.damage.index : record.element.index);
 }
 
-void NearSink::keep(Record record, TraceIndex index) {
+void NearSink::keep(const Record& record, TraceIndex index) {
   const std::uint64_t instructions = instructions_of(record);
   if (place_ != kNoIndex && index != kNoIndex && index >= place_) {
     if (enough() || after_.size() > wanted_after_ + kMostOthers) {
-      if (completing_.size() < kMostCompleting) completing_.push_back(std::move(record));
+      if (completing_.size() < kMostCompleting) completing_.push_back(record);
       return;
     }
     instructions_after_ += instructions;
-    after_.push_back(std::move(record));
+    after_.push_back(record);
     return;
   }
   instructions_before_ += instructions;
   if (instructions != 0) ++blocks_before_;
-  before_.push_back(std::move(record));
+  before_.push_back(record);
   while (instructions_before_ - instructions_of(before_.front()) >= wanted_before_ ||
          before_.size() - blocks_before_ > kMostOthers) {
     drop_first();
@@ -52,14 +52,14 @@ void NearSink::keep(Record record, TraceIndex index) {
 }
 
 void NearSink::drop_first() {
-  Record& first = before_.front();
+  const Record& first = before_.front();
   const std::uint64_t instructions = instructions_of(first);
   instructions_before_ -= instructions;
   if (instructions != 0) --blocks_before_;
   const Element* const element = element_of(first);
   if (element != nullptr && element->kind == ElementKind::kPeContext &&
       element->trace_id < kTraceIdCount) {
-    contexts_[element->trace_id].emplace(std::move(first));
+    contexts_[element->trace_id].emplace(first);
   }
   before_.pop_front();
 }

@@ -39,7 +39,7 @@ class NearSink final : public Sink {
 
   static const Element* element_of(const Record& record);
   static std::uint64_t instructions_of(const Record& record);
-  void keep(Record record, TraceIndex index);
+  void keep(const Record& record, TraceIndex index);
   void drop_first();
   void pass(const Record& record);
 

@@ -60,8 +60,8 @@ std::optional<std::string_view> SourceFiles::line(std::string_view file, std::ui
       texts_.try_emplace({std::string(file), file.starts_with('/') ? std::string() : beside_});
   if (added) {
     const std::string& path = known->first.first;
-    if (auto found = open(path)) {
-      Text text{.file = std::move(*found), .lines = {0}};
+    if (auto opened = open(path)) {
+      Text text{.file = std::move(*opened), .lines = {0}};
       const std::string_view all = text.file.text();
       for (std::size_t at = 0; (at = all.find('\n', at)) != std::string_view::npos;)
         text.lines.push_back(++at);
@@ -70,8 +70,9 @@ std::optional<std::string_view> SourceFiles::line(std::string_view file, std::ui
       if (std::ranges::find(missing_, path) == missing_.end()) missing_.push_back(path);
     }
   }
-  if (!known->second || number == 0 || number > known->second->lines.size()) return std::nullopt;
-  const Text& text = *known->second;
+  const std::optional<Text>& found = known->second;
+  if (!found || number == 0 || number > found->lines.size()) return std::nullopt;
+  const Text& text = *found;
   const std::size_t begin = text.lines[number - 1];
   std::string_view line = text.file.text().substr(begin);
   line = line.substr(0, line.find('\n'));

@@ -196,9 +196,7 @@ int Window::open(inputs::Capture& capture, bool search) {
     if (!error_) {
       if (const int code = check(capture); code != kOk) return code;
       if (options_.near() && search) {
-        const TraceIndex end = around_ != kNoIndex ? around_
-                               : to_ != kNoIndex   ? std::min(to_, capture.trace_bytes())
-                                                   : capture.trace_bytes();
+        const TraceIndex end = std::min(around_ != kNoIndex ? around_ : to_, capture.trace_bytes());
         const auto begin =
             begin_before(end, options_.last != 0 ? options_.last : options_.instructions);
         if (begin) {

@@ -102,7 +102,8 @@ class Window {
     return {{{&options_.from, &from_}, {&options_.to, &to_}, {&options_.around, &around_}}};
   }
   [[nodiscard]] std::string name_of(const std::string* text) const {
-    return text == &options_.from ? "--from" : text == &options_.to ? "--to" : "--around";
+    if (text == &options_.from) return "--from";
+    return text == &options_.to ? "--to" : "--around";
   }
   /// Complains about the options before anything is read.
   int parse(const inputs::Capture& capture);
