@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "missing_programs.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/image/build_id.h"
@@ -83,6 +84,18 @@ std::vector<Missing> missing_programs(const inputs::Capture& capture,
     }
     all.push_back(std::move(missing));
   }
+  // Code that is in no file with this name: the kernel, the vdso, a JIT.
+  if (processes != nullptr) {
+    for (const auto& [path, bytes] : processes->programs()) {
+      const auto same = [&](const Missing& missing) { return missing.file.path == path; };
+      if (bytes == 0 || std::ranges::any_of(all, same)) continue;
+      all.push_back({.file = {.path = path,
+                              .reason = MissingPrograms::reason_of(*capture.programs(), path),
+                              .is_file = false},
+                     .bytes_known = true,
+                     .bytes = bytes});
+    }
+  }
   std::ranges::stable_sort(all, std::ranges::greater{}, &Missing::bytes);
   return all;
 }
@@ -131,7 +144,8 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   process.bytes += packet.bytes.size();
   if (fields.address()) {
     const perf::ProgramPlace place = images_.place(number, *fields.address());
-    context.program = place.mapping == nullptr ? nullptr : &programs_[place.mapping->path];
+    const bool missing = place.mapping != nullptr && place.file == nullptr;
+    context.program = missing ? &programs_[place.mapping->path] : nullptr;
   }
   if (context.program != nullptr) *context.program += packet.bytes.size();
 }

@@ -27,7 +27,8 @@ class ProcessBytes final : public Observer {
   };
   /// By process ID; -1: trace of which the process is not known.
   [[nodiscard]] const std::map<std::int32_t, Process>& processes() const { return processes_; }
-  /// By the paths of programs in the recording, as the last address before the bytes was in one.
+  /// The bytes in programs that are missing, by their paths in the recording: the last address
+  /// before the bytes was in one.
   [[nodiscard]] const std::map<std::string, std::uint64_t>& programs() const { return programs_; }
 
  private:

@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::size_t kMostRows = 5;
 
-std::string reason_of(const perf::ProgramFiles& files, std::string path) {
+}  // namespace
+
+std::string MissingPrograms::reason_of(const perf::ProgramFiles& files, std::string path) {
   if (path.empty()) return "The recording maps nothing there.";
   if (path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel"))
     path = "[kernel.kallsyms]";
@@ -31,8 +33,6 @@ std::string reason_of(const perf::ProgramFiles& files, std::string path) {
              ? at->reason
              : "This memory is not from a file, so that its code is not known.";
 }
-
-}  // namespace
 
 std::string MissingPrograms::path_at(const perf::ProcessImages& images, std::uint32_t task,
                                      std::uint64_t address) {

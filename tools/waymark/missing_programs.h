@@ -10,6 +10,7 @@
 #include "waymark/element/element.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/perf/process_images.h"
+#include "waymark/perf/program_files.h"
 
 namespace waymark::cli {
 
@@ -31,6 +32,9 @@ class MissingPrograms {
 
   /// Prints a table to standard error if something was missing.
   void tell() const;
+
+  /// Why the code of a program, by its path in the recording, is not known; a whole sentence.
+  static std::string reason_of(const perf::ProgramFiles& files, std::string path);
 
   /// The path of what is at an address; empty: the recording maps nothing there.
   static std::string path_at(const perf::ProcessImages& images, std::uint32_t task,
