@@ -139,4 +139,5 @@ def test_the_table_is_that_of_one_thread(run, recorded):
     assert run('count', 'perf.data', '-j', 3, expect=1).err == run('count', 'perf.data', '-j', 1, expect=1).err
     times = sum(int(line.split()[0]) for line in one.err.splitlines()[1:])
     assert times == one.out.count('no code image') > 0
+    assert one.err in run('annotate', 'perf.data', expect=1).err
     assert run('decode', 'perf.data', '--pid', 256).err == one.err

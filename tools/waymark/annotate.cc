@@ -18,6 +18,7 @@
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
+#include "missing_programs.h"
 #include "option_values.h"
 #include "run.h"
 #include "selection.h"
@@ -145,6 +146,38 @@ void write(Output& output, ExecutedPrograms& programs,
   tell_missing(sources);
 }
 
+/// Writes what was counted; the exit code.
+int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup places,
+         std::string_view nothing, const AnnotateOptions& options, Output& output) {
+  // Counts of which nobody knows what is missing are worth nothing.
+  if (counted.code == kMemory) return counted.code;
+  if (counted.code == kOk && !counted_something(counted)) {
+    return complain(
+        fmt::format("{}: no instruction could be counted: {}", capture.trace().path(), nothing),
+        kDamaged);
+  }
+  count::Counts all;
+  for (count::Counts& counts : counted.by_source) all.add(std::move(counts));
+  const outputs::AnnotationFacts facts{.whole = all.totals().instructions,
+                                       .cycles = all.has_cycles(),
+                                       .complete = counted.code == kOk};
+  if (options.by_cycles && !facts.cycles) {
+    return complain("--by cycles: the trace has no cycle counts. Switch them on in the trace unit.",
+                    kUsage);
+  }
+  ExecutedPrograms programs(capture, std::move(places), all, load_llvm());
+  const auto functions = choose(programs, options);
+  if (!functions) return functions.error();
+  if (functions->empty())
+    return complain("nothing was executed in a function that has a name.", kDamaged);
+  if (!facts.complete) {
+    note(fmt::format("the counts are those of the first {} of {} bytes.", counted.read_to,
+                     capture.trace_bytes()));
+  }
+  write(output, programs, *functions, options, facts);
+  return finish_output(output, counted.code);
+}
+
 int run(const AnnotateOptions& options) {
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
@@ -166,37 +199,18 @@ int run(const AnnotateOptions& options) {
 
   Counted counted = window.given() ? count_window(*capture, *selection, window, *output)
                                    : count_all(*capture, *selection, options.threads);
+  std::optional<MissingPrograms> missing;
+  if (capture->processes() != nullptr) {
+    missing.emplace(*capture);
+    for (const count::Counts& counts : counted.by_source) missing->add(counts);
+  }
   std::optional<Selection>& selected = *selection;
   if (selected && selected->by_program()) keep_programs(counted, *selected);
-  int code = counted.code;
-  // Counts of which nobody knows what is missing are worth nothing.
-  if (code == kMemory) return code;
-  if (code == kOk && !counted_something(counted)) {
-    return complain(fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
-                                *selection ? "nothing that was selected was executed."
-                                           : why_nothing(*capture, window)),
-                    kDamaged);
-  }
-  count::Counts all;
-  for (count::Counts& counts : counted.by_source) all.add(std::move(counts));
-  const outputs::AnnotationFacts facts{.whole = all.totals().instructions,
-                                       .cycles = all.has_cycles(),
-                                       .complete = counted.code == kOk};
-  if (options.by_cycles && !facts.cycles) {
-    return complain("--by cycles: the trace has no cycle counts. Switch them on in the trace unit.",
-                    kUsage);
-  }
-  ExecutedPrograms programs(*capture, *std::move(places), all, load_llvm());
-  const auto functions = choose(programs, options);
-  if (!functions) return functions.error();
-  if (functions->empty())
-    return complain("nothing was executed in a function that has a name.", kDamaged);
-  if (!facts.complete) {
-    note(fmt::format("the counts are those of the first {} of {} bytes.", counted.read_to,
-                     capture->trace_bytes()));
-  }
-  write(*output, programs, *functions, options, facts);
-  return finish_output(*output, code);
+  const std::string_view nothing =
+      selected ? "nothing that was selected was executed." : why_nothing(*capture, window);
+  const int code = show(*capture, counted, *std::move(places), nothing, options, *output);
+  if (missing) missing->tell();
+  return code;
 }
 
 }  // namespace
