@@ -137,7 +137,7 @@ class PartFinder {
         return;
       }
     }
-    const Bytes bytes = file->file().bytes();
+    const Bytes bytes = file->bytes();
     if (range.file_offset >= bytes.size()) return;
     add(range, range.first, range.file_offset,
         bytes.subspan(static_cast<std::size_t>(range.file_offset)), file, nullptr);
@@ -157,10 +157,10 @@ class PartFinder {
     const ProgramFile* const kcore = files_.kcore();
     if (kcore == nullptr) return false;
     const std::size_t before = parts_.size();
-    for (const program::LoadedPart& part : program::executable_parts(kcore->file().bytes())) {
+    for (const program::LoadedPart& part : program::executable_parts(kcore->bytes())) {
       add(range, part.address, part.file_offset,
-          kcore->file().bytes().subspan(static_cast<std::size_t>(part.file_offset),
-                                        static_cast<std::size_t>(part.size)),
+          kcore->bytes().subspan(static_cast<std::size_t>(part.file_offset),
+                                 static_cast<std::size_t>(part.size)),
           kcore, files_.kernel_names());
     }
     return parts_.size() != before;
@@ -169,7 +169,7 @@ class PartFinder {
   void add_kernel(const MappedRange& range) {
     const ProgramFile* const file = files_.kernel(recorded_id(recording_, kKernelName));
     if (file == nullptr) return;
-    const Bytes bytes = file->file().bytes();
+    const Bytes bytes = file->bytes();
     const std::uint64_t slide = slide_of(*range.mapping, bytes);
     for (const program::LoadedPart& part : program::executable_parts(bytes)) {
       add(range, part.address + slide, part.file_offset,
@@ -213,7 +213,7 @@ void ProcessImages::Memory::make(const Recording& recording, ProgramFiles& all) 
         std::min<std::uint64_t>(part.last - part.first, part.bytes.size() - 1) + 1;
     // Parts of one process do not overlap.
     (void)image.add_view(part.first, part.bytes.first(static_cast<std::size_t>(size)),
-                         image::kSpaceAny, part.file->file().path());
+                         image::kSpaceAny, part.file->path());
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "waymark/image/build_id.h"
 #include "waymark/perf/kallsyms.h"
+#include "waymark/program/compressed_file.h"
 
 namespace waymark::perf {
 namespace {
@@ -24,15 +25,24 @@ bool is_not_a_file(const std::string& path) {
 
 }  // namespace
 
+ProgramFile::ProgramFile(MappedFile file, program::DebugSearch search)
+    : file_(std::move(file)), search_(std::move(search)) {
+  if (program::is_compressed(file_.bytes())) {
+    if (auto unpacked = program::unpack_file(file_.bytes())) unpacked_ = *std::move(unpacked);
+  }
+  build_id_ = image::build_id_of(bytes());
+}
+
 const program::Program* ProgramFile::program() const {
   std::call_once(once_, [this] {
-    if (auto opened = program::Program::open(file_.path(), search_)) program_ = *std::move(opened);
+    if (auto opened = program::Program::view(bytes(), path(), search_))
+      program_ = *std::move(opened);
   });
   return program_.get();
 }
 
 const program::ModuleCode* ProgramFile::module_code() const {
-  std::call_once(module_once_, [this] { module_ = program::module_code(file_.bytes()); });
+  std::call_once(module_once_, [this] { module_ = program::module_code(bytes()); });
   return module_ ? &*module_ : nullptr;
 }
 
@@ -51,8 +61,7 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
                     ? MappedFile::open(path)
                     : fail(ErrorCode::kNotFound, std::string());
     if (file) {
-      auto build_id = image::build_id_of(file->bytes());
-      at->second = std::make_unique<ProgramFile>(*std::move(file), std::move(build_id),
+      at->second = std::make_unique<ProgramFile>(*std::move(file),
                                                  program::DebugSearch{.roots = search_.roots});
     }
   }
@@ -62,6 +71,15 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
   if (search.other.empty()) {
     search.other = path;
     search.other_id = found->build_id();
+  }
+  return nullptr;
+}
+
+const ProgramFile* ProgramFiles::open_packed(const std::string& path, Search& search) {
+  if (const ProgramFile* const found = open(path, search)) return found;
+  if (!path.ends_with(".ko")) return nullptr;
+  for (const std::string_view ending : program::kCompressedEndings) {
+    if (const ProgramFile* const found = open(path + std::string(ending), search)) return found;
   }
   return nullptr;
 }
@@ -128,12 +146,12 @@ const ProgramFile* ProgramFiles::find_anywhere(Search& search) {
   const std::filesystem::path path(search.path);
   const bool is_file = !is_not_a_file(search.path);
   if (is_file && search_.roots.empty()) {
-    if (const ProgramFile* const found = open(search.path, search)) return found;
+    if (const ProgramFile* const found = open_packed(search.path, search)) return found;
   }
   for (const std::string& root : search_.roots) {
     if (!is_file) break;
     const std::filesystem::path below = std::filesystem::path(root) / path.relative_path();
-    if (const ProgramFile* const found = open(below.string(), search)) return found;
+    if (const ProgramFile* const found = open_packed(below.string(), search)) return found;
   }
   if (const ProgramFile* const found = find_by_id(search)) return found;
   if (const ProgramFile* const found = find_in_caches(search)) return found;
@@ -242,7 +260,7 @@ std::vector<std::string> ProgramFiles::found() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
   for (const auto& [key, file] : known_)
-    if (file != nullptr) all.push_back(file->file().path());
+    if (file != nullptr) all.push_back(file->path());
   return all;
 }
 

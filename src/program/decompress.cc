@@ -1,6 +1,8 @@
 #include "decompress.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 
 #if WAYMARK_HAVE_ZLIB
 #include <zlib.h>
@@ -22,7 +24,40 @@ std::uint64_t most_unpacked(std::uint64_t packed) {
   return kBase + packed * kRatio;
 }
 
+namespace {
+
+/// Makes room for more of what a stream gives; `written` bytes are there.
+[[maybe_unused]] void grow(std::vector<std::uint8_t>& out, std::size_t written) {
+  constexpr std::size_t kFirst = std::size_t{1} << 16;
+  if (written == out.size()) out.resize(std::max(kFirst, 2 * out.size()));
+}
+
+}  // namespace
+
 #if WAYMARK_HAVE_ZLIB
+std::optional<std::vector<std::uint8_t>> unpack_gzip(Bytes packed) {
+  constexpr int kGzipFormat = 16 + MAX_WBITS;
+  z_stream stream{};
+  if (packed.size() > UINT32_MAX || inflateInit2(&stream, kGzipFormat) != Z_OK) return std::nullopt;
+  const std::uint64_t most = most_unpacked(packed.size());
+  std::vector<std::uint8_t> out;
+  // zlib does not write to its input.
+  stream.next_in = const_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  int status = Z_OK;
+  while (status == Z_OK && stream.total_out < most) {
+    grow(out, stream.total_out);
+    stream.next_out = out.data() + stream.total_out;
+    stream.avail_out =
+        static_cast<uInt>(std::min<std::size_t>(out.size() - stream.total_out, UINT32_MAX));
+    status = inflate(&stream, Z_NO_FLUSH);
+  }
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END) return std::nullopt;
+  return out;
+}
+
 std::optional<std::vector<std::uint8_t>> unpack_zlib(Bytes packed, std::uint64_t size) {
   if (size > most_unpacked(packed.size())) return std::nullopt;
   std::vector<std::uint8_t> out(size);
@@ -32,12 +67,36 @@ std::optional<std::vector<std::uint8_t>> unpack_zlib(Bytes packed, std::uint64_t
   return out;
 }
 #else
+std::optional<std::vector<std::uint8_t>> unpack_gzip(Bytes /*packed*/) { return std::nullopt; }
+
 std::optional<std::vector<std::uint8_t>> unpack_zlib(Bytes /*packed*/, std::uint64_t /*size*/) {
   return std::nullopt;
 }
 #endif
 
 #if WAYMARK_HAVE_ZSTD
+std::optional<std::vector<std::uint8_t>> unpack_zstd_file(Bytes packed) {
+  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                             &ZSTD_freeDStream);
+  const std::uint64_t most = most_unpacked(packed.size());
+  std::vector<std::uint8_t> out;
+  ZSTD_inBuffer from{packed.data(), packed.size(), 0};
+  std::size_t written = 0;
+  std::size_t left = 1;  // 0: the end of a frame.
+  while (written < most && (left != 0 || from.pos < from.size)) {
+    grow(out, written);
+    ZSTD_outBuffer to{out.data() + written, out.size() - written, 0};
+    const std::size_t read = from.pos;
+    left = ZSTD_decompressStream(stream.get(), &to, &from);
+    if (ZSTD_isError(left) != 0) return std::nullopt;
+    written += to.pos;
+    if (to.pos == 0 && from.pos == read) return std::nullopt;  // The file is cut short.
+  }
+  out.resize(written);
+  if (left != 0) return std::nullopt;
+  return out;
+}
+
 std::optional<std::vector<std::uint8_t>> unpack_zstd(Bytes packed, std::uint64_t size) {
   if (size > most_unpacked(packed.size())) return std::nullopt;
   std::vector<std::uint8_t> out(size);
@@ -46,6 +105,8 @@ std::optional<std::vector<std::uint8_t>> unpack_zstd(Bytes packed, std::uint64_t
   return out;
 }
 #else
+std::optional<std::vector<std::uint8_t>> unpack_zstd_file(Bytes /*packed*/) { return std::nullopt; }
+
 std::optional<std::vector<std::uint8_t>> unpack_zstd(Bytes /*packed*/, std::uint64_t /*size*/) {
   return std::nullopt;
 }
@@ -62,7 +123,7 @@ std::optional<std::vector<std::uint8_t>> unpack_xz(Bytes packed) {
   stream.avail_in = packed.size();
   lzma_ret status = LZMA_OK;
   while (status == LZMA_OK && stream.total_out < most) {
-    out.resize(std::max<std::size_t>(std::size_t{1} << 16, 2 * out.size()));
+    grow(out, stream.total_out);
     stream.next_out = out.data() + stream.total_out;
     stream.avail_out = out.size() - stream.total_out;
     status = lzma_code(&stream, LZMA_FINISH);

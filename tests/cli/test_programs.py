@@ -1,9 +1,13 @@
 """Where the programs of a recording are found, and what is said about those that are missing."""
+import gzip
+import lzma
 import os
 import shutil
 import struct
+import subprocess
 
 import pytest
+from support.recordings import MMAP2, Recording
 
 IDS = bytes(range(0xA0, 0xB4)), bytes(range(0xC0, 0xD4))
 OTHER = bytes(range(0x10, 0x24))
@@ -131,6 +135,33 @@ def test_the_wrong_build_id(run, recorded, tmp_path):
     for command in ['count'], ['find', '--address', 0]:
         run(*command, 'perf.data', '--symfs', 'root', expect=1).says('/memory_0.bin', IDS[0].hex(), OTHER.hex())
     run('info', 'perf.data', '--symfs', 'root').matches('missing  /memory_0.bin  [0-9]+ bytes of trace')
+
+
+def packed(ending, content, tmp_path):
+    if ending == '.zst':
+        if shutil.which('zstd') is None:
+            pytest.skip('zstd is missing; it is in the package zstd')
+        (tmp_path / 'plain').write_bytes(content)
+        subprocess.run(['zstd', '-q', 'plain', '-o', 'packed'], cwd=tmp_path, check=True)
+        return (tmp_path / 'packed').read_bytes()
+    return {'.xz': lzma.compress, '.gz': gzip.compress}[ending](content)
+
+
+@pytest.mark.parametrize('ending', ['.xz', '.gz', '.zst'])
+def test_modules_that_are_compressed(run, synth, tmp_path, ending):
+    folder = synth('--size', 1000, '--perf-data')
+    recording = Recording.read(folder / 'perf.data')
+    for record in recording.of(MMAP2):
+        record.body = record.body.replace(b'/memory_1.bin\0\0', b'/memory_1.ko\0\0\0')
+    recording.write(tmp_path / 'perf.data')
+    shutil.copyfile(folder / 'memory_0.bin', tmp_path / 'memory_0.bin')
+    content = packed(ending, (folder / 'memory_1.bin').read_bytes(), tmp_path)
+    (tmp_path / f'memory_1.ko{ending}').write_bytes(content)
+    whole = run('decode', folder / 'perf.data', '--symfs', folder).out
+    assert run('decode', 'perf.data', '--symfs', '.').quiet().out == whole
+    # A file that is cut short gives no code, and no crash.
+    (tmp_path / f'memory_1.ko{ending}').write_bytes(content[:-9])
+    run('decode', 'perf.data', '--symfs', '.').has('no code image')
 
 
 def test_the_table_is_that_of_one_thread(run, recorded):

@@ -110,7 +110,7 @@ TEST_F(ProcessImagesTest, processes_that_share_an_address_have_memories_of_their
   EXPECT_EQ(place.file_offset, support::kSmallElfCode + 2);
   EXPECT_EQ(place.mapping->path, "/a");
   ASSERT_NE(place.file, nullptr);
-  EXPECT_EQ(place.last, kAddress + place.file->file().size() - 1) << "the end of the file";
+  EXPECT_EQ(place.last, kAddress + place.file->bytes().size() - 1) << "the end of the file";
   EXPECT_EQ(place.first, kAddress);
   EXPECT_EQ(images_->place(number(0, kPid), 0x1000).mapping, nullptr);
 }

@@ -39,7 +39,7 @@ TEST_F(ProgramFilesTest, a_path_is_looked_for_below_the_root) {
   ProgramFiles files(ProgramSearch{.roots = {root_.string()}});
   const ProgramFile* const found = files.find("/opt/app/alpha", kId);
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->file().path(), path);
+  EXPECT_EQ(found->path(), path);
   EXPECT_EQ(found->build_id(), kId);
   EXPECT_EQ(files.find("/opt/app/alpha", {}), found) << "an empty build ID matches any file";
   EXPECT_TRUE(files.missing().empty());
@@ -54,7 +54,7 @@ TEST_F(ProgramFilesTest, a_file_of_any_name_is_found_by_its_build_id) {
   ProgramFiles files(ProgramSearch{.roots = {root_.string()}});
   const ProgramFile* const found = files.find("/opt/app/alpha", kId);
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->file().path(), path);
+  EXPECT_EQ(found->path(), path);
 }
 
 TEST_F(ProgramFilesTest, a_file_with_another_build_id_is_not_used) {
@@ -73,9 +73,9 @@ TEST_F(ProgramFilesTest, given_programs_come_first) {
   const std::string same_name = put("beta", {});
   ProgramFiles files(ProgramSearch{.roots = {root_.string()}, .given = {given, same_name}});
   ASSERT_NE(files.find("/opt/app/alpha", kId), nullptr);
-  EXPECT_EQ(files.find("/opt/app/alpha", kId)->file().path(), given);
+  EXPECT_EQ(files.find("/opt/app/alpha", kId)->path(), given);
   ASSERT_NE(files.find("/any/where/beta", {}), nullptr);
-  EXPECT_EQ(files.find("/any/where/beta", {})->file().path(), same_name);
+  EXPECT_EQ(files.find("/any/where/beta", {})->path(), same_name);
   EXPECT_EQ(files.find("/any/where/gamma", {}), nullptr);
 }
 

@@ -98,7 +98,7 @@ Bytes ExecutedPrograms::read(const Executed& executed, std::uint64_t address,
     return capture_.image().read(address, image::kSpaceAny, executed.id, scratch);
   const perf::ProgramPlace place = processes->place(executed.task, address);
   if (place.file == nullptr) return {};
-  const Bytes bytes = place.file->file().bytes();
+  const Bytes bytes = place.file->bytes();
   if (place.file_offset >= bytes.size()) return {};
   const std::uint64_t size =
       std::min<std::uint64_t>(bytes.size() - place.file_offset - 1, place.last - address) + 1;

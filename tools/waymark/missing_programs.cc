@@ -64,8 +64,7 @@ void MissingPrograms::tell() const {
   std::vector<std::pair<std::string, std::uint64_t>> rows(times_.begin(), times_.end());
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const auto& row) { return row.second; });
-  note(fmt::format("the trace could not be followed in {}, because the code is missing:",
-                   counted(rows.size(), "program")));
+  note("the trace could not be followed where code is missing:");
   std::string text;
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     const auto& [path, times] = rows[i];

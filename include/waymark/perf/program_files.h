@@ -20,10 +20,12 @@ namespace waymark::perf {
 /// A file that was found.  Any number of threads may use it.
 class ProgramFile {
  public:
-  ProgramFile(MappedFile file, std::vector<std::uint8_t> build_id, program::DebugSearch search = {})
-      : file_(std::move(file)), build_id_(std::move(build_id)), search_(std::move(search)) {}
+  /// A file that is compressed as a whole, such as "loop.ko.xz", is unpacked.
+  explicit ProgramFile(MappedFile file, program::DebugSearch search = {});
 
-  [[nodiscard]] const MappedFile& file() const { return file_; }
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  /// The program, as it was before it was compressed.
+  [[nodiscard]] Bytes bytes() const { return unpacked_.empty() ? file_.bytes() : Bytes(unpacked_); }
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
 
   /// Its names and addresses; nullptr: this is not an ELF file.  It is read when it is first asked
@@ -34,6 +36,7 @@ class ProgramFile {
 
  private:
   MappedFile file_;
+  std::vector<std::uint8_t> unpacked_;  ///< Empty: the file is not compressed.
   std::vector<std::uint8_t> build_id_;
   program::DebugSearch search_;
   mutable std::once_flag once_;
@@ -95,6 +98,8 @@ class ProgramFiles {
  private:
   struct Search;
   const ProgramFile* open(const std::string& path, Search& search);
+  /// The same, or a kernel module that is compressed: with an ending after its name.
+  const ProgramFile* open_packed(const std::string& path, Search& search);
   const ProgramFile* find_given(Search& search);
   const ProgramFile* find_by_id(Search& search);
   const ProgramFile* find_in_caches(Search& search);
