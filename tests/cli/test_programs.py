@@ -78,7 +78,7 @@ def count(run, *options, **more):
 def test_by_build_id(run, recorded, whole):
     for options in ['--elf', 'program0', '--elf', 'program1'], ['--symfs', '.'], ['--sysroot', '.']:
         assert count(run, *options) == whole
-    run('count', 'perf.data', '--elf', 'other0', '--elf', 'other1', expect=1).says('the code is missing', '/memory_0.bin')
+    run('count', 'perf.data', '--elf', 'other0', '--elf', 'other1', expect=1).says('where code is missing', '/memory_0.bin')
 
 
 def fill_cache(recorded, folder, name='elf'):
@@ -131,7 +131,7 @@ def test_the_wrong_build_id(run, recorded, tmp_path):
     for i, name in enumerate(NAMES):
         shutil.move(recorded / f'other{i}', tmp_path / 'root' / name)
     result = run('decode', 'perf.data', '--symfs', 'root').has('no code image')
-    result.says('in 2 programs', '/memory_0.bin', IDS[0].hex(), OTHER.hex())
+    result.says('where code is missing', '/memory_0.bin', IDS[0].hex(), OTHER.hex())
     for command in ['count'], ['find', '--address', 0]:
         run(*command, 'perf.data', '--symfs', 'root', expect=1).says('/memory_0.bin', IDS[0].hex(), OTHER.hex())
     run('info', 'perf.data', '--symfs', 'root').matches('missing  /memory_0.bin  [0-9]+ bytes of trace')
