@@ -111,7 +111,7 @@ def test_csv(run, sample):
 
 @pytest.mark.parametrize('form', ['text', 'json', 'csv'])
 def test_a_merged_view_and_threads(run, synth, form):
-    both = synth('--protocol', 'etmv4,ptm', '--isa', 'T32', '--size', 20000, '--timestamps', 100)
+    both = synth('--protocol', 'etmv4,ptm', '--isa', 'T32', '--size', 20000, '--exceptions', 5, '--timestamps', 100)
     options = ('--disassemble', '--format', form)
     one = run('decode', both, *options, '-j', 1)
     assert run('decode', both, *options, '-j', 3).out_bytes == one.out_bytes
@@ -122,7 +122,7 @@ def test_a_merged_view_and_threads(run, synth, form):
 
 def test_a_recording_in_the_memory_of_each_process(run, synth):
     """Processes with different programs at the same addresses."""
-    snapshot = synth('--protocol', 'etmv4', '--size', 8000, '--context-ids', 2, '--perf-data')
+    snapshot = synth('--protocol', 'etmv4', '--size', 8000, '--exceptions', 5, '--context-ids', 2, '--perf-data')
     options = ('--disassemble', '--format', 'json')
     recorded = list(instructions(run('decode', snapshot / 'perf.data', '--symfs', snapshot, *options)))
     assert recorded == list(instructions(run('decode', snapshot, *options)))

@@ -36,7 +36,7 @@ def elf(segments, symbols=(), build_id=b'', kind=2):
 @pytest.fixture(scope='session')
 def plain(synth):
     """A recording of one process; its programs are at kernel addresses."""
-    return synth('--protocol', 'etmv4', '--size', 3000, '--context-ids', 1, '--perf-data')
+    return synth('--protocol', 'etmv4', '--size', 3000, '--exceptions', 5, '--context-ids', 1, '--perf-data')
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from support.programs import Runner
 
 @pytest.fixture(scope='session')
 def capture(synth):
-    return synth('--protocol', 'etmv4', '--size', 90000, '--context-ids', 3, '--timestamps', 500, '--sync-period', 1024)
+    return synth('--protocol', 'etmv4', '--size', 90000, '--exceptions', 5, '--context-ids', 3, '--timestamps', 500, '--sync-period', 1024)
 
 
 @pytest.fixture(scope='session')
 def cores(synth):
-    return synth('--protocol', 'etmv4,ptm', '--isa', 'A32', '--size', 60000, '--timestamps', 100, '--cores', 2)
+    return synth('--protocol', 'etmv4,ptm', '--isa', 'A32', '--size', 60000, '--exceptions', 5, '--timestamps', 100, '--cores', 2)
 
 
 @pytest.fixture(scope='module')
@@ -147,7 +147,7 @@ def test_csv(run, capture):
 
 
 def test_a_recording(run, synth):
-    recording = synth('--protocol', 'etmv4,ete', '--size', 8000, '--context-ids', 2, '--perf-data', '--cores', 2)
+    recording = synth('--protocol', 'etmv4,ete', '--size', 8000, '--exceptions', 5, '--context-ids', 2, '--perf-data', '--cores', 2)
     options = ('decode', recording / 'perf.data', '--symfs', recording, '--format', 'json')
     everything = rows(run(*options))
     shown, _ = without_contexts(rows(run(*options, '--last', 100)))
@@ -168,7 +168,7 @@ def test_damage_is_kept_in_its_place(run, copy, capture):
     folder = copy(capture, 'copy')
     trace = folder / 'trace.bin'
     data = bytearray(trace.read_bytes())
-    data[-3000:-2900] = b'\xff' * 100
+    data[-3000:-2900] = bytes(range(100, 200))
     trace.write_bytes(data)
     everything = rows(run('decode', folder, '--format', 'json', expect=None))
     at = max(at for at, row in enumerate(everything) if row['type'] == 'damage')

@@ -62,7 +62,7 @@ def seen_by_waymark(run, folder):
 def test_every_instruction_in_order(run, synth, perf, home, options):
     isa = () if '--isa' in options else ('--isa', 'A32')
     cores = () if '--cores' in options else ('--cores', 2)
-    folder = synth('--protocol', *options, *cores, *isa, '--size', 1000, '--branch-broadcast', '--perf-data')
+    folder = synth('--protocol', *options, *cores, *isa, '--size', 1000, '--branch-broadcast', '--exceptions', 20, '--perf-data')
     theirs = seen_by_perf(perf, folder, home)
     ours = seen_by_waymark(run, folder)
     assert theirs.keys() == ours.keys()

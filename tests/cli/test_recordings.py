@@ -19,7 +19,7 @@ def recorded(request, synth):
 
 @pytest.fixture(scope='session')
 def two(synth):
-    return synth('--protocol', 'etmv4,ete', '--size', 8000, '--context-ids', 2, '--perf-data', '--cores', 2)
+    return synth('--protocol', 'etmv4,ete', '--size', 8000, '--exceptions', 5, '--context-ids', 2, '--perf-data', '--cores', 2)
 
 
 def executed(result):
@@ -92,7 +92,7 @@ def test_info(run, two):
 
 def test_without_the_programs(run, two, tmp_path):
     result = run('info', two / 'perf.data').has('missing  /memory_0.bin')
-    result.matches('programs are missing, such as /memory_1.bin. .*--symfs DIR')
+    result.matches('programs are missing, such as /memory_[01].bin. .*--symfs DIR')
     (tmp_path / 'empty').mkdir()
     run('info', two / 'perf.data', '--symfs', 'empty').matches('No --symfs folder has such a file')
     run('decode', two / 'perf.data', '--symfs', 'empty').has('no code image')

@@ -11,14 +11,14 @@ PIDS = 256, 257
 def recorded(request, synth):
     """Two processes on two CPUs."""
     protocols = request.param
-    return synth('--protocol', protocols, '--isa', 'A32', '--size', 2500, '--context-ids', 2, '--timestamps', 100,
+    return synth('--protocol', protocols, '--isa', 'A32', '--size', 2500, '--exceptions', 5, '--context-ids', 2, '--timestamps', 100,
                  '--perf-data', '--cores', 2)
 
 
 @pytest.fixture(scope='session')
 def two(synth):
     """The same with a program for each CPU, and cycle counts."""
-    return synth('--protocol', 'etmv4,ete', '--size', 8000, '--context-ids', 2, '--cycle-counts', '--perf-data', '--cores', 2)
+    return synth('--protocol', 'etmv4,ete', '--size', 8000, '--exceptions', 5, '--context-ids', 2, '--cycle-counts', '--perf-data', '--cores', 2)
 
 
 def totals(run, capture, *options):
