@@ -47,7 +47,8 @@ int work(int n) {
 int unused_function(int x) { return clamp(x, 1, 2) * far_away(x); }
 
 extern "C" void* memset(void* to, int value, unsigned long size) {
-  for (unsigned long i = 0; i < size; ++i) static_cast<volatile char*>(to)[i] = static_cast<char>(value);
+  for (unsigned long i = 0; i < size; ++i)
+    static_cast<volatile char*>(to)[i] = static_cast<char>(value);
   return to;
 }
 
