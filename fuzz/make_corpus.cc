@@ -316,11 +316,15 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
     add_snapshot(corpus, folder, scratch);
     constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
     using Form = synth::PerfDataOptions::Form;
+    constexpr unsigned kPieces = 24;  // So that the first are in the part that becomes a seed.
     for (const synth::PerfDataOptions& recording :
-         {synth::PerfDataOptions{.per_thread = true}, synth::PerfDataOptions{},
-          synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = 9},
-          synth::PerfDataOptions{.order = perf::ByteOrder::kBig, .raw = true, .metadata = 2},
-          synth::PerfDataOptions{.form = Form::kPipe, .raw = true, .per_thread = true}}) {
+         {synth::PerfDataOptions{.per_thread = true, .pieces = kPieces},
+          synth::PerfDataOptions{.pieces = kPieces},
+          synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = kPieces},
+          synth::PerfDataOptions{
+              .order = perf::ByteOrder::kBig, .raw = true, .metadata = 2, .pieces = kPieces},
+          synth::PerfDataOptions{
+              .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kPieces}}) {
       const std::size_t count = recording.per_thread ? 1 : 2;
       if (synth::write_perf_data(*maker, *program, std::span(kProcesses).first(count),
                                  folder.string(), recording))

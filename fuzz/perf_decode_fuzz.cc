@@ -65,9 +65,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Root root;
   inputs::CaptureOptions options;
   options.roots = {root.path()};
+  if (size % 3 == 0) options.cpus = {data[size - 1] % 2U};
+  if (size % 7 == 0) options.ids = {0x10};
   options.open_file = [&](const std::string&) { return as_file(Bytes(data, size)); };
   auto capture = inputs::Capture::open("perf.data", options);
   if (!capture || capture->recording() == nullptr) return 0;
+  static_cast<void>(capture->processes()->known_tasks());
+  static_cast<void>(capture->processes()->known_programs());
+  perf::TaskCursor cursor(*capture->processes());
   const TraceIndex end = capture->trace_bytes();
   constexpr std::size_t kMost = 20'000;  // Few bytes can repeat a loop very often.
   std::array<Element, 256> elements{};
@@ -85,6 +90,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const image::Image& image =
             capture->processes()->image_at(element.index, element.trace_id, context);
         if (image.regions().empty()) std::abort();
+        const std::uint32_t task = cursor.number(element.index, element.trace_id, context);
+        static_cast<void>(cursor.task(task));
+        const perf::ProgramPlace place = capture->processes()->place(task, element.start);
+        if (place.file == nullptr) std::abort();
+        static_cast<void>(place.linked());
       }
     }
   };
