@@ -4,12 +4,19 @@
 #include <cstdlib>
 #include <vector>
 
+#include "waymark/program/compressed_file.h"
 #include "waymark/program/program.h"
 
 using namespace waymark;
 using namespace waymark::program;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  // Kernel modules may be compressed as a whole.
+  if (const Bytes bytes(data, size); is_compressed(bytes)) {
+    const auto unpacked = unpack_file(bytes);
+    if (unpacked) static_cast<void>(Program::view(*unpacked, "", {.this_machine = false}));
+    return 0;
+  }
   const auto opened = Program::view(Bytes(data, size), "", {.this_machine = false});
   if (!opened) return 0;
   const Program& program = **opened;

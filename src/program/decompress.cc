@@ -26,6 +26,12 @@ std::uint64_t most_unpacked(std::uint64_t packed) {
 
 namespace {
 
+/// The most that a whole file may become.  No program is larger, but a small file may claim to be.
+[[maybe_unused]] std::uint64_t most_of_file(std::uint64_t packed) {
+  constexpr std::uint64_t kLargest = std::uint64_t{512} << 20;
+  return std::min(most_unpacked(packed), kLargest);
+}
+
 /// Makes room for more of what a stream gives; `written` bytes are there.
 [[maybe_unused]] void grow(std::vector<std::uint8_t>& out, std::size_t written) {
   constexpr std::size_t kFirst = std::size_t{1} << 16;
@@ -39,7 +45,7 @@ std::optional<std::vector<std::uint8_t>> unpack_gzip(Bytes packed) {
   constexpr int kGzipFormat = 16 + MAX_WBITS;
   z_stream stream{};
   if (packed.size() > UINT32_MAX || inflateInit2(&stream, kGzipFormat) != Z_OK) return std::nullopt;
-  const std::uint64_t most = most_unpacked(packed.size());
+  const std::uint64_t most = most_of_file(packed.size());
   std::vector<std::uint8_t> out;
   // zlib does not write to its input.
   stream.next_in = const_cast<Bytef*>(packed.data());
@@ -78,7 +84,7 @@ std::optional<std::vector<std::uint8_t>> unpack_zlib(Bytes /*packed*/, std::uint
 std::optional<std::vector<std::uint8_t>> unpack_zstd_file(Bytes packed) {
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                              &ZSTD_freeDStream);
-  const std::uint64_t most = most_unpacked(packed.size());
+  const std::uint64_t most = most_of_file(packed.size());
   std::vector<std::uint8_t> out;
   ZSTD_inBuffer from{packed.data(), packed.size(), 0};
   std::size_t written = 0;
@@ -93,7 +99,7 @@ std::optional<std::vector<std::uint8_t>> unpack_zstd_file(Bytes packed) {
     if (to.pos == 0 && from.pos == read) return std::nullopt;  // The file is cut short.
   }
   out.resize(written);
-  if (left != 0) return std::nullopt;
+  if (left != 0 || from.pos != from.size) return std::nullopt;
   return out;
 }
 
@@ -117,7 +123,7 @@ std::optional<std::vector<std::uint8_t>> unpack_xz(Bytes packed) {
   constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;
   lzma_stream stream = LZMA_STREAM_INIT;
   if (lzma_stream_decoder(&stream, kMostMemory, LZMA_CONCATENATED) != LZMA_OK) return std::nullopt;
-  const std::uint64_t most = most_unpacked(packed.size());
+  const std::uint64_t most = most_of_file(packed.size());
   std::vector<std::uint8_t> out;
   stream.next_in = packed.data();
   stream.avail_in = packed.size();

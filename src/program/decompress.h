@@ -16,7 +16,8 @@ std::uint64_t most_unpacked(std::uint64_t packed);
 std::optional<std::vector<std::uint8_t>> unpack_zlib(Bytes packed, std::uint64_t size);
 std::optional<std::vector<std::uint8_t>> unpack_zstd(Bytes packed, std::uint64_t size);
 
-/// A whole file in the format of xz, gzip or zstd, whose content has at most most_unpacked() bytes.
+/// A whole file in the format of xz, gzip or zstd.  Nothing: also if it becomes larger than
+/// most_unpacked() or 512 MiB.
 std::optional<std::vector<std::uint8_t>> unpack_xz(Bytes packed);
 std::optional<std::vector<std::uint8_t>> unpack_gzip(Bytes packed);
 std::optional<std::vector<std::uint8_t>> unpack_zstd_file(Bytes packed);

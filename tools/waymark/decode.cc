@@ -168,11 +168,8 @@ int run(const DecodeOptions& options) {
     if (!lookup) return complain(lookup.error().detail, kInput);
     places = *std::move(lookup);
   }
-  std::vector<std::string> files = program_paths(options.symbols.files);
-  if (window.given()) {
-    const std::vector<std::string> indexes = window.input_files(*capture);
-    files.insert(files.end(), indexes.begin(), indexes.end());
-  }
+  const std::vector<std::string> files =
+      window.input_files(*capture, program_paths(options.symbols.files));
   if (const auto safe = refuse_input(options.output, files); !safe)
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);

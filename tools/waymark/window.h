@@ -58,6 +58,14 @@ class Window {
   [[nodiscard]] std::vector<std::string> input_files(const inputs::Capture& capture) const {
     return access_.input_files(capture);
   }
+  /// The same with `files`, for a command that also reads those.  Without a window, only `files`.
+  [[nodiscard]] std::vector<std::string> input_files(const inputs::Capture& capture,
+                                                     std::vector<std::string> files) const {
+    if (!given()) return files;
+    const std::vector<std::string> indexes = input_files(capture);
+    files.insert(files.end(), indexes.begin(), indexes.end());
+    return files;
+  }
 
   /// The capture of look_up(), opened for packets only; nullptr as there.
   inputs::Capture* scout(const inputs::Capture& capture) { return access_.scout(capture); }

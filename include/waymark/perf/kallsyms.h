@@ -10,7 +10,8 @@
 namespace waymark::perf {
 
 /// The functions of the kernel and of its modules, at the addresses where they ran.  Other lines
-/// are ignored.  kBadData: there is no function, or the kernel hid all addresses as zeros.
+/// are ignored.  kBadData: no line has a function, or all addresses are zero, because
+/// the kernel hides them from users without the right.
 Result<std::vector<image::Function>> read_kallsyms(std::string_view text);
 
 }  // namespace waymark::perf
