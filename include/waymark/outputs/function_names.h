@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,13 +10,12 @@
 
 #include "waymark/element/element.h"
 #include "waymark/image/image.h"
+#include "waymark/program/place_lookup.h"
 #include "waymark/program/program.h"
 
 namespace waymark::outputs {
 
-/// Finds the program that the process of an element has at an address.  Several threads may call a
-/// copy each.
-using PlaceLookup = std::function<program::Place(const Element& element, std::uint64_t address)>;
+using program::PlaceLookup;
 
 /// For one program at its link-time addresses, which all processes have.
 PlaceLookup lookup_in(std::shared_ptr<const program::Program> program);

@@ -1,0 +1,502 @@
+#include "waymark/stacks/engine.h"
+
+#include <algorithm>
+
+#include "engine_state.h"
+
+namespace waymark::stacks {
+namespace {
+
+constexpr std::size_t kMostThreads = std::size_t{1} << 16;
+constexpr std::size_t kMostGroup = 4096;
+
+/// By executed << 6 | type << 3 | subtype.
+constexpr std::array<Action, 128> make_actions() {
+  std::array<Action, 128> actions{};
+  for (unsigned i = 64; i < 128; ++i) {
+    const auto type = static_cast<isa::InstrType>(i >> 3 & 7);
+    const auto subtype = static_cast<isa::InstrSubtype>(i & 7);
+    if (type != isa::InstrType::kBranch && type != isa::InstrType::kIndirectBranch) continue;
+    const bool direct = type == isa::InstrType::kBranch;
+    actions[i] = direct ? Action::kDirect : Action::kIndirect;
+    switch (subtype) {
+      case isa::InstrSubtype::kBranchLink:
+        actions[i] = Action::kCall;
+        break;
+      case isa::InstrSubtype::kV8Return:
+      case isa::InstrSubtype::kV7ImpliedReturn:
+        actions[i] = Action::kReturn;
+        break;
+      case isa::InstrSubtype::kV8ExceptionReturn:
+        actions[i] = Action::kExceptionReturn;
+        break;
+      case isa::InstrSubtype::kNone:
+        break;
+    }
+  }
+  return actions;
+}
+constexpr std::array<Action, 128> kActions = make_actions();
+
+Action action_of(const Element& range) {
+  const unsigned executed = (range.flags & kElementExecuted) != 0 ? 64 : 0;
+  return kActions[executed | (static_cast<unsigned>(range.last_type) & 7) << 3 |
+                  (static_cast<unsigned>(range.last_subtype) & 7)];
+}
+
+/// When n instructions take C cycles, the first k take C*k/n, rounded down.
+std::uint64_t share(std::uint64_t cycles, std::uint64_t passed, std::uint64_t all) {
+  __extension__ using Wide = unsigned __int128;
+  return passed >= all ? cycles : static_cast<std::uint64_t>(Wide{cycles} * passed / all);
+}
+
+}  // namespace
+
+Quality& Quality::operator+=(const Quality& more) {
+  instructions += more.instructions;
+  unnamed += more.unnamed;
+  calls += more.calls;
+  tail_calls += more.tail_calls;
+  matches += more.matches;
+  branch_returns += more.branch_returns;
+  deeper += more.deeper;
+  empty += more.empty;
+  mismatch += more.mismatch;
+  resyncs += more.resyncs;
+  unwinds += more.unwinds;
+  switches += more.switches;
+  exceptions += more.exceptions;
+  exception_returns += more.exception_returns;
+  lost_returns += more.lost_returns;
+  gaps += more.gaps;
+  confirmed += more.confirmed;
+  missing_code += more.missing_code;
+  folded += more.folded;
+  pathless += more.pathless;
+  return *this;
+}
+
+Engine::Engine(Options options)
+    : options_(std::move(options)), tree_(options_.most_nodes), known_(std::size_t{1} << 13) {
+  options_.most_frames = std::max(options_.most_frames, std::size_t{8});
+  signal_ = tree_.code({.kind = CodeKind::kSignal});
+  lost_callers_ = tree_.code({.kind = CodeKind::kLostCallers});
+}
+
+Engine::~Engine() = default;
+
+Engine::Source& Engine::source(TraceId id) {
+  auto& place = sources_[id];
+  if (place == nullptr) {
+    place = std::make_unique<Source>();
+    place->id = id;
+  }
+  return *place;
+}
+
+void Engine::set_source(TraceId id, const SourceFacts& facts) { source(id).facts = facts; }
+
+Quality Engine::quality(TraceId id) const {
+  return sources_[id] == nullptr ? Quality{} : sources_[id]->quality;
+}
+
+Quality Engine::quality() const {
+  Quality sum;
+  for (const auto& source : sources_)
+    if (source != nullptr) sum += source->quality;
+  return sum;
+}
+
+std::vector<TraceId> Engine::sources() const {
+  std::vector<TraceId> ids;
+  for (const auto& source : sources_)
+    if (source != nullptr && source->quality.instructions + source->quality.missing_code != 0)
+      ids.push_back(source->id);
+  return ids;
+}
+
+bool Engine::lacks_contexts() const { return lacks_contexts_; }
+
+// ---- Elements -------------------------------------------------------------------------------
+
+void Engine::observe(std::span<const Element> elements) {
+  Source* source = nullptr;
+  TraceId id = 0;
+  for (const Element& element : elements) {
+    if (source == nullptr || element.trace_id != id) {
+      id = element.trace_id;
+      source = &this->source(id);
+    }
+    if (element.kind != ElementKind::kInstrRange) {
+      observe_other(*source, element);
+      continue;
+    }
+    Source& now = *source;
+    if (now.action > Action::kDirect || element.start - now.first > now.span) [[unlikely]]
+      begin(now, element);
+    now.own += element.count;
+    now.end = element.end;
+    now.last_size = element.last_size;
+    now.action = action_of(element);
+    if (options_.ranges) [[unlikely]]
+      count_range(now, element);
+    if ((element.flags & kElementHasCycleCount) != 0) [[unlikely]]
+      count_cycles(now, element.cycle_count);
+  }
+}
+
+void Engine::observe_other(Source& source, const Element& element) {
+  const bool has_cycles = (element.flags & kElementHasCycleCount) != 0;
+  switch (element.kind) {
+    case ElementKind::kNoSync:
+    case ElementKind::kTraceOn:
+    case ElementKind::kUnknown: {
+      const bool filtered = element.kind == ElementKind::kTraceOn &&
+                            static_cast<TraceOnReason>(element.reason) == TraceOnReason::kNormal;
+      open_gap(source, filtered ? GapKind::kFiltered : GapKind::kLoss);
+      set_context(source, element);
+      break;
+    }
+    case ElementKind::kEndOfTrace:
+      open_gap(source, GapKind::kLoss);
+      break;
+    case ElementKind::kPeContext:
+      set_context(source, element);
+      break;
+    case ElementKind::kInstrRangeNoPath:
+      source.quality.pathless += element.count;
+      open_gap(source, GapKind::kLoss);
+      if (has_cycles) count_cycles(source, element.cycle_count);
+      break;
+    case ElementKind::kAddrNacc:
+      ++source.quality.missing_code;
+      open_gap(source, GapKind::kMissingCode);
+      break;
+    case ElementKind::kAddrUnknown:
+      open_gap(source, GapKind::kLoss);
+      break;
+    case ElementKind::kException:
+      enter_exception(source, element);
+      if (has_cycles) count_cycles(source, element.cycle_count);
+      break;
+    case ElementKind::kExceptionReturn:
+      if (source.action != Action::kGap && source.action != Action::kEnter)
+        source.action = Action::kExceptionReturn;
+      if (has_cycles) count_cycles(source, element.cycle_count);
+      break;
+    case ElementKind::kTimestamp:
+    case ElementKind::kCycleCount:
+    case ElementKind::kEvent:
+      give_time(source, element);
+      break;
+    default:
+      break;
+  }
+}
+
+void Engine::give_time(Source& source, const Element& element) {
+  const bool is_time = element.kind == ElementKind::kTimestamp;
+  if ((element.flags & kElementHasCycleCount) != 0 &&
+      (!is_time || !source.facts.timestamps_repeat_cycles))
+    count_cycles(source, element.cycle_count);
+  if (!is_time || (element.flags & kElementTimeIsPartial) != 0 || options_.sink == nullptr) return;
+  if (source.gap != GapKind::kNone) {
+    source.held_time = element.timestamp;
+  } else {
+    options_.sink->on_timestamp(source.id, source.position(), element.timestamp);
+  }
+}
+
+void Engine::finish() {
+  if (finished_) return;
+  finished_ = true;
+  for (const auto& source : sources_) {
+    if (source == nullptr) continue;
+    flush(*source);
+    Thread* const last = source->thread;
+    for (const auto& [key, thread] : source->threads) {
+      source->thread = thread.get();
+      drop_suspects(*source);
+      pop_to(*source, 0);
+    }
+    source->thread = last;
+  }
+}
+
+void Engine::begin(Source& source, const Element& range) {
+  if (source.gap != GapKind::kNone) close_gap(source, range, range.start);
+  if (source.thread == nullptr) set_context(source, range);
+  transfer(source, range, range.start);
+}
+
+// ---- Sums -----------------------------------------------------------------------------------
+
+void Engine::flush(Source& source) {
+  if (source.own == 0) return;
+  tree_.node(source.node).instructions += source.own;
+  source.executed += source.own;
+  source.quality.instructions += source.own;
+  if (!source.named) source.quality.unnamed += source.own;
+  if (source.group.size() < kMostGroup) {
+    source.group.emplace_back(source.node, source.own);
+  } else if (source.has_cycles) {
+    source.group.back().second += source.own;
+  }
+  source.own = 0;
+}
+
+void Engine::count_range(Source& source, const Element& range) {
+  const std::uint64_t link = linked(source, range, range.start);
+  tree_.add_range({.node = source.node, .start = link, .end = link + (range.end - range.start)},
+                  range.count);
+}
+
+void Engine::count_cycles(Source& source, std::uint64_t cycles) {
+  flush(source);
+  source.has_cycles = true;
+  if (options_.sink != nullptr) {
+    if (source.gap != GapKind::kNone) {
+      source.held_cycles += cycles;
+    } else {
+      options_.sink->on_cycles(source.id, source.position(), cycles);
+    }
+  }
+  source.waiting_cycles += cycles;
+  std::uint64_t all = 0;
+  for (const auto& [node, count] : source.group) all += count;
+  if (all == 0) return;
+  std::uint64_t passed = 0;
+  std::uint64_t given = 0;
+  for (const auto& [node, count] : source.group) {
+    passed += count;
+    const std::uint64_t due = share(source.waiting_cycles, passed, all);
+    tree_.node(node).cycles += due - given;
+    given = due;
+  }
+  source.waiting_cycles = 0;
+  source.group.clear();
+}
+
+// ---- Gaps -----------------------------------------------------------------------------------
+
+void Engine::open_gap(Source& source, GapKind kind) {
+  flush(source);
+  if (kind != GapKind::kSwitch && kind != GapKind::kMissingCode) {
+    source.waiting_cycles = 0;
+    source.group.clear();
+  }
+  if (source.gap == GapKind::kNone) {
+    source.held = source.action;
+    source.gap = kind;
+  } else if (source.gap == GapKind::kSwitch || kind == GapKind::kLoss) {
+    source.gap = kind;
+  } else if (source.gap == GapKind::kFiltered && kind == GapKind::kMissingCode) {
+    source.gap = kind;
+  }
+  source.action = Action::kGap;
+}
+
+/// Whether nothing happened in the gap that concerns the stack.
+bool Engine::goes_on(Source& source, std::uint64_t target) {
+  Thread& thread = *source.thread;
+  if (source.gap == GapKind::kLoss || thread.frames.empty()) return false;
+  const bool is_call = source.held == Action::kCall;
+  if (target == source.end &&
+      (is_call || (source.held == Action::kNone && source.gap != GapKind::kMissingCode))) {
+    source.action = Action::kNone;
+    return true;
+  }
+  // The handler of an exception is not traced, or its code is missing.
+  Frame& top = thread.frames.back();
+  if (source.held == Action::kEnter && (top.flags & kFrameBarrier) != 0 && top.ret == target &&
+      target != kNoAddress) {
+    source.action = Action::kExceptionReturn;
+    return true;
+  }
+  if (source.gap == GapKind::kSwitch && (top.flags & kFrameBarrier) == 0 &&
+      target - top.first <= top.span && (top.flags & kFrameNamed) != 0) {
+    source.action = Action::kNone;
+    return true;
+  }
+  return false;
+}
+
+void Engine::close_gap(Source& source, const Element& element, std::uint64_t target) {
+  if (source.thread == nullptr) set_context(source, element);
+  const GapKind kind = source.gap;
+  const bool same = goes_on(source, target);
+  source.gap = GapKind::kNone;
+  if (!same) {
+    if (!source.thread->frames.empty() && kind != GapKind::kSwitch) {
+      ++source.quality.gaps;
+      tell(source, kind == GapKind::kMissingCode ? Instant::kMissingCode : Instant::kGap);
+    }
+    suspect_all(source);
+    if (options_.sink != nullptr && kind != GapKind::kSwitch)
+      options_.sink->on_gap(source.id, source.position());
+    source.in_veneer = false;
+    if (recognise(source, element, target)) {
+      if (kind != GapKind::kSwitch) ++source.quality.confirmed;
+      source.action = Action::kNone;
+    } else {
+      source.close_bounds();
+      source.action = Action::kEnter;
+      source.thread->root =
+          kind == GapKind::kMissingCode ? tree_.child(kRootNode, lost_callers_) : kRootNode;
+    }
+  }
+  if (options_.sink != nullptr && source.held_time)
+    options_.sink->on_timestamp(source.id, source.position(), *source.held_time);
+  if (options_.sink != nullptr && source.held_cycles != 0)
+    options_.sink->on_cycles(source.id, source.position(), source.held_cycles);
+  source.held_time.reset();
+  source.held_cycles = 0;
+}
+
+/// Whether the suspected frames explain that execution goes on at `target`.
+bool Engine::recognise(Source& source, const Element& element, std::uint64_t target) {
+  Thread& thread = *source.thread;
+  std::vector<Frame>& frames = thread.frames;
+  if (frames.empty()) return false;
+  Frame& top = frames.back();
+  if ((top.flags & kFrameBarrier) == 0 && (top.flags & kFrameNamed) != 0) {
+    const Known known = find(source, element, target);
+    if (known.named && known.code == top.code) {
+      top.first = known.first;
+      top.span = known.span;
+      confirm(source);
+      return true;
+    }
+  }
+  const auto found = search(source, 0, frames.size(), target);
+  if (!found) return false;
+  std::size_t size = *found;
+  while (size > 0 && (frames[size].flags & kFrameTail) != 0) --size;
+  if (size == 0) return false;
+  pop_to(source, size);
+  confirm(source);
+  return !thread.frames.empty() && (thread.frames.back().flags & kFrameBarrier) == 0;
+}
+
+void Engine::suspect_all(Source& source) {
+  Thread& thread = *source.thread;
+  drop_suspects(source);
+  if (options_.sink != nullptr) {
+    for (std::size_t i = thread.frames.size(); i-- > 0;)
+      options_.sink->on_leave(thread.track, source.position());
+    // Opening them again takes as long.
+    if (thread.frames.size() > search_credit_) {
+      thread.suspects = thread.frames.size();
+      drop_suspects(source);
+    } else {
+      search_credit_ -= thread.frames.size();
+    }
+  }
+  thread.suspects = thread.frames.size();
+  thread.folded = 0;
+}
+
+void Engine::drop_suspects(Source& source) {
+  Thread& thread = *source.thread;
+  if (thread.suspects == 0) return;
+  const auto gone = static_cast<std::uint32_t>(thread.suspects);
+  thread.frames.erase(thread.frames.begin(), thread.frames.begin() + gone);
+  frames_ -= gone;
+  thread.suspects = 0;
+  const auto lower = [gone](std::uint32_t& place) { place = place > gone ? place - gone : 0; };
+  lower(thread.barrier);
+  for (Frame& frame : thread.frames)
+    if ((frame.flags & kFrameBarrier) != 0) lower(frame.below);
+}
+
+void Engine::confirm(Source& source) {
+  Thread& thread = *source.thread;
+  thread.suspects = 0;
+  if (options_.sink != nullptr) {
+    for (const Frame& frame : thread.frames)
+      options_.sink->on_enter(thread.track, source.position(), frame.code, Opening::kResumed);
+  }
+  show_top(source);
+}
+
+// ---- Threads --------------------------------------------------------------------------------
+
+Owner Engine::owner_of(Source& source, const Element& element) {
+  const bool valid = (element.flags & (kElementContextIdValid | kElementVmidValid)) != 0;
+  if (options_.owner) {
+    source.context_known = true;
+    return options_.owner(element);
+  }
+  if (!valid) return source.owner;
+  source.context_known = true;
+  return {.thread = std::uint64_t{element.vmid} << 32 | element.context_id};
+}
+
+void Engine::set_context(Source& source, const Element& element) {
+  const bool was_known = source.context_known;
+  const Owner owner = owner_of(source, element);
+  if (source.thread == nullptr) {
+    switch_to(source, owner);
+    return;
+  }
+  source.owner.space = source.next_owner ? source.owner.space : owner.space;
+  if (owner.thread == source.owner.thread) {
+    source.next_owner.reset();
+    return;
+  }
+  if (!was_known) {
+    // The same thread, whose number is known now.
+    auto self = source.threads.extract(source.owner.thread);
+    self.key() = owner.thread;
+    source.threads.insert(std::move(self));
+    source.owner = owner;
+    return;
+  }
+  // A kernel says which thread comes before it goes there.
+  const std::vector<Frame>& frames = source.thread->frames;
+  const bool in_kernel = source.thread->barrier != 0 ||
+                         ((element.flags & kElementElValid) != 0 && element.exception_level != 0);
+  if (in_kernel && source.gap == GapKind::kNone && !frames.empty() &&
+      (frames.back().flags & kFrameNamed) != 0) {
+    source.next_owner = owner;
+    return;
+  }
+  ++source.quality.switches;
+  switch_to(source, owner);
+  if (!source.thread->frames.empty()) open_gap(source, GapKind::kSwitch);
+}
+
+void Engine::switch_to(Source& source, const Owner& owner) {
+  flush(source);
+  source.next_owner.reset();
+  source.in_veneer = false;
+  if (source.thread != nullptr) {
+    Thread& old = *source.thread;
+    old.action = source.gap == GapKind::kNone ? source.action : source.held;
+    old.end = source.end;
+    old.preferred = source.preferred;
+  }
+  source.owner = owner;
+  const std::uint64_t key =
+      source.threads.size() < kMostThreads || source.threads.contains(owner.thread) ? owner.thread
+                                                                                    : 0;
+  auto& place = source.threads[key];
+  if (place == nullptr) {
+    place = std::make_unique<Thread>();
+    place->track = tracks_++;
+    if (options_.sink != nullptr) options_.sink->on_track(place->track, source.id, owner.thread);
+  }
+  source.thread = place.get();
+  if (options_.sink != nullptr)
+    options_.sink->on_switch(source.id, place->track, source.position());
+  if (source.gap == GapKind::kNone) {
+    source.action = place->action;
+  } else {
+    source.held = place->action;
+  }
+  source.end = place->end;
+  source.preferred = place->preferred;
+  show_top(source);
+}
+
+}  // namespace waymark::stacks
