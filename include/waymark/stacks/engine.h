@@ -169,7 +169,7 @@ class Engine {
   CodeId lost_callers_ = 0;
   TrackId tracks_ = 0;
   std::size_t frames_ = 0;           ///< Of all stacks.
-  std::uint64_t search_credit_ = 0;  ///< How many frames may still be looked at in vain.
+  std::uint64_t search_credit_ = 0;  ///< How many frames a search may still pass.
   bool lacks_contexts_ = false;
   bool finished_ = false;
 };
