@@ -70,6 +70,10 @@ const perf::ProgramFiles* Capture::programs() const {
   return perf_ == nullptr ? nullptr : perf_->programs.get();
 }
 
+const perf::JittedCode* Capture::jitted_code() const {
+  return perf_ == nullptr ? nullptr : &perf_->jitted;
+}
+
 std::string Capture::image_fault() const {
   bool needed = false;
   for (const CaptureSource& source : sources_) {

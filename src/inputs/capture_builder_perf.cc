@@ -313,6 +313,8 @@ Result<void> CaptureBuilder::read_perf_input() {
                                                                .kcore = options_.kcore,
                                                                .fetch = options_.fetch});
   WAYMARK_TRY(check_kernel(*input.programs));
+  input.jitted = perf::add_jitted_code(input.recording, *input.programs);
+  for (const perf::Note& each : input.jitted.notes) note(each.text, each.severity);
   input.processes = std::make_unique<perf::ProcessImages>(input.recording, input.order,
                                                           std::move(begins), *input.programs);
   return {};

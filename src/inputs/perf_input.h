@@ -7,6 +7,7 @@
 
 #include "waymark/base/mapped_file.h"
 #include "waymark/perf/file.h"
+#include "waymark/perf/jitted_code.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/perf/program_files.h"
 #include "waymark/perf/recording.h"
@@ -19,6 +20,7 @@ struct PerfInput {
   perf::Recording recording{};
   std::vector<std::size_t> order{};  ///< The pieces that are decoded, by the time of their records.
   std::unique_ptr<perf::ProgramFiles> programs{};
+  perf::JittedCode jitted{};
   std::unique_ptr<perf::ProcessImages> processes{};
 };
 

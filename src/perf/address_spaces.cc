@@ -23,7 +23,45 @@ void AddressSpace::map(const std::shared_ptr<const Mapping>& mapping) {
   map(MappedRange{first, last, mapping->file_offset, mapping});
 }
 
+bool is_anonymous(const std::string& path) {
+  return path.empty() || path.starts_with("//anon") || path.starts_with("[anon:") ||
+         path.starts_with("/memfd:") || path.starts_with("/anon_hugepage") ||
+         path.starts_with("/dev/zero");
+}
+
 void AddressSpace::map(const MappedRange& range) {
+  has_jitted_ |= range.mapping->jitted != nullptr;
+  if (has_jitted_ && !range.mapping->jitted && is_anonymous(range.mapping->path)) {
+    map_around_jitted(range);
+  } else {
+    replace(range);
+  }
+}
+
+/// Of memory without a file, only what is new changes the version.
+void AddressSpace::map_around_jitted(const MappedRange& range) {
+  const auto stays = [&](const MappedRange& old) {
+    return old.mapping->jitted != nullptr || (old.mapping->path == range.mapping->path &&
+                                              old.mapping->executable == range.mapping->executable);
+  };
+  std::vector<MappedRange> parts;
+  std::uint64_t from = range.first;
+  const auto add = [&](std::uint64_t to) {
+    parts.push_back({from, to, range.file_offset + (from - range.first), range.mapping});
+  };
+  auto at = ranges_.upper_bound(range.first);
+  if (at != ranges_.begin() && std::prev(at)->second.last >= range.first) --at;
+  for (; at != ranges_.end() && at->first <= range.last; ++at) {
+    if (!stays(at->second)) continue;
+    if (at->first > from) add(at->first - 1);
+    from = at->second.last + 1;
+    if (at->second.last >= range.last) break;
+  }
+  if (at == ranges_.end() || at->first > range.last) add(range.last);
+  for (const MappedRange& part : parts) replace(part);
+}
+
+void AddressSpace::replace(const MappedRange& range) {
   const auto [first, last, offset, mapping] = range;
   const auto part = [](const MappedRange& of, std::uint64_t from, std::uint64_t to) {
     return MappedRange{from, to, of.file_offset + (from - of.first), of.mapping};
@@ -46,6 +84,7 @@ void AddressSpace::map(const MappedRange& range) {
 void AddressSpace::clear() {
   if (ranges_.empty()) return;
   ranges_.clear();
+  has_jitted_ = false;
   version_ = new_version();
 }
 

@@ -72,6 +72,8 @@ EventAttribute read_attribute(Bytes bytes, ByteOrder order, std::size_t& size) {
   fields.skip(8);  // Wake-up and type of a breakpoint.
   attribute.config1 = fields.u64();
   attribute.config2 = fields.u64();
+  fields.skip(20);  // What samples hold.
+  attribute.clock = fields.u32();
   return attribute;
 }
 

@@ -7,6 +7,7 @@
 
 #include "waymark/base/bits.h"
 #include "waymark/image/image.h"
+#include "waymark/perf/jitted_code.h"
 #include "waymark/program/kernel.h"
 
 namespace waymark::perf {
@@ -55,7 +56,8 @@ struct MappedPart {
   Bytes bytes{};  ///< From `first` on; they may end earlier.
   std::shared_ptr<const Mapping> mapping{};
   const ProgramFile* file = nullptr;
-  const program::Program* names = nullptr;  ///< As in ProgramPlace; at the same addresses.
+  const program::Program* names = nullptr;  ///< As in ProgramPlace.
+  std::uint64_t names_bias = 0;             ///< How far above the addresses of `names` the code is.
 };
 
 /// The memory of a process, between two changes.  The image is made when it is first needed.
@@ -99,6 +101,10 @@ class PartFinder {
   std::vector<MappedPart> parts_of(const std::vector<MappedRange>& ranges) {
     for (const MappedRange& range : ranges) {
       if (!range.mapping->executable) continue;
+      if (range.mapping->jitted) {
+        add_jitted(range);
+        continue;
+      }
       if (range.mapping->in_kernel && add_kcore(range)) continue;
       if (range.mapping->path.starts_with(kKernelName)) {
         add_kernel(range);
@@ -141,6 +147,15 @@ class PartFinder {
     if (range.file_offset >= bytes.size()) return;
     add(range, range.first, range.file_offset,
         bytes.subspan(static_cast<std::size_t>(range.file_offset)), file, nullptr);
+  }
+
+  void add_jitted(const MappedRange& range) {
+    const JittedFunction& function = *range.mapping->jitted;
+    const std::uint64_t address = range.mapping->address;
+    const std::size_t before = parts_.size();
+    add(range, address, function.file_offset(), function.code(), &function.file(),
+        function.program());
+    if (parts_.size() != before) parts_.back().names_bias = address - function.address();
   }
 
   /// perf maps a module from its code on, simpleperf all of it.
@@ -394,7 +409,7 @@ ProgramPlace ProcessImages::place(std::uint32_t task, std::uint64_t address) con
             .file_offset = part->file_offset + (address - part->first),
             .file = part->file,
             .names = part->names,
-            .names_at = address,
+            .names_at = address - part->names_bias,
             .first = part->first,
             .last = part->last};
   }
@@ -408,6 +423,8 @@ ProgramPlace ProcessImages::place(std::uint32_t task, std::uint64_t address) con
       after == in.parts.begin() ? range->first : std::max(range->first, std::prev(after)->last + 1);
   return {.mapping = range->mapping,
           .file_offset = range->file_offset + (address - range->first),
+          .names = range->mapping->names.get(),
+          .names_at = address,
           .first = begin,
           .last = end};
 }

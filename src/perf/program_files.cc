@@ -196,6 +196,23 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
   return nullptr;
 }
 
+const ProgramFile* ProgramFiles::find_written(const std::string& path, bool needed) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::vector<std::uint8_t> any;
+    Search search{path, any};
+    const ProgramFile* found = find_anywhere(search);
+    for (const std::string& root : search_.roots) {
+      if (found != nullptr) break;
+      found = open((std::filesystem::path(root) / std::filesystem::path(path).filename()).string(),
+                   search);
+    }
+    if (found != nullptr) known_[{path, any}] = found;
+    if (found != nullptr || !needed) return found;
+  }
+  return find(path, {});
+}
+
 const ProgramFile* ProgramFiles::kernel(const std::vector<std::uint8_t>& build_id) {
   static const std::string kName = "[kernel.kallsyms]";
   if (!search_.vmlinux.empty()) {

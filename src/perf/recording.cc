@@ -33,6 +33,10 @@ class RecordingBuilder {
   Result<void> run() {
     to_.notes = file_.notes();
     to_.simpleperf = !file_.feature(Feature::kSimpleperfMetaInfo).empty();
+    to_.monotonic = std::ranges::any_of(file_.attributes(), [](const EventAttribute& attribute) {
+      constexpr std::uint32_t kClockMonotonic = 1;
+      return bit<25>(attribute.flags) && attribute.clock == kClockMonotonic;
+    });
     read_build_ids(file_.feature(Feature::kBuildId));
     read_files(file_.feature(Feature::kSimpleperfFile2));
     RecordReader records(file_);

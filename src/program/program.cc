@@ -31,6 +31,8 @@ struct Program::State {
   std::vector<Function> functions{};
   std::vector<ContentChange> contents{};
 
+  SourceLines lines{};  ///< Of code that is in no file.
+
   std::once_flag dwarf_once{};
   std::unique_ptr<Dwarf> dwarf{};
 
@@ -39,6 +41,9 @@ struct Program::State {
   LoadedFile* debug();
   void read_symbols();
   void read_dwarf();
+  /// The line of an address in a function, of `lines`.
+  [[nodiscard]] std::optional<Frame> frame_in(const Function& function,
+                                              std::uint64_t address) const;
 
  private:
   void add_symbols(const Elf& from, std::uint32_t kind, std::vector<NamedPlace>& places);
@@ -101,6 +106,16 @@ void Program::State::read_dwarf() {
   dwarf = std::make_unique<Dwarf>(*found, name, search);
 }
 
+std::optional<Frame> Program::State::frame_in(const Function& function,
+                                              std::uint64_t address) const {
+  const auto after =
+      std::ranges::upper_bound(lines.lines, address, {}, &SourceLines::Line::address);
+  if (after == lines.lines.begin()) return std::nullopt;
+  const SourceLines::Line& line = *std::prev(after);
+  if (line.address < function.start || line.file >= lines.files.size()) return std::nullopt;
+  return Frame{.file = lines.files[line.file], .line = line.line, .column = line.column};
+}
+
 Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Program::~Program() = default;
 
@@ -133,11 +148,14 @@ Result<std::shared_ptr<const Program>> Program::view(Bytes bytes, std::string na
   return make(std::move(state));
 }
 
-std::shared_ptr<const Program> Program::of(std::vector<Function> functions, std::string name) {
+std::shared_ptr<const Program> Program::of(std::vector<Function> functions, std::string name,
+                                           SourceLines lines) {
   image::Symbols symbols;
   symbols.add(std::move(functions));
   auto state = std::make_unique<State>();
   state->name = std::move(name);
+  std::ranges::stable_sort(lines.lines, {}, &SourceLines::Line::address);
+  state->lines = std::move(lines);
   std::call_once(state->symbols_once, [&] { state->functions = symbols.functions(); });
   return std::shared_ptr<const Program>(new Program(std::move(state)));
 }
@@ -199,7 +217,7 @@ void Program::frames(std::uint64_t address, std::vector<Frame>& out) const {
   if (state_->dwarf != nullptr) state_->dwarf->add_frames(address, out);
   const Function* const symbol = function(address);
   if (symbol == nullptr) return;
-  if (out.empty()) out.emplace_back();
+  if (out.empty()) out.push_back(state_->frame_in(*symbol, address).value_or(Frame{}));
   // The linker knows the name of a copy or a part of a function.
   out.back().function = symbol->name;
 }

@@ -19,6 +19,7 @@
 #include "waymark/tree/decode_tree.h"
 
 namespace waymark::perf {
+struct JittedCode;
 class ProcessImages;
 class ProgramFiles;
 struct Recording;
@@ -144,6 +145,7 @@ class Capture {
   [[nodiscard]] const perf::Recording* recording() const;
   [[nodiscard]] const perf::ProcessImages* processes() const;
   [[nodiscard]] const perf::ProgramFiles* programs() const;
+  [[nodiscard]] const perf::JittedCode* jitted_code() const;
   [[nodiscard]] const MappedFile& trace() const { return trace_; }
   [[nodiscard]] const image::Image& image() const { return *image_; }
   [[nodiscard]] DecodeTree& tree() { return *tree_; }

@@ -13,6 +13,9 @@
 
 namespace waymark::perf {
 
+/// Memory without a file, as JIT compilers use it: "//anon", "[anon:v8]", "/memfd:x (deleted)".
+bool is_anonymous(const std::string& path);
+
 /// A stretch of addresses that shows a file.
 struct MappedRange {
   std::uint64_t first = 0;
@@ -24,7 +27,9 @@ struct MappedRange {
 };
 
 /// The memory of one process, or of the kernel.  Ranges do not overlap: a later mapping replaces
-/// what it covers, and the rest keeps its place in the file.
+/// what it covers, and the rest keeps its place in the file.  But code of a JIT compiler stays
+/// where memory without a file is mapped: that is the memory that it is in, of which the kernel
+/// says again and again that it can be executed.
 class AddressSpace {
  public:
   void map(const std::shared_ptr<const Mapping>& mapping);
@@ -39,8 +44,12 @@ class AddressSpace {
   [[nodiscard]] std::uint64_t version() const { return version_; }
 
  private:
+  void map_around_jitted(const MappedRange& range);
+  void replace(const MappedRange& range);
+
   std::map<std::uint64_t, MappedRange> ranges_;  ///< By `first`.
   std::uint64_t version_ = 0;                    ///< 0: nothing was ever mapped.
+  bool has_jitted_ = false;
 };
 
 /// All processes at one moment.  Events move it forward.  One owner; not thread safe.

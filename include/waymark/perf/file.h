@@ -23,7 +23,8 @@ struct EventAttribute {
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   std::uint64_t sample_type = 0;  ///< SampleField bits, and others.
-  std::uint64_t flags = 0;        ///< Bit 18: sample_id_all.
+  std::uint64_t flags = 0;        ///< Bit 18: sample_id_all.  Bit 25: use_clockid.
+  std::uint32_t clock = 0;        ///< As clock_gettime() takes it, if use_clockid is set.
   std::vector<std::uint64_t> ids{};
 };
 

@@ -80,6 +80,12 @@ class ProgramFiles {
   /// nullptr: it is missing.  What is returned lives as long as the object.
   const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& build_id);
 
+  /// A file that a process of the recording wrote: below each root also without its folders.
+  /// nullptr: it was not found; it is missing only if `needed`.
+  const ProgramFile* find_written(const std::string& path, bool needed);
+  /// Whether there are folders to look in, in place of the files of this machine.
+  [[nodiscard]] bool has_roots() const { return !search_.roots.empty(); }
+
   /// The program of the kernel: the one that was given, else one with this build ID.  nullptr: it
   /// is missing.
   const ProgramFile* kernel(const std::vector<std::uint8_t>& build_id);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,10 @@
 #include "waymark/base/types.h"
 #include "waymark/perf/file.h"
 #include "waymark/perf/record.h"
+
+namespace waymark::program {
+class Program;
+}
 
 namespace waymark::perf {
 
@@ -59,6 +64,8 @@ struct Piece {
   [[nodiscard]] bool raw() const { return (flags & kAuxRaw) != 0; }
 };
 
+class JittedFunction;
+
 /// A file, or anonymous memory, became visible at an address.
 struct Mapping {
   std::uint64_t address = 0;
@@ -68,6 +75,11 @@ struct Mapping {
   std::vector<std::uint8_t> build_id{};  ///< Empty: not in the record.
   bool executable = true;                ///< MMAP records do not say; they are of code.
   bool in_kernel = false;
+  /// nullptr: this is not code of a JIT compiler whose bytes are known; else `path` is the file
+  /// that has them.
+  std::shared_ptr<const JittedFunction> jitted{};
+  /// The names of code whose bytes are not known, at the addresses of the process; may be nullptr.
+  std::shared_ptr<const program::Program> names{};
 };
 struct NewName {
   std::string name{};
@@ -152,6 +164,7 @@ struct Recording {
   std::optional<TimeConversion> time{};
   Losses losses{};
   Origin origin{};
+  bool monotonic = false;  ///< The times of the records are those of CLOCK_MONOTONIC.
   /// simpleperf says how far after the start of a module in memory its code begins; by its path.
   std::map<std::string, std::uint64_t> module_offsets{};
   std::vector<Note> notes{};

@@ -40,6 +40,18 @@ struct Frame {
 /// What is at an address, as mapping symbols say it.
 enum class Content : std::uint8_t { kData, kA64, kA32, kT32 };
 
+/// The source lines of code that is in no file.
+struct SourceLines {
+  struct Line {
+    std::uint64_t address = 0;  ///< Its code reaches from here to the next line, in its function.
+    std::uint32_t file = 0;     ///< Its number in `files`.
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+  };
+  std::vector<std::string> files{};
+  std::vector<Line> lines{};  ///< In any order; of those with one address, the last counts.
+};
+
 /// Code that is contiguous.
 struct CodeRange {
   std::uint64_t first = 0;
@@ -60,9 +72,10 @@ class Program {
   /// bytes must outlive the program.
   static Result<std::shared_ptr<const Program>> view(Bytes bytes, std::string name,
                                                      const DebugSearch& search = {});
-  /// Code that is in no file, such as that of a JIT: only its functions are known.  As in
-  /// image::Symbols, the first that has an address keeps it.
-  static std::shared_ptr<const Program> of(std::vector<Function> functions, std::string name = {});
+  /// Code that is in no file, such as that of a JIT: only its functions and lines are known.  As in
+  /// image::Symbols, the first function that has an address keeps it.
+  static std::shared_ptr<const Program> of(std::vector<Function> functions, std::string name = {},
+                                           SourceLines lines = {});
 
   ~Program();
   Program(const Program&) = delete;
