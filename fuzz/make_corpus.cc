@@ -223,6 +223,14 @@ void add_recording(Corpus& corpus, const fs::path& path) {
   corpus.add("perf_decode_fuzz", bytes);
 }
 
+/// A jitdump file that was written beside a recording, and the first of its records.
+void add_jitdump(Corpus& corpus, const fs::path& path) {
+  const auto file = MappedFile::open(path.string());
+  if (!file) return;
+  for (const std::size_t most : {std::size_t{2000}, std::size_t{20000}})
+    corpus.add("jitdump_fuzz", file->bytes().first(std::min(file->size(), most)));
+}
+
 /// Small programs, with and without debug information.
 void add_programs(Corpus& corpus, const fs::path& root) {
   std::vector<fs::path> paths{root / "samples/quicksort/quicksort.elf"};
@@ -262,6 +270,8 @@ void add_records(Corpus& corpus) {
         "ffff800008000000 T _text\nffff800008000010 t f\t[module]\n0000000000000000 t hidden\n";
     corpus.add("kallsyms_fuzz",
                {reinterpret_cast<const std::uint8_t*>(kNames.data()), kNames.size()});
+    constexpr std::string_view kMap = "1000 100 old code\n0x1040 0x10 new code\nf00 1000 all\n";
+    corpus.add("jitdump_fuzz", {reinterpret_cast<const std::uint8_t*>(kMap.data()), kMap.size()});
     corpus.add("perf_data_fuzz", pipe_bytes(records));
     corpus.add("perf_data_fuzz",
                file_bytes(records, {{Feature::kHostname, text}, {Feature::kOsRelease, text}}));
@@ -324,11 +334,15 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
           synth::PerfDataOptions{
               .order = perf::ByteOrder::kBig, .raw = true, .metadata = 2, .pieces = kPieces},
           synth::PerfDataOptions{
-              .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kPieces}}) {
+              .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kPieces},
+          synth::PerfDataOptions{.pieces = kPieces, .jit = true},
+          synth::PerfDataOptions{.order = perf::ByteOrder::kBig, .pieces = kPieces, .jit = true}}) {
       const std::size_t count = recording.per_thread ? 1 : 2;
       if (synth::write_perf_data(*maker, *program, std::span(kProcesses).first(count),
                                  folder.string(), recording))
         add_recording(corpus, folder / "perf.data");
+      if (recording.jit)
+        add_jitdump(corpus, folder / fmt::format("jit-{}.dump", synth::kFirstProcess));
     }
   }
 }

@@ -13,6 +13,7 @@
 
 #include "waymark/inputs/capture.h"
 #include "waymark/perf/process_images.h"
+#include "waymark/perf/writer.h"
 #include "waymark/synth/capture.h"
 
 namespace {
@@ -32,6 +33,7 @@ class Root {
       std::ofstream(path_ / synth::CaptureMaker::memory_file(i), std::ios::binary)
           .write(reinterpret_cast<const char*>(bytes.data()),
                  static_cast<std::streamsize>(bytes.size()));
+      if (i == 0) write_jitdump(program->segments()[i]);
     }
   }
   ~Root() {
@@ -43,6 +45,20 @@ class Root {
   [[nodiscard]] std::string path() const { return path_.string(); }
 
  private:
+  /// All of the code as one function, of the process that has a JIT compiler.
+  void write_jitdump(const synth::Segment& segment) const {
+    perf::ByteWriter out;
+    out.u32(0x4A695444).u32(1).u32(40).u32(183).u32(0).u32(synth::kFirstProcess).words({0, 0});
+    out.u32(0).u32(16 + 40 + 2 + segment.bytes.size()).u64(1);
+    out.u32(synth::kFirstProcess).u32(synth::kFirstProcess);
+    out.words({segment.address, segment.address, segment.bytes.size(), 1});
+    out.u16('f').raw(segment.bytes);  // The name with its zero byte.
+    std::ofstream(path_ / ("jit-" + std::to_string(synth::kFirstProcess) + ".dump"),
+                  std::ios::binary)
+        .write(reinterpret_cast<const char*>(out.bytes.data()),
+               static_cast<std::streamsize>(out.bytes.size()));
+  }
+
   fs::path path_;
 };
 

@@ -207,7 +207,8 @@ void write_element_rows(TextBuffer& out, const Element& element, const merge::Ti
   line.dec(named, element.sw_id.master);
   line.dec(named, element.sw_id.channel);
   line.empty();
-  if (functions != nullptr) write_function(line, any_range && functions->find(element), *functions);
+  const bool is_code = any_range || kind == kAddrNacc;
+  if (functions != nullptr) write_function(line, is_code && functions->find(element), *functions);
   for (int column = 0; instructions != nullptr && column < 2; ++column) line.empty();
   line.end();
   if (instructions != nullptr && range)

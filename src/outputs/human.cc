@@ -341,6 +341,7 @@ void HumanWriter::write(const Item& item) {
       out_.put("       ?  no code image at this address (");
       out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
       out_.put("); decoding resumes at the next address in the trace");
+      if (functions_) write_function(*functions_, element);
       break;
     case ElementKind::kPeContext:
       write_context(element);

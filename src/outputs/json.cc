@@ -282,7 +282,8 @@ void write_inlines(TextBuffer& out, FunctionNames& functions) {
 
 void write_function(TextBuffer& out, Object& object, const Element& element,
                     FunctionNames* functions) {
-  if (functions == nullptr || !is_range(element) || !functions->find(element)) return;
+  const bool is_code = is_range(element) || element.kind == ElementKind::kAddrNacc;
+  if (functions == nullptr || !is_code || !functions->find(element)) return;
   if (functions->has_function()) {
     object.text("function", functions->function().name);
     object.text("demangled", functions->readable());

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "jit_code.h"
 #include "output_file.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
@@ -126,6 +127,7 @@ class PerfDataWriter {
     if (!trace) return std::unexpected(trace.error());
     trace_ = trace->bytes();
     WAYMARK_TRY(plan());
+    if (options_.jit) WAYMARK_TRY(write_jitdump(folder));
     const fs::path path = folder / "perf.data";
     std::error_code error;
     fs::remove_all(path, error);
@@ -133,6 +135,18 @@ class PerfDataWriter {
   }
 
  private:
+  [[nodiscard]] std::string jitdump_name() const {
+    return fmt::format("jit-{}.dump", processes_.front());
+  }
+  Result<void> write_jitdump(const fs::path& folder) const {
+    constexpr std::uint64_t kAfterAll = std::uint64_t{1} << 60;
+    auto out = OutputFile::open(folder / jitdump_name());
+    if (!out) return std::unexpected(out.error());
+    WAYMARK_TRY(out->write(jitdump_bytes(
+        program_, processes_.front(), {.begin = kTraceBegin, .end = kAfterAll}, options_.order)));
+    return out->close();
+  }
+
   /// Decides which buffers there are.
   Result<void> plan() {
     const std::uint32_t thread = options_.per_thread ? processes_.front() : perf::kNone32;
@@ -173,10 +187,12 @@ class PerfDataWriter {
     for (const std::uint32_t pid : processes_) {
       const perf::Stamp start{.pid = pid, .tid = pid, .time = 0, .cpu = 0};
       records.comm(start, fmt::format("synth-{}", pid));
+      const bool jitted = options_.jit && pid == processes_.front();
+      if (jitted) records.mmap2(start, kMarkerAddress, kMarkerSize, 0, "/" + jitdump_name());
       for (std::size_t i = 0; i < program_.segments().size(); ++i) {
         const Segment& segment = program_.segments()[i];
         records.mmap2(start, segment.address, segment.bytes.size(), 0,
-                      "/" + CaptureMaker::memory_file(i));
+                      jitted ? "//anon" : "/" + CaptureMaker::memory_file(i));
       }
     }
     return records;
@@ -280,9 +296,9 @@ class PerfDataWriter {
     std::uint64_t size = first.out.bytes.size() + kernel->out.bytes.size();
     for (const Buffer& buffer : buffers_) size += trace_record_size(buffer);
     headers_.assign(buffers_.size(), 0);  // So that the header knows the feature.
-    WAYMARK_TRY(out->write(
-        pipe ? perf::pipe_header(options_.order, config())
-             : perf::file_header(options_.order, size, features(true), kAttributeSize, config())));
+    WAYMARK_TRY(out->write(pipe ? perf::pipe_header(options_.order, config(), options_.jit)
+                                : perf::file_header(options_.order, size, features(true),
+                                                    kAttributeSize, config(), options_.jit)));
     if (pipe) {
       for (const auto& [feature, payload] : features(false)) {
         perf::RecordBytes record(options_.order);
@@ -314,9 +330,9 @@ class PerfDataWriter {
     describe_units(maker_, options_.metadata, first);
     const auto events = packed(side_band());
     if (!events) return std::unexpected(events.error());
-    WAYMARK_TRY(main->write(perf::file_header(options_.order,
-                                              first.out.bytes.size() + events->out.bytes.size(),
-                                              features(false), kAttributeSize, config())));
+    WAYMARK_TRY(main->write(
+        perf::file_header(options_.order, first.out.bytes.size() + events->out.bytes.size(),
+                          features(false), kAttributeSize, config(), options_.jit)));
     WAYMARK_TRY(main->write(first.out.bytes));
     WAYMARK_TRY(main->write(events->out.bytes));
     WAYMARK_TRY(main->write(perf::file_features(options_.order, main->size(), features(false))));
@@ -337,6 +353,10 @@ class PerfDataWriter {
 
   static constexpr std::size_t kWriteSize = std::size_t{256} << 10;
   static constexpr std::uint32_t kAttributeSize = 128;
+  static constexpr std::uint64_t kTraceBegin = 1'000'000;  ///< ns.
+  // Where the JIT compiler maps its jitdump file, so that the recording names it.
+  static constexpr std::uint64_t kMarkerAddress = 0x7F00'0000;
+  static constexpr std::uint64_t kMarkerSize = 0x1000;
   static constexpr std::uint64_t kAuxtraceSize = 48;  ///< Without its trace.
 
   const CaptureMaker& maker_;
@@ -346,7 +366,7 @@ class PerfDataWriter {
   Bytes trace_;
   std::vector<Buffer> buffers_;
   std::vector<std::uint64_t> headers_;  ///< Offsets of the AUXTRACE records.
-  std::uint64_t time_ = 1'000'000;
+  std::uint64_t time_ = kTraceBegin;
 };
 
 std::unexpected<Error> refused(std::string detail) {

@@ -140,6 +140,21 @@ TEST(PerfData, cpus_with_different_units_are_in_one_recording) {
   EXPECT_EQ(recorded.check({.raw = true}), "");
 }
 
+TEST(PerfData, code_of_a_jit_compiler_shows_what_was_executed) {
+  for (const Protocol protocol : {Protocol::kEtmV4, Protocol::kPtm}) {
+    const Recorded recorded({protocol, protocol}, 3, true);
+    for (const Form form : {Form::kFile, Form::kPipe, Form::kFolder}) {
+      for (const perf::ByteOrder order : {perf::ByteOrder::kLittle, perf::ByteOrder::kBig}) {
+        const PerfDataOptions kind{.form = form, .order = order, .jit = true};
+        EXPECT_EQ(recorded.check(kind), "") << text_of(kind);
+      }
+    }
+    std::filesystem::remove(recorded.folder() + "/jit-256.dump");
+    const auto sources = check_capture(recorded.folder() + "/perf.data");
+    EXPECT_TRUE(sources && !sources->front().difference.empty()) << "the code is nowhere else";
+  }
+}
+
 TEST(PerfData, what_perf_does_not_record_is_refused) {
   const Recorded recorded({Protocol::kEte}, 2, true);
   const auto refusal = [&](const PerfDataOptions& options) {

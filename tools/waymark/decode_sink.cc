@@ -201,7 +201,7 @@ class MissingSink final : public Sink {
     if (ended_ || element.kind != ElementKind::kAddrNacc) return;
     const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
     const std::uint32_t task = cursor_.number(element.index, element.trace_id, context);
-    ++times_[MissingPrograms::path_at(programs_->images(), task, element.start)];
+    ++times_[MissingPrograms::program_at(programs_->images(), task, element.start)];
   }
 
   std::shared_ptr<MissingPrograms> programs_;

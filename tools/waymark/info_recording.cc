@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "missing_programs.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/image/build_id.h"
 #include "waymark/outputs/json.h"
+#include "waymark/perf/jitted_code.h"
 #include "waymark/perf/program_files.h"
 #include "waymark/perf/recording.h"
 
@@ -79,18 +79,18 @@ std::vector<Missing> missing_programs(const inputs::Capture& capture,
     if (!file.is_file) continue;
     Missing missing{.file = std::move(file), .bytes_known = processes != nullptr};
     if (processes != nullptr) {
-      const auto at = processes->programs().find(missing.file.path);
+      const auto at = processes->programs().find({.path = missing.file.path});
       if (at != processes->programs().end()) missing.bytes = at->second;
     }
     all.push_back(std::move(missing));
   }
   // Code that is in no file with this name: the kernel, the vdso, a JIT.
   if (processes != nullptr) {
-    for (const auto& [path, bytes] : processes->programs()) {
-      const auto same = [&](const Missing& missing) { return missing.file.path == path; };
+    for (const auto& [program, bytes] : processes->programs()) {
+      const auto same = [&](const Missing& missing) { return missing.file.path == program.text(); };
       if (bytes == 0 || std::ranges::any_of(all, same)) continue;
-      all.push_back({.file = {.path = path,
-                              .reason = MissingPrograms::reason_of(*capture.programs(), path),
+      all.push_back({.file = {.path = program.text(),
+                              .reason = MissingPrograms::reason_of(capture, program),
                               .is_file = false},
                      .bytes_known = true,
                      .bytes = bytes});
@@ -107,6 +107,19 @@ std::vector<std::pair<std::int32_t, ProcessBytes::Process>> ordered(const Proces
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const auto& row) { return row.second.bytes; });
   return rows;
+}
+
+/// Whose code a JIT compiler made, and what is known of it.
+void write_jitted_text(TextBuffer& out, const perf::JittedCode& jitted) {
+  if (jitted.processes.empty()) return;
+  out.put("\njitted code\n");
+  for (const perf::JittedProcess& process : jitted.processes) {
+    std::string text = counted(process.functions, "function");
+    if (!process.has_code) text = fmt::format("only names, of {}", text);
+    if (!process.problem.empty()) text = process.problem;
+    out.put(
+        fmt::format("  process {:<8} {}: {}\n", process.pid, escaped(process.path), escaped(text)));
+  }
 }
 
 void put_field(TextBuffer& out, std::string_view name, std::string_view value) {
@@ -145,7 +158,9 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   if (fields.address()) {
     const perf::ProgramPlace place = images_.place(number, *fields.address());
     const bool missing = place.mapping != nullptr && place.file == nullptr;
-    context.program = missing ? &programs_[place.mapping->path] : nullptr;
+    context.program =
+        missing ? &programs_[MissingPrograms::program_at(images_, number, *fields.address())]
+                : nullptr;
   }
   if (context.program != nullptr) *context.program += packet.bytes.size();
 }
@@ -170,6 +185,7 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
     out.put(fmt::format(kRow, pid < 0 ? std::string("unknown") : std::to_string(pid),
                         escaped(process.name), process.bytes));
   }
+  write_jitted_text(out, *capture.jitted_code());
   out.put("\nprograms\n");
   for (const std::string& path : found_programs(capture))
     out.put(fmt::format("  found    {}\n", escaped(path)));
@@ -203,6 +219,15 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
       put_field(out, "name", process.name);
       out.put(fmt::format(R"(,"bytes":{}}})", process.bytes));
     }
+  }
+  out.put(R"(],"jitted_code":[)");
+  comma = {};
+  for (const perf::JittedProcess& process : capture.jitted_code()->processes) {
+    out.put(fmt::format(R"({}{{"pid":{},"functions":{},"has_code":{})", std::exchange(comma, ","),
+                        process.pid, process.functions, process.has_code));
+    put_field(out, "path", process.path);
+    if (!process.problem.empty()) put_field(out, "problem", process.problem);
+    out.put('}');
   }
   out.put(R"(],"programs":[)");
   comma = {};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "missing_programs.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/perf/process_images.h"
@@ -27,9 +28,8 @@ class ProcessBytes final : public Observer {
   };
   /// By process ID; -1: trace of which the process is not known.
   [[nodiscard]] const std::map<std::int32_t, Process>& processes() const { return processes_; }
-  /// The bytes in programs that are missing, by their paths in the recording: the last address
-  /// before the bytes was in one.
-  [[nodiscard]] const std::map<std::string, std::uint64_t>& programs() const { return programs_; }
+  /// The bytes in programs that are missing: the last address before the bytes was in one.
+  [[nodiscard]] const MissingPrograms::Times& programs() const { return programs_; }
 
  private:
   /// What the packets of a source said last.
@@ -45,7 +45,7 @@ class ProcessBytes final : public Observer {
   perf::TaskCursor cursor_;
   std::map<TraceId, Context> contexts_;
   std::map<std::int32_t, Process> processes_;
-  std::map<std::string, std::uint64_t> programs_;
+  MissingPrograms::Times programs_;
 };
 
 /// `processes` is nullptr if the trace was not read.

@@ -11,6 +11,8 @@
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/base/standard_streams.h"
+#include "waymark/perf/address_spaces.h"
+#include "waymark/perf/jitted_code.h"
 #include "waymark/perf/program_files.h"
 
 namespace waymark::cli {
@@ -18,13 +20,42 @@ namespace {
 
 constexpr std::size_t kMostRows = 5;
 
+/// Why the code in memory without a file is not known.
+std::string jit_reason(const perf::JittedCode& jitted, std::int32_t pid) {
+  const auto process = std::ranges::find(jitted.processes, pid, &perf::JittedProcess::pid);
+  constexpr std::string_view kRemedy =
+      "let it write a jitdump file, and record with perf record -k mono.";
+  if (process == jitted.processes.end()) {
+    return fmt::format(
+        "This memory is not from a file, so that its code is not known. If a JIT compiler made it, "
+        "{}",
+        kRemedy);
+  }
+  if (!process->has_code) {
+    return fmt::format(
+        "A JIT compiler made this code, and {} has only the names of its functions: {}",
+        process->path, kRemedy);
+  }
+  if (!process->problem.empty())
+    return fmt::format("Its code should be in {}. {}", process->path, process->problem);
+  return fmt::format("{} has no code for these addresses.", process->path);
+}
+
 }  // namespace
 
-std::string MissingPrograms::reason_of(const perf::ProgramFiles& files, std::string path) {
-  if (path.empty()) return "The recording maps nothing there.";
+std::string MissingProgram::text() const {
+  if (path.empty()) return "(no program)";
+  return pid < 0 ? path : fmt::format("{} (process {})", path, pid);
+}
+
+std::string MissingPrograms::reason_of(const inputs::Capture& capture,
+                                       const MissingProgram& program) {
+  if (program.path.empty()) return "The recording maps nothing there.";
+  if (program.pid >= 0) return jit_reason(*capture.jitted_code(), program.pid);
+  std::string path = program.path;
   if (path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel"))
     path = "[kernel.kallsyms]";
-  const auto missing = files.missing();
+  const auto missing = capture.programs()->missing();
   const auto at = std::ranges::find(missing, path, &perf::MissingFile::path);
   if (path == "[kernel.kallsyms]" && (at == missing.end() || !at->reason.contains("names")))
     return "Name the kernel with --vmlinux FILE, or record with perf record --kcore.";
@@ -34,43 +65,45 @@ std::string MissingPrograms::reason_of(const perf::ProgramFiles& files, std::str
              : "This memory is not from a file, so that its code is not known.";
 }
 
-std::string MissingPrograms::path_at(const perf::ProcessImages& images, std::uint32_t task,
-                                     std::uint64_t address) {
+MissingProgram MissingPrograms::program_at(const perf::ProcessImages& images, std::uint32_t task,
+                                           std::uint64_t address) {
   const perf::ProgramPlace place = images.place(task, address);
-  return place.mapping == nullptr ? std::string() : place.mapping->path;
+  if (place.mapping == nullptr) return {};
+  const std::string& path = place.mapping->path;
+  return {.path = path.empty() ? "//anon" : path,
+          .pid = perf::is_anonymous(path) ? images.task(task).pid : -1};
 }
 
 void MissingPrograms::add(const Times& times) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [path, count] : times) times_[path] += count;
+  for (const auto& [program, count] : times) times_[program] += count;
 }
 
 void MissingPrograms::add(const Element& element) {
   const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
   const std::uint32_t task = images_.task_at(element.index, element.trace_id, context).number;
-  add(Times{{path_at(images_, task, element.start), 1}});
+  add(Times{{program_at(images_, task, element.start), 1}});
 }
 
 void MissingPrograms::add(const count::Counts& counts) {
   Times times;
   for (const auto& [place, count] : counts.unread)
-    times[path_at(images_, place.first, place.second)] += count;
+    times[program_at(images_, place.first, place.second)] += count;
   add(times);
 }
 
 void MissingPrograms::tell() const {
   const std::lock_guard lock(mutex_);
   if (times_.empty()) return;
-  std::vector<std::pair<std::string, std::uint64_t>> rows(times_.begin(), times_.end());
+  std::vector<std::pair<MissingProgram, std::uint64_t>> rows(times_.begin(), times_.end());
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const auto& row) { return row.second; });
   note("the trace could not be followed where code is missing:");
   std::string text;
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
-    const auto& [path, times] = rows[i];
-    text += fmt::format("  {:>10}  {}: {}\n", counted(times, "time"),
-                        path.empty() ? "(no program)" : escaped(path),
-                        escaped(reason_of(*capture_.programs(), path)));
+    const auto& [program, times] = rows[i];
+    text += fmt::format("  {:>10}  {}: {}\n", counted(times, "time"), escaped(program.text()),
+                        escaped(reason_of(capture_, program)));
   }
   if (rows.size() > kMostRows) text += fmt::format("  and {} more\n", rows.size() - kMostRows);
   write_to_standard_error(text);

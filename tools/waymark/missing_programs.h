@@ -1,6 +1,7 @@
 // Which programs of a recording were missing, and how often that stopped decoding.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -14,6 +15,15 @@
 
 namespace waymark::cli {
 
+/// A program, or memory without a file, whose code is not known.
+struct MissingProgram {
+  std::string path{};     ///< As the recording has it; empty: it maps nothing there.
+  std::int32_t pid = -1;  ///< Of memory without a file: whose it is.
+
+  [[nodiscard]] std::string text() const;
+  friend auto operator<=>(const MissingProgram&, const MissingProgram&) = default;
+};
+
 /// Collects the places at which no code could be read.  Any number of threads may add.
 class MissingPrograms {
  public:
@@ -21,7 +31,7 @@ class MissingPrograms {
   explicit MissingPrograms(const inputs::Capture& capture)
       : capture_(capture), images_(*capture.processes()) {}
 
-  using Times = std::map<std::string, std::uint64_t>;  ///< By the path in the recording.
+  using Times = std::map<MissingProgram, std::uint64_t>;
   void add(const Times& times);
   /// A kAddrNacc.
   void add(const Element& element);
@@ -33,12 +43,12 @@ class MissingPrograms {
   /// Prints a table to standard error if something was missing.
   void tell() const;
 
-  /// Why the code of a program, by its path in the recording, is not known; a whole sentence.
-  static std::string reason_of(const perf::ProgramFiles& files, std::string path);
+  /// Why its code is not known; a whole sentence.
+  static std::string reason_of(const inputs::Capture& capture, const MissingProgram& program);
 
-  /// The path of what is at an address; empty: the recording maps nothing there.
-  static std::string path_at(const perf::ProcessImages& images, std::uint32_t task,
-                             std::uint64_t address);
+  /// What is at an address.
+  static MissingProgram program_at(const perf::ProcessImages& images, std::uint32_t task,
+                                   std::uint64_t address);
 
  private:
   const inputs::Capture& capture_;

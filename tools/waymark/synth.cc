@@ -429,6 +429,11 @@ void add_recording_options(CLI::App& command, SynthOptions& options) {
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
+  command
+      .add_flag("--perf-jit", options.recording.jit,
+                "the first process has its program from a JIT compiler: write a jitdump file too")
+      ->needs(perf_data)
+      ->group(kGroup);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class JittedFunction {
       : file_(file), path_(std::move(path)), function_(std::move(function)) {}
 
   [[nodiscard]] const ProgramFile& file() const { return file_; }
-  /// Of the file in the recording.
+  /// The path of the file in the recording.
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Bytes code() const { return function_.code; }
   /// The offset of the code in the file.
@@ -46,7 +46,7 @@ class JittedFunction {
 /// What a process with a JIT compiler wrote down.
 struct JittedProcess {
   std::int32_t pid = -1;
-  std::string path{};         ///< Of the jitdump file or the map, in the recording.
+  std::string path{};         ///< The jitdump file or the map, as the recording names it.
   std::string problem{};      ///< Why it is not used, a whole sentence; empty: it is.
   bool has_code = true;       ///< False: a map, which has only names.
   std::size_t functions = 0;  ///< How many it has.

@@ -132,12 +132,18 @@ enum CsEtmConfig : std::uint64_t {
   kCsEtmTimestamps = 1U << 28,
 };
 
-/// The event of a recording of CoreSight trace.  `config`: CsEtmConfig bits.
+/// The event of a recording of CoreSight trace.  `config`: CsEtmConfig bits.  `monotonic`: its
+/// times are those of CLOCK_MONOTONIC.
 inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t size = 128,
-                                                 std::uint64_t config = kCsEtmCycles) {
+                                                 std::uint64_t config = kCsEtmCycles,
+                                                 bool monotonic = false) {
   ByteWriter out(order);
   constexpr std::uint64_t kSampleIdAll = 1U << 18;
-  out.u32(8).u32(size).words({config, 1, kStampType | kSampleIp, 0, kSampleIdAll, 0, 0, 0});
+  constexpr std::uint64_t kUseClock = 1U << 25;
+  constexpr std::uint64_t kClockMonotonic = 1;
+  out.u32(8).u32(size).words({config, 1, kStampType | kSampleIp, 0,
+                              kSampleIdAll | (monotonic ? kUseClock : 0), 0, 0, 0, 0, 0});
+  out.u32(0).u32(monotonic ? kClockMonotonic : 0);
   out.bytes.resize(size);
   return out.bytes;
 }
@@ -150,7 +156,8 @@ using FeatureBytes = std::vector<std::pair<Feature, std::vector<std::uint8_t>>>;
 inline std::vector<std::uint8_t> file_header(ByteOrder order, std::uint64_t size,
                                              const FeatureBytes& features = {},
                                              std::uint32_t attribute_size = 128,
-                                             std::uint64_t config = kCsEtmCycles) {
+                                             std::uint64_t config = kCsEtmCycles,
+                                             bool monotonic = false) {
   constexpr std::uint64_t kHeader = 104;
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(kHeader).u64(attribute_size + 16);
@@ -161,7 +168,7 @@ inline std::vector<std::uint8_t> file_header(ByteOrder order, std::uint64_t size
     bitmap[static_cast<unsigned>(feature) / 64] |= std::uint64_t{1}
                                                    << static_cast<unsigned>(feature) % 64;
   for (const std::uint64_t word : bitmap) out.u64(word);
-  out.raw(attribute_bytes(order, attribute_size, config)).words({ids, 8, kEventId});
+  out.raw(attribute_bytes(order, attribute_size, config, monotonic)).words({ids, 8, kEventId});
   return out.bytes;
 }
 
@@ -192,12 +199,14 @@ inline std::vector<std::uint8_t> file_bytes(const RecordBytes& records,
 }
 
 /// What comes before the records of a file in pipe form: its header, and the event as a record.
-inline std::vector<std::uint8_t> pipe_header(ByteOrder order, std::uint64_t config = kCsEtmCycles) {
+inline std::vector<std::uint8_t> pipe_header(ByteOrder order, std::uint64_t config = kCsEtmCycles,
+                                             bool monotonic = false) {
   ByteWriter out(order);
   out.u64(0x32454c4946524550).u64(16);
   RecordBytes first(order);
-  first.add(RecordType::kHeaderAttr, 0,
-            ByteWriter(order).raw(attribute_bytes(order, 128, config)).u64(kEventId).bytes);
+  first.add(
+      RecordType::kHeaderAttr, 0,
+      ByteWriter(order).raw(attribute_bytes(order, 128, config, monotonic)).u64(kEventId).bytes);
   return out.raw(first.out.bytes).bytes;
 }
 

@@ -31,6 +31,9 @@ struct PerfDataOptions {
   /// The AUX records of each buffer.  Each but the first usually begins in the middle of something,
   /// so that the trace up to the next synchronisation point cannot be decoded.
   unsigned pieces = 1;
+  /// The first process has the program from a JIT compiler: its code is in a jitdump file, which is
+  /// in the folder too.
+  bool jit = false;
 };
 
 /// kInvalidArgument: something that perf does not record, or options that exclude each other;
