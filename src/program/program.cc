@@ -165,6 +165,13 @@ unsigned Program::machine() const { return state_->elf().machine; }
 const std::vector<std::uint8_t>& Program::build_id() const { return state_->elf().build_id; }
 const std::vector<CodeRange>& Program::code() const { return state_->code; }
 
+std::vector<Segment> Program::segments() const {
+  std::vector<Segment> all;
+  for (const ElfLoad& load : state_->elf().loads)
+    all.push_back({load.address, load.offset, load.memory_size, load.executable});
+  return all;
+}
+
 std::optional<std::uint64_t> Program::address_of(std::uint64_t file_offset) const {
   for (const ElfLoad& load : state_->elf().loads) {
     if (file_offset >= load.offset && file_offset - load.offset < load.file_size)

@@ -64,6 +64,9 @@ class UnitStack {
 };
 
 class CoreUnit : public TraceUnit {
+ public:
+  [[nodiscard]] bool exhausted() const override { return execution_.ended(); }
+
  protected:
   CoreUnit(const UnitOptions& options, std::string core, const Program& program,
            const isa::Options& waypoints, const ExecutionOptions& execution, bool keep_truth)
@@ -96,7 +99,7 @@ class CoreUnit : public TraceUnit {
   /// The core executes some blocks without trace.
   void run_hidden(std::uint32_t blocks) {
     Step step;
-    for (; blocks != 0; --blocks) {
+    for (; blocks != 0 && !execution_.ended(); --blocks) {
       execution_.next(step);
       pass_time(step);
       hide(step);

@@ -473,7 +473,8 @@ void Etmv4Unit::q_element() {
   Step step;
   std::uint32_t instructions = 0;
   bool left = false;
-  for (std::uint32_t blocks = random_.between(1, 12); blocks != 0 && !left; --blocks) {
+  for (std::uint32_t blocks = random_.between(1, 12); blocks != 0 && !left && !execution_.ended();
+       --blocks) {
     execution_.next(step);
     pass_time(step);
     // An exception has its own packet, so the Q element ends before it.
@@ -533,12 +534,14 @@ void Etmv4Unit::settle() {
   constexpr unsigned kMostSteps = 4096;
   Step step;
   unsigned steps = 0;
+  if (execution_.ended()) return;
   do {
     if (++steps == kPatience) execution_.hold_exceptions();
     execution_.next(step);
     pass_time(step);
     follow(step);
-  } while ((step.kind != StepKind::kBlock || step.exception_return) && steps < kMostSteps);
+  } while ((step.kind != StepKind::kBlock || step.exception_return) && steps < kMostSteps &&
+           !execution_.ended());
   if (steps >= kPatience) execution_.resume_exceptions();
 }
 
@@ -623,7 +626,7 @@ void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
   }
   const std::size_t end = run_start_ + bytes;
   Step step;
-  while (out.size() < end) {
+  while (out.size() < end && !execution_.ended()) {
     if (written_ + out.size() - run_start_ - synced_at_ >= options_.sync_period) [[unlikely]]
       synchronise(false, 0);
     if (!run_plain()) {

@@ -54,6 +54,7 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
     for (std::uint32_t i = 0; i < options.vmids; ++i) options_.machines.push_back(1 + i);
   if (!options_.machines.empty()) context_.vmid = options_.machines.front();
   current_ = find(first);
+  if (program.log() != nullptr) options_.exception_mean = 0;
   resume_exceptions();
 }
 
@@ -98,7 +99,7 @@ void Execution::describe(CodeBlock& block) {
   const Behaviour* said = program_->behaviour_at(block.last_instruction());
   const std::uint32_t usual = usual_percent(block.last_instruction(), options_.habits);
   const bool spins = block.is_direct() && !block.conditional && block.target == block.start;
-  block.plain = !block.link && !block.is_indirect() && !spins;
+  block.plain = !block.link && !block.is_indirect() && !spins && program_->log() == nullptr;
   const bool always = !block.conditional || !(block.is_direct() || block.is_indirect());
   block.chance = always ? chance_of(100) : chance_of(usual);
   if (block.is_indirect()) {
@@ -135,6 +136,10 @@ void Execution::next(Step& step) {
     return;
   }
   CodeBlock& block = *current_;
+  if (program_->log() != nullptr) {
+    follow_log(step, block);
+    return;
+  }
   if (--until_exception_ == 0) [[unlikely]] {
     interrupt(step, block);
     if (step.kind != StepKind::kBlock) return;
@@ -221,6 +226,51 @@ void Execution::take_indirect(Step& step, CodeBlock& block) {
   step.next = {current_->start, current_->isa};
 }
 
+// The log says where each branch went.  After its last instruction comes an exception, which ends
+// the trace at the right place.
+void Execution::follow_log(Step& step, CodeBlock& block) {
+  const Program::Log& log = *program_->log();
+  const bool is_last = logged_ + 1 == log.places.size();
+  const bool branches = block.is_direct() || block.is_indirect();
+  step = {.kind = StepKind::kBlock,
+          .taken = true,
+          .isa = block.isa,
+          .count = block.count,
+          .start = block.start,
+          .end = block.end,
+          .next = {block.end, block.isa},
+          .block = &block};
+  if (is_last) {
+    const std::uint64_t left = log.rest - log_rest_done_;
+    if (left <= block.count) {
+      log_rest_done_ = log.rest;
+      exception_due_ = true;
+      cause_ = ExceptionCause::kCall;
+      fault_ = {cut(block, static_cast<std::uint32_t>(left)), block.isa};
+      if (left == 0) return enter_handler(step);
+      if (left == block.count && block.complete) {
+        // Where its last branch went is not in the log.
+        step.taken = !block.conditional || !branches;
+        current_ = find(fault_);
+        step.next = fault_;
+        return;
+      }
+      step.kind = StepKind::kPart;
+      step.count = static_cast<std::uint32_t>(left);
+      step.end = fault_.address;
+      step.next = fault_;
+      return;
+    }
+    log_rest_done_ += block.count;
+  } else if (branches) {
+    const Place next = log.places[++logged_];
+    step.taken = block.is_indirect() || !block.conditional || next != Place{block.end, block.isa};
+    step.next = next;
+    if (step.taken && block.link) push(block);
+  }
+  current_ = find(step.next);
+}
+
 // An interrupt while `block` executes.  The step becomes the first part of the block, or the
 // exception; nothing changes while exceptions are masked.
 void Execution::interrupt(Step& step, CodeBlock& block) {
@@ -276,6 +326,7 @@ void Execution::fault(Step& step, CodeBlock& block) {
 
 void Execution::enter_handler(Step& step) {
   exception_due_ = false;
+  ended_ = program_->log() != nullptr;
   // Nothing nests deeper than kMaxNesting: the oldest interrupted code is never resumed.
   if (interrupted_.size() >= kMaxNesting) interrupted_.erase(interrupted_.begin());
   interrupted_.push_back({abandon_ ? restart() : fault_, context_});

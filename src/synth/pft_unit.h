@@ -35,7 +35,7 @@ class PftUnit : public CoreUnit {
     started_ = true;
     const std::size_t end = run_start_ + bytes;
     Step step;
-    while (out.size() < end) {
+    while (out.size() < end && !execution_.ended()) {
       if (position() - synced_at_ >= options_.sync_period) [[unlikely]]
         unit().synchronise(Protocol::kPeriodic);
       if (!run_plain()) {

@@ -39,6 +39,11 @@ void Program::add_entry(Place place) {
   entries_.push_back(place);
 }
 
+void Program::set_log(Log log) {
+  entries_ = {log.places.front()};
+  log_ = std::move(log);
+}
+
 void Program::set_recorded(Place first) {
   entries_.clear();
   add_entry(first);

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import hostile, snapshots, trace_bytes
+from support import executions, hostile, snapshots, trace_bytes
 from support.programs import Runner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +135,24 @@ def synth(made, home):
             Runner(program('WAYMARK', 'waymark'), path.parent, home)('synth', '-o', path, *options)
         words = '_'.join(str(option).strip('-') for option in options)
         return made('synth_' + ''.join(c if c.isalnum() else '_' for c in words), maker)
+    return get
+
+
+@pytest.fixture(scope='session')
+def executed(made, home):
+    """executed(NAME, OPTION..., flags=FLAGS): what QEMU executed of tests/cli/programs/executed/NAME.c, compiled
+    with FLAGS, with trace of it."""
+    known = {}
+
+    def get(name, *options, flags=()):
+        key = '_'.join((name, *map(str, options), *flags)).replace('/', '_')
+
+        def maker(path):
+            waymark = Runner(program('WAYMARK', 'waymark'), path.parent, home)
+            source = executions.compile_program(path, f'{name}.c', [*executions.USUAL, *flags])
+            known[key] = executions.execute(waymark, source, *options)
+        made(f'executed_{key}', maker)
+        return known[key]
     return get
 
 

@@ -21,6 +21,7 @@ void add_packets(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);
 void add_count(CLI::App& app, int& exit_code);
 void add_annotate(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
 void add_syst(CLI::App& app, int& exit_code);
 void add_collateral(CLI::App& app, int& exit_code);
 void add_index(CLI::App& app, int& exit_code);

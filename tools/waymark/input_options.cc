@@ -70,14 +70,10 @@ Result<void> read_layouts(const std::string& path,
   return {};
 }
 
-}  // namespace
+constexpr auto kInputHelp =
+    "A snapshot folder, its snapshot.ini, a perf.data file, or raw trace; - for standard input";
 
-void add_input_options(CLI::App& command, InputOptions& options) {
-  command
-      .add_option("INPUT", options.path,
-                  "A snapshot folder, its snapshot.ini, a perf.data file, or raw trace; - for "
-                  "standard input")
-      ->required();
+void add_options_of_inputs(CLI::App& command, InputOptions& options) {
   command
       .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
       ->type_name("NAME");
@@ -171,6 +167,18 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->type_name("ORDER")
       ->check(one_of({"most", "least"}))
       ->group(raw);
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& command, InputOptions& options) {
+  command.add_option("INPUT", options.path, kInputHelp)->required();
+  add_options_of_inputs(command, options);
+}
+
+void add_input_options(CLI::App& command, InputOptions& options, std::vector<std::string>& paths) {
+  command.add_option("INPUT", paths, kInputHelp);
+  add_options_of_inputs(command, options);
 }
 
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {

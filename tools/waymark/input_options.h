@@ -37,6 +37,8 @@ struct InputOptions {
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);
+/// The same for a command with several inputs, which go to `paths` and need not be given.
+void add_input_options(CLI::App& command, InputOptions& options, std::vector<std::string>& paths);
 
 /// kInvalidArgument: a value that is not of its form, with the option in `detail`.
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options);

@@ -32,6 +32,18 @@ std::string_view whole_lines(std::string_view text, std::size_t most) {
   return text.substr(0, end == std::string_view::npos ? most : end + 1);
 }
 
+std::unexpected<Error> index_would_be_lost(const std::string& path) {
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("-o {}: this is an index, which would be lost; choose another place "
+                          "with -o.",
+                          path));
+}
+
+std::unexpected<Error> cannot_write(const std::string& path, int code) {
+  return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.", path,
+                                          std::generic_category().message(code)));
+}
+
 }  // namespace
 
 Result<void> refuse_input(const std::string& path, std::span<const std::string> inputs) {
@@ -67,23 +79,53 @@ Output::Output(int descriptor, std::string name)
 Result<Output> Output::open(const std::string& path, std::span<const std::string> inputs) {
   WAYMARK_TRY(refuse_input(path, inputs));
   if (path.empty() || path == "-") return Output(STDOUT_FILENO, "standard output");
-  if (index::is_index_file(path)) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("-o {}: this is an index, which would be lost; choose another place "
-                            "with -o.",
-                            path));
-  }
+  if (index::is_index_file(path)) return index_would_be_lost(path);
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}. Choose another file with -o.",
-                                            path, std::generic_category().message(errno)));
-  }
+  if (descriptor < 0) return cannot_write(path, errno);
   return Output(descriptor, path);
+}
+
+Result<Output> Output::open_whole(const std::string& path, std::span<const std::string> inputs) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  // What is not a file, such as /dev/null, cannot be replaced.
+  if (path.empty() || path == "-" ||
+      (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)))
+    return open(path, inputs);
+  WAYMARK_TRY(refuse_input(path, inputs));
+  if (index::is_index_file(path)) return index_would_be_lost(path);
+  // A link stays a link: the file that it leads to is replaced.
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, ignored);
+  const std::string target = ignored ? path : real.string();
+  std::string temporary = target + ".XXXXXX";
+  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0) return cannot_write(path, errno);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  // Without this, the file keeps the narrow permissions of a temporary one, which does no harm.
+  (void)::fchmod(descriptor, 0666 & ~mask);
+  Output output(descriptor, path);
+  output.temporary_ = std::move(temporary);
+  output.target_ = target;
+  return output;
+}
+
+bool Output::commit() {
+  if (!flush()) return false;
+  if (temporary_.empty()) return true;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    error_ = fmt::format("Cannot write {}: {}.", name_, std::generic_category().message(errno));
+    return false;
+  }
+  temporary_.clear();
+  return true;
 }
 
 Output::Output(Output&& other) noexcept
     : text_(std::move(other.text_)),
       name_(std::move(other.name_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      target_(std::move(other.target_)),
       error_(std::move(other.error_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       is_file_(other.is_file_),
@@ -92,6 +134,7 @@ Output::Output(Output&& other) noexcept
 
 Output::~Output() {
   if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 bool Output::flush() {
@@ -140,9 +183,9 @@ void Output::fail_write(std::string_view unwritten, int code) {
     error_ = fmt::format("The reader of {} went away.", name_);
   } else if (code == ENOSPC || code == EDQUOT) {
     error_ = fmt::format(
-        "Cannot write {}: the disk is full. What was written before is kept; make "
-        "room, or choose another place with -o.",
-        name_);
+        "Cannot write {}: the disk is full. {}ake room, or choose another place "
+        "with -o.",
+        name_, temporary_.empty() ? "What was written before is kept; m" : "M");
   } else {
     error_ = fmt::format("Cannot write {}: {}.", name_, std::generic_category().message(code));
   }

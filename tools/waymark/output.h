@@ -19,6 +19,12 @@ class Output {
   /// lost.  kInvalidArgument: the output is one of them; kIo; each with a sentence.
   static Result<Output> open(const std::string& path, std::span<const std::string> inputs);
 
+  /// The same, but a file gets its name only in commit(): until then there is what was there
+  /// before. Without commit(), what was written is removed.
+  static Result<Output> open_whole(const std::string& path, std::span<const std::string> inputs);
+  /// Writes the rest, and gives the file its name.  False: that failed; error() says why.
+  bool commit();
+
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
   Output(const Output&) = delete;
@@ -45,6 +51,8 @@ class Output {
 
   TextBuffer text_;
   std::string name_;
+  std::string temporary_;  ///< The name until commit(); empty: the file has its name.
+  std::string target_;     ///< The name that commit() gives.
   std::string error_;
   int descriptor_ = -1;
   bool is_file_ = false;  ///< A regular one, which takes all and can be cut.

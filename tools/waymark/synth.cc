@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <limits>
 #include <optional>
 
 #include "commands.h"
@@ -18,6 +19,7 @@
 #include "waymark/base/plural.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/synth/capture.h"
+#include "waymark/synth/execution_log.h"
 #include "waymark/synth/perf_data.h"
 
 namespace waymark::cli {
@@ -29,6 +31,7 @@ struct SynthOptions {
   std::uint64_t seed = 1;
   std::string elf;
   std::string graph;
+  std::string execution_log;
   std::string isa = "A64";
   synth::Program::RandomOptions program;
   std::vector<std::string> protocols = {"etmv4"};
@@ -51,7 +54,17 @@ isa::Isa isa_by_name(std::string_view name) {
 }
 
 Result<synth::Program> make_program(const SynthOptions& options) {
-  if (!options.elf.empty()) return synth::Program::elf(options.elf);
+  if (!options.elf.empty()) {
+    Result<synth::Program> program = synth::Program::elf(options.elf);
+    if (!program || options.execution_log.empty()) return program;
+    const Result<MappedFile> log = MappedFile::open_text(options.execution_log);
+    if (!log) return std::unexpected(log.error());
+    if (auto loaded = synth::load_execution_log(log->text(), *program); !loaded) {
+      loaded.error().detail = fmt::format("{}: {}", options.execution_log, loaded.error().detail);
+      return std::unexpected(loaded.error());
+    }
+    return program;
+  }
   if (!options.graph.empty()) {
     const Result<MappedFile> file = MappedFile::open_text(options.graph);
     if (!file) return std::unexpected(file.error());
@@ -136,6 +149,8 @@ int check(const std::string& directory, Format format) {
 synth::CaptureOptions capture_options(const SynthOptions& options) {
   synth::CaptureOptions capture = options.capture;
   capture.seed = options.seed;
+  // The log decides how long the trace is.
+  if (!options.execution_log.empty()) capture.size = std::numeric_limits<std::uint64_t>::max();
   capture.framing = options.framing == "mem"     ? synth::CaptureFraming::kMemoryAligned
                     : options.framing == "fsync" ? synth::CaptureFraming::kFsync
                                                  : synth::CaptureFraming::kNone;
@@ -254,6 +269,13 @@ void add_program_options(CLI::App& command, SynthOptions& options) {
           ->type_name("FILE")
           ->group(kGroup);
   elf->excludes(graph);
+  command
+      .add_option("--execution", options.execution_log,
+                  "execute what this log says, once, and not at random: the address of every "
+                  "instruction, as from `qemu-aarch64 -singlestep -d exec,nochain -D FILE PROGRAM`")
+      ->type_name("FILE")
+      ->needs(elf)
+      ->group(kGroup);
   command.add_option("--isa", options.isa, "the instruction set of a random program")
       ->check(one_of({"A64", "A32", "T32"}))
       ->capture_default_str()

@@ -58,6 +58,14 @@ struct CodeRange {
   std::uint64_t last = 0;
 };
 
+/// A part of the file that is loaded into memory.
+struct Segment {
+  std::uint64_t address = 0;  ///< As the program was linked.
+  std::uint64_t file_offset = 0;
+  std::uint64_t size = 0;  ///< In memory.
+  bool executable = false;
+};
+
 /// One ELF file with its debug file, by the addresses for which it was linked.  In a relocatable
 /// file, such as a kernel module, code has the addresses that a kernel gives it, counted from 0.
 ///
@@ -92,6 +100,8 @@ class Program {
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   /// The code of the file, in ascending order.
   [[nodiscard]] const std::vector<CodeRange>& code() const;
+  /// In the order of the file; a relocatable file has none.
+  [[nodiscard]] std::vector<Segment> segments() const;
 
   /// nullptr: none is known there.
   [[nodiscard]] const Function* function(std::uint64_t address) const;

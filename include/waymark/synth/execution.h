@@ -109,7 +109,8 @@ struct Step {
   const CodeBlock* block = nullptr;  ///< For kBlock and kPart; valid until the next step.
 };
 
-/// Never ends. One owner; not thread safe; several may walk one program, which must outlive them.
+/// Never ends, unless the program has a log.  One owner; not thread safe; several may walk one
+/// program, which must outlive them.
 class Execution {
  public:
   /// `waypoints` says what the trace unit counts as a waypoint.  The program must have an entry.
@@ -117,8 +118,10 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// The next step.
+  /// The next step, which exists if it has not ended().
   void next(Step& step);
+  /// The log of the program was executed.
+  [[nodiscard]] bool ended() const { return ended_; }
 
   /// The same for the common case, a block for which only the outcome varies. nullptr: the case is
   /// different; call next(). `chance` gets random bits, of which the low ones may be used again.
@@ -184,6 +187,7 @@ class Execution {
   CodeBlock* build(Place place);
   CodeBlock* link(CodeBlock& block, bool taken);
   void describe(CodeBlock& block);
+  void follow_log(Step& step, CodeBlock& block);
   void interrupt(Step& step, CodeBlock& block);
   void fault(Step& step, CodeBlock& block);
   void enter_handler(Step& step);
@@ -216,6 +220,9 @@ class Execution {
   ExceptionCause cause_ = ExceptionCause::kIrq;
   Place fault_;  // Where the pending exception happens.
   std::uint32_t spins_ = 0;
+  std::size_t logged_ = 0;           // The place in the log that was reached last.
+  std::uint64_t log_rest_done_ = 0;  // Instructions after the last place that were executed.
+  bool ended_ = false;
   std::uint64_t run_ = 0;  // Counts how often the program began again.
   std::uint64_t until_exception_ = 0;
 };

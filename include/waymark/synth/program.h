@@ -110,6 +110,16 @@ class Program {
   /// restarts there when the recorded behaviour of a branch is used up.
   void set_recorded(Place first);
   [[nodiscard]] bool recorded() const { return recorded_; }
+
+  /// An execution from its first instruction to its last one.
+  struct Log {
+    std::vector<Place> places{};  ///< Where it began, and where it went after each branch.
+    std::uint64_t rest = 0;       ///< Instructions after the last branch, at the last place.
+  };
+  /// Execution begins at the first place, follows the log and then stops.
+  void set_log(Log log);
+  /// nullptr: none was set.
+  [[nodiscard]] const Log* log() const { return log_.places.empty() ? nullptr : &log_; }
   /// Marks the end of the program: execution does not continue at `address`.
   void add_end(std::uint64_t address) { ends_.insert(address); }
   [[nodiscard]] bool ends_at(std::uint64_t address) const { return ends_.contains(address); }
@@ -127,6 +137,7 @@ class Program {
   std::vector<Place> entries_;
   std::vector<Place> functions_;
   std::vector<Place> handlers_;
+  Log log_;
   unsigned isas_ = 0;
   bool recorded_ = false;
 };

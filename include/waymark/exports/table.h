@@ -1,0 +1,40 @@
+// The formats that an execution can be exported to, each read by other programs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "waymark/base/result.h"
+#include "waymark/base/text_buffer.h"
+#include "waymark/profile/profile.h"
+
+namespace waymark::exports {
+
+struct Options {
+  /// For autofdo: addresses are counted from the start of the file, as newer releases of its tools
+  /// and those of Android expect, and not from the first segment.
+  bool file_offsets = false;
+};
+
+/// Writes what was executed of one program of a profile.  kUnsupported, with a sentence that begins
+/// with the name of the program: the format cannot say it.
+using WriteProgram = Result<void> (*)(const profile::Profile& profile,
+                                      const profile::ProgramProfile& program,
+                                      const Options& options, TextBuffer& out);
+
+struct Format {
+  std::string_view name;
+  std::string_view purpose;              ///< What it is for, as the end of "For ...".
+  std::string_view readers;              ///< The programs that read it.
+  std::string_view suffix;               ///< What the names of its files end with.
+  WriteProgram write_program = nullptr;  ///< One file for each program.
+};
+
+/// All formats, in the order in which they are listed.
+std::span<const Format> formats();
+
+/// nullptr: there is none of this name.
+const Format* find_format(std::string_view name);
+
+}  // namespace waymark::exports

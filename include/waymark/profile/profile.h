@@ -1,0 +1,81 @@
+// What was executed, program by program, in the addresses for which each program was linked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "waymark/count/counts.h"
+#include "waymark/program/program.h"
+
+namespace waymark::profile {
+
+/// Where an address of a task is.
+struct Place {
+  const program::Program* program = nullptr;  ///< nullptr: it is missing, or not an ELF file.
+  std::string_view path{};    ///< As the input names the program; empty: nothing is known there.
+  std::uint64_t address = 0;  ///< Link-time; without a program, whatever the input has.
+};
+
+/// Finds the program of a task at an address.
+using Locate = std::function<Place(std::uint32_t task, std::uint64_t address)>;
+
+/// Taken branches from one instruction to one target.
+struct Branch {
+  std::uint64_t from = 0;
+  std::size_t to_program = 0;     ///< Its number in Profile::programs().
+  std::uint64_t to = kNoAddress;  ///< kNoAddress: not known.
+  isa::InstrSubtype subtype = isa::InstrSubtype::kNone;
+  bool indirect = false;
+  std::uint64_t times = 0;
+  friend bool operator==(const Branch&, const Branch&) = default;
+};
+
+/// The counts of one program, whatever processes executed it and wherever it was in memory.
+struct ProgramProfile {
+  std::size_t number = 0;                     ///< In Profile::programs().
+  std::string path{};                         ///< As the first input names it.
+  std::vector<std::uint8_t> build_id{};       ///< Empty: not known.
+  const program::Program* program = nullptr;  ///< nullptr: it is missing, or not an ELF file.
+  /// Rows in ascending order, without contexts; their targets are in `branches` alone.
+  count::Counts counts{};
+  std::vector<Branch> branches{};  ///< Ascending by from, to_program, to.  Each pair only once.
+
+  [[nodiscard]] std::uint64_t instructions() const;
+};
+
+/// The sum of the counts of any number of inputs.  Programs with one build ID are one program;
+/// those without are one if they have the same path.  All counts are integers, and the sums do not
+/// depend on the order of the inputs.  A value.  The programs must outlive it.
+class Profile {
+ public:
+  /// Adds the counts of an input.  True: a program was not in the profile before, so that what
+  /// `locate` returned for it is kept.
+  bool add(const count::Counts& counts, const Locate& locate);
+  /// The same of another profile.
+  bool add(const Profile& other);
+
+  /// In the order in which they were found.
+  [[nodiscard]] const std::vector<ProgramProfile>& programs() const { return programs_; }
+
+  /// Instructions that are in no row, because there were too many rows or their path is unknown.
+  [[nodiscard]] std::uint64_t other_instructions() const { return other_instructions_; }
+  /// Of all programs, with those of other_instructions().
+  [[nodiscard]] std::uint64_t instructions() const;
+
+ private:
+  std::size_t number_of(const program::Program* program, std::string_view path,
+                        const std::vector<std::uint8_t>& build_id);
+
+  std::vector<ProgramProfile> programs_;
+  /// By build ID, and without one by path and whether it is an ELF file.
+  std::map<std::vector<std::uint8_t>, std::size_t> by_build_id_;
+  std::map<std::pair<std::string, bool>, std::size_t> by_path_;
+  std::uint64_t other_instructions_ = 0;
+};
+
+}  // namespace waymark::profile

@@ -1,0 +1,37 @@
+#include "waymark/exports/table.h"
+
+#include <algorithm>
+
+#include "waymark/exports/branch_profiles.h"
+
+namespace waymark::exports {
+namespace {
+
+constexpr Format kFormats[] = {
+    {.name = "autofdo",
+     .purpose = "AutoFDO with Clang or GCC",
+     .readers = "create_llvm_prof, create_gcov",
+     .suffix = ".afdo.txt",
+     .write_program = write_autofdo},
+    {.name = "llvm-unsymbolized",
+     .purpose = "AutoFDO with Clang",
+     .readers = "llvm-profgen --unsymbolized-profile",
+     .suffix = ".prof.txt",
+     .write_program = write_llvm_unsymbolized},
+    {.name = "bolt",
+     .purpose = "a faster layout of the program by BOLT",
+     .readers = "perf2bolt --pa",
+     .suffix = ".bolt.txt",
+     .write_program = write_bolt},
+};
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+const Format* find_format(std::string_view name) {
+  const auto* const found = std::ranges::find(kFormats, name, &Format::name);
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+}  // namespace waymark::exports

@@ -1,0 +1,118 @@
+#include "waymark/profile/profile.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "waymark/count/ranking.h"
+
+namespace waymark::profile {
+namespace {
+
+std::uint64_t instructions_of(const count::Counts& counts) {
+  return counts.totals().instructions + counts.pathless_instructions;
+}
+
+/// Sorts, and adds up equal branches.
+void combine(std::vector<Branch>& branches) {
+  const auto key = [](const Branch& branch) {
+    return std::tuple(branch.from, branch.to_program, branch.to, branch.indirect, branch.subtype);
+  };
+  std::ranges::sort(branches, {}, key);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    if (kept != 0 && key(branches[kept - 1]) == key(branches[i])) {
+      branches[kept - 1].times += branches[i].times;
+    } else {
+      branches[kept++] = branches[i];
+    }
+  }
+  branches.resize(kept);
+}
+
+}  // namespace
+
+std::uint64_t ProgramProfile::instructions() const { return instructions_of(counts); }
+
+std::size_t Profile::number_of(const program::Program* program, std::string_view path,
+                               const std::vector<std::uint8_t>& build_id) {
+  const std::size_t next = programs_.size();
+  const auto [at, inserted] = build_id.empty() ? [&] {
+    const auto [by_path, is_new] =
+        by_path_.try_emplace({std::string(path), program != nullptr}, next);
+    return std::pair(by_path->second, is_new);
+  }()
+                                               : [&] {
+                                                   const auto [by_id, is_new] =
+                                                       by_build_id_.try_emplace(build_id, next);
+                                                   return std::pair(by_id->second, is_new);
+                                                 }();
+  if (inserted)
+    programs_.push_back(
+        {.number = next, .path = std::string(path), .build_id = build_id, .program = program});
+  return at;
+}
+
+bool Profile::add(const count::Counts& counts, const Locate& locate) {
+  const std::size_t before = programs_.size();
+  const std::vector<std::uint8_t> no_id;
+  const auto number = [&](const Place& place) {
+    return number_of(place.program, place.path,
+                     place.program == nullptr ? no_id : place.program->build_id());
+  };
+  for (const count::Row& row : counts.rows) {
+    const Place place = locate(row.context.task, row.range.start);
+    count::Row linked = row;
+    linked.context = {};
+    linked.target = kNoAddress;
+    linked.range.end = place.address + (row.range.end - row.range.start);
+    linked.range.start = place.address;
+    programs_[number(place)].counts.rows.push_back(linked);
+  }
+  for (const count::Branch& branch : count::branches(counts)) {
+    if (!branch.taken) continue;
+    const Place from = locate(branch.context.task, branch.from);
+    Branch linked{.from = from.address,
+                  .subtype = branch.subtype,
+                  .indirect = branch.type == isa::InstrType::kIndirectBranch,
+                  .times = branch.times};
+    if (branch.to != kNoAddress) {
+      const Place to = locate(branch.context.task, branch.to);
+      linked.to_program = number(to);
+      linked.to = to.address;
+    }
+    programs_[number(from)].branches.push_back(linked);
+  }
+  for (ProgramProfile& program : programs_) {
+    program.counts.combine();
+    combine(program.branches);
+  }
+  other_instructions_ += counts.rest.instructions + counts.pathless_instructions;
+  return programs_.size() != before;
+}
+
+bool Profile::add(const Profile& other) {
+  const std::size_t before = programs_.size();
+  std::vector<std::size_t> numbers;
+  for (const ProgramProfile& program : other.programs_)
+    numbers.push_back(number_of(program.program, program.path, program.build_id));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    ProgramProfile& sum = programs_[numbers[i]];
+    sum.counts.add(other.programs_[i].counts);
+    for (Branch branch : other.programs_[i].branches) {
+      branch.to_program = branch.to == kNoAddress ? 0 : numbers[branch.to_program];
+      sum.branches.push_back(branch);
+    }
+    combine(sum.branches);
+  }
+  other_instructions_ += other.other_instructions_;
+  return programs_.size() != before;
+}
+
+std::uint64_t Profile::instructions() const {
+  return std::transform_reduce(
+      programs_.begin(), programs_.end(), other_instructions_, std::plus(),
+      [](const ProgramProfile& program) { return program.instructions(); });
+}
+
+}  // namespace waymark::profile
