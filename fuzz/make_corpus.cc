@@ -310,19 +310,21 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
     unit.speculation = choice.rich && etmv4 ? 6 : 0;
     synth::ExecutionOptions execution;
     execution.exception_mean = 50;
-    auto made = synth::make_unit(unit, &*program, execution, false);
-    if (!made) {
-      fmt::print(stderr, "make_corpus: skipped: {}\n", made.error().detail);
+    const auto make = [&](std::uint64_t size) -> Result<synth::CaptureMaker> {
+      auto made = synth::make_unit(unit, &*program, execution, false);
+      if (!made) return std::unexpected(made.error());
+      std::vector<std::unique_ptr<synth::TraceUnit>> units;
+      units.push_back(*std::move(made));
+      return synth::CaptureMaker::create({.size = size}, std::move(units));
+    };
+    auto maker = make(std::uint64_t{64} << 10);
+    if (!maker) {
+      fmt::print(stderr, "make_corpus: skipped: {}\n", maker.error().detail);
       continue;
     }
-    std::vector<std::unique_ptr<synth::TraceUnit>> units;
-    units.push_back(*std::move(made));
-    synth::CaptureOptions options;
-    options.size = std::uint64_t{64} << 10;
-    auto maker = synth::CaptureMaker::create(options, std::move(units));
     const fs::path folder =
         scratch / fmt::format("synthetic-{}", static_cast<int>(choice.protocol));
-    if (!maker || !synth::write_capture(*maker, &*program, folder.string(), {})) continue;
+    if (!synth::write_capture(*maker, &*program, folder.string(), {})) continue;
     add_snapshot(corpus, folder, scratch);
     constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
     using Form = synth::PerfDataOptions::Form;
@@ -344,6 +346,13 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
       if (recording.jit)
         add_jitdump(corpus, folder / fmt::format("jit-{}.dump", synth::kFirstProcess));
     }
+    // A small one, since there are many records before its trace.
+    const fs::path timed = folder / "timed";
+    auto small = make(700);
+    if (small && synth::write_capture(*small, &*program, timed.string(), {}) &&
+        synth::write_perf_data(*small, *program, kProcesses, timed.string(),
+                               {.raw = true, .times = true}))
+      add_recording(corpus, timed / "perf.data");
   }
 }
 

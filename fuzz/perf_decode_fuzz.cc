@@ -83,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.roots = {root.path()};
   if (size % 3 == 0) options.cpus = {data[size - 1] % 2U};
   if (size % 7 == 0) options.ids = {0x10};
+  options.virtual_timestamps = size % 2 == 0;
   options.open_file = [&](const std::string&) { return as_file(Bytes(data, size)); };
   auto capture = inputs::Capture::open("perf.data", options);
   if (!capture || capture->recording() == nullptr) return 0;

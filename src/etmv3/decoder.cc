@@ -102,7 +102,7 @@ void Decoder::restore(const Decoder& other) {
   taken_ = 0;
   registers_ = other.registers_;
   diagnostics_.clear();
-  select_memory();
+  select_memory(memory_from_);
   refresh_words();
 }
 
@@ -283,6 +283,7 @@ void Decoder::timestamp(const Packet& packet) {
     time.flags |= kElementTimeIsPartial;
   if (packet.frequency_change && !quirks_.hides_frequency_change)
     time.flags |= kElementFrequencyChange;
+  enter_place(packet.index + 1);
 }
 
 void Decoder::lose_sync() {
@@ -461,10 +462,11 @@ void Decoder::refresh() {
   select_memory();
 }
 
-void Decoder::select_memory() {
+void Decoder::select_memory(TraceIndex index) {
   step_ = nullptr;
   instructions_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
-                       packet_index_);
+                       index);
+  memory_from_ = instructions_.covers_from();
 }
 
 // From now on, the existing elements cannot be cancelled.

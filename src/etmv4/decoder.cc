@@ -96,7 +96,7 @@ void Decoder::restore(const Decoder& other) {
   staged_.clear();
   staged_taken_ = staged_ready_ = 0;
   diagnostics_.clear();
-  select_memory();
+  select_memory(memory_from_);
 }
 
 // The state without leftovers that no longer have a meaning.
@@ -179,9 +179,10 @@ void Decoder::refresh() {
   select_memory();
 }
 
-void Decoder::select_memory() {
+void Decoder::select_memory(TraceIndex index) {
   follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
-                   packet_index_);
+                   index);
+  memory_from_ = follower_.covers_from();
   block_ = from_ = nullptr;
 }
 

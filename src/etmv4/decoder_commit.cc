@@ -104,6 +104,7 @@ void Decoder::commit() {
         const auto reason = previous_overflow_ ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
         emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
         previous_overflow_ = false;
+        enter_place(entry.index);
         break;
       }
       case EntryKind::kEvent:
@@ -185,6 +186,7 @@ void Decoder::emit_survivor(const Entry& entry) {
     }
     case EntryKind::kTimestamp:
     case EntryKind::kTimestampCycleCount: {
+      enter_place(entry.index + 1);
       // If markers are in use, a timestamp without a marker has no position.
       if (config_.timestamp_markers() && !marker_seen_) break;
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
@@ -237,7 +239,7 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
   context_.isa = isa_;
   need_context_ = false;
   emit(ElementKind::kPeContext, index);
-  select_memory();
+  select_memory(index);
 }
 
 // A cancel or a mispredict skips the entries above the element that it concerns.  False: the trace

@@ -107,7 +107,8 @@ class CountingWalk {
       last_index_ = cycles_index_ = index_of(packet);
       return true;
     }
-    if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !has_time_ && !markers_) {
+    if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !has_time_ && !markers_ &&
+        decoder_.follower_.covers(index_of(packet) + 1)) {
       host_.took(1);
       has_time_ = true;
       time_ = packet.timestamp;
@@ -226,7 +227,7 @@ class CountingWalk {
     last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
     counter_.begin(d.follower_);
-    counter_.select(d.context_, d.packet_index_);
+    counter_.select(d.context_, std::max(d.packet_index_, d.memory_from_));
     if (d.holding_) {
       d.holding_ = false;
       d.apply_address(d.held_address_, d.held_is_);

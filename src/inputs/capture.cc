@@ -63,6 +63,10 @@ Result<Capture> Capture::open(const std::string& path, const CaptureOptions& opt
 const perf::Recording* Capture::recording() const {
   return perf_ == nullptr ? nullptr : &perf_->recording;
 }
+TimeSource Capture::time_source() const {
+  return perf_ == nullptr ? TimeSource::kAuxRecords : perf_->times;
+}
+
 const perf::ProcessImages* Capture::processes() const {
   return perf_ == nullptr ? nullptr : perf_->processes.get();
 }

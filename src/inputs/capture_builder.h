@@ -10,6 +10,7 @@
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/perf/recording.h"
+#include "waymark/perf/time_alignment.h"
 #include "waymark/stm/config.h"
 
 namespace waymark::inputs {
@@ -37,6 +38,14 @@ class CaptureBuilder {
   Result<void> read_raw_input(const Detection& detection);
   Result<void> read_perf_input();
   Result<void> add_perf_sources();
+  [[nodiscard]] std::string core_name_of(const perf::Unit& unit) const;
+  static const ProtocolRow& row_of(const perf::Unit& unit);
+  [[nodiscard]] RegisterReader registers_of(const perf::Unit& unit) const;
+  /// How the events of the recording and its trace are compared by time.  `begins`: where each
+  /// piece begins.
+  Result<perf::TraceTimes> align_times(const std::vector<TraceIndex>& begins);
+  /// Where the process is not known.
+  void note_missing_contexts();
   Result<void> select_cpus();
   void add_kernel_of_folder();
   Result<void> check_kernel(perf::ProgramFiles& programs);

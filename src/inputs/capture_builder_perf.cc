@@ -315,8 +315,11 @@ Result<void> CaptureBuilder::read_perf_input() {
   WAYMARK_TRY(check_kernel(*input.programs));
   input.jitted = perf::add_jitted_code(input.recording, *input.programs);
   for (const perf::Note& each : input.jitted.notes) note(each.text, each.severity);
-  input.processes = std::make_unique<perf::ProcessImages>(input.recording, input.order,
-                                                          std::move(begins), *input.programs);
+  const auto times = align_times(begins);
+  if (!times) return std::unexpected(times.error());
+  note_missing_contexts();
+  input.processes = std::make_unique<perf::ProcessImages>(
+      input.recording, input.order, std::move(begins), *input.programs, *times);
   return {};
 }
 
@@ -385,24 +388,35 @@ Result<void> CaptureBuilder::select_cpus() {
               fmt::format("{}: --id and --cpu have no trace unit in common.", name_));
 }
 
+/// The name of the core that is decoded for.
+std::string CaptureBuilder::core_name_of(const perf::Unit& unit) const {
+  if (!options_.core.empty()) return options_.core;
+  return is_old(unit.kind) ? "ARMv7-A" : "ARMv8-A";
+}
+
+RegisterReader CaptureBuilder::registers_of(const perf::Unit& unit) const {
+  return [this, &unit](std::string_view name) -> std::optional<RegisterValue> {
+    if (name.ends_with("TRACEIDR")) return RegisterValue(*unit.trace_id);
+    const auto given =
+        std::ranges::find(options_.registers, name, &std::pair<std::string, std::uint32_t>::first);
+    if (given != options_.registers.end()) return RegisterValue(given->second);
+    const auto value = unit.reg(name);
+    return value ? std::optional<RegisterValue>(*value) : std::nullopt;
+  };
+}
+
+const ProtocolRow& CaptureBuilder::row_of(const perf::Unit& unit) {
+  return *protocol_by_type(protocol_of(unit.kind));
+}
+
 Result<void> CaptureBuilder::add_perf_sources() {
   for (const perf::Unit& unit : capture_.perf_->recording.units) {
     if (!unit.trace_id) continue;
-    const ProtocolRow& row = *protocol_by_type(protocol_of(unit.kind));
-    const std::string core_name = !options_.core.empty()
-                                      ? options_.core
-                                      : std::string(is_old(unit.kind) ? "ARMv7-A" : "ARMv8-A");
+    const ProtocolRow& row = row_of(unit);
+    const std::string core_name = core_name_of(unit);
     const auto core = isa::core_by_name(core_name);
     if (!core) return std::unexpected(core.error());
-    const auto registers = [&](std::string_view name) -> std::optional<RegisterValue> {
-      if (name.ends_with("TRACEIDR")) return RegisterValue(*unit.trace_id);
-      const auto given = std::ranges::find(options_.registers, name,
-                                           &std::pair<std::string, std::uint32_t>::first);
-      if (given != options_.registers.end()) return RegisterValue(given->second);
-      const auto value = unit.reg(name);
-      return value ? std::optional<RegisterValue>(*value) : std::nullopt;
-    };
-    WAYMARK_TRY(attach(row, registers, *core,
+    WAYMARK_TRY(attach(row, registers_of(unit), *core,
                        {.id = *unit.trace_id,
                         .device = fmt::format("{}{}", device_of(unit.kind), unit.cpu),
                         .type = std::string(row.type),

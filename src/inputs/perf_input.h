@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "waymark/base/mapped_file.h"
+#include "waymark/inputs/capture.h"
 #include "waymark/perf/file.h"
 #include "waymark/perf/jitted_code.h"
 #include "waymark/perf/process_images.h"
@@ -19,6 +20,7 @@ struct PerfInput {
   perf::File file;
   perf::Recording recording{};
   std::vector<std::size_t> order{};  ///< The pieces that are decoded, by the time of their records.
+  TimeSource times = TimeSource::kAuxRecords;
   std::unique_ptr<perf::ProgramFiles> programs{};
   perf::JittedCode jitted{};
   std::unique_ptr<perf::ProcessImages> processes{};

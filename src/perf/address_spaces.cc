@@ -1,6 +1,7 @@
 #include "waymark/perf/address_spaces.h"
 
 #include <atomic>
+#include <ranges>
 #include <utility>
 
 namespace waymark::perf {
@@ -111,7 +112,9 @@ void AddressSpaces::apply(const TaskEvent& event) {
     AddressSpace& space = in_kernel ? kernel_ : spaces_[event.pid];
     auto mapped = std::make_shared<Mapping>(*mapping);
     mapped->in_kernel = in_kernel;
+    const std::uint64_t before = space.version();
     space.map(mapped);
+    if (space.version() != before) changes_[space.version()] = {before, std::move(mapped)};
   } else if (const auto* named = std::get_if<NewName>(&event.what)) {
     name(event, *named);
   } else if (const auto* forked = std::get_if<Forked>(&event.what)) {
@@ -148,6 +151,16 @@ const AddressSpace& AddressSpaces::of(std::int32_t pid) const {
   static const AddressSpace kEmpty;
   const auto found = spaces_.find(pid);
   return found == spaces_.end() ? kEmpty : found->second;
+}
+
+AddressSpace AddressSpaces::at(std::uint64_t version) const {
+  std::vector<const std::shared_ptr<const Mapping>*> mappings;
+  for (auto change = changes_.find(version); change != changes_.end();
+       change = changes_.find(change->second.before))
+    mappings.push_back(&change->second.mapping);
+  AddressSpace space;
+  for (const auto* const mapping : std::views::reverse(mappings)) space.map(*mapping);
+  return space;
 }
 
 const std::string& AddressSpaces::name_of(std::int32_t tid) const {

@@ -14,29 +14,29 @@ namespace waymark::perf {
 namespace {
 
 template <class Histories, class Value>
-void add_change(Histories& histories, std::int32_t key, std::size_t piece, Value value) {
+void add_change(Histories& histories, std::int32_t key, std::size_t moment, Value value) {
   auto& history = histories[key];
   if (!history.empty() && history.back().value == value) return;
-  if (!history.empty() && history.back().piece == piece) {
+  if (!history.empty() && history.back().moment == moment) {
     history.back().value = std::move(value);
   } else {
-    history.push_back({piece, std::move(value)});
+    history.push_back({moment, std::move(value)});
   }
 }
 
-/// What held at the piece; nullptr: nothing was known yet.
+/// What held at the moment; nullptr: nothing was known yet.
 template <class History>
-const auto* value_at(const History& history, std::size_t piece) {
+const auto* value_at(const History& history, std::size_t moment) {
   const auto after =
-      std::ranges::upper_bound(history, piece, {}, [](const auto& c) { return c.piece; });
+      std::ranges::upper_bound(history, moment, {}, [](const auto& c) { return c.moment; });
   return after == history.begin() ? nullptr : &std::prev(after)->value;
 }
 
 template <class Histories>
-const auto* value_at(const Histories& histories, std::int32_t key, std::size_t piece) {
+const auto* value_at(const Histories& histories, std::int32_t key, std::size_t moment) {
   const auto found = histories.find(key);
-  using Value = decltype(value_at(found->second, piece));
-  return found == histories.end() ? Value{nullptr} : value_at(found->second, piece);
+  using Value = decltype(value_at(found->second, moment));
+  return found == histories.end() ? Value{nullptr} : value_at(found->second, moment);
 }
 
 /// Whether the process is in the VMID of the trace: CONTEXTIDR_EL2 of a kernel that runs at EL2.
@@ -62,8 +62,11 @@ struct MappedPart {
 
 /// The memory of a process, between two changes.  The image is made when it is first needed.
 struct ProcessImages::Memory {
-  std::vector<MappedRange> ranges{};
+  // Versions of address spaces.
+  std::uint64_t user = 0;
+  std::uint64_t kernel = 0;
   mutable std::once_flag once{};
+  mutable std::vector<MappedRange> ranges{};
   mutable std::vector<MappedPart> parts{};  ///< Ascending, without overlaps.
   mutable image::Image image{};
 
@@ -74,7 +77,7 @@ struct ProcessImages::Memory {
     if (after == all.begin() || std::prev(after)->last < address) return nullptr;
     return &*std::prev(after);
   }
-  void make(const Recording& recording, ProgramFiles& all) const;
+  void make(const Recording& recording, const AddressSpaces& spaces, ProgramFiles& all) const;
 };
 
 namespace {
@@ -221,7 +224,12 @@ class PartFinder {
 
 }  // namespace
 
-void ProcessImages::Memory::make(const Recording& recording, ProgramFiles& all) const {
+void ProcessImages::Memory::make(const Recording& recording, const AddressSpaces& spaces,
+                                 ProgramFiles& all) const {
+  // The kernel is the same for all; where it is not known, its map covers all addresses.
+  AddressSpace space = spaces.at(kernel);
+  for (const MappedRange& range : spaces.at(user).ranges()) space.map(range);
+  ranges = space.ranges();
   parts = PartFinder(recording, all).parts_of(ranges);
   for (const MappedPart& part : parts) {
     const std::uint64_t size =
@@ -241,57 +249,97 @@ program::Place ProgramPlace::linked() const {
 
 ProcessImages::~ProcessImages() = default;
 
-std::size_t ProcessImages::memory_of(const AddressSpaces& spaces, std::int32_t pid) {
-  const AddressSpace& user = spaces.of(pid);
-  const auto [known, inserted] =
-      by_versions_.try_emplace({user.version(), spaces.kernel().version()}, memories_.size());
+std::size_t ProcessImages::memory_of(std::int32_t pid) {
+  const std::uint64_t user = spaces_.of(pid).version();
+  const std::uint64_t kernel = spaces_.kernel().version();
+  const auto [known, inserted] = by_versions_.try_emplace({user, kernel}, memories_.size());
   if (!inserted) return known->second;
-  // The kernel is the same for all; where it is not known, its map covers all addresses.
-  AddressSpace all = spaces.kernel();
-  for (const MappedRange& range : user.ranges()) all.map(range);
   memories_.push_back(std::make_unique<Memory>());
-  memories_.back()->ranges = all.ranges();
+  memories_.back()->user = user;
+  memories_.back()->kernel = kernel;
   return known->second;
 }
 
 ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::size_t>& order,
-                             std::vector<TraceIndex> begins, ProgramFiles& files)
+                             std::vector<TraceIndex> begins, ProgramFiles& files,
+                             const TraceTimes& times)
     : recording_(recording),
       files_(files),
       order_(order),
       begins_(std::move(begins)),
       context_is_vmid_(kTraceIdCount) {
-  for (const Unit& unit : recording.units)
-    if (unit.trace_id && *unit.trace_id < kTraceIdCount)
-      context_is_vmid_[*unit.trace_id] = context_is_vmid(unit);
-  AddressSpaces spaces;
-  std::uint64_t kernel = 0;
-  add_change(memory_, -1, 0, memory_of(spaces, -1));
-  std::set<std::int32_t> changed;
-  auto event = recording.events.begin();
-  for (std::size_t piece = 0; piece < order_.size(); ++piece) {
-    const auto time = recording.pieces[order_[piece]].sample.time;
-    changed.clear();
-    for (; event != recording.events.end() && (!time || event->time <= *time); ++event) {
-      spaces.apply(*event);
-      changed.insert(event->pid);
-      if (event->tid < 0) continue;
-      add_change(processes_, event->tid, piece, spaces.process_of(event->tid));
-      if (!spaces.name_of(event->tid).empty())
-        add_change(names_, event->tid, piece, spaces.name_of(event->tid));
-    }
-    if (spaces.kernel().version() != kernel) {
-      kernel = spaces.kernel().version();
-      changed.insert(-1);
-      for (const auto& [pid, history] : memory_) changed.insert(pid);
-    }
-    for (const std::int32_t pid : changed) add_change(memory_, pid, piece, memory_of(spaces, pid));
+  for (const Unit& unit : recording.units) {
+    if (!unit.trace_id || *unit.trace_id >= kTraceIdCount) continue;
+    context_is_vmid_[*unit.trace_id] = context_is_vmid(unit);
+    cpus_[*unit.trace_id] = static_cast<std::int32_t>(unit.cpu);
   }
+  apply_events();
+  set_moments(times);
   // Their elements have no context that tells them apart, so their numbers order the counts.
   std::set<std::int32_t> recorded;
   for (const Buffer& buffer : recording.buffers)
     if (buffer.tid) recorded.insert(static_cast<std::int32_t>(*buffer.tid));
   for (const std::int32_t tid : recorded) static_cast<void>(tasks_of(tid));
+}
+
+void ProcessImages::apply_events() {
+  const std::vector<TaskEvent>& events = recording_.events;
+  std::uint64_t latest = 0;
+  for (const TaskEvent& event : events)
+    event_times_.push_back(latest = std::max(latest, event.time));
+  std::uint64_t kernel = 0;
+  add_change(memory_, -1, 0, memory_of(-1));
+  std::set<std::int32_t> changed;
+  for (std::size_t i = 0; i < events.size();) {
+    const Moment moment = moment_of(event_times_[i]);
+    changed.clear();
+    for (; i < moment; ++i) {
+      const TaskEvent& event = events[i];
+      spaces_.apply(event);
+      changed.insert(event.pid);
+      if (event.cpu && event.tid >= 0) {
+        const auto cpu = static_cast<std::int32_t>(*event.cpu);
+        if (const auto* const switched = std::get_if<Switched>(&event.what)) {
+          add_change(running_, cpu, moment, switched->out ? -1 : event.tid);
+        } else if (std::holds_alternative<TraceStarted>(event.what)) {
+          add_change(running_, cpu, moment, event.tid);
+        }
+      }
+      if (event.tid < 0) continue;
+      add_change(processes_, event.tid, moment, spaces_.process_of(event.tid));
+      if (!spaces_.name_of(event.tid).empty())
+        add_change(names_, event.tid, moment, spaces_.name_of(event.tid));
+    }
+    if (spaces_.kernel().version() != kernel) {
+      kernel = spaces_.kernel().version();
+      changed.insert(-1);
+      for (const auto& [pid, history] : memory_) changed.insert(pid);
+    }
+    for (const std::int32_t pid : changed) add_change(memory_, pid, moment, memory_of(pid));
+  }
+}
+
+/// The events up to a time.
+ProcessImages::Moment ProcessImages::moment_of(std::uint64_t time) const {
+  return static_cast<Moment>(std::ranges::upper_bound(event_times_, time) - event_times_.begin());
+}
+
+void ProcessImages::set_moments(const TraceTimes& times) {
+  std::map<std::int64_t, Moment> before;
+  Moment latest = 0;
+  for (const std::size_t number : order_) {
+    const Piece& piece = recording_.pieces[number];
+    latest = std::max(latest,
+                      piece.sample.time ? moment_of(*piece.sample.time) : recording_.events.size());
+    moments_.push_back(latest);
+    const auto& cpu = recording_.buffers[piece.buffer].cpu;
+    Moment& last = before[cpu ? std::int64_t{*cpu} : -1];
+    moments_before_.push_back(std::exchange(last, latest));
+  }
+  for (const auto& [id, places] : times) {
+    std::vector<TimedMoment>& line = timed_[id];
+    for (const TimedPlace& place : places) line.push_back({place.from, moment_of(place.time)});
+  }
 }
 
 std::size_t ProcessImages::piece_at(TraceIndex index) const {
@@ -303,24 +351,68 @@ TraceIndex ProcessImages::piece_begin(TraceIndex index) const {
   return begins_.empty() ? 0 : begins_[piece_at(index)];
 }
 
-std::int32_t ProcessImages::thread_in(std::size_t piece, TraceId trace_id,
+ProcessImages::Stretch ProcessImages::stretch_at(TraceIndex index, TraceId trace_id) const {
+  Stretch stretch;
+  stretch.piece = piece_at(index);
+  if (begins_.empty()) return stretch;
+  stretch.moment = moments_[stretch.piece];
+  const TraceIndex piece_begin = begins_[stretch.piece];
+  if (stretch.piece != 0) stretch.begin = piece_begin;
+  if (stretch.piece + 1 < begins_.size()) stretch.end = begins_[stretch.piece + 1];
+  const auto timed = timed_.find(trace_id);
+  if (timed == timed_.end()) return stretch;
+  const auto& line = timed->second;
+  const auto after = std::ranges::upper_bound(line, index, {}, &TimedMoment::from);
+  if (after != line.end()) stretch.end = std::min(stretch.end, after->from);
+  if (after == line.begin() || std::prev(after)->from < piece_begin) return stretch;
+  stretch.moment = std::prev(after)->moment;
+  stretch.timed = true;
+  stretch.begin = std::max(stretch.begin, std::prev(after)->from);
+  return stretch;
+}
+
+std::int32_t ProcessImages::thread_in(const Stretch& stretch, TraceId trace_id,
                                       std::uint64_t context) const {
   const bool vmid = trace_id < kTraceIdCount && context_is_vmid_[trace_id];
   const auto tid = static_cast<std::int32_t>(vmid ? context >> 32 : context & low_mask(32));
   if (tid > 0) return tid;
   if (order_.empty()) return -1;
-  const auto& recorded = recording_.buffers[recording_.pieces[order_[piece]].buffer].tid;
-  return recorded ? static_cast<std::int32_t>(*recorded) : -1;
+  const Piece& piece = recording_.pieces[order_[stretch.piece]];
+  const auto& recorded = recording_.buffers[piece.buffer].tid;
+  if (recorded) return static_cast<std::int32_t>(*recorded);
+  if (recording_.per_task && piece.sample.tid) return static_cast<std::int32_t>(*piece.sample.tid);
+  const auto cpu = cpus_.find(trace_id);
+  return cpu == cpus_.end() ? -1 : thread_on(cpu->second, stretch);
 }
 
-perf::Task ProcessImages::task_in(std::size_t piece, std::int32_t tid) const {
+/// The thread that ran on the CPU.  Without times in the trace, it must have been the only one
+/// since the piece before; the idle task does not count, because it executes nothing of interest.
+std::int32_t ProcessImages::thread_on(std::int32_t cpu, const Stretch& stretch) const {
+  const auto found = running_.find(cpu);
+  if (found == running_.end()) return -1;
+  if (stretch.timed) {
+    const std::int32_t* const thread = value_at(found->second, stretch.moment);
+    return thread == nullptr ? -1 : *thread;
+  }
+  const Moment from = moments_before_[stretch.piece];
+  const std::int32_t* const first = value_at(found->second, from);
+  std::int32_t only = first == nullptr ? -1 : std::max(*first, 0);
+  for (const auto& change : found->second) {
+    if (change.moment <= from || change.moment > stretch.moment || change.value <= 0) continue;
+    if (only > 0 && only != change.value) return -1;
+    only = change.value;
+  }
+  return only > 0 ? only : -1;
+}
+
+perf::Task ProcessImages::task_in(Moment moment, std::int32_t tid) const {
   perf::Task task{.tid = tid, .pid = tid};
   if (tid >= 0) {
-    if (const auto* const pid = value_at(processes_, tid, piece)) task.pid = *pid;
-    if (const auto* const name = value_at(names_, tid, piece)) task.name = *name;
+    if (const auto* const pid = value_at(processes_, tid, moment)) task.pid = *pid;
+    if (const auto* const name = value_at(names_, tid, moment)) task.name = *name;
   }
-  const auto* memory = value_at(memory_, task.pid, piece);
-  if (memory == nullptr) memory = value_at(memory_, -1, piece);
+  const auto* memory = value_at(memory_, task.pid, moment);
+  if (memory == nullptr) memory = value_at(memory_, -1, moment);
   if (memory != nullptr) task.memory = *memory;
   return task;
 }
@@ -332,25 +424,25 @@ const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_
     const std::shared_lock lock(mutex_);
     if (const auto known = tasks_of_.find(tid); known != tasks_of_.end()) return known->second;
   }
-  std::set<std::size_t> pieces = {0};
-  const auto add_pieces = [&](const auto& histories, std::int32_t key) {
+  std::set<Moment> moments = {0};
+  const auto add_moments = [&](const auto& histories, std::int32_t key) {
     const auto found = histories.find(key);
     if (found == histories.end()) return;
-    for (const auto& change : found->second) pieces.insert(change.piece);
+    for (const auto& change : found->second) moments.insert(change.moment);
   };
-  add_pieces(memory_, -1);
-  add_pieces(memory_, tid);
-  add_pieces(names_, tid);
-  add_pieces(processes_, tid);
+  add_moments(memory_, -1);
+  add_moments(memory_, tid);
+  add_moments(names_, tid);
+  add_moments(processes_, tid);
   if (const auto found = processes_.find(tid); found != processes_.end())
-    for (const auto& change : found->second) add_pieces(memory_, change.value);
+    for (const auto& change : found->second) add_moments(memory_, change.value);
   const std::unique_lock lock(mutex_);
   const auto [at, inserted] = tasks_of_.try_emplace(tid);
   if (!inserted) return at->second;
-  for (const std::size_t piece : pieces) {
-    perf::Task task = task_in(piece, tid);
+  for (const Moment moment : moments) {
+    perf::Task task = task_in(moment, tid);
     if (!at->second.empty() && tasks_[at->second.back().value] == task) continue;
-    at->second.push_back({piece, static_cast<std::uint32_t>(tasks_.size())});
+    at->second.push_back({moment, static_cast<std::uint32_t>(tasks_.size())});
     tasks_.push_back(std::move(task));
   }
   return at->second;
@@ -358,12 +450,10 @@ const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_
 
 image::ImageSelector::Task ProcessImages::task_at(TraceIndex index, TraceId trace_id,
                                                   std::uint64_t context) const {
-  const std::size_t piece = piece_at(index);
-  const History<std::uint32_t>& tasks = tasks_of(thread_in(piece, trace_id, context));
+  const Stretch stretch = stretch_at(index, trace_id);
+  const History<std::uint32_t>& tasks = tasks_of(thread_in(stretch, trace_id, context));
   // Without a context in the trace, the next piece may be of another thread.
-  return {.number = *value_at(tasks, piece),
-          .begin = piece == 0 ? 0 : begins_[piece],
-          .end = piece + 1 < begins_.size() ? begins_[piece + 1] : kNoIndex};
+  return {.number = *value_at(tasks, stretch.moment), .begin = stretch.begin, .end = stretch.end};
 }
 
 const perf::Task& ProcessImages::task(std::uint32_t number) const {
@@ -385,15 +475,16 @@ std::vector<perf::Task> ProcessImages::known_tasks() const {
 
 std::vector<std::string> ProcessImages::known_programs() const {
   std::set<std::string> paths;
-  for (const auto& memory : memories_)
-    for (const MappedRange& range : memory->ranges)
-      if (range.mapping->executable) paths.insert(range.mapping->path);
+  for (const TaskEvent& event : recording_.events) {
+    const auto* const mapping = std::get_if<Mapping>(&event.what);
+    if (mapping != nullptr && mapping->executable) paths.insert(mapping->path);
+  }
   return {paths.begin(), paths.end()};
 }
 
 const ProcessImages::Memory& ProcessImages::memory(std::size_t number) const {
   const Memory& memory = *memories_[number];
-  std::call_once(memory.once, [&] { memory.make(recording_, files_); });
+  std::call_once(memory.once, [&] { memory.make(recording_, spaces_, files_); });
   return memory;
 }
 

@@ -48,6 +48,10 @@ class RecordingBuilder {
                   "The recording holds no CoreSight trace: it has no AUXTRACE_INFO record. Record "
                   "with `perf record -e cs_etm//`.");
     }
+    constexpr std::uint64_t kEnableOnExec = std::uint64_t{1} << 12;
+    to_.per_task = std::ranges::any_of(file_.attributes(), [&](const EventAttribute& event) {
+      return event.type == to_.pmu && (event.flags & kEnableOnExec) != 0;
+    });
     WAYMARK_TRY(check_ids());
     make_pieces();
     // perf writes each buffer of the kernel in turn, so that records of several CPUs are not in
@@ -465,11 +469,13 @@ Result<Recording> Recording::read(const File& file) {
   return recording;
 }
 
-std::optional<std::uint32_t> Unit::reg(std::string_view name) const {
-  const auto found =
-      std::ranges::find(registers, name, &std::pair<std::string, std::uint32_t>::first);
-  if (found == registers.end()) return std::nullopt;
-  return found->second;
+bool Recording::traces_contexts() const {
+  return std::ranges::any_of(units, &Unit::traces_contexts);
+}
+
+bool Recording::has_switches() const {
+  return std::ranges::any_of(
+      events, [](const TaskEvent& event) { return std::holds_alternative<Switched>(event.what); });
 }
 
 const Unit* Recording::unit_of_cpu(std::uint32_t cpu) const {

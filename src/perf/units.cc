@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "waymark/base/bits.h"
 
@@ -130,6 +132,28 @@ Result<void> read_units(Bytes body, ByteOrder order, std::uint64_t offset, Recor
     to.units.push_back(std::move(unit));
   }
   return {};
+}
+
+std::optional<std::uint32_t> Unit::reg(std::string_view name) const {
+  const auto found =
+      std::ranges::find(registers, name, &std::pair<std::string, std::uint32_t>::first);
+  if (found == registers.end()) return std::nullopt;
+  return found->second;
+}
+
+// Those of ETMv4 and ETE are in TRCCONFIGR, the others in ETMCR.
+bool Unit::traces_contexts() const {
+  if (kind == UnitKind::kEtmV4 || kind == UnitKind::kEte) {
+    const std::uint32_t config = reg("TRCCONFIGR").value_or(0);
+    return bit<6>(config) || bit<7>(config) || bit<15>(config);
+  }
+  return bits<15, 14>(reg("ETMCR").value_or(0)) != 0;
+}
+
+bool Unit::traces_times() const {
+  if (kind == UnitKind::kEtmV4 || kind == UnitKind::kEte)
+    return bit<11>(reg("TRCCONFIGR").value_or(0));
+  return bit<28>(reg("ETMCR").value_or(0));
 }
 
 }  // namespace waymark::perf

@@ -75,7 +75,7 @@ void Decoder::restore(const Decoder& other) {
   return_stack_.forget_callers();
   staged_count_ = staged_taken_ = 0;
   diagnostics_.clear();
-  select_memory();
+  select_memory(memory_from_);
 }
 
 // The state without leftovers that no longer have a meaning.
@@ -242,14 +242,19 @@ void Decoder::accept_in_decode(const Packet& packet) {
       break;
     case PacketType::kContextId:
       if ((context_.flags & kElementContextIdValid) != 0 &&
-          context_.context_id == packet.context.context_id)
+          context_.context_id == packet.context.context_id) {
+        enter_place(packet.index);
         break;
+      }
       context_.context_id = packet.context.context_id;
       context_.flags |= kElementContextIdValid;
       context_changed();
       break;
     case PacketType::kVmid:
-      if ((context_.flags & kElementVmidValid) != 0 && context_.vmid == packet.context.vmid) break;
+      if ((context_.flags & kElementVmidValid) != 0 && context_.vmid == packet.context.vmid) {
+        enter_place(packet.index);
+        break;
+      }
       context_.vmid = packet.context.vmid;
       context_.flags |= kElementVmidValid;
       context_changed();
@@ -288,6 +293,7 @@ void Decoder::timestamp(const Packet& packet) {
     if (packet.clock_changed) element.flags |= kElementFrequencyChange;
   }
   emit_cycles(element, {packet.has_cycle_count, packet.cycle_count});
+  enter_place(packet.index + 1);
 }
 
 void Decoder::bad_packet(const Packet& packet) {
@@ -373,7 +379,7 @@ void Decoder::synchronise(const Packet& packet) {
   changed = take_security(packet.context) || changed;
   if (!quirks_.security_state_lost) told = told || changed || first;
   // In a recording, another process may run since a reset.
-  if (changed || first) select_memory();
+  if (changed || first || !follower_.covers(packet.index)) select_memory();
   if (first || !periodic) {
     Element& on = emit(ElementKind::kTraceOn, packet.index);
     on.reason = static_cast<std::uint8_t>(trace_on_reason(packet.reason));

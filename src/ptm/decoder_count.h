@@ -2,6 +2,7 @@
 // an unknown position, are decoded, and their elements are observed.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "waymark/count/counter.h"
@@ -106,7 +107,7 @@ class CountingWalk {
     Decoder& d = decoder_;
     if (!d.straight() || d.failed_ || d.busy_ || !d.valid_) return false;
     counter_.begin(d.follower_);
-    counter_.select(d.range_, d.packet_index_);
+    counter_.select(d.range_, std::max(d.packet_index_, d.memory_from_));
     last_ = 0;
     at_ = find(d.address_, d.isa_);
     if (at_ == 0) return false;

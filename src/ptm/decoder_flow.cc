@@ -74,12 +74,13 @@ void Decoder::refresh() {
   select_memory();
 }
 
-void Decoder::select_memory() {
+void Decoder::select_memory(TraceIndex index) {
   // Every element has the context; nothing else of a range survives it.
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
   follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
-                   packet_index_);
+                   index);
+  memory_from_ = follower_.covers_from();
   block_ = from_ = nullptr;
 }
 

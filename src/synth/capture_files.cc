@@ -162,6 +162,8 @@ Result<std::vector<CheckedSource>> check_capture(const std::string& path,
   inputs::CaptureOptions options;
   options.stop = [&] { return go_on && !go_on(); };
   if (!snapshot) options.roots = {folder.empty() ? "." : folder.string()};
+  // Only units of some kinds say so themselves.
+  options.virtual_timestamps = true;
   Result<inputs::Capture> capture = inputs::Capture::open(path, options);
   if (!capture) return std::unexpected(capture.error());
   struct Pair {

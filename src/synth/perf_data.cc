@@ -12,9 +12,12 @@
 
 #include "jit_code.h"
 #include "output_file.h"
+#include "process_schedule.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
+#include "waymark/image/image.h"
 #include "waymark/perf/compressor.h"
+#include "waymark/perf/recording.h"
 #include "waymark/perf/writer.h"
 
 namespace waymark::synth {
@@ -25,6 +28,10 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMagicV3 = 0x3030303030303030;
 constexpr std::uint64_t kMagicV4 = 0x4040404040404040;
 constexpr std::uint64_t kMagicEte = 0x5050505050505050;
+constexpr std::uint64_t kVirtualCounter = 1;
+/// 25 MHz.
+constexpr perf::TimeConversion kClock = {
+    .shift = 10, .multiplier = 40 << 10, .zero = 1'000'000'000};
 constexpr std::uint32_t kSink = 0x51;  // Any number; with raw trace, each unit adds its own.
 
 struct Block {
@@ -57,7 +64,9 @@ std::uint64_t value_of(const TraceUnit& unit, std::string_view name) {
 }
 
 /// AUXTRACE_INFO: a unit for each CPU.
-void describe_units(const CaptureMaker& maker, unsigned version, perf::RecordBytes& records) {
+void describe_units(const CaptureMaker& maker, const PerfDataOptions& options,
+                    perf::RecordBytes& records) {
+  const unsigned version = options.metadata;
   constexpr std::uint64_t kPmu = 8;
   constexpr std::uint32_t kCsEtm = 3;
   constexpr std::uint64_t kIdIsUnused = std::uint64_t{1} << 31;
@@ -67,7 +76,8 @@ void describe_units(const CaptureMaker& maker, unsigned version, perf::RecordByt
   for (const auto& unit : maker.units()) {
     const auto block = block_of(unit->options().protocol);
     info.words({block->magic, cpu});
-    if (version != 0) info.u64(block->registers.size());
+    const bool has_source = options.times && version != 0 && block->magic != kMagicV3;
+    if (version != 0) info.u64(block->registers.size() + (has_source ? 1 : 0));
     for (const std::string_view name : block->registers) {
       // Since version 2, the records of hardware IDs say it.
       if (version == 2 && name.ends_with("TRACEIDR")) {
@@ -76,6 +86,7 @@ void describe_units(const CaptureMaker& maker, unsigned version, perf::RecordByt
         info.u64(value_of(*unit, name));
       }
     }
+    if (has_source) info.u64(kVirtualCounter);
     ++cpu;
   }
   records.add(perf::RecordType::kAuxtraceInfo, 0, info.bytes);
@@ -128,6 +139,7 @@ class PerfDataWriter {
     trace_ = trace->bytes();
     WAYMARK_TRY(plan());
     if (options_.jit) WAYMARK_TRY(write_jitdump(folder));
+    if (options_.times) WAYMARK_TRY(plan_times());
     const fs::path path = folder / "perf.data";
     std::error_code error;
     fs::remove_all(path, error);
@@ -174,6 +186,68 @@ class PerfDataWriter {
     return {};
   }
 
+  /// Decodes the trace to see when each process runs.
+  Result<void> plan_times() {
+    image::Image image;
+    for (const Segment& segment : program_.segments())
+      WAYMARK_TRY(image.add_view(segment.address, segment.bytes));
+    schedule_.emplace(processes_,
+                      !options_.per_thread && !maker_.units().front()->options().context_ids);
+    std::array<Element, 256> elements;
+    for (std::size_t i = 0; i < maker_.units().size(); ++i) {
+      const TraceUnit& unit = *maker_.units()[i];
+      const auto source = unit.make_source(image);
+      schedule_->begin_cpu(static_cast<std::uint32_t>(i));
+      const auto take = [&] {
+        while (const std::size_t count = source->next(elements))
+          for (const Element& element : std::span(elements).first(count))
+            schedule_->observe(element);
+      };
+      WAYMARK_TRY(deformat(trace_, [&](TraceId id, Bytes bytes) -> Result<void> {
+        if (id != unit.options().trace_id) return {};
+        const frames::Run run{};
+        source->feed({bytes, {&run, 1}});
+        take();
+        return {};
+      }));
+      source->finish();
+      take();
+      schedule_->end_cpu();
+    }
+    time_ = kClock.nanoseconds(schedule_->latest()) + 1'000'000;
+    return {};
+  }
+
+  /// The memory of a process that has the program only while it runs, and switches of CPUs.
+  void add_schedule(perf::RecordBytes& records) const {
+    for (const std::uint32_t pid : processes_) {
+      for (const Interval& runs : schedule_->intervals_of(pid)) {
+        const std::uint64_t begin = runs.first == 0 ? 0 : kClock.nanoseconds(runs.first);
+        add_memory(records, {.pid = pid, .tid = pid, .time = begin, .cpu = 0}, true);
+        if (runs.last == Interval::kNoEnd) continue;
+        const std::uint64_t end = kClock.nanoseconds(runs.last) + 1;
+        add_memory(records, {.pid = pid, .tid = pid, .time = end, .cpu = 0}, false);
+      }
+    }
+    for (const ProcessSwitch& each : schedule_->switches()) {
+      const std::uint64_t time = each.from ? kClock.nanoseconds(each.after) + 1 : 1;
+      if (each.from) {
+        records.context_switch(
+            {.pid = *each.from, .tid = *each.from, .time = time, .cpu = each.cpu}, false);
+      }
+      records.context_switch({.pid = each.to, .tid = each.to, .time = time, .cpu = each.cpu}, true);
+    }
+  }
+
+  /// Maps the program, or memory without a file in its place.
+  void add_memory(perf::RecordBytes& records, const perf::Stamp& stamp, bool program) const {
+    for (std::size_t i = 0; i < program_.segments().size(); ++i) {
+      const Segment& segment = program_.segments()[i];
+      records.mmap2(stamp, segment.address, segment.bytes.size(), 0,
+                    program ? "/" + CaptureMaker::memory_file(i) : "//anon");
+    }
+  }
+
   [[nodiscard]] perf::RecordBytes side_band() const {
     perf::RecordBytes records(options_.order);
     for (std::size_t i = 0; options_.metadata == 2 && i < maker_.units().size(); ++i) {
@@ -189,12 +263,9 @@ class PerfDataWriter {
       records.comm(start, fmt::format("synth-{}", pid));
       const bool jitted = options_.jit && pid == processes_.front();
       if (jitted) records.mmap2(start, kMarkerAddress, kMarkerSize, 0, "/" + jitdump_name());
-      for (std::size_t i = 0; i < program_.segments().size(); ++i) {
-        const Segment& segment = program_.segments()[i];
-        records.mmap2(start, segment.address, segment.bytes.size(), 0,
-                      jitted ? "//anon" : "/" + CaptureMaker::memory_file(i));
-      }
+      if (!schedule_) add_memory(records, start, !jitted);
     }
+    if (schedule_) add_schedule(records);
     return records;
   }
 
@@ -289,7 +360,8 @@ class PerfDataWriter {
     const auto kernel = packed(std::move(events));
     if (!kernel) return std::unexpected(kernel.error());
     perf::RecordBytes first(options_.order);
-    describe_units(maker_, options_.metadata, first);
+    describe_units(maker_, options_, first);
+    if (options_.times) first.time_conversion(kClock.shift, kClock.multiplier, kClock.zero);
     auto out = OutputFile::open(path);
     if (!out) return std::unexpected(out.error());
     const bool pipe = options_.form == PerfDataOptions::Form::kPipe;
@@ -327,7 +399,8 @@ class PerfDataWriter {
     auto main = OutputFile::open(path / "data");
     if (!main) return std::unexpected(main.error());
     perf::RecordBytes first(options_.order);
-    describe_units(maker_, options_.metadata, first);
+    describe_units(maker_, options_, first);
+    if (options_.times) first.time_conversion(kClock.shift, kClock.multiplier, kClock.zero);
     const auto events = packed(side_band());
     if (!events) return std::unexpected(events.error());
     WAYMARK_TRY(main->write(
@@ -367,6 +440,7 @@ class PerfDataWriter {
   std::vector<Buffer> buffers_;
   std::vector<std::uint64_t> headers_;  ///< Offsets of the AUXTRACE records.
   std::uint64_t time_ = kTraceBegin;
+  std::optional<ProcessSchedule> schedule_;
 };
 
 std::unexpected<Error> refused(std::string detail) {
@@ -399,6 +473,13 @@ Result<void> check_perf_data(const CaptureMaker& maker, std::size_t processes,
         "A recording per thread has one process here: use --context-ids 1, or leave out "
         "--perf-per-thread.");
   }
+  if (options.times && options.jit)
+    return refused(
+        "The code of a JIT compiler has times of its own: leave out --perf-times or --perf-jit.");
+  if (options.times && std::ranges::any_of(maker.units(), [](const auto& unit) {
+        return unit->options().timestamp_mean == 0;
+      }))
+    return refused("The trace has no times: use --timestamps with --perf-times.");
   if (options.compressed && !perf::can_compress())
     return fail(ErrorCode::kUnsupported, "Waymark was built without zstd, so it cannot compress.");
   return {};

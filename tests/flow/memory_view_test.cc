@@ -25,6 +25,10 @@ class Selector final : public image::ImageSelector {
                                std::uint64_t context) const override {
     return images_[context == 1 && index < 100 ? 0 : 1];
   }
+  Task task_at(TraceIndex index, TraceId /*trace_id*/, std::uint64_t context) const override {
+    if (context != 1) return {.number = 1};
+    return index < 100 ? Task{.number = 0, .end = 100} : Task{.number = 1, .begin = 100};
+  }
 
  private:
   std::array<image::Image, 2> images_;
@@ -64,15 +68,23 @@ TEST(MemoryView, each_process_has_a_number_of_its_own) {
   EXPECT_EQ(read(view), 1);
 }
 
-TEST(MemoryView, other_memory_of_a_process_forgets_all_numbers) {
+TEST(MemoryView, other_memory_of_a_process_has_another_number) {
   image::Image image;
   const Selector selector;
   image.set_selector(&selector);
   MemoryView view(image, 0x10);
   EXPECT_TRUE(view.select(image::kSpaceEl1N, 1, 0));
-  EXPECT_FALSE(view.select(image::kSpaceEl1N, 1, 100));
+  const std::uint32_t first = view.number();
+  EXPECT_TRUE(view.covers(99));
+  EXPECT_FALSE(view.covers(100));
+  EXPECT_TRUE(view.select(image::kSpaceEl1N, 1, 100));
   EXPECT_EQ(read(view), 2);
-  EXPECT_TRUE(view.select(image::kSpaceEl1N, 1, 101));
+  EXPECT_NE(view.number(), first);
+  EXPECT_EQ(view.begin(), 100U);
+  EXPECT_FALSE(view.covers(99));
+  EXPECT_TRUE(view.select(image::kSpaceEl1N, 1, 99));
+  EXPECT_EQ(read(view), 1);
+  EXPECT_EQ(view.number(), first);
 }
 
 TEST(MemoryView, a_changed_image_forgets_all_numbers) {

@@ -107,6 +107,21 @@ TEST(AddressSpaces, an_exit_keeps_the_memory_for_trace_that_comes_later) {
   EXPECT_NE(spaces.of(1).find(0x1000), nullptr);
 }
 
+TEST(AddressSpaces, a_version_can_be_made_again) {
+  AddressSpaces spaces;
+  spaces.apply(event(1, 1, *mapping(0x1000, 0x100, 0, "a")));
+  const std::uint64_t first = spaces.of(1).version();
+  spaces.apply(event(2, 2, Forked{1, 1}));
+  spaces.apply(event(1, 1, *mapping(0x1080, 0x100, 0, "b")));
+  const std::uint64_t second = spaces.of(1).version();
+  spaces.apply(event(1, 1, NewName{"other", true}));
+  EXPECT_TRUE(spaces.at(spaces.of(1).version()).ranges().empty()) << "exec";
+  EXPECT_EQ(spaces.at(first).ranges(), spaces.of(2).ranges());
+  EXPECT_EQ(spaces.at(second).find(0x1080)->mapping->path, "b");
+  EXPECT_EQ(spaces.at(second).find(0x107F)->last, 0x107FU);
+  EXPECT_TRUE(spaces.at(0).ranges().empty());
+}
+
 TEST(AddressSpaces, the_kernel_is_one_space) {
   AddressSpaces spaces;
   TaskEvent map =

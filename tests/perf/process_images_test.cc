@@ -34,7 +34,7 @@ class ProcessImagesTest : public testing::Test {
   void TearDown() override { fs::remove_all(root_); }
 
   /// Each AUX record has 16 bytes, and begins at a multiple of 100 of the trace.
-  void open(const RecordBytes& records) {
+  void open(const RecordBytes& records, const TraceTimes& times = {}) {
     bytes_ = file_bytes(records);
     auto file = File::read(bytes_, "perf.data");
     ASSERT_TRUE(file) << file.error().detail;
@@ -47,7 +47,7 @@ class ProcessImagesTest : public testing::Test {
     std::vector<TraceIndex> begins;
     for (const std::size_t piece : order) begins.push_back(100 * piece);
     files_ = std::make_unique<ProgramFiles>(ProgramSearch{.roots = {root_.string()}});
-    images_ = std::make_unique<ProcessImages>(recording_, order, begins, *files_);
+    images_ = std::make_unique<ProcessImages>(recording_, order, begins, *files_, times);
   }
 
   /// The first byte of the code that a context sees; 0: nothing is there.
@@ -136,6 +136,64 @@ TEST_F(ProcessImagesTest, what_happened_up_to_the_time_of_a_piece_holds_for_it) 
   const image::ImageSelector::Task known = images_->task_at(150, 0x10, kPid);
   EXPECT_LE(known.begin, 150U);
   EXPECT_EQ(known.end, 200U);
+}
+
+TEST_F(ProcessImagesTest, times_in_the_trace_order_it_within_a_piece) {
+  RecordBytes records;
+  one_unit(records, 0x841).mmap2(at(1), kAddress, 0x1000, 0, "/a");
+  records.mmap2(at(15), kAddress, 0x1000, 0, "/b").mmap2(at(25), kAddress, 0x1000, 0, "/c");
+  records.aux(at(100), 0, 16).aux(at(110), 16, 16);
+  add_trace(records);
+  open(records, {{0x10, {{0, 10}, {40, 20}, {70, 30}}}});
+  EXPECT_EQ(code(39, kPid), 1U);
+  EXPECT_EQ(code(40, kPid), 2U);
+  EXPECT_EQ(code(69, kPid), 2U);
+  EXPECT_EQ(code(70, kPid), 3U);
+  EXPECT_EQ(code(100, kPid), 3U) << "a piece without times";
+  const image::ImageSelector::Task known = images_->task_at(50, 0x10, kPid);
+  EXPECT_EQ(known.begin, 40U);
+  EXPECT_EQ(known.end, 70U);
+  EXPECT_EQ(images_->task_at(50, 0x12, kPid).end, 100U) << "another trace ID has no times";
+}
+
+TEST_F(ProcessImagesTest, the_thread_of_a_cpu_is_that_of_the_last_switch) {
+  RecordBytes records;
+  one_unit(records, 0x801).context_switch(at(5), true);
+  records.context_switch(at(15), false).context_switch(at(17, kOtherPid), true);
+  records.aux(at(100), 0, 16);
+  add_trace(records);
+  open(records, {{0x10, {{0, 4}, {20, 10}, {40, 16}, {60, 20}}}});
+  EXPECT_EQ(task(0, 0).tid, -1) << "nothing has said it yet";
+  EXPECT_EQ(task(20, 0).tid, static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(task(40, 0).tid, -1);
+  EXPECT_EQ(task(60, 0).tid, static_cast<std::int32_t>(kOtherPid));
+  EXPECT_EQ(task(60, 7).tid, 7) << "the trace says it";
+}
+
+TEST_F(ProcessImagesTest, without_times_only_a_thread_that_ran_alone_is_known) {
+  RecordBytes records;
+  one_unit(records, 0x801).context_switch(at(5), true).aux(at(10), 0, 16);
+  records.context_switch(at(15), false).context_switch(at(16, 0), true);
+  records.context_switch(at(17, 0), false).context_switch(at(18), true).aux(at(20), 16, 16);
+  records.context_switch(at(25), false).context_switch(at(26, kOtherPid), true);
+  records.aux(at(30), 32, 16).aux(at(40), 48, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(task(0, 0).tid, static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(task(100, 0).tid, static_cast<std::int32_t>(kPid)) << "and the idle task";
+  EXPECT_EQ(task(200, 0).tid, -1) << "two threads";
+  EXPECT_EQ(task(300, 0).tid, static_cast<std::int32_t>(kOtherPid));
+}
+
+TEST_F(ProcessImagesTest, of_one_recorded_program_the_thread_of_the_aux_record_runs) {
+  RecordBytes records;
+  one_unit(records, 0x801).aux(at(10), 0, 16).aux(at(20, kOtherPid), 16, 16);
+  add_trace(records);
+  open(records);
+  EXPECT_EQ(task(0, 0).tid, -1);
+  recording_.per_task = true;
+  EXPECT_EQ(task(0, 0).tid, static_cast<std::int32_t>(kPid));
+  EXPECT_EQ(task(100, 0).tid, static_cast<std::int32_t>(kOtherPid));
 }
 
 TEST_F(ProcessImagesTest, without_a_context_the_thread_of_the_buffer_runs) {

@@ -19,7 +19,7 @@ using Form = PerfDataOptions::Form;
 class Recorded {
  public:
   Recorded(std::vector<Protocol> protocols, std::uint32_t processes, bool context_ids,
-           const Damage& damage = {})
+           const Damage& damage = {}, std::uint64_t exceptions = 0)
       : processes_(processes) {
     auto program = Program::random({.seed = 7, .isa = isa::Isa::kA32, .functions = 6});
     EXPECT_TRUE(program);
@@ -35,6 +35,7 @@ class Recorded {
       ExecutionOptions execution;
       execution.context_ids = processes;
       execution.seed = unit.trace_id;
+      execution.exception_mean = exceptions;
       if (processes == 1 && context_ids) execution.processes = {kFirstProcess};
       auto made = make_unit(unit, &program_, execution, true);
       EXPECT_TRUE(made);
@@ -127,6 +128,26 @@ TEST_P(PerfDataKinds, recorded_per_cpu_show_what_each_process_executed) {
 
 TEST_P(PerfDataKinds, recorded_per_thread_show_what_the_process_executed) {
   check_all(Recorded({GetParam(), GetParam()}, 1, false), true);
+}
+
+TEST_P(PerfDataKinds, with_times_show_what_ran_in_memory_that_changes) {
+  const Recorded recorded({GetParam(), GetParam()}, 3, true, {}, 100);
+  for (PerfDataOptions kind : all_kinds(false)) {
+    if (kind.metadata == 0 && GetParam() == Protocol::kEte) continue;
+    if (kind.compressed || kind.form != Form::kFile) continue;
+    kind.times = true;
+    EXPECT_EQ(recorded.check(kind), "") << text_of(kind);
+  }
+}
+
+TEST_P(PerfDataKinds, without_context_ids_switches_say_which_process_ran) {
+  const Recorded recorded({GetParam(), GetParam()}, 3, false, {}, 100);
+  for (PerfDataOptions kind : all_kinds(false)) {
+    if (kind.metadata == 0 && GetParam() == Protocol::kEte) continue;
+    if (kind.compressed || kind.form == Form::kPipe) continue;
+    kind.times = true;
+    EXPECT_EQ(recorded.check(kind), "") << text_of(kind);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, PerfDataKinds,

@@ -56,6 +56,13 @@ std::string buffers_text(const perf::Recording& recording) {
   return text;
 }
 
+/// By what the trace and the events of processes are put in order.
+std::string_view times_text(const inputs::Capture& capture) {
+  return capture.time_source() == inputs::TimeSource::kTimestamps
+             ? "timestamps in the trace, converted to the clock of the recording"
+             : "those of the AUX records, one for each piece of trace";
+}
+
 /// The files of the traced processes on this machine.
 std::vector<std::string> found_programs(const inputs::Capture& capture) {
   std::vector<std::string> found = capture.programs()->found();
@@ -177,6 +184,7 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
   }
   if (!machine.empty()) out.put(fmt::format("machine   {}\n", escaped(machine)));
   out.put(fmt::format("buffers   {}\n", buffers_text(recording)));
+  out.put(fmt::format("times     {}\n", times_text(capture)));
   if (processes == nullptr) return;
   out.put("\nprocesses\n");
   constexpr std::string_view kRow = "  {:>8} {:<16} {:>12}\n";
@@ -210,8 +218,12 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
   put_field(out, "host", recording.origin.host);
   put_field(out, "kernel", recording.origin.kernel);
   put_field(out, "architecture", recording.origin.architecture);
-  out.put(fmt::format(R"(,"aux_records":{},"snapshot":{},"processes":[)", recording.pieces.size(),
+  out.put(fmt::format(R"(,"aux_records":{},"snapshot":{})", recording.pieces.size(),
                       recording.snapshot));
+  put_field(
+      out, "times",
+      capture.time_source() == inputs::TimeSource::kTimestamps ? "timestamps" : "aux_records");
+  out.put(R"(,"processes":[)");
   std::string_view comma;
   if (processes != nullptr) {
     for (const auto& [pid, process] : ordered(*processes)) {

@@ -108,6 +108,9 @@ void add_options_of_inputs(CLI::App& command, InputOptions& options) {
                   "For a recording of perf: a copy of /proc/kcore; default: that of perf record "
                   "--kcore")
       ->type_name("FILE");
+  command.add_flag("--virtual-timestamps", options.virtual_timestamps,
+                   "For a recording of perf: the timestamps of the trace are those of the virtual "
+                   "counter, although the recording does not say so");
   command
       .add_option("--kallsyms", options.kallsyms,
                   "For a recording of perf: a copy of /proc/kallsyms, which names the functions "
@@ -193,6 +196,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   result.vmlinux = options.vmlinux;
   result.kallsyms = options.kallsyms;
   result.kcore = options.kcore;
+  result.virtual_timestamps = options.virtual_timestamps;
   if (options.debuginfod) result.fetch = fetch_program;
   for (const std::string& text : options.ids) {
     const auto id = parse_number(text);

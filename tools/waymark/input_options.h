@@ -31,6 +31,7 @@ struct InputOptions {
   std::string vmlinux;
   std::string kallsyms;
   std::string kcore;
+  bool virtual_timestamps = false;
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;

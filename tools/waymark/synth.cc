@@ -42,6 +42,7 @@ struct SynthOptions {
   std::string framing = "mem";
   bool no_truth = false;
   bool perf_data = false;
+  bool recording_switches = false;
   synth::PerfDataOptions recording;
   std::string recording_form = "file";
   std::string recording_order = "little";
@@ -100,7 +101,8 @@ Result<std::vector<std::unique_ptr<synth::TraceUnit>>> make_units(const SynthOpt
       unit.seed = random.fork();
       // perf traces the process, unless it records only one.
       const bool per_cpu = options.perf_data && !options.recording.per_thread;
-      unit.context_ids = options.execution.context_ids > 1 || per_cpu;
+      unit.context_ids =
+          (options.execution.context_ids > 1 || per_cpu) && !options.recording_switches;
       unit.vmids = options.execution.vmids > 1;
       synth::ExecutionOptions execution = options.execution;
       execution.seed = random.fork();
@@ -164,6 +166,7 @@ synth::PerfDataOptions perf_data_options(const SynthOptions& options) {
                    : options.recording_form == "folder" ? Form::kFolder
                                                         : Form::kFile;
   if (options.recording_order == "big") recording.order = perf::ByteOrder::kBig;
+  recording.times = recording.times || options.recording_switches;
   return recording;
 }
 
@@ -434,6 +437,20 @@ void add_recording_options(CLI::App& command, SynthOptions& options) {
       .add_flag("--perf-per-thread", options.recording.per_thread,
                 "record one process instead of CPUs")
       ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_flag("--perf-times", options.recording.times,
+                "times in the trace can be compared with those of records, and a process has the "
+                "program in its memory only while it runs; with --timestamps")
+      ->needs(perf_data)
+      ->group(kGroup);
+  command
+      .add_flag(
+          "--perf-switches", options.recording_switches,
+          "as --perf-times; the trace has no context IDs, and SWITCH records say which process "
+          "runs on a CPU")
+      ->needs(perf_data)
+      ->excludes(command.get_option("--perf-per-thread"))
       ->group(kGroup);
   command
       .add_option("--perf-metadata", options.recording.metadata,

@@ -31,6 +31,8 @@ struct DecoderState {
   bool async_seen_ = false;  ///< The A-sync that kNoSync and kWaitASync wait for has passed.
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   TraceIndex packet_index_ = 0;
+  /// Where the memory began to look as it does, if that depends on the place.
+  TraceIndex memory_from_ = 0;
   unsigned time_bits_ = 0;  ///< Low bits of the time that were sent since the last loss.
 
   // Where execution is.
@@ -271,7 +273,13 @@ class Decoder : private DecoderState {
   void settle();
   void cancel();
   void finish_packet();
-  void select_memory();
+  /// What was selected may not hold from here on.
+  void enter_place(TraceIndex index) {
+    if (!instructions_.covers(index)) [[unlikely]]
+      select_memory(index);
+  }
+  void select_memory() { select_memory(packet_index_); }
+  void select_memory(TraceIndex index);
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
 
   Config config_;

@@ -134,6 +134,8 @@ struct DecoderState {
   TraceIndex held_index_ = 0;
   std::uint64_t held_address_ = 0;
   TraceIndex packet_index_ = 0;
+  /// Where the memory began to look as it does, if that depends on the place.
+  TraceIndex memory_from_ = 0;
 
   // What the current packet asked for.
   std::int64_t depth_ = 0;
@@ -328,7 +330,13 @@ class Decoder : private DecoderState {
   void apply_context(const Entry& entry, TraceIndex index);
   void apply_address(std::uint64_t address, std::uint8_t is);
   void leave_flow();
-  void select_memory();
+  /// What was selected may not hold from here on.
+  void enter_place(TraceIndex index) {
+    if (!follower_.covers(index)) [[unlikely]]
+      select_memory(index);
+  }
+  void select_memory() { select_memory(packet_index_); }
+  void select_memory(TraceIndex index);
   flow::Follower::Fetched step(std::uint64_t address, std::uint8_t& it);
   Stretch walk_to(std::uint64_t end);
   bool pop_return_stack(TraceIndex index);

@@ -94,8 +94,7 @@ class Follower {
   Follower& operator=(const Follower&) = delete;
 
   /// Selects what is read from now on.  `context` identifies the process: the context ID, and above
-  /// it the VMID.  Flushes if the image has changed, or what it shows to this process: earlier
-  /// blocks are gone then.
+  /// it the VMID.  Flushes if the image has changed: earlier blocks are gone then.
   void select(image::SpaceMask space, std::uint64_t context, TraceIndex index = 0);
 
   /// Forgets everything read through callbacks.
@@ -133,6 +132,10 @@ class Follower {
   [[nodiscard]] const isa::Options& options() const { return options_; }
   [[nodiscard]] std::uint32_t range_limit() const { return range_limit_; }
   [[nodiscard]] const CacheStatistics& statistics() const { return statistics_; }
+
+  /// MemoryView::covers() and begin().
+  [[nodiscard]] bool covers(TraceIndex index) const { return memory_.covers(index); }
+  [[nodiscard]] TraceIndex covers_from() const { return memory_.begin(); }
 
   /// False once the image has changed since the cache was filled; then flush() before continuing.
   [[nodiscard]] bool current() const { return memory_.current(); }

@@ -85,6 +85,10 @@ class InstructionCache {
   /// Selects what is read from now on, as Follower::select().
   void select(image::SpaceMask space, std::uint64_t context, TraceIndex index = 0);
 
+  /// MemoryView::covers() and begin().
+  [[nodiscard]] bool covers(TraceIndex index) const { return memory_.covers(index); }
+  [[nodiscard]] TraceIndex covers_from() const { return memory_.begin(); }
+
   /// If switched off, every look-up reads again.  For tests.
   void set_enabled(bool enabled);
 

@@ -31,9 +31,14 @@ class MemoryView {
   [[nodiscard]] bool current() const { return version_ == image_->version(); }
 
   /// Selects the memory of the process `context` (context ID, and above it the VMID) at a place of
-  /// the trace.  False: the numbers were forgotten, because the image has changed, or because this
-  /// process has other memory than before.
+  /// the trace.  False: the numbers were forgotten, because the image has changed.
   [[nodiscard]] bool select(image::SpaceMask space, std::uint64_t context, TraceIndex index);
+
+  /// Whether what is selected holds at a place of the trace too.  Without a selector, it does
+  /// everywhere.
+  [[nodiscard]] bool covers(TraceIndex index) const { return index >= begin_ && index < end_; }
+  /// The first place at which it is known to hold.
+  [[nodiscard]] TraceIndex begin() const { return begin_; }
 
   /// As Image::read().
   [[nodiscard]] Bytes read(std::uint64_t address, std::span<std::uint8_t> scratch) const {
@@ -47,20 +52,19 @@ class MemoryView {
   [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
 
  private:
-  struct Known {
-    std::uint32_t number;
-    const image::Image* image;
-  };
-
   const image::Image* image_;
   const image::Image* selected_ = nullptr;  ///< image_, or the one that its selector chose.
   TraceId trace_id_;
+  // Where selected_ shows the memory of this process.
+  TraceIndex begin_ = 0;
+  TraceIndex end_ = kNoIndex;
+  std::uint64_t context_ = 0;
   bool callbacks_ = false;
   image::SpaceMask space_ = image::kSpaceAny;
   std::uint32_t number_ = 0;
   std::uint32_t next_ = 0;
   std::uint64_t version_ = 0;
-  std::unordered_map<std::uint64_t, Known> known_;
+  std::unordered_map<std::uint64_t, std::uint32_t> known_;
 };
 
 }  // namespace waymark::flow

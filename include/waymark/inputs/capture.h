@@ -82,7 +82,10 @@ struct CaptureOptions {
   /// Folders with the files of the machine where a recording was made; perf::ProgramFiles.
   std::vector<std::string> roots;
   std::vector<std::string> caches{};  ///< perf::ProgramSearch.
-  std::string vmlinux{};              ///< The same.
+  /// The timestamps of a recording's trace are those of the virtual counter, although it does not
+  /// say so.
+  bool virtual_timestamps = false;
+  std::string vmlinux{};  ///< The same as `caches`.
   std::string kallsyms{};
   std::string kcore{};
   /// The same: the path of a program that a server has.
@@ -98,6 +101,13 @@ struct CaptureOptions {
   /// Called from time to time while trace is read before decoding begins.  True: opening ends with
   /// kIo.  May be empty.
   std::function<bool()> stop;
+};
+
+/// By what the events of a recording are compared with its trace.
+enum class TimeSource : std::uint8_t {
+  kAuxRecords,  ///< By the times of the AUX records: all of a piece of trace has the time of its
+                ///< end.
+  kTimestamps,  ///< By the timestamps in the trace.
 };
 
 /// A source of the tree, and what the input says about it.
@@ -144,6 +154,7 @@ class Capture {
   /// nullptr unless perf or simpleperf recorded the input.
   [[nodiscard]] const perf::Recording* recording() const;
   [[nodiscard]] const perf::ProcessImages* processes() const;
+  [[nodiscard]] TimeSource time_source() const;
   [[nodiscard]] const perf::ProgramFiles* programs() const;
   [[nodiscard]] const perf::JittedCode* jitted_code() const;
   [[nodiscard]] const MappedFile& trace() const { return trace_; }

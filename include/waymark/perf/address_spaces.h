@@ -69,6 +69,8 @@ class AddressSpaces {
   /// The memory of a process; an empty one if the recording does not know it.
   [[nodiscard]] const AddressSpace& of(std::int32_t pid) const;
   [[nodiscard]] const AddressSpace& kernel() const { return kernel_; }
+  /// What a space had when its version was this one.  Only spaces of this object have the version.
+  [[nodiscard]] AddressSpace at(std::uint64_t version) const;
   /// The name of a task; empty: not known.
   [[nodiscard]] const std::string& name_of(std::int32_t tid) const;
 
@@ -76,7 +78,14 @@ class AddressSpaces {
   void name(const TaskEvent& event, const NewName& name);
   void fork(const TaskEvent& event, const Forked& forked);
 
+  /// How a version came about.
+  struct Change {
+    std::uint64_t before = 0;                  ///< The version before it.
+    std::shared_ptr<const Mapping> mapping{};  ///< What was added.
+  };
+
   AddressSpace kernel_;
+  std::unordered_map<std::uint64_t, Change> changes_;  ///< By version; none: the space was empty.
   std::unordered_map<std::int32_t, AddressSpace> spaces_;     ///< By pid.
   std::unordered_map<std::int32_t, std::int32_t> processes_;  ///< By tid.
   std::unordered_map<std::int32_t, std::string> names_;       ///< By tid.

@@ -16,6 +16,7 @@
 #include "waymark/perf/address_spaces.h"
 #include "waymark/perf/program_files.h"
 #include "waymark/perf/recording.h"
+#include "waymark/perf/time_alignment.h"
 
 namespace waymark::perf {
 
@@ -49,11 +50,11 @@ struct Task {
 /// Which process ran, and in which memory.  Immutable to its users; any number of threads may ask.
 class ProcessImages final : public image::ImageSelector {
  public:
-  /// `begins`: the place of each of the pieces in the trace that is decoded, ascending.  What
-  /// happened up to the time of a piece holds for all of it.  The arguments must outlive the
-  /// object.
+  /// `begins`: the place of each of the pieces in the trace that is decoded, ascending.  Where
+  /// `times` says nothing about a piece, what happened up to the time of its AUX record holds for
+  /// all of it.  `recording` and `files` must outlive the object.
   ProcessImages(const Recording& recording, const std::vector<std::size_t>& order,
-                std::vector<TraceIndex> begins, ProgramFiles& files);
+                std::vector<TraceIndex> begins, ProgramFiles& files, const TraceTimes& times = {});
   ~ProcessImages() override;
 
   [[nodiscard]] const image::Image& image_at(TraceIndex index, TraceId trace_id,
@@ -77,32 +78,60 @@ class ProcessImages final : public image::ImageSelector {
 
  private:
   struct Memory;
+  /// The number of events of the recording that happened before.
+  using Moment = std::size_t;
   template <class Value>
   struct Change {
-    std::size_t piece;  ///< From this piece on.
+    Moment moment;  ///< From this moment on.
     Value value;
   };
   template <class Value>
   using History = std::vector<Change<Value>>;
 
+  /// What is known about a place of the trace.
+  struct Stretch {
+    std::size_t piece = 0;
+    Moment moment = 0;
+    bool timed = false;  ///< By the timestamps of the trace.
+    TraceIndex begin = 0;
+    TraceIndex end = kNoIndex;
+  };
+  struct TimedMoment {
+    TraceIndex from = 0;
+    Moment moment = 0;
+  };
+
+  void apply_events();
+  void set_moments(const TraceTimes& times);
+  [[nodiscard]] Moment moment_of(std::uint64_t time) const;
   [[nodiscard]] std::size_t piece_at(TraceIndex index) const;
-  [[nodiscard]] std::int32_t thread_in(std::size_t piece, TraceId trace_id,
+  [[nodiscard]] Stretch stretch_at(TraceIndex index, TraceId trace_id) const;
+  [[nodiscard]] std::int32_t thread_in(const Stretch& stretch, TraceId trace_id,
                                        std::uint64_t context) const;
-  [[nodiscard]] perf::Task task_in(std::size_t piece, std::int32_t tid) const;
+  [[nodiscard]] std::int32_t thread_on(std::int32_t cpu, const Stretch& stretch) const;
+  [[nodiscard]] perf::Task task_in(Moment moment, std::int32_t tid) const;
   [[nodiscard]] const History<std::uint32_t>& tasks_of(std::int32_t tid) const;
   [[nodiscard]] const Memory& memory(std::size_t number) const;
-  std::size_t memory_of(const AddressSpaces& spaces, std::int32_t pid);
+  std::size_t memory_of(std::int32_t pid);
 
   const Recording& recording_;
   ProgramFiles& files_;
   std::vector<std::size_t> order_;
   std::vector<TraceIndex> begins_;
   std::vector<bool> context_is_vmid_;  ///< By trace ID.
+  AddressSpaces spaces_;               ///< After all events.
+  /// By event: the latest time so far.  simpleperf does not sort events by time.
+  std::vector<std::uint64_t> event_times_;
+  std::vector<Moment> moments_;         ///< By piece: that of its AUX record.
+  std::vector<Moment> moments_before_;  ///< By piece: that of the piece before it of the same CPU.
+  std::map<TraceId, std::vector<TimedMoment>> timed_;
+  std::map<TraceId, std::int32_t> cpus_;
   std::vector<std::unique_ptr<Memory>> memories_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> by_versions_;
   std::unordered_map<std::int32_t, History<std::size_t>> memory_;      ///< By pid; -1: the kernel.
   std::unordered_map<std::int32_t, History<std::int32_t>> processes_;  ///< By tid.
   std::unordered_map<std::int32_t, History<std::string>> names_;       ///< By tid.
+  std::unordered_map<std::int32_t, History<std::int32_t>> running_;    ///< By CPU; -1: not known.
 
   // Made when they are first asked for.
   mutable std::shared_mutex mutex_;

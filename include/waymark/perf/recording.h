@@ -39,6 +39,8 @@ struct Unit {
   std::optional<std::uint32_t> timestamp_source{};
 
   [[nodiscard]] std::optional<std::uint32_t> reg(std::string_view name) const;
+  [[nodiscard]] bool traces_contexts() const;
+  [[nodiscard]] bool traces_times() const;
 };
 
 /// An AUXTRACE record: a stretch of what one buffer of the kernel received.
@@ -156,6 +158,9 @@ struct Recording {
   std::uint32_t pmu = 0;      ///< The type number of events of cs_etm.
   bool snapshot = false;
   bool simpleperf = false;
+  /// One program and what it started was recorded, from its start on, wherever it ran: the thread
+  /// of an AUX record is the one that was traced.
+  bool per_task = false;
   std::vector<Unit> units{};
   std::vector<Buffer> buffers{};
   std::vector<Piece> pieces{};      ///< In the order of the AUX records.
@@ -172,6 +177,9 @@ struct Recording {
   [[nodiscard]] const Unit* unit_of_cpu(std::uint32_t cpu) const;
   [[nodiscard]] const Unit* unit_of_id(TraceId id) const;
   [[nodiscard]] Bytes bytes(const Piece& piece) const;
+  /// The trace says which process runs.
+  [[nodiscard]] bool traces_contexts() const;
+  [[nodiscard]] bool has_switches() const;
 };
 
 }  // namespace waymark::perf

@@ -95,6 +95,13 @@ class RecordBytes {
                    .name(path),
                stamp);
   }
+  /// The task of the stamp was scheduled in, or out.
+  RecordBytes& context_switch(const Stamp& stamp, bool in) {
+    return add(RecordType::kSwitch, in ? std::uint16_t{0} : kMiscSwitchOut, body(), stamp);
+  }
+  RecordBytes& time_conversion(std::uint64_t shift, std::uint64_t multiplier, std::uint64_t zero) {
+    return add(RecordType::kTimeConv, 0, body().words({shift, multiplier, zero}).bytes);
+  }
   RecordBytes& aux(const Stamp& stamp, std::uint64_t offset, std::uint64_t size,
                    std::uint64_t flags = 0) {
     return add(RecordType::kAux, 0, body().words({offset, size, flags}), stamp);

@@ -36,6 +36,8 @@ struct DecoderState {
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.
   TraceIndex packet_index_ = 0;
+  /// Where the memory began to look as it does, if that depends on the place.
+  TraceIndex memory_from_ = 0;
   std::uint8_t time_bits_ = 0;           ///< Low bits of the time sent since the last loss.
   std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
 
@@ -161,7 +163,13 @@ class Decoder : private DecoderState {
   void push_return(const flow::Block& call);
   [[nodiscard]] const flow::Block* caller_of(const flow::ReturnStack::Entry& entry) const;
   void lost_cycles(TraceIndex index, Cycles cycles);
-  void select_memory();
+  /// What was selected may not hold from here on.
+  void enter_place(TraceIndex index) {
+    if (!follower_.covers(index)) [[unlikely]]
+      select_memory(index);
+  }
+  void select_memory() { select_memory(packet_index_); }
+  void select_memory(TraceIndex index);
 
   // -- Elements --
   Element& emit(ElementKind kind, TraceIndex index);

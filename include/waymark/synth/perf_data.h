@@ -34,6 +34,11 @@ struct PerfDataOptions {
   /// The first process has the program from a JIT compiler: its code is in a jitdump file, which is
   /// in the folder too.
   bool jit = false;
+  /// Times in the trace can be compared with those of records (TIME_CONV), and must be: a process
+  /// has the program in its memory only while it runs, and each piece of trace is handed over at
+  /// the end.  Where the trace has no context IDs, each CPU runs the processes in turns, and SWITCH
+  /// records say so.
+  bool times = false;
 };
 
 /// kInvalidArgument: something that perf does not record, or options that exclude each other;
