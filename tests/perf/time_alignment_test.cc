@@ -14,7 +14,7 @@ class TimeAlignmentTest : public testing::Test {
     recording_.units.push_back({.cpu = 0, .trace_id = kId, .timestamp_source = 1});
     recording_.units.push_back({.cpu = 1, .trace_id = TraceId{0x12}, .timestamp_source = 1});
     recording_.time = TimeConversion{.shift = 1, .multiplier = 20, .zero = 1000};
-    recording_.buffers.push_back({.cpu = 0});
+    recording_.buffers.push_back({.bytes = {}, .cpu = 0});
   }
   /// A mapping at the time of a count of the counter, and `late` ns after it.
   void map_at(std::uint64_t cycles, std::uint64_t late = 0) {
