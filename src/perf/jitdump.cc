@@ -15,10 +15,10 @@
 namespace waymark::perf {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x4A695444;
-constexpr std::uint32_t kSwappedMagic = 0x4454694A;
-constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeaderSize = 40;
+constexpr std::uint32_t kDumpMagic = 0x4A695444;
+constexpr std::uint32_t kSwappedDumpMagic = 0x4454694A;
+constexpr std::uint32_t kDumpVersion = 1;
+constexpr std::size_t kDumpHeaderSize = 40;
 constexpr std::size_t kRecordHeaderSize = 16;
 constexpr std::uint64_t kCounterTimes = 1;
 
@@ -54,26 +54,26 @@ class DumpReader {
 
  private:
   Result<void> read_header() {
-    if (bytes_.size() < kHeaderSize) {
+    if (bytes_.size() < kDumpHeaderSize) {
       return fail(ErrorCode::kBadData,
                   "This is not a jitdump file, or it was cut inside its header.");
     }
     const std::uint32_t magic = Fields(bytes_, ByteOrder::kLittle).u32();
-    if (magic != kMagic && magic != kSwappedMagic) {
+    if (magic != kDumpMagic && magic != kSwappedDumpMagic) {
       return fail(ErrorCode::kBadData,
                   "This is not a jitdump file: it does not begin with \"JiTD\".");
     }
-    to_.order = magic == kMagic ? ByteOrder::kLittle : ByteOrder::kBig;
+    to_.order = magic == kDumpMagic ? ByteOrder::kLittle : ByteOrder::kBig;
     Fields fields(bytes_, to_.order);
     fields.skip(4);
     const std::uint32_t version = fields.u32();
-    if (version != kVersion) {
+    if (version != kDumpVersion) {
       return fail(ErrorCode::kUnsupported,
                   fmt::format("This jitdump file has the version {}; only version {} can be read.",
-                              version, kVersion));
+                              version, kDumpVersion));
     }
     at_ = fields.u32();
-    if (at_ < kHeaderSize || at_ > bytes_.size()) {
+    if (at_ < kDumpHeaderSize || at_ > bytes_.size()) {
       return fail(ErrorCode::kBadData,
                   fmt::format("The header of this jitdump file is damaged: its size is {}.", at_));
     }

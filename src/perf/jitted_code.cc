@@ -46,6 +46,20 @@ class TakenAddresses {
     }
     ranges_[first] = last;
   }
+  void remove(std::uint64_t first, std::uint64_t last) {
+    auto at = ranges_.upper_bound(last);
+    while (at != ranges_.begin() && std::prev(at)->second >= first) {
+      --at;
+      const auto [old_first, old_last] = *at;
+      at = ranges_.erase(at);
+      if (old_last > last) at = ranges_.insert({last + 1, old_last}).first;
+      if (old_first < first) at = ranges_.insert({old_first, first - 1}).first;
+    }
+  }
+  [[nodiscard]] bool all(std::uint64_t first, std::uint64_t last) const {
+    const auto after = ranges_.upper_bound(first);
+    return after != ranges_.begin() && std::prev(after)->second >= last;
+  }
 
  private:
   std::map<std::uint64_t, std::uint64_t> ranges_;
@@ -68,6 +82,7 @@ class EventMerger {
   /// Returns the processes in which code without comparable times took the place of other code.
   std::set<std::int32_t> merge(std::vector<Placement> placements) {
     std::ranges::stable_sort(placements, {}, &Placement::time);
+    for (const Placement& placement : placements) jitted_.insert(placement.pid);
     auto next = placements.begin();
     for (std::size_t i = 0; i < events_.size(); ++i) {
       for (; next != placements.end() && next->time < events_[i].time; ++next) place(*next, i);
@@ -80,20 +95,36 @@ class EventMerger {
 
  private:
   struct Process {
-    TakenAddresses taken{};
-    std::size_t begin = 0;  ///< The event after which it has its present memory.
+    TakenAddresses taken{};      ///< By files and by code.
+    TakenAddresses anonymous{};  ///< Executable memory without a file.
+    std::size_t begin = 0;       ///< The event after which it has its present memory.
   };
   struct Addition {
     std::size_t before = 0;  ///< The event that follows it.
     TaskEvent event{};
   };
 
-  void pass(const TaskEvent& event, std::size_t number) {
-    if (const auto* mapping = std::get_if<Mapping>(&event.what)) {
-      if (mapping->size == 0 || is_anonymous(mapping->path)) return;
-      const std::uint64_t most = ~std::uint64_t{0} - mapping->address;
-      processes_[event.pid].taken.add(mapping->address,
-                                      mapping->address + std::min(mapping->size - 1, most));
+  void pass_mapping(std::int32_t pid, Mapping& mapping) {
+    if (mapping.size == 0) return;
+    Process& process = processes_[pid];
+    const std::uint64_t first = mapping.address;
+    const std::uint64_t last = first + std::min(mapping.size - 1, ~first);
+    if (!is_anonymous(mapping.path)) {
+      process.taken.add(first, last);
+      process.anonymous.remove(first, last);
+    } else if (mapping.executable && process.anonymous.all(first, last) && jitted_.contains(pid)) {
+      // A compiler makes its memory executable again and again: this says nothing new.
+      mapping.size = 0;
+    } else if (mapping.executable) {
+      process.anonymous.add(first, last);
+    } else {
+      process.anonymous.remove(first, last);
+    }
+  }
+
+  void pass(TaskEvent& event, std::size_t number) {
+    if (auto* const mapping = std::get_if<Mapping>(&event.what)) {
+      pass_mapping(event.pid, *mapping);
     } else if (const auto* named = std::get_if<NewName>(&event.what)) {
       if (named->exec) processes_[event.pid] = {.begin = number + 1};
     } else if (const auto* forked = std::get_if<Forked>(&event.what)) {
@@ -146,6 +177,7 @@ class EventMerger {
   std::map<std::int32_t, Process> processes_;
   std::vector<Addition> additions_;
   std::set<std::int32_t> unsure_;
+  std::set<std::int32_t> jitted_;
 };
 
 /// Reads what the processes of a recording wrote down.

@@ -12,14 +12,14 @@ namespace waymark::synth {
 namespace {
 
 // See waymark/perf/jitdump.h.
-constexpr std::uint32_t kMagic = 0x4A695444;
+constexpr std::uint32_t kDumpMagic = 0x4A695444;
 enum RecordKind : std::uint32_t {
   kLoad = 0,
   kMove = 1,
   kLines = 2,
   kClose = 3,
   kUnwind = 4,
-  kOther = 99
+  kUnknownKind = 99
 };
 
 /// A part of a segment.
@@ -51,7 +51,7 @@ class JitDumpWriter {
 
   void header(std::uint32_t machine) {
     constexpr std::uint32_t kSize = 40;
-    out_.u32(kMagic).u32(1).u32(kSize).u32(machine).u32(0).u32(pid_).words({0, 0});
+    out_.u32(kDumpMagic).u32(1).u32(kSize).u32(machine).u32(0).u32(pid_).words({0, 0});
   }
   void load(std::uint64_t time, std::uint64_t address, std::uint64_t number,
             const std::string& name, Bytes code) {
@@ -116,9 +116,9 @@ std::vector<std::uint8_t> jitdump_bytes(const Program& program, std::uint32_t pi
     out.lines(times.begin / 2, first, code.size(), fmt::format("/jit/{}.js", i));
     out.load(times.begin / 2, first, i, fmt::format("jitted_{}", i), code);
   }
-  const std::vector<std::uint8_t> nothing(8);
+  const std::vector<std::uint8_t> nothing(24);  // Sizes of 0.
   out.record(kUnwind, times.begin / 2, nothing);
-  out.record(kOther, times.begin / 2, nothing);
+  out.record(kUnknownKind, times.begin / 2, nothing);
   for (std::size_t i = 2; i < parts.size(); i += 3) {
     const auto& [address, code] = parts[i];
     out.move(times.begin - 1, address + kElsewhere, address, i, code.size());

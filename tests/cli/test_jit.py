@@ -2,7 +2,7 @@
 import struct
 
 import pytest
-from support.recordings import AUX, AUXTRACE, MMAP2, Record, Recording, mmap2, stamp
+from support.recordings import AUX, AUXTRACE, MMAP2, Record, Recording, jitdump, mmap2, stamp
 
 DUMP = 'jit-256.dump'
 AT = 0x400000
@@ -113,15 +113,6 @@ def test_a_map_of_names(run, plain, tmp_path):
 
 # -- Other code at the same address within a recording --
 
-def jitdump(loads):
-    """loads: (time, address, name, code)."""
-    data = struct.pack('<IIIIIIQQ', 0x4a695444, 1, 40, 183, 0, 256, 0, 0)
-    for number, (time, address, name, code) in enumerate(loads):
-        body = struct.pack('<IIQQQQ', 256, 256, address, address, len(code), number) + name.encode() + b'\0' + code
-        data += struct.pack('<IIQ', 0, 16 + len(body), time) + body
-    return data
-
-
 def test_code_that_is_loaded_again(run, synth, tmp_path):
     """Two programs at the same addresses, one after the other, in a process; each is what its snapshot executed."""
     first, second = (synth('--protocol', 'etmv4', '--size', 3000, '--seed', seed, '--exceptions', 0, '--context-ids', 1,
@@ -142,7 +133,7 @@ def test_code_that_is_loaded_again(run, synth, tmp_path):
     joint.write(tmp_path / 'perf.data')
     code = {folder: (folder / 'memory_1.bin').read_bytes() for folder in (first, second)}
     assert code[first] != code[second]
-    (tmp_path / DUMP).write_bytes(jitdump([(5, AT, 'first', code[first]), (5_000_000, AT, 'second', code[second])]))
+    (tmp_path / DUMP).write_bytes(jitdump(256, [(5, AT, 'first', code[first]), (5_000_000, AT, 'second', code[second])]))
 
     def executed(path, *options):
         return [(row['start'], row['end'], row.get('function'))

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import pytest
+from support.recordings import MMAP2, Recording, jitdump, mmap2
 
 # With these, perf waits at each timestamp, and loses what the decoder holds back at the end.
 TIMED = ('--timestamps', 100)
@@ -73,3 +74,24 @@ def test_every_instruction_in_order(run, synth, perf, home, options):
             assert 0 <= lost < len(instructions) / 100
             del instructions[len(theirs[cpu]):]
         assert instructions == theirs[cpu]
+
+
+def test_jitted_code_that_perf_inject_made_into_programs(run, synth, perf, tmp_path):
+    """perf writes an ELF file for each function; the functions are few, because perf 6.1 crashes on more."""
+    folder = synth('--protocol', 'etmv4', '--isa', 'A64', '--size', 8000, '--context-ids', 2, '--perf-data', '--perf-jit')
+    recording = Recording.read(folder / 'perf.data')
+    dump = tmp_path / 'jit-256.dump'
+    for record in recording.of(MMAP2):
+        if b'/jit-256.dump' in record.body:
+            record.body = mmap2(256, 0x7f000000, 0x1000, 0, str(dump)).body
+    recording.write(tmp_path / 'perf.data')
+    dump.write_bytes(jitdump(256, [(5, 0x3ff000, 'handlers', (folder / 'memory_0.bin').read_bytes()),
+                                   (6, 0x400000, 'compiled', (folder / 'memory_1.bin').read_bytes())]))
+    subprocess.run([perf, 'inject', '--jit', '-i', 'perf.data', '-o', 'injected.data'], cwd=tmp_path, check=True,
+                   capture_output=True, env={'HOME': str(tmp_path)})
+    options = ['--elf', folder / 'memory_0.bin', '--elf', folder / 'memory_1.bin']
+    whole = run('decode', folder / 'perf.data', '--symfs', folder).quiet().out
+    assert run('decode', 'perf.data', *options).quiet().out == whole
+    dump.unlink()
+    assert run('decode', 'injected.data', *options).quiet().out == whole
+    run('decode', 'injected.data', *options, '--functions').has('in compiled')

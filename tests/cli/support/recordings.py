@@ -103,3 +103,12 @@ def mmap2(pid, address, size, offset, path, build_id=None, time=0, mode=USER, ex
     body = struct.pack('<IIQQQ', pid & 0xffffffff, pid & 0xffffffff, address, size, offset) + where
     body += struct.pack('<II', 5 if executable else 1, 2) + name_bytes(path) + stamp(pid & 0xffffffff, time)
     return Record(MMAP2, mode | (0 if build_id is None else 1 << 14), body)
+
+
+def jitdump(pid, loads):
+    """A jitdump file with functions: (time, address, name, code)."""
+    data = struct.pack('<IIIIIIQQ', 0x4a695444, 1, 40, 183, 0, pid, 0, 0)
+    for number, (time, address, name, code) in enumerate(loads):
+        body = struct.pack('<IIQQQQ', pid, pid, address, address, len(code), number) + name.encode() + b'\0' + code
+        data += struct.pack('<IIQ', 0, 16 + len(body), time) + body
+    return data
