@@ -328,17 +328,18 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
     add_snapshot(corpus, folder, scratch);
     constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
     using Form = synth::PerfDataOptions::Form;
-    constexpr unsigned kPieces = 24;  // So that the first are in the part that becomes a seed.
+    constexpr unsigned kManyPieces = 24;  // So that the first are in the part that becomes a seed.
     for (const synth::PerfDataOptions& recording :
-         {synth::PerfDataOptions{.per_thread = true, .pieces = kPieces},
-          synth::PerfDataOptions{.pieces = kPieces},
-          synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = kPieces},
+         {synth::PerfDataOptions{.per_thread = true, .pieces = kManyPieces},
+          synth::PerfDataOptions{.pieces = kManyPieces},
+          synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = kManyPieces},
           synth::PerfDataOptions{
-              .order = perf::ByteOrder::kBig, .raw = true, .metadata = 2, .pieces = kPieces},
+              .order = perf::ByteOrder::kBig, .raw = true, .metadata = 2, .pieces = kManyPieces},
           synth::PerfDataOptions{
-              .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kPieces},
-          synth::PerfDataOptions{.pieces = kPieces, .jit = true},
-          synth::PerfDataOptions{.order = perf::ByteOrder::kBig, .pieces = kPieces, .jit = true}}) {
+              .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kManyPieces},
+          synth::PerfDataOptions{.pieces = kManyPieces, .jit = true},
+          synth::PerfDataOptions{
+              .order = perf::ByteOrder::kBig, .pieces = kManyPieces, .jit = true}}) {
       const std::size_t count = recording.per_thread ? 1 : 2;
       if (synth::write_perf_data(*maker, *program, std::span(kProcesses).first(count),
                                  folder.string(), recording))
