@@ -65,6 +65,7 @@ Result<perf::TraceTimes> CaptureBuilder::align_times(const std::vector<TraceInde
   if (sources.empty()) return perf::TraceTimes();
   input.times = TimeSource::kTimestamps;
   std::vector<Source*> driven;
+  driven.reserve(sources.size());
   for (const auto& source : sources) driven.push_back(source.get());
   PerSourceDriver driver(frame_options(capture_.framing_), driven);
   const Bytes trace = capture_.trace_.bytes();
