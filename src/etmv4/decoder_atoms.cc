@@ -40,6 +40,7 @@ bool Decoder::commit_atoms(Entry& entry) {
     }
     if (need_address_ || need_context_ || !follows_) {
       // These atoms are dropped: nothing says where they were.
+      if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
       atoms >>= left;
       left = 0;
       break;
@@ -125,7 +126,7 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
       }
       if (need_address_ || need_context_) {
         // These atoms are dropped: nothing says where they were.
-        left = 0;
+        if ((flags_ & kReportLostAtoms) == 0) left = 0;
         break;
       }
       unsure = false;
@@ -273,6 +274,14 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
     range_expectation_ = block.end;
   }
   return true;
+}
+
+void Decoder::report_lost_atoms(TraceIndex index) {
+  if (need_context_ || from_ == nullptr || !from_taken_ || !from_->is_indirect_branch()) return;
+  report(Fault::kBadImage, Severity::kWarning, index,
+         "Atoms come before the target of an indirect branch: trace and code image disagree.");
+  blame(from_->end - from_->last_size);
+  from_ = nullptr;  // Once for each branch.
 }
 
 void Decoder::walk_error(const Block& block, TraceIndex index) {

@@ -22,6 +22,12 @@ bool traces_data(const RegisterReader& registers) {
 
 namespace {
 
+/// Whether the registers of an ETMv4 or ETE allow Q elements.
+bool traces_q(const RegisterReader& registers) {
+  constexpr std::uint32_t kQe = 0x6000;
+  return (registers("TRCCONFIGR").value_or(0) & kQe) != 0;
+}
+
 /// FNV-1a over a text of everything that determines the source.
 std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& registers,
                           const isa::Core& core, const SourceOptions& options) {
@@ -81,16 +87,24 @@ Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(count_id_bytes());
   note_lost_tail();
   capture_.tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
+  // The code of a kernel is compared with the trace even if nobody asks.
+  if (options_.check_image || (perf && options_.source.decode))
+    capture_.checking_tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
   WAYMARK_TRY(perf ? add_perf_sources() : snapshot ? add_snapshot_sources() : add_raw_sources());
   WAYMARK_TRY(select_cpus());
   WAYMARK_TRY(check_ids());
   if (!options_.ids.empty()) {
-    if (capture_.tree_->formatted()) capture_.tree_->set_filter(options_.ids);
+    if (capture_.tree_->formatted()) {
+      capture_.tree_->set_filter(options_.ids);
+      if (capture_.checking_tree_ != nullptr) capture_.checking_tree_->set_filter(options_.ids);
+    }
     std::erase_if(capture_.sources_, [&](const CaptureSource& source) {
       return std::ranges::find(options_.ids, source.id) == options_.ids.end();
     });
   }
   note_ids_without_source();
+  if (perf) resolve_kernel();
+  if (!options_.check_image) capture_.checking_tree_.reset();
   return std::move(capture_);
 }
 
@@ -133,6 +147,14 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   }
   auto made = row.make(registers, core, capture_.image_.get(), source);
   if (!made) return std::unexpected(made.error());
+  // Where a Q element leads and what it passes is not known well enough to compare it.
+  if (capture_.checking_tree_ != nullptr && row.needs_core && !traces_q(registers)) {
+    source.decode = true;
+    source.flags = kReportLostAtoms;
+    auto checking = row.make(registers, core, capture_.image_.get(), source);
+    if (!checking) return std::unexpected(checking.error());
+    WAYMARK_TRY(capture_.checking_tree_->add(std::move(*checking)));
+  }
   description.source = made->get();
   description.starts_in_sync = options_.source.starts_in_sync;
   description.id = (*made)->trace_id();

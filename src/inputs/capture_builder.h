@@ -49,6 +49,7 @@ class CaptureBuilder {
   Result<void> select_cpus();
   void add_kernel_of_folder();
   Result<void> check_kernel(perf::ProgramFiles& programs);
+  void resolve_kernel();
   void note_losses(const perf::Losses& losses);
   Result<void> choose_buffer();
   void look_for_dstream();

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "capture_builder.h"
+#include "image_checker.h"
 #include "perf_input.h"
 #include "temporary_file.h"
 #include "waymark/base/plural.h"
@@ -351,6 +352,20 @@ Result<void> CaptureBuilder::check_kernel(perf::ProgramFiles& programs) {
   static_cast<void>(programs.kernel_names());
   for (const std::string& problem : programs.problems()) note(problem);
   return {};
+}
+
+/// Takes the code of the kernel as it was in memory, where the trace shows it.
+void CaptureBuilder::resolve_kernel() {
+  if (capture_.checking_tree_ == nullptr) return;
+  ImageChecker checker(capture_, *capture_.checking_tree_);
+  capture_.kernel_switches_ = resolve_switches(capture_, checker);
+  const std::vector<KernelSwitch>& found = capture_.kernel_switches_;
+  if (found.empty()) return;
+  note(fmt::format(
+      "{}: the kernel had changed its code in memory. {} of it {} set as the trace shows, such as "
+      "{}; `waymark info` lists all. A recording with perf record --kcore needs no such guess.",
+      name_, counted(found.size(), "static key or alternative", "static keys and alternatives"),
+      one_or(found.size(), "was", "were"), found.front().name));
 }
 
 /// From CPUs to the trace IDs of their units.

@@ -142,7 +142,10 @@ class PartFinder {
     if (range.mapping->in_kernel) {
       if (const program::ModuleCode* const code = file->module_code()) {
         const std::uint64_t start = range.mapping->address + text_distance(*range.mapping, *file);
-        add(range, start, code->file_offset, code->bytes, file, nullptr);
+        const program::SwitchedCode* const switched = file->switched_code();
+        const Bytes bytes =
+            switched == nullptr ? Bytes(code->bytes) : switched->from(code->file_offset);
+        add(range, start, code->file_offset, bytes, file, nullptr);
         return;
       }
     }
@@ -189,10 +192,12 @@ class PartFinder {
     if (file == nullptr) return;
     const Bytes bytes = file->bytes();
     const std::uint64_t slide = slide_of(*range.mapping, bytes);
+    const program::SwitchedCode* const switched = file->switched_code();
     for (const program::LoadedPart& part : program::executable_parts(bytes)) {
       add(range, part.address + slide, part.file_offset,
-          bytes.subspan(static_cast<std::size_t>(part.file_offset),
-                        static_cast<std::size_t>(part.size)),
+          switched != nullptr ? switched->from(part.file_offset)
+                              : bytes.subspan(static_cast<std::size_t>(part.file_offset),
+                                              static_cast<std::size_t>(part.size)),
           file, files_.kernel_names());
     }
   }
@@ -498,6 +503,8 @@ ProgramPlace ProcessImages::place(std::uint32_t task, std::uint64_t address) con
   if (const MappedPart* const part = Memory::find(in.parts, address)) {
     return {.mapping = part->mapping,
             .file_offset = part->file_offset + (address - part->first),
+            .bytes = part->bytes.subspan(std::min<std::size_t>(
+                static_cast<std::size_t>(address - part->first), part->bytes.size())),
             .file = part->file,
             .names = part->names,
             .names_at = address - part->names_bias,

@@ -46,6 +46,11 @@ const program::ModuleCode* ProgramFile::module_code() const {
   return module_ ? &*module_ : nullptr;
 }
 
+program::SwitchedCode* ProgramFile::switched_code() const {
+  std::call_once(switched_once_, [this] { switched_ = program::SwitchedCode::make(bytes()); });
+  return switched_.get();
+}
+
 struct ProgramFiles::Search {
   const std::string& path;
   const std::vector<std::uint8_t>& build_id;
@@ -273,11 +278,17 @@ std::vector<MissingFile> ProgramFiles::missing() const {
   return all;
 }
 
-std::vector<std::string> ProgramFiles::found() const {
+std::vector<const ProgramFile*> ProgramFiles::found_files() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> all;
+  std::vector<const ProgramFile*> all;
   for (const auto& [key, file] : known_)
-    if (file != nullptr) all.push_back(file->path());
+    if (file != nullptr) all.push_back(file);
+  return all;
+}
+
+std::vector<std::string> ProgramFiles::found() const {
+  std::vector<std::string> all;
+  for (const ProgramFile* const file : found_files()) all.push_back(file->path());
   return all;
 }
 

@@ -97,12 +97,9 @@ Bytes ExecutedPrograms::read(const Executed& executed, std::uint64_t address,
   if (processes == nullptr)
     return capture_.image().read(address, image::kSpaceAny, executed.id, scratch);
   const perf::ProgramPlace place = processes->place(executed.task, address);
-  if (place.file == nullptr) return {};
-  const Bytes bytes = place.file->bytes();
-  if (place.file_offset >= bytes.size()) return {};
-  const std::uint64_t size =
-      std::min<std::uint64_t>(bytes.size() - place.file_offset - 1, place.last - address) + 1;
-  return bytes.subspan(place.file_offset, size);
+  if (place.bytes.empty()) return {};
+  return place.bytes.first(std::min<std::uint64_t>(place.bytes.size() - 1, place.last - address) +
+                           1);
 }
 
 ExecutedFunction ExecutedPrograms::sum(std::size_t program,

@@ -11,6 +11,7 @@
 #include "exit_code.h"
 #include "format.h"
 #include "hints.h"
+#include "image_mismatches.h"
 #include "index_access.h"
 #include "info_recording.h"
 #include "input_options.h"
@@ -34,7 +35,8 @@ struct InfoOptions {
 struct Contents {
   const inputs::Capture& capture;
   std::map<TraceId, SourceStatistics> counts{};
-  const ProcessBytes* processes = nullptr;  ///< nullptr: not a recording, or it was not read.
+  const ProcessBytes* processes = nullptr;      ///< nullptr: not a recording, or it was not read.
+  const ImageMismatches* mismatches = nullptr;  ///< nullptr: the trace was not read.
   std::string index{};  ///< Where the counts come from; empty: the trace was read.
   bool all_ids = false;
 
@@ -163,6 +165,8 @@ std::vector<std::string> find_doubts(const Contents& contents) {
         listed.others, counted(listed.other_bytes, "byte"),
         inputs::framing_name(capture.framing())));
   }
+  if (contents.mismatches != nullptr)
+    std::ranges::move(contents.mismatches->doubts(), std::back_inserter(doubts));
   if (capture.recording() != nullptr) {
     std::ranges::move(program_doubts(capture, contents.processes), std::back_inserter(doubts));
     return doubts;
@@ -231,6 +235,8 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
                           image::space_name(region.space), escaped(region.name)));
     }
   }
+
+  write_switches_text(out, capture);
 
   out.put("\nwhat looks wrong\n");
   const std::vector<std::string> doubts = find_doubts(contents);
@@ -317,6 +323,7 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
     out.put('}');
   });
   if (capture.recording() != nullptr) write_recording_json(out, capture, contents.processes);
+  write_mismatches_json(out, capture, contents.mismatches);
   put_list(out, "doubts", find_doubts(contents),
            [&](const std::string& doubt) { outputs::write_json_string(out, doubt); });
   out.put("}\n");
@@ -324,7 +331,8 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
 
 int run(const InfoOptions& options) {
   IndexAccess access(options.input, options.index);
-  auto capture = open_capture(options.input, {.decode = false}, false, access.known_id_bytes());
+  auto capture =
+      open_capture(options.input, {.decode = false}, false, access.known_id_bytes(), true);
   if (!capture) return capture.error();
   if (const auto safe = refuse_input(options.output, access.input_files(*capture)); !safe)
     return complain(safe.error().detail, kUsage);
@@ -332,6 +340,7 @@ int run(const InfoOptions& options) {
   if (!output) return output.error();
   Contents contents{.capture = *capture, .all_ids = options.all_ids};
   std::optional<ProcessBytes> processes;
+  std::optional<ImageMismatches> mismatches;
   int code = kOk;
   if (const index::Index* index = access.ready(*capture)) {
     contents.index = index->place();
@@ -347,6 +356,8 @@ int run(const InfoOptions& options) {
     if (code == kInterrupted) return code;
     for (const inputs::CaptureSource& source : capture->sources())
       contents.counts[source.id] = source.source->statistics();
+    mismatches.emplace(*capture);
+    contents.mismatches = &*mismatches;
   }
   if (options.format == Format::kJson) {
     write_json(output->text(), options.input.path, contents);

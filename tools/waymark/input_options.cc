@@ -293,12 +293,14 @@ std::expected<std::string, int> read_text_input(const std::string& path) {
 
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source, bool print_notes,
-                                                 const KnownIdBytes& known_id_bytes) {
+                                                 const KnownIdBytes& known_id_bytes,
+                                                 bool check_image) {
   auto wanted = capture_options(options);
   if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
   const std::optional<bool> least_nibble_first = wanted->source.least_nibble_first;
   wanted->source = source;
   wanted->known_id_bytes = known_id_bytes;
+  wanted->check_image = check_image;
   wanted->source.starts_in_sync |= options.assume_sync;
   wanted->source.least_nibble_first = least_nibble_first;
   wanted->open_file = [](const std::string& path) { return open_input(path); };

@@ -62,11 +62,12 @@ std::string path_of_input(const std::string& path);
 /// prints the sentence and returns the exit code.
 std::expected<std::string, int> read_text_input(const std::string& path);
 
-/// Opens the capture and prints its notes to standard error.  On failure prints the sentence and
-/// returns the exit code.
+/// Opens the capture and prints its notes to standard error.  `check_image`: see CaptureOptions. On
+/// failure prints the sentence and returns the exit code.
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source,
                                                  bool print_notes = true,
-                                                 const KnownIdBytes& known_id_bytes = {});
+                                                 const KnownIdBytes& known_id_bytes = {},
+                                                 bool check_image = false);
 
 }  // namespace waymark::cli

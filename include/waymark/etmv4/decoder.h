@@ -360,6 +360,7 @@ class Decoder : private DecoderState {
   void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
   /// Names the instruction that the last report is about.
   void blame(std::uint64_t address);
+  void report_lost_atoms(TraceIndex index);
   [[nodiscard]] std::string_view wording(const Words& words) const;
   void fail_commit(Fault fault, TraceIndex index, const Words& words, UnsyncReason reason);
   bool fail_walk(flow::BlockEnd ended, TraceIndex index, const Words& words);

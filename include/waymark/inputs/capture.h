@@ -95,6 +95,9 @@ struct CaptureOptions {
   /// Nothing: all of it is read once to count. May be empty.
   std::function<std::optional<IdBytes>(const MappedFile& trace, Framing framing)> known_id_bytes;
 
+  /// Prepares for check_image().
+  bool check_image = false;
+
   /// Opens the input if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
   std::function<Result<MappedFile>(const std::string& path)> open_file;
 
@@ -124,6 +127,16 @@ struct CaptureSource {
   bool needs_image = false;       ///< Its trace can only be decoded with the program.
   std::uint64_t config_hash = 0;  ///< Covers everything that determines how its bytes are read.
   std::string image_fault{};      ///< What part of the image is missing, as a whole sentence.
+};
+
+/// A static key, or the alternatives of a CPU feature, that a kernel had set differently in memory
+/// than its file has them, as the trace shows.
+struct KernelSwitch {
+  std::string program{};  ///< The path of the file.
+  std::string name{};     ///< program::CodeSwitch.
+  bool is_key = true;
+  bool on = false;
+  std::size_t sites = 0;
 };
 
 /// A sentence for the user about something doubtful that did not stop the opening.
@@ -157,6 +170,12 @@ class Capture {
   [[nodiscard]] TimeSource time_source() const;
   [[nodiscard]] const perf::ProgramFiles* programs() const;
   [[nodiscard]] const perf::JittedCode* jitted_code() const;
+  /// What opening has found; the image is as they say.
+  [[nodiscard]] const std::vector<KernelSwitch>& kernel_switches() const {
+    return kernel_switches_;
+  }
+  /// For check_image(); nullptr without CaptureOptions::check_image.
+  [[nodiscard]] DecodeTree* checking_tree() { return checking_tree_.get(); }
   [[nodiscard]] const MappedFile& trace() const { return trace_; }
   [[nodiscard]] const image::Image& image() const { return *image_; }
   [[nodiscard]] DecodeTree& tree() { return *tree_; }
@@ -204,6 +223,8 @@ class Capture {
   MappedFile trace_;
   std::unique_ptr<image::Image> image_;
   std::unique_ptr<DecodeTree> tree_;
+  std::unique_ptr<DecodeTree> checking_tree_;
+  std::vector<KernelSwitch> kernel_switches_;
   std::vector<CaptureSource> sources_;
   std::vector<Note> notes_;
   IdBytes id_bytes_{};

@@ -24,6 +24,7 @@ namespace waymark::perf {
 struct ProgramPlace {
   std::shared_ptr<const Mapping> mapping{};
   std::uint64_t file_offset = 0;
+  Bytes bytes{};  ///< From the address on, as they are in memory; they may go beyond `last`.
   const ProgramFile* file = nullptr;  ///< nullptr: it is missing.
   /// nullptr: the file itself has the names; else what has them, and how far above it the code ran.
   const program::Program* names = nullptr;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "waymark/base/mapped_file.h"
+#include "waymark/program/code_switches.h"
 #include "waymark/program/kernel.h"
 #include "waymark/program/program.h"
 
@@ -33,6 +34,9 @@ class ProgramFile {
   [[nodiscard]] const program::Program* program() const;
   /// Its code if it is a kernel module; else nullptr.  The same.
   [[nodiscard]] const program::ModuleCode* module_code() const;
+  /// Its code if the kernel changes it in memory, as a copy that can be changed too; else nullptr.
+  /// The same.  Nobody may read the code while it is changed.
+  [[nodiscard]] program::SwitchedCode* switched_code() const;
 
  private:
   MappedFile file_;
@@ -43,6 +47,8 @@ class ProgramFile {
   mutable std::shared_ptr<const program::Program> program_;
   mutable std::once_flag module_once_;
   mutable std::optional<program::ModuleCode> module_;
+  mutable std::once_flag switched_once_;
+  mutable std::unique_ptr<program::SwitchedCode> switched_;
 };
 
 /// A file that was not found.
@@ -100,6 +106,8 @@ class ProgramFiles {
   [[nodiscard]] std::vector<MissingFile> missing() const;
   /// The paths of those that it found, as they are on this machine.
   [[nodiscard]] std::vector<std::string> found() const;
+  /// The same files.
+  [[nodiscard]] std::vector<const ProgramFile*> found_files() const;
 
  private:
   struct Search;

@@ -145,6 +145,10 @@ enum DecodeFlag : std::uint32_t {
   kCheckBranchNotThumb = 0x2000,
   kSourceAddressNRanges = 0x00010000,
   kA64OpcodeCheck = 0x00020000,
+  // Not of the reference.
+  /// ETMv4, ETE: a diagnostic (kBadImage) tells where atoms came before the target of an indirect
+  /// branch, as happens if the image is not the code that ran.  Only for next().
+  kReportLostAtoms = 0x01000000,
 };
 
 /// Pull decoder of one source.  One owner; not thread safe; sources are independent of each other

@@ -1,0 +1,90 @@
+// Where the trace contradicts the code image: the code that ran was not the code that was read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "waymark/base/diagnostic.h"
+#include "waymark/element/element.h"
+
+namespace waymark::mismatch {
+
+enum class Kind : std::uint8_t {
+  kContinuedElsewhere,  ///< After a branch, not at its target or after it.
+  kNotTaken,            ///< An atom N stands for an unconditional branch.
+  kException,           ///< An exception interrupted code that was not reached.
+  kDecoder,             ///< The decoder met it: Fault::kBadImage or kInvalidOpcode.
+};
+
+/// A range of instructions: from `start` up to, and not including, `end`.
+struct Walked {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+/// A contradiction.
+struct Mismatch {
+  Kind kind = Kind::kDecoder;
+  Element element{};          ///< The last range before it: its process, place and trace ID.
+  std::uint64_t address = 0;  ///< The instruction at which it shows.
+  /// What was walked since the trace last stated the address, the oldest first, as far as it is
+  /// remembered.  The code that differs is there.  Valid during the call.
+  std::span<const Walked> path{};
+};
+
+/// Compares elements with the image.  What it finds, no right image can explain: a branch of which
+/// the image knows the target, and execution that continues elsewhere, for instance.  It does not
+/// find all differences.
+///
+/// Sources are decoded with DecodeFlag::kReportLostAtoms for it.  One owner; not thread safe.
+class Finder {
+ public:
+  /// As image::Image::read(): the memory of the process of an element.
+  using ReadCode = std::function<Bytes(const Element& element, std::uint64_t address,
+                                       std::span<std::uint8_t> scratch)>;
+  using Found = std::function<void(const Mismatch& mismatch)>;
+
+  Finder(ReadCode read, Found found) : read_(std::move(read)), found_(std::move(found)) {}
+
+  /// Elements of any sources, in the order in which they come.
+  void observe(std::span<const Element> elements);
+  /// What the decoder reports among them.
+  void observe(const Diagnostic& record);
+  /// Another stretch of trace follows.
+  void restart();
+
+ private:
+  // More ranges than these between two addresses in the trace are forgotten, the oldest first.
+  static constexpr std::size_t kPathLength = 256;
+
+  /// What is known of a source.
+  struct Position {
+    Element last{};  ///< The last range.
+    bool any = false;
+    bool expects = false;  ///< `next` is known.
+    std::uint64_t next = 0;
+    std::vector<Walked> path{};
+    std::size_t oldest = 0;  ///< In `path`, once it is full.
+  };
+
+  void range(Position& position, const Element& element);
+  void exception(Position& position, const Element& element);
+  void walk_on(Position& position, const Element& element);
+  void lose(Position& position);
+  void report(Position& position, Kind kind, const Element& element, std::uint64_t address);
+  [[nodiscard]] bool target_of(const Element& element, std::uint64_t& target) const;
+  [[nodiscard]] bool passes_branch(const Element& element, std::uint64_t& branch) const;
+  Position& position_of(TraceId id);
+
+  ReadCode read_;
+  Found found_;
+  std::array<std::unique_ptr<Position>, kTraceIdCount> positions_;
+  std::vector<Walked> ordered_;
+};
+
+}  // namespace waymark::mismatch

@@ -1,0 +1,100 @@
+#include "image_checker.h"
+
+#include <algorithm>
+#include <array>
+
+#include "waymark/inputs/image_check.h"
+
+namespace waymark::inputs {
+namespace {
+
+constexpr std::uint64_t kWindow = std::uint64_t{256} << 10;
+constexpr std::uint64_t kMostWindows = 32;
+constexpr std::size_t kStep = std::size_t{64} << 10;
+
+/// Shows the finder what the decoders report, among the elements.
+class Listener final : public Observer {
+ public:
+  explicit Listener(mismatch::Finder& finder) : finder_(finder) {}
+  [[nodiscard]] bool wants_packets() const override { return false; }
+  void on_diagnostic(const Diagnostic& record) override { finder_.observe(record); }
+
+ private:
+  mismatch::Finder& finder_;
+};
+
+}  // namespace
+
+ImageChecker::ImageChecker(Capture& capture, DecodeTree& tree)
+    : capture_(capture), tree_(tree), memory_(capture) {
+  const std::uint64_t all = capture.trace_bytes();
+  const std::uint64_t count = (all + kWindow - 1) / kWindow;
+  const std::uint64_t used = std::min(count, kMostWindows);
+  for (std::uint64_t i = 0; i < used; ++i) {
+    const std::uint64_t number = used == count ? i : i * (count - 1) / (used - 1);
+    windows_.push_back({number * kWindow, std::min(all, (number + 1) * kWindow)});
+  }
+}
+
+std::uint64_t ImageChecker::bytes(std::size_t window) const {
+  return windows_[window].end - windows_[window].begin;
+}
+
+void ImageChecker::refresh() {
+  for (Source* const source : tree_.sources()) source->refresh();
+}
+
+void ImageChecker::run(std::size_t window, const mismatch::Finder::Found& found) {
+  run(windows_[window].begin, windows_[window].end, found);
+}
+
+void ImageChecker::run_all(const mismatch::Finder::Found& found) {
+  for (std::size_t i = 0; i < windows_.size();) {
+    std::size_t last = i;
+    while (last + 1 < windows_.size() && windows_[last + 1].begin == windows_[last].end) ++last;
+    run(windows_[i].begin, windows_[last].end, found);
+    i = last + 1;
+  }
+}
+
+void ImageChecker::run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found) {
+  mismatch::Finder finder(
+      [&](const Element& element, std::uint64_t address, std::span<std::uint8_t> scratch) {
+        return memory_.read(element, address, scratch);
+      },
+      found);
+  Listener listener(finder);
+  tree_.reset();
+  tree_.set_observer(&listener);
+  std::array<Element, 256> batch;
+  const auto take = [&] {
+    while (const std::size_t given = tree_.next(batch))
+      finder.observe(std::span<const Element>(batch).first(given));
+  };
+  capture_.seek(begin);
+  bool read = true;
+  for (auto block = capture_.next_block(); read && block && block->index < end;
+       block = capture_.next_block()) {
+    const auto wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(block->bytes.size(), end - block->index));
+    for (std::size_t at = 0; read && at < wanted; at += kStep) {
+      read = tree_.feed(block->index + at, block->bytes.subspan(at, std::min(kStep, wanted - at)))
+                 .has_value();
+      if (read) take();
+    }
+  }
+  if (read) {
+    tree_.finish();
+    take();
+  }
+  tree_.set_observer(nullptr);
+  tree_.reset();
+  capture_.seek(0);
+}
+
+void check_image(Capture& capture, const mismatch::Finder::Found& found) {
+  if (capture.checking_tree() == nullptr) return;
+  ImageChecker(capture, *capture.checking_tree()).run_all(found);
+}
+
+}  // namespace waymark::inputs

@@ -1,0 +1,169 @@
+// What no right image can explain, and what looks like it.
+#include "waymark/mismatch/finder.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace waymark::mismatch {
+namespace {
+
+constexpr std::uint64_t kCode = 0x1000;
+constexpr TraceId kId = 0x10;
+
+class FinderTest : public testing::Test {
+ protected:
+  /// A range of this code; a word for the last instruction.
+  Element range(std::uint64_t start, std::uint32_t count, isa::InstrType type, bool executed = true,
+                bool conditional = false) {
+    Element element;
+    element.kind = ElementKind::kInstrRange;
+    element.index = index_++;
+    element.trace_id = kId;
+    element.isa = isa::Isa::kA64;
+    element.start = start;
+    element.end = start + 4 * count;
+    element.count = count;
+    element.last_size = 4;
+    element.last_type = type;
+    element.flags = static_cast<std::uint16_t>((executed ? kElementExecuted : 0) |
+                                               (conditional ? kElementConditional : 0));
+    return element;
+  }
+  Element simple(ElementKind kind) {
+    Element element;
+    element.kind = kind;
+    element.index = index_++;
+    element.trace_id = kId;
+    return element;
+  }
+  Element exception(std::uint64_t return_address) {
+    Element element = simple(ElementKind::kException);
+    element.end = return_address;
+    element.flags = kElementReturnAddress;
+    return element;
+  }
+
+  void see(const std::vector<Element>& elements) { finder_.observe(elements); }
+  [[nodiscard]] std::vector<std::uint64_t> found() const {
+    std::vector<std::uint64_t> addresses;
+    for (const Mismatch& mismatch : found_) addresses.push_back(mismatch.address);
+    return addresses;
+  }
+  using Addresses = std::vector<std::uint64_t>;
+
+  // nop; nop; b +0x10 (to 0x1018); nop; cbz x0, +8 (to 0x1018); nop; ret
+  const std::vector<std::uint32_t> code_ = {0xD503201F, 0xD503201F, 0x14000004, 0xD503201F,
+                                            0xB4000040, 0xD503201F, 0xD65F03C0};
+  TraceIndex index_ = 0;
+  std::vector<Mismatch> found_;
+  std::vector<std::vector<Walked>> paths_;
+  Finder finder_{[this](const Element& /*element*/, std::uint64_t address,
+                        std::span<std::uint8_t> /*scratch*/) -> Bytes {
+                   const std::uint64_t at = address - kCode;
+                   const Bytes all(reinterpret_cast<const std::uint8_t*>(code_.data()),
+                                   4 * code_.size());
+                   return at < all.size() ? all.subspan(at) : Bytes();
+                 },
+                 [this](const Mismatch& mismatch) {
+                   paths_.emplace_back(mismatch.path.begin(), mismatch.path.end());
+                   found_.push_back(mismatch);
+                 }};
+};
+
+constexpr auto kBranch = isa::InstrType::kBranch;
+constexpr auto kIndirect = isa::InstrType::kIndirectBranch;
+
+TEST_F(FinderTest, what_the_image_says) {
+  see({range(kCode, 3, kBranch), range(0x1018, 1, kIndirect),
+       range(0x100C, 2, kBranch, false, true), range(0x1014, 2, kIndirect),
+       range(0x100C, 2, kBranch, true, true), range(0x1018, 1, kIndirect)});
+  EXPECT_EQ(found(), Addresses());
+}
+
+TEST_F(FinderTest, a_direct_branch_that_leads_elsewhere) {
+  see({range(kCode, 3, kBranch), range(0x100C, 2, kBranch, true, true)});
+  EXPECT_EQ(found(), Addresses{0x1008});
+  ASSERT_EQ(paths_.size(), 1U);
+  ASSERT_EQ(paths_[0].size(), 1U);
+  EXPECT_EQ(paths_[0][0].start, kCode);
+}
+
+TEST_F(FinderTest, a_branch_not_taken_that_leads_elsewhere) {
+  see({range(0x100C, 2, kBranch, false, true), range(kCode, 3, kBranch)});
+  EXPECT_EQ(found(), Addresses{0x1010});
+}
+
+TEST_F(FinderTest, the_path_begins_at_the_last_address_in_the_trace) {
+  see({range(0x1018, 1, kIndirect), range(0x100C, 2, kBranch, true, true),
+       range(0x1018, 1, kIndirect), range(0x100C, 2, kBranch, false, true),
+       range(0x1014, 1, isa::InstrType::kIsb), range(0x1000, 3, kBranch)});
+  EXPECT_EQ(found(), Addresses{0x1014});
+  ASSERT_EQ(paths_.size(), 1U);
+  ASSERT_EQ(paths_[0].size(), 2U);
+  EXPECT_EQ(paths_[0][0].start, 0x100CU);
+}
+
+TEST_F(FinderTest, after_a_gap_anything_may_follow) {
+  for (const ElementKind kind :
+       {ElementKind::kTraceOn, ElementKind::kNoSync, ElementKind::kAddrNacc,
+        ElementKind::kInstrRangeNoPath, ElementKind::kMemTrans, ElementKind::kExceptionReturn})
+    see({range(kCode, 3, kBranch), simple(kind), range(0x100C, 2, kBranch, true, true)});
+  finder_.restart();
+  see({range(kCode, 3, kBranch)});
+  EXPECT_EQ(found(), Addresses());
+}
+
+TEST_F(FinderTest, contexts_and_times_do_not_move) {
+  see({range(kCode, 3, kBranch), simple(ElementKind::kPeContext), simple(ElementKind::kTimestamp),
+       range(0x100C, 2, kBranch, true, true)});
+  EXPECT_EQ(found(), Addresses{0x1008});
+}
+
+TEST_F(FinderTest, an_unconditional_branch_that_was_not_taken) {
+  see({range(kCode, 3, kBranch, false)});
+  EXPECT_EQ(found(), Addresses{0x1008});
+}
+
+TEST_F(FinderTest, an_exception_after_the_code_that_was_reached) {
+  Element walked = range(0x1018, 0, isa::InstrType::kOther);
+  see({range(kCode, 3, kBranch), exception(0x1018)});
+  EXPECT_EQ(found(), Addresses());
+  // The instructions up to the exception come as a range with its index.
+  walked = range(0x100C, 1, isa::InstrType::kOther);
+  Element taken = exception(0x1010);
+  taken.index = walked.index;
+  see({range(0x1018, 1, kIndirect), walked, taken});
+  EXPECT_EQ(found(), Addresses());
+  walked = range(kCode, 4, isa::InstrType::kOther);
+  taken = exception(0x1010);
+  taken.index = walked.index;
+  see({range(0x1018, 1, kIndirect), walked, taken});
+  EXPECT_EQ(found(), Addresses{0x1008});
+}
+
+TEST_F(FinderTest, an_exception_elsewhere) {
+  see({range(kCode, 3, kBranch), exception(0x1004)});
+  EXPECT_EQ(found(), Addresses{0x1018});
+  Element tail = exception(0x1004);
+  tail.flags |= kElementTailChain;
+  see({range(kCode, 3, kBranch), tail});
+  see({range(0x1018, 1, kIndirect), exception(0x1004)});
+  EXPECT_EQ(found_.size(), 1U);
+}
+
+TEST_F(FinderTest, what_the_decoder_reports) {
+  see({range(0x1018, 1, kIndirect)});
+  Diagnostic record;
+  record.fault = Fault::kBadImage;
+  record.trace_id = kId;
+  record.address = 0x1018;
+  finder_.observe(record);
+  EXPECT_EQ(found(), Addresses{0x1018});
+  record.fault = Fault::kBadPacketSequence;
+  finder_.observe(record);
+  EXPECT_EQ(found_.size(), 1U);
+}
+
+}  // namespace
+}  // namespace waymark::mismatch
