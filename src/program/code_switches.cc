@@ -28,7 +28,7 @@ constexpr std::string_view kWritesNops = "alt_cb_patch_nops";
 struct Location {
   std::uint32_t section = 0;  ///< 0: an address.
   std::uint64_t value = 0;
-  std::string_view name{};  ///< Of a symbol that another file defines.
+  std::string_view name{};  ///< The symbol, if another file defines it.
 
   friend auto operator<=>(const Location&, const Location&) = default;
 };

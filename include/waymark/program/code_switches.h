@@ -65,7 +65,7 @@ class SwitchedCode {
   struct Place {
     std::uint64_t file_offset = 0;
     std::uint64_t size = 0;
-    std::size_t number = 0;  ///< Of the switch.
+    std::size_t number = 0;  ///< The number of the switch.
     std::size_t site = 0;
     std::size_t part = 0;
     std::vector<std::uint32_t> in_file{};
