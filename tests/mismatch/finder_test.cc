@@ -108,7 +108,7 @@ TEST_F(FinderTest, after_a_gap_anything_may_follow) {
   for (const ElementKind kind :
        {ElementKind::kTraceOn, ElementKind::kNoSync, ElementKind::kAddrNacc,
         ElementKind::kInstrRangeNoPath, ElementKind::kMemTrans, ElementKind::kExceptionReturn})
-    see({range(kCode, 3, kBranch), simple(kind), range(0x1018, 1, kIndirect)});
+    see({range(kCode, 3, kBranch), simple(kind), range(0x1010, 3, kIndirect)});
   finder_.restart();
   see({range(kCode, 3, kBranch)});
   EXPECT_EQ(found(), Addresses());
