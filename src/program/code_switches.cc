@@ -16,7 +16,7 @@
 namespace waymark::program {
 namespace {
 
-constexpr std::uint32_t kNop = 0xD503201F;
+constexpr std::uint32_t kNopWord = 0xD503201F;
 // Relocations of a module: the address minus that of the field.
 constexpr std::uint32_t kRelative64 = 260;
 constexpr std::uint32_t kRelative32 = 261;
@@ -253,12 +253,12 @@ class SwitchReader {
       key->value &= ~std::uint64_t{3};
       const auto offset = offset_of(*code, 4);
       const auto branch = branch_to(code->value, target->value);
-      if (!offset || !branch || *branch == kNop || code->value % 4 != 0) continue;
+      if (!offset || !branch || *branch == kNopWord || code->value % 4 != 0) continue;
       const std::uint32_t word = words(*offset, 4).front();
-      if (word != kNop && word != *branch) continue;
+      if (word != kNopWord && word != *branch) continue;
       keys_[*key].sites.push_back({.file_offset = *offset,
-                                   .off = {branch_is_off ? *branch : kNop},
-                                   .on = {branch_is_off ? kNop : *branch}});
+                                   .off = {branch_is_off ? *branch : kNopWord},
+                                   .on = {branch_is_off ? kNopWord : *branch}});
     }
   }
 
@@ -282,7 +282,7 @@ class SwitchReader {
       CodeSite site{.file_offset = *offset, .off = words(*offset, size)};
       if ((capability & kCallback) != 0) {
         if (name_of(*replacement) != kWritesNops) continue;
-        site.on.assign(site.off.size(), kNop);
+        site.on.assign(site.off.size(), kNopWord);
       } else {
         if (replacement_size != size) continue;
         site.on = replaced(*code, *replacement, size);
