@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "waymark/exports/afl.h"
 #include "waymark/exports/branch_profiles.h"
 
 namespace waymark::exports {
@@ -23,6 +24,16 @@ constexpr Format kFormats[] = {
      .readers = "perf2bolt --pa",
      .suffix = ".bolt.txt",
      .write_program = write_bolt},
+    {.name = "afl",
+     .purpose = "fuzzing guided by coverage: the number and count of each edge",
+     .readers = "afl-cmin and what else reads the text of afl-showmap",
+     .suffix = ".afl.txt",
+     .write_profile = write_afl},
+    {.name = "afl-map",
+     .purpose = "the same as the map in the memory of a fuzzer, 64 KiB",
+     .readers = "afl-fuzz and what else shares its memory",
+     .suffix = ".afl.map",
+     .write_profile = write_afl_map},
 };
 
 }  // namespace

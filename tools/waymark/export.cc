@@ -275,6 +275,16 @@ int write_programs(const exports::Format& format, const Collector& collected,
   return kOk;
 }
 
+int write_profile(const exports::Format& format, const Collector& collected,
+                  const ExportOptions& options) {
+  const auto programs = choose(collected.profile(), options);
+  if (!programs) return programs.error();
+  if (options.programs.empty()) tell_rest(collected.profile());
+  return write_file(options.output, collected.files(), [&](TextBuffer& out) {
+    return format.write_profile(collected.profile(), *programs, options.writing, out);
+  });
+}
+
 int run(const ExportOptions& options) {
   if (options.list) return list_formats();
   if (options.format.empty())
@@ -284,6 +294,11 @@ int run(const ExportOptions& options) {
     return complain("--from, --to and the like select a part of one INPUT, and there are several.",
                     kUsage);
   const exports::Format& format = *exports::find_format(options.format);
+  if (format.write_program == nullptr && is_folder(options.output)) {
+    return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
+                                escaped(options.output), format.name),
+                    kUsage);
+  }
   Collector collected(options);
   for (const std::string& path : options.inputs)
     if (!collected.add(path)) return collected.code();
@@ -292,7 +307,8 @@ int run(const ExportOptions& options) {
     note(fmt::format("this is the sum of {} of {}.", collected.used(),
                      counted(options.inputs.size(), "input")));
   }
-  const int code = write_programs(format, collected, options);
+  const int code = format.write_profile != nullptr ? write_profile(format, collected, options)
+                                                   : write_programs(format, collected, options);
   return code == kOk ? collected.code() : code;
 }
 

@@ -23,12 +23,20 @@ using WriteProgram = Result<void> (*)(const profile::Profile& profile,
                                       const profile::ProgramProfile& program,
                                       const Options& options, TextBuffer& out);
 
+/// Writes what was executed of several programs of a profile, as one text or as bytes.  The same
+/// errors.
+using WriteProfile = Result<void> (*)(const profile::Profile& profile,
+                                      std::span<const profile::ProgramProfile* const> programs,
+                                      const Options& options, TextBuffer& out);
+
 struct Format {
   std::string_view name;
-  std::string_view purpose;              ///< What it is for, as the end of "For ...".
-  std::string_view readers;              ///< The programs that read it.
-  std::string_view suffix;               ///< What the names of its files end with.
+  std::string_view purpose;  ///< What it is for, as the end of "For ...".
+  std::string_view readers;  ///< The programs that read it.
+  std::string_view suffix;   ///< What the names of its files end with.
+  // Exactly one of these writes it.
   WriteProgram write_program = nullptr;  ///< One file for each program.
+  WriteProfile write_profile = nullptr;  ///< One file for all of them.
 };
 
 /// All formats, in the order in which they are listed.

@@ -17,6 +17,7 @@ SOURCES = Path(__file__).resolve().parents[1] / 'programs' / 'executed'
 CLANG = shutil.which('clang-19')
 QEMU = shutil.which('qemu-aarch64')
 NM = shutil.which('llvm-nm-19')
+OBJDUMP = shutil.which('llvm-objdump-19')
 READELF = shutil.which('readelf')
 RECURSIVE = {'recursive', 'deep'}  # They call themselves.
 USUAL = ['-O2', '-g', '-gdwarf-4', '-fdebug-info-for-profiling']
@@ -58,6 +59,18 @@ class Execution:
         rows = subprocess.run([READELF, '-lW', self.program], check=True, capture_output=True, text=True).stdout
         found = re.search(r'LOAD +0x([0-9a-f]+) 0x([0-9a-f]+) .* R E ', rows)
         return Segment(*(int(word, 16) for word in found.groups()))
+
+    def branches(self):
+        """The addresses of all branches in the code."""
+        rows = subprocess.run([OBJDUMP, '-d', '--no-show-raw-insn', self.program], check=True, capture_output=True,
+                              text=True).stdout
+        return {int(at, 16) for at, word in re.findall(r'^ *([0-9a-f]+): +\t?([a-z0-9.]+)', rows, re.M)
+                if re.fullmatch(r'b|b\.[a-z]+|bl|br|blr|ret|cbn?z|tbn?z', word)}
+
+    def build_id(self):
+        """The bytes of the build ID."""
+        rows = subprocess.run([READELF, '-nW', self.program], check=True, capture_output=True, text=True).stdout
+        return bytes.fromhex(re.search(r'Build ID: ([0-9a-f]+)', rows)[1])
 
     def counts(self):
         """How often each address was executed."""
