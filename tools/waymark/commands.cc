@@ -34,12 +34,19 @@ struct Command {
 
 /// In the order of `waymark --help`.
 constexpr Command kCommands[] = {
-    {"info", add_info},         {"decode", add_decode},
-    {"count", add_count},       {"annotate", add_annotate},
-    {"export", add_export},     {"packets", add_packets},
-    {"find", add_find},         {"index", add_index},
-    {"syst", add_syst},         {"collateral", add_collateral},
-    {"assemble", add_assemble}, {"synth", add_synth},
+    {"info", add_info},
+    {"decode", add_decode},
+    {"count", add_count},
+    {"annotate", add_annotate},
+    {"export", add_export},
+    {"interval", add_interval},
+    {"packets", add_packets},
+    {"find", add_find},
+    {"index", add_index},
+    {"syst", add_syst},
+    {"collateral", add_collateral},
+    {"assemble", add_assemble},
+    {"synth", add_synth},
     {"etm4", add_etm4},
 };
 
