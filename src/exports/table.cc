@@ -4,6 +4,7 @@
 
 #include "waymark/exports/afl.h"
 #include "waymark/exports/branch_profiles.h"
+#include "waymark/exports/vcd.h"
 
 namespace waymark::exports {
 namespace {
@@ -34,6 +35,11 @@ constexpr Format kFormats[] = {
      .readers = "afl-fuzz and what else shares its memory",
      .suffix = ".afl.map",
      .write_profile = write_afl_map},
+    {.name = "vcd",
+     .purpose = "waves of exceptions, events, ports and data values",
+     .readers = "GTKWave, Surfer and other wave viewers",
+     .suffix = ".vcd",
+     .make_events = make_vcd},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "decode_parallel.h"
 #include "elf_argument.h"
 #include "exit_code.h"
+#include "export_events.h"
 #include "input_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
@@ -298,6 +299,14 @@ int run(const ExportOptions& options) {
     return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
                                 escaped(options.output), format.name),
                     kUsage);
+  }
+  if (format.make_events != nullptr) {
+    return export_events({.format = format,
+                          .input = options.input,
+                          .inputs = options.inputs,
+                          .output = options.output,
+                          .selection = options.selection,
+                          .window = options.window});
   }
   Collector collected(options);
   for (const std::string& path : options.inputs)

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
 #include "waymark/base/result.h"
 #include "waymark/base/text_buffer.h"
+#include "waymark/exports/event_writer.h"
 #include "waymark/profile/profile.h"
 
 namespace waymark::exports {
@@ -29,14 +31,17 @@ using WriteProfile = Result<void> (*)(const profile::Profile& profile,
                                       std::span<const profile::ProgramProfile* const> programs,
                                       const Options& options, TextBuffer& out);
 
+using MakeEventWriter = std::unique_ptr<EventWriter> (*)();
+
 struct Format {
   std::string_view name;
   std::string_view purpose;  ///< What it is for, as the end of "For ...".
   std::string_view readers;  ///< The programs that read it.
   std::string_view suffix;   ///< What the names of its files end with.
   // Exactly one of these writes it.
-  WriteProgram write_program = nullptr;  ///< One file for each program.
-  WriteProfile write_profile = nullptr;  ///< One file for all of them.
+  WriteProgram write_program = nullptr;   ///< One file for each program.
+  WriteProfile write_profile = nullptr;   ///< One file for all of them.
+  MakeEventWriter make_events = nullptr;  ///< One file for one input.
 };
 
 /// All formats, in the order in which they are listed.

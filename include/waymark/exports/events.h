@@ -1,0 +1,93 @@
+// What happened in a trace besides the execution of instructions, in one vocabulary for all
+// protocols: exceptions, events, writes of software, and what a DWT reports.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waymark/element/element.h"
+
+namespace waymark::exports {
+
+enum class EventKind : std::uint8_t {
+  kGap,                ///< Trace was lost, or none was made.
+  kTraceOn,            ///< Trace begins or goes on.
+  kExceptionEntered,   ///< number: the exception.
+  kExceptionExited,    ///< number: the same; kAnyException: the one that is handled.
+  kExceptionReturned,  ///< number: the exception whose handler goes on; 0: none.
+  kContext,            ///< value: the context ID.
+  kEvent,              ///< number: that of the resource of a trace unit.
+  kTrigger,
+  kPort,         ///< number: a stimulus port of an ITM.
+  kPcSample,     ///< value: the address.
+  kSleeping,     ///< A sample of a core that was asleep.
+  kDataValue,    ///< number: a comparator; write: whether the value was written.
+  kDataPc,       ///< number: a comparator; value: known low bytes of the address of the access.
+  kDataAddress,  ///< The same of the data.
+  kDataMatch,    ///< number: a comparator.
+  kCounter,      ///< number: a counter of the DWT that wrapped, as its bit in DwtCounter.
+  kPmuOverflow,  ///< number: a counter of the PMU.
+  kSoftware,     ///< number, channel: a write through an STM.
+  kFlag,         ///< The same: a flag without data.
+};
+
+/// "port", "pc_sample" ...
+std::string_view event_word(EventKind kind);
+
+inline constexpr std::uint32_t kAnyException = ~std::uint32_t{0};
+
+struct Event {
+  TraceId source = 0;
+  EventKind kind = EventKind::kGap;
+  std::uint32_t number = 0;   ///< See EventKind; of software, the master.
+  std::uint32_t channel = 0;  ///< Of software.
+  std::uint64_t value = 0;
+  unsigned bits = 0;  ///< The size of the value; 0: there is none.
+  bool write = false;
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+/// Appends what the element says, in order.
+void events_of(const Element& element, std::vector<Event>& out);
+
+/// Which exceptions of one source are being handled.  One owner; not thread safe.
+///
+/// The trace may begin inside of handlers and may lose some of what happened.  What is not known to
+/// be left when something below it goes on, is left then.
+class ExceptionStack {
+ public:
+  /// Deeper exceptions than these are not kept.
+  static constexpr std::size_t kMostDepth = 1024;
+
+  struct Handled {
+    std::uint32_t number = 0;
+    std::uint64_t time = 0;       ///< When it was entered.
+    TraceIndex index = 0;         ///< The same as a place of the trace.
+    std::uint64_t preempted = 0;  ///< The time for which others interrupted it.
+    unsigned depth = 0;           ///< The number of exceptions that it interrupted.
+    bool whole = true;            ///< False: its beginning or its end was not traced.
+  };
+  using Left = std::function<void(const Handled& handled, std::uint64_t time, TraceIndex index)>;
+
+  /// Calls `left` for each exception that the event ends, the innermost first.
+  void apply(const Event& event, std::uint64_t time, TraceIndex index, const Left& left);
+
+  /// The number of the innermost one; nothing: none is being handled, or nobody knows.
+  [[nodiscard]] std::optional<std::uint32_t> current() const {
+    return stack_.empty() ? std::nullopt : std::optional(stack_.back().number);
+  }
+  [[nodiscard]] const std::vector<Handled>& open() const { return stack_; }
+
+ private:
+  void leave(std::uint64_t time, TraceIndex index, const Left& left);
+
+  std::vector<Handled> stack_;
+  std::uint64_t dropped_ = 0;  ///< Exceptions above kMostDepth.
+};
+
+}  // namespace waymark::exports

@@ -1,0 +1,251 @@
+#include "waymark/exports/events.h"
+
+#include <array>
+#include <utility>
+
+#include "waymark/element/dwt.h"
+
+namespace waymark::exports {
+namespace {
+
+constexpr std::array<std::string_view, 19> kWords = {"gap",
+                                                     "trace_on",
+                                                     "exception_entered",
+                                                     "exception_exited",
+                                                     "exception_returned",
+                                                     "context",
+                                                     "event",
+                                                     "trigger",
+                                                     "port",
+                                                     "pc_sample",
+                                                     "sleeping",
+                                                     "data",
+                                                     "data_pc",
+                                                     "data_address",
+                                                     "data_match",
+                                                     "dwt_count",
+                                                     "pmu",
+                                                     "software",
+                                                     "flag"};
+static_assert(kWords[static_cast<std::size_t>(EventKind::kFlag)] == "flag");
+
+void add_dwt(const Element& element, Event event, std::vector<Event>& out) {
+  const DwtEvent dwt =
+      dwt_event(element.number, element.extra_value, static_cast<std::uint32_t>(element.start));
+  const auto give = [&](EventKind kind, std::uint32_t number) {
+    event.kind = kind;
+    event.number = number;
+    out.push_back(event);
+  };
+  const auto give_value = [&](EventKind kind, std::uint64_t value, unsigned bits) {
+    event.value = value;
+    event.bits = bits;
+    give(kind, dwt.comparator);
+  };
+  const auto give_address = [&](EventKind kind, std::uint64_t value, unsigned bytes) {
+    if (bytes != 0) give_value(kind, value & (~std::uint64_t{0} >> (64 - 8 * bytes)), 8 * bytes);
+  };
+  switch (dwt.kind) {
+    case DwtKind::kEventCounters:
+      for (std::uint32_t bit = kDwtCpi; bit <= kDwtCycle; bit <<= 1)
+        if ((dwt.value & bit) != 0) give(EventKind::kCounter, bit);
+      return;
+    case DwtKind::kException:
+      switch (dwt.action) {
+        case DwtExceptionAction::kEntered:
+          return give(EventKind::kExceptionEntered, dwt.exception);
+        case DwtExceptionAction::kExited:
+          return give(EventKind::kExceptionExited, dwt.exception);
+        case DwtExceptionAction::kReturnedTo:
+          return give(EventKind::kExceptionReturned, dwt.exception);
+        case DwtExceptionAction::kReserved:
+          return;
+      }
+      return;
+    case DwtKind::kPcSample:
+      event.value = dwt.value;
+      event.bits = 32;
+      return give(EventKind::kPcSample, 0);
+    case DwtKind::kSleeping:
+      return give(EventKind::kSleeping, 0);
+    case DwtKind::kPmuOverflow:
+      for (std::uint32_t counter = 0; counter < 8; ++counter)
+        if ((dwt.value >> counter & 1) != 0) give(EventKind::kPmuOverflow, counter);
+      return;
+    case DwtKind::kDataMatch:
+      return give(EventKind::kDataMatch, dwt.comparator);
+    case DwtKind::kDataPc:
+      return give_address(EventKind::kDataPc, element.end, itm_pc_bytes(element.reason));
+    case DwtKind::kDataAddress:
+      return give_address(EventKind::kDataAddress, element.end >> 32,
+                          itm_address_bytes(element.reason));
+    case DwtKind::kDataRead:
+    case DwtKind::kDataWrite:
+      event.write = dwt.kind == DwtKind::kDataWrite;
+      return give_value(EventKind::kDataValue, element.start, 8 * element.extra_value);
+    case DwtKind::kNoSample:
+    case DwtKind::kReserved:
+      return;
+  }
+}
+
+void add_itm(const Element& element, Event event, std::vector<Event>& out) {
+  if ((element.extra & kItmOverflow) != 0) out.push_back(event);  // A gap.
+  switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
+    case ItmKind::kSoftware:
+      event.kind = EventKind::kPort;
+      event.number = element.number;
+      event.value = element.start;
+      event.bits = 8 * element.extra_value;
+      out.push_back(event);
+      return;
+    case ItmKind::kHardware:
+      return add_dwt(element, event, out);
+    default:
+      return;
+  }
+}
+
+void add_software(const Element& element, Event event, std::vector<Event>& out) {
+  event.number = element.sw_id.master;
+  event.channel = element.sw_id.channel;
+  if (static_cast<SwTraceKind>(element.reason) != SwTraceKind::kData ||
+      (element.extra & (kSwMasterError | kSwGlobalError)) != 0) {
+    if ((element.extra & (kSwMasterError | kSwGlobalError)) != 0) out.push_back(event);
+    return;
+  }
+  if ((element.extra & kSwFrequency) != 0) return;
+  if ((element.extra & kSwTrigger) != 0) {
+    event.kind = EventKind::kTrigger;
+    event.number = 0;
+    event.channel = 0;
+  } else if (element.extra_value != 0) {
+    event.kind = EventKind::kSoftware;
+    event.value = element.start;
+    event.bits = element.extra_value > 64 ? 64 : element.extra_value;
+  } else if ((element.extra & kSwMarker) != 0) {
+    event.kind = EventKind::kFlag;
+  } else {
+    return;
+  }
+  out.push_back(event);
+}
+
+}  // namespace
+
+std::string_view event_word(EventKind kind) { return kWords[static_cast<std::size_t>(kind)]; }
+
+void events_of(const Element& element, std::vector<Event>& out) {
+  Event event{.source = element.trace_id};
+  const auto give = [&](EventKind kind, std::uint32_t number) {
+    event.kind = kind;
+    event.number = number;
+    out.push_back(event);
+  };
+  switch (element.kind) {
+    case ElementKind::kNoSync:
+      return give(EventKind::kGap, 0);
+    case ElementKind::kTraceOn:
+      if (static_cast<TraceOnReason>(element.reason) == TraceOnReason::kOverflow)
+        give(EventKind::kGap, 0);
+      return give(EventKind::kTraceOn, 0);
+    case ElementKind::kPeContext:
+      if ((element.flags & kElementContextIdValid) == 0) return;
+      event.value = element.context_id;
+      event.bits = 32;
+      return give(EventKind::kContext, 0);
+    case ElementKind::kInstrRange:
+      if (element.last_subtype == isa::InstrSubtype::kV8ExceptionReturn &&
+          (element.flags & kElementExecuted) != 0)
+        give(EventKind::kExceptionExited, kAnyException);
+      return;
+    case ElementKind::kException:
+      if ((element.flags & kElementTailChain) != 0)
+        give(EventKind::kExceptionExited, kAnyException);
+      return give(EventKind::kExceptionEntered, element.number);
+    case ElementKind::kExceptionReturn:
+      return give(EventKind::kExceptionExited, kAnyException);
+    case ElementKind::kEvent:
+      return give(static_cast<EventType>(element.reason) == EventType::kTrigger
+                      ? EventKind::kTrigger
+                      : EventKind::kEvent,
+                  element.number);
+    case ElementKind::kSwTrace:
+      return add_software(element, event, out);
+    case ElementKind::kItmTrace:
+      return add_itm(element, event, out);
+    default:
+      return;
+  }
+}
+
+void ExceptionStack::leave(std::uint64_t time, TraceIndex index, const Left& left) {
+  const Handled handled = stack_.back();
+  stack_.pop_back();
+  if (!stack_.empty() && handled.whole && time >= handled.time)
+    stack_.back().preempted += time - handled.time;
+  left(handled, time, index);
+}
+
+void ExceptionStack::apply(const Event& event, std::uint64_t time, TraceIndex index,
+                           const Left& left) {
+  const auto add = [&](std::uint32_t number, bool entered) {
+    if (stack_.size() == kMostDepth) {
+      ++dropped_;
+      return;
+    }
+    stack_.push_back({.number = number,
+                      .time = time,
+                      .index = index,
+                      .depth = static_cast<unsigned>(stack_.size()),
+                      .whole = entered});
+  };
+  // Only this one, or those above it.
+  const auto leave_down_to = [&](std::uint32_t number, bool with_it) {
+    std::size_t at = stack_.size();
+    while (at != 0 && stack_[at - 1].number != number) --at;
+    if (at == 0) return false;
+    dropped_ = 0;
+    while (stack_.size() > at) leave(time, index, left);
+    if (with_it) leave(time, index, left);
+    return true;
+  };
+  switch (event.kind) {
+    case EventKind::kExceptionEntered:
+      add(event.number, true);
+      return;
+    case EventKind::kExceptionExited:
+      if (event.number != kAnyException) {
+        if (!leave_down_to(event.number, true)) {
+          // It was entered before the trace.
+          left({.number = event.number, .time = time, .index = index, .whole = false}, time, index);
+        }
+      } else if (dropped_ != 0) {
+        --dropped_;
+      } else if (!stack_.empty()) {
+        leave(time, index, left);
+      }
+      return;
+    case EventKind::kExceptionReturned:
+      if (event.number == 0) {
+        dropped_ = 0;
+        while (!stack_.empty()) leave(time, index, left);
+      } else if (!leave_down_to(event.number, false)) {
+        while (!stack_.empty()) leave(time, index, left);
+        add(event.number, false);
+      }
+      return;
+    case EventKind::kGap:
+      // Nobody knows which of them ended in the gap.
+      dropped_ = 0;
+      while (!stack_.empty()) {
+        stack_.back().whole = false;
+        leave(time, index, left);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace waymark::exports

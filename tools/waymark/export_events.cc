@@ -1,0 +1,162 @@
+#include "export_events.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "complain.h"
+#include "exit_code.h"
+#include "output.h"
+#include "run.h"
+#include "waymark/base/escape.h"
+#include "waymark/merge/time_merge.h"
+
+namespace waymark::cli {
+namespace {
+
+/// Passes on records in order of time.
+class InOrder final : public merge::RecordSink {
+ public:
+  InOrder(const std::vector<TraceId>& ids, exports::EventWriter& writer)
+      : writer_(writer), merge_(ids, *this) {}
+
+  void add(std::span<const Element> elements) {
+    for (const Element& element : elements) merge_.add(element);
+  }
+  void finish() { merge_.finish(); }
+  [[nodiscard]] std::uint64_t late() const { return merge_.late(); }
+
+ private:
+  void on_record(const merge::TimedRecord& record) override { writer_.add(record); }
+
+  exports::EventWriter& writer_;
+  merge::TimeMerge merge_;
+};
+
+class Quiet final : public Observer {
+ public:
+  [[nodiscard]] bool wants_packets() const override { return false; }
+};
+
+class EventPass {
+ public:
+  using Take = std::function<void(std::span<const Element>)>;
+
+  explicit EventPass(const EventExport& wanted)
+      : wanted_(wanted), input_(wanted.input), window_(input_, wanted.window) {
+    input_.path = wanted.inputs.front();
+  }
+
+  /// Opens the input; kOk, or the code of the failure, whose sentence is printed.
+  int open(bool first) {
+    auto opened = open_capture(input_, {}, first, window_.known_id_bytes());
+    if (!opened) return opened.error();
+    capture_.emplace(std::move(*opened));
+    auto selection = select_in(*capture_, wanted_.selection);
+    if (!selection) return complain(selection.error().detail, kUsage);
+    selection_ = *std::move(selection);
+    return window_.open(*capture_, false);
+  }
+
+  /// All elements that are selected.
+  int run(Output& output, const Take& take) {
+    Quiet quiet;
+    capture_->tree().set_observer(&quiet);
+    const RunHooks hooks{.on_elements =
+                             [&](std::span<const Element> all) {
+                               std::span<const Element> elements = window_.cut(all);
+                               if (selection_) {
+                                 kept_.clear();
+                                 for (const Element& element : elements)
+                                   if (selection_->shows(element)) kept_.push_back(element);
+                                 elements = kept_;
+                               }
+                               if (!elements.empty()) take(elements);
+                             },
+                         .stop = {},
+                         .enough = [&](TraceIndex index) { return window_.enough(index); }};
+    const int code = run_capture(*capture_, output, hooks);
+    capture_->tree().set_observer(nullptr);
+    return code;
+  }
+
+  [[nodiscard]] inputs::Capture& capture() { return *capture_; }
+  /// All files that are read.
+  [[nodiscard]] std::vector<std::string> files() const {
+    std::vector<std::string> files = window_.input_files(*capture_, capture_->input_files());
+    files.push_back(path_of_input(input_.path));
+    return files;
+  }
+
+ private:
+  const EventExport& wanted_;
+  InputOptions input_;
+  Window window_;
+  std::optional<inputs::Capture> capture_;
+  std::optional<Selection> selection_;
+  std::vector<Element> kept_;
+};
+
+}  // namespace
+
+int export_events(const EventExport& wanted) {
+  if (wanted.inputs.size() > 1) {
+    return complain(fmt::format("{}: the events of one INPUT are written, and there are several.",
+                                wanted.format.name),
+                    kUsage);
+  }
+  const std::unique_ptr<exports::EventWriter> writer = wanted.format.make_events();
+  {
+    EventPass pass(wanted);
+    if (const int code = pass.open(true); code != kOk) return code;
+    auto nothing = Output::open("", {});
+    if (!nothing) return complain(nothing.error().detail, kOutput);
+    const int code =
+        pass.run(*nothing, [&](std::span<const Element> elements) { writer->survey(elements); });
+    if (code != kOk) return code;
+    if (!writer->has_events()) {
+      return complain(fmt::format("{}: there are no exceptions, events or messages that {} could "
+                                  "show.",
+                                  escaped(wanted.inputs.front()), wanted.format.name),
+                      kDamaged);
+    }
+  }
+  EventPass pass(wanted);
+  if (const int code = pass.open(false); code != kOk) return code;
+  auto output = Output::open_whole(wanted.output, pass.files());
+  if (!output) {
+    return complain(output.error().detail,
+                    output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+  }
+  std::vector<exports::EventSource> sources;
+  std::vector<TraceId> ids;
+  for (const inputs::CaptureSource& source : pass.capture().sources()) {
+    sources.push_back({source.id, source.device});
+    ids.push_back(source.id);
+  }
+  writer->begin(sources, output->text());
+  std::optional<InOrder> in_order;
+  if (writer->wants_times()) in_order.emplace(ids, *writer);
+  const int code = pass.run(*output, [&](std::span<const Element> elements) {
+    if (in_order) {
+      in_order->add(elements);
+    } else {
+      writer->add(elements);
+    }
+  });
+  if (code == kInterrupted) return code;
+  if (code == kOutput) return finish_output(*output, code);
+  if (in_order) in_order->finish();
+  writer->finish();
+  for (const std::string& sentence : writer->notes()) note(sentence);
+  if (in_order && in_order->late() != 0) {
+    note(
+        fmt::format("{} events have the time of a later one, because their source sent its time "
+                    "too late, or its time went back.",
+                    in_order->late()));
+  }
+  if (output->commit()) return code;
+  return finish_output(*output, code);
+}
+
+}  // namespace waymark::cli
