@@ -15,6 +15,7 @@
 #include "process_schedule.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
+#include "waymark/image/elf_file.h"
 #include "waymark/image/image.h"
 #include "waymark/perf/compressor.h"
 #include "waymark/perf/recording.h"
@@ -32,6 +33,7 @@ constexpr std::uint64_t kVirtualCounter = 1;
 /// 25 MHz.
 constexpr perf::TimeConversion kClock = {
     .shift = 10, .multiplier = 40 << 10, .zero = 1'000'000'000};
+constexpr std::uint64_t kPage = 4096;
 constexpr std::uint32_t kSink = 0x51;  // Any number; with raw trace, each unit adds its own.
 
 struct Block {
@@ -134,6 +136,7 @@ class PerfDataWriter {
       : maker_(maker), program_(program), processes_(processes), options_(options) {}
 
   Result<void> write(const fs::path& folder) {
+    WAYMARK_TRY(copy_program(folder));
     auto trace = MappedFile::open((folder / "trace.bin").string());
     if (!trace) return std::unexpected(trace.error());
     trace_ = trace->bytes();
@@ -243,9 +246,36 @@ class PerfDataWriter {
   void add_memory(perf::RecordBytes& records, const perf::Stamp& stamp, bool program) const {
     for (std::size_t i = 0; i < program_.segments().size(); ++i) {
       const Segment& segment = program_.segments()[i];
+      const auto in_file = std::ranges::find_if(in_program_, [&](const image::ElfSegment& each) {
+        return each.executable && each.address == segment.address &&
+               each.offset % kPage == segment.address % kPage;
+      });
+      if (program && in_file != in_program_.end()) {
+        // Whole pages, as a kernel maps them.
+        const std::uint64_t before = segment.address % kPage;
+        records.mmap2(stamp, segment.address - before,
+                      (before + segment.bytes.size() + kPage - 1) / kPage * kPage,
+                      in_file->offset - before,
+                      "/" + fs::path(options_.program).filename().string());
+        continue;
+      }
       records.mmap2(stamp, segment.address, segment.bytes.size(), 0,
                     program ? "/" + CaptureMaker::memory_file(i) : "//anon");
     }
+  }
+
+  Result<void> copy_program(const fs::path& folder) {
+    if (options_.program.empty()) return {};
+    const auto file = image::ElfFile::open(options_.program);
+    if (!file) return std::unexpected(file.error());
+    in_program_ = file->segments();
+    const fs::path target = folder / fs::path(options_.program).filename();
+    std::error_code error;
+    if (fs::equivalent(options_.program, target, error)) return {};
+    fs::copy_file(options_.program, target, fs::copy_options::overwrite_existing, error);
+    if (!error) return {};
+    return fail(ErrorCode::kIo, fmt::format("Cannot copy '{}' to '{}': {}.", options_.program,
+                                            target.string(), error.message()));
   }
 
   [[nodiscard]] perf::RecordBytes side_band() const {
@@ -436,6 +466,7 @@ class PerfDataWriter {
   const Program& program_;
   std::span<const std::uint32_t> processes_;
   const PerfDataOptions& options_;
+  std::vector<image::ElfSegment> in_program_;  ///< Of PerfDataOptions::program.
   Bytes trace_;
   std::vector<Buffer> buffers_;
   std::vector<std::uint64_t> headers_;  ///< Offsets of the AUXTRACE records.

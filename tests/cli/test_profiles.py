@@ -113,6 +113,12 @@ def test_inputs_are_added_up(run, walks, tmp_path):
     assert 'this is the sum of 1 of 2 inputs' in mixed.err
 
 
+def test_a_recording_gives_what_its_trace_gives(run, executed):
+    recorded = executed('walks', '--perf-data')
+    names = run('export', 'bolt', recorded.capture, '--symbols', recorded.program).lines
+    assert run('export', 'bolt', recorded.capture / 'perf.data', '--symfs', recorded.capture).lines == names
+
+
 def test_a_folder_gets_a_file_for_each_program(run, walks, tmp_path):
     run('export', 'bolt', walks.capture, '--symbols', walks.program, '-o', 'profiles/')
     assert [path.name for path in (tmp_path / 'profiles').iterdir()] == ['program.bolt.txt']

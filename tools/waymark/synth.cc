@@ -167,6 +167,7 @@ synth::PerfDataOptions perf_data_options(const SynthOptions& options) {
                                                         : Form::kFile;
   if (options.recording_order == "big") recording.order = perf::ByteOrder::kBig;
   recording.times = recording.times || options.recording_switches;
+  recording.program = options.elf;
   return recording;
 }
 
