@@ -40,10 +40,11 @@ std::vector<image::Function> read_perf_map(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const auto first = take_number(line);
-    const auto size = first ? take_number(line) : std::nullopt;
+    if (!first) continue;
+    const std::uint64_t size = take_number(line).value_or(0);
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-    if (!size || *size == 0 || line.empty()) continue;
-    const std::uint64_t last = *first + std::min(*size - 1, ~*first);
+    if (size == 0 || line.empty()) continue;
+    const std::uint64_t last = *first + std::min(size - 1, ~*first);
     // What is left of those that it overlaps.
     auto at = all.upper_bound(*first);
     if (at != all.begin() && std::prev(at)->second.last >= *first) --at;
