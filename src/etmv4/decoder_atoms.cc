@@ -276,8 +276,12 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
   return true;
 }
 
+// Only for A64: in A32 code, a trace unit may leave out the target of a load to the PC (capture
+// ete_ip, after `ldr pc` and `pop {pc}`, where the code fits the trace before and after).
 void Decoder::report_lost_atoms(TraceIndex index) {
-  if (need_context_ || from_ == nullptr || !from_taken_ || !from_->is_indirect_branch()) return;
+  if (need_context_ || from_ == nullptr || !from_taken_ || !from_->is_indirect_branch() ||
+      from_->isa != Isa::kA64)
+    return;
   report(Fault::kBadImage, Severity::kWarning, index,
          "Atoms come before the target of an indirect branch: trace and code image disagree.");
   blame(from_->end - from_->last_size);

@@ -179,3 +179,11 @@ def test_a_program_of_another_build(run, tmp_path):
     struct.pack_into('<I', data, 4 * Kernel(on=set()).starts['helper'] + 4, PLAIN)
     image.write_bytes(data)
     run('info', 'capture').has('The trace contradicts', 'Check that the file is the one that ran.')
+
+
+def test_a_capture_that_leaves_targets_out(run, repository):
+    """The code of ete_ip is what ran, although no target follows its loads to the PC."""
+    capture = repository.parent / 'shared/data/snapshots/ete_ip'
+    if not capture.exists():
+        pytest.skip('there is no ../shared')
+    run('info', capture).lacks('contradicts')

@@ -703,6 +703,22 @@ TEST_F(Etmv4Decoder, a_range_after_n_must_go_on_where_that_ended) {
             "24 1000-1008 x2 N BR\n25 TRACE_ON( [begin or filter])\n28 1018-1020 x2 E iBR ret\n");
 }
 
+TEST_F(Etmv4Decoder, atoms_before_a_target_can_be_reported_once_for_each_branch) {
+  flags = kReportLostAtoms;
+  EXPECT_EQ(run({0xDB, 0xF7, 0xF7, 0x95, 0x06, 0xF7}),
+            "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
+            "warning: Atoms come before the target of an indirect branch: trace and code image "
+            "disagree.\n"
+            "29 1018-1020 x2 E iBR ret\n");
+}
+
+TEST_F(Etmv4Decoder, atoms_before_the_target_of_a_load_to_the_pc_are_not_reported) {
+  program({0xE8BD8070}, 0x2000);  // POP {r4, r5, r6, pc}
+  flags = kReportLostAtoms;
+  EXPECT_EQ(run({0x95, 0x80, 0x10, 0x81, 0x21, 0xF7, 0xF7}),
+            "27 PE_CONTEXT((ISA=A32) EL1N; 32-bit; )\n29 2000-2004 x1 E iBR implied A32\n");
+}
+
 // ---- Errors; etmv4-ete.md 4.11 ----------------------------------------------------------------
 
 TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_at_the_next) {
