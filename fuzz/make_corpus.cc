@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/kernel_elf.h"
 #include "support/random.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/etmv4data/layouts.h"
@@ -247,6 +248,47 @@ void add_programs(Corpus& corpus, const fs::path& root) {
   }
 }
 
+/// A kernel and a module with code that is changed in memory.
+void add_kernels(Corpus& corpus) {
+  using namespace waymark::support;
+  ChangedCode kernel;
+  kernel.text.assign(0x11, a64::kRet);
+  for (const std::size_t nop : {0U, 3U}) kernel.text[nop] = a64::kNop;
+  for (const std::size_t branch : {2U, 4U, 5U}) kernel.text[branch] = a64::b(2);
+  kernel.replacements = {a64::cbz(1), a64::b(8), a64::adrp(2), a64::tbz(3)};
+  const std::uint64_t text = ChangedCode::kText;
+  const std::uint64_t replacements = ChangedCode::kReplacements;
+  kernel.keys = {{text, text + 16, ChangedCode::kKeys},
+                 {text + 8, text + 16, (ChangedCode::kKeys + 16) | 1},
+                 {text + 12, text + 4, ChangedCode::kKeys}};
+  kernel.alternatives = {{text + 16, replacements, 1, 8, 8},
+                         {text + 20, replacements + 8, 2},
+                         {text + 8, ChangedCode::kCallbacks, 0x8003, 4, 0}};
+  for (const bool named : {false, true}) corpus.add("program_symbols_fuzz", kernel.kernel(named));
+
+  constexpr std::uint32_t kRelative64 = 260;
+  constexpr std::uint32_t kRelative32 = 261;
+  ElfFile module;
+  const std::uint32_t code = module.section(
+      ".text", ElfFile::kCode, 0, ElfFile::words({a64::kNop, a64::b(2), a64::kAdd, a64::kRet}));
+  const std::uint32_t keys =
+      module.section("__jump_table", ElfFile::kData, 0, std::vector<std::uint8_t>(16));
+  std::vector<std::uint8_t> patch(8);
+  ElfFile::put(patch, 0x04040001, 4);
+  const std::uint32_t patches = module.section(".altinstructions", ElfFile::kData, 0, patch);
+  const std::uint32_t plain =
+      module.section(".altinstr_replacement", ElfFile::kCode, 0, ElfFile::words({a64::kAdd}));
+  const std::uint32_t in_code = module.symbol("function", code, 0);
+  const std::uint32_t in_plain = module.symbol("", plain, 0);
+  const std::uint32_t key = module.symbol("kernel_key", 0, 0);
+  module.relocate(keys, 0, kRelative32, in_code, 0);
+  module.relocate(keys, 4, kRelative32, in_code, 12);
+  module.relocate(keys, 8, kRelative64, key, 1);
+  module.relocate(patches, 0, kRelative32, in_code, 4);
+  module.relocate(patches, 4, kRelative32, in_plain, 0);
+  corpus.add("program_symbols_fuzz", module.bytes(true));
+}
+
 /// Every kind of record, in both byte orders and both forms.
 void add_records(Corpus& corpus) {
   using namespace waymark::perf;
@@ -454,6 +496,7 @@ int run(const fs::path& folder, const fs::path& root, std::span<char* const> cap
   add_calls(corpus);
   add_records(corpus);
   add_programs(corpus, root);
+  add_kernels(corpus);
   add_scripts(corpus, root, scratch);
   add_synthetic(corpus, scratch);
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "samples"))

@@ -1,14 +1,55 @@
 // ELF files of any bytes: functions are in order and do not overlap, and each is found at its own
-// addresses.
+// addresses; code that a kernel changes in memory is as before when all is set back.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
+#include "waymark/program/code_switches.h"
 #include "waymark/program/compressed_file.h"
 #include "waymark/program/program.h"
 
 using namespace waymark;
 using namespace waymark::program;
+
+namespace {
+
+void change_code(Bytes file) {
+  using Setting = SwitchedCode::Setting;
+  const auto code = SwitchedCode::make(file);
+  if (code == nullptr) return;
+  constexpr std::size_t kMost = 64;
+  const std::size_t count = std::min(code->switches().size(), kMost);
+  const auto all_code = [&] {
+    std::vector<std::uint8_t> all;
+    for (const CodeSwitch& each : code->switches())
+      for (const CodeSite& site : each.sites) {
+        const Bytes bytes = code->from(site.file_offset);
+        if (bytes.size() < 4 * site.off.size()) continue;  // This code is not loaded.
+        all.insert(all.end(), bytes.begin(),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(4 * site.off.size()));
+      }
+    return all;
+  };
+  const auto before = all_code();
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const Setting setting : {Setting::kOn, Setting::kOff}) {
+      code->set(i, setting);
+      if (code->setting(i) != setting || code->would_change(i, setting)) std::abort();
+    }
+    for (const CodeSite& site : code->switches()[i].sites) {
+      if (site.on.size() != site.off.size() || site.on.empty()) std::abort();
+      std::vector<std::size_t> found;
+      code->switches_in(site.file_offset, 1, found);
+      const bool loaded = code->from(site.file_offset).size() >= 4 * site.off.size();
+      if (loaded && std::ranges::find(found, i) == found.end()) std::abort();
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) code->set(i, Setting::kAsInFile);
+  if (all_code() != before) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Kernel modules may be compressed as a whole.
@@ -17,6 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (unpacked) static_cast<void>(Program::view(*unpacked, "", {.this_machine = false}));
     return 0;
   }
+  change_code(Bytes(data, size));
   const auto opened = Program::view(Bytes(data, size), "", {.this_machine = false});
   if (!opened) return 0;
   const Program& program = **opened;

@@ -80,6 +80,18 @@ std::optional<std::uint32_t> copied(std::uint32_t word, std::uint64_t from, std:
   return word;
 }
 
+/// What the word is to any trace unit.
+isa::InstrType type_of(std::uint32_t word) {
+  constexpr isa::Options kOptions{
+      .arch = isa::Arch::kAA64, .dsb_dmb_waypoints = true, .wfi_wfe_waypoints = true};
+  std::uint8_t it = 0;
+  isa::Instruction out;
+  const auto outcome = isa::classify(kOptions, isa::Isa::kA64, 0, word, it, out);
+  return outcome == isa::Outcome::kOk ? out.type : isa::InstrType::kOther;
+}
+
+bool is_waypoint(std::uint32_t word) { return type_of(word) != isa::InstrType::kOther; }
+
 /// Reads the tables of one file.
 class SwitchReader {
  public:
@@ -100,7 +112,7 @@ class SwitchReader {
       all.push_back(std::move(each));
     }
     for (auto& [number, each] : capabilities_) {
-      // The trace shows nothing of a feature that changes no branch.
+      // The trace shows nothing of a feature that changes no waypoint.
       if (!std::ranges::any_of(each.sites, has_waypoint)) continue;
       each.name = fmt::format("capability {}", number);
       all.push_back(std::move(each));
@@ -111,8 +123,8 @@ class SwitchReader {
 
  private:
   static bool has_waypoint(const CodeSite& site) {
-    return site.on != site.off && (!std::ranges::all_of(site.on, isa::is_plain_a64) ||
-                                   !std::ranges::all_of(site.off, isa::is_plain_a64));
+    return site.on != site.off && (std::ranges::any_of(site.on, is_waypoint) ||
+                                   std::ranges::any_of(site.off, is_waypoint));
   }
 
   /// A table by the name of its section, or of the symbols around it.
@@ -304,7 +316,7 @@ class SwitchReader {
     for (std::size_t i = 0; i < result.size(); ++i) {
       if (replacement.section != code.section) {
         // Relocations of the replacement would give its branches their targets.
-        if (!isa::is_plain_a64(result[i])) return {};
+        if (type_of(result[i]) == isa::InstrType::kBranch) return {};
         continue;
       }
       const auto word =
