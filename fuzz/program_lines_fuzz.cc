@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "waymark/program/code_line.h"
 #include "waymark/program/program.h"
 
 using namespace waymark;
@@ -51,5 +52,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       ask(code.first + at);
     ask(code.last);
   }
+  std::size_t rows = 0;
+  program.each_line([&](const CodeLine& row) {
+    if (++rows > kMost) return;
+    if (row.end < row.address) std::abort();
+    static_cast<void>(sum_of({{.file = row.file, .line = row.line}}));
+    ask(row.address);
+    static_cast<void>(program.bytes_from(row.address));
+  });
   return 0;
 }

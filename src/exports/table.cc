@@ -4,6 +4,9 @@
 
 #include "waymark/exports/afl.h"
 #include "waymark/exports/branch_profiles.h"
+#include "waymark/exports/cobertura.h"
+#include "waymark/exports/lcov.h"
+#include "waymark/exports/llvm_sample.h"
 #include "waymark/exports/vcd.h"
 
 namespace waymark::exports {
@@ -20,11 +23,31 @@ constexpr Format kFormats[] = {
      .readers = "llvm-profgen --unsymbolized-profile",
      .suffix = ".prof.txt",
      .write_program = write_llvm_unsymbolized},
+    {.name = "llvm-sample",
+     .purpose = "AutoFDO with Clang, without another tool",
+     .readers = "clang -fprofile-sample-use, llvm-profdata",
+     .suffix = ".llvm.prof",
+     .write_program = write_llvm_sample},
+    {.name = "llvm-sample-binary",
+     .purpose = "the same in its binary form, which is small and read fast",
+     .readers = "clang -fprofile-sample-use, llvm-profdata",
+     .suffix = ".llvm.profdata",
+     .write_program = write_llvm_sample_binary},
     {.name = "bolt",
      .purpose = "a faster layout of the program by BOLT",
      .readers = "perf2bolt --pa",
      .suffix = ".bolt.txt",
      .write_program = write_bolt},
+    {.name = "lcov",
+     .purpose = "reports of the lines, functions and branches that were executed",
+     .readers = "lcov, genhtml and many others",
+     .suffix = ".info",
+     .write_profile = write_lcov},
+    {.name = "cobertura",
+     .purpose = "the same for servers that build and test",
+     .readers = "Jenkins, GitLab, Azure DevOps and others",
+     .suffix = ".xml",
+     .write_profile = write_cobertura},
     {.name = "afl",
      .purpose = "fuzzing guided by coverage: the number and count of each edge",
      .readers = "afl-cmin and what else reads the text of afl-showmap",

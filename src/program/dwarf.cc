@@ -1,10 +1,12 @@
 #include "dwarf.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "debug_files.h"
 #include "symbols.h"
+#include "waymark/program/code_line.h"
 
 namespace waymark::program {
 namespace {
@@ -195,6 +197,7 @@ void Dwarf::add_frames(std::uint64_t address, std::vector<Frame>& out) const {
   }
   for (const CodeNode* node = code.tree.find(address); node != nullptr;) {
     frame.function = node->name;
+    frame.declared = node->declared;
     if (node->parent == CodeNode::kNone) break;
     out.push_back(frame);
     frame = {.file = code.lines->file(node->call_file),
@@ -204,6 +207,32 @@ void Dwarf::add_frames(std::uint64_t address, std::vector<Frame>& out) const {
     node = &code.tree.nodes[node->parent];
   }
   out.push_back(frame);
+}
+
+void Dwarf::each_line(const std::function<bool(std::uint64_t low, std::uint64_t high)>& keep,
+                      const std::function<void(const CodeLine&)>& take) const {
+  std::set<std::uint64_t> passed;
+  for (const auto& unit : info_.units) {
+    if (!unit->has_code || !unit->line_table || !passed.insert(*unit->line_table).second) continue;
+    const std::shared_ptr<const LineTable> table = [&] {
+      const std::lock_guard lock(mutex_);
+      return lines_of(*unit);
+    }();
+    for (const LineSequence& sequence : table->sequences) {
+      if (!keep(sequence.low, sequence.high)) continue;
+      for (std::size_t i = 0; i < sequence.count; ++i) {
+        const LineRow& row = table->rows[sequence.first + i];
+        const std::uint64_t end =
+            i + 1 < sequence.count ? table->rows[sequence.first + i + 1].address : sequence.high;
+        // The addresses of a damaged table may go back.
+        take({.address = row.address,
+              .end = std::max(row.address, end),
+              .file = table->file(row.file),
+              .line = row.line,
+              .is_statement = row.is_statement});
+      }
+    }
+  }
 }
 
 }  // namespace waymark::program

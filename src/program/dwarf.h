@@ -28,6 +28,11 @@ class Dwarf {
   /// Adds the functions that contain the address, the innermost first.  Nothing: no unit has it.
   void add_frames(std::uint64_t address, std::vector<Frame>& out) const;
 
+  /// Calls take for the rows of all line tables.  A sequence of rows that ends before `high` is
+  /// left out if keep(low, high) is false.
+  void each_line(const std::function<bool(std::uint64_t low, std::uint64_t high)>& keep,
+                 const std::function<void(const CodeLine&)>& take) const;
+
  private:
   /// What is known about the code of a unit.
   struct UnitCode {

@@ -45,6 +45,9 @@ Entry read_entry(const DwarfDie& die, ByteReader& in) {
       case kAttrAbstractOrigin:
         entry.origin = value;
         break;
+      case kAttrDeclLine:
+        entry.call.declared = static_cast<std::uint32_t>(value.number);
+        break;
       case kAttrSpecification:
         entry.specification = value;
         break;
@@ -94,11 +97,11 @@ class TreeReader {
   struct Names {
     std::string_view linker{};
     std::string_view source{};
+    std::uint32_t declared = 0;
   };
 
   void walk();
   void add(const DwarfDie& die, const Entry& entry, std::uint32_t parent);
-  std::string_view name_of(const DwarfDie& die, const Entry& entry);
   Names names_at(const DwarfUnit* unit, std::uint64_t offset, int depth);
   Names names_of(const DwarfUnit& unit, const Entry& entry, int depth);
 
@@ -158,24 +161,23 @@ void TreeReader::add(const DwarfDie& die, const Entry& entry, std::uint32_t pare
   const auto index = static_cast<std::uint32_t>(tree_.nodes.size());
   CodeNode node = entry.call;
   node.parent = parent;
-  node.name = name_of(die, entry);
+  const Names names = names_of(*die.unit, entry, 0);
+  node.name = names.linker.empty() ? names.source : names.linker;
+  node.declared = names.declared;
   tree_.nodes.push_back(node);
   for (const DwarfRange& range : ranges_) stretches_.push_back({range.low, range.high, index});
 }
 
-std::string_view TreeReader::name_of(const DwarfDie& die, const Entry& entry) {
-  const Names names = names_of(*die.unit, entry, 0);
-  return names.linker.empty() ? names.source : names.linker;
-}
-
 TreeReader::Names TreeReader::names_of(const DwarfUnit& unit, const Entry& entry, int depth) {
-  Names names{as_text(unit, entry.linkage_name), as_text(unit, entry.name)};
+  Names names{as_text(unit, entry.linkage_name), as_text(unit, entry.name), entry.call.declared};
   for (const DwarfValue& reference : {entry.origin, entry.specification}) {
-    if (!reference || (!names.linker.empty() && !names.source.empty())) continue;
+    const bool complete = !names.linker.empty() && !names.source.empty() && names.declared != 0;
+    if (!reference || complete) continue;
     const auto [owner, offset] = as_reference(unit, reference);
     const Names more = names_at(owner, offset, depth + 1);
     if (names.linker.empty()) names.linker = more.linker;
     if (names.source.empty()) names.source = more.source;
+    if (names.declared == 0) names.declared = more.declared;
   }
   return names;
 }

@@ -20,6 +20,7 @@ struct CodeNode {
   std::uint32_t call_line = 0;
   std::uint32_t call_column = 0;
   std::uint32_t call_discriminator = 0;
+  std::uint32_t declared = 0;  ///< The line that declares the function.
 };
 
 /// From here on, up to the next one.

@@ -60,7 +60,7 @@ class LineReader {
   void add_row();
   void end_sequence();
   void clear_state() {
-    row_ = {.file = 1, .line = 1};
+    row_ = {.file = 1, .line = 1, .is_statement = default_is_statement_};
     first_row_ = table_.rows.size();
   }
   void advance(std::uint64_t operations) { row_.address += operations * min_length_; }
@@ -74,6 +74,7 @@ class LineReader {
   std::uint16_t version_ = 0;
   std::uint8_t offset_size_ = 4;
   std::uint8_t min_length_ = 1;
+  bool default_is_statement_ = true;
   std::int8_t line_base_ = 0;
   std::uint8_t line_range_ = 1;
   std::uint8_t opcode_base_ = 1;
@@ -103,7 +104,7 @@ bool LineReader::read_header() {
   if (!in_.ok() || header_length > in_.remaining()) return false;
   min_length_ = in_.u8();
   if (version_ >= 4) in_.skip(1);  // Operations per instruction: 1 on these machines.
-  in_.skip(1);                     // is_stmt.
+  default_is_statement_ = in_.u8() != 0;
   line_base_ = static_cast<std::int8_t>(in_.u8());
   line_range_ = in_.u8();
   opcode_base_ = in_.u8();
@@ -177,8 +178,11 @@ void LineReader::add_file(const FileEntry& entry) {
 
 void LineReader::add_row() {
   if (table_.rows.size() >= kMostRows) return;
-  // Of rows with one address, the last counts.
-  if (table_.rows.size() > first_row_ && table_.rows.back().address == row_.address) {
+  const auto again = [&](const LineRow& last) {
+    return last.address == row_.address && last.file == row_.file && last.line == row_.line &&
+           last.is_statement == row_.is_statement;
+  };
+  if (table_.rows.size() > first_row_ && again(table_.rows.back())) {
     table_.rows.back() = row_;
   } else {
     table_.rows.push_back(row_);
@@ -260,7 +264,9 @@ void LineReader::read_program() {
       case 5:
         row_.column = static_cast<std::uint32_t>(in_.uleb());
         break;
-      case 6:   // The row is not a good place for a breakpoint.
+      case 6:
+        row_.is_statement = !row_.is_statement;
+        break;
       case 7:   // A basic block begins.
       case 10:  // The prologue ends.
       case 11:  // The epilogue begins.

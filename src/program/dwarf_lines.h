@@ -16,6 +16,7 @@ struct LineRow {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t discriminator = 0;
+  bool is_statement = false;
 };
 
 /// Code that is contiguous in the table.
@@ -28,9 +29,9 @@ struct LineSequence {
 
 struct LineTable {
   std::vector<LineSequence> sequences{};  ///< In ascending order.
-  std::vector<LineRow> rows{};
-  std::vector<std::string> files{};  ///< Whole paths.
-  bool from_zero = false;            ///< The first file has the number 0, not 1.
+  std::vector<LineRow> rows{};            ///< The last one at an address has the code.
+  std::vector<std::string> files{};       ///< Whole paths.
+  bool from_zero = false;                 ///< The first file has the number 0, not 1.
 
   /// nullptr: none covers the address.
   [[nodiscard]] const LineRow* find(std::uint64_t address) const;

@@ -31,6 +31,7 @@ enum DwarfAttribute : std::uint16_t {
   kAttrHighPc = 0x12,
   kAttrCompDir = 0x1b,
   kAttrAbstractOrigin = 0x31,
+  kAttrDeclLine = 0x3b,
   kAttrSpecification = 0x47,
   kAttrRanges = 0x55,
   kAttrCallColumn = 0x57,

@@ -14,6 +14,7 @@
 #include "plt.h"
 #include "symbols.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/program/code_line.h"
 
 namespace waymark::program {
 
@@ -227,6 +228,41 @@ void Program::frames(std::uint64_t address, std::vector<Frame>& out) const {
   if (out.empty()) out.push_back(state_->frame_in(*symbol, address).value_or(Frame{}));
   // The linker knows the name of a copy or a part of a function.
   out.back().function = symbol->name;
+}
+
+void Program::each_line(const std::function<void(const CodeLine&)>& take) const {
+  std::call_once(state_->dwarf_once, [this] { state_->read_dwarf(); });
+  if (state_->dwarf != nullptr) {
+    // In a linked file, 0 is also the address of all code that the linker left out.
+    const bool all = state_->elf().type == Elf::kRelocatable;
+    const Function* const first = all ? nullptr : function(0);
+    state_->dwarf->each_line(
+        [&](std::uint64_t low, std::uint64_t high) {
+          return all || low != 0 || (first != nullptr && first->start == 0 && high > first->last);
+        },
+        take);
+  }
+  const std::vector<SourceLines::Line>& lines = state_->lines.lines;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Function* const owner = function(lines[i].address);
+    if (owner == nullptr || lines[i].file >= state_->lines.files.size()) continue;
+    std::uint64_t end = owner->last + 1;
+    if (i + 1 < lines.size()) end = std::min(end, lines[i + 1].address);
+    take({.address = lines[i].address,
+          .end = end,
+          .file = state_->lines.files[lines[i].file],
+          .line = lines[i].line,
+          .is_statement = true});
+  }
+}
+
+Bytes Program::bytes_from(std::uint64_t address) const {
+  for (const ElfSection& section : state_->elf().sections) {
+    if ((section.flags & ElfSection::kAlloc) != 0 && address >= section.address &&
+        address - section.address < section.bytes.size())
+      return section.bytes.subspan(address - section.address);
+  }
+  return {};
 }
 
 }  // namespace waymark::program

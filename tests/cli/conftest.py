@@ -156,6 +156,20 @@ def executed(made, home):
     return get
 
 
+@pytest.fixture(scope='session')
+def executed_thumb(made, home):
+    """executed_thumb(NAME): the same of a program in T32."""
+    known = {}
+
+    def get(name):
+        def maker(path):
+            waymark = Runner(program('WAYMARK', 'waymark'), path.parent, home)
+            known[name] = executions.execute_thumb(waymark, executions.compile_thumb(path, f'{name}.c'))
+        made(f'executed_thumb_{name}', maker)
+        return known[name]
+    return get
+
+
 PROTOCOLS = ('etmv4', 'ete', 'ptm', 'etmv3', 'stm', 'itm')
 
 

@@ -11,6 +11,7 @@
 
 #include "support/small_elf.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/program/code_line.h"
 
 namespace waymark::program {
 namespace {
@@ -166,6 +167,88 @@ TEST(Program, frames_are_a_chain_of_inlined_calls) {
       inlined += frames_at(*program, at).find(" > ") != std::string::npos ? 1U : 0U;
     EXPECT_GT(inlined, 5U) << name;
   }
+}
+
+TEST(Program, frames_say_where_a_function_is_declared) {
+  for (const char* name :
+       {"gcc_dwarf4.elf", "clang_zlib.elf", "clang_split.elf", "clang_module.o"}) {
+    const auto program = open(name);
+    const Function& far_away = *program->function(start_of(*program, "_Z8far_awayi"));
+    std::vector<Frame> frames;
+    bool inlined = false;
+    for (std::uint64_t at = far_away.start; at < far_away.last; at += 4) {
+      program->frames(at, frames);
+      ASSERT_FALSE(frames.empty());
+      EXPECT_EQ(frames.back().declared, 6U) << name;
+      for (const Frame& frame : frames) {
+        if (frame.function != "_ZL6middlei" && frame.function != "middle") continue;
+        inlined = true;
+        EXPECT_EQ(frame.declared, 4U) << name;
+      }
+    }
+    EXPECT_TRUE(inlined) << name;
+  }
+}
+
+TEST(Program, each_line_has_all_rows) {
+  for (const char* name : {"gcc_dwarf4.elf", "gcc_dwarf2.elf", "clang_zlib.elf", "clang_split.elf",
+                           "clang_module.o"}) {
+    const auto program = open(name);
+    std::size_t rows = 0;
+    std::size_t bytes = 0;
+    std::vector<Frame> frames;
+    std::vector<std::uint32_t> statements;
+    program->each_line([&](const CodeLine& row) {
+      ++rows;
+      ASSERT_LE(row.address, row.end);
+      bytes += row.end - row.address;
+      if (row.is_statement && row.file == "/src/names_far.cc") statements.push_back(row.line);
+      if (row.address == row.end) return;
+      program->frames(row.address, frames);
+      ASSERT_FALSE(frames.empty()) << name;
+      EXPECT_EQ(frames.front().line, row.line);
+      EXPECT_EQ(frames.front().file, row.file);
+    });
+    EXPECT_GT(rows, 10U) << name;
+    std::size_t code = 0;
+    for (const Function& function : program->functions())
+      code += function.last - function.start + 1;
+    EXPECT_GE(bytes, code) << name;
+    EXPECT_TRUE(std::ranges::find(statements, 4U) != statements.end()) << name;
+  }
+}
+
+TEST(Program, each_line_leaves_out_what_the_linker_left_out) {
+  const auto program = open("clang_zstd.elf");
+  std::size_t rows = 0;
+  program->each_line([&](const CodeLine& row) {
+    ++rows;
+    EXPECT_NE(program->function(row.address), nullptr) << row.address;
+  });
+  EXPECT_GT(rows, 10U);
+}
+
+TEST(Program, lines_of_code_in_no_file) {
+  const auto program = Program::of({{.start = 0x10, .last = 0x1F, .name = "f"}}, "jit",
+                                   {.files = {"a.js"},
+                                    .lines = {{.address = 0x18, .line = 4},
+                                              {.address = 0x10, .line = 3},
+                                              {.address = 0x40, .line = 9}}});
+  std::vector<CodeLine> rows;
+  program->each_line([&](const CodeLine& row) { rows.push_back(row); });
+  const std::vector<CodeLine> expected = {
+      {.address = 0x10, .end = 0x18, .file = "a.js", .line = 3, .is_statement = true},
+      {.address = 0x18, .end = 0x20, .file = "a.js", .line = 4, .is_statement = true}};
+  EXPECT_EQ(rows, expected);
+}
+
+TEST(Program, bytes_are_those_of_a_section) {
+  const auto program = open("symbols.elf");
+  const CodeRange& code = program->code().front();
+  EXPECT_EQ(program->bytes_from(code.first).size(), code.last - code.first + 1);
+  EXPECT_EQ(program->bytes_from(code.last).size(), 1U);
+  EXPECT_TRUE(program->bytes_from(code.last + 1).empty());
+  EXPECT_TRUE(program->bytes_from(~std::uint64_t{0}).empty());
 }
 
 TEST(Program, many_threads_may_ask) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -23,6 +25,7 @@
 #include "program_profile.h"
 #include "run.h"
 #include "selection.h"
+#include "source_files.h"
 #include "symbol_options.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
@@ -41,6 +44,7 @@ struct ExportOptions {
   std::vector<std::string> inputs;
   std::string output;
   std::vector<std::string> programs;
+  std::vector<std::string> sources;
   exports::Options writing;
   SymbolOptions symbols;
   SelectionOptions selection;
@@ -276,13 +280,24 @@ int write_programs(const exports::Format& format, const Collector& collected,
   return kOk;
 }
 
+/// When a file is written; SOURCE_DATE_EPOCH makes files of different times equal.
+std::int64_t time_of_writing() {
+  if (const char* const fixed = std::getenv("SOURCE_DATE_EPOCH"); fixed != nullptr)
+    return std::strtoll(fixed, nullptr, 10);
+  return std::time(nullptr);
+}
+
 int write_profile(const exports::Format& format, const Collector& collected,
                   const ExportOptions& options) {
   const auto programs = choose(collected.profile(), options);
   if (!programs) return programs.error();
   if (options.programs.empty()) tell_rest(collected.profile());
+  exports::Options writing = options.writing;
+  writing.seconds = time_of_writing();
+  const SourceFiles sources(options.sources);
+  writing.source_path = [&](const std::string& file) { return sources.path_of(file); };
   return write_file(options.output, collected.files(), [&](TextBuffer& out) {
-    return format.write_profile(collected.profile(), *programs, options.writing, out);
+    return format.write_profile(collected.profile(), *programs, writing, out);
   });
 }
 
@@ -357,6 +372,13 @@ void add_export(CLI::App& app, int& exit_code) {
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
   command
+      ->add_option("--source", options->sources,
+                   "for lcov and cobertura, write the paths that source files have in this folder; "
+                   "OLD=NEW: NEW takes the place of OLD at the beginning of their paths; may be "
+                   "repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command
       ->add_option("--symbols", options->symbols.files,
                    "A program whose symbols name the functions, if the image is not an ELF file; "
                    "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
@@ -372,6 +394,8 @@ void add_export(CLI::App& app, int& exit_code) {
       "  waymark export --list\n"
       "  waymark export autofdo perf.data --symfs sysroot/ -o app.afdo.txt\n"
       "  waymark export bolt run*/perf.data --program app -o app.bolt.txt\n"
+      "  waymark export llvm-sample perf.data --symfs sysroot/ -o app.prof\n"
+      "  waymark export lcov board/ --elf firmware.elf --source /build=. -o coverage.info\n"
       "  waymark export llvm-unsymbolized board/ --elf firmware.elf -o profiles/");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

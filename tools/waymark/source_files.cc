@@ -8,6 +8,19 @@
 namespace waymark::cli {
 namespace {
 
+/// Calls take(path) for a file below a folder with its whole path, and then without its first
+/// folders, until the result is true.
+template <class Take>
+bool below(const std::string& folder, const std::string& file, const Take& take) {
+  for (std::size_t at = 0; at < file.size();) {
+    if (take(folder + "/" + file.substr(at))) return true;
+    const std::size_t slash = file.find('/', at);
+    if (slash == std::string::npos) break;
+    at = slash + 1;
+  }
+  return false;
+}
+
 /// The file at this path as text, if it is a regular file.
 std::optional<MappedFile> open_regular(const std::string& path) {
   std::error_code error;
@@ -38,16 +51,34 @@ std::optional<MappedFile> SourceFiles::open(const std::string& file) const {
       if (auto found = open_regular(place.path + file.substr(place.old.size()))) return found;
       continue;
     }
-    for (std::size_t at = 0; at < file.size();) {
-      if (auto found = open_regular(place.path + "/" + file.substr(at))) return found;
-      const std::size_t slash = file.find('/', at);
-      if (slash == std::string::npos) break;
-      at = slash + 1;
-    }
+    std::optional<MappedFile> found;
+    const auto opens = [&](const std::string& path) {
+      found = open_regular(path);
+      return found.has_value();
+    };
+    if (below(place.path, file, opens)) return found;
   }
   if (!file.starts_with('/') && !beside_.empty())
     if (auto found = open_regular(beside_ + "/" + file)) return found;
   return open_regular(file);
+}
+
+std::string SourceFiles::path_of(const std::string& file) const {
+  for (const Place& place : places_) {
+    if (!place.old.empty()) {
+      if (file.starts_with(place.old)) return place.path + file.substr(place.old.size());
+      continue;
+    }
+    std::string found;
+    const auto exists = [&](const std::string& path) {
+      std::error_code error;
+      if (!std::filesystem::is_regular_file(path, error)) return false;
+      found = path;
+      return true;
+    };
+    if (below(place.path, file, exists)) return found;
+  }
+  return file;
 }
 
 void SourceFiles::look_beside(const std::string& program) {

@@ -1,4 +1,4 @@
-// The text of source files, for annotate.
+// The source files that debug information names: their text, and where they are.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,10 @@ class SourceFiles {
 
   /// From now on, relative paths are also looked for in the folder of this program.
   void look_beside(const std::string& program);
+
+  /// Where a file is by the places: below the first folder that has it, or with NEW for OLD, also
+  /// where there is no such file.  Else `file` itself.
+  [[nodiscard]] std::string path_of(const std::string& file) const;
 
   /// A line, counted from 1, without its line end; nothing: the file or the line is missing.
   std::optional<std::string_view> line(std::string_view file, std::uint32_t number);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "waymark/base/result.h"
@@ -17,6 +19,11 @@ struct Options {
   /// For autofdo: addresses are counted from the start of the file, as newer releases of its tools
   /// and those of Android expect, and not from the first segment.
   bool file_offsets = false;
+  /// For formats with source files: the path to write for one of the debug information.  Empty: the
+  /// same.
+  std::function<std::string(const std::string&)> source_path{};
+  /// When the file is written, since 1970.
+  std::int64_t seconds = 0;
 };
 
 /// Writes what was executed of one program of a profile.  kUnsupported, with a sentence that begins

@@ -14,6 +14,8 @@
 
 namespace waymark::program {
 
+struct CodeLine;
+
 /// A function, a PLT entry ("name@plt"), or code that begins at a label.
 using Function = image::Function;
 
@@ -34,6 +36,7 @@ struct Frame {
   std::uint32_t line = 0;   ///< From 1; 0: not known.
   std::uint32_t column = 0;
   std::uint32_t discriminator = 0;
+  std::uint32_t declared = 0;  ///< The line that declares the function; 0: not known.
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
@@ -113,6 +116,11 @@ class Program {
   /// Replaces `out` with the functions that contain the address: the innermost inlined one first,
   /// the one that the linker knows last.  Empty: nothing is known.
   void frames(std::uint64_t address, std::vector<Frame>& out) const;
+  /// Calls take for each row of all line tables, in ascending order within each function.  Code
+  /// that the linker left out has none.  See code_line.h.
+  void each_line(const std::function<void(const CodeLine&)>& take) const;
+  /// The bytes of the file from an address on, up to the end of their section.  Empty: it has none.
+  [[nodiscard]] Bytes bytes_from(std::uint64_t address) const;
 
  private:
   struct State;

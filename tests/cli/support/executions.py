@@ -16,6 +16,7 @@ import pytest
 SOURCES = Path(__file__).resolve().parents[1] / 'programs' / 'executed'
 CLANG = shutil.which('clang-19')
 QEMU = shutil.which('qemu-aarch64')
+QEMU_ARM = shutil.which('qemu-arm')
 NM = shutil.which('llvm-nm-19')
 OBJDUMP = shutil.which('llvm-objdump-19')
 READELF = shutil.which('readelf')
@@ -34,6 +35,8 @@ class Execution:
     program: Path
     capture: Path
     addresses: list  # Of all instructions, in order.
+    source: str = 'walks.c'
+    step: int = 4  # The smallest size of an instruction.
 
     def functions(self):
         """The functions of the program: {name: (start, end)}."""
@@ -89,10 +92,22 @@ def compile_program(folder, source='walks.c', options=USUAL, name='program'):
     return folder / name
 
 
-def log_of(program, *arguments):
+def compile_thumb(folder, source, options=USUAL, name='program'):
+    """The same in T32, without branches in IT blocks, which `waymark synth` takes for unconditional ones."""
+    if not all((CLANG, QEMU_ARM, NM)):
+        pytest.skip('clang-19, qemu-user or llvm-19 of scripts/packages.txt is missing')
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SOURCES / source, folder)
+    subprocess.run([CLANG, '--target=armv7a-linux-gnueabihf', '-mthumb', '-nostdlib', '-static', '-fuse-ld=lld-19',
+                    '-Wl,--build-id=sha1', '-mllvm', '-ifcvt-limit=0', *options, source, '-o', name], cwd=folder,
+                   check=True, capture_output=True)
+    return folder / name
+
+
+def log_of(program, *arguments, qemu=QEMU):
     """What QEMU logs when it executes the program; the path of the log."""
     log = program.with_suffix('.log')
-    subprocess.run([QEMU, '-singlestep', '-d', 'exec,nochain', '-D', log, program, *arguments],
+    subprocess.run([qemu, '-singlestep', '-d', 'exec,nochain', '-D', log, program, *arguments],
                    cwd=program.parent, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     return log
 
@@ -106,4 +121,18 @@ def execute(synth_program, program, *options):
     log = log_of(program)
     capture = program.with_name(program.name + '.capture')
     synth_program('synth', '--elf', program, '--execution', log, *options, '-o', capture)
-    return Execution(program, capture, addresses_in(log))
+    return Execution(program, capture, addresses_in(log), program_source(program))
+
+
+def execute_thumb(synth_program, program, *options):
+    """The same of a program in T32, whose addresses are odd in the log that trace is made of."""
+    addresses = addresses_in(log_of(program, qemu=QEMU_ARM))
+    log = program.with_suffix('.odd')
+    log.write_text(''.join(f'{address | 1:x}\n' for address in addresses))
+    capture = program.with_name(program.name + '.capture')
+    synth_program('synth', '--elf', program, '--execution', log, *options, '-o', capture)
+    return Execution(program, capture, addresses, program_source(program), 2)
+
+
+def program_source(program):
+    return next(program.parent.glob('*.c')).name

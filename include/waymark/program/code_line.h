@@ -1,0 +1,19 @@
+// The rows of the line tables of a program.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace waymark::program {
+
+/// A source line, and code that was compiled from it.  The view lives as long as the Program.
+struct CodeLine {
+  std::uint64_t address = 0;
+  std::uint64_t end = 0;  ///< Exclusive; `address`: another line at the same address has the code.
+  std::string_view file{};    ///< With its whole path; empty: not known.
+  std::uint32_t line = 0;     ///< From 1; 0: the code is from no line.
+  bool is_statement = false;  ///< It begins a statement: a good place for a breakpoint.
+  friend bool operator==(const CodeLine&, const CodeLine&) = default;
+};
+
+}  // namespace waymark::program

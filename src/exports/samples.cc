@@ -1,0 +1,128 @@
+#include "samples.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "executed_code.h"
+#include "waymark/program/program.h"
+
+namespace waymark::exports {
+namespace {
+
+constexpr std::string_view kPlt = "@plt";
+
+/// The number that the lowest bits encode: one bit for 0, 7 bits up to 31, and else 14 bits.
+std::uint32_t first_part(std::uint32_t bits) {
+  if ((bits & 1) != 0) return 0;
+  bits >>= 1;
+  return (bits & 0x20) != 0 ? ((bits >> 1) & 0xFE0) | (bits & 0x1F) : bits & 0x1F;
+}
+
+std::uint32_t next_parts(std::uint32_t bits) {
+  if ((bits & 1) != 0) return bits >> 1;
+  return bits >> ((bits & 0x40) != 0 ? 14 : 7);
+}
+
+SampleLocation location_of(const program::Frame& frame) {
+  return {(frame.line - frame.declared) & 0xFFFF, base_discriminator(frame.discriminator)};
+}
+
+class Collector {
+ public:
+  Collector(const profile::Profile& profile, const profile::ProgramProfile& program)
+      : profile_(profile), program_(program) {}
+
+  Samples run() {
+    const ExecutedCode code(program_);
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      FunctionSamples* const function =
+          find(code.address(i), code.count(i).times * code.size_of(i));
+      if (function == nullptr || frames_.front().line == 0) continue;
+      std::uint64_t& times = function->records[location_of(frames_.front())].times;
+      times =
+          std::max(times, code.count(i).times * duplication_factor(frames_.front().discriminator));
+    }
+    for (const profile::ProgramProfile& from : profile_.programs())
+      for (const profile::Branch& branch : from.branches) add_call(from, branch);
+    return std::move(samples_);
+  }
+
+ private:
+  /// The innermost function at an address, whose frames_ are set, and to which all of them are
+  /// `weight` heavier.  nullptr: not known.
+  FunctionSamples* find(std::uint64_t address, std::uint64_t weight) {
+    program_.program->frames(address, frames_);
+    if (frames_.empty() || frames_.back().declared == 0) return nullptr;
+    for (const program::Frame& frame : frames_)
+      if (frame.function.empty()) return nullptr;
+    FunctionSamples* function = &samples_[compilers_name(frames_.back().function)];
+    function->total += weight;
+    for (std::size_t i = frames_.size() - 1; i > 0; --i) {
+      function =
+          &function->inlined[location_of(frames_[i])][compilers_name(frames_[i - 1].function)];
+      function->total += weight;
+    }
+    return function;
+  }
+
+  void add_call(const profile::ProgramProfile& from, const profile::Branch& branch) {
+    if (branch.to == kNoAddress) return;
+    const bool own = from.number == program_.number;
+    const bool here = branch.to_program == program_.number;
+    if (!own && !here) return;
+    const program::Program* const to = profile_.programs()[branch.to_program].program;
+    const program::Function* const callee = to == nullptr ? nullptr : to->function(branch.to);
+    if (callee == nullptr || callee->start != branch.to) return;
+    // A part that the compiler moved away is not called.
+    if (callee->name.find(".cold") != std::string::npos) return;
+    std::string_view name = compilers_name(callee->name);
+    const bool plt = name.ends_with(kPlt);
+    if (plt) name.remove_suffix(kPlt.size());
+    if (own) {
+      const program::Function* const caller = program_.program->function(branch.from);
+      const bool loop = branch.subtype != isa::InstrSubtype::kBranchLink && here &&
+                        caller != nullptr && compilers_name(caller->name) == name;
+      if (loop) return;
+      FunctionSamples* const function = find(branch.from, 0);
+      if (function != nullptr && frames_.front().line != 0)
+        function->records[location_of(frames_.front())].targets[name] += branch.times;
+    }
+    if (!here || plt) return;
+    if (const auto called = samples_.find(name); called != samples_.end())
+      called->second.head += branch.times;
+  }
+
+  const profile::Profile& profile_;
+  const profile::ProgramProfile& program_;
+  Samples samples_;
+  std::vector<program::Frame> frames_;
+};
+
+}  // namespace
+
+std::uint32_t base_discriminator(std::uint32_t discriminator) { return first_part(discriminator); }
+
+std::uint32_t duplication_factor(std::uint32_t discriminator) {
+  return std::max<std::uint32_t>(1, first_part(next_parts(discriminator)));
+}
+
+std::string_view compilers_name(std::string_view name) {
+  for (const std::string_view suffix : {".llvm.", ".part."}) {
+    // Only if nothing but a number follows.
+    const std::size_t at = name.rfind(suffix);
+    if (at != std::string_view::npos && name.rfind('.') == at + suffix.size() - 1)
+      name = name.substr(0, at);
+  }
+  if (const std::size_t at = name.rfind(".cold"); at != std::string_view::npos) {
+    const std::string_view rest = name.substr(at + 5);
+    if (rest.empty() || (rest.front() == '.' && rest.find('.', 1) == std::string_view::npos))
+      name = name.substr(0, at);
+  }
+  return name;
+}
+
+Samples samples_of(const profile::Profile& profile, const profile::ProgramProfile& program) {
+  return Collector(profile, program).run();
+}
+
+}  // namespace waymark::exports
