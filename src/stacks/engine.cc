@@ -194,6 +194,11 @@ void Engine::observe_other(Source& source, const Element& element) {
   }
 }
 
+void Engine::skip(TraceId id) {
+  Source& source = this->source(id);
+  if (source.thread != nullptr) open_gap(source, GapKind::kSwitch);
+}
+
 void Engine::give_time(Source& source, const Element& element) {
   const bool is_time = element.kind == ElementKind::kTimestamp;
   if ((element.flags & kElementHasCycleCount) != 0 &&

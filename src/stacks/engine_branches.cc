@@ -11,6 +11,8 @@ constexpr std::uint64_t kCreditOfCall = 64;
 /// Functions that call one another in their tails, without a return.
 constexpr std::size_t kLongestChain = 32;
 
+constexpr std::size_t kMostSignals = 4;
+
 /// A handler may skip the instruction, and A32 states the return address with an offset.
 bool is_near(std::uint64_t target, std::uint64_t address) {
   const std::uint64_t distance = target > address ? target - address : address - target;
@@ -574,7 +576,12 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
   const Known known = find(source, element, target);
   if (!is_empty && known.named) {
     if (target - source.first <= source.span) return;
-    if (known.entry) {
+    // A program that begins has no callers, and signals rarely interrupt one another.
+    std::size_t signals = 0;
+    for (std::uint32_t at = thread.barrier; at > thread.suspects && signals < kMostSignals;
+         at = thread.frames[at - 1].below)
+      signals += (thread.frames[at - 1].flags & kFrameSignal) != 0 ? 1 : kMostSignals;
+    if (known.entry && known.form != Form::kStart && signals < kMostSignals) {
       const NodeId parent = thread.frames.back().node;
       const NodeId node = tree_.child(parent, signal_);
       const std::size_t size = thread.frames.size();

@@ -47,6 +47,7 @@ CodeId Engine::code_of(const program::Place& place, const program::Function& fun
   if (forms_.size() <= code) forms_.resize(code + 1, Form::kPlain);
   if (is_veneer(name)) forms_[code] = Form::kVeneer;
   if (name == "cpu_switch_to") forms_[code] = Form::kSwitch;
+  if (name == "_start") forms_[code] = Form::kStart;
   by_function_[&function] = code;
   return code;
 }

@@ -20,6 +20,7 @@ std::string name_of(const Code& code) {
     case CodeKind::kRoot:
       return "[all]";
     case CodeKind::kFunction:
+    case CodeKind::kInlined:
       return code.name;
     case CodeKind::kAddress:
       return fmt::format("0x{:x}", code.start);
@@ -116,6 +117,40 @@ void Tree::add(const Tree& other) {
     sum.count = range.count;
   }
   folded_calls_ += other.folded_calls_;
+}
+
+void Tree::limit_depth(std::size_t most) {
+  std::vector<std::uint32_t> depths(nodes_.size());
+  std::vector<NodeId> ids(nodes_.size(), kRootNode);
+  bool deeper = false;
+  for (NodeId id = 1; id < nodes_.size(); ++id) {
+    depths[id] = depths[nodes_[id].parent] + 1;
+    deeper = deeper || depths[id] > most;
+  }
+  if (!deeper) return;
+  Tree limited(most_nodes_);
+  for (const Code& each : codes_) limited.code(each);
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    const Node& node = nodes_[id];
+    const NodeId parent = ids[node.parent];
+    if (id != kRootNode)
+      ids[id] = depths[id] > most ? parent : limited.child(parent, node.code, node.site);
+    Node& own = limited.nodes_[ids[id]];
+    own.instructions += node.instructions;
+    own.cycles += node.cycles;
+    if (ids[id] == parent && id != kRootNode) {
+      limited.folded_calls_ += node.calls;
+    } else {
+      own.calls += node.calls;
+    }
+  }
+  for (const auto& [key, range] : ranges_) {
+    RangeCount& sum = limited.ranges_[{.node = ids[key.node], .start = key.start, .end = key.end}];
+    sum.times += range.times;
+    sum.count = range.count;
+  }
+  limited.folded_calls_ += folded_calls_;
+  *this = std::move(limited);
 }
 
 std::vector<Inclusive> Tree::inclusive() const {

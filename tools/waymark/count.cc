@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "call_tables.h"
 #include "commands.h"
 #include "counting.h"
 #include "decode_parallel.h"
@@ -46,6 +47,7 @@ struct CountOptions {
   bool ordered = false;  ///< --by was given.
   unsigned threads = 0;  ///< 0: not given.
   WindowOptions window;
+  CallTableOptions calls;
 };
 
 /// What is written, and how.
@@ -156,7 +158,25 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
   }
 }
 
+/// --tree, --callers and --callees follow the stacks of threads, which totals do not need.
+int run_call_tables(const CountOptions& options) {
+  return write_call_tables({.input = options.input,
+                            .output = options.output,
+                            .format = options.format,
+                            .symbols = options.symbols.files,
+                            .selection = options.selection,
+                            .window = options.window,
+                            .calls = options.calls,
+                            .most = options.all        ? std::numeric_limits<std::size_t>::max()
+                                    : options.top != 0 ? options.top
+                                    : options.format == Format::kCsv
+                                        ? std::numeric_limits<std::size_t>::max()
+                                        : kUsualTop,
+                            .statistics = options.statistics});
+}
+
 int run(CountOptions options) {
+  if (options.calls.given()) return run_call_tables(options);
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
   if (!capture) return capture.error();
@@ -242,10 +262,18 @@ void add_count(CLI::App& app, int& exit_code) {
   CLI::Option* const edges = command->add_flag(
       "--edges", options->edges,
       "show branches and where they went instead of blocks, the most frequent first");
-  add_symbol_options(*command, options->symbols,
-                     "show functions instead of blocks, with all contexts together; their names "
-                     "are those in the ELF files of the program image")
-      ->excludes(edges);
+  CLI::Option* const functions = add_symbol_options(
+      *command, options->symbols,
+      "show functions instead of blocks, with all contexts together; their names "
+      "are those in the ELF files of the program image");
+  functions->excludes(edges);
+  add_call_table_options(*command, options->calls);
+  CLI::Option* const symbols = command->get_option("--symbols");
+  symbols->remove_needs(functions);
+  command->parse_complete_callback([options, symbols] {
+    if (!options->symbols.files.empty() && !options->symbols.functions && !options->calls.given())
+      throw CLI::RequiresError(symbols->get_name(), "--functions or --tree");
+  });
   add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
@@ -262,6 +290,8 @@ void add_count(CLI::App& app, int& exit_code) {
       "  waymark count board/ --top 20 --by times\n"
       "  waymark count board/ --functions\n"
       "  waymark count board/ --edges --top 20\n"
+      "  waymark count board/ --tree --top 50\n"
+      "  waymark count board/ --callers memcpy\n"
       "  waymark count board/ --from t:8123456 --to t:8200000\n"
       "  waymark count board/ --format csv -o blocks.csv");
   command->callback([options, &exit_code] { exit_code = run(*options); });

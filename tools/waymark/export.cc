@@ -18,6 +18,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "export_events.h"
+#include "export_stacks.h"
 #include "input_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
@@ -50,6 +51,7 @@ struct ExportOptions {
   SelectionOptions selection;
   unsigned threads = 0;  ///< 0: not given.
   WindowOptions window;
+  StackExportOptions stacks;
 };
 
 int list_formats() {
@@ -323,6 +325,16 @@ int run(const ExportOptions& options) {
                           .selection = options.selection,
                           .window = options.window});
   }
+  if (format.write_tree != nullptr || format.make_timeline != nullptr) {
+    return export_stacks({.format = format,
+                          .input = options.input,
+                          .inputs = options.inputs,
+                          .output = options.output,
+                          .symbols = options.symbols.files,
+                          .selection = options.selection,
+                          .window = options.window,
+                          .stacks = options.stacks});
+  }
   Collector collected(options);
   for (const std::string& path : options.inputs)
     if (!collected.add(path)) return collected.code();
@@ -384,6 +396,7 @@ void add_export(CLI::App& app, int& exit_code) {
                    "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
+  add_stack_export_options(*command, options->stacks);
   add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
@@ -396,6 +409,8 @@ void add_export(CLI::App& app, int& exit_code) {
       "  waymark export bolt run*/perf.data --program app -o app.bolt.txt\n"
       "  waymark export llvm-sample perf.data --symfs sysroot/ -o app.prof\n"
       "  waymark export lcov board/ --elf firmware.elf --source /build=. -o coverage.info\n"
+      "  waymark export folded board/ --elf firmware.elf | flamegraph.pl > flames.svg\n"
+      "  waymark export perfetto perf.data --symfs sysroot/ -o app.perfetto-trace\n"
       "  waymark export llvm-unsymbolized board/ --elf firmware.elf -o profiles/");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

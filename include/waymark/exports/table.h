@@ -10,7 +10,9 @@
 
 #include "waymark/base/result.h"
 #include "waymark/base/text_buffer.h"
+#include "waymark/exports/call_trees.h"
 #include "waymark/exports/event_writer.h"
+#include "waymark/exports/timelines.h"
 #include "waymark/profile/profile.h"
 
 namespace waymark::exports {
@@ -40,6 +42,12 @@ using WriteProfile = Result<void> (*)(const profile::Profile& profile,
 
 using MakeEventWriter = std::unique_ptr<EventWriter> (*)();
 
+/// Writes what was executed below each chain of callers.
+using WriteTree = Result<void> (*)(const stacks::Tree& tree, const TreeOptions& options,
+                                   TextBuffer& out);
+
+using MakeTimeline = std::unique_ptr<TimelineWriter> (*)(TextBuffer& out);
+
 struct Format {
   std::string_view name;
   std::string_view purpose;  ///< What it is for, as the end of "For ...".
@@ -49,6 +57,11 @@ struct Format {
   WriteProgram write_program = nullptr;   ///< One file for each program.
   WriteProfile write_profile = nullptr;   ///< One file for all of them.
   MakeEventWriter make_events = nullptr;  ///< One file for one input.
+  WriteTree write_tree = nullptr;         ///< One file for everything.
+  MakeTimeline make_timeline = nullptr;   ///< One file for one input.
+  bool wants_lines = false;               ///< The tree should have ranges and sites.
+  /// Each track of the timeline has a time of its own, if times are instructions.
+  bool tracks_apart = false;
 };
 
 /// All formats, in the order in which they are listed.

@@ -82,6 +82,8 @@ class Engine {
 
   /// The next elements.  Those that are not about the execution of instructions are passed over.
   void observe(std::span<const Element> elements);
+  /// Elements of the source were left out here, those of other threads for instance.
+  void skip(TraceId id);
   /// The end of the trace: closes all frames.
   void finish();
 
@@ -101,7 +103,7 @@ class Engine {
   struct Frame;
   struct Known;
 
-  enum class Form : std::uint8_t { kPlain, kVeneer, kSwitch };
+  enum class Form : std::uint8_t { kPlain, kVeneer, kSwitch, kStart };
   enum class GapKind : std::uint8_t { kNone, kFiltered, kLoss, kMissingCode, kSwitch };
 
   Source& source(TraceId id);

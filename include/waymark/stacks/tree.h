@@ -16,13 +16,14 @@ namespace waymark::stacks {
 
 /// What a frame of a stack stands for.
 enum class CodeKind : std::uint8_t {
-  kRoot,        ///< What calls the outermost frames; only node 0.
-  kFunction,    ///< A function with a name.
-  kAddress,     ///< Code without a name that was called: `start` is its address.
-  kUnknown,     ///< Code without a name that was not called.
-  kException,   ///< An exception; the frames of its handler are above it.
-  kSignal,      ///< A handler that an operating system called in the middle of a function.
-  kLostCallers  ///< Frames above it had callers that unreadable code hides.
+  kRoot,         ///< What calls the outermost frames; only node 0.
+  kFunction,     ///< A function with a name.
+  kAddress,      ///< Code without a name that was called: `start` is its address.
+  kUnknown,      ///< Code without a name that was not called.
+  kException,    ///< An exception; the frames of its handler are above it.
+  kSignal,       ///< A handler that an operating system called in the middle of a function.
+  kLostCallers,  ///< Frames above it had callers that unreadable code hides.
+  kInlined,      ///< A function that the compiler inlined in the one below it.
 };
 
 /// One kind of frame.
@@ -124,6 +125,9 @@ class Tree {
   [[nodiscard]] std::uint64_t folded_calls() const { return folded_calls_; }
   void fold_call() { ++folded_calls_; }
 
+  /// Adds what is deeper than `most` frames to its caller there.
+  void limit_depth(std::size_t most);
+
   /// By node.
   [[nodiscard]] std::vector<Inclusive> inclusive() const;
   /// All instructions and cycles.
@@ -143,5 +147,33 @@ class Tree {
   std::unordered_map<RangeKey, RangeCount, RangeKeyHash> ranges_;
   std::uint64_t folded_calls_ = 0;
 };
+
+/// Calls enter(node) and leave(node) depth first, for all nodes but the root.
+template <class Enter, class Leave>
+void walk(const Tree& tree, Enter&& enter, Leave&& leave) {
+  const std::span<const Node> nodes = tree.nodes();
+  std::vector<NodeId> first_child(nodes.size());
+  std::vector<NodeId> next(nodes.size());
+  for (std::size_t id = nodes.size(); id-- > 1;) {
+    next[id] = first_child[nodes[id].parent];
+    first_child[nodes[id].parent] = static_cast<NodeId>(id);
+  }
+  NodeId at = first_child[kRootNode];
+  while (at != kRootNode) {
+    enter(at);
+    if (first_child[at] != 0) {
+      at = first_child[at];
+      continue;
+    }
+    while (at != kRootNode) {
+      leave(at);
+      if (next[at] != 0) {
+        at = next[at];
+        break;
+      }
+      at = nodes[at].parent;
+    }
+  }
+}
 
 }  // namespace waymark::stacks

@@ -1,0 +1,139 @@
+// The JSON of Chrome's trace viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "waymark/exports/timelines.h"
+#include "waymark/outputs/json.h"
+
+namespace waymark::exports {
+namespace {
+
+class TraceEventWriter final : public TimelineWriter {
+ public:
+  explicit TraceEventWriter(TextBuffer& out) : out_(out) {}
+
+  void begin(const TimelineUnit& unit) override {
+    nanoseconds_ = unit.nanoseconds;
+    out_.put("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"waymark\"");
+    if (!nanoseconds_) {
+      out_.put(",\"one microsecond is\":");
+      outputs::write_json_string(out_, "one of the " + unit.words);
+    }
+    out_.put("},\"traceEvents\":[");
+  }
+
+  TimelineTrack add_track(std::string_view process, std::string_view name) override {
+    const auto id = static_cast<TimelineTrack>(tracks_.size());
+    const auto known = std::ranges::find(processes_, process);
+    const auto pid = static_cast<std::uint32_t>(known - processes_.begin()) + 1;
+    if (known == processes_.end()) {
+      processes_.emplace_back(process);
+      metadata("process_name", pid, 0, process);
+    }
+    metadata("thread_name", pid, id + 1, name);
+    tracks_.push_back({.pid = pid});
+    return id;
+  }
+
+  TimelineName add_name(std::string_view name) override {
+    TextBuffer quoted;
+    outputs::write_json_string(quoted, name);
+    names_.emplace_back(quoted.view());
+    return static_cast<TimelineName>(names_.size() - 1);
+  }
+
+  void open_slice(TimelineTrack track, std::uint64_t time, TimelineName name) override {
+    tracks_[track].open.push_back(name);
+    event('B', track, time, name);
+    out_.put(",\"cat\":\"function\"}");
+  }
+  void close_slice(TimelineTrack track, std::uint64_t time) override {
+    if (tracks_[track].open.empty()) return;
+    event('E', track, time, tracks_[track].open.back());
+    out_.put('}');
+    tracks_[track].open.pop_back();
+  }
+  void instant(TimelineTrack track, std::uint64_t time, TimelineName name) override {
+    event('i', track, time, name);
+    out_.put(",\"s\":\"t\"}");
+  }
+  void counter(TimelineTrack track, std::uint64_t time, std::int64_t value) override {
+    separate();
+    out_.put(
+        fmt::format("{{\"ph\":\"C\",\"pid\":{},\"tid\":{},\"ts\":", tracks_[track].pid, track + 1));
+    put_time(track, time);
+    out_.put(fmt::format(",\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", track, value));
+  }
+  void finish() override {
+    for (TimelineTrack track = 0; track < tracks_.size(); ++track)
+      while (!tracks_[track].open.empty()) close_slice(track, tracks_[track].last);
+    out_.put("\n]}\n");
+  }
+
+ private:
+  struct Track {
+    std::uint32_t pid = 0;
+    std::uint64_t last = 0;
+    std::vector<TimelineName> open{};
+  };
+
+  void separate() {
+    out_.put(is_first_ ? "\n" : ",\n");
+    is_first_ = false;
+  }
+
+  void metadata(std::string_view what, std::uint32_t pid, std::uint32_t tid,
+                std::string_view name) {
+    separate();
+    out_.put(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":)", pid, tid,
+                         what));
+    outputs::write_json_string(out_, name);
+    out_.put("}}");
+  }
+
+  /// In microseconds.
+  void put_time(TimelineTrack track, std::uint64_t time) {
+    tracks_[track].last = time;
+    if (!nanoseconds_) return out_.dec(time);
+    constexpr std::uint64_t kMicro = 1000;
+    out_.dec(time / kMicro);
+    const std::uint64_t rest = time % kMicro;
+    if (rest == 0) return;
+    out_.put('.');
+    out_.put(static_cast<char>('0' + rest / 100));
+    out_.put(static_cast<char>('0' + rest / 10 % 10));
+    out_.put(static_cast<char>('0' + rest % 10));
+  }
+
+  void event(char kind, TimelineTrack track, std::uint64_t time, TimelineName name) {
+    separate();
+    out_.put("{\"ph\":\"");
+    out_.put(kind);
+    out_.put("\",\"pid\":");
+    out_.dec(tracks_[track].pid);
+    out_.put(",\"tid\":");
+    out_.dec(track + 1);
+    out_.put(",\"ts\":");
+    put_time(track, time);
+    out_.put(",\"name\":");
+    out_.put(names_[name]);
+  }
+
+  TextBuffer& out_;
+  bool nanoseconds_ = false;
+  bool is_first_ = true;
+  std::vector<std::string> processes_;
+  std::vector<Track> tracks_;
+  std::vector<std::string> names_;  ///< Quoted.
+};
+
+}  // namespace
+
+std::unique_ptr<TimelineWriter> make_trace_event(TextBuffer& out) {
+  return std::make_unique<TraceEventWriter>(out);
+}
+
+}  // namespace waymark::exports

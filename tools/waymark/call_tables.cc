@@ -1,0 +1,153 @@
+#include "call_tables.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "complain.h"
+#include "counting.h"
+#include "elf_argument.h"
+#include "exit_code.h"
+#include "missing_programs.h"
+#include "option_values.h"
+#include "run.h"
+#include "stack_pass.h"
+#include "symbol_options.h"
+#include "waymark/base/escape.h"
+#include "waymark/base/nearest.h"
+#include "waymark/outputs/call_trees.h"
+#include "waymark/outputs/readable_name.h"
+
+namespace waymark::cli {
+namespace {
+
+std::string unknown_function(const stacks::Tree& tree, const std::string& text) {
+  std::vector<std::string> names;
+  for (const stacks::Code& code : tree.codes())
+    if (code.kind == stacks::CodeKind::kFunction)
+      names.push_back(outputs::readable_name(code.name));
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto meant = nearest(text, known);
+  return fmt::format("no function {} was executed{}", escaped(text),
+                     meant ? fmt::format("; did you mean {}?", escaped(*meant)) : ".");
+}
+
+template <class Rows, class... Table>
+void write(TextBuffer& out, Format format, const stacks::Tree& tree, const Rows& rows,
+           const outputs::CallTreeFacts& facts, Table... table) {
+  if (format == Format::kJson) return outputs::write_json(out, tree, rows, table..., facts);
+  if (format == Format::kCsv) return outputs::write_csv(out, tree, rows, table..., facts);
+  outputs::write_text(out, tree, rows, table..., facts);
+}
+
+int write_tables(TextBuffer& out, const stacks::Tree& tree, const CallTableRun& run,
+                 const outputs::CallTreeFacts& facts) {
+  if (run.calls.tree) write(out, run.format, tree, outputs::call_tree_rows(tree, run.most), facts);
+  for (const auto& [name, table] : {std::pair(&run.calls.callers, outputs::CallTable::kCallers),
+                                    std::pair(&run.calls.callees, outputs::CallTable::kCallees)}) {
+    if (name->empty()) continue;
+    const auto functions = outputs::functions_named(tree, *name);
+    if (functions.empty()) return complain(unknown_function(tree, *name), kUsage);
+    auto rows = table == outputs::CallTable::kCallers ? outputs::callers_of(tree, functions)
+                                                      : outputs::callees_of(tree, functions);
+    if (rows.size() > run.most) rows.resize(run.most);
+    write(out, run.format, tree, std::span<const outputs::CallRow>(rows), facts, table);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_stack_options(CLI::App& command, bool& replace_tail_calls, bool& exceptions_apart) {
+  command
+      .add_option_function<std::string>(
+          "--tail-calls",
+          [&replace_tail_calls](const std::string& name) {
+            replace_tail_calls = name == "replace";
+          },
+          "what becomes of a function that ends with a branch to another one: keep, it calls that "
+          "one, or replace, that one takes its place; default: keep")
+      ->type_name("WHAT")
+      ->check(one_of({"keep", "replace"}));
+  command
+      .add_option_function<std::string>(
+          "--exceptions",
+          [&exceptions_apart](const std::string& name) { exceptions_apart = name == "apart"; },
+          "where handlers of exceptions are: nested, below the function that they interrupted, or "
+          "apart from it; default: nested")
+      ->type_name("WHERE")
+      ->check(one_of({"nested", "apart"}));
+}
+
+void add_call_table_options(CLI::App& command, CallTableOptions& options) {
+  CLI::Option* const tree = command.add_flag(
+      "--tree", options.tree,
+      "show functions below their callers, with what they executed themselves and with all that "
+      "they called; --top N: those that executed most");
+  CLI::Option* const callers =
+      command.add_option("--callers", options.callers, "show what called this function")
+          ->type_name("FUNCTION");
+  CLI::Option* const callees =
+      command.add_option("--callees", options.callees, "show what this function called")
+          ->type_name("FUNCTION");
+  for (CLI::Option* const option : {tree, callers, callees})
+    for (const char* const other : {"--by", "--edges", "--functions"})
+      option->excludes(command.get_option(other));
+  tree->excludes(callers)->excludes(callees);
+  callers->excludes(callees);
+  add_stack_options(command, options.replace_tail_calls, options.exceptions_apart);
+}
+
+int write_call_tables(const CallTableRun& run) {
+  if (!run.selection.programs.empty()) {
+    return complain(
+        "--dso: call stacks go through all programs; select threads with --pid, --tid "
+        "or --comm.",
+        kUsage);
+  }
+  Window window(run.input, run.window);
+  auto capture = open_capture(run.input, {}, true, window.known_id_bytes());
+  if (!capture) return capture.error();
+  auto selection = select_in(*capture, run.selection);
+  if (!selection) return complain(selection.error().detail, kUsage);
+  auto places = place_lookup(*capture, {.functions = true, .files = run.symbols});
+  // Without names, functions are the addresses that were called.
+  if (!places && places.error().code != ErrorCode::kNotFound)
+    return complain(places.error().detail, kInput);
+  if (!places && (!run.symbols.empty() || !run.calls.tree))
+    return complain(places.error().detail, kInput);
+  const std::vector<std::string> files = window.input_files(*capture, program_paths(run.symbols));
+  if (const auto safe = refuse_input(run.output, files); !safe)
+    return complain(safe.error().detail, kUsage);
+  auto output = open_output(run.output, *capture, run.input);
+  if (!output) return output.error();
+  if (const int code = window.open(*capture); code != kOk) return code;
+
+  stacks::Options options =
+      stack_options(*capture, places ? *std::move(places) : outputs::PlaceLookup());
+  options.tail_calls =
+      run.calls.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
+  options.exceptions_apart = run.calls.exceptions_apart;
+  stacks::Engine engine(std::move(options));
+  set_sources(engine, *capture);
+  const int traced = trace_stacks(*capture, *selection, window, *output, engine);
+  const stacks::Inclusive whole = engine.tree().whole();
+  if (traced == kOk && whole.instructions == 0) {
+    return complain(fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
+                                *selection ? "nothing that was selected was executed."
+                                           : why_nothing(*capture, window)),
+                    kDamaged);
+  }
+  int code = write_tables(output->text(), engine.tree(), run,
+                          {.cycles = whole.cycles != 0, .complete = traced == kOk});
+  code = finish_output(*output, code == kOk ? traced : code);
+  tell_quality(*capture, engine);
+  if (run.statistics && code != kReaderLeft) {
+    print_stack_quality(*capture, engine);
+    print_statistics(*capture);
+  }
+  return code;
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,274 @@
+#include "export_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "call_tables.h"
+#include "complain.h"
+#include "counting.h"
+#include "elf_argument.h"
+#include "exit_code.h"
+#include "missing_programs.h"
+#include "option_values.h"
+#include "output.h"
+#include "run.h"
+#include "stack_pass.h"
+#include "symbol_options.h"
+#include "waymark/base/number.h"
+#include "waymark/perf/process_images.h"
+#include "waymark/stacks/lines.h"
+
+namespace waymark::cli {
+namespace {
+
+/// Names the threads of a recording.
+exports::StackTimeline::TrackNamer track_namer(const inputs::Capture& capture) {
+  if (capture.processes() == nullptr) return {};
+  std::map<std::uint32_t, exports::StackTimeline::TrackNames> names;
+  for (const perf::Task& task : capture.processes()->known_tasks()) {
+    const std::string name = task.name.empty() ? "unknown" : task.name;
+    names[static_cast<std::uint32_t>(task.tid)] = {
+        .process = fmt::format("process {}", task.pid),
+        .thread = fmt::format("{} ({})", name, task.tid)};
+  }
+  return [names = std::move(names)](TraceId source, std::uint64_t thread) {
+    const auto known = names.find(static_cast<std::uint32_t>(thread));
+    exports::StackTimeline::TrackNames name =
+        known == names.end() ? exports::StackTimeline::TrackNames{.process = "unknown process",
+                                                                  .thread = "unknown thread"}
+                             : known->second;
+    name.thread += fmt::format(", trace ID 0x{:02x}", source);
+    return name;
+  };
+}
+
+class Pass {
+ public:
+  Pass(const StackExport& wanted, std::uint64_t frequency)
+      : wanted_(wanted), frequency_(frequency) {}
+
+  int run() {
+    int worst = kOk;
+    std::size_t used = 0;
+    for (const std::string& path : wanted_.inputs) {
+      const int code = add(path);
+      if (code == kUsage || code == kInterrupted || code == kOutput || code == kReaderLeft)
+        return code;
+      used += code == kOk ? 1 : 0;
+      worst = std::max(worst, code);
+    }
+    if (!output_ || (used == 0 && tree_.whole().instructions == 0)) return worst;
+    if (wanted_.format.write_tree != nullptr) {
+      if (const int code = write_tree(); code != kOk) return code;
+    }
+    if (output_->commit()) return worst;
+    return finish_output(*output_, worst);
+  }
+
+ private:
+  /// The programs of the tree belong to it.
+  struct Used {
+    explicit Used(inputs::Capture&& opened) : capture(std::move(opened)) {}
+    inputs::Capture capture;
+    outputs::PlaceLookup places{};
+  };
+
+  int open_file(const inputs::Capture& capture, const std::vector<std::string>& more) {
+    if (output_) return kOk;
+    std::vector<std::string> files = capture.input_files();
+    files.insert(files.end(), more.begin(), more.end());
+    for (const std::string& path : wanted_.inputs) files.push_back(path_of_input(path));
+    auto opened = Output::open_whole(wanted_.output, files);
+    if (!opened) {
+      return complain(opened.error().detail,
+                      opened.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+    }
+    output_.emplace(*std::move(opened));
+    return kOk;
+  }
+
+  int add(const std::string& path) {
+    InputOptions input = wanted_.input;
+    input.path = path;
+    Window window(input, wanted_.window);
+    auto opened = open_capture(input, {}, true, window.known_id_bytes());
+    if (!opened) return opened.error();
+    Used& used = used_.emplace_back(std::move(*opened));
+    inputs::Capture& capture = used.capture;
+    auto selection = select_in(capture, wanted_.selection);
+    if (!selection) return complain(selection.error().detail, kUsage);
+    auto places = place_lookup(capture, {.functions = true, .files = wanted_.symbols});
+    if (!places) {
+      // Without names, functions are the addresses that were called.
+      if (places.error().code != ErrorCode::kNotFound || !wanted_.symbols.empty())
+        return complain(places.error().detail, kInput);
+      note(places.error().detail + " Functions have the addresses that were called.");
+    } else {
+      used.places = *places;
+    }
+    const auto files = window.input_files(capture, program_paths(wanted_.symbols));
+    if (const int code = open_file(capture, files); code != kOk) return code;
+    if (const int code = window.open(capture); code != kOk) return code;
+
+    stacks::Options options = stack_options(capture, used.places);
+    options.tail_calls =
+        wanted_.stacks.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
+    options.exceptions_apart = wanted_.stacks.exceptions_apart;
+    options.sites = options.ranges = wanted_.format.wants_lines || wanted_.stacks.inlines;
+    EventRelay relay;
+    if (wanted_.format.make_timeline != nullptr) options.sink = &relay;
+    stacks::Engine engine(std::move(options));
+    set_sources(engine, capture);
+    const int code = wanted_.format.make_timeline != nullptr
+                         ? trace_timeline(capture, *selection, window, engine, relay)
+                         : trace_stacks(capture, *selection, window, *output_, engine);
+    std::optional<MissingPrograms> missing;
+    if (engine.tree().whole().instructions == 0 && code == kOk) {
+      return complain(fmt::format("{}: no instruction could be counted: {}", path,
+                                  *selection ? "nothing that was selected was executed."
+                                             : why_nothing(capture, window)),
+                      kDamaged);
+    }
+    tell_quality(capture, engine);
+    if (wanted_.inputs.size() == 1) {
+      tree_ = engine.take_tree();
+    } else {
+      tree_.add(engine.tree());
+    }
+    return code;
+  }
+
+  /// Passes events on to a timeline, which needs the tree of the engine that gives them.
+  class EventRelay final : public stacks::Sink {
+   public:
+    stacks::Sink* to = nullptr;
+    void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override {
+      to->on_track(track, source, thread);
+    }
+    void on_switch(TraceId source, stacks::TrackId track, std::uint64_t position) override {
+      to->on_switch(source, track, position);
+    }
+    void on_enter(stacks::TrackId track, std::uint64_t position, stacks::CodeId code,
+                  stacks::Opening opening) override {
+      to->on_enter(track, position, code, opening);
+    }
+    void on_leave(stacks::TrackId track, std::uint64_t position) override {
+      to->on_leave(track, position);
+    }
+    void on_instant(stacks::TrackId track, std::uint64_t position, stacks::Instant what) override {
+      to->on_instant(track, position, what);
+    }
+    void on_gap(TraceId source, std::uint64_t position) override { to->on_gap(source, position); }
+    void on_timestamp(TraceId source, std::uint64_t position, std::uint64_t time) override {
+      to->on_timestamp(source, position, time);
+    }
+    void on_cycles(TraceId source, std::uint64_t position, std::uint64_t cycles) override {
+      to->on_cycles(source, position, cycles);
+    }
+  };
+
+  int trace_timeline(inputs::Capture& capture, const std::optional<Selection>& selection,
+                     Window& window, stacks::Engine& engine, EventRelay& relay) {
+    const auto writer = wanted_.format.make_timeline(output_->text());
+    exports::StackTimeline slices(*writer, engine.tree(), frequency_, track_namer(capture));
+    stacks::Timeline timeline(
+        slices, {.unit = wanted_.stacks.time, .tracks_apart = wanted_.format.tracks_apart});
+    relay.to = &timeline;
+    const int code = trace_stacks(capture, selection, window, *output_, engine);
+    timeline.finish();
+    writer->finish();
+    for (const TraceId id : timeline.timeless()) {
+      note(fmt::format("trace ID 0x{:02x} has no {} and is not in the timeline; see --time.", id,
+                       wanted_.stacks.time == stacks::Timeline::Choice::kCycles ? "cycle counts"
+                                                                                : "timestamps"));
+    }
+    if (timeline.backwards() != 0) {
+      note(fmt::format("timestamps went back {} times; time stands still there.",
+                       timeline.backwards()));
+    }
+    if (writer->is_cut()) {
+      note(
+          "the format holds a limited number of events, and the rest is left out; use perfetto, or "
+          "select a part with --from and --to.");
+    }
+    return code;
+  }
+
+  int write_tree() {
+    exports::TreeOptions options = wanted_.stacks.tree;
+    options.cycles = tree_.whole().cycles != 0;
+    for (const std::string& path : wanted_.inputs)
+      options.command += (options.command.empty() ? "" : " ") + path;
+    if (wanted_.stacks.inlines) tree_ = stacks::with_inlines(tree_);
+    tree_.limit_depth(exports::kMostDepth);
+    if (const auto written = wanted_.format.write_tree(tree_, options, output_->text()); !written)
+      return complain(written.error().detail, kInput);
+    return kOk;
+  }
+
+  const StackExport& wanted_;
+  std::uint64_t frequency_;
+  std::list<Used> used_;
+  std::optional<Output> output_;
+  stacks::Tree tree_;
+};
+
+}  // namespace
+
+void add_stack_export_options(CLI::App& command, StackExportOptions& options) {
+  add_stack_options(command, options.replace_tail_calls, options.exceptions_apart);
+  command.add_flag("--inlines", options.inlines,
+                   "for folded: functions that the compiler inlined are frames, too");
+  command
+      .add_option_function<std::string>(
+          "--positions",
+          [&options](const std::string& name) { options.tree.addresses = name == "instr"; },
+          "for callgrind, what costs belong to: line, or instr, the instructions of a line, which "
+          "speedscope does not read; default: line")
+      ->type_name("WHAT")
+      ->check(one_of({"line", "instr"}));
+  command
+      .add_option_function<std::string>(
+          "--time",
+          [&options](const std::string& name) {
+            using Choice = stacks::Timeline::Choice;
+            options.time = name == "timestamps" ? Choice::kTimestamps
+                           : name == "cycles"   ? Choice::kCycles
+                                                : Choice::kInstructions;
+          },
+          "for timelines, what times are: timestamps, cycles or instructions; default: the first "
+          "of them that the trace has")
+      ->type_name("WHAT")
+      ->check(one_of({"timestamps", "cycles", "instructions"}));
+  command
+      .add_option("--frequency", options.frequency,
+                  "for timelines: the frequency of the timestamp generator, so that times are "
+                  "nanoseconds and not ticks")
+      ->type_name("HZ")
+      ->check(number());
+}
+
+int export_stacks(const StackExport& wanted) {
+  if (!wanted.selection.programs.empty()) {
+    return complain(
+        "--dso: call stacks go through all programs; select threads with --pid, --tid "
+        "or --comm.",
+        kUsage);
+  }
+  if (wanted.format.make_timeline != nullptr && wanted.inputs.size() > 1)
+    return complain(
+        fmt::format("{} is the timeline of one INPUT, and there are several.", wanted.format.name),
+        kUsage);
+  if (wanted.stacks.inlines && wanted.format.name != "folded")
+    return complain("--inlines is only for folded.", kUsage);
+  const auto frequency = parse_number(wanted.stacks.frequency);
+  return Pass(wanted, frequency.value_or(0)).run();
+}
+
+}  // namespace waymark::cli

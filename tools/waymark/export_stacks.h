@@ -1,0 +1,41 @@
+// export of call trees and timelines.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "input_options.h"
+#include "selection.h"
+#include "waymark/exports/table.h"
+#include "waymark/stacks/timeline.h"
+#include "window.h"
+
+namespace waymark::cli {
+
+struct StackExportOptions {
+  bool replace_tail_calls = false;
+  bool exceptions_apart = false;
+  bool inlines = false;
+  exports::TreeOptions tree;
+  stacks::Timeline::Choice time = stacks::Timeline::Choice::kBest;
+  std::string frequency;  ///< Of timestamps, in Hz.
+};
+
+void add_stack_export_options(CLI::App& command, StackExportOptions& options);
+
+struct StackExport {
+  const exports::Format& format;
+  const InputOptions& input;
+  const std::vector<std::string>& inputs;
+  const std::string& output;
+  const std::vector<std::string>& symbols;  ///< SymbolOptions::files.
+  const SelectionOptions& selection;
+  const WindowOptions& window;
+  const StackExportOptions& stacks;
+};
+
+/// Writes the sum of all inputs, or the timeline of one.  The result is the exit code.
+int export_stacks(const StackExport& wanted);
+
+}  // namespace waymark::cli

@@ -1,0 +1,199 @@
+#include "stack_pass.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "complain.h"
+#include "run.h"
+#include "waymark/base/plural.h"
+#include "waymark/etmv3/text.h"
+#include "waymark/etmv4/text.h"
+#include "waymark/inputs/code_memory.h"
+#include "waymark/perf/process_images.h"
+#include "waymark/ptm/text.h"
+
+namespace waymark::cli {
+namespace {
+
+/// Whether the instruction before an address is a call.
+class CallFinder {
+ public:
+  explicit CallFinder(const inputs::Capture& capture)
+      : memory_(std::make_shared<const inputs::CodeMemory>(capture)) {}
+
+  bool operator()(const Element& element, std::uint64_t address) const {
+    if (element.isa == isa::Isa::kT32)
+      return is_call(element, address, 4) || is_call(element, address, 2);
+    return is_call(element, address, 4);
+  }
+
+ private:
+  [[nodiscard]] bool is_call(const Element& element, std::uint64_t address, unsigned size) const {
+    std::array<std::uint8_t, 4> scratch{};
+    const Bytes bytes = memory_->read(element, address - size, scratch);
+    if (bytes.size() < size) return false;
+    std::uint32_t opcode = 0;
+    for (unsigned i = 0; i < size; ++i) opcode |= std::uint32_t{bytes[i]} << 8 * i;
+    isa::Instruction instruction;
+    std::uint8_t it_remaining = 0;
+    const isa::Arch arch = element.isa == isa::Isa::kA64 ? isa::Arch::kAA64 : isa::Arch::kV8;
+    return isa::classify({.arch = arch}, element.isa, address - size, opcode, it_remaining,
+                         instruction) == isa::Outcome::kOk &&
+           instruction.size == size && instruction.link;
+  }
+
+  std::shared_ptr<const inputs::CodeMemory> memory_;
+};
+
+/// The threads of a recording.
+class TaskOwners {
+ public:
+  explicit TaskOwners(const perf::ProcessImages& images) : cursor_(images) {}
+
+  stacks::Owner operator()(const Element& element) {
+    const std::uint32_t number = cursor_.number(
+        element.index, element.trace_id, std::uint64_t{element.vmid} << 32 | element.context_id);
+    const perf::Task& task = cursor_.task(number);
+    return {.thread = static_cast<std::uint32_t>(task.tid), .space = number};
+  }
+
+ private:
+  perf::TaskCursor cursor_;
+};
+
+using NameException = void (*)(TextBuffer& out, std::uint32_t number, isa::Profile profile);
+
+NameException exception_namer(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kEtmV4:
+    case Protocol::kEte:
+      return etmv4::write_exception_name;
+    case Protocol::kPtm:
+      return ptm::write_exception_name;
+    case Protocol::kEtmV3:
+      return etmv3::write_exception_name;
+    default:
+      return nullptr;
+  }
+}
+
+/// Elements that are about the execution of instructions, and so of one thread.
+bool is_executed(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+    case ElementKind::kInstrRangeNoPath:
+    case ElementKind::kAddrNacc:
+    case ElementKind::kException:
+    case ElementKind::kExceptionReturn:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string source_name(TraceId id) { return fmt::format("trace ID 0x{:02x}", id); }
+
+}  // namespace
+
+stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLookup places) {
+  stacks::Options options;
+  options.places = std::move(places);
+  options.follows_call = CallFinder(capture);
+  if (capture.processes() != nullptr) options.owner = TaskOwners(*capture.processes());
+  struct Namer {
+    NameException write = nullptr;
+    isa::Profile profile = isa::Profile::kUnknown;
+  };
+  std::array<Namer, 256> namers{};
+  for (const inputs::CaptureSource& source : capture.sources())
+    namers[source.id] = {exception_namer(source.source->protocol()), source.profile};
+  options.exception_name = [namers](TraceId id, std::uint32_t number) -> std::string {
+    if (namers[id].write == nullptr) return {};
+    TextBuffer name;
+    namers[id].write(name, number, namers[id].profile);
+    return std::string(name.view());
+  };
+  return options;
+}
+
+void set_sources(stacks::Engine& engine, const inputs::Capture& capture) {
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const Protocol protocol = source.source->protocol();
+    engine.set_source(source.id, {.profile = source.profile,
+                                  .timestamps_repeat_cycles =
+                                      protocol == Protocol::kEtmV4 || protocol == Protocol::kEte});
+  }
+}
+
+int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selection,
+                 Window& window, Output& output, stacks::Engine& engine) {
+  std::optional<Selection> own = selection;
+  std::array<bool, 256> left_out{};
+  const auto observe = [&](std::span<const Element> elements) {
+    if (!own) return engine.observe(elements);
+    for (const Element& element : elements) {
+      if (is_executed(element) && !own->shows(element)) {
+        left_out[element.trace_id] = true;
+        continue;
+      }
+      if (is_executed(element) && std::exchange(left_out[element.trace_id], false))
+        engine.skip(element.trace_id);
+      engine.observe({&element, 1});
+    }
+  };
+  const RunHooks hooks{
+      .on_elements =
+          [&](std::span<const Element> all) { observe(window.given() ? window.cut(all) : all); },
+      .stop = {},
+      .enough = [&](TraceIndex index) { return window.given() && window.enough(index); }};
+  const int code = run_capture(capture, output, hooks);
+  engine.finish();
+  return code;
+}
+
+void tell_quality(const inputs::Capture& capture, const stacks::Engine& engine) {
+  for (const TraceId id : engine.sources()) {
+    const stacks::Quality quality = engine.quality(id);
+    if (!quality.is_poor()) continue;
+    if (quality.missing_code != 0) {
+      note(fmt::format(
+          "{}: the code of {} could not be read, so its call stacks mean little; see "
+          "`waymark info {}` for what is missing.",
+          source_name(id), counted(quality.missing_code, "place"), capture.trace().path()));
+    } else {
+      note(
+          fmt::format("{}: {} of {} went to a caller that was not called from there, so its call "
+                      "stacks mean little. Is the program image the one that ran?",
+                      source_name(id), quality.mismatch, counted(quality.returns(), "return")));
+    }
+  }
+  if (engine.lacks_contexts()) {
+    note(
+        "some call stacks begin in the middle, as after a switch of threads, and there are no "
+        "context IDs in this trace to tell threads apart.");
+  }
+  if (const std::uint64_t folded = engine.tree().folded_calls(); folded != 0) {
+    note(fmt::format("{} are part of their callers, because the call tree is too large.",
+                     counted(folded, "call")));
+  }
+}
+
+void print_stack_quality(const inputs::Capture& capture, const stacks::Engine& engine) {
+  static_cast<void>(capture);
+  for (const TraceId id : engine.sources()) {
+    const stacks::Quality q = engine.quality(id);
+    fmt::print(stderr,
+               "{}: {} calls, {} tail calls; returns: {} to the caller, {} of them by a branch, {} "
+               "to a deeper one, {} to one before the trace, {} to an unknown one; {} unwound, {} "
+               "exceptions, {} gaps ({} with the same stack after it), {} places without code\n",
+               source_name(id), q.calls, q.tail_calls, q.matches + q.branch_returns,
+               q.branch_returns, q.deeper, q.empty, q.mismatch, q.unwinds, q.exceptions, q.gaps,
+               q.confirmed, q.missing_code);
+  }
+}
+
+}  // namespace waymark::cli

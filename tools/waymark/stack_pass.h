@@ -1,0 +1,36 @@
+// Call stacks of a capture: for count --tree and export.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "exit_code.h"
+#include "output.h"
+#include "selection.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/outputs/function_names.h"
+#include "waymark/stacks/engine.h"
+#include "window.h"
+
+namespace waymark::cli {
+
+/// Sets what an engine must know of a capture, which must outlive the engine: the programs,
+/// threads, exceptions and sources.  `places`: as place_lookup() gives it; empty: no function has a
+/// name.
+stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLookup places);
+
+/// The same for its sources.
+void set_sources(stacks::Engine& engine, const inputs::Capture& capture);
+
+/// Decodes the capture, or what is in the window, into the engine.  `selection` by task only.  The
+/// result is as of run_capture().
+int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selection,
+                 Window& window, Output& output, stacks::Engine& engine);
+
+/// Says on standard error what cannot be trusted.
+void tell_quality(const inputs::Capture& capture, const stacks::Engine& engine);
+
+/// --stats: what returns found, source by source, on standard error.
+void print_stack_quality(const inputs::Capture& capture, const stacks::Engine& engine);
+
+}  // namespace waymark::cli
