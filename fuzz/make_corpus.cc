@@ -229,7 +229,13 @@ void add_jitdump(Corpus& corpus, const fs::path& path) {
   const auto file = MappedFile::open(path.string());
   if (!file) return;
   for (const std::size_t most : {std::size_t{2000}, std::size_t{20000}})
-    corpus.add("jitdump_fuzz", file->bytes().first(std::min(file->size(), most)));
+    // Calls, returns, an exception and a gap; see tests/support/stack_checks.h.
+    constexpr std::array<std::uint8_t, 64> kElements = {
+        1,  0x77, 0, 0,    0, 0,    0, 0, 0,  0, 0, 1,    9, 1,    0, 0,  0,  0x10, 0, 1,    9, 1,
+        0,  0,    0, 0x20, 0, 2,    0, 1, 0,  0, 5, 0x22, 0, 14,   0, 16, 0,  0,    0, 0x60, 0, 1,
+        26, 1,    0, 0,    0, 0x22, 0, 1, 18, 1, 0, 0,    0, 0x11, 0, 1,  18, 1,    0, 0};
+  corpus.add("stacks_fuzz", kElements);
+  corpus.add("jitdump_fuzz", file->bytes().first(std::min(file->size(), most)));
 }
 
 /// Small programs, with and without debug information.

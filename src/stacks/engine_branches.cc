@@ -130,6 +130,8 @@ std::optional<std::size_t> Engine::search_live(const Source& source, std::size_t
 }
 
 void Engine::open_root(Source& source, const Element& element, std::uint64_t target) {
+  // Frames that are only suspected make room.
+  if (source.thread->frames.size() >= options_.most_frames) drop_suspects(source);
   const Known known = find(source, element, target);
   Thread& thread = *source.thread;
   const bool is_handler = !thread.frames.empty() &&
@@ -229,6 +231,7 @@ void Engine::transfer_folded(Source& source, const Element& element, std::uint64
   } else if (action == Action::kReturn || action == Action::kExceptionReturn) {
     if (--thread.folded != 0) return;
     show_top(source);
+    if (thread.frames.size() <= base(source)) return open_root(source, element, target);
     if (target - source.first > source.span) move(source, element, target);
   }
 }
@@ -493,7 +496,9 @@ void Engine::enter_exception(Source& source, const Element& element) {
     saved = barrier.action;
   } else {
     if (back == kNoAddress) {
-      saved = action == Action::kEnter ? Action::kNone : action;
+      // An exception return that no instruction followed is complete, so that returns do not nest.
+      const bool is_over = action == Action::kEnter || action == Action::kExceptionReturn;
+      saved = is_over ? Action::kNone : action;
     } else if (action != Action::kNone) {
       transfer(source, element, back);
     }

@@ -8,9 +8,9 @@ namespace {
 constexpr std::size_t kFirstTable = 1024;
 
 std::size_t hash_of(NodeId parent, CodeId code, std::uint64_t site) {
-  const std::uint64_t mixed =
-      ((std::uint64_t{parent} << 32 | code) ^ site * 0xBF58476D1CE4E5B9ULL) * 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::size_t>(mixed >> 20);
+  std::uint64_t mixed = (std::uint64_t{parent} << 32 | code) ^ site * 0xBF58476D1CE4E5B9ULL;
+  mixed = (mixed ^ mixed >> 32) * 0x9E3779B97F4A7C15ULL;
+  return static_cast<std::size_t>(mixed >> 32 ^ mixed);
 }
 
 }  // namespace

@@ -142,9 +142,9 @@ int write_call_tables(const CallTableRun& run) {
   int code = write_tables(output->text(), engine.tree(), run,
                           {.cycles = whole.cycles != 0, .complete = traced == kOk});
   code = finish_output(*output, code == kOk ? traced : code);
-  tell_quality(*capture, engine);
+  tell_quality(engine);
   if (run.statistics && code != kReaderLeft) {
-    print_stack_quality(*capture, engine);
+    print_stack_quality(engine);
     print_statistics(*capture);
   }
   return code;

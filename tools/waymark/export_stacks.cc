@@ -135,7 +135,7 @@ class Pass {
                                              : why_nothing(capture, window)),
                       kDamaged);
     }
-    tell_quality(capture, engine);
+    tell_quality(engine);
     if (wanted_.inputs.size() == 1) {
       tree_ = engine.take_tree();
     } else {

@@ -155,15 +155,15 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
   return code;
 }
 
-void tell_quality(const inputs::Capture& capture, const stacks::Engine& engine) {
+void tell_quality(const stacks::Engine& engine) {
   for (const TraceId id : engine.sources()) {
     const stacks::Quality quality = engine.quality(id);
     if (!quality.is_poor()) continue;
     if (quality.missing_code != 0) {
-      note(fmt::format(
-          "{}: the code of {} could not be read, so its call stacks mean little; see "
-          "`waymark info {}` for what is missing.",
-          source_name(id), counted(quality.missing_code, "place"), capture.trace().path()));
+      note(
+          fmt::format("{}: code could not be read {}, so its call stacks mean little; `waymark "
+                      "info` shows what is missing.",
+                      source_name(id), counted(quality.missing_code, "time")));
     } else {
       note(
           fmt::format("{}: {} of {} went to a caller that was not called from there, so its call "
@@ -182,8 +182,7 @@ void tell_quality(const inputs::Capture& capture, const stacks::Engine& engine) 
   }
 }
 
-void print_stack_quality(const inputs::Capture& capture, const stacks::Engine& engine) {
-  static_cast<void>(capture);
+void print_stack_quality(const stacks::Engine& engine) {
   for (const TraceId id : engine.sources()) {
     const stacks::Quality q = engine.quality(id);
     fmt::print(stderr,

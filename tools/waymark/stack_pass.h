@@ -28,9 +28,9 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
                  Window& window, Output& output, stacks::Engine& engine);
 
 /// Says on standard error what cannot be trusted.
-void tell_quality(const inputs::Capture& capture, const stacks::Engine& engine);
+void tell_quality(const stacks::Engine& engine);
 
 /// --stats: what returns found, source by source, on standard error.
-void print_stack_quality(const inputs::Capture& capture, const stacks::Engine& engine);
+void print_stack_quality(const stacks::Engine& engine);
 
 }  // namespace waymark::cli
