@@ -12,7 +12,7 @@ namespace waymark::exports {
 namespace {
 
 /// Text for XML, which has no form for control characters.
-std::string quoted(std::string_view text) {
+std::string xml_text(std::string_view text) {
   std::string safe;
   for (const char c : escaped(text)) {
     switch (c) {
@@ -102,7 +102,7 @@ void write_class(TextBuffer& out, const std::string& name, const FileCoverage& f
   Rates rates;
   rates.add(file);
   out.put(fmt::format("        <class name=\"{}\" filename=\"{}\" {}>\n",
-                      quoted(name.substr(folder_of(name).size())), quoted(name),
+                      xml_text(name.substr(folder_of(name).size())), xml_text(name),
                       rates.attributes()));
   out.put("          <methods>\n");
   for (const auto& [function, covered] : file.functions) {
@@ -110,7 +110,7 @@ void write_class(TextBuffer& out, const std::string& name, const FileCoverage& f
         "            <method name=\"{}\" signature=\"\" line-rate=\"{}\" branch-rate=\"1\" "
         "complexity=\"0\"><lines><line number=\"{}\" hits=\"{}\" "
         "branch=\"false\"/></lines></method>\n",
-        quoted(function), covered.calls == 0 ? 0 : 1, covered.line, covered.calls));
+        xml_text(function), covered.calls == 0 ? 0 : 1, covered.line, covered.calls));
   }
   out.put("          </methods>\n          <lines>\n");
   for (const auto& [number, line] : file.lines) write_line(out, number, line);
@@ -144,13 +144,13 @@ Result<void> write_cobertura(const profile::Profile& /*profile*/,
       "timestamp=\"{}\">\n  <sources>\n",
       all.attributes(), all.lines, all.all_lines, all.outcomes, all.all_outcomes, options.seconds));
   if (relative) out.put("    <source>.</source>\n");
-  if (!root.empty()) out.put(fmt::format("    <source>{}</source>\n", quoted(root)));
+  if (!root.empty()) out.put(fmt::format("    <source>{}</source>\n", xml_text(root)));
   out.put("  </sources>\n  <packages>\n");
   for (const auto& [folder, classes] : packages) {
     Rates rates;
     for (const auto& [name, file] : classes) rates.add(*file);
     const std::string name = folder.empty() ? "." : folder.substr(0, folder.size() - 1);
-    out.put(fmt::format("    <package name=\"{}\" {}>\n      <classes>\n", quoted(name),
+    out.put(fmt::format("    <package name=\"{}\" {}>\n      <classes>\n", xml_text(name),
                         rates.attributes()));
     for (const auto& [file_name, file] : classes) write_class(out, file_name, *file);
     out.put("      </classes>\n    </package>\n");
