@@ -42,6 +42,7 @@ class Collector {
       times =
           std::max(times, code.count(i).times * duplication_factor(frames_.front().discriminator));
     }
+    add_unexecuted();
     for (const profile::ProgramProfile& from : profile_.programs())
       for (const profile::Branch& branch : from.branches) add_call(from, branch);
     return std::move(samples_);
@@ -63,6 +64,21 @@ class Collector {
       function->total += weight;
     }
     return function;
+  }
+
+  /// Gives the rest of each function counts of 0, so that a compiler knows that it is rare.
+  void add_unexecuted() {
+    for (const program::Function& function : program_.program->functions()) {
+      if (!samples_.contains(compilers_name(function.name))) continue;
+      const bool thumb = program_.program->content(function.start) == program::Content::kT32;
+      const std::uint64_t step = thumb ? 2 : 4;
+      for (std::uint64_t at = function.start; at <= function.last; at += step) {
+        if (program_.program->content(at) == program::Content::kData) continue;
+        FunctionSamples* const samples = find(at, 0);
+        if (samples != nullptr && frames_.front().line != 0)
+          samples->records.try_emplace(location_of(frames_.front()));
+      }
+    }
   }
 
   void add_call(const profile::ProgramProfile& from, const profile::Branch& branch) {

@@ -202,18 +202,25 @@ def without_line_0(text):
     return [line for line in text.splitlines() if not re.match(r' +65\d\d\d(\.\d+)?: ', line)]
 
 
-def test_it_is_what_llvm_profgen_makes(run, export, walks, tmp_path):
+@pytest.mark.parametrize('name, flags', [
+    ('walks', ()), ('walks', ('-O0', '-gdwarf-5')), ('packer', ()), ('packer', ('-O3', '-gdwarf-5')),
+    ('packer', ('-O1', '-g1')),
+])
+def test_it_is_what_llvm_profgen_makes(run, export, executed, tmp_path, name, flags):
     need(PROFGEN)
-    run('export', 'llvm-unsymbolized', walks.capture, '--symbols', walks.program, '-o', 'raw.txt')
-    call(PROFGEN, '--unsymbolized-profile=raw.txt', f'--binary={walks.program}', '--output=out.prof', '--format=text',
-         folder=tmp_path)
-    assert export('llvm-sample', walks).splitlines() == without_line_0((tmp_path / 'out.prof').read_text())
+    execution = executed(name, flags=flags)
+    run('export', 'llvm-unsymbolized', execution.capture, '--symbols', execution.program, '-o', 'raw.txt')
+    call(PROFGEN, '--unsymbolized-profile=raw.txt', f'--binary={execution.program}', '--output=out.prof',
+         '--format=text', folder=tmp_path)
+    ours = export('llvm-sample', execution)
+    assert without_line_0(ours) == without_line_0((tmp_path / 'out.prof').read_text())
+    assert not re.search(r'^ +65\d\d\d(\.\d+)?: \d', ours, re.M)
 
 
-def test_both_forms_are_the_same_profile(run, walks, tmp_path):
+def test_both_forms_are_the_same_profile(run, program, tmp_path):
     need(PROFDATA)
     for name in ('llvm-sample', 'llvm-sample-binary'):
-        run('export', name, walks.capture, '--symbols', walks.program, '-o', name)
+        run('export', name, program.capture, '--symbols', program.program, '-o', name)
         call(PROFDATA, 'merge', '--sample', '--text', name, '-o', name + '.text', folder=tmp_path)
     text = (tmp_path / 'llvm-sample.text').read_text()
     assert (tmp_path / 'llvm-sample-binary.text').read_text() == text
@@ -227,7 +234,7 @@ def test_both_forms_are_the_same_profile(run, walks, tmp_path):
 
 @pytest.mark.parametrize('form', ['llvm-sample', 'llvm-sample-binary'])
 def test_clang_finds_its_lines(run, walks, tmp_path, form):
-    """Clang applies the records of each function, and every function is entered as often as it was called."""
+    """Clang uses the records of each function, and every function is entered as often as it was called."""
     need(CLANG)
     run('export', form, walks.capture, '--symbols', walks.program, '-o', 'profile')
     shutil.copy(walks.program.parent / 'walks.c', tmp_path)
