@@ -32,47 +32,27 @@ struct ProgramLines {
 
 ProgramLines lines_of(const profile::ProgramProfile& program, const ExecutedCode& code) {
   ProgramLines all;
-  // Branches belong to lines that begin a statement somewhere.
-  struct Stretch {
-    std::string_view file;
-    std::uint32_t line;
-    std::uint64_t start, end;
-  };
-  std::vector<Stretch> stretches;
   program.program->each_line([&](const program::CodeLine& row) {
-    if (row.line == 0 || row.file.empty()) {
-      // It keeps the stretches together.
-      stretches.push_back({{}, 0, row.address, row.end});
-      return;
-    }
-    if (row.is_statement) {
-      std::uint64_t& times = all.files[row.file][row.line].times;
-      times = std::max(times, code.most(row.address, row.end));
-    }
-    if (row.address < row.end) stretches.push_back({row.file, row.line, row.address, row.end});
+    if (!row.is_statement || row.line == 0 || row.file.empty()) return;
+    std::uint64_t& times = all.files[row.file][row.line].times;
+    times = std::max(times, code.most(row.address, row.end));
   });
-  // Code whose bytes are not known, such as that of a JIT, has branches where they were executed.
-  std::vector<std::uint64_t> executed;
-  for (const count::Row& row : program.counts.rows)
-    if (row.range.is_branch() && row.range.conditional)
-      executed.push_back(row.range.last_address());
-  std::ranges::sort(executed);
+  // Branches belong to lines that begin a statement somewhere, so that these must be known before.
   BranchFinder finder(program);
   std::vector<std::uint64_t> branches;
-  for (const Stretch& stretch : stretches) {
+  program.program->each_line([&](const program::CodeLine& row) {
+    if (row.address == row.end) return;
     branches.clear();
-    finder.add(stretch.start, stretch.end, branches);
-    branches.insert(branches.end(), std::ranges::lower_bound(executed, stretch.start),
-                    std::ranges::lower_bound(executed, stretch.end));
-    const auto file = all.files.find(stretch.file);
-    if (branches.empty() || file == all.files.end()) continue;
-    const auto line = file->second.find(stretch.line);
-    if (line == file->second.end()) continue;
+    finder.add(row.address, row.end, branches);
+    const auto file = all.files.find(row.file);
+    if (branches.empty() || file == all.files.end()) return;
+    const auto line = file->second.find(row.line);
+    if (line == file->second.end()) return;
     for (const std::uint64_t address : branches) {
       const count::InstructionCount count = code.at(address);
       line->second.branches[address] = {count.times != 0, count.taken, count.not_taken};
     }
-  }
+  });
   return all;
 }
 

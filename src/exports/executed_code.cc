@@ -42,6 +42,10 @@ ExecutedCode::ExecutedCode(const profile::ProgramProfile& program) {
     end = range.end;
   }
   counts_ = count::instruction_counts(program.counts, addresses_, end);
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (i % kBlock == 0) most_of_block_.push_back(0);
+    most_of_block_.back() = std::max(most_of_block_.back(), counts_[i].times);
+  }
 }
 
 std::size_t ExecutedCode::index_of(std::uint64_t address) const {
@@ -56,9 +60,17 @@ count::InstructionCount ExecutedCode::at(std::uint64_t address) const {
 
 std::uint64_t ExecutedCode::most(std::uint64_t start, std::uint64_t end) const {
   std::uint64_t most = 0;
-  for (std::size_t i = index_of(start);
-       i < addresses_.size() && (addresses_[i] == start || addresses_[i] < end); ++i)
-    most = std::max(most, counts_[i].times);
+  std::size_t i = index_of(start);
+  const std::size_t after = std::max(index_of(end), i);
+  if (i < addresses_.size() && addresses_[i] == start) most = counts_[i].times;
+  while (i < after) {
+    if (i % kBlock == 0 && after - i >= kBlock) {
+      most = std::max(most, most_of_block_[i / kBlock]);
+      i += kBlock;
+    } else {
+      most = std::max(most, counts_[i++].times);
+    }
+  }
   return most;
 }
 
@@ -68,12 +80,24 @@ BranchFinder::BranchFinder(const profile::ProgramProfile& program) : program_(*p
   } else if (!program.counts.rows.empty()) {
     isa_ = program.counts.rows.front().range.isa;
   }
+  for (const count::Row& row : program.counts.rows) {
+    if (row.range.is_branch() && row.range.conditional)
+      executed_.push_back(row.range.last_address());
+    left_ += row.range.end - row.range.start;
+  }
+  std::ranges::sort(executed_);
+  for (const program::CodeRange& code : program_.code()) left_ += code.last - code.first + 1;
+  constexpr std::uint64_t kTimes = 8;
+  left_ *= kTimes;
 }
 
 void BranchFinder::add(std::uint64_t start, std::uint64_t end,
                        std::vector<std::uint64_t>& branches) {
-  if (start >= end) return;
+  if (start >= end || end - start > left_) return;
+  left_ -= end - start;
   if (start != std::exchange(next_, end)) it_remaining_ = 0;
+  branches.insert(branches.end(), std::ranges::lower_bound(executed_, start),
+                  std::ranges::lower_bound(executed_, end));
   Bytes bytes = program_.bytes_from(start);
   for (std::uint64_t at = start; at < end && !bytes.empty();) {
     const auto content = program_.content(at);

@@ -29,11 +29,14 @@ class ExecutedCode {
   [[nodiscard]] std::uint64_t most(std::uint64_t start, std::uint64_t end) const;
 
  private:
+  static constexpr std::size_t kBlock = 256;
+
   [[nodiscard]] std::size_t index_of(std::uint64_t address) const;
 
   std::vector<std::uint64_t> addresses_;
   std::vector<std::uint8_t> sizes_;
   std::vector<count::InstructionCount> counts_;
+  std::vector<std::uint64_t> most_of_block_;  ///< The highest count of each kBlock instructions.
 };
 
 /// Finds the conditional branches in the code of a program, whether or not it was executed.
@@ -41,12 +44,16 @@ class BranchFinder {
  public:
   explicit BranchFinder(const profile::ProgramProfile& program);
 
-  /// Adds the addresses of those in a stretch.  Stretches that follow each other are given in
-  /// order.
+  /// Adds the addresses of those in a stretch, some perhaps twice.  Stretches that follow each
+  /// other are given in order.  If the stretches of a damaged file cover the code many times, no
+  /// more are found.
   void add(std::uint64_t start, std::uint64_t end, std::vector<std::uint64_t>& branches);
 
  private:
   const program::Program& program_;
+  /// Where conditional branches were executed: code of a JIT has no bytes in which they are found.
+  std::vector<std::uint64_t> executed_;
+  std::uint64_t left_ = 0;             ///< How many bytes may still be passed.
   isa::Isa isa_ = isa::Isa::kUnknown;  ///< Where no mapping symbol says it.
   std::uint64_t next_ = kNoAddress;    ///< Where the last stretch ended,
   std::uint8_t it_remaining_ = 0;      ///< and what was left there of an IT block.

@@ -72,7 +72,11 @@ class Collector {
       if (!samples_.contains(compilers_name(function.name))) continue;
       const bool thumb = program_.program->content(function.start) == program::Content::kT32;
       const std::uint64_t step = thumb ? 2 : 4;
-      for (std::uint64_t at = function.start; at <= function.last; at += step) {
+      // A damaged file may claim any size.
+      const std::uint64_t size = std::min<std::uint64_t>(
+          program_.program->bytes_from(function.start).size(), function.last - function.start + 1);
+      for (std::uint64_t offset = 0; offset < size; offset += step) {
+        const std::uint64_t at = function.start + offset;
         if (program_.program->content(at) == program::Content::kData) continue;
         FunctionSamples* const samples = find(at, 0);
         if (samples != nullptr && frames_.front().line != 0)

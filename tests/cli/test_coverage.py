@@ -1,10 +1,13 @@
 """Coverage and profiles by source line: what their readers report is what QEMU executed."""
 import collections
 import itertools
+import json
+import os
 import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 from support import executions, source_lines
@@ -14,6 +17,9 @@ GENHTML = shutil.which('genhtml')
 PROFGEN = shutil.which('llvm-profgen-19')
 PROFDATA = shutil.which('llvm-profdata-19')
 CLANG = shutil.which('clang-19')
+NODE = shutil.which('node')
+READERS = Path(__file__).resolve().parents[1] / 'readers'
+PACKAGES = Path(os.environ.get('WAYMARK_READERS') or READERS.parents[1] / 'build/readers') / 'node_modules'
 
 
 def need(*tools):
@@ -188,6 +194,20 @@ def test_cobertura_says_what_lcov_says(export, program):
     methods = [[method.find('lines/line').get('hits'), method.get('name')] for method in file.iter('method')]
     assert methods == records['FNDA']
     assert report.get('line-rate') == f'{int(records["LH"][0][0]) / int(records["LF"][0][0]):.4f}'
+
+
+def test_an_independent_reader_of_cobertura(run, export, program):
+    if NODE is None or not (PACKAGES / 'cobertura-parse').is_dir():
+        pytest.skip('Node.js or the npm packages of tests/readers are missing; scripts/install gets them')
+    (records,) = read_tracefile(export('lcov', program)).values()
+    run('export', 'cobertura', program.capture, '--symbols', program.program, '-o', 'report.xml')
+    done = subprocess.run([NODE, READERS / 'cobertura.cjs', PACKAGES, run.folder / 'report.xml'], capture_output=True,
+                          text=True)
+    (file,) = json.loads(done.stdout)
+    assert file['file'] == program.source
+    for kind, found, hit in [('lines', 'LF', 'LH'), ('functions', 'FNF', 'FNH'), ('branches', 'BRF', 'BRH')]:
+        assert [file[kind]['found'], file[kind]['hit']] == [int(records[found][0][0]), int(records[hit][0][0])]
+    assert [[str(line['line']), str(line['hit'])] for line in file['lines']['details']] == records['DA']
 
 
 def test_the_time_of_a_report_can_be_fixed(run, walks):
