@@ -28,7 +28,7 @@ def need(*tools):
 
 
 def call(*command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors='replace')
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -126,11 +126,14 @@ def test_lcov_and_genhtml_read_it(run, export, program, tmp_path):
     said = call(GENHTML, '--branch-coverage', '-o', 'html', 'walks.info', folder=tmp_path)
     assert percentages(said) == expected
     assert list((tmp_path / 'html').rglob(program.source + '.gcov.html'))
-    # Two runs together, as lcov adds them.
-    call(LCOV, '-a', 'walks.info', '-a', 'walks.info', '-o', 'sum.info', folder=tmp_path)
-    (twice,) = read_tracefile((tmp_path / 'sum.info').read_text()).values()
-    once = {line: int(times) for line, times in records['DA']}
-    assert {line: int(times) for line, times in twice['DA']} == {line: 2 * times for line, times in once.items()}
+    # Two runs together are what lcov adds up.
+    call(LCOV, '--rc', 'lcov_branch_coverage=1', '-a', 'walks.info', '-a', 'walks.info', '-o', 'sum.info',
+         folder=tmp_path)
+    (theirs,) = read_tracefile((tmp_path / 'sum.info').read_text()).values()
+    (ours,) = read_tracefile(run('export', 'lcov', program.capture, program.capture, '--symbols',
+                                 program.program).out).values()
+    for kind in ('FN', 'FNDA', 'DA', 'BRDA', 'LH', 'LF', 'BRH', 'BRF'):
+        assert sorted(ours[kind]) == sorted(theirs[kind])
 
 
 def test_paths_of_sources_can_be_replaced(export, walks, tmp_path):
@@ -274,6 +277,39 @@ def test_clang_finds_its_lines(run, walks, tmp_path, form):
              if number in entries}
     for name in ('leaf', 'middle', 'tail', 'recursive'):
         assert found[name] == heads[name], said
+
+
+def test_names_cannot_break_a_format(run, executed, tmp_path):
+    """A function and a folder with characters that mean something in each format."""
+    need(LCOV, PROFDATA)
+    walks = executed('walks', flags=('-fdebug-compilation-dir=/o,d:d <&">\x1b',))
+    code = walks.program.read_bytes()
+    # Each name is as long as the one that it replaces.
+    for old, new in [(b'save_place\0', b'[a,<&">:9\n\0'), (b'recursive\0', b'#b\x1b :1:2\x80\0')]:
+        assert len(old) == len(new) and old in code
+        code = code.replace(old, new)
+    (tmp_path / 'odd').write_bytes(code)
+    names = ['--symbols', 'odd']
+    for name in ('lcov', 'cobertura', 'llvm-sample', 'llvm-sample-binary'):
+        run('export', name, walks.capture, *names, '-o', name)
+    said = call(LCOV, '--summary', 'lcov', folder=tmp_path)
+    assert percentages(said)['functions'][1] == len(walks.functions())
+    report = ElementTree.parse(tmp_path / 'cobertura').getroot()
+    check_element(report)
+    for name in ('llvm-sample', 'llvm-sample-binary'):
+        said = call(PROFDATA, 'show', '--sample', name, folder=tmp_path)
+        assert len(re.findall('^Function: ', said, re.M)) == len(walks.functions()) - 1  # One is never executed.
+
+
+@pytest.mark.parametrize('name', ['lcov', 'cobertura', 'llvm-sample', 'llvm-sample-binary'])
+def test_a_full_disk_leaves_no_half_file(run, walks, tmp_path, full_device, name):
+    names = ['--symbols', walks.program]
+    run('export', name, walks.capture, *names, stdout=full_device, expect=4)
+    run('export', name, walks.capture, *names, '-o', 'missing/out', expect=4)
+    (tmp_path / 'old').write_text('old')
+    run('export', name, walks.capture, '-o', 'old', expect=3)
+    assert (tmp_path / 'old').read_text() == 'old'
+    assert [path.name for path in tmp_path.iterdir()] == ['old']
 
 
 def test_a_program_without_debug_information_is_refused(run, executed):

@@ -148,5 +148,5 @@ def test_unknown_programs_are_named(run, walks):
 
 def test_the_list_names_all_formats(run):
     text = run('export', '--list').out
-    for name in ('autofdo', 'llvm-unsymbolized', 'bolt'):
+    for name in ('autofdo', 'llvm-unsymbolized', 'llvm-sample', 'llvm-sample-binary', 'bolt', 'lcov', 'cobertura'):
         assert re.search(rf'^{name} +for ', text, re.M)
