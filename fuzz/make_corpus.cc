@@ -22,6 +22,7 @@
 #include "support/random.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/etmv4data/layouts.h"
+#include "waymark/exports/branch_list.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/index/builder.h"
 #include "waymark/index/store.h"
@@ -222,6 +223,30 @@ void add_recording(Corpus& corpus, const fs::path& path) {
   const Bytes bytes = file->bytes().first(std::min(file->size(), kMost));
   corpus.add("perf_data_fuzz", bytes);
   corpus.add("perf_decode_fuzz", bytes);
+}
+
+/// Branch lists in all forms, with a program that has a branch at address 0.
+void add_branch_lists(Corpus& corpus) {
+  exports::BranchList list;
+  exports::BranchBits bits;
+  for (const bool taken : {true, true, false, true, false}) bits.add(taken);
+  list[{.path = "/bin/a", .build_id = "00ff"}][0] = {{bits, 3}};
+  list[{.path = "[kernel.kallsyms]",
+        .build_id = "",
+        .kind = exports::BinaryKind::kKernel,
+        .kernel_start = 0x1000}][0x1010] = {{bits, 1}};
+  list[{.path = "m.ko", .build_id = "", .kind = exports::BinaryKind::kModule}][1] = {{bits, 2}};
+  for (const bool compressed : {false, true}) {
+    const auto file = exports::written_branch_list(list, compressed);
+    if (!file) continue;
+    corpus.add("branch_list_fuzz",
+               {reinterpret_cast<const std::uint8_t*>(file->data()), file->size()});
+  }
+  constexpr std::string_view kOld =
+      "\x0a\x18simpleperf:EtmBranchList"
+      "\x12\x12\x0a\x01k\x1a\x0b\x08\x10\x12\x07\x0a\x01\x01\x10\x01\x18\x02\x20\x01"
+      "\x18\x80\x20";
+  corpus.add("branch_list_fuzz", {reinterpret_cast<const std::uint8_t*>(kOld.data()), kOld.size()});
 }
 
 /// A jitdump file that was written beside a recording, and the first of its records.
@@ -502,6 +527,7 @@ int run(const fs::path& folder, const fs::path& root, std::span<char* const> cap
   add_calls(corpus);
   add_records(corpus);
   add_programs(corpus, root);
+  add_branch_lists(corpus);
   add_kernels(corpus);
   add_scripts(corpus, root, scratch);
   add_synthetic(corpus, scratch);

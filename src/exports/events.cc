@@ -1,5 +1,6 @@
 #include "waymark/exports/events.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -245,6 +246,82 @@ void ExceptionStack::apply(const Event& event, std::uint64_t time, TraceIndex in
       return;
     default:
       return;
+  }
+}
+
+namespace {
+
+bool is_local_timestamp(const Element& element) {
+  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
+  return element.kind == ElementKind::kItmTrace && kind >= ItmKind::kTimestampSync &&
+         kind <= ItmKind::kBothDelay;
+}
+
+bool has_timestamp(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kTimestamp:
+      return true;
+    case ElementKind::kSwTrace:
+      return (element.extra & kSwTimestamp) != 0;
+    case ElementKind::kItmTrace:
+      return static_cast<ItmKind>(element.extra & kItmKindMask) == ItmKind::kGlobalTimestamp;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string_view words_of(EventTime time) {
+  switch (time) {
+    case EventTime::kTimestamps:
+      return "ticks of the timestamp generator";
+    case EventTime::kLocalTimestamps:
+      return "ticks of the local timestamps of the ITM";
+    case EventTime::kPositions:
+      return "positions in the trace, in bytes";
+  }
+  return {};
+}
+
+void TimeSurvey::add(const Element& element) {
+  timestamps_ = timestamps_ || has_timestamp(element);
+  if (is_local_timestamp(element)) local_.insert(element.trace_id);
+}
+
+EventTime TimeSurvey::time() const {
+  if (timestamps_) return EventTime::kTimestamps;
+  return sources_.size() == 1 && local_ == sources_ ? EventTime::kLocalTimestamps
+                                                    : EventTime::kPositions;
+}
+
+void EventClock::give(const Element& element, std::uint64_t time) {
+  now_ = std::max(now_, time);
+  take_(element, now_);
+}
+
+void EventClock::give_held(std::uint64_t time) {
+  for (const Element& element : held_) give(element, time);
+  held_.clear();
+}
+
+bool EventClock::add(const merge::TimedRecord& record) {
+  if (record.is_damage) return true;
+  if (record.time == merge::kNever) return false;
+  give(record.element, record.time);
+  return true;
+}
+
+void EventClock::add(std::span<const Element> elements) {
+  for (const Element& element : elements) {
+    if (time_ == EventTime::kPositions) {
+      give(element, element.index);
+    } else if (is_local_timestamp(element)) {
+      give_held(element.timestamp);
+    } else {
+      held_.push_back(element);
+      if (held_.size() == kMostHeld) give_held(now_);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "waymark/exports/afl.h"
 #include "waymark/exports/branch_profiles.h"
 #include "waymark/exports/cobertura.h"
+#include "waymark/exports/database.h"
 #include "waymark/exports/lcov.h"
 #include "waymark/exports/llvm_sample.h"
 #include "waymark/exports/vcd.h"
@@ -58,6 +59,16 @@ constexpr Format kFormats[] = {
      .readers = "afl-fuzz and what else shares its memory",
      .suffix = ".afl.map",
      .write_profile = write_afl_map},
+    {.name = "branch-list",
+     .purpose = "profiles that are made later, with the programs at hand",
+     .readers = "simpleperf inject, profcollectd, waymark export",
+     .suffix = ".branches",
+     .write_branches = written_branch_list},
+    {.name = "sqlite",
+     .purpose = "queries: counts, calls, lines, exceptions and messages as tables",
+     .readers = "sqlite3 and what else reads its databases",
+     .suffix = ".sqlite",
+     .make_database = make_database},
     {.name = "vcd",
      .purpose = "waves of exceptions, events, ports and data values",
      .readers = "GTKWave, Surfer and other wave viewers",

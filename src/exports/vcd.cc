@@ -159,25 +159,6 @@ void for_each_variable(const Event& event, Take&& take) {
 /// A gap alone does not show that there are exceptions, and every source begins with one.
 bool shows_variable(const Event& event) { return event.kind != EventKind::kGap; }
 
-bool is_local_timestamp(const Element& element) {
-  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
-  return element.kind == ElementKind::kItmTrace && kind >= ItmKind::kTimestampSync &&
-         kind <= ItmKind::kBothDelay;
-}
-
-bool has_timestamp(const Element& element) {
-  switch (element.kind) {
-    case ElementKind::kTimestamp:
-      return true;
-    case ElementKind::kSwTrace:
-      return (element.extra & kSwTimestamp) != 0;
-    case ElementKind::kItmTrace:
-      return static_cast<ItmKind>(element.extra & kItmKindMask) == ItmKind::kGlobalTimestamp;
-    default:
-      return false;
-  }
-}
-
 /// As readers take it: letters, digits and underscores.
 std::string identifier(std::string_view name) {
   std::string result;
@@ -199,18 +180,6 @@ std::string short_name(std::size_t n) {
   return name;
 }
 
-std::string_view comment_of(VcdTime time) {
-  switch (time) {
-    case VcdTime::kTimestamps:
-      return "One unit of time is one tick of the timestamp generator.";
-    case VcdTime::kLocalTimestamps:
-      return "One unit of time is one tick of the local timestamps of the ITM.";
-    case VcdTime::kPositions:
-      return "The trace has no timestamps: times are positions in it, in bytes.";
-  }
-  return {};
-}
-
 }  // namespace
 
 struct VcdWriter::Change {
@@ -221,13 +190,12 @@ struct VcdWriter::Change {
 
 void VcdSurvey::add(std::span<const Element> elements) {
   for (const Element& element : elements) {
-    timestamps_ = timestamps_ || has_timestamp(element);
-    if (is_local_timestamp(element)) local_.insert(element.trace_id);
+    time_.add(element);
     events_.clear();
     events_of(element, events_);
     for (const Event& event : events_) {
       if (!shows_variable(event)) continue;
-      sources_.insert(event.source);
+      time_.add_source(event.source);
       for_each_variable(event, [this](const VcdVariable& variable) {
         if (variables_.size() < kMostVariables) {
           variables_.insert(variable);
@@ -239,23 +207,19 @@ void VcdSurvey::add(std::span<const Element> elements) {
   }
 }
 
-VcdTime VcdSurvey::time() const {
-  if (timestamps_) return VcdTime::kTimestamps;
-  return sources_.size() == 1 && local_ == sources_ ? VcdTime::kLocalTimestamps
-                                                    : VcdTime::kPositions;
-}
-
 VcdWriter::VcdWriter(const VcdSurvey& survey, std::span<const EventSource> sources, TextBuffer& out)
-    : time_(survey.time()), out_(out) {
+    : time_(survey.time()),
+      out_(out),
+      clock_(time_, [this](const Element& element, std::uint64_t time) { give(element, time); }) {
   for (const VcdVariable& variable : survey.variables())
     names_.emplace(variable, short_name(names_.size()));
   write_header(sources);
 }
 
 void VcdWriter::write_header(std::span<const EventSource> sources) {
-  out_.put("$version waymark $end\n$comment ");
-  out_.put(comment_of(time_));
-  out_.put(" $end\n$timescale 1 ns $end\n");
+  out_.put("$version waymark $end\n$comment Times are ");
+  out_.put(words_of(time_));
+  out_.put(". $end\n$timescale 1 ns $end\n");
   std::optional<TraceId> scope;
   for (const auto& [variable, name] : names_) {
     if (scope != variable.source) {
@@ -343,34 +307,15 @@ void VcdWriter::give(const Element& element, std::uint64_t time) {
   for (const Change& change : changes) write(change);
 }
 
-void VcdWriter::give_held(std::uint64_t time) {
-  for (const Element& element : held_) give(element, time);
-  held_.clear();
-}
-
 void VcdWriter::add(const merge::TimedRecord& record) {
-  if (record.is_damage) return;
-  if (record.time != merge::kNever) return give(record.element, record.time);
+  if (clock_.add(record)) return;
   events_.clear();
   events_of(record.element, events_);
   timeless_ += static_cast<std::uint64_t>(std::ranges::count_if(events_, shows_variable));
 }
 
-void VcdWriter::add(std::span<const Element> elements) {
-  for (const Element& element : elements) {
-    if (time_ == VcdTime::kPositions) {
-      give(element, element.index);
-    } else if (is_local_timestamp(element)) {
-      give_held(element.timestamp);
-    } else {
-      held_.push_back(element);
-      if (held_.size() == kMostHeld) give_held(now_);
-    }
-  }
-}
-
 void VcdWriter::finish() {
-  give_held(now_);
+  clock_.finish();
   if (!begun_) set_time(0);
 }
 
@@ -384,7 +329,9 @@ class Vcd final : public EventWriter {
       return variable.role == Role::kTraced;
     });
   }
-  [[nodiscard]] bool wants_times() const override { return survey_.time() == VcdTime::kTimestamps; }
+  [[nodiscard]] bool wants_times() const override {
+    return survey_.time() == EventTime::kTimestamps;
+  }
   void begin(std::span<const EventSource> sources, TextBuffer& out) override {
     writer_.emplace(survey_, sources, out);
   }
@@ -393,7 +340,7 @@ class Vcd final : public EventWriter {
   void finish() override { writer_->finish(); }
   [[nodiscard]] std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
-    if (survey_.time() == VcdTime::kPositions)
+    if (survey_.time() == EventTime::kPositions)
       notes.emplace_back("The trace has no timestamps: the times are positions in it, in bytes.");
     if (survey_.left_out() != 0) {
       notes.push_back(fmt::format("{} left out: a dump has at most {} variables here.",

@@ -1,8 +1,12 @@
 """Exports other than profiles: what another reader finds in them is what was executed."""
 import collections
+import json
 import re
+import shutil
+import subprocess
 
 import pytest
+from support import trace_bytes
 
 
 @pytest.fixture(scope='module')
@@ -165,3 +169,225 @@ def test_waves_on_a_full_disk(run, itm_file, full_device):
 
 def test_waves_of_several_inputs_are_refused(run, itm_file):
     assert 'of one INPUT' in run('export', 'vcd', itm_file, itm_file, expect=2).err
+
+
+# --- sqlite --------------------------------------------------------------------------------------
+
+SQLITE = shutil.which('sqlite3')
+
+
+def queries(repository):
+    return re.findall(r'^```sql\n(.*?)^```', (repository / 'docs/sqlite.md').read_text(), re.M | re.S)
+
+
+def ask(database, query):
+    """The rows, as sqlite3 gives them."""
+    if not SQLITE:
+        pytest.skip('sqlite3 of scripts/packages.txt is missing')
+    done = subprocess.run([SQLITE, '-json', '-bail', database, query], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return json.loads(done.stdout or '[]')
+
+
+@pytest.fixture
+def walked(run, walks, tmp_path):
+    run('export', 'sqlite', walks.capture, '--symbols', walks.program, '-o', 'walks.sqlite')
+    assert [path.name for path in tmp_path.iterdir()] == ['walks.sqlite']
+    return tmp_path / 'walks.sqlite'
+
+
+def test_queries_of_the_documentation_work(repository, walked):
+    assert len(queries(repository)) > 8
+    for query in queries(repository):
+        ask(walked, query)
+
+
+def test_tables_have_what_qemu_executed(walks, walked):
+    rows = ask(walked, 'SELECT name, instructions FROM functions WHERE instructions > 0')
+    assert {row['name']: row['instructions'] for row in rows} == walks.instructions()
+    rows = ask(walked, 'SELECT address, times FROM instructions')
+    assert {row['address']: row['times'] for row in rows} == walks.counts()
+    for table in ('SELECT sum(instructions) AS all_of_them FROM programs', 'SELECT sum(instructions) AS all_of_them FROM blocks',
+                  'SELECT sum(times) AS all_of_them FROM instructions'):
+        assert ask(walked, table)[0]['all_of_them'] == len(walks.addresses)
+
+
+def test_calls_are_those_that_qemu_executed(walks, walked):
+    functions = walks.functions()
+    owner = {at: name for name, (start, end) in functions.items() for at in range(start, end, 4)}
+    calls = walks.branches('bl', 'blr')
+    expected = collections.Counter((owner[a], owner[b]) for a, b in zip(walks.addresses, walks.addresses[1:])
+                                   if a in calls)
+    rows = ask(walked, "SELECT caller, callee, times FROM calls WHERE kind = 'call'")
+    assert {(row['caller'], row['callee']): row['times'] for row in rows} == expected
+
+
+def test_exceptions_and_text_of_an_itm(run, itm_file, tmp_path):
+    run('export', 'sqlite', itm_file, '-o', 'itm.sqlite').quiet()
+    assert ask(tmp_path / 'itm.sqlite', 'SELECT text FROM port_texts') == [{'text': 'Hi\n' * 8}]
+    row, = ask(tmp_path / 'itm.sqlite', 'SELECT number, times FROM exception_times')
+    assert row == {'number': 15, 'times': 8}
+    assert 'local timestamps' in ask(tmp_path / 'itm.sqlite', 'SELECT time_unit FROM inputs')[0]['time_unit']
+
+
+def test_durations_of_exceptions(run, tmp_path):
+    def exception(number, action, time):
+        return bytes([0x0e, number, action << 4, 0xC0, time])
+    # SysTick from 5 to 45, interrupted by an interrupt from 15 to 25; each time is since the one before.
+    trace = trace_bytes.ITM_SYNC + b''.join([exception(15, 1, 5), exception(16, 1, 10), exception(16, 2, 10),
+                                             exception(15, 3, 5), exception(15, 2, 15), exception(0, 3, 1)])
+    (tmp_path / 'swo.bin').write_bytes(trace)
+    run('export', 'sqlite', 'swo.bin', '--protocol', 'itm', '--framing', 'none', '-o', 'swo.sqlite')
+    rows = ask(tmp_path / 'swo.sqlite', 'SELECT number, depth, whole, start, end, own_time FROM exceptions ORDER BY number')
+    assert rows == [{'number': 15, 'depth': 0, 'whole': 1, 'start': 5, 'end': 45, 'own_time': 30},
+                    {'number': 16, 'depth': 1, 'whole': 1, 'start': 15, 'end': 25, 'own_time': 10}]
+
+
+def test_a_database_needs_a_file(run, walks):
+    said = run('export', 'sqlite', walks.capture, '--symbols', walks.program, expect=2).err
+    assert '-o FILE' in said
+
+
+def test_a_database_on_a_full_disk_leaves_the_old_one(run, walks, tmp_path):
+    (tmp_path / 'old.sqlite').write_text('old')
+    small = f'ulimit -f 8; exec "$@"'
+    said = run.program
+    done = subprocess.run(['bash', '-c', small, 'bash', str(said), 'export', 'sqlite', walks.capture, '--symbols',
+                           walks.program, '-o', 'old.sqlite'], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 4, done.stderr
+    assert (tmp_path / 'old.sqlite').read_text() == 'old'
+    assert [path.name for path in tmp_path.iterdir()] == ['old.sqlite']
+
+
+# --- branch lists --------------------------------------------------------------------------------
+
+PROTOC = shutil.which('protoc')
+# The fields that files have, in our words.
+BRANCH_LIST = """\
+syntax = "proto3";
+message List { repeated Binary binaries = 2; }
+message Binary { string path = 1; string build_id = 2; repeated Address addresses = 3; int32 kind = 4; Kernel kernel = 5; }
+message Kernel { uint64 start = 1; }
+message Address { uint64 value = 1; repeated Branch branches = 2; }
+message Branch { bytes bits = 1; uint32 size = 2; uint64 count = 3; }
+"""
+
+
+def decoded_branch_list(path, folder):
+    """{(path, build ID, kind, kernel start, address, outcomes): count}, as protoc reads the file."""
+    if not PROTOC:
+        pytest.skip('protoc of scripts/packages.txt is missing')
+    data = path.read_bytes()
+    assert data[:29] == b'simpleperf:EtmBranchList\1\0\0\0\0'
+    (folder / 'list.proto').write_text(BRANCH_LIST)
+    found, at = collections.Counter(), 29
+    while at < len(data):
+        size = int.from_bytes(data[at:at + 4], 'little')
+        message, at = data[at + 4:at + 4 + size], at + 4 + size
+        done = subprocess.run([PROTOC, f'-I{folder}', '--decode=List', folder / 'list.proto'], input=message,
+                              capture_output=True)
+        assert done.returncode == 0, done.stderr
+        binary, address, branch, rows = {}, 0, {}, []
+        for line in done.stdout.decode('latin-1').splitlines():
+            word, _, value = line.strip().partition(': ')
+            if word == 'addresses {':
+                address = 0  # Zeros are not printed.
+            elif word == 'branches {':
+                branch = {}
+            elif word == 'value':
+                address = int(value)
+            elif word in ('path', 'build_id', 'kind', 'start'):
+                binary[word] = value.strip('"')
+            elif word in ('bits', 'size', 'count'):
+                branch[word] = value
+                if word == 'count':
+                    bits = eval(f'b{branch["bits"]}')  # protoc escapes bytes as Python does.
+                    outcomes = ''.join('NE'[bits[i // 8] >> i % 8 & 1] for i in range(int(branch['size'])))
+                    rows.append((address, outcomes, int(value)))
+        name = binary['path'], binary.get('build_id', ''), int(binary.get('kind', 0)), int(binary.get('start', 0))
+        for address, outcomes, count in rows:
+            found[(*name, address, outcomes)] += count
+    return found
+
+
+def expected_branch_list(path):
+    found = collections.Counter()
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if words[0] == 'binary':
+            name = words[1], words[2], int(words[3]), 0 if words[4] == '-' else int(words[4], 16)
+        else:
+            found[(*name, int(words[0], 16), words[1])] += int(words[2])
+    return found
+
+
+@pytest.fixture
+def phone(repository):
+    folder = repository.parent / 'shared/data/perf/simpleperf'
+    if not folder.is_dir():
+        pytest.skip('there is no ../shared')
+    return folder
+
+
+@pytest.mark.parametrize('sample', ['pixel5-user', 'pixel5-kernel'])
+def test_branch_lists_of_a_phone(run, phone, tmp_path, sample):
+    folder = phone / 'samples' / sample
+    run('export', 'branch-list', folder / 'perf.data', '--symfs', phone / 'symdir', '-o', 'list')
+    assert decoded_branch_list(tmp_path / 'list', tmp_path) == expected_branch_list(folder / 'branch-list.txt')
+    # Every form that simpleperf wrote is the same list.
+    for form in folder.glob('branch-list.v*'):
+        run('export', 'branch-list', form, '-o', 'again')
+        assert (tmp_path / 'again').read_bytes() == (tmp_path / 'list').read_bytes()
+        run('export', 'branch-list', form, form, '--compress', '-o', 'twice')
+        run('export', 'branch-list', 'twice', '-o', 'plain')
+        twice = decoded_branch_list(tmp_path / 'plain', tmp_path)
+        assert twice == {row: 2 * count for row, count in expected_branch_list(folder / 'branch-list.txt').items()}
+
+
+def without_indirect(lines):
+    """A BOLT profile with all targets that a branch list does not have unknown."""
+    branches = collections.Counter()
+    for line in lines:
+        if line[0] == 'B':
+            _, start, _, count, _ = line.split()
+            branches[start] += int(count)
+    return branches, [line for line in lines if line[0] == 'F']
+
+
+@pytest.mark.parametrize('sample', ['pixel5-user', 'pixel5-kernel'])
+def test_profiles_of_branch_lists_are_those_of_the_trace(run, phone, sample):
+    folder = phone / 'samples' / sample
+    profiles = [run('export', 'bolt', path, '--symfs', phone / 'symdir').lines
+                for path in (folder / 'perf.data', folder / 'branch-list.v1')]
+    assert without_indirect(profiles[0]) == without_indirect(profiles[1])
+
+
+def test_counts_of_a_branch_list_are_what_qemu_executed(run, walks, tmp_path):
+    names = ['--symbols', walks.program]
+    run('export', 'branch-list', walks.capture, *names, '-o', 'list').quiet()
+    said = run('info', 'list').out
+    assert 'a branch list of simpleperf' in said and str(walks.program) in said
+    info, = run('info', 'list', '--format', 'json').json_lines()
+    assert [row['path'] for row in info['programs']] == [str(walks.program)]
+    run('export', 'sqlite', 'list', '--elf', walks.program, '-o', 'list.sqlite')
+    rows = ask(tmp_path / 'list.sqlite', 'SELECT address, times FROM instructions')
+    counts = walks.counts()
+    # The last instructions, after the last branch, are in no list.
+    missing = collections.Counter({row['address']: row['times'] for row in rows})
+    assert not missing - counts
+    assert sum((counts - missing).values()) < 10
+
+
+def test_damaged_branch_lists(run, walks, tmp_path):
+    run('export', 'branch-list', walks.capture, '--symbols', walks.program, '-o', 'list')
+    whole = (tmp_path / 'list').read_bytes()
+    (tmp_path / 'cut').write_bytes(whole[:-3])
+    run('export', 'bolt', 'cut', '--elf', walks.program, expect=3).one_sentence('damaged')
+    run('info', 'cut', expect=3).one_sentence('damaged')
+    (tmp_path / 'empty').mkdir()
+    said = run('export', 'bolt', 'list', '--symfs', 'empty', expect=1).err
+    assert 'was not found; name the folder' in said
+
+
+def test_a_branch_list_needs_the_packets_of_a_core(run, itm_file, walks):
+    run('export', 'branch-list', itm_file, '--symbols', walks.program, expect=1).one_sentence('ETMv4 or ETE')

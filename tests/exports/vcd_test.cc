@@ -46,7 +46,7 @@ TEST(Vcd, local_timestamps_belong_to_what_comes_before_them) {
                               local_time(140, 14)};
   EXPECT_EQ(dump(elements),
             "$version waymark $end\n"
-            "$comment One unit of time is one tick of the local timestamps of the ITM. $end\n"
+            "$comment Times are ticks of the local timestamps of the ITM. $end\n"
             "$timescale 1 ns $end\n"
             "$scope module itm_01 $end\n"
             "$var reg 32 ! port_0 $end\n"
@@ -60,7 +60,7 @@ TEST(Vcd, local_timestamps_belong_to_what_comes_before_them) {
 TEST(Vcd, positions_without_timestamps) {
   const Element elements[] = {port(5, 6), port(5, 8)};
   const std::string text = dump(elements);
-  EXPECT_NE(text.find("positions in it, in bytes"), std::string::npos);
+  EXPECT_NE(text.find("positions in the trace, in bytes"), std::string::npos);
   EXPECT_NE(text.find("#6\n"), std::string::npos);
   EXPECT_NE(text.find("#8\nb101 !\n"), std::string::npos);
 }
@@ -69,7 +69,7 @@ TEST(Vcd, several_clocks_are_not_mixed) {
   const Element elements[] = {port(5, 6), local_time(100, 10), port(5, 12, 2)};
   VcdSurvey survey;
   survey.add(elements);
-  EXPECT_EQ(survey.time(), VcdTime::kPositions);
+  EXPECT_EQ(survey.time(), EventTime::kPositions);
 }
 
 TEST(Vcd, names_of_sources_become_identifiers) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "branch_lists.h"
 #include "commands.h"
 #include "complain.h"
 #include "counting.h"
@@ -46,6 +47,7 @@ struct ExportOptions {
   std::string output;
   std::vector<std::string> programs;
   std::vector<std::string> sources;
+  bool compress = false;
   exports::Options writing;
   SymbolOptions symbols;
   SelectionOptions selection;
@@ -69,12 +71,16 @@ int list_formats() {
 /// The counts of all inputs together.
 class Collector {
  public:
-  explicit Collector(const ExportOptions& options) : options_(options) {}
+  /// `needs_code`: an input in which no instruction is counted is an error.
+  Collector(const ExportOptions& options, bool needs_code)
+      : options_(options), needs_code_(needs_code) {}
 
   [[nodiscard]] const profile::Profile& profile() const { return profile_; }
   /// The worst of the codes of the inputs.
   [[nodiscard]] int code() const { return code_; }
   [[nodiscard]] std::size_t used() const { return used_; }
+  /// The inputs that could be read, and are trace.
+  [[nodiscard]] const std::vector<std::string>& traces() const { return traces_; }
   /// All files that were read.
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
@@ -88,6 +94,11 @@ class Collector {
 
  private:
   int add_input(const std::string& path) {
+    if (const auto list = open_branch_list(path); !list) {
+      return complain(list.error().detail, kInput);
+    } else if (*list) {
+      return add_branches(path, **list);
+    }
     InputOptions input = options_.input;
     input.path = path;
     Window window(input, options_.window);
@@ -98,6 +109,11 @@ class Collector {
     auto selection = select_in(capture, options_.selection);
     if (!selection) return complain(selection.error().detail, kUsage);
     auto places = place_lookup(capture, options_.symbols);
+    if (!places && !needs_code_ && places.error().code == ErrorCode::kNotFound) {
+      places = [](const Element& /*element*/, std::uint64_t /*address*/) {
+        return program::Place();
+      };
+    }
     if (!places) return complain(places.error().detail, kInput);
     const std::vector<std::string> files =
         window.input_files(capture, program_paths(options_.symbols.files));
@@ -117,7 +133,7 @@ class Collector {
     }
     if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
     if (counted.code == kMemory || counted.code == kInterrupted) return counted.code;
-    if (counted.code == kOk && !counted_something(counted)) {
+    if (needs_code_ && counted.code == kOk && !counted_something(counted)) {
       return complain(fmt::format("{}: no instruction could be counted: {}", path,
                                   *selection ? "nothing that was selected was executed."
                                              : why_nothing(capture, window)),
@@ -128,9 +144,23 @@ class Collector {
     for (const count::Counts& counts : counted.by_source)
       is_new = profile_.add(counts, used.locate) || is_new;
     if (missing) missing->tell();
+    if (counted.code == kOk) traces_.push_back(path);
     // Only the programs of an input are still needed, if it brought any.
     if (!is_new) used_inputs_.pop_back();
     return counted.code;
+  }
+
+  /// A list of branches, which simpleperf or export made.
+  int add_branches(const std::string& path, const exports::BranchList& list) {
+    files_.push_back(path);
+    BranchListCounts& counts = used_lists_.emplace_back(options_.input);
+    (void)counts.add(list, profile_);
+    counts.tell(path);
+    if (counts.instructions() != 0) return kOk;
+    return complain(fmt::format("{}: no instruction could be counted: none of its programs was "
+                                "found, or none of their code.",
+                                escaped(path)),
+                    kDamaged);
   }
 
   /// What owns the programs of the profile.
@@ -141,9 +171,12 @@ class Collector {
   };
 
   const ExportOptions& options_;
+  bool needs_code_;
   std::list<Used> used_inputs_;
+  std::list<BranchListCounts> used_lists_;
   profile::Profile profile_;
   std::vector<std::string> files_;
+  std::vector<std::string> traces_;
   std::size_t used_ = 0;
   int code_ = kOk;
 };
@@ -303,6 +336,43 @@ int write_profile(const exports::Format& format, const Collector& collected,
   });
 }
 
+/// All programs of the profile, or those that --program names.
+std::expected<std::vector<const profile::ProgramProfile*>, int> choose_any(
+    const profile::Profile& profile, const ExportOptions& options) {
+  if (!options.programs.empty()) return choose(profile, options);
+  std::vector<const profile::ProgramProfile*> all;
+  for (const profile::ProgramProfile& program : profile.programs()) all.push_back(&program);
+  return all;
+}
+
+int write_database(const exports::Format& format, const Collector& collected,
+                   const ExportOptions& options, const EventExport& events) {
+  const auto programs = choose_any(collected.profile(), options);
+  if (!programs) return programs.error();
+  auto output = Output::open_whole(options.output, collected.files());
+  if (!output) {
+    return complain(output.error().detail,
+                    output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+  }
+  if (output->temporary().empty())
+    return complain(fmt::format("{} is a file: name it with -o FILE.", format.name), kUsage);
+  auto database = format.make_database(output->temporary(), options.output);
+  if (!database) {
+    return complain(database.error().detail,
+                    database.error().code == ErrorCode::kUnsupported ? kUsage : kOutput);
+  }
+  (*database)->add(collected.profile(), *programs);
+  for (const std::string& path : collected.traces()) {
+    (*database)->begin_input(path);
+    if (const int code = add_events(events, path, **database, *output); code == kInterrupted)
+      return code;
+  }
+  if (const auto closed = (*database)->close(); !closed)
+    return complain(closed.error().detail, kOutput);
+  database->reset();
+  return output->commit() ? kOk : finish_output(*output, kOk);
+}
+
 int run(const ExportOptions& options) {
   if (options.list) return list_formats();
   if (options.format.empty())
@@ -317,13 +387,19 @@ int run(const ExportOptions& options) {
                                 escaped(options.output), format.name),
                     kUsage);
   }
-  if (format.make_events != nullptr) {
-    return export_events({.format = format,
-                          .input = options.input,
-                          .inputs = options.inputs,
-                          .output = options.output,
-                          .selection = options.selection,
-                          .window = options.window});
+  const EventExport events{.format = format,
+                           .input = options.input,
+                           .inputs = options.inputs,
+                           .output = options.output,
+                           .selection = options.selection,
+                           .window = options.window};
+  if (format.make_events != nullptr) return export_events(events);
+  if (format.write_branches != nullptr) {
+    return export_branch_list({.input = options.input,
+                               .inputs = options.inputs,
+                               .output = options.output,
+                               .symbols = options.symbols,
+                               .compress = options.compress});
   }
   if (format.write_tree != nullptr || format.make_timeline != nullptr) {
     return export_stacks({.format = format,
@@ -335,7 +411,7 @@ int run(const ExportOptions& options) {
                           .window = options.window,
                           .stacks = options.stacks});
   }
-  Collector collected(options);
+  Collector collected(options, format.make_database == nullptr);
   for (const std::string& path : options.inputs)
     if (!collected.add(path)) return collected.code();
   if (collected.used() == 0) return collected.code();
@@ -343,8 +419,12 @@ int run(const ExportOptions& options) {
     note(fmt::format("this is the sum of {} of {}.", collected.used(),
                      counted(options.inputs.size(), "input")));
   }
-  const int code = format.write_profile != nullptr ? write_profile(format, collected, options)
-                                                   : write_programs(format, collected, options);
+  const auto write = [&] {
+    if (format.make_database != nullptr) return write_database(format, collected, options, events);
+    return format.write_profile != nullptr ? write_profile(format, collected, options)
+                                           : write_programs(format, collected, options);
+  };
+  const int code = write();
   return code == kOk ? collected.code() : code;
 }
 
@@ -383,6 +463,7 @@ void add_export(CLI::App& app, int& exit_code) {
           "to 0.19, or file, for newer ones and those of Android; default: segment")
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
+  command->add_flag("--compress", options->compress, "for branch-list: compress it with zstd");
   command
       ->add_option("--source", options->sources,
                    "for lcov and cobertura, write the paths that source files have in this folder; "

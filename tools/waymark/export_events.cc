@@ -42,9 +42,9 @@ class EventPass {
  public:
   using Take = std::function<void(std::span<const Element>)>;
 
-  explicit EventPass(const EventExport& wanted)
+  EventPass(const EventExport& wanted, const std::string& path)
       : wanted_(wanted), input_(wanted.input), window_(input_, wanted.window) {
-    input_.path = wanted.inputs.front();
+    input_.path = path;
   }
 
   /// Opens the input; kOk, or the code of the failure, whose sentence is printed.
@@ -97,7 +97,58 @@ class EventPass {
   std::vector<Element> kept_;
 };
 
+/// The first pass.
+int survey(const EventExport& wanted, const std::string& path, bool print_notes,
+           exports::EventWriter& writer) {
+  EventPass pass(wanted, path);
+  if (const int code = pass.open(print_notes); code != kOk) return code;
+  auto nothing = Output::open("", {});
+  if (!nothing) return complain(nothing.error().detail, kOutput);
+  return pass.run(*nothing, [&](std::span<const Element> elements) { writer.survey(elements); });
+}
+
+/// The second pass, which is open.
+int write(EventPass& pass, exports::EventWriter& writer, TextBuffer& text, Output& output) {
+  std::vector<exports::EventSource> sources;
+  std::vector<TraceId> ids;
+  for (const inputs::CaptureSource& source : pass.capture().sources()) {
+    sources.push_back({source.id, source.device});
+    ids.push_back(source.id);
+  }
+  writer.begin(sources, text);
+  std::optional<InOrder> in_order;
+  if (writer.wants_times()) in_order.emplace(ids, writer);
+  const int code = pass.run(output, [&](std::span<const Element> elements) {
+    if (in_order) {
+      in_order->add(elements);
+    } else {
+      writer.add(elements);
+    }
+  });
+  if (code == kInterrupted || code == kOutput) return code;
+  if (in_order) in_order->finish();
+  writer.finish();
+  for (const std::string& sentence : writer.notes()) note(sentence);
+  if (in_order && in_order->late() != 0) {
+    note(
+        fmt::format("{} events have the time of a later one, because their source sent its time "
+                    "too late, or its time went back.",
+                    in_order->late()));
+  }
+  return code;
+}
+
 }  // namespace
+
+int add_events(const EventExport& wanted, const std::string& path, exports::EventWriter& writer,
+               Output& output) {
+  if (const int code = survey(wanted, path, false, writer); code != kOk) return code;
+  if (!writer.has_events()) return kOk;
+  EventPass pass(wanted, path);
+  if (const int code = pass.open(false); code != kOk) return code;
+  TextBuffer nothing;
+  return write(pass, writer, nothing, output);
+}
 
 int export_events(const EventExport& wanted) {
   if (wanted.inputs.size() > 1) {
@@ -105,56 +156,25 @@ int export_events(const EventExport& wanted) {
                                 wanted.format.name),
                     kUsage);
   }
+  const std::string& path = wanted.inputs.front();
   const std::unique_ptr<exports::EventWriter> writer = wanted.format.make_events();
-  {
-    EventPass pass(wanted);
-    if (const int code = pass.open(true); code != kOk) return code;
-    auto nothing = Output::open("", {});
-    if (!nothing) return complain(nothing.error().detail, kOutput);
-    const int code =
-        pass.run(*nothing, [&](std::span<const Element> elements) { writer->survey(elements); });
-    if (code != kOk) return code;
-    if (!writer->has_events()) {
-      return complain(fmt::format("{}: there are no exceptions, events or messages that {} could "
-                                  "show.",
-                                  escaped(wanted.inputs.front()), wanted.format.name),
-                      kDamaged);
-    }
+  if (const int code = survey(wanted, path, true, *writer); code != kOk) return code;
+  if (!writer->has_events()) {
+    return complain(fmt::format("{}: there are no exceptions, events or messages that {} could "
+                                "show.",
+                                escaped(path), wanted.format.name),
+                    kDamaged);
   }
-  EventPass pass(wanted);
+  EventPass pass(wanted, path);
   if (const int code = pass.open(false); code != kOk) return code;
   auto output = Output::open_whole(wanted.output, pass.files());
   if (!output) {
     return complain(output.error().detail,
                     output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
   }
-  std::vector<exports::EventSource> sources;
-  std::vector<TraceId> ids;
-  for (const inputs::CaptureSource& source : pass.capture().sources()) {
-    sources.push_back({source.id, source.device});
-    ids.push_back(source.id);
-  }
-  writer->begin(sources, output->text());
-  std::optional<InOrder> in_order;
-  if (writer->wants_times()) in_order.emplace(ids, *writer);
-  const int code = pass.run(*output, [&](std::span<const Element> elements) {
-    if (in_order) {
-      in_order->add(elements);
-    } else {
-      writer->add(elements);
-    }
-  });
+  const int code = write(pass, *writer, output->text(), *output);
   if (code == kInterrupted) return code;
   if (code == kOutput) return finish_output(*output, code);
-  if (in_order) in_order->finish();
-  writer->finish();
-  for (const std::string& sentence : writer->notes()) note(sentence);
-  if (in_order && in_order->late() != 0) {
-    note(
-        fmt::format("{} events have the time of a later one, because their source sent its time "
-                    "too late, or its time went back.",
-                    in_order->late()));
-  }
   if (output->commit()) return code;
   return finish_output(*output, code);
 }

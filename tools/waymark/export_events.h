@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "input_options.h"
+#include "output.h"
 #include "selection.h"
 #include "waymark/exports/table.h"
 #include "window.h"
@@ -12,7 +13,7 @@
 namespace waymark::cli {
 
 struct EventExport {
-  const exports::Format& format;  ///< With make_events.
+  const exports::Format& format;
   const InputOptions& input;
   const std::vector<std::string>& inputs;
   const std::string& output;
@@ -22,5 +23,10 @@ struct EventExport {
 
 /// Writes the events of one input.  The result is the exit code.
 int export_events(const EventExport& wanted);
+
+/// The same of the input at `path`, which was opened before, to a writer that needs no text.
+/// `output`: where else something is written.
+int add_events(const EventExport& wanted, const std::string& path, exports::EventWriter& writer,
+               Output& output);
 
 }  // namespace waymark::cli

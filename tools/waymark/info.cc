@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "branch_lists.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
@@ -329,7 +330,22 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
   out.put("}\n");
 }
 
+/// A list of branches is not trace, but tells what trace it was made of.
+int run_branch_list(const InfoOptions& options, const exports::BranchList& list) {
+  const std::string inputs[] = {path_of_input(options.input.path)};
+  auto output = Output::open(options.output, inputs);
+  if (!output) {
+    return complain(output.error().detail,
+                    output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+  }
+  describe(options.input.path, list, options.format == Format::kJson, output->text());
+  return finish_output(*output, kOk);
+}
+
 int run(const InfoOptions& options) {
+  const auto list = open_branch_list(options.input.path);
+  if (!list) return complain(list.error().detail, kInput);
+  if (*list) return run_branch_list(options, **list);
   IndexAccess access(options.input, options.index);
   auto capture =
       open_capture(options.input, {.decode = false}, false, access.known_id_bytes(), true);

@@ -22,6 +22,8 @@ class Output {
   /// The same, but a file gets its name only in commit(): until then there is what was there
   /// before. Without commit(), what was written is removed.
   static Result<Output> open_whole(const std::string& path, std::span<const std::string> inputs);
+  /// That file, for a library that writes it by itself.  Empty: it is not one that commit() names.
+  [[nodiscard]] const std::string& temporary() const { return temporary_; }
   /// Writes the rest, and gives the file its name.  False: that failed; error() says why.
   bool commit();
 

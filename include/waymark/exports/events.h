@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
+#include <set>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "waymark/element/element.h"
+#include "waymark/merge/timeline.h"
 
 namespace waymark::exports {
 
@@ -88,6 +91,56 @@ class ExceptionStack {
 
   std::vector<Handled> stack_;
   std::uint64_t dropped_ = 0;  ///< Exceptions above kMostDepth.
+};
+
+/// What the times of events count.
+enum class EventTime : std::uint8_t {
+  kTimestamps,       ///< Ticks of the timestamp generator of the system.
+  kLocalTimestamps,  ///< Ticks of the clock of an ITM, from the first one on.
+  kPositions,        ///< Bytes of the trace: it has no timestamps.
+};
+
+/// "ticks of the timestamp generator" and so on.
+std::string_view words_of(EventTime time);
+
+/// Finds which times the events of a trace can have.  A value.
+class TimeSurvey {
+ public:
+  void add(const Element& element);
+  /// This source has events.
+  void add_source(TraceId id) { sources_.insert(id); }
+  /// Local timestamps only if all events are of the one source that has them.
+  [[nodiscard]] EventTime time() const;
+
+ private:
+  std::set<TraceId> sources_;
+  std::set<TraceId> local_;
+  bool timestamps_ = false;
+};
+
+/// Gives elements their times, which never decrease.  One owner; not thread safe.
+class EventClock {
+ public:
+  /// A local timestamp comes after what it stamps, which waits for it.
+  static constexpr std::size_t kMostHeld = 65536;
+  using Take = std::function<void(const Element& element, std::uint64_t time)>;
+
+  EventClock(EventTime time, Take take) : time_(time), take_(std::move(take)) {}
+
+  /// For kTimestamps: records in order of time.  False: it has no time.
+  bool add(const merge::TimedRecord& record);
+  /// For other times: elements in the order of the trace.
+  void add(std::span<const Element> elements);
+  void finish() { give_held(now_); }
+
+ private:
+  void give(const Element& element, std::uint64_t time);
+  void give_held(std::uint64_t time);
+
+  EventTime time_;
+  Take take_;
+  std::vector<Element> held_;
+  std::uint64_t now_ = 0;
 };
 
 }  // namespace waymark::exports

@@ -10,7 +10,9 @@
 
 #include "waymark/base/result.h"
 #include "waymark/base/text_buffer.h"
+#include "waymark/exports/branch_list.h"
 #include "waymark/exports/call_trees.h"
+#include "waymark/exports/database.h"
 #include "waymark/exports/event_writer.h"
 #include "waymark/exports/timelines.h"
 #include "waymark/profile/profile.h"
@@ -40,6 +42,9 @@ using WriteProfile = Result<void> (*)(const profile::Profile& profile,
                                       std::span<const profile::ProgramProfile* const> programs,
                                       const Options& options, TextBuffer& out);
 
+using MakeDatabase = Result<std::unique_ptr<Database>> (*)(const std::string& path,
+                                                           const std::string& name);
+using WriteBranches = Result<std::string> (*)(const BranchList& list, bool compressed);
 using MakeEventWriter = std::unique_ptr<EventWriter> (*)();
 
 /// Writes what was executed below each chain of callers.
@@ -54,12 +59,15 @@ struct Format {
   std::string_view readers;  ///< The programs that read it.
   std::string_view suffix;   ///< What the names of its files end with.
   // Exactly one of these writes it.
-  WriteProgram write_program = nullptr;   ///< One file for each program.
-  WriteProfile write_profile = nullptr;   ///< One file for all of them.
-  MakeEventWriter make_events = nullptr;  ///< One file for one input.
-  WriteTree write_tree = nullptr;         ///< One file for everything.
-  MakeTimeline make_timeline = nullptr;   ///< One file for one input.
-  bool wants_lines = false;               ///< The tree should have ranges and sites.
+  WriteProgram write_program = nullptr;    ///< One file for each program.
+  WriteProfile write_profile = nullptr;    ///< One file for all of them.
+  MakeDatabase make_database = nullptr;    ///< The same, with what happened.
+  WriteBranches write_branches = nullptr;  ///< One file for all inputs, made of packets.
+  MakeEventWriter make_events = nullptr;   ///< One file for one input.
+  WriteTree write_tree = nullptr;          ///< One file for everything.
+  MakeTimeline make_timeline = nullptr;    ///< One file for one input.
+
+  bool wants_lines = false;  ///< The tree should have ranges and sites.
   /// Each track of the timeline has a time of its own, if times are instructions.
   bool tracks_apart = false;
 };

@@ -19,13 +19,6 @@
 
 namespace waymark::exports {
 
-/// What a time of a dump counts.
-enum class VcdTime : std::uint8_t {
-  kTimestamps,       ///< Ticks of the timestamp generator of the system.
-  kLocalTimestamps,  ///< Ticks of the clock of an ITM, from the first one on.
-  kPositions,        ///< Bytes of the trace: it has no timestamps.
-};
-
 /// One variable of a dump.
 struct VcdVariable {
   enum class Role : std::uint8_t {
@@ -66,34 +59,29 @@ class VcdSurvey {
 
   void add(std::span<const Element> elements);
 
-  [[nodiscard]] VcdTime time() const;
+  [[nodiscard]] EventTime time() const { return time_.time(); }
   [[nodiscard]] const std::set<VcdVariable>& variables() const { return variables_; }
   /// How often a variable was needed that was left out.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   std::set<VcdVariable> variables_;
-  std::set<TraceId> sources_;  ///< Those with events.
-  std::set<TraceId> local_;    ///< Those with local timestamps.
-  bool timestamps_ = false;
+  TimeSurvey time_;
   std::uint64_t left_out_ = 0;
   std::vector<Event> events_;
 };
 
-/// Writes a dump.  Memory is bounded by the number of variables, and for local timestamps by
-/// kMostHeld elements.  One owner; not thread safe.
+/// Writes a dump.  Memory is bounded by the number of variables and that of EventClock.  One owner;
+/// not thread safe.
 class VcdWriter {
  public:
-  /// A local timestamp comes after what it stamps, which waits for it.
-  static constexpr std::size_t kMostHeld = 65536;
-
   /// `out` must outlive it, and may be cleared between calls.
   VcdWriter(const VcdSurvey& survey, std::span<const EventSource> sources, TextBuffer& out);
 
   /// For kTimestamps: records in order of time.
   void add(const merge::TimedRecord& record);
   /// For other times: elements in the order of the trace.
-  void add(std::span<const Element> elements);
+  void add(std::span<const Element> elements) { clock_.add(elements); }
   void finish();
 
   /// Events of sources that have no timestamps, though others do.  They are not in the dump.
@@ -104,15 +92,14 @@ class VcdWriter {
   void changes_of(const Event& event, std::vector<Change>& out);
   void write_header(std::span<const EventSource> sources);
   void give(const Element& element, std::uint64_t time);
-  void give_held(std::uint64_t time);
   void set_time(std::uint64_t time);
   void write(const Change& change);
 
-  VcdTime time_;
+  EventTime time_;
   TextBuffer& out_;
+  EventClock clock_;
   std::map<VcdVariable, std::string> names_;  ///< What stands for a variable in the dump.
   std::map<TraceId, ExceptionStack> exceptions_;
-  std::vector<Element> held_;
   std::vector<Event> events_;
   std::uint64_t now_ = 0;
   bool begun_ = false;

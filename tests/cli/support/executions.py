@@ -63,12 +63,12 @@ class Execution:
         found = re.search(r'LOAD +0x([0-9a-f]+) 0x([0-9a-f]+) .* R E ', rows)
         return Segment(*(int(word, 16) for word in found.groups()))
 
-    def branches(self):
-        """The addresses of all branches in the code."""
+    def branches(self, *names):
+        """The addresses of all branches in the code, or of those with these mnemonics."""
         rows = subprocess.run([OBJDUMP, '-d', '--no-show-raw-insn', self.program], check=True, capture_output=True,
                               text=True).stdout
         return {int(at, 16) for at, word in re.findall(r'^ *([0-9a-f]+): +\t?([a-z0-9.]+)', rows, re.M)
-                if re.fullmatch(r'b|b\.[a-z]+|bl|br|blr|ret|cbn?z|tbn?z', word)}
+                if re.fullmatch('|'.join(names) if names else r'b|b\.[a-z]+|bl|br|blr|ret|cbn?z|tbn?z', word)}
 
     def build_id(self):
         """The bytes of the build ID."""

@@ -1,0 +1,59 @@
+// Branch lists of simpleperf as inputs and outputs of export.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "input_options.h"
+#include "symbol_options.h"
+#include "waymark/exports/branch_list.h"
+#include "waymark/perf/program_files.h"
+#include "waymark/profile/profile.h"
+
+namespace waymark::cli {
+
+/// The branch list in a file; nothing: the file is not one, or cannot be opened.  kBadData and the
+/// like, with the path in the sentence.
+Result<std::optional<exports::BranchList>> open_branch_list(const std::string& path);
+
+/// The counts of a branch list, with the programs that it names.
+class BranchListCounts {
+ public:
+  /// Where programs are looked for, as for recordings.
+  explicit BranchListCounts(const InputOptions& options);
+
+  /// True: the profile has programs from here now, which must live as long as it.
+  bool add(const exports::BranchList& list, profile::Profile& profile);
+  /// Instructions that were found.
+  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
+  /// Says on standard error which programs were missing, and what did not fit to them.
+  void tell(const std::string& path) const;
+
+ private:
+  const perf::ProgramFile* find(const exports::BinaryName& name);
+
+  std::unique_ptr<perf::ProgramFiles> files_;
+  std::uint64_t instructions_ = 0;
+  std::uint64_t lost_ = 0;
+  std::vector<std::string> missing_;
+};
+
+/// For info: what is in the list.
+void describe(const std::string& path, const exports::BranchList& list, bool as_json,
+              TextBuffer& out);
+
+struct BranchListExport {
+  const InputOptions& input;
+  const std::vector<std::string>& inputs;
+  const std::string& output;
+  const SymbolOptions& symbols;
+  bool compress = false;
+};
+
+/// Writes the sum of all inputs: trace, or branch lists.  The result is the exit code.
+int export_branch_list(const BranchListExport& wanted);
+
+}  // namespace waymark::cli
