@@ -249,18 +249,22 @@ void add_branch_lists(Corpus& corpus) {
   corpus.add("branch_list_fuzz", {reinterpret_cast<const std::uint8_t*>(kOld.data()), kOld.size()});
 }
 
+/// Elements, as tests/support/stack_checks.h makes them of bytes.
+void add_elements(Corpus& corpus) {
+  // Calls, returns, an exception and a gap.
+  constexpr std::array<std::uint8_t, 64> kElements = {
+      1,  0x77, 0, 0,    0, 0,    0, 0, 0,  0, 0, 1,    9, 1,    0, 0,  0,  0x10, 0, 1,    9, 1,
+      0,  0,    0, 0x20, 0, 2,    0, 1, 0,  0, 5, 0x22, 0, 14,   0, 16, 0,  0,    0, 0x60, 0, 1,
+      26, 1,    0, 0,    0, 0x22, 0, 1, 18, 1, 0, 0,    0, 0x11, 0, 1,  18, 1,    0, 0};
+  corpus.add("stacks_fuzz", kElements);
+}
+
 /// A jitdump file that was written beside a recording, and the first of its records.
 void add_jitdump(Corpus& corpus, const fs::path& path) {
   const auto file = MappedFile::open(path.string());
   if (!file) return;
   for (const std::size_t most : {std::size_t{2000}, std::size_t{20000}})
-    // Calls, returns, an exception and a gap; see tests/support/stack_checks.h.
-    constexpr std::array<std::uint8_t, 64> kElements = {
-        1,  0x77, 0, 0,    0, 0,    0, 0, 0,  0, 0, 1,    9, 1,    0, 0,  0,  0x10, 0, 1,    9, 1,
-        0,  0,    0, 0x20, 0, 2,    0, 1, 0,  0, 5, 0x22, 0, 14,   0, 16, 0,  0,    0, 0x60, 0, 1,
-        26, 1,    0, 0,    0, 0x22, 0, 1, 18, 1, 0, 0,    0, 0x11, 0, 1,  18, 1,    0, 0};
-  corpus.add("stacks_fuzz", kElements);
-  corpus.add("jitdump_fuzz", file->bytes().first(std::min(file->size(), most)));
+    corpus.add("jitdump_fuzz", file->bytes().first(std::min(file->size(), most)));
 }
 
 /// Small programs, with and without debug information.
@@ -528,6 +532,7 @@ int run(const fs::path& folder, const fs::path& root, std::span<char* const> cap
   add_records(corpus);
   add_programs(corpus, root);
   add_branch_lists(corpus);
+  add_elements(corpus);
   add_kernels(corpus);
   add_scripts(corpus, root, scratch);
   add_synthetic(corpus, scratch);
