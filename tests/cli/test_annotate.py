@@ -124,12 +124,9 @@ def test_the_hottest_come_first(run, everything, traced):
 
 
 @pytest.fixture(scope='session')
-def recorded(tmp_path_factory, traced, sample):
-    """The arguments for the recording of the capture, where the program is an ELF file."""
-    folder = tmp_path_factory.mktemp('recorded')
-    shutil.copy(traced / 'memory_0.bin', folder)
-    shutil.copy(sample / 'quicksort.elf', folder / 'memory_1.bin')  # Its segment is the start of the file.
-    return (traced / 'perf.data', '--symfs', folder)
+def recorded(traced):
+    """The arguments for the recording of the capture, whose processes have the ELF file in memory."""
+    return (traced / 'perf.data', '--symfs', traced)
 
 
 def executed(result):
