@@ -176,13 +176,14 @@ class DumpReader {
       line.column = entry.u32();
       rest = rest.subspan(kEntry);
       const auto name = take_text(rest);
-      if (!name || (*name == "\xFF" && !before)) return false;
+      if (!name) return false;
       if (*name != "\xFF") {
         const auto [at, added] =
             numbers.try_emplace(*name, static_cast<std::uint32_t>(lines.files.size()));
         if (added) lines.files.push_back(cut_text(*name, kLongestName));
         before = at->second;
       }
+      if (!before) return false;
       line.file = *before;
       lines.lines.push_back(line);
     }

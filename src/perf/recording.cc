@@ -131,7 +131,14 @@ class RecordingBuilder {
         time.shift = fields.u64();
         time.multiplier = fields.u64();
         time.zero = fields.u64();
-        if (!fields.overrun() && time.shift < 64) to_.time = time;
+        if (fields.overrun() || time.shift >= 64) break;
+        const TimeConversion::Near near{.cycles = fields.u64(), .mask = fields.u64()};
+        fields.skip(1);
+        const bool is_short = fields.u8() != 0;
+        // Older versions of perf end the record after `zero`.
+        if (!fields.overrun() && is_short && near.mask != 0 && (near.mask & (near.mask + 1)) == 0)
+          time.near = near;
+        to_.time = time;
         break;
       }
       default:

@@ -71,7 +71,7 @@ void TimeAlignment::on_timestamp(const Unit& unit, TraceIndex index, std::uint64
   line.whole = line.whole || whole;
   // 0: the unit did not know the time.
   if (!line.whole || line.is_refused || cycles == 0) return;
-  const std::uint64_t time = recording_.time->nanoseconds(cycles);
+  const std::uint64_t time = recording_.time->nanoseconds(cycles, unit.timestamp_bits());
   if (end_ && time > *end_ && time - *end_ > kTolerance) {
     line.is_refused = true;
     places.resize(line.kept);

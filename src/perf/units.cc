@@ -156,4 +156,11 @@ bool Unit::traces_times() const {
   return bit<28>(reg("ETMCR").value_or(0));
 }
 
+unsigned Unit::timestamp_bits() const {
+  constexpr std::uint32_t kSize48 = 6;
+  if (kind == UnitKind::kEtmV4 || kind == UnitKind::kEte)
+    return bits<28, 24>(reg("TRCIDR0").value_or(0)) == kSize48 ? 48 : 64;
+  return bit<29>(reg("ETMCCER").value_or(0)) ? 64 : 48;
+}
+
 }  // namespace waymark::perf

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "waymark/perf/writer.h"
@@ -220,6 +221,26 @@ TEST(PerfRecording, time_of_the_counter) {
   EXPECT_EQ(opened.recording->time->nanoseconds(0), 1000U);
   EXPECT_EQ(opened.recording->time->nanoseconds(1024), 1000U + 3072);
   EXPECT_EQ(opened.recording->time->nanoseconds(1025), 1000U + 3072 + 3);
+}
+
+TEST(PerfRecording, time_of_a_counter_of_fewer_bits) {
+  constexpr std::uint64_t kMask = (std::uint64_t{1} << 56) - 1;
+  const auto opened_with = [](std::uint64_t mask, std::uint64_t flags) {
+    RecordBytes records;
+    records.units(1);
+    records.add(RecordType::kTimeConv, 0, records.body().words({0, 1, 0, 5, mask, flags}).bytes);
+    return std::make_unique<Opened>(file_bytes(records));
+  };
+  constexpr std::uint64_t kShort = 1 << 8 | 1;
+  const auto is_near = [&](std::uint64_t mask, std::uint64_t flags) {
+    const auto opened = opened_with(mask, flags);
+    return opened->recording && opened->recording->time && opened->recording->time->near;
+  };
+  EXPECT_TRUE(is_near(kMask, kShort));
+  EXPECT_FALSE(is_near(kMask, 1)) << "the counter has 64 bits";
+  EXPECT_FALSE(is_near(0, kShort));
+  EXPECT_FALSE(is_near(kMask - 4, kShort)) << "no mask of lower bits";
+  EXPECT_EQ(opened_with(kMask, kShort)->recording->time->nanoseconds(kMask + 9), 8U);
 }
 
 TEST(PerfRecording, what_is_not_a_recording_of_coresight) {

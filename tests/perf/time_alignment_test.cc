@@ -44,6 +44,29 @@ TEST_F(TimeAlignmentTest, counts_become_the_time_of_the_recording) {
   EXPECT_EQ(ns(7), 1000U + 3 * 20 + 10);
 }
 
+TEST_F(TimeAlignmentTest, counts_of_a_short_counter_are_those_near_the_recording) {
+  constexpr std::uint64_t kTurn = std::uint64_t{1} << 56;
+  recording_.time->near = {.cycles = 3 * kTurn - 5, .mask = kTurn - 1};
+  EXPECT_EQ(recording_.time->whole_count(7, 64), 3 * kTurn + 7);
+  EXPECT_EQ(recording_.time->whole_count(kTurn - 9, 64), 3 * kTurn - 9);
+  EXPECT_EQ(recording_.time->whole_count(3 * kTurn - 9, 64), 3 * kTurn - 9);
+  recording_.time->near = {.cycles = 7, .mask = ~std::uint64_t{0}};
+  EXPECT_EQ(recording_.time->whole_count(~std::uint64_t{0}, 64), ~std::uint64_t{0});
+}
+
+TEST_F(TimeAlignmentTest, a_timestamp_has_fewer_bits_than_the_counter) {
+  constexpr std::uint64_t kWrapped = std::uint64_t{1} << 48;
+  recording_.time->near = {.cycles = kWrapped - 5, .mask = (std::uint64_t{1} << 56) - 1};
+  recording_.units[0].registers = {{"TRCIDR0", 6U << 24}};
+  map_at(kWrapped + 25);
+  begin();
+  stamp(110, kWrapped - 10);
+  stamp(120, 20);
+  stamp(130, 30);
+  EXPECT_EQ(places(),
+            (std::vector<TimedPlace>{{100, ns(kWrapped - 10)}, {121, ns(kWrapped + 30)}}));
+}
+
 TEST_F(TimeAlignmentTest, a_mapping_holds_after_the_timestamp_before_it) {
   map_at(25);
   begin();

@@ -162,12 +162,11 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   if (!task.name.empty() && (process.name.empty() || task.tid == task.pid))
     process.name = task.name;
   process.bytes += packet.bytes.size();
-  if (fields.address()) {
-    const perf::ProgramPlace place = images_.place(number, *fields.address());
+  if (const auto address = fields.address()) {
+    const perf::ProgramPlace place = images_.place(number, *address);
     const bool missing = place.mapping != nullptr && place.file == nullptr;
     context.program =
-        missing ? &programs_[MissingPrograms::program_at(images_, number, *fields.address())]
-                : nullptr;
+        missing ? &programs_[MissingPrograms::program_at(images_, number, *address)] : nullptr;
   }
   if (context.program != nullptr) *context.program += packet.bytes.size();
 }
@@ -262,12 +261,13 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
 
 std::vector<std::string> program_doubts(const inputs::Capture& capture,
                                         const ProcessBytes* processes) {
-  std::vector<std::string> doubts;
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const Missing& missing : missing_programs(capture, processes)) {
     if (!missing.bytes_known || missing.bytes != 0)
       by_reason[missing.file.reason].push_back(missing.file.path);
   }
+  std::vector<std::string> doubts;
+  doubts.reserve(by_reason.size());
   for (const auto& [reason, paths] : by_reason) {
     doubts.push_back(paths.size() == 1
                          ? fmt::format("The program {} is missing. {}", paths.front(), reason)

@@ -41,6 +41,8 @@ struct Unit {
   [[nodiscard]] std::optional<std::uint32_t> reg(std::string_view name) const;
   [[nodiscard]] bool traces_contexts() const;
   [[nodiscard]] bool traces_times() const;
+  /// The size of a timestamp, in bits: 48 or 64.
+  [[nodiscard]] unsigned timestamp_bits() const;
 };
 
 /// An AUXTRACE record: a stretch of what one buffer of the kernel received.
@@ -113,8 +115,24 @@ struct TimeConversion {
   std::uint64_t shift = 0;
   std::uint64_t multiplier = 0;
   std::uint64_t zero = 0;
+  /// Where the counter has less than 64 bits: a count near the recording, and the counter's bits.
+  struct Near {
+    std::uint64_t cycles = 0;
+    std::uint64_t mask = 0;
+  };
+  std::optional<Near> near{};
 
-  [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t cycles) const {
+  /// The count with its upper bits, of which only `bits` lower bits are known: the one that is
+  /// nearest to `near`.
+  [[nodiscard]] std::uint64_t whole_count(std::uint64_t cycles, unsigned bits) const {
+    if (!near) return cycles;
+    const std::uint64_t mask = near->mask & low_mask(bits);
+    const std::uint64_t ahead = (cycles - near->cycles) & mask;
+    return near->cycles + ahead - (ahead > mask / 2 ? mask + 1 : 0);
+  }
+  /// `bits`: how many lower bits of `cycles` are known.
+  [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t cycles, unsigned bits = 64) const {
+    cycles = whole_count(cycles, bits);
     const std::uint64_t whole = cycles >> (shift & 63);
     const std::uint64_t part = cycles & low_mask(static_cast<unsigned>(shift & 63));
     return zero + whole * multiplier + (part * multiplier >> (shift & 63));
