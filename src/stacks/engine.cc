@@ -120,29 +120,57 @@ bool Engine::lacks_contexts() const { return lacks_contexts_; }
 // ---- Elements -------------------------------------------------------------------------------
 
 void Engine::observe(std::span<const Element> elements) {
-  Source* source = nullptr;
-  TraceId id = 0;
-  for (const Element& element : elements) {
-    if (source == nullptr || element.trace_id != id) {
-      id = element.trace_id;
-      source = &this->source(id);
-    }
-    if (element.kind != ElementKind::kInstrRange) {
-      observe_other(*source, element);
+  const Element* at = elements.data();
+  const Element* const end = at + elements.size();
+  Source* known = nullptr;
+  while (at != end) {
+    if (known == nullptr || known->id != at->trace_id) known = &source(at->trace_id);
+    Source& now = *known;
+    if (options_.ranges) {
+      observe_one(now, *at++);
       continue;
     }
-    Source& now = *source;
-    if (now.action > Action::kDirect || element.start - now.first > now.span) [[unlikely]]
-      begin(now, element);
-    now.own += element.count;
-    now.end = element.end;
-    now.last_size = element.last_size;
-    now.action = action_of(element);
-    if (options_.ranges) [[unlikely]]
-      count_range(now, element);
-    if ((element.flags & kElementHasCycleCount) != 0) [[unlikely]]
-      count_cycles(now, element.cycle_count);
+    // The usual case: ranges that stay in their function.
+    const Element* const begin = at;
+    if (now.action <= Action::kDirect) {
+      const std::uint64_t first = now.first;
+      const std::uint64_t span = now.span;
+      std::uint64_t own = 0;
+      for (; at != end; ++at) {
+        if (at->kind != ElementKind::kInstrRange || at->trace_id != now.id ||
+            (at->flags & kElementHasCycleCount) != 0 || at->start - first > span)
+          break;
+        own += at->count;
+        if ((at->flags & kElementExecuted) != 0 &&
+            (at->last_subtype != isa::InstrSubtype::kNone ||
+             at->last_type == isa::InstrType::kIndirectBranch)) {
+          ++at;
+          break;
+        }
+      }
+      now.own += own;
+    }
+    if (at == begin) {
+      observe_one(now, *at++);
+      continue;
+    }
+    const Element& last = at[-1];
+    now.end = last.end;
+    now.last_size = last.last_size;
+    now.action = action_of(last);
   }
+}
+
+void Engine::observe_one(Source& source, const Element& element) {
+  if (element.kind != ElementKind::kInstrRange) return observe_other(source, element);
+  if (source.action > Action::kDirect || element.start - source.first > source.span)
+    begin(source, element);
+  source.own += element.count;
+  source.end = element.end;
+  source.last_size = element.last_size;
+  source.action = action_of(element);
+  if (options_.ranges) count_range(source, element);
+  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(source, element.cycle_count);
 }
 
 void Engine::observe_other(Source& source, const Element& element) {

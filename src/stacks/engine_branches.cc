@@ -243,8 +243,9 @@ void Engine::call(Source& source, const Element& element, std::uint64_t target) 
   }
   // A call to the next instruction only reads the program counter.
   if (target == source.end) return;
-  const CodeId code = called_code(source, element, target);
-  const Known known = find(source, element, target);
+  Known& found = find(source, element, target);
+  const CodeId code = called_code(found);
+  const Known known = found;
   const std::uint64_t site =
       options_.sites ? linked(source, element, source.end - source.last_size) : 0;
   ++source.quality.calls;
@@ -273,12 +274,14 @@ void Engine::call(Source& source, const Element& element, std::uint64_t target) 
 }
 
 void Engine::leave_veneer(Source& source, const Element& element, std::uint64_t target) {
-  const Known known = find(source, element, target);
-  if (known.form == Form::kVeneer) {
-    source.first = known.first;
-    source.span = known.span;
+  Known& found = find(source, element, target);
+  if (found.form == Form::kVeneer) {
+    source.first = found.first;
+    source.span = found.span;
     return;
   }
+  const CodeId code = called_code(found);
+  const Known known = found;
   source.in_veneer = false;
   show_top(source);
   if (!source.veneer_call) {
@@ -288,7 +291,6 @@ void Engine::leave_veneer(Source& source, const Element& element, std::uint64_t 
     return jump(source, element, target);
   }
   if (target == source.veneer_ret) return;
-  const CodeId code = called_code(source, element, target);
   const NodeId parent = source.thread->frames.back().node;
   const NodeId node = tree_.child(parent, code, source.veneer_site);
   if (node != parent) ++tree_.node(node).calls;

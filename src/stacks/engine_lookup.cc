@@ -81,11 +81,10 @@ Engine::Known& Engine::find(const Source& source, const Element& element, std::u
   return known;
 }
 
-CodeId Engine::called_code(const Source& source, const Element& element, std::uint64_t address) {
-  Known& known = find(source, element, address);
+CodeId Engine::called_code(Known& known) {
   if (known.named) return known.code;
   if (known.called == 0) {
-    const Code& around = tree_.code(known.code);
+    const Code around = tree_.code(known.code);
     known.called = tree_.code({.kind = CodeKind::kAddress,
                                .program = around.program,
                                .start = known.link,

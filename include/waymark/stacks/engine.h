@@ -107,6 +107,7 @@ class Engine {
   enum class GapKind : std::uint8_t { kNone, kFiltered, kLoss, kMissingCode, kSwitch };
 
   Source& source(TraceId id);
+  void observe_one(Source& source, const Element& element);
   void observe_other(Source& source, const Element& element);
   void begin(Source& source, const Element& range);
   void transfer(Source& source, const Element& element, std::uint64_t target);
@@ -117,7 +118,8 @@ class Engine {
 
   Known& find(const Source& source, const Element& element, std::uint64_t address);
   CodeId code_of(const program::Place& place, const program::Function& function);
-  CodeId called_code(const Source& source, const Element& element, std::uint64_t address);
+  /// The code that a call to a known address enters.
+  CodeId called_code(Known& known);
   std::uint64_t linked(const Source& source, const Element& element, std::uint64_t address);
 
   void call(Source& source, const Element& element, std::uint64_t target);
