@@ -57,9 +57,9 @@ class Names {
   std::unordered_map<std::string, std::size_t> ids_;
 };
 
-class Collector {
+class CostCollector {
  public:
-  Collector(const stacks::Tree& tree, const TreeOptions& options)
+  CostCollector(const stacks::Tree& tree, const TreeOptions& options)
       : tree_(tree), options_(options), functions_(tree.codes().size()) {}
 
   const std::vector<Function>& collect() {
@@ -166,7 +166,7 @@ void put_cost(TextBuffer& out, const Cost& cost, const TreeOptions& options) {
 
 Result<void> write_callgrind(const stacks::Tree& tree, const TreeOptions& options,
                              TextBuffer& out) {
-  Collector collector(tree, options);
+  CostCollector collector(tree, options);
   const std::vector<Function>& functions = collector.collect();
   const stacks::Inclusive whole = tree.whole();
   out.put("# callgrind format\nversion: 1\ncreator: waymark\npid: 1\n");

@@ -22,7 +22,7 @@
 namespace waymark::cli {
 namespace {
 
-std::string unknown_function(const stacks::Tree& tree, const std::string& text) {
+std::string no_such_function(const stacks::Tree& tree, const std::string& text) {
   std::vector<std::string> names;
   for (const stacks::Code& code : tree.codes())
     if (code.kind == stacks::CodeKind::kFunction)
@@ -48,7 +48,7 @@ int write_tables(TextBuffer& out, const stacks::Tree& tree, const CallTableRun& 
                                     std::pair(&run.calls.callees, outputs::CallTable::kCallees)}) {
     if (name->empty()) continue;
     const auto functions = outputs::functions_named(tree, *name);
-    if (functions.empty()) return complain(unknown_function(tree, *name), kUsage);
+    if (functions.empty()) return complain(no_such_function(tree, *name), kUsage);
     auto rows = table == outputs::CallTable::kCallers ? outputs::callers_of(tree, functions)
                                                       : outputs::callees_of(tree, functions);
     if (rows.size() > run.most) rows.resize(run.most);
