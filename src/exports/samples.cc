@@ -1,9 +1,11 @@
 #include "samples.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "executed_code.h"
+#include "waymark/program/code_line.h"
 #include "waymark/program/program.h"
 
 namespace waymark::exports {
@@ -33,6 +35,7 @@ class Collector {
       : profile_(profile), program_(program) {}
 
   Samples run() {
+    read_names();
     const ExecutedCode code(program_);
     for (std::size_t i = 0; i < code.size(); ++i) {
       FunctionSamples* const function =
@@ -49,6 +52,21 @@ class Collector {
   }
 
  private:
+  /// A function may have several names, such as a constructor; a compiler knows one of them.
+  void read_names() {
+    program_.program->each_line([&](const program::CodeLine& row) {
+      if (row.function.empty()) return;
+      const program::Function* const function = program_.program->function(row.address);
+      if (function != nullptr && function->start == row.address)
+        names_.try_emplace(function, row.function);
+    });
+  }
+
+  [[nodiscard]] std::string_view name_of(const program::Function& function) const {
+    const auto known = names_.find(&function);
+    return compilers_name(known == names_.end() ? std::string_view(function.name) : known->second);
+  }
+
   /// The innermost function at an address, whose frames_ are set, and to which all of them are
   /// `weight` heavier.  nullptr: not known.
   FunctionSamples* find(std::uint64_t address, std::uint64_t weight) {
@@ -56,7 +74,9 @@ class Collector {
     if (frames_.empty() || frames_.back().declared == 0) return nullptr;
     for (const program::Frame& frame : frames_)
       if (frame.function.empty()) return nullptr;
-    FunctionSamples* function = &samples_[compilers_name(frames_.back().function)];
+    const program::Function* const symbol = program_.program->function(address);
+    FunctionSamples* function =
+        &samples_[symbol == nullptr ? compilers_name(frames_.back().function) : name_of(*symbol)];
     function->total += weight;
     for (std::size_t i = frames_.size() - 1; i > 0; --i) {
       function =
@@ -69,7 +89,7 @@ class Collector {
   /// Gives the rest of each function counts of 0, so that a compiler knows that it is rare.
   void add_unexecuted() {
     for (const program::Function& function : program_.program->functions()) {
-      if (!samples_.contains(compilers_name(function.name))) continue;
+      if (!samples_.contains(name_of(function))) continue;
       const bool thumb = program_.program->content(function.start) == program::Content::kT32;
       const std::uint64_t step = thumb ? 2 : 4;
       // A damaged file may claim any size.
@@ -95,13 +115,13 @@ class Collector {
     if (callee == nullptr || callee->start != branch.to) return;
     // A part that the compiler moved away is not called.
     if (callee->name.find(".cold") != std::string::npos) return;
-    std::string_view name = compilers_name(callee->name);
+    std::string_view name = here ? name_of(*callee) : compilers_name(callee->name);
     const bool plt = name.ends_with(kPlt);
     if (plt) name.remove_suffix(kPlt.size());
     if (own) {
       const program::Function* const caller = program_.program->function(branch.from);
       const bool loop = branch.subtype != isa::InstrSubtype::kBranchLink && here &&
-                        caller != nullptr && compilers_name(caller->name) == name;
+                        caller != nullptr && name_of(*caller) == name;
       if (loop) return;
       FunctionSamples* const function = find(branch.from, 0);
       if (function != nullptr && frames_.front().line != 0)
@@ -115,6 +135,7 @@ class Collector {
   const profile::Profile& profile_;
   const profile::ProgramProfile& program_;
   Samples samples_;
+  std::unordered_map<const program::Function*, std::string_view> names_;
   std::vector<program::Frame> frames_;
 };
 

@@ -212,12 +212,14 @@ void Dwarf::add_frames(std::uint64_t address, std::vector<Frame>& out) const {
 void Dwarf::each_line(const std::function<bool(std::uint64_t low, std::uint64_t high)>& keep,
                       const std::function<void(const CodeLine&)>& take) const {
   std::set<std::uint64_t> passed;
-  for (const auto& unit : info_.units) {
+  for (std::uint32_t number = 0; number < info_.units.size(); ++number) {
+    const auto& unit = info_.units[number];
     if (!unit->has_code || !unit->line_table || !passed.insert(*unit->line_table).second) continue;
     const std::shared_ptr<const LineTable> table = [&] {
       const std::lock_guard lock(mutex_);
       return lines_of(*unit);
     }();
+    const CodeTree& tree = code_of(number).tree;
     for (const LineSequence& sequence : table->sequences) {
       if (!keep(sequence.low, sequence.high)) continue;
       for (std::size_t i = 0; i < sequence.count; ++i) {
@@ -229,6 +231,7 @@ void Dwarf::each_line(const std::function<bool(std::uint64_t low, std::uint64_t 
               .end = std::max(row.address, end),
               .file = table->file(row.file),
               .line = row.line,
+              .function = tree.function(row.address),
               .is_statement = row.is_statement});
       }
     }

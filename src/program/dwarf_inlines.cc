@@ -238,6 +238,12 @@ const CodeNode* CodeTree::find(std::uint64_t address) const {
   return node == CodeNode::kNone ? nullptr : &nodes[node];
 }
 
+std::string_view CodeTree::function(std::uint64_t address) const {
+  const CodeNode* node = find(address);
+  while (node != nullptr && node->parent != CodeNode::kNone) node = &nodes[node->parent];
+  return node == nullptr ? std::string_view() : node->name;
+}
+
 CodeTree read_code_tree(const DwarfUnit& unit, const std::function<bool(std::uint64_t)>& is_code) {
   return TreeReader(unit, is_code).run();
 }

@@ -35,6 +35,8 @@ struct CodeTree {
 
   /// nullptr: no function is known there.
   [[nodiscard]] const CodeNode* find(std::uint64_t address) const;
+  /// The name of the function that has the address; empty: it is not known.
+  [[nodiscard]] std::string_view function(std::uint64_t address) const;
 };
 
 /// Reads the functions of a unit.  Of code that the linker left out, nothing is kept: `is_code` is

@@ -228,6 +228,8 @@ def without_line_0(text):
 @pytest.mark.parametrize('name, flags', [
     ('walks', ()), ('walks', ('-O0', '-gdwarf-5')), ('packer', ()), ('packer', ('-O3', '-gdwarf-5')),
     ('packer', ('-O1', '-g1')),
+    # The linker prefers another name than the compiler, as for constructors.
+    ('walks', ('-Wl,--defsym=middle_by_a_longer_name=middle',)),
 ])
 def test_it_is_what_llvm_profgen_makes(run, export, executed, tmp_path, name, flags):
     need(PROFGEN)
