@@ -7,7 +7,10 @@ namespace waymark::count {
 void ItmCounts::observe(std::span<const Element> elements) {
   for (const Element& element : elements) {
     if (element.kind != ElementKind::kItmTrace) continue;
-    overflows += (element.extra & kItmOverflow) != 0 ? 1 : 0;
+    if ((element.extra & kItmOverflow) != 0) {
+      ++overflows;
+      wait({.lost = true});
+    }
     switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
       case ItmKind::kSoftware: {
         Port& port = ports[element.number];
@@ -24,6 +27,7 @@ void ItmCounts::observe(std::span<const Element> elements) {
         break;
       default:
         ++local_timestamps;
+        give_time(element.timestamp);
         break;
     }
   }
@@ -38,6 +42,7 @@ void ItmCounts::observe_dwt(const Element& element) {
     exception.entered += event.action == DwtExceptionAction::kEntered ? 1 : 0;
     exception.exited += event.action == DwtExceptionAction::kExited ? 1 : 0;
     exception.returned += event.action == DwtExceptionAction::kReturnedTo ? 1 : 0;
+    wait({.number = event.exception, .action = event.action});
   } else if (event.kind == DwtKind::kPcSample) {
     if (const auto known = samples.find(event.value); known != samples.end()) {
       ++known->second;
@@ -47,6 +52,43 @@ void ItmCounts::observe_dwt(const Element& element) {
       ++unlisted_samples;
     }
   }
+}
+
+void ItmCounts::wait(const Waiting& event) {
+  if (waiting_.size() == kMostWaiting) {
+    waiting_.clear();
+    waiting_.push_back({.lost = true});
+  }
+  waiting_.push_back(event);
+}
+
+void ItmCounts::give_time(std::uint64_t time) {
+  const ExceptionStack::Moment now{.time = time};
+  const auto left = [this](const ExceptionStack::Handled& handled,
+                           const ExceptionStack::Moment& end) {
+    if (!handled.whole || end.time < handled.begin.time) return;
+    Exception& exception = exceptions[handled.number];
+    const std::uint64_t duration = end.time - handled.begin.time;
+    exception.shortest =
+        exception.measured == 0 ? duration : std::min(exception.shortest, duration);
+    exception.longest = std::max(exception.longest, duration);
+    exception.deepest = std::max(exception.deepest, handled.depth);
+    exception.total += duration;
+    exception.own += duration - std::min(duration, handled.preempted);
+    ++exception.measured;
+  };
+  for (const Waiting& event : waiting_) {
+    if (event.lost) {
+      stack_.lose(now, left);
+    } else if (event.action == DwtExceptionAction::kEntered) {
+      stack_.enter(event.number, now);
+    } else if (event.action == DwtExceptionAction::kExited) {
+      stack_.exit(event.number, now, left);
+    } else if (event.action == DwtExceptionAction::kReturnedTo) {
+      stack_.return_to(event.number, now, left);
+    }
+  }
+  waiting_.clear();
 }
 
 bool ItmCounts::empty() const {

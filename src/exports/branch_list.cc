@@ -20,10 +20,10 @@
 namespace waymark::exports {
 namespace {
 
-constexpr std::string_view kMagic = "simpleperf:EtmBranchList";
-constexpr std::size_t kMagicSize = 24;
-static_assert(kMagic.size() == kMagicSize);
-constexpr std::uint32_t kVersion = 1;
+constexpr std::string_view kFormMagic = "simpleperf:EtmBranchList";
+constexpr std::size_t kFormMagicSize = 24;
+static_assert(kFormMagic.size() == kFormMagicSize);
+constexpr std::uint32_t kFormVersion = 1;
 /// A message that is greater than this when it is not compressed is refused.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 /// More instructions than this without a waypoint are not code.
@@ -46,13 +46,13 @@ enum Field : unsigned {
   kBranchCount = 3,
 };
 
-std::uint64_t added_up(std::uint64_t a, std::uint64_t b) {
+std::uint64_t saturated_sum(std::uint64_t a, std::uint64_t b) {
   return a > std::numeric_limits<std::uint64_t>::max() - b
              ? std::numeric_limits<std::uint64_t>::max()
              : a + b;
 }
 
-std::string_view text_of(Bytes bytes) {
+std::string_view text_in(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -120,7 +120,7 @@ Result<void> read_branch(Bytes message, std::map<BranchBits, std::uint64_t>& bra
   std::uint64_t times = 0;
   Fields fields(message);
   while (fields.next()) {
-    if (fields.is_bytes(kBranchBytes)) bits.bytes = text_of(fields.bytes());
+    if (fields.is_bytes(kBranchBytes)) bits.bytes = text_in(fields.bytes());
     if (fields.is_number(kBranchSize)) size = fields.value();
     if (fields.is_number(kBranchCount)) times = fields.value();
   }
@@ -134,7 +134,7 @@ Result<void> read_branch(Bytes message, std::map<BranchBits, std::uint64_t>& bra
   }
   if (bits.count == 0 || times == 0) return {};
   std::uint64_t& sum = branches[std::move(bits)];
-  sum = added_up(sum, times);
+  sum = saturated_sum(sum, times);
   return {};
 }
 
@@ -149,7 +149,7 @@ Result<void> read_address(Bytes message, BranchesOfBinary& binary) {
   if (fields.bad()) return damaged("an address is not complete");
   for (auto& [bits, times] : branches) {
     std::uint64_t& sum = binary[address.value_or(0)][bits];
-    sum = added_up(sum, times);
+    sum = saturated_sum(sum, times);
   }
   return {};
 }
@@ -159,8 +159,8 @@ Result<void> read_binary(Bytes message, std::uint64_t old_kernel_start, BranchLi
   BranchesOfBinary branches;
   Fields fields(message);
   while (fields.next()) {
-    if (fields.is_bytes(kBinaryPath)) name.path = text_of(fields.bytes());
-    if (fields.is_bytes(kBinaryBuildId)) name.build_id = text_of(fields.bytes());
+    if (fields.is_bytes(kBinaryPath)) name.path = text_in(fields.bytes());
+    if (fields.is_bytes(kBinaryBuildId)) name.build_id = text_in(fields.bytes());
     if (fields.is_bytes(kBinaryAddress)) WAYMARK_TRY(read_address(fields.bytes(), branches));
     if (fields.is_number(kBinaryKind)) {
       if (fields.value() > static_cast<std::uint64_t>(BinaryKind::kModule))
@@ -200,12 +200,12 @@ Result<void> read_message(Bytes message, BranchList& list) {
   return {};
 }
 
-bool begins_with_magic(Bytes content) { return text_of(content).starts_with(kMagic); }
+bool begins_with_magic(Bytes content) { return text_in(content).starts_with(kFormMagic); }
 
 /// The older form is one message, whose first field is the magic.
 bool begins_with_message(Bytes content) {
-  return content.size() > 2 && content[0] == (kListMagic << 3 | 2) && content[1] == kMagicSize &&
-         begins_with_magic(content.subspan(2));
+  return content.size() > 2 && content[0] == (kListMagic << 3 | 2) &&
+         content[1] == kFormMagicSize && begins_with_magic(content.subspan(2));
 }
 
 bool is_zstd(Bytes content) {
@@ -308,15 +308,15 @@ void add(BranchList& sum, const BranchList& more) {
     for (const auto& [address, lists] : branches) {
       for (const auto& [bits, times] : lists) {
         std::uint64_t& total = binary[address][bits];
-        total = added_up(total, times);
+        total = saturated_sum(total, times);
       }
     }
   }
 }
 
 Result<std::string> written_branch_list(const BranchList& list, bool compressed) {
-  std::string out(kMagic);
-  put_little(out, kVersion);
+  std::string out(kFormMagic);
+  put_little(out, kFormVersion);
   out += static_cast<char>(compressed ? 1 : 0);
   // A message for each program, so that none of them becomes too large.
   for (const auto& [name, branches] : list) {
@@ -339,7 +339,7 @@ Result<std::string> written_branch_list(const BranchList& list, bool compressed)
 bool is_branch_list(Bytes content) {
   if (begins_with_magic(content) || begins_with_message(content)) return true;
   if (!is_zstd(content)) return false;
-  const auto begin = decompressed(content, kMagicSize + 2, false);
+  const auto begin = decompressed(content, kFormMagicSize + 2, false);
   return begin && begins_with_message(*begin);
 }
 
@@ -357,14 +357,14 @@ Result<BranchList> read_branch_list(Bytes content) {
     return list;
   }
   if (!begins_with_magic(content)) return damaged("it does not begin as one");
-  Cursor cursor(content.subspan(kMagicSize));
+  Cursor cursor(content.subspan(kFormMagicSize));
   const std::uint64_t version = cursor.little(4);
   const std::uint8_t compressed = cursor.u8();
   if (cursor.overrun()) return damaged("its header is not complete");
-  if (version != kVersion || compressed > 1) {
+  if (version != kFormVersion || compressed > 1) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("The branch list has version {}, and only version {} is known.",
-                            version, kVersion));
+                            version, kFormVersion));
   }
   while (!cursor.at_end()) {
     const std::uint64_t size = cursor.little(4);
@@ -386,7 +386,7 @@ void BranchListBuilder::end(Stream& stream) {
     const bool thumb = (stream.address & 1) != 0;
     std::uint64_t& times =
         list_[stream.place.name][stream.place.address | (thumb ? 1 : 0)][stream.bits];
-    times = added_up(times, 1);
+    times = saturated_sum(times, 1);
     stream.bits = {};
   }
   stream.waits = false;
@@ -497,18 +497,18 @@ class Expander {
     for (std::size_t i = 0; i < bits.count; ++i) {
       const Block& block = block_at(address, isa);
       if (block.row == kNone) {
-        lost_ = added_up(lost_, times * (bits.count - i));
+        lost_ = saturated_sum(lost_, times * (bits.count - i));
         return;
       }
       const bool taken = bits.taken(i);
       count::Row& row = rows_[block.row];
       std::uint64_t& sum = taken ? row.executed : row.not_executed;
-      sum = added_up(sum, times);
+      sum = saturated_sum(sum, times);
       address = row.range.end;
       if (!taken || !row.range.is_branch()) continue;
       if (row.range.last_type == isa::InstrType::kIndirectBranch) {
         // Its target comes with an address packet, which begins another list.
-        lost_ = added_up(lost_, times * (bits.count - i - 1));
+        lost_ = saturated_sum(lost_, times * (bits.count - i - 1));
         return;
       }
       address = block.target;

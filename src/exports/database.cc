@@ -167,7 +167,7 @@ class ThumbCode {
 };
 
 /// The text that a write to a stimulus port carries, if it is nothing else.
-std::optional<std::string> text_of(const Event& event) {
+std::optional<std::string> text_written(const Event& event) {
   if (event.kind != EventKind::kPort) return std::nullopt;
   std::string text;
   for (unsigned bit = 0; bit < event.bits; bit += 8) text += static_cast<char>(event.value >> bit);
@@ -248,8 +248,7 @@ class SqliteDatabase final : public Database {
     if (!clock_) return;
     clock_->finish();
     for (auto& [id, stack] : open_) {
-      stack.apply({.source = id, .kind = EventKind::kGap}, last_time_.value_or(0), last_position_,
-                  left(id));
+      stack.lose({last_time_.value_or(0), last_position_}, left(id));
     }
     clock_.reset();
   }
@@ -443,21 +442,21 @@ class SqliteDatabase final : public Database {
     return sources_made_;
   }
 
-  ExceptionStack::Left left(TraceId source) {
-    return [this, source](const ExceptionStack::Handled& handled, std::uint64_t time,
-                          TraceIndex index) {
+  count::ExceptionStack::Left left(TraceId source) {
+    return [this, source](const count::ExceptionStack::Handled& handled,
+                          const count::ExceptionStack::Moment& end) {
       exceptions_.nothing()
           .number(add_source(source, ""))
           .number(handled.number)
           .number(handled.depth)
           .number(handled.whole && last_time_ ? 1 : 0);
       if (last_time_) {
-        exceptions_.number(handled.time).number(time);
+        exceptions_.number(handled.begin.time).number(end.time);
       } else {
         exceptions_.nothing().nothing();
       }
-      exceptions_.number(handled.index).number(index);
-      const std::uint64_t duration = time - handled.time;
+      exceptions_.number(handled.begin.index).number(end.index);
+      const std::uint64_t duration = end.time - handled.begin.time;
       if (last_time_ && handled.whole && duration >= handled.preempted) {
         exceptions_.number(duration - handled.preempted);
       } else {
@@ -473,7 +472,7 @@ class SqliteDatabase final : public Database {
     last_time_ = time;
     last_position_ = element.index;
     for (const Event& event : found_) {
-      open_[event.source].apply(event, time.value_or(0), element.index, left(event.source));
+      apply(open_[event.source], event, {time.value_or(0), element.index}, left(event.source));
       events_.nothing().number(add_source(event.source, "")).number(element.index).number(time);
       events_.text(event_word(event.kind));
       const bool numbered = event.kind != EventKind::kGap && event.kind != EventKind::kTraceOn &&
@@ -484,7 +483,7 @@ class SqliteDatabase final : public Database {
       const bool software = event.kind == EventKind::kSoftware || event.kind == EventKind::kFlag;
       events_.number(software ? std::optional<std::uint64_t>(event.channel) : std::nullopt);
       events_.number(event.bits != 0 ? std::optional(event.value) : std::nullopt);
-      if (const auto text = text_of(event)) {
+      if (const auto text = text_written(event)) {
         events_.text(*text);
       } else {
         events_.nothing();
@@ -510,7 +509,7 @@ class SqliteDatabase final : public Database {
   std::optional<EventClock> clock_;
   std::map<TraceId, std::uint64_t> source_ids_;
   std::uint64_t sources_made_ = 0;
-  std::map<TraceId, ExceptionStack> open_;
+  std::map<TraceId, count::ExceptionStack> open_;
   std::optional<std::uint64_t> last_time_;
   TraceIndex last_position_ = 0;
   std::vector<Event> found_;

@@ -180,70 +180,18 @@ void events_of(const Element& element, std::vector<Event>& out) {
   }
 }
 
-void ExceptionStack::leave(std::uint64_t time, TraceIndex index, const Left& left) {
-  const Handled handled = stack_.back();
-  stack_.pop_back();
-  if (!stack_.empty() && handled.whole && time >= handled.time)
-    stack_.back().preempted += time - handled.time;
-  left(handled, time, index);
-}
-
-void ExceptionStack::apply(const Event& event, std::uint64_t time, TraceIndex index,
-                           const Left& left) {
-  const auto add = [&](std::uint32_t number, bool entered) {
-    if (stack_.size() == kMostDepth) {
-      ++dropped_;
-      return;
-    }
-    stack_.push_back({.number = number,
-                      .time = time,
-                      .index = index,
-                      .depth = static_cast<unsigned>(stack_.size()),
-                      .whole = entered});
-  };
-  // Only this one, or those above it.
-  const auto leave_down_to = [&](std::uint32_t number, bool with_it) {
-    std::size_t at = stack_.size();
-    while (at != 0 && stack_[at - 1].number != number) --at;
-    if (at == 0) return false;
-    dropped_ = 0;
-    while (stack_.size() > at) leave(time, index, left);
-    if (with_it) leave(time, index, left);
-    return true;
-  };
+void apply(count::ExceptionStack& exceptions, const Event& event,
+           const count::ExceptionStack::Moment& now, const count::ExceptionStack::Left& left) {
   switch (event.kind) {
     case EventKind::kExceptionEntered:
-      add(event.number, true);
-      return;
+      return exceptions.enter(event.number, now);
     case EventKind::kExceptionExited:
-      if (event.number != kAnyException) {
-        if (!leave_down_to(event.number, true)) {
-          // It was entered before the trace.
-          left({.number = event.number, .time = time, .index = index, .whole = false}, time, index);
-        }
-      } else if (dropped_ != 0) {
-        --dropped_;
-      } else if (!stack_.empty()) {
-        leave(time, index, left);
-      }
-      return;
+      if (event.number == kAnyException) return exceptions.exit(now, left);
+      return exceptions.exit(event.number, now, left);
     case EventKind::kExceptionReturned:
-      if (event.number == 0) {
-        dropped_ = 0;
-        while (!stack_.empty()) leave(time, index, left);
-      } else if (!leave_down_to(event.number, false)) {
-        while (!stack_.empty()) leave(time, index, left);
-        add(event.number, false);
-      }
-      return;
+      return exceptions.return_to(event.number, now, left);
     case EventKind::kGap:
-      // Nobody knows which of them ended in the gap.
-      dropped_ = 0;
-      while (!stack_.empty()) {
-        stack_.back().whole = false;
-        leave(time, index, left);
-      }
-      return;
+      return exceptions.lose(now, left);
     default:
       return;
   }

@@ -273,8 +273,9 @@ void VcdWriter::write(const Change& change) {
 }
 
 void VcdWriter::changes_of(const Event& event, std::vector<Change>& out) {
-  ExceptionStack& exceptions = exceptions_[event.source];
-  exceptions.apply(event, 0, 0, [](const ExceptionStack::Handled&, std::uint64_t, TraceIndex) {});
+  count::ExceptionStack& exceptions = exceptions_[event.source];
+  using Stack = count::ExceptionStack;
+  apply(exceptions, event, {}, [](const Stack::Handled&, const Stack::Moment&) {});
   for_each_variable(event, [&](const VcdVariable& variable) {
     Change change{.variable = variable, .value = event.value};
     switch (variable.role) {

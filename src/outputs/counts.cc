@@ -286,6 +286,28 @@ void write_text(TextBuffer& out, std::span<const FunctionRow> rows, std::uint64_
   }
 }
 
+namespace {
+
+/// How long exceptions took, if that is known.
+void write_durations(TextBuffer& out, const count::ItmCounts& counts) {
+  constexpr auto kLine = "{:<22}{:>20}  {:>12} {:>12} {:>12} {:>12} {:>12} {:>7}\n";
+  bool first = true;
+  for (const auto& [number, exception] : counts.exceptions) {
+    if (exception.measured == 0) continue;
+    if (first) {
+      out.put(fmt::format(fmt::runtime(kLine), "ticks in exceptions", "measured", "total", "own",
+                          "shortest", "average", "longest", "nested"));
+    }
+    first = false;
+    out.put(fmt::format(fmt::runtime(kLine), fmt::format("exception {}", number),
+                        exception.measured, exception.total, exception.own, exception.shortest,
+                        exception.total / exception.measured, exception.longest,
+                        exception.deepest));
+  }
+}
+
+}  // namespace
+
 void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOptions& options) {
   const auto line = [&](std::string_view name, std::uint64_t value, std::string_view rest = {}) {
     if (value != 0) out.put(fmt::format("{:<22}{:>20}{}\n", name, value, rest));
@@ -300,6 +322,7 @@ void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOpt
                         fmt::format("exception {}", number), exception.entered, exception.exited,
                         exception.returned, name.empty() ? "" : "  ", name));
   }
+  write_durations(out, counts);
   line("PC samples", counts.of(DwtKind::kPcSample),
        fmt::format("  {} distinct addresses", counts.samples.size()));
   for (const DwtLine& kind : kDwtLines) line(kind.text, counts.of(kind.kind));
@@ -421,8 +444,15 @@ void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
     out.put(fmt::format(R"({{"type":"count_exception","id":{},"exception":{},)", id, number));
     if (const auto name = exception_word(number); !name.empty())
       out.put(fmt::format(R"("name":"{}",)", name));
-    out.put(fmt::format(R"("entered":{},"exited":{},"returned":{}}})", exception.entered,
+    out.put(fmt::format(R"("entered":{},"exited":{},"returned":{})", exception.entered,
                         exception.exited, exception.returned));
+    if (exception.measured != 0) {
+      out.put(fmt::format(
+          R"(,"measured":{},"total":{},"own":{},"shortest":{},"longest":{},"nested":{})",
+          exception.measured, exception.total, exception.own, exception.shortest, exception.longest,
+          exception.deepest));
+    }
+    out.put('}');
     out.put('\n');
   }
   for (const Sample& sample : top_samples(counts, options.most)) {
@@ -512,6 +542,9 @@ void write_csv(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
     row("exception_entered", text, exception_word(number), exception.entered);
     row("exception_exited", text, exception_word(number), exception.exited);
     row("exception_returned", text, exception_word(number), exception.returned);
+    row("exception_measured", text, exception_word(number), exception.measured);
+    row("exception_total", text, exception_word(number), exception.total);
+    row("exception_longest", text, exception_word(number), exception.longest);
   }
   for (const Sample& sample : top_samples(counts, options.most)) {
     row("pc_sample", fmt::format("0x{:x}", sample.address), name_of(sample.address, options),

@@ -147,6 +147,21 @@ def test_an_itm(run, itm_file, tmp_path):
     assert sample == {'type': 'count_sample', 'id': 0, 'pc': '0x400344', 'times': 3}
 
 
+def test_durations_of_exceptions(run, tmp_path):
+    def exception(number, action, time):
+        return bytes([0x0e, number, action << 4, 0xC0, time])
+    # SysTick from 5 to 45, interrupted by an interrupt from 15 to 25; each time is since the one before.
+    (tmp_path / 'swo.bin').write_bytes(ITM_SYNC + b''.join(
+        [exception(15, 1, 5), exception(16, 1, 10), exception(16, 2, 10), exception(15, 3, 5), exception(15, 2, 15)]))
+    raw = ('swo.bin', '--protocol', 'itm', '--framing', 'none')
+    run('count', *raw).matches(r'^ticks in exceptions +measured +total +own +shortest +average +longest +nested$',
+                               r'^exception 15 +1 +40 +30 +40 +40 +40 +0$', r'^exception 16 +1 +10 +10 +10 +10 +10 +1$')
+    found = {row['exception']: row for row in json_of_type(run('count', *raw, '--format', 'json'), 'count_exception')}
+    assert found[15]['total'] == 40 and found[15]['own'] == 30 and found[16]['nested'] == 1
+    table = rows(run('count', *raw, '--format', 'csv'))
+    assert ['exception_longest', '15', '40'] in [[row['what'], row['number'], row['times']] for row in table]
+
+
 def test_samples_by_function(run, tmp_path, quicksort):
     (tmp_path / 'samples.bin').write_bytes(ITM_SYNC + bytes.fromhex('1744034000'))
     run('count', 'samples.bin', '--protocol', 'itm', '--framing', 'none', '--functions', '--symbols',

@@ -391,3 +391,37 @@ def test_damaged_branch_lists(run, walks, tmp_path):
 
 def test_a_branch_list_needs_the_packets_of_a_core(run, itm_file, walks):
     run('export', 'branch-list', itm_file, '--symbols', walks.program, expect=1).one_sentence('ETMv4 or ETE')
+
+
+# --- timelines and samples of what traces no core ------------------------------------------------
+
+def test_timeline_of_an_itm(run, tmp_path):
+    def exception(number, action, time):
+        return bytes([0x0e, number, action << 4, 0xC0, time])
+    text = b''.join(bytes([0x01, c]) for c in b'ok\n') + b'\xc0\x02'
+    (tmp_path / 'swo.bin').write_bytes(trace_bytes.ITM_SYNC + exception(15, 1, 5) + text + exception(16, 1, 10)
+                                       + exception(16, 2, 10) + exception(15, 3, 5) + exception(15, 2, 15))
+    raw = ('swo.bin', '--protocol', 'itm', '--framing', 'none')
+    rows = json.loads(run('export', 'trace-event', *raw).out)['traceEvents']
+    slices = [(row['ph'], row.get('name'), row['ts']) for row in rows if row['ph'] in 'BE']
+    times = [time for _, _, time in slices]
+    assert [phase for phase, _, _ in slices] == ['B', 'B', 'E', 'E']
+    assert [name for phase, name, _ in slices if phase == 'B'] == ['exception 15', 'exception 16']
+    assert [time - times[0] for time in times] == [0, 12, 22, 42]
+    assert [row['name'] for row in rows if row['ph'] in 'iI'] == ['ok']
+
+
+def test_messages_of_an_stm_are_in_its_timeline(run, stm_file):
+    rows = json.loads(run('export', 'trace-event', stm_file).out)['traceEvents']
+    assert [row['name'] for row in rows if row['ph'] in 'iI'] == ['0x2134']
+
+
+def test_samples_as_stacks(run, quicksort, tmp_path):
+    (tmp_path / 'samples.bin').write_bytes(trace_bytes.ITM_SYNC + bytes.fromhex('1744034000') * 3)
+    raw = ('samples.bin', '--protocol', 'itm', '--framing', 'none')
+    result = run('export', 'folded', *raw, '--symbols', quicksort / 'quicksort.elf')
+    assert 'samples, not instructions' in result.err
+    line, = result.lines
+    assert line.endswith(' 3')
+    assert 'no samples' in run('export', 'folded', 'samples.bin', '--protocol', 'itm', '--framing', 'none', '--to', '6',
+                               expect=1).err

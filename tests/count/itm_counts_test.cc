@@ -50,5 +50,33 @@ TEST(ItmCounts, each_packet_is_counted_as_what_it_is) {
   EXPECT_EQ(counts.overflows, 1U);
 }
 
+TEST(ItmCounts, durations_of_exceptions) {
+  std::vector<Element> elements;
+  const auto exception = [&](std::uint32_t number, DwtExceptionAction action, std::uint64_t time) {
+    elements.push_back(
+        itm(ItmKind::kHardware, 1, 2, number | static_cast<std::uint32_t>(action) << 12));
+    elements.push_back(itm(ItmKind::kTimestampSync, 0, 1, 0));
+    elements.back().timestamp = time;
+  };
+  exception(15, DwtExceptionAction::kEntered, 5);
+  exception(20, DwtExceptionAction::kEntered, 15);
+  exception(20, DwtExceptionAction::kExited, 25);
+  exception(15, DwtExceptionAction::kReturnedTo, 30);
+  exception(15, DwtExceptionAction::kExited, 45);
+  exception(15, DwtExceptionAction::kEntered, 60);
+  exception(15, DwtExceptionAction::kExited, 61);
+  exception(16, DwtExceptionAction::kExited, 70);  // Entered before the trace.
+  ItmCounts counts;
+  counts.observe(elements);
+  const ItmCounts::Exception& tick = counts.exceptions.at(15);
+  EXPECT_EQ(tick.measured, 2);
+  EXPECT_EQ(tick.total, 41);
+  EXPECT_EQ(tick.own, 31);
+  EXPECT_EQ(tick.shortest, 1);
+  EXPECT_EQ(tick.longest, 40);
+  EXPECT_EQ(counts.exceptions.at(20).deepest, 1);
+  EXPECT_EQ(counts.exceptions.at(16).measured, 0);
+}
+
 }  // namespace
 }  // namespace waymark::count

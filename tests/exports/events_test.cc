@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "waymark/element/dwt.h"
 
 namespace waymark::exports {
@@ -85,80 +83,6 @@ TEST(EventsOf, writes_of_software) {
   found = events(element);
   ASSERT_EQ(found.size(), 1);
   EXPECT_EQ(found[0].kind, EventKind::kFlag);
-}
-
-/// What ends, as "number from-to depth preempted".
-class Exceptions : public testing::Test {
- protected:
-  void apply(EventKind kind, std::uint32_t number, std::uint64_t time) {
-    stack_.apply({.kind = kind, .number = number}, time, time,
-                 [this](const ExceptionStack::Handled& handled, std::uint64_t end, TraceIndex) {
-                   ended_ += std::to_string(handled.number) + " ";
-                   ended_ += handled.whole ? std::to_string(handled.time) : "?";
-                   ended_ += "-" + std::to_string(end) + " " + std::to_string(handled.depth) + " " +
-                             std::to_string(handled.preempted) + "\n";
-                 });
-  }
-  void enter(std::uint32_t number, std::uint64_t time) {
-    apply(EventKind::kExceptionEntered, number, time);
-  }
-  void exit(std::uint32_t number, std::uint64_t time) {
-    apply(EventKind::kExceptionExited, number, time);
-  }
-  void return_to(std::uint32_t number, std::uint64_t time) {
-    apply(EventKind::kExceptionReturned, number, time);
-  }
-
-  ExceptionStack stack_;
-  std::string ended_;
-};
-
-TEST_F(Exceptions, nested) {
-  enter(15, 10);
-  enter(20, 12);
-  exit(20, 17);
-  return_to(15, 18);
-  EXPECT_EQ(stack_.current(), 15);
-  exit(15, 30);
-  return_to(0, 31);
-  EXPECT_EQ(ended_, "20 12-17 1 0\n15 10-30 0 5\n");
-  EXPECT_EQ(stack_.current(), std::nullopt);
-}
-
-TEST_F(Exceptions, exit_without_a_number_ends_the_innermost) {
-  enter(15, 10);
-  enter(20, 12);
-  exit(kAnyException, 17);
-  EXPECT_EQ(ended_, "20 12-17 1 0\n");
-}
-
-TEST_F(Exceptions, lost_exits_end_when_what_they_interrupted_goes_on) {
-  enter(15, 10);
-  enter(20, 12);
-  return_to(0, 31);
-  EXPECT_EQ(ended_, "20 12-31 1 0\n15 10-31 0 19\n");
-}
-
-TEST_F(Exceptions, begun_before_the_trace) {
-  exit(15, 5);
-  return_to(16, 6);
-  EXPECT_EQ(stack_.current(), 16);
-  exit(16, 9);
-  EXPECT_EQ(ended_, "15 ?-5 0 0\n16 ?-9 0 0\n");
-}
-
-TEST_F(Exceptions, a_gap_ends_all_of_them_at_an_unknown_time) {
-  enter(15, 10);
-  apply(EventKind::kGap, 0, 12);
-  EXPECT_EQ(ended_, "15 ?-12 0 0\n");
-}
-
-TEST_F(Exceptions, depth_is_bounded) {
-  for (std::size_t i = 0; i < 2 * ExceptionStack::kMostDepth; ++i) enter(20, i);
-  EXPECT_EQ(stack_.open().size(), ExceptionStack::kMostDepth);
-  for (std::size_t i = 0; i < ExceptionStack::kMostDepth; ++i) exit(kAnyException, 5000);
-  EXPECT_EQ(stack_.open().size(), ExceptionStack::kMostDepth);
-  EXPECT_EQ(ended_, "");
 }
 
 }  // namespace

@@ -151,15 +151,19 @@ int add_events(const EventExport& wanted, const std::string& path, exports::Even
 }
 
 int export_events(const EventExport& wanted) {
+  const std::unique_ptr<exports::EventWriter> writer = wanted.format.make_events();
+  return export_events(wanted, *writer, true);
+}
+
+int export_events(const EventExport& wanted, exports::EventWriter& writer, bool print_notes) {
   if (wanted.inputs.size() > 1) {
     return complain(fmt::format("{}: the events of one INPUT are written, and there are several.",
                                 wanted.format.name),
                     kUsage);
   }
   const std::string& path = wanted.inputs.front();
-  const std::unique_ptr<exports::EventWriter> writer = wanted.format.make_events();
-  if (const int code = survey(wanted, path, true, *writer); code != kOk) return code;
-  if (!writer->has_events()) {
+  if (const int code = survey(wanted, path, print_notes, writer); code != kOk) return code;
+  if (!writer.has_events()) {
     return complain(fmt::format("{}: there are no exceptions, events or messages that {} could "
                                 "show.",
                                 escaped(path), wanted.format.name),
@@ -172,7 +176,7 @@ int export_events(const EventExport& wanted) {
     return complain(output.error().detail,
                     output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
   }
-  const int code = write(pass, *writer, output->text(), *output);
+  const int code = write(pass, writer, output->text(), *output);
   if (code == kInterrupted) return code;
   if (code == kOutput) return finish_output(*output, code);
   if (output->commit()) return code;

@@ -23,6 +23,9 @@ struct EventExport {
 
 /// Writes the events of one input.  The result is the exit code.
 int export_events(const EventExport& wanted);
+/// The same with this writer, for an input that was opened before.
+int export_events(const EventExport& wanted, exports::EventWriter& writer,
+                  bool print_notes = false);
 
 /// The same of the input at `path`, which was opened before, to a writer that needs no text.
 /// `output`: where else something is written.

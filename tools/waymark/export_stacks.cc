@@ -14,6 +14,7 @@
 #include "counting.h"
 #include "elf_argument.h"
 #include "exit_code.h"
+#include "export_events.h"
 #include "missing_programs.h"
 #include "option_values.h"
 #include "output.h"
@@ -21,6 +22,8 @@
 #include "stack_pass.h"
 #include "symbol_options.h"
 #include "waymark/base/number.h"
+#include "waymark/count/itm_counts.h"
+#include "waymark/exports/event_timeline.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/stacks/lines.h"
 
@@ -101,6 +104,16 @@ class Pass {
     if (!opened) return opened.error();
     Used& used = used_.emplace_back(std::move(*opened));
     inputs::Capture& capture = used.capture;
+    if (!traces_a_core(capture) && wanted_.format.make_timeline != nullptr) {
+      const auto writer = exports::make_event_timeline(wanted_.format.make_timeline, frequency_);
+      return export_events({.format = wanted_.format,
+                            .input = wanted_.input,
+                            .inputs = wanted_.inputs,
+                            .output = wanted_.output,
+                            .selection = wanted_.selection,
+                            .window = wanted_.window},
+                           *writer);
+    }
     auto selection = select_in(capture, wanted_.selection);
     if (!selection) return complain(selection.error().detail, kUsage);
     auto places = place_lookup(capture, {.functions = true, .files = wanted_.symbols});
@@ -116,6 +129,7 @@ class Pass {
     if (const int code = open_file(capture, files); code != kOk) return code;
     if (const int code = window.open(capture); code != kOk) return code;
 
+    if (!traces_a_core(capture)) return add_samples(used, window);
     stacks::Options options = stack_options(capture, used.places);
     options.tail_calls =
         wanted_.stacks.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
@@ -140,6 +154,43 @@ class Pass {
       tree_ = engine.take_tree();
     } else {
       tree_.add(engine.tree());
+    }
+    return code;
+  }
+
+  /// The samples of the program counter that an ITM sent: stacks of one function each.
+  int add_samples(Used& used, Window& window) {
+    count::ItmCounts counts;
+    const RunHooks hooks{
+        .on_elements =
+            [&](std::span<const Element> elements) { counts.observe(window.cut(elements)); },
+        .stop = {},
+        .enough = [&](TraceIndex index) { return window.enough(index); }};
+    const int code = run_capture(used.capture, *output_, hooks);
+    if (counts.samples.empty() && code == kOk) {
+      return complain(fmt::format("{}: it traces no core, and has no samples of the program "
+                                  "counter.",
+                                  used.capture.trace().path()),
+                      kDamaged);
+    }
+    note("the trace has samples of the program counter: the counts are samples, not instructions.");
+    for (const auto& [pc, times] : counts.samples) {
+      const program::Place place = used.places ? used.places(Element(), pc) : program::Place();
+      const program::Function* const function =
+          place.program == nullptr ? nullptr : place.program->function(place.address);
+      stacks::Code of{.kind = stacks::CodeKind::kUnknown};
+      if (function != nullptr) {
+        of = {.kind = stacks::CodeKind::kFunction,
+              .name = function->name,
+              .program = place.program->path(),
+              .start = function->start,
+              .source = place.program};
+      }
+      const stacks::NodeId node = tree_.child(stacks::kRootNode, tree_.code(of));
+      tree_.node(node).instructions += times;
+      if (!wanted_.format.wants_lines || function == nullptr) continue;
+      for (std::uint64_t i = 0; i < times; ++i)
+        tree_.add_range({.node = node, .start = place.address, .end = place.address + 2}, 1);
     }
     return code;
   }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <vector>
 
+#include "waymark/count/exception_stack.h"
 #include "waymark/element/dwt.h"
 #include "waymark/element/element.h"
 
@@ -24,6 +26,13 @@ struct ItmCounts {
     std::uint64_t entered = 0;
     std::uint64_t exited = 0;
     std::uint64_t returned = 0;
+    // What is known of those whose entry and exit have local timestamps, in ticks of these.
+    std::uint64_t measured = 0;
+    std::uint64_t total = 0;
+    std::uint64_t own = 0;  ///< The same without the time for which others interrupted them.
+    std::uint64_t shortest = 0;
+    std::uint64_t longest = 0;
+    unsigned deepest = 0;  ///< How many others one of them interrupted, at most.
   };
 
   std::map<std::uint32_t, Port> ports;
@@ -42,7 +51,20 @@ struct ItmCounts {
   [[nodiscard]] bool empty() const;
 
  private:
+  /// Events that wait for the local timestamp after them.
+  static constexpr std::size_t kMostWaiting = 65536;
+  struct Waiting {
+    std::uint16_t number = 0;
+    DwtExceptionAction action = DwtExceptionAction::kReserved;
+    bool lost = false;  ///< Instead of an exception: packets were lost.
+  };
+
   void observe_dwt(const Element& element);
+  void wait(const Waiting& event);
+  void give_time(std::uint64_t time);
+
+  std::vector<Waiting> waiting_;
+  ExceptionStack stack_;
 };
 
 }  // namespace waymark::count

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "waymark/count/exception_stack.h"
 #include "waymark/element/element.h"
 #include "waymark/merge/timeline.h"
 
@@ -58,40 +59,9 @@ struct Event {
 /// Appends what the element says, in order.
 void events_of(const Element& element, std::vector<Event>& out);
 
-/// Which exceptions of one source are being handled.  One owner; not thread safe.
-///
-/// The trace may begin inside of handlers and may lose some of what happened.  What is not known to
-/// be left when something below it goes on, is left then.
-class ExceptionStack {
- public:
-  /// Deeper exceptions than these are not kept.
-  static constexpr std::size_t kMostDepth = 1024;
-
-  struct Handled {
-    std::uint32_t number = 0;
-    std::uint64_t time = 0;       ///< When it was entered.
-    TraceIndex index = 0;         ///< The same as a place of the trace.
-    std::uint64_t preempted = 0;  ///< The time for which others interrupted it.
-    unsigned depth = 0;           ///< The number of exceptions that it interrupted.
-    bool whole = true;            ///< False: its beginning or its end was not traced.
-  };
-  using Left = std::function<void(const Handled& handled, std::uint64_t time, TraceIndex index)>;
-
-  /// Calls `left` for each exception that the event ends, the innermost first.
-  void apply(const Event& event, std::uint64_t time, TraceIndex index, const Left& left);
-
-  /// The number of the innermost one; nothing: none is being handled, or nobody knows.
-  [[nodiscard]] std::optional<std::uint32_t> current() const {
-    return stack_.empty() ? std::nullopt : std::optional(stack_.back().number);
-  }
-  [[nodiscard]] const std::vector<Handled>& open() const { return stack_; }
-
- private:
-  void leave(std::uint64_t time, TraceIndex index, const Left& left);
-
-  std::vector<Handled> stack_;
-  std::uint64_t dropped_ = 0;  ///< Exceptions above kMostDepth.
-};
+/// Applies an event to the exceptions of its source.
+void apply(count::ExceptionStack& exceptions, const Event& event,
+           const count::ExceptionStack::Moment& now, const count::ExceptionStack::Left& left);
 
 /// What the times of events count.
 enum class EventTime : std::uint8_t {

@@ -99,7 +99,7 @@ class VcdWriter {
   TextBuffer& out_;
   EventClock clock_;
   std::map<VcdVariable, std::string> names_;  ///< What stands for a variable in the dump.
-  std::map<TraceId, ExceptionStack> exceptions_;
+  std::map<TraceId, count::ExceptionStack> exceptions_;
   std::vector<Event> events_;
   std::uint64_t now_ = 0;
   bool begun_ = false;

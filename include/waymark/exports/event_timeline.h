@@ -1,0 +1,18 @@
+// Exceptions, events and messages as a timeline: for traces without a core, such as that of an ITM.
+#pragma once
+
+#include <memory>
+
+#include "waymark/exports/event_writer.h"
+#include "waymark/exports/timelines.h"
+
+namespace waymark::exports {
+
+/// Exceptions become slices, data values counters, and everything else instants.  Each source has
+/// its tracks: its exceptions, each stimulus port with the text that was written to it, and so on.
+///
+/// `make`: the format.  `ticks_per_second` of timestamps; 0: not known, so that times are ticks.
+std::unique_ptr<EventWriter> make_event_timeline(
+    std::unique_ptr<TimelineWriter> (*make)(TextBuffer& out), std::uint64_t ticks_per_second);
+
+}  // namespace waymark::exports
