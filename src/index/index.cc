@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
+#include "waymark/base/user_cache.h"
 #include "waymark/index/store.h"
 
 namespace waymark::index {
@@ -88,17 +88,8 @@ std::string store_path(const std::string& trace) { return trace + std::string(kS
 
 std::string cached_store_path(const std::string& trace) {
   namespace fs = std::filesystem;
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return fs::path(value == nullptr ? "" : value);
-  };
-  // The XDG Base Directory Specification says that a relative path must be ignored.
-  fs::path folder = variable("XDG_CACHE_HOME");
-  if (!folder.is_absolute()) {
-    const fs::path home = variable("HOME");
-    if (!home.is_absolute()) return {};
-    folder = home / ".cache";
-  }
+  const std::string folder = user_cache_folder();
+  if (folder.empty()) return {};
   std::error_code error;
   fs::path file = fs::weakly_canonical(trace, error);
   if (error) file = fs::absolute(trace, error);
@@ -111,7 +102,7 @@ std::string cached_store_path(const std::string& trace) {
   const std::string name =
       fmt::format("{}-{:016x}{}", file.filename().string().substr(0, kMostOfName),
                   digest.value(bytes, bytes.size()), kSuffix);
-  return folder / "waymark" / name;
+  return fs::path(folder) / name;
 }
 
 bool Want::holds(const StreamBlock& block) const {

@@ -5,6 +5,7 @@
 
 #include "byte_reader.h"
 #include "decompress.h"
+#include "section_cache.h"
 
 namespace waymark::program {
 namespace {
@@ -73,28 +74,33 @@ Bytes LoadedFile::unpacked(const ElfSection& section) {
   constexpr std::uint32_t kZlib = 1;
   constexpr std::uint32_t kZstd = 2;
   ByteReader in(section.bytes, elf.big_endian);
-  std::optional<std::vector<std::uint8_t>> out;
+  PackedSection packed{.build_id = elf.build_id, .name = section.name};
+  std::uint32_t type = 0;
   if ((section.flags & ElfSection::kCompressed) != 0) {
     const unsigned word = elf.is_64bit ? 8 : 4;
-    const std::uint32_t type = in.u32();
+    type = in.u32();
     if (elf.is_64bit) in.skip(4);
-    const std::uint64_t size = in.integer(word);
+    packed.size = in.integer(word);
     in.skip(word);
-    const Bytes packed = in.take(in.remaining());
-    if (type == kZlib) out = unpack_zlib(packed, size);
-    if (type == kZstd) out = unpack_zstd(packed, size);
+    packed.packed = in.take(in.remaining());
   } else if (section.name.starts_with(".z")) {
     // "ZLIB" and the size, whose first byte is always the highest.
     ByteReader header(section.bytes, true);
     constexpr std::uint32_t kMagic = 0x5A4C4942;
-    const bool good = header.u32() == kMagic;
-    const std::uint64_t size = header.u64();
-    if (good) out = unpack_zlib(header.take(header.remaining()), size);
+    if (header.u32() == kMagic) type = kZlib;
+    packed.size = header.u64();
+    packed.packed = header.take(header.remaining());
   } else {
     return section.bytes;
   }
+  if (auto known = find_in_cache(packed)) return cached_.emplace_back(*std::move(known)).bytes();
+  std::optional<std::vector<std::uint8_t>> out;
+  if (type == kZlib) out = unpack_zlib(packed.packed, packed.size);
+  if (type == kZstd) out = unpack_zstd(packed.packed, packed.size);
   if (!out) return {};
-  return storage_.emplace_back(*std::move(out));
+  const Bytes bytes = storage_.emplace_back(*std::move(out));
+  keep_in_cache(packed, bytes);
+  return bytes;
 }
 
 Bytes LoadedFile::relocated(const ElfSection& section, Bytes bytes) {

@@ -54,6 +54,7 @@ struct LoadedFile {
   MappedFile file_{};
   std::vector<std::uint8_t> bytes_{};
   std::deque<std::vector<std::uint8_t>> storage_{};
+  std::deque<MappedFile> cached_{};
 };
 
 }  // namespace waymark::program

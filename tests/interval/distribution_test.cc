@@ -18,7 +18,7 @@ TEST(Distribution, of_nothing) {
 
 TEST(Distribution, quantiles_are_values_that_occurred) {
   Distribution lengths;
-  for (const std::uint64_t value : {7, 1, 5, 3}) lengths.add(value);
+  for (const std::uint64_t value : {7U, 1U, 5U, 3U}) lengths.add(value);
   EXPECT_EQ(lengths.quantile(0), 1U);
   EXPECT_EQ(lengths.quantile(500), 3U);
   EXPECT_EQ(lengths.quantile(501), 5U);
@@ -28,7 +28,7 @@ TEST(Distribution, quantiles_are_values_that_occurred) {
 
 TEST(Distribution, the_histogram_has_every_power_of_two_between) {
   Distribution lengths;
-  for (const std::uint64_t value : {0, 1, 9, 15}) lengths.add(value);
+  for (const std::uint64_t value : {0U, 1U, 9U, 15U}) lengths.add(value);
   const auto bars = lengths.histogram();
   ASSERT_EQ(bars.size(), 5U);
   EXPECT_EQ(bars[0].to, 0U);

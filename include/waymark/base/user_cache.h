@@ -1,0 +1,12 @@
+// Where the user's programs keep what they can make again.
+#pragma once
+
+#include <string>
+
+namespace waymark {
+
+/// The folder of Waymark in $XDG_CACHE_HOME, or else in ~/.cache; it need not exist.  Empty:
+/// neither variable names an absolute path.
+std::string user_cache_folder();
+
+}  // namespace waymark
