@@ -639,7 +639,7 @@ TEST(StackEngine, ranges_and_sites_for_source_lines) {
   Options options;
   options.sites = options.ranges = true;
   Bench bench({"main", "f"}, std::move(options));
-  for (int i = 0; i < 2; ++i) {
+  for (unsigned i = 0; i < 2; ++i) {
     bench.call(bench.at(0, i), 1);
     bench.ret(bench.at(1), 3);
   }
