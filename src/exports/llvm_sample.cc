@@ -127,10 +127,11 @@ class BinaryWriter {
     const std::pair<unsigned, std::string> sections[] = {
         {1, summary()}, {2, names()}, {4, std::move(offsets)}, {0x20, std::move(bodies)}};
     std::string file;
-    constexpr std::uint64_t kMagic = 0x5350524F46343204;  // "SPROF42", and 4 for this form.
-    constexpr std::uint64_t kVersion = 103;
-    put(file, kMagic);
-    put(file, kVersion);
+    constexpr std::uint64_t kExtBinaryMagic =
+        0x5350524F46343204;  // "SPROF42", and 4 for this form.
+    constexpr std::uint64_t kExtBinaryVersion = 103;
+    put(file, kExtBinaryMagic);
+    put(file, kExtBinaryVersion);
     put_fixed(file, std::size(sections));
     constexpr std::size_t kEntry = 32;
     std::size_t offset = file.size() + kEntry * std::size(sections);

@@ -11,8 +11,8 @@
 namespace waymark::exports {
 namespace {
 
-count::Row block(std::uint64_t start, std::uint64_t end, std::uint64_t taken,
-                 std::uint64_t not_taken, bool conditional) {
+count::Row executed_block(std::uint64_t start, std::uint64_t end, std::uint64_t taken,
+                          std::uint64_t not_taken, bool conditional) {
   return {.range = {.start = start,
                     .end = end,
                     .count = static_cast<std::uint32_t>((end - start) / 4),
@@ -26,7 +26,7 @@ count::Row block(std::uint64_t start, std::uint64_t end, std::uint64_t taken,
 }
 
 /// A program whose function, of an awkward name, is a loop to its own start.
-class Coverage : public testing::Test {
+class CoverageReports : public testing::Test {
  protected:
   void SetUp() override {
     program_ = program::Program::of({{.start = 0x100, .last = 0x10F, .name = "odd,\nname<x>"},
@@ -38,7 +38,8 @@ class Coverage : public testing::Test {
                                                {.address = 0x108, .file = 0, .line = 8},
                                                {.address = 0x110, .file = 0, .line = 20}}});
     count::Counts counts;
-    counts.rows = {block(0x100, 0x108, 9, 1, true), block(0x108, 0x110, 1, 0, false)};
+    counts.rows = {executed_block(0x100, 0x108, 9, 1, true),
+                   executed_block(0x108, 0x110, 1, 0, false)};
     profile_.add(counts, [this](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
       return {program_.get(), "/bin/app", address};
     });
@@ -55,7 +56,7 @@ class Coverage : public testing::Test {
   profile::Profile profile_;
 };
 
-TEST_F(Coverage, lcov) {
+TEST_F(CoverageReports, lcov) {
   EXPECT_EQ(write(write_lcov),
             "TN:\nSF:/src/a.c\n"
             "FN:20,never\nFN:7,odd_\\x0aname<x>\n"
@@ -72,14 +73,14 @@ TEST_F(Coverage, lcov) {
             "LF:1\nLH:1\nend_of_record\n");
 }
 
-TEST_F(Coverage, lcov_with_other_paths) {
+TEST_F(CoverageReports, lcov_with_other_paths) {
   const std::string text = write(
       write_lcov, {.source_path = [](const std::string& path) { return "." + path.substr(4); }});
   EXPECT_NE(text.find("SF:a.c\n"), std::string::npos) << text;
   EXPECT_NE(text.find("SF:lib/b&"), std::string::npos) << text;
 }
 
-TEST_F(Coverage, cobertura) {
+TEST_F(CoverageReports, cobertura) {
   const std::string text = write(write_cobertura, {.seconds = 5});
   for (const char* const part : {
            "<source>/src/</source>",
@@ -95,11 +96,11 @@ TEST_F(Coverage, cobertura) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
-TEST_F(Coverage, a_program_without_lines_is_refused_by_name) {
+TEST_F(CoverageReports, a_program_without_lines_is_refused_by_name) {
   const auto bare = program::Program::of({{.start = 0x100, .last = 0x10F, .name = "f"}}, "bare");
   profile_ = {};
   count::Counts counts;
-  counts.rows = {block(0x100, 0x108, 1, 0, false)};
+  counts.rows = {executed_block(0x100, 0x108, 1, 0, false)};
   profile_.add(counts, [&](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
     return {bare.get(), "/bin/bare", address};
   });
