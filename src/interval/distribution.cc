@@ -83,7 +83,8 @@ std::vector<Distribution::Bar> Distribution::histogram() const {
   if (is_exact()) {
     for (const std::uint64_t value : values_) ++counts[static_cast<int>(std::bit_width(value))];
   } else {
-    for (const auto& [value, times] : buckets_) counts[static_cast<int>(std::bit_width(value))] += times;
+    for (const auto& [value, times] : buckets_)
+      counts[static_cast<int>(std::bit_width(value))] += times;
   }
   std::vector<Bar> bars;
   if (counts.empty()) return bars;

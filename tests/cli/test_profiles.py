@@ -45,16 +45,19 @@ def test_bolt_executes_what_the_program_executed(run, executed, tmp_path):
     assert int(re.search(r'(\d+) : executed instructions', stats)[1]) == len(walks.addresses)
 
 
-def function_totals(profile):
-    """{function: (head, body counts)} of an LLVM sample profile in text form."""
-    found = {}
+def function_totals(profile, functions):
+    """{function: (head, body counts)} of an LLVM sample profile in text form.
+
+    create_llvm_prof 0.19 writes garbage as the names of inlined functions, so only complete lines count.
+    """
+    found, bodies = {}, None
     for line in profile.splitlines():
-        if line.startswith(' '):
-            if number := re.match(r' +[\d.]+: (\d+)', line):
-                found[name][1].append(int(number[1]))
-        else:
-            name, _, head = line.rsplit(':', 2)
-            found[name] = int(head), []
+        if head := re.fullmatch(r'(\w+):\d+:(\d+)', line):
+            bodies = []
+            if head[1] in functions:
+                found[head[1]] = int(head[2]), bodies
+        elif bodies is not None and (number := re.match(r' +[\d.]+: (\d+)', line)):
+            bodies.append(int(number[1]))
     return found
 
 
@@ -70,8 +73,7 @@ def test_sample_profiles_have_the_counts_of_the_program(run, walks, tmp_path, re
         run('export', 'autofdo', walks.capture, '--symbols', walks.program, '-o', 'profile.txt')
         call(CREATE_LLVM_PROF, '-binary', walks.program, '-profile', 'profile.txt', '-profiler', 'text', '-format',
              'text', '-out', 'out.prof', folder=tmp_path)
-    # Names of inlined functions are garbage in what create_llvm_prof 0.19 writes.
-    totals = function_totals((tmp_path / 'out.prof').read_text(errors='replace'))
+    totals = function_totals((tmp_path / 'out.prof').read_text(errors='replace'), walks.functions())
     counts = walks.counts()
     for name, (start, end) in walks.functions().items():
         executed = {counts[a] for a in range(start, end, 4)} - {0}
