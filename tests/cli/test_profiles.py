@@ -1,5 +1,6 @@
 """Profiles of a program that QEMU executed: the programs that read them report what it executed."""
 import re
+import resource
 import shutil
 import subprocess
 
@@ -152,3 +153,19 @@ def test_the_list_names_all_formats(run):
     text = run('export', '--list').out
     for name in ('autofdo', 'llvm-unsymbolized', 'llvm-sample', 'llvm-sample-binary', 'bolt', 'lcov', 'cobertura'):
         assert re.search(rf'^{name} +for ', text, re.M)
+
+
+def formats(run):
+    return [line.split()[0] for line in run('export', '--list').lines if not line.startswith(' ')]
+
+
+def test_a_full_disk_leaves_no_half_file(run, walks, itm_file, tmp_path):
+    """Whatever the format: the documented exit status, one sentence, and nothing under the final name."""
+    before = set(tmp_path.iterdir())
+    for name in formats(run):
+        source = [itm_file, '--protocol', 'itm'] if name == 'vcd' else [walks.capture, '--symbols', walks.program]
+        whole = run('export', name, *source, '-o', tmp_path / 'whole')
+        assert (tmp_path / 'whole').stat().st_size > 16, (name, whole.err)
+        (tmp_path / 'whole').unlink()
+        run('export', name, *source, '-o', tmp_path / 'half', expect=4, limits={resource.RLIMIT_FSIZE: 16}).says('half')
+        assert set(tmp_path.iterdir()) == before, name
