@@ -57,7 +57,7 @@ def function_totals(profile, functions):
             bodies = []
             if head[1] in functions:
                 found[head[1]] = int(head[2]), bodies
-        elif bodies is not None and (number := re.match(r' +[\d.]+: (\d+)', line)):
+        elif bodies is not None and (number := re.fullmatch(r' +[\d.]+: (\d+)( \w+:\d+)*', line)):
             bodies.append(int(number[1]))
     return found
 

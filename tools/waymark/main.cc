@@ -1,6 +1,10 @@
 // waymark: the command line.  docs/cli.md.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <exception>
+#include <new>
 #include <system_error>
 
 #include "commands.h"
@@ -12,6 +16,25 @@
 #include "waymark/base/standard_streams.h"
 
 namespace {
+
+/// Replaces the handler that aborts.  Where memory is too short even for an exception, the C++
+/// runtime calls it with no exception; constructors of static objects reach it with their own.
+[[noreturn]] void end_without_memory() noexcept {
+  const auto error = std::current_exception();
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+  } catch (...) {
+    std::abort();  // a mistake of ours
+  }
+  // Nothing here may allocate.
+  waymark::write_to_standard_error(
+      "waymark: Memory ran out. Free some, or raise the limit (ulimit -v).\n");
+  _exit(waymark::cli::kMemory);
+}
+
+/// Before every other static object.
+[[gnu::constructor(101)]] void watch_memory() { std::set_terminate(end_without_memory); }
 
 int run(int argc, char** argv) {
   using namespace waymark::cli;
