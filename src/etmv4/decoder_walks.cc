@@ -141,11 +141,10 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
     if (fetched.outcome != BlockEnd::kWaypoint) break;
     stretch.last = fetched.instruction;
     address_ += fetched.instruction.size;
-    if (++stretch.count > limit && limit != 0) {
-      stretch.ended = BlockEnd::kRangeLimit;
-      break;
-    }
+    // Where the limit is reported for each further instruction, the walk goes on to count them.
+    if (++stretch.count > limit && limit != 0 && !quirks_.range_limit_repeats) break;
   }
+  if (limit != 0 && stretch.count > limit) stretch.ended = BlockEnd::kRangeLimit;
   stretch.end = address_;
   return stretch;
 }

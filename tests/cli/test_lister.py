@@ -6,7 +6,7 @@ import resource
 
 import pytest
 from support.snapshots import append, edit, make_good, make_snapshot
-from support.trace_bytes import ATOM_E, ETMV4_START
+from support.trace_bytes import ATOM_E, ETMV4_START, framed
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def test_a_snapshot_that_does_not_exist(listing):
 def test_verbose_reading_of_the_snapshot(listing, tmp_path):
     append(make_good(tmp_path / 'verbose') / 'etm.ini', '[extra]\nanything\n')
     result = listing('-ss_verbose', capture='verbose')
-    assert [line for line in result.lines if line.startswith('snapshot_')] == [
+    assert [line for line in result.lines if line.startswith(('snapshot_', 'Found'))] == [
         'snapshot_parser : Start of snapshot section',
         'snapshot_parser : Start of device_list section',
         'snapshot_parser : Start of trace section',
         'snapshot_reader : Parsed snapshot.ini.',
-        'snapshot_reader : Found 2 devices.',
+        'Found 2 devices.',
         'snapshot_reader : Device 1: Ini file = cpu.ini; Name = UNKNOWN',
         'snapshot_parser : Start of device section',
         'snapshot_parser : Start of dump section',
@@ -111,6 +111,14 @@ def test_verbose_reading_of_the_snapshot(listing, tmp_path):
     assert not [line for line in listing(capture='verbose').lines if line.startswith('snapshot_')]
 
 
+def test_verbose_reading_of_eleven_devices(listing, tmp_path):
+    devices = ''.join(f'device{number}=cpu.ini\n' for number in range(3, 12))
+    edit(make_good(tmp_path / 'many') / 'snapshot.ini', ('b=etm.ini\n', f'b=etm.ini\n{devices}'))
+    lines = listing('-ss_verbose', capture='many').lines
+    assert [line.split()[3] for line in lines if line.startswith('snapshot_reader : Device')] == [
+        f'{number}:' for number in range(1, 12)]
+
+
 def test_a_log_that_may_not_grow(quiet_lister, tmp_path):
     (tmp_path / 'limited.ppl').write_bytes(bytes(1000))
     quiet_lister('-ss_dir', 'good', '-decode', '-logfilename', 'limited.ppl', expect=1,
@@ -119,6 +127,40 @@ def test_a_log_that_may_not_grow(quiet_lister, tmp_path):
 
 def test_a_log_on_a_full_disk(quiet_lister):
     quiet_lister('-ss_dir', 'good', '-logfilename', '/dev/full', expect=1).says('cannot write the listing')
+
+
+def test_an_id_that_leaves_nothing_to_print(listing, tmp_path):
+    make_snapshot(tmp_path / 'frames', framed(0x10, ETMV4_START), 'coresight')
+    for option in ((), ('-pkt_mon',), ('-stats',), ('-multi_session',)):
+        result = listing('-id', '0x20', *option, capture='frames').lacks('Trace buffer done')
+        assert result.lines[-1] == 'Trace Packet Lister : No supported protocols found.', option
+    for option in ('-decode', '-o_raw_packed'):
+        listing('-id', '0x20', option, capture='frames').has('Trace buffer done').lacks('No supported')
+
+
+@pytest.mark.parametrize('size, count, last_footer', [
+    (512, 3, [0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7]),
+    (508, 2, [0xF0, 0xF1, 0xF2, 0xF3, 0x08, 0xF7, 0xF7, 0xF7]),
+    (504, 2, [0x04, 0x05, 0x06, 0x07, 0x08, 0xF7, 0xF7, 0xF7]),
+    (0, 2, [0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7]),
+], ids=['whole', 'half_a_footer', 'no_footer', 'no_record'])
+def test_the_footer_of_a_record_that_the_file_ends_in(listing, tmp_path, size, count, last_footer):
+    """What the file lacks of a footer shows the first bytes of the record."""
+    trace = (ETMV4_START + ATOM_E * 1000)[:1008]
+    footer = bytes(range(0xF0, 0xF8))
+    (make_good(tmp_path / 'dstream') / 'trace.bin').write_bytes(
+        trace[:504] + footer + (bytes.fromhex('0405060708') + trace[509:] + footer)[:size])
+    result = listing('-dstream_format', '-o_raw_packed', capture='dstream')
+    footers = [line for line in result.lines if line.startswith('DSTREAM')]
+    assert len(footers) == count
+    assert footers[-1] == f"DSTREAM footer [{''.join(f'0x{byte:x} ' for byte in last_footer)}]"
+
+
+def test_the_footer_after_a_fatal_error(listing, tmp_path):
+    make_snapshot(tmp_path / 'unframed', ETMV4_START + ATOM_E * 3, 'coresight')
+    lines = listing('-dstream_format', '-o_raw_packed', capture='unframed').lines
+    at = lines.index('DSTREAM footer [0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 ]')
+    assert lines[at + 1] == 'Trace Packet Lister : Data Path fatal error'
 
 
 def test_a_missing_register(listing, tmp_path):

@@ -213,6 +213,19 @@ TEST_F(Etmv4Decoder, quirk_range_limit_repeats_its_note) {
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF7}), note + note + rest);
 }
 
+TEST_F(Etmv4Decoder, quirk_range_limit_repeats_its_note_up_to_the_return_address) {
+  program({0xD503201F, 0xD503201F, 0xD503201F, 0xD503201F, 0xD65F03C0}, 0x2000);
+  range_limit = 1;
+  const std::string note = "error: A range has more instructions than the limit allows.\n";
+  const std::string rest =
+      "error: The instructions before an exception cannot be followed.\n29 NO_SYNC( "
+      "[bad-packet])\n";
+  const std::initializer_list<std::uint8_t> bytes{0x95, 0x80, 0x10, 0x06, 0x05, 0x95, 0x84, 0x10};
+  EXPECT_EQ(run(bytes), note + rest);
+  quirks.range_limit_repeats = true;
+  EXPECT_EQ(run(bytes), note + note + note + rest);
+}
+
 TEST_F(Etmv4Decoder, the_opcode_check_refuses_words_without_upper_half) {
   program({0x00000000, 0xD65F03C0}, 0x2000);
   EXPECT_EQ(run({0x95, 0x80, 0x10, 0xF7}), "27 2000-2008 x2 E iBR ret\n");

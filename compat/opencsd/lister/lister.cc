@@ -34,6 +34,10 @@ class Run {
     if (!built) return;
     built_ = std::move(*built);
     listing_.attach(*built_.tree, built_.refused);
+    if (!listing_.prints()) {
+      log_.line(fmt::format("{}No supported protocols found.", kPrefix));
+      return;
+    }
     if (options_.decode) {
       log_.line(fmt::format("{}Set trace element decode printer", kPrefix));
       log_accessors(*built_.image, log_);
@@ -100,21 +104,24 @@ class Run {
     return at;
   }
 
-  /// The index leaves the footers out.  After the last record the reading loop prints the footer
-  /// once more, because it detects the end of the file only then.
+  /// The index leaves the footers out.  A record and then its footer are read to the beginning of
+  /// the same buffer, and the footer is printed even if the file ended before it: what is missing
+  /// of it shows what the buffer held.
   std::uint64_t feed_dstream(Bytes bytes) {
     constexpr std::size_t kFooterSize = frames::kDstreamRecordSize - frames::kDstreamPayloadSize;
     std::array<std::uint8_t, kFooterSize> footer{};
     std::uint64_t index = 0;
+    const auto take = [&](std::size_t most) {
+      const Bytes taken = bytes.first(std::min(most, bytes.size()));
+      std::ranges::copy(taken.first(std::min(kFooterSize, taken.size())), footer.begin());
+      bytes = bytes.subspan(taken.size());
+      return taken;
+    };
     for (bool more = true; more && !done();) {
-      const std::size_t size = std::min(frames::kDstreamPayloadSize, bytes.size());
-      more = size == frames::kDstreamPayloadSize;
-      if (size != 0) index += feed(index, bytes.first(size));
-      if (fatal_) break;
-      bytes = bytes.subspan(size);
-      const Bytes tail = bytes.first(std::min(kFooterSize, bytes.size()));
-      std::ranges::copy(tail, footer.begin());
-      bytes = bytes.subspan(tail.size());
+      const Bytes payload = take(frames::kDstreamPayloadSize);
+      if (!payload.empty()) index += feed(index, payload);
+      const Bytes tail = take(kFooterSize);
+      more = tail.size() == kFooterSize;
       if (options_.raw_packed && !options_.profile) {
         frames::write_dstream_footer(log_.text(), footer);
       }

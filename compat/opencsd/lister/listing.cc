@@ -22,19 +22,22 @@ Listing::Listing(const ListerOptions& options, Log& log)
 void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused) {
   tree_ = &tree;
   refused_ = refused;
+  const bool raw = tree.formatted() && (options_.raw_packed || options_.raw_unpacked);
+  prints_ = options_.decode || raw;
   for (Source* source : tree.sources()) {
     const TraceId id = tree.formatted() ? source->trace_id() : TraceId{0};
     if (!options_.ids.empty() && std::ranges::find(options_.ids, id) == options_.ids.end()) {
       continue;
     }
     listed_[id] = source;
+    prints_ = true;
     if (!options_.packets) continue;
     log_.line(fmt::format("Trace Packet Lister : Protocol printer {} on Trace ID 0x{:x}",
                           protocol_name(source->protocol()), id));
   }
   if (!options_.ids.empty() && tree.formatted()) tree.set_filter(options_.ids);
   tree.set_observer(this);
-  if (tree.formatted() && lines_ && (options_.raw_packed || options_.raw_unpacked)) {
+  if (raw && lines_) {
     tree.set_raw_monitor(this, options_.raw_packed, options_.raw_unpacked);
   }
 }

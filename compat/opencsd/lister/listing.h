@@ -22,6 +22,9 @@ class Listing final : public Observer, public frames::RawMonitor {
   /// see BuiltTree.
   void attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused);
 
+  /// False: nothing of the tree is printed, so the reference does not decode.
+  [[nodiscard]] bool prints() const { return prints_; }
+
   /// Packets are also needed to know the current source, and where a refused source ends.
   [[nodiscard]] bool wants_packets() const override;
   void on_packet(const PacketRef& packet) override;
@@ -52,6 +55,7 @@ class Listing final : public Observer, public frames::RawMonitor {
   bool lines_;           ///< False with -profile.
   bool packets_;
   bool bytes_;
+  bool prints_ = false;
   bool stopped_ = false;
 };
 

@@ -22,11 +22,12 @@ class ReadingLog {
   void write() {
     log_sections("snapshot.ini");
     line("Parsed snapshot.ini.");
-    line(fmt::format("Found {} devices.", snapshot_.device_files.size()));
-    for (const inputs::DeviceFile* device : devices_in_order()) {
+    // The reference gives this line no prefix.
+    log_.line(fmt::format("Found {} devices.", snapshot_.device_files.size()));
+    for (const inputs::DeviceFile& device : snapshot_.device_files) {
       // The reference never sets the name before it prints it.
-      line(fmt::format("Device {}: Ini file = {}; Name = UNKNOWN", device->number, device->file));
-      log_sections(device->file);
+      line(fmt::format("Device {}: Ini file = {}; Name = UNKNOWN", device.number, device.file));
+      log_sections(device.file);
     }
     if (!snapshot_.trace_file.empty()) {
       line(fmt::format("Trace Metadata ini file found : {}", snapshot_.trace_file));
@@ -37,16 +38,6 @@ class ReadingLog {
 
  private:
   void line(std::string_view text) { log_.line(fmt::format("{} : {}", kReader, text)); }
-
-  /// In the order of the reader: by number, compared as text.
-  [[nodiscard]] std::vector<const inputs::DeviceFile*> devices_in_order() const {
-    std::vector<const inputs::DeviceFile*> devices;
-    for (const inputs::DeviceFile& device : snapshot_.device_files) devices.push_back(&device);
-    std::ranges::sort(devices, {}, [](const inputs::DeviceFile* device) {
-      return std::to_string(device->number);
-    });
-    return devices;
-  }
 
   /// A file that cannot be read has a separate message.
   void log_sections(std::string_view name) {
