@@ -478,12 +478,15 @@ class SqliteDatabase final : public Database {
       const bool numbered = event.kind != EventKind::kGap && event.kind != EventKind::kTraceOn &&
                             event.kind != EventKind::kContext &&
                             event.kind != EventKind::kPcSample &&
-                            event.kind != EventKind::kSleeping && event.number != kAnyException;
+                            event.kind != EventKind::kSleeping &&
+                            event.kind != EventKind::kMessage && event.number != kAnyException;
       events_.number(numbered ? std::optional<std::uint64_t>(event.number) : std::nullopt);
       const bool software = event.kind == EventKind::kSoftware || event.kind == EventKind::kFlag;
       events_.number(software ? std::optional<std::uint64_t>(event.channel) : std::nullopt);
       events_.number(event.bits != 0 ? std::optional(event.value) : std::nullopt);
-      if (const auto text = text_written(event)) {
+      if (event.kind == EventKind::kMessage && message_text()) {
+        events_.text(message_text()(element));
+      } else if (const auto text = text_written(event)) {
         events_.text(*text);
       } else {
         events_.nothing();

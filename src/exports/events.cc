@@ -9,7 +9,7 @@
 namespace waymark::exports {
 namespace {
 
-constexpr std::array<std::string_view, 19> kWords = {"gap",
+constexpr std::array<std::string_view, 20> kWords = {"gap",
                                                      "trace_on",
                                                      "exception_entered",
                                                      "exception_exited",
@@ -27,8 +27,9 @@ constexpr std::array<std::string_view, 19> kWords = {"gap",
                                                      "dwt_count",
                                                      "pmu",
                                                      "software",
-                                                     "flag"};
-static_assert(kWords[static_cast<std::size_t>(EventKind::kFlag)] == "flag");
+                                                     "flag",
+                                                     "message"};
+static_assert(kWords[static_cast<std::size_t>(EventKind::kMessage)] == "message");
 
 void add_dwt(const Element& element, Event event, std::vector<Event>& out) {
   const DwtEvent dwt =
@@ -175,6 +176,9 @@ void events_of(const Element& element, std::vector<Event>& out) {
       return add_software(element, event, out);
     case ElementKind::kItmTrace:
       return add_itm(element, event, out);
+    case ElementKind::kCustom:
+      event.value = element.start;
+      return give(EventKind::kMessage, 0);
     default:
       return;
   }
@@ -213,6 +217,8 @@ bool has_timestamp(const Element& element) {
       return (element.extra & kSwTimestamp) != 0;
     case ElementKind::kItmTrace:
       return static_cast<ItmKind>(element.extra & kItmKindMask) == ItmKind::kGlobalTimestamp;
+    case ElementKind::kCustom:
+      return (element.flags & kElementHasTimestamp) != 0;
     default:
       return false;
   }

@@ -21,6 +21,7 @@ std::uint64_t StackTimeline::converted(std::uint64_t time) const {
 }
 
 void StackTimeline::on_unit(stacks::TimeUnit unit) {
+  unit_ = unit;
   converts_ = unit == stacks::TimeUnit::kTimestamps && ticks_per_second_ != 0;
   writer_.begin({.nanoseconds = converts_, .words = std::string(stacks::words_of(unit))});
 }

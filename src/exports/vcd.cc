@@ -153,6 +153,8 @@ void for_each_variable(const Event& event, Take&& take) {
       return is(Role::kSoftwareWrite, true);
     case EventKind::kFlag:
       return is(Role::kFlag, true);
+    case EventKind::kMessage:
+      return;  // Wave viewers show values, not text.
   }
 }
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from support import trace_bytes
+from support import stp, trace_bytes
 
 
 @pytest.fixture(scope='module')
@@ -393,6 +393,11 @@ def test_a_branch_list_needs_the_packets_of_a_core(run, itm_file, walks):
     run('export', 'branch-list', itm_file, '--symbols', walks.program, expect=1).one_sentence('ETMv4 or ETE')
 
 
+@pytest.mark.parametrize('option', [('--from', '10'), ('--program', 'walks'), ('--pid', '1')])
+def test_a_branch_list_is_made_of_everything(run, walks, option):
+    run('export', 'branch-list', walks.capture, '--symbols', walks.program, *option, expect=2).one_sentence('all packets')
+
+
 # --- timelines and samples of what traces no core ------------------------------------------------
 
 def test_timeline_of_an_itm(run, tmp_path):
@@ -414,6 +419,40 @@ def test_timeline_of_an_itm(run, tmp_path):
 def test_messages_of_an_stm_are_in_its_timeline(run, stm_file):
     rows = json.loads(run('export', 'trace-event', stm_file).out)['traceEvents']
     assert [row['name'] for row in rows if row['ph'] in 'iI'] == ['0x2134']
+
+
+def instants(run, *command):
+    rows = json.loads(run('export', 'trace-event', *command).out)['traceEvents']
+    tracks = {row['tid']: row['args']['name'] for row in rows if row['name'] == 'thread_name'}
+    return [(tracks[row['tid']], row['ts'], row['name']) for row in rows if row['ph'] == 'i']
+
+
+def test_messages_of_syst(run, tmp_path):
+    (tmp_path / 'all.stp').write_bytes(stp.stp(
+        stp.sync(1000000), stp.at(0x81, 4), stp.message(1000, '01415042', '00656E6F'),
+        stp.message(2000, '01416022', '006F7774')))
+    (tmp_path / 'names.xml').write_text(
+        '<s:Collateral><s:Client Name="pump"><s:Guids><s:Guid ID="{00000000-0000-0000-4100-000000000000}" '
+        'Mask="{00000000-0000-0000-FF00-000000000000}">g</s:Guid></s:Guids>'
+        '<s:Modules><s:Module ID="65">val&lt;v&gt;</s:Module></s:Modules></s:Client></s:Collateral>')
+    assert instants(run, 'all.stp', '--syst') == [
+        ('messages', 1000, '129:4  INFO    module 65:5  one'), ('messages', 2000, '129:4  ERROR   module 65:6  two')]
+    assert instants(run, 'all.stp', '--collateral', 'names.xml', '--frequency', 1000000)[1] == (
+        'messages', 2000, '129:4  ERROR   pump/val<v>:6  two')
+    run('export', 'sqlite', 'all.stp', '--syst', '-o', 'all.sqlite').quiet()
+    assert ask(tmp_path / 'all.sqlite', "SELECT time, text FROM events WHERE kind = 'message'") == [
+        {'time': 1000, 'text': '129:4  INFO    module 65:5  one'},
+        {'time': 2000, 'text': '129:4  ERROR   module 65:6  two'}]
+    run('export', 'vcd', 'all.stp', '--syst', expect=2).one_sentence('vcd has no messages')
+
+
+def test_an_stm_is_beside_the_stacks_of_cores(run):
+    run('synth', '-o', 'both', '--size', '16K', '--protocol', 'etmv4,stm', '--timestamps', 100)
+    shown = collections.Counter(name for track, _, name in instants(run, 'both') if 'channel' in track)
+    sent = [row for row in run('decode', 'both', '--format', 'json').json_lines() if row.get('what') == 'data']
+    assert sum(shown.values()) > 100
+    assert shown == collections.Counter(row['value'] if 'value' in row else 'flag' for row in sent)
+    run('export', 'trace-event', 'both', '--time', 'instructions').says('events of other sources are left out')
 
 
 def test_samples_as_stacks(run, quicksort, tmp_path):

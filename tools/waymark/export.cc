@@ -19,6 +19,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "export_events.h"
+#include "export_messages.h"
 #include "export_stacks.h"
 #include "input_options.h"
 #include "missing_programs.h"
@@ -54,6 +55,7 @@ struct ExportOptions {
   unsigned threads = 0;  ///< 0: not given.
   WindowOptions window;
   StackExportOptions stacks;
+  ExportMessageOptions messages;
 };
 
 int list_formats() {
@@ -387,14 +389,29 @@ int run(const ExportOptions& options) {
                                 escaped(options.output), format.name),
                     kUsage);
   }
+  ExportMessageOptions messages = options.messages;
+  messages.messages.frequency = options.stacks.frequency;
+  if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr) {
+    return complain(
+        fmt::format("--syst: {} has no messages; timelines and sqlite have.", format.name), kUsage);
+  }
+  const auto shown = ExportMessages::make(messages);
+  if (!shown) return shown.error();
   const EventExport events{.format = format,
                            .input = options.input,
                            .inputs = options.inputs,
                            .output = options.output,
                            .selection = options.selection,
-                           .window = options.window};
+                           .window = options.window,
+                           .messages = *shown};
   if (format.make_events != nullptr) return export_events(events);
   if (format.write_branches != nullptr) {
+    if (options.window.given() || options.selection.given() || !options.programs.empty()) {
+      return complain(
+          "branch-list: it is made of all packets of its inputs; --from, --to, --pid, --program "
+          "and the like select when a profile is made of it.",
+          kUsage);
+    }
     return export_branch_list({.input = options.input,
                                .inputs = options.inputs,
                                .output = options.output,
@@ -409,7 +426,8 @@ int run(const ExportOptions& options) {
                           .symbols = options.symbols.files,
                           .selection = options.selection,
                           .window = options.window,
-                          .stacks = options.stacks});
+                          .stacks = options.stacks,
+                          .messages = *shown});
   }
   Collector collected(options, format.make_database == nullptr);
   for (const std::string& path : options.inputs)
@@ -478,6 +496,7 @@ void add_export(CLI::App& app, int& exit_code) {
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_stack_export_options(*command, options->stacks);
+  add_export_message_options(*command, options->messages);
   add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);

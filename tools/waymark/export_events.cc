@@ -5,33 +5,14 @@
 #include <optional>
 
 #include "complain.h"
+#include "event_merge.h"
 #include "exit_code.h"
 #include "output.h"
 #include "run.h"
 #include "waymark/base/escape.h"
-#include "waymark/merge/time_merge.h"
 
 namespace waymark::cli {
 namespace {
-
-/// Passes on records in order of time.
-class InOrder final : public merge::RecordSink {
- public:
-  InOrder(const std::vector<TraceId>& ids, exports::EventWriter& writer)
-      : writer_(writer), merge_(ids, *this) {}
-
-  void add(std::span<const Element> elements) {
-    for (const Element& element : elements) merge_.add(element);
-  }
-  void finish() { merge_.finish(); }
-  [[nodiscard]] std::uint64_t late() const { return merge_.late(); }
-
- private:
-  void on_record(const merge::TimedRecord& record) override { writer_.add(record); }
-
-  exports::EventWriter& writer_;
-  merge::TimeMerge merge_;
-};
 
 class Quiet final : public Observer {
  public:
@@ -43,7 +24,10 @@ class EventPass {
   using Take = std::function<void(std::span<const Element>)>;
 
   EventPass(const EventExport& wanted, const std::string& path)
-      : wanted_(wanted), input_(wanted.input), window_(input_, wanted.window) {
+      : wanted_(wanted),
+        messages_(wanted.messages.stage()),
+        input_(wanted.input),
+        window_(input_, wanted.window) {
     input_.path = path;
   }
 
@@ -64,23 +48,19 @@ class EventPass {
     capture_->tree().set_observer(&quiet);
     const RunHooks hooks{.on_elements =
                              [&](std::span<const Element> all) {
-                               std::span<const Element> elements = window_.cut(all);
-                               if (selection_) {
-                                 kept_.clear();
-                                 for (const Element& element : elements)
-                                   if (selection_->shows(element)) kept_.push_back(element);
-                                 elements = kept_;
-                               }
-                               if (!elements.empty()) take(elements);
+                               choose(messages_ ? messages_->replace(all) : all, take);
                              },
                          .stop = {},
                          .enough = [&](TraceIndex index) { return window_.enough(index); }};
     const int code = run_capture(*capture_, output, hooks);
+    if (messages_) choose(messages_->finish(), take);
     capture_->tree().set_observer(nullptr);
     return code;
   }
 
   [[nodiscard]] inputs::Capture& capture() { return *capture_; }
+  /// The text of a message; can be taken once.
+  std::string text_of(const Element& message) { return take_text(*messages_, message); }
   /// All files that are read.
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> files = window_.input_files(*capture_, capture_->input_files());
@@ -89,7 +69,20 @@ class EventPass {
   }
 
  private:
+  /// Passes on those that are selected.
+  void choose(std::span<const Element> all, const Take& take) {
+    std::span<const Element> elements = window_.cut(all);
+    if (selection_) {
+      kept_.clear();
+      for (const Element& element : elements)
+        if (selection_->shows(element)) kept_.push_back(element);
+      elements = kept_;
+    }
+    if (!elements.empty()) take(elements);
+  }
+
   const EventExport& wanted_;
+  std::unique_ptr<MessageStage> messages_;
   InputOptions input_;
   Window window_;
   std::optional<inputs::Capture> capture_;
@@ -104,7 +97,11 @@ int survey(const EventExport& wanted, const std::string& path, bool print_notes,
   if (const int code = pass.open(print_notes); code != kOk) return code;
   auto nothing = Output::open("", {});
   if (!nothing) return complain(nothing.error().detail, kOutput);
-  return pass.run(*nothing, [&](std::span<const Element> elements) { writer.survey(elements); });
+  return pass.run(*nothing, [&](std::span<const Element> elements) {
+    writer.survey(elements);
+    for (const Element& element : elements)
+      if (element.kind == ElementKind::kCustom) (void)pass.text_of(element);
+  });
 }
 
 /// The second pass, which is open.
@@ -115,9 +112,11 @@ int write(EventPass& pass, exports::EventWriter& writer, TextBuffer& text, Outpu
     sources.push_back({source.id, source.device});
     ids.push_back(source.id);
   }
+  writer.set_message_text([&](const Element& message) { return pass.text_of(message); });
   writer.begin(sources, text);
-  std::optional<InOrder> in_order;
-  if (writer.wants_times()) in_order.emplace(ids, writer);
+  std::optional<EventMerge> in_order;
+  if (writer.wants_times())
+    in_order.emplace(ids, [&](const merge::TimedRecord& record) { writer.add(record); });
   const int code = pass.run(output, [&](std::span<const Element> elements) {
     if (in_order) {
       in_order->add(elements);

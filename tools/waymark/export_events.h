@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "export_messages.h"
 #include "input_options.h"
 #include "output.h"
 #include "selection.h"
@@ -19,6 +20,7 @@ struct EventExport {
   const std::string& output;
   const SelectionOptions& selection;
   const WindowOptions& window;
+  const ExportMessages& messages;
 };
 
 /// Writes the events of one input.  The result is the exit code.

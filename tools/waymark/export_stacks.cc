@@ -17,6 +17,7 @@
 #include "export_events.h"
 #include "missing_programs.h"
 #include "option_values.h"
+#include "other_sources.h"
 #include "output.h"
 #include "run.h"
 #include "stack_pass.h"
@@ -111,7 +112,8 @@ class Pass {
                             .inputs = wanted_.inputs,
                             .output = wanted_.output,
                             .selection = wanted_.selection,
-                            .window = wanted_.window},
+                            .window = wanted_.window,
+                            .messages = wanted_.messages},
                            *writer);
     }
     auto selection = select_in(capture, wanted_.selection);
@@ -231,9 +233,16 @@ class Pass {
     stacks::Timeline timeline(
         slices, {.unit = wanted_.stacks.time, .tracks_apart = wanted_.format.tracks_apart});
     relay.to = &timeline;
-    const int code = trace_stacks(capture, selection, window, *output_, engine);
+    std::optional<OtherSources> others;
+    if (!selection) others.emplace(capture, wanted_.messages, *writer, slices, frequency_);
+    const int code = trace_stacks(capture, selection, window, *output_, engine,
+                                  [&](std::span<const Element> elements) {
+                                    if (others) others->add(elements);
+                                  });
     timeline.finish();
+    if (others) others->finish();
     writer->finish();
+    if (others) others->tell();
     for (const TraceId id : timeline.timeless()) {
       note(fmt::format("trace ID 0x{:02x} has no {} and is not in the timeline; see --time.", id,
                        wanted_.stacks.time == stacks::Timeline::Choice::kCycles ? "cycle counts"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "export_messages.h"
 #include "input_options.h"
 #include "selection.h"
 #include "waymark/exports/table.h"
@@ -33,6 +34,7 @@ struct StackExport {
   const SelectionOptions& selection;
   const WindowOptions& window;
   const StackExportOptions& stacks;
+  const ExportMessages& messages;
 };
 
 /// Writes the sum of all inputs, or the timeline of one.  The result is the exit code.

@@ -130,7 +130,8 @@ void set_sources(stacks::Engine& engine, const inputs::Capture& capture) {
 }
 
 int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selection,
-                 Window& window, Output& output, stacks::Engine& engine) {
+                 Window& window, Output& output, stacks::Engine& engine,
+                 const std::function<void(std::span<const Element>)>& also) {
   std::optional<Selection> own = selection;
   std::array<bool, 256> left_out{};
   const auto observe = [&](std::span<const Element> elements) {
@@ -147,7 +148,11 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
   };
   const RunHooks hooks{
       .on_elements =
-          [&](std::span<const Element> all) { observe(window.given() ? window.cut(all) : all); },
+          [&](std::span<const Element> all) {
+            const std::span<const Element> elements = window.given() ? window.cut(all) : all;
+            observe(elements);
+            if (also) also(elements);
+          },
       .stop = {},
       .enough = [&](TraceIndex index) { return window.given() && window.enough(index); }};
   const int code = run_capture(capture, output, hooks);

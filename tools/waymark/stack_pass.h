@@ -1,8 +1,10 @@
 // Call stacks of a capture: for count --tree and export.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "exit_code.h"
 #include "output.h"
@@ -22,10 +24,11 @@ stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLook
 /// The same for its sources.
 void set_sources(stacks::Engine& engine, const inputs::Capture& capture);
 
-/// Decodes the capture, or what is in the window, into the engine.  `selection` by task only.  The
-/// result is as of run_capture().
+/// Decodes the capture, or what is in the window, into the engine.  `selection` by task only.
+/// `also` gets the same elements, whatever is selected.  The result is as of run_capture().
 int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selection,
-                 Window& window, Output& output, stacks::Engine& engine);
+                 Window& window, Output& output, stacks::Engine& engine,
+                 const std::function<void(std::span<const Element>)>& also = {});
 
 /// Says on standard error what cannot be trusted.
 void tell_quality(const stacks::Engine& engine);

@@ -65,7 +65,7 @@ bool among(const std::vector<std::uint64_t>& values, std::uint64_t value) {
 
 }  // namespace
 
-void add_collateral_options(CLI::App& command, MessageOptions& options) {
+void add_collateral_file_options(CLI::App& command, MessageOptions& options) {
   command
       .add_option("-c,--collateral", options.collateral,
                   "XML with the names of senders and the texts of catalog messages; may be "
@@ -77,6 +77,10 @@ void add_collateral_options(CLI::App& command, MessageOptions& options) {
       .add_option("--short-guid", options.short_guid,
                   "the sender of short messages, which do not name it")
       ->type_name("GUID");
+}
+
+void add_collateral_options(CLI::App& command, MessageOptions& options) {
+  add_collateral_file_options(command, options);
   command
       .add_option("--frequency", options.frequency,
                   "the frequency of the transport's timestamps, where the trace does not state it")

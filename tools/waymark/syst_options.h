@@ -30,6 +30,8 @@ struct MessageOptions {
 };
 
 void add_collateral_options(CLI::App& command, MessageOptions& options);
+/// The same without --frequency, for commands that have one of their own.
+void add_collateral_file_options(CLI::App& command, MessageOptions& options);
 void add_filter_options(CLI::App& command, MessageOptions& options);
 
 /// Which records are shown.

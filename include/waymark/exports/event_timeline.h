@@ -8,8 +8,7 @@
 
 namespace waymark::exports {
 
-/// Exceptions become slices, data values counters, and everything else instants.  Each source has
-/// its tracks: its exceptions, each stimulus port with the text that was written to it, and so on.
+/// As EventTracks shows them.
 ///
 /// `make`: the format.  `ticks_per_second` of timestamps; 0: not known, so that times are ticks.
 std::unique_ptr<EventWriter> make_event_timeline(

@@ -1,8 +1,10 @@
 // Formats that are made of what happened, in order, and not of sums.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "waymark/base/text_buffer.h"
@@ -15,6 +17,9 @@ struct EventSource {
   TraceId id = 0;
   std::string name{};
 };
+
+/// The text of an element of the kind kCustom, a message; can be asked for once.
+using MessageText = std::function<std::string(const Element& element)>;
 
 /// The trace is read twice: survey() gets all elements, then begin() and one of the functions add()
 /// get them again.  One owner; not thread safe.
@@ -35,8 +40,17 @@ class EventWriter {
   virtual void add(std::span<const Element> elements) = 0;
   virtual void finish() = 0;
 
+  /// Messages have a text; before begin().
+  void set_message_text(MessageText text) { message_text_ = std::move(text); }
+
   /// What is missing in the result or cannot be trusted, as whole sentences.
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+
+ protected:
+  [[nodiscard]] const MessageText& message_text() const { return message_text_; }
+
+ private:
+  MessageText message_text_;
 };
 
 }  // namespace waymark::exports

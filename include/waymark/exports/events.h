@@ -38,6 +38,7 @@ enum class EventKind : std::uint8_t {
   kPmuOverflow,  ///< number: a counter of the PMU.
   kSoftware,     ///< number, channel: a write through an STM.
   kFlag,         ///< The same: a flag without data.
+  kMessage,      ///< value: the number of a SyS-T message, whose text others keep.
 };
 
 /// "port", "pc_sample" ...

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,9 @@ class StackTimeline final : public stacks::TimedSink {
   StackTimeline(TimelineWriter& writer, const stacks::Tree& tree, std::uint64_t ticks_per_second,
                 TrackNamer names = {});
 
+  /// Nothing: the timeline has not begun.
+  [[nodiscard]] std::optional<stacks::TimeUnit> unit() const { return unit_; }
+
   void on_unit(stacks::TimeUnit unit) override;
   void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override;
   void on_enter(stacks::TrackId track, std::uint64_t time, stacks::CodeId code,
@@ -82,6 +86,7 @@ class StackTimeline final : public stacks::TimedSink {
   const stacks::Tree& tree_;
   std::uint64_t ticks_per_second_;
   TrackNamer names_;
+  std::optional<stacks::TimeUnit> unit_;
   bool converts_ = false;
   std::vector<TimelineTrack> tracks_;
   std::unordered_map<stacks::CodeId, TimelineName> codes_;
