@@ -171,6 +171,83 @@ TEST_F(MisuseCApi, memory_ranges_begin_even_and_do_not_overlap) {
   EXPECT_EQ(ocsd_dt_set_mem_acc_cacheing(tree, 1, 64, 4), OCSD_OK);
 }
 
+TEST_F(MisuseCApi, a_range_that_encloses_another_is_accepted) {
+  single();
+  ASSERT_EQ(add_etmv4(0x10), OCSD_OK);
+  note_elements();
+  const ByteVector nops = code({0xD503201F, 0xD503201F, 0xD503201F, 0xD503201F, 0xD503201F,
+                                0xD503201F, 0xD503201F, 0xD503201F});
+  const auto add = [&](ocsd_vaddr_t address, const ByteVector& bytes) {
+    return ocsd_dt_add_buffer_mem_acc(tree, address, kOldAny, bytes.data(),
+                                      static_cast<std::uint32_t>(bytes.size()));
+  };
+  EXPECT_EQ(add(kLoopAddress, loop), OCSD_OK);
+  EXPECT_EQ(add(kLoopAddress, nops), OCSD_ERR_MEM_ACC_OVERLAP) << "begins inside";
+  EXPECT_EQ(add(kLoopAddress - 28, nops), OCSD_ERR_MEM_ACC_OVERLAP) << "ends inside";
+  EXPECT_EQ(add(kLoopAddress - 8, nops), OCSD_OK);
+  notes.log.clear();
+  ocsd_tl_log_mapped_mem_ranges(tree);
+  EXPECT_EQ(notes.log,
+            "Gen_Info : Mapped Memory Accessors\n"
+            "Gen_Info : BuffAcc; Range::0x1000:1007; Mem Space::Any\n"
+            "Gen_Info : BuffAcc; Range::0xff8:1017; Mem Space::Any\n"
+            "Gen_Info : ========================\n");
+  // From the outer range into the inner one.
+  feed(start(kLoopAddress - 8, 7) + taken());
+  EXPECT_NE(elements().find("exec range=0xff8:[0x1008] num_i(4)"), std::string::npos) << elements();
+  // Without the inner range, the outer one is seen there.
+  EXPECT_EQ(ocsd_dt_remove_mem_acc(tree, kLoopAddress, kOldAny), OCSD_OK);
+  notes.elements.clear();
+  feed(taken());
+  EXPECT_NE(elements().find("ADDR_NACC( 0x1018;"), std::string::npos) << elements();
+  EXPECT_EQ(ocsd_dt_remove_mem_acc(tree, kLoopAddress, kOldAny), OCSD_OK);
+  EXPECT_EQ(ocsd_dt_remove_mem_acc(tree, kLoopAddress, kOldAny), OCSD_ERR_INVALID_PARAM_VAL);
+}
+
+TEST_F(MisuseCApi, mapped_ranges_are_listed_once_memory_was_added) {
+  single();
+  notes.log.clear();
+  ocsd_tl_log_mapped_mem_ranges(tree);
+  EXPECT_EQ(notes.log, "");
+  EXPECT_EQ(ocsd_dt_add_buffer_mem_acc(tree, 0, kOldAny, nullptr, 0), OCSD_ERR_INVALID_PARAM_VAL);
+  ocsd_tl_log_mapped_mem_ranges(tree);
+  EXPECT_EQ(notes.log, "Gen_Info : Mapped Memory Accessors\nGen_Info : ========================\n");
+}
+
+TEST_F(MisuseCApi, a_block_without_bytes_is_answered_with_the_count_0) {
+  const auto answer = [&](std::uint32_t size, const std::uint8_t* data) {
+    used = 77;
+    notes.log.clear();
+    return ocsd_dt_process_data(tree, OCSD_OP_DATA, 0, size, data, &used);
+  };
+  single();
+  ASSERT_EQ(add_etmv4(0x10, OCSD_CREATE_FLG_PACKET_PROC), OCSD_OK);
+  const std::string zero =
+      "PKTP_ETMV4I : 0x0006 (OCSD_ERR_INVALID_PARAM_VAL) [Invalid value parameter passed to "
+      "component.]; Packet Processor: Zero length data block or NULL pointer error\n";
+  EXPECT_EQ(answer(0, loop.data()), OCSD_RESP_FATAL_INVALID_PARAM);
+  EXPECT_EQ(used, 0U);
+  EXPECT_EQ(notes.log, zero);
+  EXPECT_EQ(answer(4, nullptr), OCSD_RESP_FATAL_INVALID_PARAM);
+  EXPECT_EQ(used, 0U);
+  EXPECT_EQ(notes.log, zero);
+  notes.log.clear();
+  EXPECT_EQ(ocsd_dt_process_data(tree, OCSD_OP_DATA, 0, 8, loop.data(), nullptr),
+            OCSD_RESP_FATAL_INVALID_PARAM);
+  EXPECT_EQ(notes.log, zero);
+
+  single();
+  ASSERT_EQ(add_etmv4(0x10), OCSD_OK);
+  EXPECT_EQ(answer(0, loop.data()), OCSD_RESP_FATAL_INVALID_PARAM);
+  EXPECT_EQ(used, 0U);
+  EXPECT_EQ(notes.log, "") << "a decoder says nothing";
+
+  formatted();
+  EXPECT_EQ(answer(0, loop.data()), OCSD_RESP_FATAL_INVALID_PARAM);
+  EXPECT_EQ(used, 77U);
+  EXPECT_EQ(notes.log, "");
+}
+
 TEST_F(MisuseCApi, files_stand_at_one_address_in_the_whole_process) {
   formatted();
   const std::string path = file_of(65);

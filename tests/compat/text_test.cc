@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "capi_fixture.h"
+#include "opencsd/c_api/ocsd_c_api_cust_impl.h"
 
 namespace waymark::compat {
 namespace {
@@ -78,6 +79,80 @@ TEST_F(TextCApi, a_destroyed_tree_takes_its_function_with_it) {
   tree = nullptr;
   ocsd_def_errlog_msgout("nobody hears it");
   EXPECT_EQ(notes.log, "");
+}
+
+TEST_F(TextCApi, a_printer_keeps_the_output_of_its_time) {
+  // Before the first output of this tree's client.
+  single();
+  ASSERT_EQ(add_etmv4(0x10, OCSD_CREATE_FLG_PACKET_PROC), OCSD_OK);
+  ASSERT_EQ(ocsd_dt_set_pkt_protocol_printer(tree, 0x10, 0), OCSD_OK);
+
+  Notes second;
+  ASSERT_EQ(ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1), OCSD_OK);
+  ASSERT_EQ(ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, nullptr), OCSD_OK);
+  void* const other = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+  ASSERT_EQ(ocsd_def_errlog_set_strprint_cb(other, &second, &note_text), OCSD_OK);
+  const ocsd_etmv4_cfg config = etmv4_config(0x11);
+  ASSERT_EQ(ocsd_dt_create_decoder(other, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER,
+                                   &config, nullptr),
+            OCSD_OK);
+  ASSERT_EQ(ocsd_dt_set_gen_elem_printer(other), OCSD_OK);
+  ASSERT_EQ(ocsd_dt_set_pkt_protocol_printer(other, 0x11, 1), OCSD_OK);
+  ASSERT_EQ(ocsd_dt_add_buffer_mem_acc(other, 0, OCSD_MEM_SPACE_ANY, loop.data(), 8), OCSD_OK);
+
+  feed(async());
+  EXPECT_EQ(notes.log, "Idx:0; ID:10;\tI_ASYNC : Alignment Synchronisation.\n");
+  EXPECT_EQ(second.log, "");
+  std::uint32_t count = 0;
+  const ByteVector start = async();
+  ocsd_dt_process_data(other, OCSD_OP_DATA, 0, 12, start.data(), &count);
+  EXPECT_EQ(second.log.substr(0, 13), "Idx:0; ID:11;") << second.log;
+  EXPECT_NE(second.log.find("OCSD_GEN_TRC_ELEM_NO_SYNC"), std::string::npos);
+
+  // Errors and messages go to the newest output.
+  second.log.clear();
+  notes.log.clear();
+  feed({0x04, 0x60, 0x71});
+  EXPECT_EQ(notes.log.find("INVALID_PCKT_HDR"), std::string::npos) << notes.log;
+  EXPECT_NE(second.log.find("INVALID_PCKT_HDR"), std::string::npos) << second.log;
+  ocsd_def_errlog_msgout("to all");
+  EXPECT_NE(second.log.find("to all"), std::string::npos);
+
+  // A tree takes its function away from an old output as well.
+  ocsd_destroy_dcd_tree(tree);
+  tree = other;
+  ASSERT_EQ(ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1), OCSD_OK);
+  ocsd_destroy_dcd_tree(tree);
+  tree = nullptr;
+}
+
+TEST_F(TextCApi, a_printer_without_an_output_is_silent) {
+  single();
+  formatted();
+  ASSERT_EQ(add_etmv4(0x10, OCSD_CREATE_FLG_PACKET_PROC), OCSD_OK);
+  ASSERT_EQ(ocsd_dt_set_raw_frame_printer(tree, OCSD_DFRMTR_UNPACKED_RAW_OUT), OCSD_OK);
+  ASSERT_EQ(ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1), OCSD_OK);
+  ASSERT_EQ(ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, nullptr), OCSD_OK);
+  feed(frames_of({{0x10, async()}}));
+  EXPECT_EQ(notes.log.substr(0, 11), "Frame Data;") << notes.log;
+}
+
+TEST_F(TextCApi, a_function_may_replace_the_output_that_calls_it) {
+  single();
+  struct Restart {
+    int calls = 0;
+  } restart;
+  ASSERT_EQ(
+      ocsd_def_errlog_set_strprint_cb(tree, &restart,
+                                      [](const void* context, const char*, const int) {
+                                        ++static_cast<Restart*>(const_cast<void*>(context))->calls;
+                                        ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1);
+                                        ocsd_def_errlog_config_output(0, nullptr);
+                                      }),
+      OCSD_OK);
+  ocsd_def_errlog_msgout("one");
+  ocsd_def_errlog_msgout("two");
+  EXPECT_EQ(restart.calls, 1);
 }
 
 TEST_F(TextCApi, logs_into_a_file) {
@@ -331,7 +406,11 @@ TEST_F(TextCApi, custom_decoders_get_the_bytes_of_their_id_and_give_elements) {
                 &monitored),
             OCSD_OK);
   EXPECT_EQ(echo.flags, OCSD_CUST_DCD_PKT_CB_USE_MON);
-  EXPECT_EQ(ocsd_dt_set_pkt_protocol_printer(tree, 0x10, 1), OCSD_ERR_NO_PROTOCOL);
+  EXPECT_EQ(ocsd_dt_set_pkt_protocol_printer(tree, 0x10, 1), OCSD_ERR_INVALID_PARAM_VAL);
+  EXPECT_EQ(ocsd_dt_set_pkt_protocol_printer(tree, 0x10, 0), OCSD_ERR_INVALID_PARAM_VAL);
+  ocsd_decode_stats_t* stats = nullptr;
+  EXPECT_EQ(ocsd_dt_get_decode_stats(tree, 0x10, &stats), OCSD_ERR_INVALID_PARAM_VAL);
+  EXPECT_EQ(ocsd_dt_reset_decode_stats(tree, 0x10), OCSD_ERR_INVALID_PARAM_VAL);
   EXPECT_EQ(feed(frames_of({{0x10, ByteVector(40, 0x55)}})), OCSD_RESP_CONT);
   EXPECT_EQ(echo.data, 40U);
   EXPECT_EQ(monitored, 40U);
@@ -371,7 +450,115 @@ TEST_F(TextCApi, custom_decoders_get_the_bytes_of_their_id_and_give_elements) {
   EXPECT_EQ(ocsd_deregister_decoders(), OCSD_OK);
 }
 
-TEST_F(TextCApi, ten_custom_decoders_can_be_registered) {
+/// Reads memory through the decoder `echo`.
+struct MemoryAnswer {
+  ocsd_err_t error;
+  std::uint32_t size;
+  friend bool operator==(const MemoryAnswer&, const MemoryAnswer&) = default;
+};
+MemoryAnswer ask_memory(ocsd_vaddr_t address, std::uint32_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  const ocsd_err_t error = echo.callbacks.fn_memory_access(
+      echo.callbacks.lib_context, address, 0x10, OCSD_MEM_SPACE_EL1N, &size, bytes.data());
+  return {error, size};
+}
+
+class CustomCApi : public TextCApi {
+ protected:
+  CustomCApi() { echo = {}; }
+  // A process can register ten, ever.
+  static void SetUpTestSuite() {
+    ocsd_extern_dcd_fact_t factory = echo_factory();
+    ASSERT_EQ(ocsd_register_custom_decoder("custom", &factory), OCSD_OK);
+  }
+  static void TearDownTestSuite() { ocsd_deregister_decoders(); }
+  void create() {
+    single();
+    const unsigned char id = 0x10;
+    ASSERT_EQ(ocsd_dt_create_decoder(tree, "custom", 2, &id, &id_of_decoder), OCSD_OK);
+  }
+};
+
+TEST_F(CustomCApi, a_page_of_memory_is_read_whole_or_not_at_all) {
+  create();
+  add_code(0x1000, ByteVector(64, 0xAA));
+  EXPECT_EQ(ask_memory(0x1000, 64), (MemoryAnswer{OCSD_OK, 64}));
+  EXPECT_EQ(ask_memory(0x1000, 65), (MemoryAnswer{OCSD_OK, 0}));
+  EXPECT_EQ(ask_memory(0x103E, 4), (MemoryAnswer{OCSD_OK, 0}));
+  EXPECT_EQ(ask_memory(0x1000, 4096), (MemoryAnswer{OCSD_OK, 64})) << "more than a page";
+  EXPECT_EQ(ocsd_dt_set_mem_acc_cacheing(tree, 0, 0, 0), OCSD_OK);
+  EXPECT_EQ(ask_memory(0x103E, 4), (MemoryAnswer{OCSD_OK, 2}));
+}
+
+TEST_F(CustomCApi, a_function_that_returns_too_much_is_an_error) {
+  create();
+  ASSERT_EQ(ocsd_dt_add_callback_mem_acc(
+                tree, 0x1000, 0x1FFF, OCSD_MEM_SPACE_ANY,
+                [](const void*, ocsd_vaddr_t, ocsd_mem_space_acc_t, std::uint32_t wanted,
+                   std::uint8_t*) { return wanted + 1; },
+                nullptr),
+            OCSD_OK);
+  EXPECT_EQ(ask_memory(0x1000, 4), (MemoryAnswer{OCSD_ERR_MEM_ACC_BAD_LEN, 0}));
+  EXPECT_EQ(notes.log.substr(0, 40), "Gen_Info : 0x0022 (OCSD_ERR_MEM_ACC_BAD_");
+  EXPECT_NE(notes.log.find("; Mem Acc: Cache access error"), std::string::npos);
+}
+
+TEST_F(CustomCApi, the_last_error_may_have_the_code_ok) {
+  create();
+  echo.callbacks.fn_log_error(echo.callbacks.lib_context, OCSD_ERR_SEV_ERROR, OCSD_OK, 3, 0x10,
+                              "all is well");
+  std::array<char, 128> text{};
+  ocsd_trc_index_t at = 0;
+  std::uint8_t channel = 0;
+  EXPECT_EQ(ocsd_get_last_err(&at, &channel, text.data(), text.size()), OCSD_OK);
+  EXPECT_EQ(at, 3U);
+  EXPECT_EQ(channel, 0x10);
+  EXPECT_STREQ(text.data(), "0x0000 (OCSD_OK) [No Error.]; TrcIdx=3; CS ID=10; all is well");
+}
+
+TEST_F(CustomCApi, a_block_without_bytes_comes_to_the_decoder) {
+  create();
+  note_elements();
+  used = 77;
+  EXPECT_EQ(ocsd_dt_process_data(tree, OCSD_OP_DATA, 0, 0, loop.data(), &used), OCSD_RESP_CONT);
+  EXPECT_EQ(used, 0U);
+  EXPECT_EQ(notes.elements.size(), 1U);
+}
+
+TEST_F(CustomCApi, nothing_is_logged_before_the_decoder_has_a_name) {
+  ocsd_extern_dcd_fact_t factory = echo_factory();
+  factory.createDecoder = [](const int flags, const void* config,
+                             const ocsd_extern_dcd_cb_fns* callbacks,
+                             ocsd_extern_dcd_inst_t* instance) {
+    callbacks->fn_log_msg(callbacks->lib_context, OCSD_ERR_SEV_INFO, "too early\n");
+    callbacks->fn_log_error(callbacks->lib_context, OCSD_ERR_SEV_ERROR, OCSD_ERR_FAIL, 0, 0, "");
+    return echo_create(flags, config, callbacks, instance);
+  };
+  ASSERT_EQ(ocsd_register_custom_decoder("talker", &factory), OCSD_OK);
+  single();
+  const unsigned char id = 0x10;
+  ASSERT_EQ(ocsd_dt_create_decoder(tree, "talker", 2, &id, &id_of_decoder), OCSD_OK);
+  EXPECT_EQ(notes.log, "");
+  echo.callbacks.fn_log_msg(echo.callbacks.lib_context, OCSD_ERR_SEV_INFO, "now\n");
+  EXPECT_EQ(notes.log, "ECHO_0016 : now\n");
+}
+
+TEST_F(CustomCApi, helpers_of_decoders_say_whether_they_could) {
+  create();
+  ocsd_extern_dcd_cb_fns none{};
+  EXPECT_EQ(lib_cb_LogError(&none, OCSD_ERR_SEV_ERROR, OCSD_ERR_FAIL, 0, 0, ""), OCSD_ERR_NOT_INIT);
+  EXPECT_EQ(lib_cb_LogMsg(&none, OCSD_ERR_SEV_INFO, ""), OCSD_ERR_NOT_INIT);
+  EXPECT_EQ(lib_cb_LogMsg(&echo.callbacks, OCSD_ERR_SEV_INFO, "x"), OCSD_OK);
+  EXPECT_EQ(lib_cb_LogError(&echo.callbacks, OCSD_ERR_SEV_ERROR, OCSD_ERR_FAIL, 0, 0, ""), OCSD_OK);
+  // A sink that nobody wants need not exist.
+  EXPECT_EQ(lib_cb_PktDataSink(&none, OCSD_OP_DATA, 0, nullptr), OCSD_RESP_CONT);
+  lib_cb_updatePktCBFlags(&none, OCSD_CUST_DCD_PKT_CB_USE_SINK);
+  EXPECT_EQ(lib_cb_PktDataSink(&none, OCSD_OP_DATA, 0, nullptr), OCSD_RESP_FATAL_NOT_INIT);
+}
+
+class RegisterCApi : public CApi {};
+
+TEST_F(RegisterCApi, ten_custom_decoders_can_be_registered) {
   ocsd_extern_dcd_fact_t factory = echo_factory();
   unsigned count = 0;
   ocsd_err_t error = OCSD_OK;

@@ -39,14 +39,14 @@ void ocsd_err_str(const ocsd_err_t err, char* buffer, const int buffer_size) {
 
 ocsd_err_t ocsd_get_last_err(ocsd_trc_index_t* index, uint8_t* chan_id, char* message,
                              const int message_len) {
-  const ErrorRecord last = Logger::instance().last_error();
+  const std::optional<ErrorRecord> logged = Logger::instance().last_error();
+  const ErrorRecord last = logged.value_or(ErrorRecord{});
   if (index != nullptr)
     *index =
         last.index == kNoIndex ? OCSD_BAD_TRC_INDEX : static_cast<ocsd_trc_index_t>(last.index);
   if (chan_id != nullptr) *chan_id = last.trace_id;
   TextBuffer text;
-  if (last.number != ErrorNumber::kOk)
-    write_error(text, last.number, last.index, last.trace_id, last.message);
+  if (logged) write_error(text, last.number, last.index, last.trace_id, last.message);
   copy_text(text.view(), message, message_len);
   return number(last.number);
 }

@@ -27,9 +27,9 @@ ocsd_err_t ocsd_dt_add_binfile_region_mem_acc(const dcd_tree_handle_t handle,
                                               const ocsd_mem_space_acc_t mem_space,
                                               const char* filepath) {
   return with_memory(handle, [&](Memory& memory) {
-    if (region_array == nullptr || num_regions <= 0) return ErrorNumber::kInvalidParamVal;
-    return memory.add_file_regions({region_array, static_cast<std::size_t>(num_regions)}, mem_space,
-                                   filepath);
+    const bool none = region_array == nullptr || num_regions <= 0;
+    return memory.add_file_regions({region_array, none ? 0 : static_cast<std::size_t>(num_regions)},
+                                   mem_space, filepath);
   });
 }
 

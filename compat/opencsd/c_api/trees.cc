@@ -38,7 +38,7 @@ ocsd_err_t ocsd_dt_set_gen_elem_outfn(const dcd_tree_handle_t handle, FnTraceEle
                                       const void* p_context) {
   Tree* const tree = tree_of(handle);
   if (tree == nullptr) return kNoTree;
-  tree->set_output({.function = pFn, .context = p_context});
+  tree->set_output({.function = pFn, .context = p_context, .printer = {}});
   return OCSD_OK;
 }
 
@@ -98,7 +98,8 @@ ocsd_err_t ocsd_dt_set_raw_frame_printer(const dcd_tree_handle_t handle, int fla
 ocsd_err_t ocsd_dt_set_gen_elem_printer(const dcd_tree_handle_t handle) {
   Tree* const tree = tree_of(handle);
   if (tree == nullptr) return OCSD_ERR_NOT_INIT;
-  tree->set_output({.printer = true});
+  tree->set_output(
+      {.function = nullptr, .context = nullptr, .printer = Logger::instance().make_printer()});
   return OCSD_OK;
 }
 

@@ -82,7 +82,7 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
     text_.put("ID:");
     text_.hex(client_.printer_id);
     text_.put("\tERROR: FLUSH operation expected after wait on trace decode path\n");
-    Logger::instance().print(text_.view());
+    client_.sink_printer.print(text_.view());
     return OCSD_RESP_FATAL_INVALID_OP;
   }
   if (ahead()) [[unlikely]]
@@ -205,14 +205,16 @@ Response BuiltinChannel::pump() {
 /// The loop for nearly all elements.  It ends at the first element that is not a range, or that the
 /// client answers with more than CONT.
 Response BuiltinChannel::deliver_ranges() {
-  const ElementOutput output = around_.output;
+  // The function may change the output.
+  const FnTraceElemIn function = around_.output.function;
+  const void* const context = around_.output.context;
   std::size_t at = at_;
   const std::size_t end = ready_;
   Response answer = OCSD_RESP_CONT;
   do {
     const Element& element = batch_[at++];
-    answer = output.function(output.context, narrow(element.index), element.trace_id,
-                             struct_.fill_range(element));
+    answer =
+        function(context, narrow(element.index), element.trace_id, struct_.fill_range(element));
   } while (answer == OCSD_RESP_CONT && at != end && batch_[at].kind == ElementKind::kInstrRange);
   at_ = at;
   return answer;
@@ -242,7 +244,7 @@ Response BuiltinChannel::deliver(const Element& element) {
   if (output.printer) {
     text_.clear();
     write_element_line(text_, element);
-    Logger::instance().print(text_.view());
+    output.printer.print(text_.view());
   }
   if (element.kind == ElementKind::kPeContext) follow_context(element);
   return OCSD_RESP_CONT;
@@ -351,8 +353,8 @@ void BuiltinChannel::on_packet(const PacketRef& packet) {
                          !(packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS) != 0);
   const bool sunk = client_.has_sink() && !packet.monitor_only &&
                     !(packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS) != 0);
-  if (monitored && client_.monitor_printer) print_packet(packet, true);
-  if (sunk && client_.sink_printer) print_packet(packet, false);
+  if (monitored && client_.monitor_printer) print_packet(client_.monitor_printer, packet, true);
+  if (sunk && client_.sink_printer) print_packet(client_.sink_printer, packet, false);
   if ((monitored && client_.monitor != nullptr) || (sunk && client_.sink != nullptr)) {
     const void* const filled = built_.packets.fill(packet);
     if (monitored && client_.monitor != nullptr)
@@ -370,7 +372,8 @@ void BuiltinChannel::on_packet(const PacketRef& packet) {
   }
 }
 
-void BuiltinChannel::print_packet(const PacketRef& packet, bool with_bytes) {
+void BuiltinChannel::print_packet(const Printer& printer, const PacketRef& packet,
+                                  bool with_bytes) {
   text_.clear();
   text_.put("Idx:");
   text_.dec(packet.index);
@@ -389,10 +392,10 @@ void BuiltinChannel::print_packet(const PacketRef& packet, bool with_bytes) {
   text_.put('\t');
   built_.source->write_packet(text_, packet);
   text_.put('\n');
-  Logger::instance().print(text_.view());
+  printer.print(text_.view());
 }
 
-void BuiltinChannel::print_operation(Operation operation) {
+void BuiltinChannel::print_operation(const Printer& printer, Operation operation) {
   constexpr std::string_view kTexts[] = {"\tEND OF TRACE DATA\n",
                                          "\tFLUSH operation on trace decode path\n",
                                          "\tRESET operation on trace decode path\n"};
@@ -400,7 +403,7 @@ void BuiltinChannel::print_operation(Operation operation) {
   text_.put("ID:");
   text_.hex(client_.printer_id);
   text_.put(kTexts[static_cast<std::size_t>(operation)]);
-  Logger::instance().print(text_.view());
+  printer.print(text_.view());
 }
 
 void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
@@ -418,13 +421,13 @@ void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
 }
 
 Response BuiltinChannel::to_sink(Operation operation) {
-  if (client_.sink_printer) print_operation(operation);
+  if (client_.sink_printer) print_operation(client_.sink_printer, operation);
   if (client_.sink == nullptr) return OCSD_RESP_CONT;
   return client_.sink(client_.sink_context, operation_number(operation), 0, nullptr);
 }
 
 void BuiltinChannel::to_monitor(Operation operation) {
-  if (client_.monitor_printer) print_operation(operation);
+  if (client_.monitor_printer) print_operation(client_.monitor_printer, operation);
   if (client_.monitor != nullptr)
     client_.monitor(client_.monitor_context, operation_number(operation), 0, nullptr, 0, nullptr);
 }
@@ -453,7 +456,7 @@ ErrorNumber BuiltinChannel::attach_sink(FnDefPktDataIn function, const void* con
   if (decode_) return ErrorNumber::kInvalidParamType;
   client_.sink = function;
   client_.sink_context = context;
-  client_.sink_printer = false;
+  client_.sink_printer = {};
   observe();
   return ErrorNumber::kOk;
 }
@@ -461,7 +464,7 @@ ErrorNumber BuiltinChannel::attach_sink(FnDefPktDataIn function, const void* con
 ErrorNumber BuiltinChannel::attach_monitor(FnDefPktDataMon function, const void* context) {
   client_.monitor = function;
   client_.monitor_context = context;
-  client_.monitor_printer = false;
+  client_.monitor_printer = {};
   observe();
   return ErrorNumber::kOk;
 }
@@ -471,10 +474,10 @@ ErrorNumber BuiltinChannel::attach_printer(TraceId shown_id, bool monitor) {
   client_.printer_id = shown_id;
   if (monitor) {
     client_.monitor = nullptr;
-    client_.monitor_printer = true;
+    client_.monitor_printer = Logger::instance().make_printer();
   } else {
     client_.sink = nullptr;
-    client_.sink_printer = true;
+    client_.sink_printer = Logger::instance().make_printer();
   }
   observe();
   return ErrorNumber::kOk;
@@ -493,13 +496,14 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
   return ErrorNumber::kOk;
 }
 
-void BuiltinChannel::reset_statistics() {
+bool BuiltinChannel::reset_statistics() {
   built_.source->reset_statistics();
   // What the source has read ahead will be given again, and is counted then.
   uncounted_ = 0 - static_cast<std::uint64_t>(ahead_end_ - ahead_);
   statistics_.channel_total = statistics_.channel_unsynced = 0;
   statistics_.bad_header_errs = statistics_.bad_sequence_errs = 0;
   statistics_.demux = {};
+  return true;
 }
 
 }  // namespace waymark::compat

@@ -32,7 +32,7 @@ class BuiltinChannel final : public Channel, private Observer {
   ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) override;
   ErrorNumber attach_printer(TraceId shown_id, bool monitor) override;
   ErrorNumber statistics(const ocsd_demux_stats_t& frames, ocsd_decode_stats_t*& out) override;
-  void reset_statistics() override;
+  bool reset_statistics() override;
 
  private:
   // The segment of one frame has at most 15 bytes; if it gives more elements than this, they come
@@ -61,8 +61,8 @@ class BuiltinChannel final : public Channel, private Observer {
   void not_ready(std::string_view message);
   Response to_sink(Operation operation);
   void to_monitor(Operation operation);
-  void print_packet(const PacketRef& packet, bool with_bytes);
-  void print_operation(Operation operation);
+  void print_packet(const Printer& printer, const PacketRef& packet, bool with_bytes);
+  void print_operation(const Printer& printer, Operation operation);
   void observe() { built_.source->set_observer(this, slot_); }
   [[nodiscard]] Protocol protocol() const { return built_.source->protocol(); }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "element_struct.h"
+#include "logger.h"
 #include "memory.h"
 #include "opencsd/c_api/ocsd_c_api_types.h"
 #include "waymark/base/types.h"
@@ -21,7 +22,7 @@ constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
 struct ElementOutput {
   FnTraceElemIn function = nullptr;
   const void* context = nullptr;
-  bool printer = false;  ///< Prints into the log.
+  Printer printer;
   [[nodiscard]] bool exists() const { return function != nullptr || printer; }
 };
 
@@ -36,14 +37,14 @@ struct Surroundings {
   std::uint64_t calls = 0;
 };
 
-/// The receiver of packets: functions of the client, or printers into the log.
+/// The receiver of packets: functions of the client, or printers.
 struct PacketClient {
   FnDefPktDataIn sink = nullptr;
   const void* sink_context = nullptr;
   FnDefPktDataMon monitor = nullptr;
   const void* monitor_context = nullptr;
-  bool sink_printer = false;
-  bool monitor_printer = false;
+  Printer sink_printer;
+  Printer monitor_printer;
   TraceId printer_id = 0;
   [[nodiscard]] bool has_sink() const { return sink != nullptr || sink_printer; }
   [[nodiscard]] bool has_monitor() const { return monitor != nullptr || monitor_printer; }
@@ -84,9 +85,11 @@ class Channel {
   virtual ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) = 0;
   virtual ErrorNumber attach_printer(TraceId shown_id, bool monitor) = 0;
 
-  /// kNotInit: the channel does not count.  The block lives as long as the channel.
+  /// kNotInit: the channel does not count; kInvalidParamVal: nor could it.  The block lives as long
+  /// as the channel.
   virtual ErrorNumber statistics(const ocsd_demux_stats_t& frames, ocsd_decode_stats_t*& out) = 0;
-  virtual void reset_statistics() = 0;
+  /// False: the channel could not count.
+  virtual bool reset_statistics() = 0;
 };
 
 }  // namespace waymark::compat

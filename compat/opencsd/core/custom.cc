@@ -67,19 +67,21 @@ struct CustomCallbacks {
     read_element(*elem, element);
     TextBuffer text;
     write_element_line(text, element);
-    Logger::instance().print(text.view());
+    output.printer.print(text.view());
     return OCSD_RESP_CONT;
   }
 
   static void error(const void* context, const ocsd_err_severity_t severity, const ocsd_err_t code,
                     const ocsd_trc_index_t index, const std::uint8_t id, const char* message) {
+    if (!of(context).logs()) return;
     Logger::instance().error(of(context).component_, severity, static_cast<ErrorNumber>(code),
                              index == OCSD_BAD_TRC_INDEX ? kNoIndex : index, id,
                              message != nullptr ? message : "");
   }
 
   static void message(const void* context, const ocsd_err_severity_t severity, const char* text) {
-    if (text != nullptr) Logger::instance().message(of(context).component_, severity, text);
+    if (text != nullptr && of(context).logs())
+      Logger::instance().message(of(context).component_, severity, text);
   }
 
   static ocsd_err_t instruction(const void* /*context*/, ocsd_instr_info* info) {
@@ -113,10 +115,11 @@ struct CustomCallbacks {
   static ocsd_err_t memory(const void* context, const ocsd_vaddr_t address, const std::uint8_t id,
                            const ocsd_mem_space_acc_t space, std::uint32_t* size,
                            std::uint8_t* out) {
-    const Memory& memory = of(context).around_.memory;
+    Memory& memory = of(context).around_.memory;
     if (size == nullptr || out == nullptr || !memory.exists()) return OCSD_ERR_INVALID_PARAM_VAL;
-    *size = memory.read(address, id, space, {out, *size});
-    return OCSD_OK;
+    const std::optional<std::uint32_t> read = memory.read(address, id, space, {out, *size});
+    *size = read.value_or(0);
+    return read ? OCSD_OK : OCSD_ERR_MEM_ACC_BAD_LEN;
   }
 
   static void monitor(const void* context, const ocsd_datapath_op_t op,
@@ -153,8 +156,6 @@ ErrorNumber CustomChannel::create(Surroundings& around, const ocsd_extern_dcd_fa
   functions.fn_packet_mon = &CustomCallbacks::monitor;
   functions.fn_packet_data_sink = &CustomCallbacks::sink;
   functions.lib_context = channel.get();
-  // The name of the decoder is only known after its creation; it may log before.
-  channel->component_ = "CUSTOM_DECODER";
   ocsd_extern_dcd_inst_t& instance = channel->instance_;
   const ocsd_err_t created = factory.createDecoder(flags, config, &functions, &instance);
   if (created != OCSD_OK) {
@@ -176,6 +177,7 @@ CustomChannel::~CustomChannel() {
 }
 
 Response CustomChannel::data(TraceIndex index, Bytes block) {
+  if (block.empty()) return give_nothing(index);
   index_ = index;
   block_ = block;
   used_ = 0;
@@ -196,6 +198,14 @@ Response CustomChannel::give() {
   block_ = OCSD_DATA_RESP_IS_WAIT(response) ? block_.subspan(taken) : Bytes{};
   holds_ = OCSD_DATA_RESP_IS_WAIT(response);
   return response;
+}
+
+/// The decoder itself answers a block without bytes.
+Response CustomChannel::give_nothing(TraceIndex index) {
+  constexpr std::uint8_t kNone = 0;
+  std::uint32_t used = 0;
+  return instance_.fn_data_in(instance_.decoder_handle, OCSD_OP_DATA,
+                              static_cast<ocsd_trc_index_t>(index), 0, &kNone, &used);
 }
 
 Response CustomChannel::operate(ocsd_datapath_op_t op) {

@@ -53,18 +53,21 @@ class CustomChannel final : public Channel {
   ErrorNumber attach_sink(FnDefPktDataIn function, const void* context) override;
   ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) override;
   ErrorNumber attach_printer(TraceId /*shown_id*/, bool /*monitor*/) override {
-    return ErrorNumber::kNoProtocol;
+    return ErrorNumber::kInvalidParamVal;
   }
   ErrorNumber statistics(const ocsd_demux_stats_t& /*frames*/,
                          ocsd_decode_stats_t*& /*out*/) override {
-    return ErrorNumber::kNotInit;
+    return ErrorNumber::kInvalidParamVal;
   }
-  void reset_statistics() override {}
+  bool reset_statistics() override { return false; }
 
  private:
   CustomChannel(Surroundings& around, const ocsd_extern_dcd_fact_t& factory);
   Response operate(ocsd_datapath_op_t op);
   Response give();
+  Response give_nothing(TraceIndex index);
+  /// The name is known only after the creation; before, nothing is logged.
+  [[nodiscard]] bool logs() const { return !component_.empty(); }
   void update_flags();
 
   Surroundings& around_;

@@ -1,6 +1,14 @@
 #include "logger.h"
 
 namespace waymark::compat {
+namespace {
+
+/// A function that receives the text may replace the log's output or its printer.
+void write(std::shared_ptr<MessageLog> output, std::string_view text) {
+  if (output != nullptr) output->write(text);
+}
+
+}  // namespace
 
 MessageLog::~MessageLog() {
   if (file_ != nullptr) static_cast<void>(std::fclose(file_));
@@ -17,14 +25,20 @@ void MessageLog::set_file(std::string name) {
   outputs_ |= C_API_MSGLOGOUT_FLG_FILE;
 }
 
-void MessageLog::set_function(FnDefLoggerPrintStrCB function, const void* context) {
+void MessageLog::set_function(const void* owner, FnDefLoggerPrintStrCB function,
+                              const void* context) {
   function_ = function;
   context_ = context;
+  function_owner_ = owner;
   if (function != nullptr) {
     outputs_ |= kFunction;
   } else {
     outputs_ &= ~kFunction;
   }
+}
+
+void MessageLog::drop_function(const void* owner) {
+  if (function_owner_ == owner) set_function(nullptr, nullptr, nullptr);
 }
 
 void MessageLog::write(std::string_view text) {
@@ -49,6 +63,11 @@ void MessageLog::write(std::string_view text) {
   }
 }
 
+void Printer::print(std::string_view text) const {
+  const std::lock_guard lock(Logger::instance().mutex_);
+  write(output_, text);
+}
+
 Logger& Logger::instance() {
   // Never destroyed: clients may log from their own destructors.
   static Logger* const logger = new Logger;
@@ -59,8 +78,9 @@ void Logger::init(ocsd_err_severity_t verbosity, bool create_output) {
   const std::lock_guard lock(mutex_);
   verbosity_ = verbosity;
   if (!create_output) return;
-  output_ = std::make_unique<MessageLog>();
-  function_owner_ = nullptr;
+  output_ = std::make_shared<MessageLog>();
+  std::erase_if(all_outputs_, [](const auto& output) { return output.expired(); });
+  all_outputs_.push_back(output_);
 }
 
 bool Logger::has_output() const {
@@ -79,29 +99,32 @@ bool Logger::configure(int flags, const char* file_name) {
 bool Logger::set_function(const void* owner, FnDefLoggerPrintStrCB function, const void* context) {
   const std::lock_guard lock(mutex_);
   if (output_ == nullptr) return false;
-  output_->set_function(function, context);
-  function_owner_ = owner;
+  output_->set_function(owner, function, context);
   return true;
 }
 
 void Logger::drop_function(const void* owner) {
   const std::lock_guard lock(mutex_);
-  if (function_owner_ != owner) return;
-  function_owner_ = nullptr;
-  if (output_ != nullptr) output_->set_function(nullptr, nullptr);
+  for (const std::weak_ptr<MessageLog>& each : all_outputs_)
+    if (const std::shared_ptr<MessageLog> output = each.lock()) output->drop_function(owner);
+}
+
+Printer Logger::make_printer() const {
+  const std::lock_guard lock(mutex_);
+  return Printer(output_);
 }
 
 void Logger::error(std::string_view component, ocsd_err_severity_t severity, ErrorNumber number,
                    TraceIndex index, TraceId trace_id, std::string_view message) {
   const std::lock_guard lock(mutex_);
   if (severity > verbosity_) return;
-  last_ = {number, severity, index, trace_id, std::string(message)};
+  last_ = ErrorRecord{number, severity, index, trace_id, std::string(message)};
   if (output_ == nullptr) return;
   TextBuffer text;
   text.put(component);
   text.put(" : ");
   write_error(text, number, index, trace_id, message);
-  output_->write(text.view());
+  write(output_, text.view());
 }
 
 void Logger::message(std::string_view component, ocsd_err_severity_t severity,
@@ -112,15 +135,15 @@ void Logger::message(std::string_view component, ocsd_err_severity_t severity,
   text.put(component);
   text.put(" : ");
   text.put(message);
-  output_->write(text.view());
+  write(output_, text.view());
 }
 
 void Logger::print(std::string_view text) {
   const std::lock_guard lock(mutex_);
-  if (output_ != nullptr) output_->write(text);
+  write(output_, text);
 }
 
-ErrorRecord Logger::last_error() const {
+std::optional<ErrorRecord> Logger::last_error() const {
   const std::lock_guard lock(mutex_);
   return last_;
 }

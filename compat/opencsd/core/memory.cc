@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <mutex>
 
@@ -53,26 +52,59 @@ SharedFile::~SharedFile() {
 ErrorNumber SharedFile::claim(const std::string& path, std::uint64_t address,
                               std::unique_ptr<SharedFile>& out) {
   const std::lock_guard lock(claims().mutex);
-  auto& claim = claims().by_path[path];
-  if (claim.users != 0 && claim.address != address) return ErrorNumber::kMemAccFileDiffRange;
+  const auto known = claims().by_path.find(path);
+  if (known != claims().by_path.end() && known->second.address != address)
+    return ErrorNumber::kMemAccFileDiffRange;
+  auto file = MappedFile::open(path);
+  if (!file) return ErrorNumber::kNotInit;
+  Claims::Claim& claim = claims().by_path[path];
   claim.address = address;
   ++claim.users;
-  out.reset(new SharedFile(path));
+  out.reset(new SharedFile(path, *std::move(file)));
   return ErrorNumber::kOk;
-}
-
-bool Memory::overlaps(const Range& range, image::SpaceMask space) const {
-  return std::ranges::any_of(accessors_, [&](const Accessor& accessor) {
-    return (accessor.space & space) != 0 &&
-           std::ranges::any_of(accessor.ranges, [&](const Range& other) {
-             return range.first <= other.last && other.first <= range.last;
-           });
-  });
 }
 
 ErrorNumber Memory::add(Accessor accessor) {
+  // Of several parts, only the first is compared.
+  if (std::ranges::any_of(
+          shown_, [&](const Stretch& old) { return conflicts(accessor.parts.front(), old); }))
+    return ErrorNumber::kMemAccOverlap;
+  if (!show(accessor)) {
+    show_all();
+    return ErrorNumber::kMemAccRangeInvalid;
+  }
   accessors_.push_back(std::move(accessor));
   return ErrorNumber::kOk;
+}
+
+/// False: the image refuses a part.
+bool Memory::show(const Accessor& accessor) {
+  for (const Part& part : accessor.parts) {
+    if (part.space == image::kSpaceNone) continue;
+    for (const Stretch& seen : uncovered(part, shown_)) {
+      const std::uint64_t distance = seen.first - part.first;
+      const std::uint64_t length = seen.last - seen.first + 1;
+      const bool asks = accessor.kind == image::RegionKind::kCallback;
+      const auto added =
+          asks ? image_.add_callback(seen.first, seen.last, seen.space, accessor.function)
+               : image_.add_view(
+                     seen.first,
+                     accessor.bytes.subspan(static_cast<std::size_t>(part.offset + distance),
+                                            static_cast<std::size_t>(length)),
+                     seen.space);
+      if (!added) return false;
+    }
+    shown_.push_back(part);
+  }
+  return true;
+}
+
+/// After the removal of an accessor that covered others.
+void Memory::show_all() {
+  shown_.clear();
+  for (const image::RegionInfo& region : image_.regions())
+    static_cast<void>(image_.remove(region.first, region.space));
+  for (const Accessor& accessor : accessors_) static_cast<void>(show(accessor));
 }
 
 ErrorNumber Memory::add_file(std::uint64_t address, ocsd_mem_space_acc_t space, const char* path) {
@@ -82,85 +114,67 @@ ErrorNumber Memory::add_file(std::uint64_t address, ocsd_mem_space_acc_t space, 
 
 ErrorNumber Memory::add_file_regions(std::span<const ocsd_file_mem_region_t> regions,
                                      ocsd_mem_space_acc_t space, const char* path) {
-  if (regions.empty() || path == nullptr || *path == '\0') return ErrorNumber::kInvalidParamVal;
   begin();
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  const bool whole = regions[0].file_offset == 0 && regions[0].region_size == 0;
-  const auto fits = [&](const ocsd_file_mem_region_t& region) {
-    return region.region_size != 0 && region.file_offset <= size &&
-           region.region_size <= size - region.file_offset;
-  };
-  if (error || (whole ? size < 2 : !fits(regions[0]))) return ErrorNumber::kNotInit;
-
+  if (regions.empty() || path == nullptr || *path == '\0') return ErrorNumber::kInvalidParamVal;
   Accessor accessor{.kind = image::RegionKind::kFile,
-                    .space = space_of(space),
-                    .ranges = {},
+                    .parts = {},
+                    .bytes = {},
+                    .function = {},
                     .path = path,
                     .file = nullptr};
   const ErrorNumber claimed =
       SharedFile::claim(accessor.path, regions[0].start_address, accessor.file);
   if (claimed != ErrorNumber::kOk) return claimed;
+  accessor.bytes = accessor.file->bytes();
+  const std::uint64_t size = accessor.bytes.size();
+  const bool whole = regions[0].file_offset == 0 && regions[0].region_size == 0;
+  const auto fits = [&](const ocsd_file_mem_region_t& region) {
+    return region.region_size != 0 && region.file_offset <= size &&
+           region.region_size <= size - region.file_offset;
+  };
+  if (whole ? size < 2 : !fits(regions[0])) return ErrorNumber::kNotInit;
 
-  std::vector<image::FileRegion> parts;
+  std::vector<Part>& parts = accessor.parts;
   for (const ocsd_file_mem_region_t& region : regions) {
     const bool all = parts.empty() && whole;
-    const std::uint64_t length = all ? (size & ~std::uintmax_t{1}) : region.region_size;
+    const std::uint64_t length = all ? (size & ~std::uint64_t{1}) : region.region_size;
     if (!all && !fits(region)) continue;
-    const Range range{region.start_address, region.start_address + length - 1};
-    if (!well_formed(range.first, range.last)) {
+    const Part part{{region.start_address, region.start_address + length - 1, space_of(space)},
+                    all ? 0 : region.file_offset};
+    if (!well_formed(part.first, part.last)) {
       if (parts.empty()) return ErrorNumber::kMemAccRangeInvalid;
       continue;
     }
-    if (std::ranges::any_of(accessor.ranges, [&](const Range& other) {
-          return range.first <= other.last && other.first <= range.last;
+    if (std::ranges::any_of(parts, [&](const Part& other) {
+          return other.contains(part.first) || other.contains(part.last);
         }))
       continue;
-    accessor.ranges.push_back(range);
-    parts.push_back(
-        {.address = range.first, .offset = all ? 0 : region.file_offset, .length = length});
+    parts.push_back(part);
   }
-  for (const Range& range : accessor.ranges)
-    if (overlaps(range, accessor.space)) return ErrorNumber::kMemAccOverlap;
-  if (accessor.space != image::kSpaceNone) {
-    for (const image::FileRegion& part : parts)
-      if (!image_.add_file(accessor.path, part, accessor.space)) return ErrorNumber::kNotInit;
-  }
-  std::ranges::sort(accessor.ranges.begin() + 1, accessor.ranges.end(), {}, &Range::first);
+  std::ranges::sort(parts.begin() + 1, parts.end(), {}, &Part::first);
   return add(std::move(accessor));
 }
 
 ErrorNumber Memory::add_buffer(std::uint64_t address, ocsd_mem_space_acc_t space,
                                const std::uint8_t* bytes, std::uint32_t size) {
-  if (bytes == nullptr || size < 4) return ErrorNumber::kInvalidParamVal;
   begin();
-  const Range range{address, address + size - 1};
-  if (!well_formed(range.first, range.last)) return ErrorNumber::kMemAccRangeInvalid;
-  Accessor accessor{.kind = image::RegionKind::kBuffer,
-                    .space = space_of(space),
-                    .ranges = {range},
-                    .path = {},
-                    .file = nullptr};
-  if (overlaps(range, accessor.space)) return ErrorNumber::kMemAccOverlap;
-  if (accessor.space != image::kSpaceNone &&
-      !image_.add_view(address, Bytes(bytes, size), accessor.space))
-    return ErrorNumber::kMemAccRangeInvalid;
-  return add(std::move(accessor));
+  if (bytes == nullptr || size < 4) return ErrorNumber::kInvalidParamVal;
+  const Part part{{address, address + size - 1, space_of(space)}, 0};
+  if (!well_formed(part.first, part.last)) return ErrorNumber::kMemAccRangeInvalid;
+  return add({.kind = image::RegionKind::kBuffer,
+              .parts = {part},
+              .bytes = Bytes(bytes, size),
+              .function = {},
+              .path = {},
+              .file = nullptr});
 }
 
 ErrorNumber Memory::add_callback(std::uint64_t first, std::uint64_t last,
                                  ocsd_mem_space_acc_t space, Fn_MemAcc_CB function,
                                  Fn_MemAccID_CB id_function, const void* context) {
-  if (function == nullptr && id_function == nullptr) return ErrorNumber::kInvalidParamVal;
   begin();
-  const Range range{first, last};
+  if (function == nullptr && id_function == nullptr) return ErrorNumber::kInvalidParamVal;
   if (!well_formed(first, last)) return ErrorNumber::kMemAccRangeInvalid;
-  Accessor accessor{.kind = image::RegionKind::kCallback,
-                    .space = space_of(space),
-                    .ranges = {range},
-                    .path = {},
-                    .file = nullptr};
-  if (overlaps(range, accessor.space)) return ErrorNumber::kMemAccOverlap;
   const auto ask = [=, this](std::uint64_t address, image::SpaceMask asked, TraceId trace_id,
                              std::span<std::uint8_t> out) -> std::size_t {
     constexpr std::uint32_t kOpcode = 4;
@@ -171,26 +185,43 @@ ErrorNumber Memory::add_callback(std::uint64_t first, std::uint64_t last,
                                   ? function(context, address, in, wanted, out.data())
                                   : id_function(context, address, in, trace_id, wanted, out.data());
     if (got <= wanted) return got;
-    log_error(ErrorNumber::kMemAccBadLen, "Mem Acc: bad return length");
+    bad_length_ = true;
+    Logger::instance().error(
+        "Gen_Info", OCSD_ERR_SEV_WARN, ErrorNumber::kMemAccBadLen, kNoIndex, kNoTraceId,
+        caches_ ? "Mem Acc: Cache access error" : "Mem acc: bad return length");
     return 0;
   };
-  if (accessor.space != image::kSpaceNone && !image_.add_callback(first, last, accessor.space, ask))
-    return ErrorNumber::kMemAccRangeInvalid;
-  return add(std::move(accessor));
+  return add({.kind = image::RegionKind::kCallback,
+              .parts = {{{first, last, space_of(space)}, 0}},
+              .bytes = {},
+              .function = ask,
+              .path = {},
+              .file = nullptr});
 }
 
 ErrorNumber Memory::remove(std::uint64_t address, ocsd_mem_space_acc_t space) {
   if (!exists_) return ErrorNumber::kNotInit;
   const image::SpaceMask mask = space_of(space);
   const auto at = std::ranges::find_if(accessors_, [&](const Accessor& accessor) {
-    return (accessor.space & mask) != 0 &&
-           std::ranges::any_of(accessor.ranges, [&](const Range& range) {
-             return range.first <= address && address <= range.last;
-           });
+    return (accessor.space() & mask) != 0 &&
+           std::ranges::any_of(accessor.parts,
+                               [&](const Part& part) { return part.contains(address); });
   });
   if (at == accessors_.end()) return ErrorNumber::kInvalidParamVal;
-  for (const Range& range : at->ranges) static_cast<void>(image_.remove(range.first, at->space));
+  const Accessor removed = std::move(*at);
   accessors_.erase(at);
+  const bool alone = std::ranges::none_of(removed.parts, [&](const Part& part) {
+    return std::ranges::count_if(shown_, [&](const Stretch& other) { return meet(part, other); }) >
+           1;
+  });
+  if (!alone) {
+    show_all();
+    return ErrorNumber::kOk;
+  }
+  for (const Part& part : removed.parts) {
+    static_cast<void>(image_.remove(part.first, part.space));
+    std::erase(shown_, static_cast<const Stretch&>(part));
+  }
   return ErrorNumber::kOk;
 }
 
@@ -225,20 +256,21 @@ ErrorNumber Memory::set_caching(bool enable, unsigned page_size, int pages) {
 }
 
 void Memory::log_ranges() const {
+  if (!exists_) return;
   constexpr std::string_view kKinds[] = {"BuffAcc", "FileAcc", "CB  Acc"};
   Logger& logger = Logger::instance();
   logger.message("Gen_Info", OCSD_ERR_SEV_INFO, "Mapped Memory Accessors\n");
   TextBuffer text;
   for (const Accessor& accessor : accessors_) {
     text.clear();
-    for (const Range& range : accessor.ranges) {
+    for (const Part& part : accessor.parts) {
       text.put(kKinds[static_cast<std::size_t>(accessor.kind)]);
       text.put("; Range::0x");
-      text.hex(range.first, 2);
+      text.hex(part.first, 2);
       text.put(':');
-      text.hex(range.last);
+      text.hex(part.last);
       text.put("; Mem Space::");
-      text.put(image::space_name(accessor.space));
+      text.put(image::space_name(part.space));
       text.put('\n');
     }
     if (accessor.kind == image::RegionKind::kFile) {
@@ -251,10 +283,14 @@ void Memory::log_ranges() const {
   logger.message("Gen_Info", OCSD_ERR_SEV_INFO, "========================\n");
 }
 
-std::uint32_t Memory::read(std::uint64_t address, TraceId trace_id, ocsd_mem_space_acc_t space,
-                           std::span<std::uint8_t> out) const {
+std::optional<std::uint32_t> Memory::read(std::uint64_t address, TraceId trace_id,
+                                          ocsd_mem_space_acc_t space, std::span<std::uint8_t> out) {
+  bad_length_ = false;
   const Bytes bytes = image_.read(address, space_of(space), trace_id, out);
+  if (bad_length_) return std::nullopt;
   const std::size_t size = std::min(bytes.size(), out.size());
+  // A page of the cache answers with everything or nothing.
+  if (caches_ && size < out.size() && out.size() <= page_size_) return 0;
   if (bytes.data() != out.data()) std::copy_n(bytes.begin(), size, out.begin());
   return static_cast<std::uint32_t>(size);
 }

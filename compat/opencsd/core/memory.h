@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "error_text.h"
 #include "opencsd/ocsd_if_types.h"
+#include "uncovered.h"
+#include "waymark/base/mapped_file.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/image/image.h"
 
@@ -27,12 +30,15 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
 
   /// kMemAccFileDiffRange: it is already mapped at another address.
+  /// kNotInit: it cannot be opened.
   static ErrorNumber claim(const std::string& path, std::uint64_t address,
                            std::unique_ptr<SharedFile>& out);
+  [[nodiscard]] Bytes bytes() const { return file_.bytes(); }
 
  private:
-  explicit SharedFile(std::string path) : path_(std::move(path)) {}
+  SharedFile(std::string path, MappedFile file) : path_(std::move(path)), file_(std::move(file)) {}
   std::string path_;
+  MappedFile file_;
 };
 
 class Memory {
@@ -59,28 +65,32 @@ class Memory {
   /// again in each call of the client.  kInvalidParamVal: outside the limits.
   ErrorNumber set_caching(bool enable, unsigned page_size, int pages);
 
-  /// "Gen_Info : Mapped Memory Accessors" and the lines after it.
+  /// "Gen_Info : Mapped Memory Accessors" and the lines after it; nothing before the first
+  /// accessor was added.
   void log_ranges() const;
 
-  /// Fills at most `size` bytes; 0: not readable.
-  std::uint32_t read(std::uint64_t address, TraceId trace_id, ocsd_mem_space_acc_t space,
-                     std::span<std::uint8_t> out) const;
+  /// The number of bytes; 0: not readable; std::nullopt: a function returned more than it was asked
+  /// for.  With caching, a request that fits in a page is not
+  /// filled in part.
+  std::optional<std::uint32_t> read(std::uint64_t address, TraceId trace_id,
+                                    ocsd_mem_space_acc_t space, std::span<std::uint8_t> out);
 
  private:
-  struct Range {
-    std::uint64_t first;
-    std::uint64_t last;
-    friend bool operator==(const Range&, const Range&) = default;
+  struct Part : Stretch {
+    std::uint64_t offset = 0;  ///< In the bytes of the accessor.
   };
   struct Accessor {
     image::RegionKind kind;
-    image::SpaceMask space;
-    std::vector<Range> ranges;  ///< The first one added, then the others by address.
+    std::vector<Part> parts;  ///< The first one added, then the others by address.
+    Bytes bytes;              ///< Of a buffer or a file.
+    image::ReadCallback function;
     std::string path;
     std::unique_ptr<SharedFile> file;
+    [[nodiscard]] image::SpaceMask space() const { return parts.front().space; }
   };
-  [[nodiscard]] bool overlaps(const Range& range, image::SpaceMask space) const;
   ErrorNumber add(Accessor accessor);
+  bool show(const Accessor& accessor);
+  void show_all();
   void begin();
 
   static constexpr unsigned kLeastPage = 64;
@@ -91,8 +101,10 @@ class Memory {
 
   image::Image image_;
   std::vector<Accessor> accessors_;
+  std::vector<Stretch> shown_;  ///< The parts of all accessors, in the order of their addition.
   bool exists_ = false;
   bool caches_ = true;
+  bool bad_length_ = false;
   std::uint32_t page_size_ = kDefaultPage;
   std::uint64_t caching_changes_ = 0;
 };

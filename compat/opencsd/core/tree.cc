@@ -67,7 +67,11 @@ Response Tree::process(ocsd_datapath_op_t op, ocsd_trc_index_t index, std::uint3
   }
   switch (op) {
     case OCSD_OP_DATA: {
-      if (size == 0 || data == nullptr || used == nullptr) return OCSD_RESP_FATAL_INVALID_PARAM;
+      if (size == 0 || data == nullptr || used == nullptr) {
+        if (around_.formatted) return OCSD_RESP_FATAL_INVALID_PARAM;
+        if (used != nullptr) *used = 0;
+        return channels_[0]->data(index, {});
+      }
       const Bytes block(data, size);
       return around_.formatted ? frame_data(index, block, *used) : this->data(index, block, *used);
     }
@@ -323,13 +327,14 @@ ErrorNumber Tree::statistics(TraceId id, ocsd_decode_stats_t*& out) {
 ErrorNumber Tree::reset_statistics(TraceId id) {
   Channel* const found = channel(id);
   if (found == nullptr) return ErrorNumber::kInvalidParamVal;
-  found->reset_statistics();
+  if (!found->reset_statistics()) return ErrorNumber::kInvalidParamVal;
   if (demux_ != nullptr) demux_->statistics() = {};
   return ErrorNumber::kOk;
 }
 
 void Tree::print_raw_frames(std::uint32_t flags) {
   raw_flags_given_ |= flags;
+  raw_printer_ = Logger::instance().make_printer();
   raw_flags_ = raw_flags_given_ & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT);
   if (demux_ != nullptr) demux_->set_monitor(this, (raw_flags_ & OCSD_DFRMTR_PACKED_RAW_OUT) != 0);
 }
@@ -337,7 +342,7 @@ void Tree::print_raw_frames(std::uint32_t flags) {
 void Tree::on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) {
   TextBuffer text;
   frames::write_raw_frame(text, kind, index, id, bytes);
-  Logger::instance().print(text.view());
+  raw_printer_.print(text.view());
 }
 
 }  // namespace waymark::compat

@@ -64,6 +64,7 @@ class Tree final : private frames::RawMonitor {
   std::array<std::unique_ptr<Channel>, kTraceIdCount> channels_;
   std::uint32_t raw_flags_given_ = 0;  ///< Requested; they take effect with a printer.
   std::uint32_t raw_flags_ = 0;
+  Printer raw_printer_;
 
   /// Frames are delivered one by one while the client may still turn out to answer WAIT; a client
   /// that does so shows it early.  What was decoded ahead would have to be kept.

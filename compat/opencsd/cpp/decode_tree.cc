@@ -322,7 +322,6 @@ void DecodeTree::setExternMemAccMapper(TrcMemAccMapper* pMapper) {
 void DecodeTree::destroyMemAccMapper() {
   if (m_default_mapper != nullptr && m_created_mapper) {
     setMemAccessI(nullptr);
-    m_default_mapper->RemoveAllAccessors();
     delete m_default_mapper;
   }
   m_default_mapper = nullptr;
@@ -343,7 +342,11 @@ ocsd_err_t DecodeTree::setMemAccCacheing(bool enable, uint16_t page_size, int nr
 // Gives the accessor to the mapper, or destroys it.
 ocsd_err_t DecodeTree::addAccessor(TrcMemAccessorBase* pAccessor, ocsd_err_t err) {
   if (err == OCSD_OK) err = m_default_mapper->AddAccessor(pAccessor, 0);
-  if (err != OCSD_OK && pAccessor != nullptr) TrcMemAccFactory::DestroyAccessor(pAccessor);
+  if (err == OCSD_OK) {
+    m_default_mapper->adoptAccessor(pAccessor);
+  } else if (pAccessor != nullptr) {
+    TrcMemAccFactory::DestroyAccessor(pAccessor);
+  }
   return err;
 }
 
@@ -376,11 +379,8 @@ ocsd_err_t DecodeTree::addBinFileRegionMemAcc(const ocsd_file_mem_region_t* regi
       &accessor, filepath, region_array[0].start_address, region_array[0].file_offset,
       region_array[0].region_size);
   if (err == OCSD_ERR_MEM_ACC_FILE_DIFF_RANGE) return err;
-  if (err != OCSD_OK) {
-    // The reference does not report the reason either.
-    logError(OCSD_ERR_NOT_INIT, "Failed to create memory accessor for file " + filepath + ".");
-    return OCSD_ERR_NOT_INIT;
-  }
+  // The reference does not report the reason either.
+  if (err != OCSD_OK) return OCSD_ERR_NOT_INIT;
   auto* const file = dynamic_cast<TrcMemAccessorFile*>(accessor);
   if (file != nullptr) {
     // It may be shared with a tree in another thread.

@@ -143,31 +143,27 @@ ocsdDefaultErrorLogger::ocsdDefaultErrorLogger()
       m_lastErrID(),
       m_Verbosity(OCSD_ERR_SEV_ERROR),
       m_output_logger(nullptr),
-      m_created_output_logger(false),
       m_error_sources({"Gen_Err", "Gen_Warn", "Gen_Info"}) {}
 
 ocsdDefaultErrorLogger::~ocsdDefaultErrorLogger() {
-  if (m_created_output_logger) delete m_output_logger;
   delete m_lastErr;
   for (ocsdError* error : m_lastErrID) delete error;
 }
 
 bool ocsdDefaultErrorLogger::initErrorLogger(ocsd_err_severity_t verbosity,
                                              bool bCreateOutputLogger) {
+  const std::lock_guard lock(m_mutex);
   m_Verbosity = verbosity;
   if (!bCreateOutputLogger) return true;
   auto logger = std::make_unique<ocsdMsgLogger>();
   logger->setLogOpts(ocsdMsgLogger::OUT_STDERR);
-  setOutputLogger(logger.release());
-  m_created_output_logger = true;
+  setOutputLogger(logger.get());
+  m_created_output_loggers.push_back(std::move(logger));
   return true;
 }
 
 void ocsdDefaultErrorLogger::setOutputLogger(ocsdMsgLogger* pLogger) {
-  if (m_created_output_logger && pLogger != m_output_logger) {
-    delete m_output_logger;
-    m_created_output_logger = false;
-  }
+  const std::lock_guard lock(m_mutex);
   m_output_logger = pLogger;
 }
 

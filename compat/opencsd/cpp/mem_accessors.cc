@@ -35,7 +35,8 @@ const uint32_t TrcMemAccessorBase::bytesInRange(ocsd_vaddr_t s_address, uint32_t
 }
 
 const bool TrcMemAccessorBase::overLapRange(const TrcMemAccessorBase* p_test_acc) const {
-  return p_test_acc->m_startAddress <= m_endAddress && m_startAddress <= p_test_acc->m_endAddress;
+  return TrcMemAccessorBase::addrInRange(p_test_acc->m_startAddress) ||
+         TrcMemAccessorBase::addrInRange(p_test_acc->m_endAddress);
 }
 
 const bool TrcMemAccessorBase::validateRange() {

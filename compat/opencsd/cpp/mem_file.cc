@@ -151,10 +151,6 @@ const uint32_t TrcMemAccessorFile::bytesInRange(ocsd_vaddr_t s_address, uint32_t
 
 const bool TrcMemAccessorFile::overLapRange(const TrcMemAccessorBase* p_test_acc) const {
   if (m_base_range_set && TrcMemAccessorBase::overLapRange(p_test_acc)) return true;
-  if (const auto* const file = dynamic_cast<const TrcMemAccessorFile*>(p_test_acc)) {
-    for (const FileRegionMemAccessor* part : file->m_access_regions)
-      if (overLapRange(part)) return true;
-  }
   return std::ranges::any_of(m_access_regions, [&](const FileRegionMemAccessor* region) {
     return region->overLapRange(p_test_acc);
   });

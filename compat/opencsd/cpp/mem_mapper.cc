@@ -119,8 +119,10 @@ ocsd_err_t TrcMemAccCache::readBytesFromCache(TrcMemAccessorBase* p_accessor, oc
   page->use_sequence = m_mru_sequence++;
   m_last_page = page;
   const auto offset = static_cast<uint32_t>(address - page->st_addr);
-  *numBytes = std::min(wanted, page->valid_len - offset);
-  std::memcpy(byteBuffer, page->data + offset, *numBytes);
+  // Everything or nothing.
+  if (page->valid_len - offset < wanted) return OCSD_OK;
+  *numBytes = wanted;
+  std::memcpy(byteBuffer, page->data + offset, wanted);
   return OCSD_OK;
 }
 
@@ -162,7 +164,12 @@ TrcMemAccMapper::TrcMemAccMapper(bool using_trace_id)
   accessorsChanged();
 }
 
-TrcMemAccMapper::~TrcMemAccMapper() = default;
+TrcMemAccMapper::~TrcMemAccMapper() { destroyAdopted(); }
+
+void TrcMemAccMapper::destroyAdopted() {
+  for (TrcMemAccessorBase* const accessor : m_adopted) TrcMemAccFactory::DestroyAccessor(accessor);
+  m_adopted.clear();
+}
 
 void TrcMemAccMapper::accessorsChanged() {
   static std::atomic<uint32_t> last{0};
@@ -209,11 +216,9 @@ void TrcMemAccMapper::InvalidateMemAccCache(uint8_t cs_trace_id) {
 }
 
 void TrcMemAccMapper::RemoveAllAccessors() {
-  for (TrcMemAccessorBase* accessor = getFirstAccessor(); accessor != nullptr;
-       accessor = getNextAccessor())
-    TrcMemAccFactory::DestroyAccessor(accessor);
   clearAccessorList();
   m_acc_curr = nullptr;
+  destroyAdopted();
   if (m_cache.enabled()) m_cache.invalidateAll();
   accessorsChanged();
 }
@@ -224,8 +229,12 @@ ocsd_err_t TrcMemAccMapper::RemoveAccessorByAddress(ocsd_vaddr_t st_address,
   if (!findAccessor(st_address, mem_space, cs_trace_id)) return OCSD_ERR_INVALID_PARAM_VAL;
   TrcMemAccessorBase* const accessor = m_acc_curr;
   const ocsd_err_t err = RemoveAccessor(accessor);
-  if (err == OCSD_OK) TrcMemAccFactory::DestroyAccessor(accessor);
-  return err;
+  if (err != OCSD_OK) return err;
+  const auto adopted = std::ranges::find(m_adopted, accessor);
+  if (adopted == m_adopted.end()) return OCSD_OK;
+  m_adopted.erase(adopted);
+  TrcMemAccFactory::DestroyAccessor(accessor);
+  return OCSD_OK;
 }
 
 void TrcMemAccMapper::LogMessage(const std::string& msg) {
@@ -249,8 +258,7 @@ ocsd_err_t TrcMemAccMapGlobalSpace::AddAccessor(TrcMemAccessorBase* p_accessor,
   if (p_accessor == nullptr) return OCSD_ERR_INVALID_PARAM_VAL;
   if (!p_accessor->validateRange()) return OCSD_ERR_MEM_ACC_RANGE_INVALID;
   const bool overlap = std::ranges::any_of(m_acc_global, [&](const TrcMemAccessorBase* other) {
-    return other->inMemSpace(p_accessor->getMemSpace()) &&
-           (other->overLapRange(p_accessor) || p_accessor->overLapRange(other));
+    return other->inMemSpace(p_accessor->getMemSpace()) && other->overLapRange(p_accessor);
   });
   if (overlap) return OCSD_ERR_MEM_ACC_OVERLAP;
   m_acc_global.push_back(p_accessor);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <typeinfo>
+#include <vector>
 
+#include "core/uncovered.h"
 #include "file_image.h"
 #include "mem_acc/trc_mem_acc_bufptr.h"
 #include "mem_acc/trc_mem_acc_cb.h"
@@ -51,12 +53,27 @@ bool MemoryView::update(ITargetMemAccess* memory) {
 
 // False: an accessor has a class of the client.
 bool MemoryView::show_accessors(const TrcMemAccMapGlobalSpace& mapper) {
+  std::vector<Stretch> shown;
   for (TrcMemAccessorBase* const accessor : mapper.getAccessors()) {
     const std::uint64_t first = accessor->getRangeStart();
     const image::SpaceMask space = mask(*accessor);
+    // An accessor may enclose earlier ones.
+    const auto add_parts = [&](const Stretch& range, const auto& add) {
+      for (const Stretch& part : uncovered(range, shown)) {
+        regions_.emplace_back(part.first, part.space);
+        add(part);
+      }
+      shown.push_back(range);
+    };
     const auto add_view = [&](std::uint64_t address, Bytes bytes) {
-      regions_.emplace_back(address, space);
-      static_cast<void>(image_.add_view(address, bytes, space));
+      if (bytes.empty()) return;
+      add_parts({address, address + bytes.size() - 1, space}, [&](const Stretch& part) {
+        static_cast<void>(
+            image_.add_view(part.first,
+                            bytes.subspan(static_cast<std::size_t>(part.first - address),
+                                          static_cast<std::size_t>(part.last - part.first) + 1),
+                            part.space));
+      });
     };
     if (is_exactly<TrcMemAccBufPtr>(*accessor)) {
       const auto& buffer = static_cast<const TrcMemAccBufPtr&>(*accessor);
@@ -65,7 +82,6 @@ bool MemoryView::show_accessors(const TrcMemAccMapGlobalSpace& mapper) {
     } else if (is_exactly<TrcMemAccessorFile>(*accessor)) {
       visit_file_parts(static_cast<const TrcMemAccessorFile&>(*accessor), add_view);
     } else if (is_exactly<TrcMemAccCB>(*accessor)) {
-      regions_.emplace_back(first, space);
       const auto read = [this, accessor](std::uint64_t address, image::SpaceMask asked_space,
                                          TraceId id, std::span<std::uint8_t> out) {
         const auto size = static_cast<std::uint32_t>(
@@ -75,7 +91,9 @@ bool MemoryView::show_accessors(const TrcMemAccMapGlobalSpace& mapper) {
                                            out.data()),
                        size);
       };
-      static_cast<void>(image_.add_callback(first, accessor->getRangeEnd(), space, read));
+      add_parts({first, accessor->getRangeEnd(), space}, [&](const Stretch& part) {
+        static_cast<void>(image_.add_callback(part.first, part.last, part.space, read));
+      });
     } else {
       return false;
     }

@@ -71,6 +71,46 @@ TEST(cpp_api_errors, the_logger_of_the_process_can_be_replaced) {
   EXPECT_EQ(DecodeTree::getCurrentErrorLogI(), DecodeTree::getDefaultErrorLogger());
 }
 
+TEST(cpp_api_errors, an_output_lives_as_long_as_its_printers) {
+  class Lines : public ocsdMsgLogStrOutI {
+   public:
+    void printOutStr(const std::string& outStr) override { text += outStr; }
+    std::string text;
+  };
+  Lines first;
+  Lines second;
+  ocsdDefaultErrorLogger errors;
+  errors.initErrorLogger(OCSD_ERR_SEV_INFO, true);
+  const auto use = [&](Lines& lines) {
+    errors.getOutputLogger()->setLogOpts(ocsdMsgLogger::OUT_NONE);
+    errors.getOutputLogger()->setStrOutFn(&lines);
+  };
+  use(first);
+  const LoggerInUse in_use(errors);
+  const TreePointer tree = framed_tree();
+  ASSERT_EQ(tree->createMemAccMapper(), OCSD_OK);
+  const EtmV4Config config = sample_config();
+  ASSERT_EQ(tree->createDecoder(OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER, &config),
+            OCSD_OK);
+  ASSERT_EQ(tree->addGenElemPrinter(nullptr), OCSD_OK);
+  ASSERT_EQ(tree->addPacketPrinter(kSampleId, true, nullptr), OCSD_OK);
+  ASSERT_EQ(tree->addRawFramePrinter(nullptr, OCSD_DFRMTR_UNPACKED_RAW_OUT), OCSD_OK);
+
+  errors.initErrorLogger(OCSD_ERR_SEV_INFO, true);
+  use(second);
+  run(*tree, read_file(sample("trace.bin")));
+  EXPECT_NE(first.text.find("OCSD_GEN_TRC_ELEM_"), std::string::npos);
+  EXPECT_NE(first.text.find("I_ASYNC"), std::string::npos);
+  EXPECT_NE(first.text.find("Frame Data;"), std::string::npos);
+  EXPECT_EQ(second.text, "");
+  errors.LogMessage(ITraceErrorLog::HANDLE_GEN_INFO, OCSD_ERR_SEV_INFO, "newest\n");
+  EXPECT_EQ(second.text, "Gen_Info : newest\n");
+  // A client's own output replaces one that the logger made, and the logger does not delete it.
+  ocsdMsgLogger own;
+  errors.setOutputLogger(&own);
+  EXPECT_EQ(errors.getOutputLogger(), &own);
+}
+
 TEST(cpp_api_messages, go_to_a_file_that_is_opened_late_and_appended_to) {
   const auto path = std::filesystem::temp_directory_path() / "waymark_cpp_api_messages.log";
   std::filesystem::remove(path);

@@ -1,6 +1,7 @@
 // The error logger that the library uses unless the client sets its own.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,10 +20,12 @@ class ocsdDefaultErrorLogger : public ITraceErrorLog {
   ocsdDefaultErrorLogger();
   virtual ~ocsdDefaultErrorLogger();
 
-  /// `bCreateOutputLogger` makes an output logger, which prints to standard error.
+  /// `bCreateOutputLogger` makes an output logger, which prints to standard error.  It replaces the
+  /// present one, which lives as long as this object: printers that use it keep it.
   bool initErrorLogger(const ocsd_err_severity_t verbosity, bool bCreateOutputLogger = false);
 
   virtual ocsdMsgLogger *getOutputLogger() { return m_output_logger; }
+  /// The logger is borrowed.
   virtual void setOutputLogger(ocsdMsgLogger *pLogger);
 
   virtual const ocsd_hndl_err_log_t RegisterErrorSource(const std::string &component_name);
@@ -49,7 +52,7 @@ class ocsdDefaultErrorLogger : public ITraceErrorLog {
   ocsdError *m_lastErrID[0x80];
   ocsd_err_severity_t m_Verbosity;
   ocsdMsgLogger *m_output_logger;
-  bool m_created_output_logger;
+  std::vector<std::unique_ptr<ocsdMsgLogger>> m_created_output_loggers;
   std::vector<std::string> m_error_sources;
   std::recursive_mutex m_mutex;
 };

@@ -32,6 +32,7 @@ class TrcMemAccessorBase {
   virtual const bool addrStartOfRange(const ocsd_vaddr_t s_address) const;
   /// The number of the `reqBytes` bytes from the address on that are in the range.
   virtual const uint32_t bytesInRange(const ocsd_vaddr_t s_address, const uint32_t reqBytes) const;
+  /// The other range begins or ends in this one.
   virtual const bool overLapRange(const TrcMemAccessorBase *p_test_acc) const;
 
   /// Reads up to `reqBytes` bytes and returns the number read; 0: none.

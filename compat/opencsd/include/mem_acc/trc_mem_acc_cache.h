@@ -56,7 +56,7 @@ class TrcMemAccCache {
   void clearPage(cache_block_t *page);
 
   /// Reads from a page, which is first read from the accessor if there is none.  `*numBytes`
-  /// gets less than requested if the accessor has less.
+  /// gets 0 if the accessor has less than requested.
   ocsd_err_t readBytesFromCache(TrcMemAccessorBase *p_accessor, const ocsd_vaddr_t address,
                                 const ocsd_mem_space_acc_t mem_space, const uint8_t trcID,
                                 uint32_t *numBytes, uint8_t *byteBuffer);

@@ -30,13 +30,17 @@ class TrcMemAccMapper : public ITargetMemAccess {
   /// The accessor is borrowed.  OCSD_ERR_MEM_ACC_RANGE_INVALID, OCSD_ERR_MEM_ACC_OVERLAP.
   virtual ocsd_err_t AddAccessor(TrcMemAccessorBase *p_accessor, const uint8_t cs_trace_id) = 0;
   virtual ocsd_err_t RemoveAccessor(const TrcMemAccessorBase *p_accessor) = 0;
-  /// Removes and destroys all of them.
+  /// Does not destroy them, except for those of adoptAccessor().
   void RemoveAllAccessors();
-  /// Removes and destroys the one that contains the address and shares a space.
+  /// Removes the one that contains the address and shares a space.
   /// OCSD_ERR_INVALID_PARAM_VAL: there is none.
   ocsd_err_t RemoveAccessorByAddress(const ocsd_vaddr_t st_address,
                                      const ocsd_mem_space_acc_t mem_space,
                                      const uint8_t cs_trace_id = 0);
+
+  /// The mapper destroys this accessor of TrcMemAccFactory when it is removed by one of the two
+  /// functions above, or together with the mapper.
+  void adoptAccessor(TrcMemAccessorBase *p_accessor) { m_adopted.push_back(p_accessor); }
 
   /// The logger is borrowed.
   void setErrorLog(ITraceErrorLog *err_log_i);
@@ -76,6 +80,10 @@ class TrcMemAccMapper : public ITargetMemAccess {
  private:
   TrcMemAccMapper(const TrcMemAccMapper &);
   TrcMemAccMapper &operator=(const TrcMemAccMapper &);
+
+  void destroyAdopted();
+
+  std::vector<TrcMemAccessorBase *> m_adopted;
 };
 
 /// One address space for all trace IDs.

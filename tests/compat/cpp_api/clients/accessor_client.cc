@@ -38,26 +38,31 @@ int main() {
   mapper.setErrorLog(&err_log);
   check(mapper.enableCaching(true) == OCSD_OK, "caching");
 
-  TrcMemAccBufPtr *buffer = new TrcMemAccBufPtr();
-  buffer->initAccessor(0x8000, block, sizeof(block));
-  buffer->setMemSpace(OCSD_MEM_SPACE_EL1N);
-  check(mapper.AddAccessor(buffer, 0) == OCSD_OK, "a buffer");
-  TrcMemAccBufPtr *moved = new TrcMemAccBufPtr();
-  moved->initAccessor(0x8000, block, sizeof(block));
-  check(mapper.AddAccessor(moved, 0) == OCSD_ERR_MEM_ACC_OVERLAP, "an overlap");
-  moved->setRange(0x9000, 0x90FF);
-  check(mapper.AddAccessor(moved, 0) == OCSD_OK, "another range");
-  TrcMemAccCB *callback = new TrcMemAccCB();
-  callback->initAccessor(0xA000, 0xAFFF, OCSD_MEM_SPACE_S);
-  callback->setCBIDIfFn(readMemory, 0);
-  check(mapper.AddAccessor(callback, 0) == OCSD_OK, "a callback");
+  // Accessors are borrowed.
+  TrcMemAccBufPtr buffer;
+  buffer.initAccessor(0x8000, block, sizeof(block));
+  buffer.setMemSpace(OCSD_MEM_SPACE_EL1N);
+  check(mapper.AddAccessor(&buffer, 0) == OCSD_OK, "a buffer");
+  TrcMemAccBufPtr moved;
+  moved.initAccessor(0x8000, block, sizeof(block));
+  check(mapper.AddAccessor(&moved, 0) == OCSD_ERR_MEM_ACC_OVERLAP, "an overlap");
+  moved.setRange(0x9000, 0x90FF);
+  check(mapper.AddAccessor(&moved, 0) == OCSD_OK, "another range");
+  TrcMemAccCB callback;
+  callback.initAccessor(0xA000, 0xAFFF, OCSD_MEM_SPACE_S);
+  callback.setCBIDIfFn(readMemory, 0);
+  check(mapper.AddAccessor(&callback, 0) == OCSD_OK, "a callback");
   mapper.logMappedRanges();
 
   uint8_t got[8];
-  uint32_t count = 8;
+  uint32_t count = 4;
   check(mapper.ReadTargetMemory(0x80FC, 0x10, OCSD_MEM_SPACE_EL1N, &count, got) == OCSD_OK &&
             count == 4 && got[0] == 0xFC,
         "the end of a buffer");
+  count = 8;
+  check(mapper.ReadTargetMemory(0x80FC, 0x10, OCSD_MEM_SPACE_EL1N, &count, got) == OCSD_OK &&
+            count == 0,
+        "a page that ends too early");
   count = 4;
   mapper.ReadTargetMemory(0x8000, 0x10, OCSD_MEM_SPACE_EL3, &count, got);
   check(count == 0, "another space");

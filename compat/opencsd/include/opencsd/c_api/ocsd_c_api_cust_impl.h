@@ -14,18 +14,20 @@ static inline ocsd_datapath_resp_t lib_cb_GenElemOp(const ocsd_extern_dcd_cb_fns
   return callbacks->fn_gen_elem_out(callbacks->lib_context, index_sop, trc_chan_id, elem);
 }
 
-static inline void lib_cb_LogError(const ocsd_extern_dcd_cb_fns *callbacks,
-                                   const ocsd_err_severity_t filter_level, const ocsd_err_t code,
-                                   const ocsd_trc_index_t idx, const uint8_t chan_id,
-                                   const char *pMsg) {
-  if (callbacks->fn_log_error == NULL) return;
+static inline ocsd_err_t lib_cb_LogError(const ocsd_extern_dcd_cb_fns *callbacks,
+                                         const ocsd_err_severity_t filter_level,
+                                         const ocsd_err_t code, const ocsd_trc_index_t idx,
+                                         const uint8_t chan_id, const char *pMsg) {
+  if (callbacks->fn_log_error == NULL) return OCSD_ERR_NOT_INIT;
   callbacks->fn_log_error(callbacks->lib_context, filter_level, code, idx, chan_id, pMsg);
+  return OCSD_OK;
 }
 
-static inline void lib_cb_LogMsg(const ocsd_extern_dcd_cb_fns *callbacks,
-                                 const ocsd_err_severity_t filter_level, const char *pMsg) {
-  if (callbacks->fn_log_msg == NULL) return;
+static inline ocsd_err_t lib_cb_LogMsg(const ocsd_extern_dcd_cb_fns *callbacks,
+                                       const ocsd_err_severity_t filter_level, const char *pMsg) {
+  if (callbacks->fn_log_msg == NULL) return OCSD_ERR_NOT_INIT;
   callbacks->fn_log_msg(callbacks->lib_context, filter_level, pMsg);
+  return OCSD_OK;
 }
 
 static inline ocsd_err_t lib_cb_DecodeArmInst(const ocsd_extern_dcd_cb_fns *callbacks,
@@ -60,8 +62,8 @@ static inline ocsd_datapath_resp_t lib_cb_PktDataSink(const ocsd_extern_dcd_cb_f
                                                       const ocsd_datapath_op_t op,
                                                       const ocsd_trc_index_t index_sop,
                                                       const void *pkt) {
-  if (callbacks->fn_packet_data_sink == NULL) return OCSD_RESP_FATAL_NOT_INIT;
   if ((callbacks->packetCBFlags & OCSD_CUST_DCD_PKT_CB_USE_SINK) == 0) return OCSD_RESP_CONT;
+  if (callbacks->fn_packet_data_sink == NULL) return OCSD_RESP_FATAL_NOT_INIT;
   return callbacks->fn_packet_data_sink(callbacks->lib_context, op, index_sop, pkt);
 }
 
