@@ -481,7 +481,8 @@ class CustomCApi : public TextCApi {
 
 TEST_F(CustomCApi, a_page_of_memory_is_read_whole_or_not_at_all) {
   create();
-  add_code(0x1000, ByteVector(64, 0xAA));
+  const ByteVector bytes(64, 0xAA);
+  add_code(0x1000, bytes);
   EXPECT_EQ(ask_memory(0x1000, 64), (MemoryAnswer{OCSD_OK, 64}));
   EXPECT_EQ(ask_memory(0x1000, 65), (MemoryAnswer{OCSD_OK, 0}));
   EXPECT_EQ(ask_memory(0x103E, 4), (MemoryAnswer{OCSD_OK, 0}));

@@ -240,8 +240,11 @@ void read_element(const ocsd_generic_trace_elem& from, Element& to) {
   to.start = from.st_addr;
   to.end = from.en_addr;
   read_flags(from, to);
-  read_context(from, to);
+  // A client may leave fields that its element does not have uninitialised.
   switch (to.kind) {
+    case ElementKind::kPeContext:
+      read_context(from, to);
+      break;
     case ElementKind::kNoSync:
     case ElementKind::kEndOfTrace:
       to.reason = static_cast<std::uint8_t>(from.unsync_eot_info);

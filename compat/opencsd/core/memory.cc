@@ -65,7 +65,7 @@ ErrorNumber SharedFile::claim(const std::string& path, std::uint64_t address,
 }
 
 ErrorNumber Memory::add(Accessor accessor) {
-  // Of several parts, only the first is compared.
+  // Only the first part is compared.
   if (std::ranges::any_of(
           shown_, [&](const Stretch& old) { return conflicts(accessor.parts.front(), old); }))
     return ErrorNumber::kMemAccOverlap;

@@ -82,7 +82,7 @@ class Memory {
   struct Accessor {
     image::RegionKind kind;
     std::vector<Part> parts;  ///< The first one added, then the others by address.
-    Bytes bytes;              ///< Of a buffer or a file.
+    Bytes bytes;              ///< The content of a buffer or a file.
     image::ReadCallback function;
     std::string path;
     std::unique_ptr<SharedFile> file;
