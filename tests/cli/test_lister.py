@@ -198,6 +198,23 @@ def test_an_unsupported_configuration(listing, tmp_path):
         'Trace Packet Lister : Data Path fatal error')
 
 
+def test_nothing_is_printed_after_the_first_packet_that_is_not_decoded(listing, tmp_path):
+    """Not even what the same block holds of other IDs, or of its frames."""
+    folder = make_snapshot(tmp_path / 'two', framed(0x10, ETMV4_START + ATOM_E * 2)
+                           + framed(0x11, ETMV4_START + ATOM_E * 2) + framed(0x10, ATOM_E * 14), 'coresight')
+    edit(folder / 'snapshot.ini', ('b=etm.ini\n', 'b=etm.ini\nc=other.ini\n'))
+    edit(folder / 'trace.ini', ('ETM_0=ETB_0\n', 'ETM_0=ETB_0\nETM_1=ETB_0\n'),
+         ('cpu_0=ETM_0\n', 'cpu_0=ETM_0\ncpu_0=ETM_1\n'))
+    other = (folder / 'etm.ini').read_text().replace('name=ETM_0', 'name=ETM_1')
+    (folder / 'other.ini').write_text(other.replace('IDR=0x10', 'IDR=0x11').replace('CONFIGR=0x1', 'CONFIGR=0x7'))
+    lines = listing('-decode', '-o_raw_packed', capture='two').lines
+    at = next(i for i, line in enumerate(lines) if line.startswith('Idx:32; ID:11;'))
+    assert lines[at + 1].startswith('DCD_ETMV4_0017 : 0x0003 (OCSD_ERR_NOT_INIT)')
+    assert lines[at + 1].endswith('Trace Packet Lister : Data Path fatal error')
+    assert lines[at + 2].endswith('Trace Packet Lister : Trace buffer done, processed 48 bytes.')
+    assert len(lines) == at + 3
+
+
 def test_a_level_of_the_reference(listing):
     first = listing('-decode')
     for level in ('', '1.8.0', '1.8.3'):
@@ -211,7 +228,43 @@ def test_a_limit_of_ranges_from_the_environment(listing):
     listing('-decode', env={'OPENCSD_INSTR_RANGE_LIMIT': 1}).has('OCSD_ERR_I_RANGE_LIMIT_OVERRUN')
 
 
-def test_waits_change_nothing_when_decoding(listing):
-    def lines(*options):
-        return [line for line in listing('-decode', *options).lines if 'ss_dir' not in line]
-    assert lines() == lines('-test_waits', '3')
+SHORT_ADDRESS = b'\x95\x00'
+LISTER_MISSES_WAIT = 'Trace Packet Lister : WARNING : Data in; data Path expected WAIT response'
+PRINTER_MISSES_WAIT = 'WARNING: Generic Element Printer; New element without previous _WAIT acknowledged'
+
+
+def kinds(listing, *options, **more):
+    """The kinds of the elements, and the warnings, of a listing with -decode_only."""
+    lines = [line for line in listing('-decode_only', *options, **more).lines
+             if line.startswith('Idx:') or 'WARNING' in line]
+    return [line.split('OCSD_GEN_TRC_ELEM_')[1].split('(')[0] if line.startswith('Idx:') else line for line in lines]
+
+
+def test_waits_that_end_before_the_trace_change_nothing(listing):
+    assert kinds(listing) == kinds(listing, '-test_waits', '3')
+
+
+def test_an_element_at_the_end_of_the_trace_answered_with_wait(listing):
+    """The trace ends with an element, so that no FLUSH acknowledges its WAIT before EO_TRACE."""
+    expected = kinds(listing)
+    assert expected[-2:] == ['INSTR_RANGE', 'EO_TRACE']
+    count = len(expected)
+    assert kinds(listing, '-test_waits', str(count - 2)) == expected
+    assert kinds(listing, '-test_waits', str(count - 1)) == [*expected, PRINTER_MISSES_WAIT]
+
+
+def test_elements_that_a_wait_at_the_end_of_the_trace_loses(listing, tmp_path):
+    make_snapshot(tmp_path / 'three', ETMV4_START + b'\xff')
+    expected = kinds(listing, capture='three')
+    assert expected[-4:] == ['INSTR_RANGE', 'INSTR_RANGE', 'INSTR_RANGE', 'EO_TRACE']
+    # The first element of the last packet comes with it, the second one with EOT.
+    assert kinds(listing, '-test_waits', '100', capture='three') == ['NO_SYNC', 'TRACE_ON', 'PE_CONTEXT',
+                                                                     PRINTER_MISSES_WAIT]
+
+
+def test_a_block_that_ends_without_an_element_misses_its_wait(listing, tmp_path):
+    make_snapshot(tmp_path / 'rest', ETMV4_START + ATOM_E + SHORT_ADDRESS)
+    expected = kinds(listing, capture='rest')
+    assert expected[-1] == 'EO_TRACE'
+    assert kinds(listing, '-test_waits', str(len(expected) - 1), capture='rest') == expected
+    assert kinds(listing, '-test_waits', '100', capture='rest') == [*expected[:-1], LISTER_MISSES_WAIT, 'EO_TRACE']

@@ -39,8 +39,10 @@ ocsd_datapath_resp_t TrcGenericElementPrinter::TraceElemIn(ocsd_trc_index_t inde
   elem.toString(text);
   m_line += text;
   m_line += '\n';
-  if (m_needWaitAck)
+  if (m_needWaitAck) {
     m_line += "WARNING: Generic Element Printer; New element without previous _WAIT acknowledged\n";
+    m_needWaitAck = false;
+  }
   itemPrintLine(m_line);
 
   if (getTestWaits() > 0) {

@@ -84,8 +84,7 @@ class Run {
       log_.line(fmt::format("{}Data Path fatal error", kPrefix));
       log_.text().put(log_.last_error());
     } else {
-      tree().finish();
-      drain();
+      finish();
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     log_.line(options_.print_time
@@ -99,7 +98,8 @@ class Run {
   std::uint64_t feed_blocks(Bytes bytes) {
     std::uint64_t at = 0;
     while (at < bytes.size() && !done()) {
-      at += feed(at, bytes.subspan(at, std::min(kBlockSize, bytes.size() - at)));
+      const std::size_t size = std::min(kBlockSize, bytes.size() - at);
+      at += feed(at, bytes.subspan(at, size), at + size == bytes.size());
     }
     return at;
   }
@@ -119,7 +119,7 @@ class Run {
     };
     for (bool more = true; more && !done();) {
       const Bytes payload = take(frames::kDstreamPayloadSize);
-      if (!payload.empty()) index += feed(index, payload);
+      if (!payload.empty()) index += feed(index, payload, bytes.empty());
       const Bytes tail = take(kFooterSize);
       more = tail.size() == kFooterSize;
       if (options_.raw_packed && !options_.profile) {
@@ -129,16 +129,22 @@ class Run {
     return index;
   }
 
-  /// The used bytes of the block: all of them, unless the path failed.
-  std::size_t feed(std::uint64_t index, Bytes block) {
+  /// The used bytes of the block: all of them, unless the path failed.  `last`: the trace ends with
+  /// it.
+  std::size_t feed(std::uint64_t index, Bytes block, bool last) {
     if (!tree().feed(index, block)) {
       fatal_ = true;
       return 0;
     }
-    drain();
+    if (listing_.element_waits() != 0) {
+      drain_waiting(block.size(), last);
+    } else {
+      listing_.acknowledge();
+      drain();
+    }
     if (!tree().failed() && !listing_.stopped()) return block.size();
     fatal_ = true;
-    return tree().consumed();
+    return listing_.stopped() ? listing_.stopped_at() : tree().consumed();
   }
 
   void drain() {
@@ -147,6 +153,70 @@ class Run {
       if (count == 0) return;
       listing_.elements(std::span(elements_).first(count));
     }
+  }
+
+  std::span<const Element> next_element() {
+    return std::span(elements_).first(tree().next(std::span(elements_).first(1)));
+  }
+
+  /// With -test_waits: as the reference does with a sink of elements that answers WAIT.  A WAIT is
+  /// acknowledged by the FLUSH after it, which gives the next element.
+  void drain_waiting(std::size_t size, bool last) {
+    listing_.acknowledge();
+    std::size_t waited_at = 0;
+    while (!listing_.stopped()) {
+      const auto element = next_element();
+      if (element.empty()) break;
+      const bool waits = listing_.element_waits() != 0;
+      listing_.acknowledge();
+      listing_.elements(element);
+      if (!waits) continue;
+      waited_at = tree().consumed();
+      if (last && waited_at == size) return lose_pending(element.front().trace_id);
+    }
+    if (waited_at == size) return;
+    // The rest of the block was given without an element: the lister misses its WAIT.
+    listing_.acknowledge();
+    if (!tree().failed() && listing_.element_waits() != 0)
+      log_.line(fmt::format("{}WARNING : Data in; data Path expected WAIT response", kPrefix));
+  }
+
+  /// No FLUSH follows a WAIT at the end of the trace: what is pending then is lost, except for the
+  /// elements of ETMv4 and ETE, which come with EOT.
+  void lose_pending(TraceId waiting) {
+    const Source* const source = tree().source(waiting);
+    const bool kept = source != nullptr && (source->protocol() == Protocol::kEtmV4 ||
+                                            source->protocol() == Protocol::kEte);
+    listing_.set_silent(true);
+    while (true) {
+      const auto element = next_element();
+      if (element.empty()) break;
+      if (kept && element.front().trace_id == waiting) pending_.push_back(element.front());
+    }
+    listing_.set_silent(false);
+  }
+
+  /// No FLUSH follows EOT either: after a WAIT, the rest of a source is lost.
+  void finish() {
+    tree().finish();
+    if (listing_.element_waits() == 0) return drain();
+    std::optional<TraceId> waiting;
+    const auto give = [&](const Element& element) {
+      if (waiting == element.trace_id) return;
+      const bool waits = listing_.element_waits() != 0;
+      listing_.elements({&element, 1});
+      if (waits) waiting = element.trace_id;
+    };
+    while (true) {
+      const auto element = next_element();
+      if (element.empty()) break;
+      if (!pending_.empty() && pending_.front().trace_id == element.front().trace_id) {
+        std::ranges::for_each(pending_, give);
+        pending_.clear();
+      }
+      give(element.front());
+    }
+    pending_.clear();
   }
 
   [[nodiscard]] bool done() const { return fatal_ || log_.broken(); }
@@ -180,6 +250,7 @@ class Run {
   Listing listing_;
   BuiltTree built_;
   std::vector<Element> elements_;
+  std::vector<Element> pending_;  ///< What a WAIT at the end of the trace left for EOT.
   bool fatal_ = false;
 };
 

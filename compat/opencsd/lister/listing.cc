@@ -15,7 +15,8 @@ Listing::Listing(const ListerOptions& options, Log& log)
       log_(log),
       lines_(!options.profile),
       packets_(options.packets && !options.profile),
-      bytes_(options.monitored()) {
+      bytes_(options.monitored()),
+      element_waits_(options.decode && !options.profile ? options.test_waits : 0) {
   waits_.fill(options.decode ? 0 : options.test_waits);
 }
 
@@ -48,6 +49,7 @@ bool Listing::wants_packets() const {
 }
 
 void Listing::on_packet(const PacketRef& packet) {
+  if (stopped_ || silent_) return;
   const TraceId id = packet.trace_id;
   current_ = id;
   const Source* source = listed_[id & 0x7F];
@@ -64,8 +66,9 @@ void Listing::on_packet(const PacketRef& packet) {
       write_flushes();
     }
   }
-  if (refused_[id & 0x7F] && !stopped_) [[unlikely]] {
+  if (refused_[id & 0x7F]) [[unlikely]] {
     stopped_ = true;
+    stopped_at_ = tree_->consumed();
     write_component(component_names(packet.protocol).elements, id);
     log_.error("", ErrorNumber::kNotInit, kNoIndex, kNoTraceId,
                "No decoder configuration information");
@@ -82,7 +85,7 @@ void Listing::write_flushes() {
 void Listing::on_diagnostic(const Diagnostic& record) {
   // The reference gives the deformatter's errors to a logger that the lister never sees, and the
   // packet processor under a full decoder has no logger (frames.md 8).
-  if (record.stage == Stage::kFrames) return;
+  if (stopped_ || silent_ || record.stage == Stage::kFrames) return;
   if (record.stage == Stage::kPackets && options_.decode) return;
   const TraceId id =
       record.trace_id == kNoTraceId || !tree_->formatted() ? current_ : record.trace_id;
@@ -106,7 +109,7 @@ void Listing::write_component(std::string_view name, TraceId id) {
 }
 
 void Listing::on_operation(Operation operation, TraceId trace_id) {
-  if (!packets_ || listed_[trace_id & 0x7F] == nullptr) return;
+  if (stopped_ || silent_ || !packets_ || listed_[trace_id & 0x7F] == nullptr) return;
   // Monitors do not get flushes.
   if (operation == Operation::kFlush && options_.monitored()) return;
   constexpr std::string_view kTexts[] = {"\tEND OF TRACE DATA\n",
@@ -119,17 +122,29 @@ void Listing::on_operation(Operation operation, TraceId trace_id) {
 }
 
 void Listing::on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) {
+  if (stopped_ || silent_) return;
   frames::write_raw_frame(log_.text(), kind, index, id, bytes);
   log_.settle();
 }
 
 void Listing::elements(std::span<const Element> elements) {
+  // The elements of the packets before were given before on_packet().
+  if (stopped_ || silent_) return;
   if (!lines_) {
     for (const Element& element : elements) ++counts_[static_cast<std::size_t>(element.kind)];
     return;
   }
   for (const Element& element : elements) {
     write_element_line(log_.text(), element);
+    if (unacknowledged_) [[unlikely]] {
+      log_.line(
+          "WARNING: Generic Element Printer; New element without previous _WAIT acknowledged");
+      unacknowledged_ = false;
+    }
+    if (element_waits_ != 0) [[unlikely]] {
+      --element_waits_;
+      unacknowledged_ = true;
+    }
     log_.settle();
   }
 }

@@ -34,8 +34,21 @@ class Listing final : public Observer, public frames::RawMonitor {
 
   void elements(std::span<const Element> elements);
 
-  /// The reference ends at the first packet of a source whose registers it refused.
+  /// With -decode and -test_waits: how many more elements are answered with WAIT.
+  [[nodiscard]] std::uint64_t element_waits() const { return element_waits_; }
+  /// An element was answered with WAIT, which acknowledge() takes note of.
+  [[nodiscard]] bool unacknowledged() const { return unacknowledged_; }
+  void acknowledge() { unacknowledged_ = false; }
+
+  /// Nothing is printed until `silent` is false.
+  void set_silent(bool silent) { silent_ = silent; }
+
+  /// The reference ends at the first packet of a source whose registers it refused.  What the tree
+  /// still gives is not printed.
   [[nodiscard]] bool stopped() const { return stopped_; }
+
+  /// The bytes of the block that were used up to the packet that stopped the listing.
+  [[nodiscard]] std::size_t stopped_at() const { return stopped_at_; }
 
   /// "Generic Packets processed": the counts of -profile.
   void log_profile();
@@ -57,6 +70,10 @@ class Listing final : public Observer, public frames::RawMonitor {
   bool bytes_;
   bool prints_ = false;
   bool stopped_ = false;
+  bool silent_ = false;
+  bool unacknowledged_ = false;
+  std::uint64_t element_waits_;
+  std::size_t stopped_at_ = 0;
 };
 
 }  // namespace waymark::compat
