@@ -184,7 +184,8 @@ void write_location(TextBuffer& out, const Message& message, const Client* clien
   std::uint64_t file = location.file;
   std::uint32_t line = location.line;
   bool has_line = location.kind == Location::Kind::kFileLine;
-  if (!has_line && entry != nullptr && entry->file != 0) {
+  const bool entry_counts = !message.is_short || !quirks.format_location_not_shown;
+  if (!has_line && entry_counts && entry != nullptr && entry->file != 0) {
     file = entry->file;
     line = entry->line;
     has_line = true;

@@ -292,3 +292,22 @@ def test_sorted_messages_up_to_the_first_bad_one(run, inputs):
 
 def test_sorted_messages_that_cannot_be_written(run, backwards, full_device):
     run('syst', backwards, '--sort', stdout=full_device, expect=4).one_sentence('standard output')
+
+
+def test_the_location_of_a_format_is_shown_natively_only(run, systprint, tmp_path):
+    """The reference printer reads File and Line of formats, and shows only those of catalog entries."""
+    (tmp_path / 'places.xml').write_text(f"""\
+<syst:Collateral xmlns:syst="http://www.mipi.org/1.0/sys-t"><syst:Client Name="c"><syst:Guids>
+<syst:Guid ID="{SHORT}">g</syst:Guid></syst:Guids>
+<syst:Short32><syst:Format ID="0x1" File="7" Line="42">one</syst:Format></syst:Short32>
+<syst:Catalog32><syst:Format ID="0x1" File="7" Line="43">two</syst:Format></syst:Catalog32>
+</syst:Client></syst:Collateral>
+""")
+    (tmp_path / 'short.txt').write_bytes(console('11000000'))
+    (tmp_path / 'catalog.txt').write_bytes(console('43308001' '494E54438A9C4014A65A2F36A36D96E4' '01000000'))
+
+    def location(text):
+        return systprint('-c', 'places.xml', '-g', SHORT, text).lines[1].split(',')[8]
+    assert (location('short.txt'), location('catalog.txt')) == ('', '7:43')
+    run('syst', 'short.txt', '--collateral', 'places.xml', '--short-guid', SHORT, '--format', 'csv').has('7:42')
+    run('syst', 'catalog.txt', '--collateral', 'places.xml', '--format', 'csv').has('7:43')

@@ -34,6 +34,9 @@ struct Quirks {
   bool bad_bytes_unpadded = false;
   /// 64-bit code addresses are not shown.  Vector loc3_ok
   bool address64_not_shown = false;
+  /// The File and Line of a Format, for short messages, are not shown: only those of a catalog
+  /// entry are.  `11000000` with <Format ID="0x1" File="7" Line="42">
+  bool format_location_not_shown = false;
 
   // -- Collateral ------------------------------------------------------------------------------
   /// Clients without GUID are looked up with the origin in byte 7 of the pseudo-GUID.
@@ -67,6 +70,7 @@ struct Quirks {
     q.reference_wording = true;
     q.bad_bytes_unpadded = true;
     q.address64_not_shown = true;
+    q.format_location_not_shown = true;
     q.origin_in_byte_7 = true;
     q.builds_ignored = true;
     q.fixed_prefix = true;
