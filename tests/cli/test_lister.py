@@ -198,21 +198,34 @@ def test_an_unsupported_configuration(listing, tmp_path):
         'Trace Packet Lister : Data Path fatal error')
 
 
-def test_nothing_is_printed_after_the_first_packet_that_is_not_decoded(listing, tmp_path):
-    """Not even what the same block holds of other IDs, or of its frames."""
-    folder = make_snapshot(tmp_path / 'two', framed(0x10, ETMV4_START + ATOM_E * 2)
-                           + framed(0x11, ETMV4_START + ATOM_E * 2) + framed(0x10, ATOM_E * 14), 'coresight')
+def make_two(folder, trace):
+    """Frames of two ETMv4 with the trace IDs 0x10 and 0x11."""
+    make_snapshot(folder, trace, 'coresight')
     edit(folder / 'snapshot.ini', ('b=etm.ini\n', 'b=etm.ini\nc=other.ini\n'))
     edit(folder / 'trace.ini', ('ETM_0=ETB_0\n', 'ETM_0=ETB_0\nETM_1=ETB_0\n'),
          ('cpu_0=ETM_0\n', 'cpu_0=ETM_0\ncpu_0=ETM_1\n'))
     other = (folder / 'etm.ini').read_text().replace('name=ETM_0', 'name=ETM_1')
-    (folder / 'other.ini').write_text(other.replace('IDR=0x10', 'IDR=0x11').replace('CONFIGR=0x1', 'CONFIGR=0x7'))
+    (folder / 'other.ini').write_text(other.replace('IDR=0x10', 'IDR=0x11'))
+    return folder
+
+
+def test_nothing_is_printed_after_the_first_packet_that_is_not_decoded(listing, tmp_path):
+    """Not even what the same block holds of other IDs, or of its frames."""
+    folder = make_two(tmp_path / 'two', framed(0x10, ETMV4_START + ATOM_E * 2)
+                      + framed(0x11, ETMV4_START + ATOM_E * 2) + framed(0x10, ATOM_E * 14))
+    edit(folder / 'other.ini', ('CONFIGR=0x1', 'CONFIGR=0x7'))
     lines = listing('-decode', '-o_raw_packed', capture='two').lines
     at = next(i for i, line in enumerate(lines) if line.startswith('Idx:32; ID:11;'))
     assert lines[at + 1].startswith('DCD_ETMV4_0017 : 0x0003 (OCSD_ERR_NOT_INIT)')
     assert lines[at + 1].endswith('Trace Packet Lister : Data Path fatal error')
     assert lines[at + 2].endswith('Trace Packet Lister : Trace buffer done, processed 48 bytes.')
     assert len(lines) == at + 3
+
+
+def test_an_empty_segment_is_an_error_of_the_id_in_byte_12(listing, tmp_path):
+    make_two(tmp_path / 'empty', framed(0x10, ETMV4_START) + bytes.fromhex('21000000000000000000000023002540'))
+    listing(capture='empty').has('PKTP_ETMV4I_0017 : 0x0006 (OCSD_ERR_INVALID_PARAM_VAL) [Invalid value parameter '
+                                 'passed to component.]; Packet Processor: Zero length data block')
 
 
 def test_a_level_of_the_reference(listing):

@@ -87,8 +87,7 @@ void Listing::on_diagnostic(const Diagnostic& record) {
   // packet processor under a full decoder has no logger (frames.md 8).
   if (stopped_ || silent_ || record.stage == Stage::kFrames) return;
   if (record.stage == Stage::kPackets && options_.decode) return;
-  const TraceId id =
-      record.trace_id == kNoTraceId || !tree_->formatted() ? current_ : record.trace_id;
+  const TraceId id = record.stream_id == kNoTraceId ? current_ : record.stream_id;
   const Source* source = tree_->source(id);
   const ComponentNames names =
       component_names(source != nullptr ? source->protocol() : Protocol::kEtmV4);

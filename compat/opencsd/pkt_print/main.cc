@@ -298,7 +298,7 @@ int list(Program& program) {
   const ocsd_err_t error = set_up(program, tree, id);
   bool good = error == OCSD_OK;
   if (good) {
-    // As in the reference, damage in the trace is no failure of the program.
+    // As in the reference, the exit status does not depend on the trace.
     feed(tree, trace);
     if (options.statistics) print_statistics(tree, id);
     if (options.decode &&
