@@ -6,7 +6,7 @@ import resource
 
 import pytest
 from support.snapshots import append, edit, make_good, make_snapshot
-from support.trace_bytes import ATOM_E, ETMV4_START, framed
+from support.trace_bytes import ATOM_E, ETMV4_START, LOOP_PROGRAM, framed
 
 
 @pytest.fixture
@@ -117,6 +117,57 @@ def test_verbose_reading_of_eleven_devices(listing, tmp_path):
     lines = listing('-ss_verbose', capture='many').lines
     assert [line.split()[3] for line in lines if line.startswith('snapshot_reader : Device')] == [
         f'{number}:' for number in range(1, 12)]
+
+
+def dump(file, address, length=None, offset=None):
+    values = {'file': file, 'address': hex(address), 'length': length, 'offset': offset}
+    return '[dump]\n' + ''.join(f'{key}={value}\n' for key, value in values.items() if value is not None)
+
+
+@pytest.mark.parametrize('dumps, regions', [
+    ([('a.bin', 0x80010, 8), ('b.bin', 0x80000, 32)], ['80010:80017', '80000:8001f']),
+    ([('a.bin', 0x80000, 8), ('a.bin', 0x90000, 8, 32)], ['80000:8001f', '90000:90007']),
+    ([('a.bin', 0x90000, 8, 16), ('a.bin', 0x80000, 8)], ['80000:80007', '90000:90007']),
+    ([('b.bin', 0x80000, 32), ('a.bin', 0x90000, 8), ('a.bin', 0x80008, 8, 8)],
+     ['80000:8001f', '90000:90007', '80008:8000f']),
+    ([('a.bin', 0x80000, 8), ('a.bin', 0x80000, 8)], ['80000:80007']),
+], ids=['a_range_around_another', 'the_beginning_of_a_file_reaches_to_the_next_region',
+        'the_beginning_of_a_file_comes_first', 'later_regions_are_compared_with_their_file_only', 'twice_the_same'])
+def test_memory_dumps(listing, tmp_path, dumps, regions):
+    folder = make_good(tmp_path / 'dumps')
+    for name in ('a.bin', 'b.bin'):
+        (folder / name).write_bytes(LOOP_PROGRAM * 8)
+    (folder / 'cpu.ini').write_text('[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n'
+                                    + ''.join(dump(*each) for each in dumps))
+    lines = listing('-decode', capture='dumps').lacks('Failed to create memory accessor').lines
+    assert [line.split('0x')[1].split(';')[0] for line in lines if 'FileAcc' in line] == regions
+
+
+@pytest.mark.parametrize('dumps, error', [
+    ([('b.bin', 0x80000, 32), ('a.bin', 0x80010, 32)], '0x001e'),
+    ([('b.bin', 0x80010, 32), ('a.bin', 0x80000, 32)], '0x001e'),
+    ([('a.bin', 0x80000, 8), ('a.bin', 0x90000)], '0x0006'),
+    ([('a.bin', 0x80000, 8), ('a.bin', 0x90000, 8, 100)], '0x0006'),
+    ([('a.bin', 0x80000, 8), ('a.bin', 0x90000, 7, 8)], '0x0006'),
+    ([('a.bin', 0x80000, 8, 16), ('a.bin', 0x80004, 8, 32)], '0x0006'),
+    ([('a.bin', 0x80000, 8, 100)], '0x0003'),
+    ([('a.bin', 0x80000, 100)], '0x0003'),
+    ([('empty.bin', 0x80000)], '0x0003'),
+    ([('a.bin', 0x80001, 8)], '0x0021'),
+    ([('a.bin', 0x80000, 7)], '0x0021'),
+    ([('a.bin', 0xFFFFFFFFFFFFFFF8, 16)], '0x0021'),
+    ([('a.bin', 0x80000, None, 8)], '0x0021'),
+], ids=['begins_inside', 'ends_inside', 'second_without_length', 'second_beyond_the_file', 'second_odd', 'same_file',
+        'offset_beyond_the_file', 'length_beyond_the_file', 'empty', 'odd_address', 'odd_length', 'wraps',
+        'offset_without_length'])
+def test_memory_dumps_that_are_refused(listing, tmp_path, dumps, error):
+    folder = make_good(tmp_path / 'dumps')
+    for name, data in (('a.bin', LOOP_PROGRAM * 8), ('b.bin', LOOP_PROGRAM * 8), ('empty.bin', b'')):
+        (folder / name).write_bytes(data)
+    (folder / 'cpu.ini').write_text('[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n'
+                                    + ''.join(dump(*each) for each in dumps))
+    listing('-decode', capture='dumps').matches(
+        rf'ss2_dcdtree : {error} .*Failed to create memory accessor for file dumps/{dumps[-1][0]}\.')
 
 
 def test_a_log_that_may_not_grow(quiet_lister, tmp_path):

@@ -40,7 +40,7 @@ class Run {
     }
     if (options_.decode) {
       log_.line(fmt::format("{}Set trace element decode printer", kPrefix));
-      log_accessors(*built_.image, log_);
+      log_accessors(*built_.dumps, log_);
     }
     if (!options_.multi_session) {
       list_buffer(first);

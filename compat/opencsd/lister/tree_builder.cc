@@ -32,6 +32,7 @@ class Builder {
   Builder(const inputs::Snapshot& snapshot, const ListerOptions& options, Log& log)
       : snapshot_(snapshot), options_(options), log_(log) {
     built_.image = std::make_unique<image::Image>();
+    built_.dumps = std::make_unique<DumpFiles>(*built_.image);
     std::vector<std::string> unknown;
     quirks_ = QuirkChoice::of_environment(unknown);
     for (const std::string& name : unknown)
@@ -135,23 +136,9 @@ class Builder {
 
   void add_dump(const inputs::Dump& dump) {
     const std::string path = snapshot_.path_of(dump.file);
-    const bool known = std::ranges::find(paths_, path) != paths_.end();
-    const auto space = image::space_by_name(dump.space);
-    const image::FileRegion region{.address = dump.address,
-                                   .offset = dump.length == 0 ? 0 : dump.offset,
-                                   .length = dump.length};
-    const auto added = built_.image->add_file(path, region, space.value_or(image::kSpaceAny));
-    if (added) {
-      if (!known) paths_.push_back(path);
-      return;
-    }
-    ErrorNumber number = ErrorNumber::kInvalidParamVal;
-    if (added.error().code == ErrorCode::kNotFound || added.error().code == ErrorCode::kIo) {
-      number = ErrorNumber::kNotInit;
-    } else if (added.error().code == ErrorCode::kConflict && !known) {
-      number = ErrorNumber::kMemAccOverlap;
-    }
-    error(number, fmt::format("Failed to create memory accessor for file {}.", path));
+    const ErrorNumber number = built_.dumps->add(path, dump);
+    if (number != ErrorNumber::kOk)
+      error(number, fmt::format("Failed to create memory accessor for file {}.", path));
   }
 
   const inputs::Snapshot& snapshot_;
@@ -159,20 +146,7 @@ class Builder {
   Log& log_;
   QuirkChoice quirks_;
   BuiltTree built_;
-  std::vector<std::string> paths_;
 };
-
-void write_range(TextBuffer& out, const image::RegionInfo& region) {
-  constexpr std::string_view kKinds[] = {"BuffAcc", "FileAcc", "CB  Acc"};
-  out.put(kKinds[static_cast<std::size_t>(region.kind)]);
-  out.put("; Range::0x");
-  out.hex(region.first, 2);
-  out.put(':');
-  out.hex(region.last);
-  out.put("; Mem Space::");
-  out.put(image::space_name(region.space));
-  out.put('\n');
-}
 
 }  // namespace
 
@@ -182,24 +156,10 @@ std::optional<BuiltTree> build_tree(const inputs::Snapshot& snapshot,
   return Builder(snapshot, options, log).build(buffer);
 }
 
-void log_accessors(const image::Image& image, Log& log) {
+void log_accessors(const DumpFiles& dumps, Log& log) {
   TextBuffer& out = log.text();
   out.put("Gen_Info : Mapped Memory Accessors\n");
-  std::vector<image::RegionInfo> regions = image.regions();
-  // All regions of one file are one accessor: the first one added, then the others by address.
-  while (!regions.empty()) {
-    std::vector<image::RegionInfo> accessor;
-    std::erase_if(regions, [&, name = regions.front().name](const image::RegionInfo& region) {
-      if (region.name == name) accessor.push_back(region);
-      return region.name == name;
-    });
-    std::ranges::sort(accessor.begin() + 1, accessor.end(), {}, &image::RegionInfo::first);
-    out.put("Gen_Info : ");
-    for (const image::RegionInfo& region : accessor) write_range(out, region);
-    out.put("Filename=");
-    out.put(accessor.front().name);
-    out.put('\n');
-  }
+  dumps.write(out);
   out.put("Gen_Info : ========================\n");
 }
 

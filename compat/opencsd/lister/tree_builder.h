@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "dump_files.h"
 #include "log.h"
 #include "options.h"
 #include "waymark/image/image.h"
@@ -15,6 +16,7 @@ namespace waymark::compat {
 /// The image outlives the tree, whose sources read it.
 struct BuiltTree {
   std::unique_ptr<image::Image> image;
+  std::unique_ptr<DumpFiles> dumps;
   std::unique_ptr<DecodeTree> tree;
   /// The registers select a mode that cannot be decoded: the source only gives packets, and the
   /// reference fails at the first of them.
@@ -27,7 +29,7 @@ std::optional<BuiltTree> build_tree(const inputs::Snapshot& snapshot,
                                     Log& log);
 
 /// "Gen_Info : Mapped Memory Accessors" and the lines after it.
-void log_accessors(const image::Image& image, Log& log);
+void log_accessors(const DumpFiles& dumps, Log& log);
 
 /// The log lines for the problems that the snapshot reader found.
 void log_problems(const std::vector<inputs::Problem>& problems, Log& log);
