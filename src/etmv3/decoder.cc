@@ -77,6 +77,7 @@ void Decoder::reset() {
   taken_ = ready_ = pended_ = tail_count_ = 0;
   cancellable_ = false;
   slots_.reset();
+  given_.clear();
   transfers_ = Transfers(config_);
   failed_ = yield_ = false;
   diagnostics_.clear();
@@ -352,8 +353,8 @@ void Decoder::isync(const Packet& packet, bool first) {
     transfers_.begin(Owner::Kind::kUnknown);
     transfers_.forget_pending();
   }
-  if (packet.error_type == PacketType::kIncompleteEot) {  // Quirk unfinished_is_whole.
-    emit(ElementKind::kUnknown, packet.index);
+  if (packet.error_type == PacketType::kIncompleteEot && !first) {  // Quirk unfinished_is_whole.
+    emit_stale(packet.index);
     return;
   }
   if (packet.context.updated_context_id) {
@@ -433,6 +434,29 @@ Element& Decoder::emit(ElementKind kind, TraceIndex index) {
   element.kind = kind;
   element.index = index;
   return element;
+}
+
+// What the slot of the reference's queue held before: the ring is full of the latest elements.
+void Decoder::emit_stale(TraceIndex index) {
+  const std::size_t waiting = queue_.size() - taken_;
+  const std::size_t size = slots_.size();
+  if (!quirks_.cancels_lone_range_only || given_.size() + waiting < size) {
+    emit(ElementKind::kUnknown, index);
+    return;
+  }
+  const std::size_t at = given_.size() + waiting - size;
+  Element stale = at < given_.size() ? given_[at] : queue_[taken_ + at - given_.size()];
+  stale.index = index;
+  slots_.push();
+  queue_.push_back(stale);
+}
+
+void Decoder::remember(std::span<const Element> given) {
+  const std::size_t most = slots_.size();
+  const std::size_t count = std::min(given.size(), most);
+  const std::size_t kept = std::min(given_.size(), most - count);
+  given_.erase(given_.begin(), given_.end() - static_cast<std::ptrdiff_t>(kept));
+  given_.insert(given_.end(), given.end() - static_cast<std::ptrdiff_t>(count), given.end());
 }
 
 Element& Decoder::emit_context(TraceIndex index, bool from_sync) {

@@ -1,5 +1,7 @@
 #include "waymark/etmv3/parser.h"
 
+#include <utility>
+
 #include "header_table.h"
 #include "waymark/base/cursor.h"
 
@@ -7,6 +9,10 @@ namespace waymark::etmv3 {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
+
+bool is_extra_zero(const Packet& packet) {
+  return packet.type == PacketType::kBadSequence && packet.extra_zero;
+}
 
 }  // namespace
 
@@ -30,6 +36,7 @@ void Parser::reset() {
   carry_.clear();
   zeros_ = entered_ = first_given_ = false;
   lost_zeros_ = 0;
+  rest_index_ = kNoIndex;
   leave_block();
   position_ = 0;
   state_ = {};
@@ -75,6 +82,8 @@ bool Parser::next(Packet& packet) {
 }
 
 bool Parser::read_at(std::size_t position, Packet& packet) {
+  if (rest_index_ != kNoIndex) [[unlikely]]
+    packet.index = std::exchange(rest_index_, kNoIndex);
   const std::size_t length = read(data_ + position, size_ - position, packet);
   if (length == kIncomplete) {
     carry_.assign(data_ + position, data_ + size_);
@@ -85,8 +94,14 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
     return false;
   }
   took(position, length);
+  note_rest(packet);
   if (is_bad(packet.type) && !quirks_.keeps_sync) lose_sync();
   return true;
+}
+
+// The rest after a surplus zero has the next index, even if it is in a later frame.
+void Parser::note_rest(const Packet& packet) {
+  if (quirks_.rest_follows_extra_zero && is_extra_zero(packet)) rest_index_ = packet.index + 1;
 }
 
 bool Parser::next_carried(Packet& packet) {
@@ -108,7 +123,10 @@ bool Parser::next_carried(Packet& packet) {
     carry_.erase(carry_.begin(),
                  carry_.begin() + static_cast<std::ptrdiff_t>(std::min(length, before)));
     carry_index_ += length;
-    if (!carried_) position_ += length - before;
+    if (!carried_) {
+      position_ += length - before;
+      note_rest(packet);
+    }
     if (is_bad(packet.type) && !quirks_.keeps_sync) lose_sync();
     return true;
   }

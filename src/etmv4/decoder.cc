@@ -72,7 +72,7 @@ void Decoder::clear_state() {
   holding_ = false;
   depth_ = 0;
   commit_request_ = cancel_request_ = 0;
-  settling_ = false;
+  settling_ = event_overdue_ = false;
   mispredict_request_ = discard_request_ = false;
   need_address_ = need_context_ = true;
   address_pending_ = false;

@@ -118,7 +118,7 @@ void Decoder::commit() {
         break;
       case EntryKind::kException:
         if (!commit_exception()) return;
-        if (commit_request_ != 0 && (staging_ || yield_ || !diagnostics_.empty())) return;
+        if (commit_request_ != 0 && (yield_ || !diagnostics_.empty())) return;
         continue;
       case EntryKind::kExceptionReturn:
         range_expected_ = false;

@@ -1,4 +1,6 @@
 // Packets to entries of the queue, and the actions that packets request.
+#include <utility>
+
 #include "decoder_inl.h"
 #include "waymark/tree/source.h"
 
@@ -20,11 +22,20 @@ void Decoder::accept(const Packet& packet) {
     return;
   }
   need_address_ = need_context_ = true;
+  if (std::exchange(event_overdue_, false)) {
+    commit_request_ = 1;
+    busy_ = true;
+    return;
+  }
   if (packet.type == PacketType::kTraceInfo) {
     begin_at_trace_info(packet);
   } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
     add(EntryKind::kEvent, packet.index).number = packet.value;
-    request_excess();
+    if (quirks_.missing_address_leaves_element) {
+      event_overdue_ = depth_ > static_cast<std::int64_t>(config_.max_speculation());
+    } else {
+      request_excess();
+    }
   }
 }
 
@@ -37,7 +48,7 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   return_stack_.clear();
   pop_pending_ = false;
   select_memory();  // In a recording, another process may run since the reset.
-  request_excess();
+  if (!quirks_.trace_info_commits_nothing) request_excess();
 }
 
 // More elements are outstanding than the unit can speculate: the oldest must have been committed.

@@ -50,6 +50,7 @@ bool Decoder::commit_exception() {
                 UnsyncReason::kBadPacket);
     if (quirks_.second_error_after_missing_address && !failed_)
       report(Fault::kCommitOverrun, Severity::kError, 0, wording(kCommitsTooMuch));
+    if (quirks_.missing_address_leaves_element) depth_ = 1;
     return false;
   }
   const Entry context = has_context ? queue_.at(1) : Entry{};
@@ -60,24 +61,28 @@ bool Decoder::commit_exception() {
   if (entry.flag) {
     const bool sf = has_context ? context.sf : isa_ == Isa::kA64;
     address_ = return_address;
-    isa_ = isa_of(sf, target.is);
+    isa_ = isa_of(sf && !(quirks_.exception_target_ignores_64_bit && target.is != 0), target.is);
     need_address_ = false;
     block_ = from_ = nullptr;
   }
   const bool tail_chain = m_profile() && return_address == kTailChain;
   // The instructions before the exception ran in the old context: read them in that context.
   Stretch stretch;
-  const Isa walked_isa = isa_;
+  Isa walked_isa = isa_;
   const bool reads = follows_ && !tail_chain && address_ < return_address &&
                      (quirks_.exception_walk_unchecked || (!need_address_ && !need_context_));
   if (reads && !quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
   if (has_context) {
     const Isa before = isa_;
     apply_context(context, index);
-    isa_ = before;
+    if (!quirks_.exception_context_sets_isa) isa_ = before;
     yield_ = callbacks_;
   }
-  if (reads && quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
+  const bool walks_now = reads && quirks_.exception_walk_unchecked;
+  if (walks_now) {
+    walked_isa = isa_;
+    stretch = walk_to(return_address);
+  }
   if (stretch.ended != BlockEnd::kWaypoint && stretch.ended != BlockEnd::kNotAccessible) {
     note_range_limit(stretch.count, stretch.ended);
     return fail_walk(stretch.ended, index, kExceptionWalk);

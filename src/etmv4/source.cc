@@ -135,7 +135,8 @@ Result<void> check_decodable(const Config& config, const Quirks& quirks) {
                             "packets can be listed.",
                             config.trcconfigr),
                 kNoIndex, config.trace_id());
-  if (bits<10, 8>(config.trcconfigr) != 0)
+  const unsigned cond = bits<10, 8>(config.trcconfigr);
+  if (cond != 0 && !(quirks.reserved_cond_is_off && cond >= 4 && cond <= 6))
     return fail(ErrorCode::kUnsupported,
                 fmt::format("TRCCONFIGR=0x{:x} traces conditional instructions (COND): only "
                             "packets can be listed.",

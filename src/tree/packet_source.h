@@ -55,7 +55,9 @@ struct PacketFault {
 /// `P` may also have
 ///   static constexpr bool kMarksFrames = true;  mark_frames() is available: each packet of its
 ///   parser has its length
-/// A decoder with leave_span() may keep elements after those that run() gave, until that call.
+/// A decoder with remember(std::span<const Element>) gets the elements that were given, if quirks
+/// are requested.  A decoder with leave_span() may keep elements after those that run() gave, until
+/// that call.
 template <class P>
 class PacketSource final : public Source {
  public:
@@ -327,6 +329,9 @@ class PacketSource final : public Source {
     }
     // It is always the last one.
     if (!last_piece_ && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
+    if constexpr (requires(Decoder& decoder) { decoder.remember(std::span<const Element>()); }) {
+      if (options_.reference_quirks) decoder().remember(out.first(count));
+    }
     statistics_.elements += count;
     return count;
   }

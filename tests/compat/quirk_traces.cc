@@ -41,10 +41,11 @@ class Listing {
   explicit Listing(const QuirkRow& row) : row_(row) {
     ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1);
     ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, nullptr);
-    const bool frames = row.trace == kFrames;
-    tree_ = ocsd_create_dcd_tree(
-        frames ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
-        row.registers[0] != 0 ? row.registers[0] : std::uint32_t{OCSD_DFRMTR_FRAME_MEM_ALIGN});
+    const bool frames = row.trace == kFrames || row.framed;
+    tree_ = ocsd_create_dcd_tree(frames ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
+                                 row.trace == kFrames && row.registers[0] != 0
+                                     ? row.registers[0]
+                                     : std::uint32_t{OCSD_DFRMTR_FRAME_MEM_ALIGN});
     ocsd_def_errlog_set_strprint_cb(tree_, this, &on_text);
   }
   ~Listing() { ocsd_destroy_dcd_tree(tree_); }
@@ -57,7 +58,7 @@ class Listing {
     if (row_.trace == kFrames) {
       ocsd_dt_set_raw_frame_printer(tree_, OCSD_DFRMTR_UNPACKED_RAW_OUT);
     } else {
-      ocsd_dt_attach_packet_callback(tree_, 1, OCSD_C_API_CB_PKT_MON,
+      ocsd_dt_attach_packet_callback(tree_, trace_id(), OCSD_C_API_CB_PKT_MON,
                                      reinterpret_cast<void*>(&on_packet), this);
     }
     const bool a32 = row_.trace == kEtmV3 || row_.trace == kPtm;
@@ -94,6 +95,8 @@ class Listing {
     if (made != OCSD_OK) text_ += "R create " + std::to_string(made) + "\n";
   }
 
+  [[nodiscard]] std::uint8_t trace_id() const { return row_.framed ? 0x11 : 1; }
+
   void add_decoder() {
     const std::array<std::uint32_t, 4>& turned = row_.registers;
     switch (row_.trace) {
@@ -102,13 +105,14 @@ class Listing {
         return create("ETMV4I", &config, OCSD_PROTOCOL_ETMV4I);
       }
       case kEtmV3: {
-        const ocsd_etmv3_cfg config{0x410CF250, 0x10000000 ^ turned[0], 0x344008F2 ^ turned[1], 1,
-                                    ARCH_V7,    profile_CortexA};
+        const ocsd_etmv3_cfg config{
+            0x410CF250, 0x10000000 ^ turned[0], 0x344008F2 ^ turned[1], trace_id(),
+            ARCH_V7,    profile_CortexA};
         return create("ETMV3", &config, OCSD_PROTOCOL_ETMV3);
       }
       case kPtm: {
         const ocsd_ptm_cfg config{0x4100F310, turned[0], 0x30800000 ^ turned[1],
-                                  1,          ARCH_V7,   profile_CortexA};
+                                  trace_id(), ARCH_V7,   profile_CortexA};
         return create("PTM", &config, OCSD_PROTOCOL_PTM);
       }
       case kEtmV4: {
@@ -141,7 +145,8 @@ class Listing {
         return create("ETE", &config, OCSD_PROTOCOL_ETE);
       }
       case kStm: {
-        const ocsd_stm_cfg config{0x00100001, 0x10000, 0xFF, 0, 0, HwEvent_Unknown_Disabled};
+        const ocsd_stm_cfg config{
+            row_.framed ? 0x00110001U : 0x00100001U, 0x10000, 0xFF, 0, 0, HwEvent_Unknown_Disabled};
         return create("STM", &config, OCSD_PROTOCOL_STM);
       }
       case kItm: {

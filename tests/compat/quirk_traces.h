@@ -24,6 +24,7 @@ struct QuirkRow {
   /// Hexadecimal bytes (for STM, nibbles); `A` is the synchronisation of the protocol, `S` the
   /// packets up to execution at 0x1000, `R` a RESET, `E` the end of the trace.
   std::string_view bytes = {};
+  bool framed = false;    ///< The bytes are frames; the ID is 0x11.
   std::size_t block = 0;  ///< Bytes per call; 0: all.
   bool packets_only = false;
   /// The first line that differs, with the quirk and without.

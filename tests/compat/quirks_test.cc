@@ -106,7 +106,7 @@ TEST(QuirkChoice, is_all_or_none_or_a_list) {
     EXPECT_FALSE(options_of(none, Protocol::kPtm).reference_quirks) << none;
   EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kEte).native_quirks, 1U);
   EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kPtm).native_quirks, 0U);
-  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, 0xFFFEU);
+  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, 0x1FFFFEU);
   EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).native_quirks, 0xFBU);
 }
 

@@ -148,6 +148,9 @@ class Decoder : private DecoderState {
   /// Both will decode what follows in the same way.  The conditions are those of restore().
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
+  /// Elements that drain() and run() gave, in order.  Only quirks need it.
+  void remember(std::span<const Element> given);
+
  private:
   /// Doubts that no single packet causes; each is reported once.
   enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
@@ -267,6 +270,7 @@ class Decoder : private DecoderState {
   }
   Element& emit(ElementKind kind, TraceIndex index);
   Element& emit_context(TraceIndex index, bool from_sync);
+  void emit_stale(TraceIndex index);
   Element& emit_data(ElementKind kind, TraceIndex index, const Place& place, unsigned tag);
   bool load_tail(Element* out, const Element* end);
   void stash();
@@ -319,6 +323,7 @@ class Decoder : private DecoderState {
   static constexpr std::size_t kMostPended = 2;
   std::size_t pended_ = 0;
   Slots slots_;
+  std::vector<Element> given_;  ///< The latest, as many as there are slots.
 
   Transfers transfers_;
 

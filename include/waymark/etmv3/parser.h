@@ -171,6 +171,7 @@ class Parser : private ParserState, frames::ZerosReader {
   std::size_t read_transfer_address(Bytes bytes, Packet& packet);
   void fill_unfinished(Packet& packet, PacketType type);
   std::size_t bad(Packet& packet, PacketType type, PacketType error_type, std::size_t length);
+  void note_rest(const Packet& packet);
   void note_bad_sequence(Packet& packet, PacketType error_type = PacketType::kBadSequence);
 
   static constexpr std::size_t kShortBranchBytes = 4;
@@ -188,7 +189,8 @@ class Parser : private ParserState, frames::ZerosReader {
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
 
-  bool entered_ = false;      ///< The search has begun to look at the current bytes.
+  bool entered_ = false;              ///< The search has begun to look at the current bytes.
+  TraceIndex rest_index_ = kNoIndex;  ///< The next packet has it; quirk rest_follows_extra_zero.
   bool first_given_ = false;  ///< Unsynchronised bytes were given since the reset; for a quirk.
 
   ParserStatistics statistics_;

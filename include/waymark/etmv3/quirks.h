@@ -45,17 +45,21 @@ struct ParserQuirks {
   bool value_not_traced_has_address = false;
   /// BAD_TRACEMODE is printed with the type of the packet before it (8).
   bool bad_mode_names_previous = false;
-  /// An unfinished packet at the end is given with its own type and whatever its fields held (8).
+  /// An unfinished packet at the end is given with its own type and whatever its fields held; an
+  /// I-sync, except for the first one, gives whatever element its slot of the queue held (8, 9.6).
   bool unfinished_is_whole = false;
   /// The deprecated exception numbers are taken as those of v7-A: `8d 80 fe ff cf` (5.2).
   bool deprecated_numbers_kept = false;
+  /// The zeros after a surplus zero have the index after it, even in a later frame (6.2).  It takes
+  /// effect together with extra_zeros_are_bad.
+  bool rest_follows_extra_zero = false;
 
   /// All quirks, except for those whose bit is set in `except`: bit i is row i of kParserQuirks.
   static constexpr ParserQuirks reference(std::uint64_t except = 0);
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<ParserQuirks>, 19> kParserQuirks{{
+inline constexpr std::array<NamedQuirk<ParserQuirks>, 20> kParserQuirks{{
     {"blocks_end_not_sync", &ParserQuirks::blocks_end_not_sync},
     {"first_zeros_are_reserved", &ParserQuirks::first_zeros_are_reserved},
     {"keeps_sync", &ParserQuirks::keeps_sync},
@@ -75,6 +79,7 @@ inline constexpr std::array<NamedQuirk<ParserQuirks>, 19> kParserQuirks{{
     {"bad_mode_names_previous", &ParserQuirks::bad_mode_names_previous},
     {"unfinished_is_whole", &ParserQuirks::unfinished_is_whole},
     {"deprecated_numbers_kept", &ParserQuirks::deprecated_numbers_kept},
+    {"rest_follows_extra_zero", &ParserQuirks::rest_follows_extra_zero},
 }};
 
 constexpr ParserQuirks ParserQuirks::reference(std::uint64_t except) {

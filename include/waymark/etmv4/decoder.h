@@ -162,6 +162,8 @@ struct DecoderState {
   bool address_pending_ = false;  ///< An exception or Q waits for its address packet.
   bool pop_pending_ = false;
   bool wait_for_address_ = false;
+  /// Quirk missing_address_leaves_element: the next packet only commits an event.
+  bool event_overdue_ = false;
   bool previous_overflow_ = false;
   bool marker_seen_ = false;
   bool range_expected_ = false;

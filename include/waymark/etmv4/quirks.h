@@ -16,8 +16,8 @@ struct Quirks {
   bool source_address_not_cancelled = false;
   /// Committing a Q element deletes the next older entry.  `a5 04 02 f7 f7 f7` with MAXSPEC 2
   bool q_deletes_next_entry = false;
-  /// An error while resolving also loses the earlier elements of the same packet.  `f7 2d 03` with
-  /// one atom outstanding
+  /// An error while resolving also loses the earlier elements of the same packet, back to the last
+  /// context packet that came by itself.  `f7 2d 03` with one atom outstanding
   bool error_loses_elements = false;
   /// The walk to an exception's return address reads in the memory space of the context packet that
   /// came with the exception, and ignores that no address is known.  `06 05 81 31 95 2f`
@@ -46,13 +46,27 @@ struct Quirks {
   bool v8m_exception_return_is_not_p0 = false;
   /// Damaged trace is described in the reference's words, and a return without a call has no index.
   bool reference_messages = false;
+  /// A context packet that comes with an exception sets the instruction set before the walk to the
+  /// return address.  `06 05 81 01 95 02`
+  bool exception_context_sets_isa = false;
+  /// An exception whose return address is the target of the previous branch continues in T32 if the
+  /// address has IS1, even in 64-bit state.  `06 5c 96 08`
+  bool exception_target_ignores_64_bit = false;
+  /// A trace info at which decoding begins commits nothing, even if it gives a speculation depth
+  /// above MAXSPEC.  `01 05 00 01 2d 01` with MAXSPEC 0
+  bool trace_info_commits_nothing = false;
+  /// The reserved values 4 to 6 of TRCCONFIGR.COND count as off.  `f7` with COND 4
+  bool reserved_cond_is_off = false;
+  /// After "Address missing in exception packet." one element still counts as outstanding: an event
+  /// before the next trace info is lost.  `06 05 f7`, A-sync, `71 01 00`
+  bool missing_address_leaves_element = false;
 
   /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 16> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -69,6 +83,11 @@ inline constexpr std::array<NamedQuirk<Quirks>, 16> kQuirks{{
     {"exception_walk_runs_over", &Quirks::exception_walk_runs_over},
     {"v8m_exception_return_is_not_p0", &Quirks::v8m_exception_return_is_not_p0},
     {"reference_messages", &Quirks::reference_messages},
+    {"exception_context_sets_isa", &Quirks::exception_context_sets_isa},
+    {"exception_target_ignores_64_bit", &Quirks::exception_target_ignores_64_bit},
+    {"trace_info_commits_nothing", &Quirks::trace_info_commits_nothing},
+    {"reserved_cond_is_off", &Quirks::reserved_cond_is_off},
+    {"missing_address_leaves_element", &Quirks::missing_address_leaves_element},
 }};
 
 constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
