@@ -35,7 +35,7 @@ class EventPass {
   int open(bool first) {
     auto opened = open_capture(input_, {}, first, window_.known_id_bytes());
     if (!opened) return opened.error();
-    capture_.emplace(std::move(*opened));
+    capture_ = std::make_unique<inputs::Capture>(std::move(*opened));
     auto selection = select_in(*capture_, wanted_.selection);
     if (!selection) return complain(selection.error().detail, kUsage);
     selection_ = *std::move(selection);
@@ -85,7 +85,7 @@ class EventPass {
   std::unique_ptr<MessageStage> messages_;
   InputOptions input_;
   Window window_;
-  std::optional<inputs::Capture> capture_;
+  std::unique_ptr<inputs::Capture> capture_;
   std::optional<Selection> selection_;
   std::vector<Element> kept_;
 };

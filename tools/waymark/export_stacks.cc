@@ -15,7 +15,6 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "export_events.h"
-#include "missing_programs.h"
 #include "option_values.h"
 #include "other_sources.h"
 #include "output.h"
@@ -93,7 +92,7 @@ class Pass {
       return complain(opened.error().detail,
                       opened.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
     }
-    output_.emplace(*std::move(opened));
+    output_ = std::make_unique<Output>(*std::move(opened));
     return kOk;
   }
 
@@ -144,7 +143,6 @@ class Pass {
     const int code = wanted_.format.make_timeline != nullptr
                          ? trace_timeline(capture, *selection, window, engine, relay)
                          : trace_stacks(capture, *selection, window, *output_, engine);
-    std::optional<MissingPrograms> missing;
     if (engine.tree().whole().instructions == 0 && code == kOk) {
       return complain(fmt::format("{}: no instruction could be counted: {}", path,
                                   *selection ? "nothing that was selected was executed."
@@ -233,16 +231,17 @@ class Pass {
     stacks::Timeline timeline(
         slices, {.unit = wanted_.stacks.time, .tracks_apart = wanted_.format.tracks_apart});
     relay.to = &timeline;
-    std::optional<OtherSources> others;
-    if (!selection) others.emplace(capture, wanted_.messages, *writer, slices, frequency_);
+    const auto others = selection ? nullptr
+                                  : std::make_unique<OtherSources>(capture, wanted_.messages,
+                                                                   *writer, slices, frequency_);
     const int code = trace_stacks(capture, selection, window, *output_, engine,
                                   [&](std::span<const Element> elements) {
-                                    if (others) others->add(elements);
+                                    if (others != nullptr) others->add(elements);
                                   });
     timeline.finish();
-    if (others) others->finish();
+    if (others != nullptr) others->finish();
     writer->finish();
-    if (others) others->tell();
+    if (others != nullptr) others->tell();
     for (const TraceId id : timeline.timeless()) {
       note(fmt::format("trace ID 0x{:02x} has no {} and is not in the timeline; see --time.", id,
                        wanted_.stacks.time == stacks::Timeline::Choice::kCycles ? "cycle counts"
@@ -275,7 +274,7 @@ class Pass {
   const StackExport& wanted_;
   std::uint64_t frequency_;
   std::list<Used> used_;
-  std::optional<Output> output_;
+  std::unique_ptr<Output> output_;
   stacks::Tree tree_;
 };
 
@@ -298,9 +297,9 @@ void add_stack_export_options(CLI::App& command, StackExportOptions& options) {
           "--time",
           [&options](const std::string& name) {
             using Choice = stacks::Timeline::Choice;
-            options.time = name == "timestamps" ? Choice::kTimestamps
-                           : name == "cycles"   ? Choice::kCycles
-                                                : Choice::kInstructions;
+            options.time = Choice::kInstructions;
+            if (name == "timestamps") options.time = Choice::kTimestamps;
+            if (name == "cycles") options.time = Choice::kCycles;
           },
           "for timelines, what times are: timestamps, cycles or instructions; default: the first "
           "of them that the trace has")

@@ -17,24 +17,29 @@
 
 namespace {
 
-/// Replaces the handler that aborts.  Where memory is too short even for an exception, the C++
-/// runtime calls it with no exception; constructors of static objects reach it with their own.
 [[noreturn]] void end_without_memory() noexcept {
-  const auto error = std::current_exception();
-  try {
-    if (error) std::rethrow_exception(error);
-  } catch (const std::bad_alloc&) {
-  } catch (...) {
-    std::abort();  // a mistake of ours
-  }
   // Nothing here may allocate.
   waymark::write_to_standard_error(
       "waymark: Memory ran out. Free some, or raise the limit (ulimit -v).\n");
   _exit(waymark::cli::kMemory);
 }
 
+/// Replaces the handler that aborts.  Where memory is too short even for an exception, the C++
+/// runtime calls it with no exception; constructors of static objects reach it with their own.
+[[noreturn]] void end_unexpectedly() noexcept {
+  const auto error = std::current_exception();
+  if (!error) end_without_memory();
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    end_without_memory();
+  } catch (...) {
+    std::abort();  // a mistake of ours
+  }
+}
+
 /// Before every other static object.
-[[gnu::constructor(101)]] void watch_memory() { std::set_terminate(end_without_memory); }
+[[gnu::constructor(101)]] void watch_memory() { std::set_terminate(end_unexpectedly); }
 
 int run(int argc, char** argv) {
   using namespace waymark::cli;

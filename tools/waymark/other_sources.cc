@@ -36,11 +36,13 @@ OtherSources::OtherSources(const inputs::Capture& capture, const ExportMessages&
     ids.push_back(source.id);
     sources_.push_back({source.id, source.device});
   }
-  if (!ids.empty()) merge_.emplace(ids, [this](const merge::TimedRecord& record) { take(record); });
+  if (ids.empty()) return;
+  merge_ =
+      std::make_unique<EventMerge>(ids, [this](const merge::TimedRecord& record) { take(record); });
 }
 
 void OtherSources::add(std::span<const Element> elements) {
-  if (!merge_) return;
+  if (merge_ == nullptr) return;
   kept_.clear();
   for (const Element& element : elements)
     if (is_other_[element.trace_id]) kept_.push_back(element);
@@ -48,7 +50,7 @@ void OtherSources::add(std::span<const Element> elements) {
 }
 
 void OtherSources::finish() {
-  if (!merge_) return;
+  if (merge_ == nullptr) return;
   if (messages_) merge_->add(messages_->finish());
   merge_->finish();
   clock_.finish();
@@ -63,10 +65,11 @@ void OtherSources::take(const merge::TimedRecord& record) {
 }
 
 bool OtherSources::begun() {
-  if (tracks_) return true;
+  if (tracks_ != nullptr) return true;
   if (timeline_.unit() != stacks::TimeUnit::kTimestamps) return false;
-  tracks_.emplace(writer_, ticks_per_second_, sources_,
-                  [this](const Element& message) { return take_text(*messages_, message); });
+  tracks_ = std::make_unique<exports::EventTracks>(
+      writer_, ticks_per_second_, sources_,
+      [this](const Element& message) { return take_text(*messages_, message); });
   for (const Held& held : held_) tracks_->add(held.element, held.time);
   held_ = {};
   return true;
@@ -90,11 +93,12 @@ void OtherSources::tell() const {
                      counted(timeless_, "event is", "events are")));
   }
   if (const std::uint64_t out = left_out_ + held_.size(); out != 0) {
-    note(fmt::format(
-        "{} left out, because the times are {}; `waymark decode "
-        "--merge time` shows them.",
-        counted(out, "event of other sources is", "events of other sources are"),
-        timeline_.unit() ? stacks::words_of(*timeline_.unit()) : std::string_view("not known")));
+    const auto unit = timeline_.unit();
+    note(
+        fmt::format("{} left out, because the times are {}; `waymark decode "
+                    "--merge time` shows them.",
+                    counted(out, "event of other sources is", "events of other sources are"),
+                    unit ? stacks::words_of(*unit) : std::string_view("not known")));
   }
   if (tracks_ && tracks_->unnamed() != 0) {
     note(fmt::format("{} without their text, because there are too many texts.",

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,9 +45,9 @@ class OtherSources {
   std::unique_ptr<MessageStage> messages_;
   std::array<bool, 256> is_other_{};
   std::vector<exports::EventSource> sources_;
-  std::optional<EventMerge> merge_;
+  std::unique_ptr<EventMerge> merge_;
   exports::EventClock clock_;
-  std::optional<exports::EventTracks> tracks_;
+  std::unique_ptr<exports::EventTracks> tracks_;
   struct Held {
     Element element;
     std::uint64_t time = 0;
