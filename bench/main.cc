@@ -1,6 +1,9 @@
 // waymark_bench: Waymark compared with the reference; see --help.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +14,7 @@
 
 #include "bench/capture.h"
 #include "bench/measure.h"
+#include "bench/own.h"
 #include "bench/reference.h"
 #include "bench/report.h"
 
@@ -33,6 +37,8 @@ captures of ../shared/data/snapshots next to the repository.
   --no-reference   measure only Waymark
   --quick          one repetition, no minimum: for tests
   --json           one JSON object per capture and line
+  --once WORK      one warm pass of Waymark alone over each SNAPSHOT, as it is; see bench/instructions.py.
+                   WORK: packets, batches, single, listing or counting
   --help           show this text
 
 Rates are those of the best pass, in processor time.  Each pass has new decoders; creating decoders and code
@@ -48,6 +54,7 @@ struct Options {
   std::size_t minimum_bytes = std::size_t{1} << 20;
   bool json = false;
   bool help = false;
+  std::optional<Work> once;
   std::vector<std::string> captures;
 };
 
@@ -55,6 +62,16 @@ template <class T>
 bool read_number(std::string_view text, T& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// The names of --once, in the order of Work.
+constexpr std::array<std::string_view, kWorkCount> kWorks = {"packets", "batches", "single",
+                                                             "listing", "counting"};
+
+std::optional<Work> read_work(std::string_view name) {
+  const auto found = std::ranges::find(kWorks, name);
+  if (found == kWorks.end()) return std::nullopt;
+  return static_cast<Work>(found - kWorks.begin());
 }
 
 std::optional<Options> read_options(int argc, char** argv) {
@@ -78,6 +95,13 @@ std::optional<Options> read_options(int argc, char** argv) {
     } else if (argument == "--min-bytes") {
       if (!read_number(value, options.minimum_bytes)) {
         fmt::print(stderr, "waymark_bench: --min-bytes needs a number.\n");
+        return std::nullopt;
+      }
+      ++i;
+    } else if (argument == "--once") {
+      options.once = read_work(value);
+      if (!options.once) {
+        fmt::print(stderr, "waymark_bench: --once needs one of {}.\n", fmt::join(kWorks, ", "));
         return std::nullopt;
       }
       ++i;
@@ -111,6 +135,34 @@ std::vector<std::string> default_captures() {
   return captures;
 }
 
+/// The pass whose instructions are counted.  Not inlined and with a name of its own, so that
+/// callgrind can start and stop there.
+extern "C" [[gnu::noinline]] bool waymark_bench_pass(Own& own, Counts& counts) {
+  const auto passed = own.pass(false);
+  if (passed) counts = *passed;
+  return passed.has_value();
+}
+
+int run_once(const std::string& folder, Work work) {
+  const auto capture = read_capture(folder, 0);
+  if (!capture) {
+    fmt::print(stderr, "waymark_bench: {}: {}\n", folder, capture.error());
+    return kExitInput;
+  }
+  const auto own = make_own(*capture, work);
+  Counts counts;
+  const bool cold = own && (*own)->pass(false).has_value();
+  if (cold) (*own)->reset();
+  if (!cold || !waymark_bench_pass(**own, counts)) {
+    fmt::print(stderr, "waymark_bench: {}: it cannot be decoded.\n", folder);
+    return kExitInput;
+  }
+  fmt::print("{} packets, {} elements, {} ranges, {} instructions, {} bytes of text\n",
+             counts.packets, counts.elements, counts.ranges, counts.instructions,
+             counts.text_bytes);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -120,6 +172,13 @@ int main(int argc, char** argv) {
     fmt::print("{}", kHelp);
     return 0;
   }
+  if (options->captures.empty()) options->captures = default_captures();
+  if (options->once) {
+    int code = 0;
+    for (const std::string& folder : options->captures)
+      code = std::max(code, run_once(folder, *options->once));
+    return code;
+  }
   const std::string reference = reference_version();
   if (reference.empty() && options->plan.reference) {
     options->plan.reference = false;
@@ -127,7 +186,6 @@ int main(int argc, char** argv) {
                "waymark_bench: built without the reference, so only Waymark is measured.  Install "
                "libopencsd-dev and configure again for the comparison.\n");
   }
-  if (options->captures.empty()) options->captures = default_captures();
 
   int status = 0;
   for (const std::string& folder : options->captures) {

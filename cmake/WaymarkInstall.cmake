@@ -6,7 +6,9 @@ install(TARGETS waymark EXPORT waymark-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+# Without the headers that modules share among themselves.
+install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN "element/words.h" EXCLUDE PATTERN "tree/packet_source.h" EXCLUDE)
 
 # The programs of a folder that are for users: those without the property WAYMARK_INTERNAL.
 function(waymark_executables folder result)

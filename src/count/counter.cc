@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
-#include "../element/words.h"
 #include "share.h"
+#include "waymark/element/words.h"
 
 namespace waymark::count {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../element/words.h"
+#include "waymark/element/words.h"
 #include "waymark/etmv3/decoder.h"
 
 namespace waymark::etmv3 {

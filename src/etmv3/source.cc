@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "../tree/packet_source.h"
 #include "header_table.h"
 #include "sentences.h"
 #include "waymark/etmv3/decoder.h"
@@ -10,6 +9,7 @@
 #include "waymark/etmv3/parser.h"
 #include "waymark/etmv3/register_check.h"
 #include "waymark/etmv3/text.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::etmv3 {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "../element/words.h"
+#include "waymark/element/words.h"
 #include "waymark/etmv4/decoder.h"
 #include "words.h"
 

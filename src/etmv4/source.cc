@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "../tree/packet_source.h"
 #include "decoder_count.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/fields.h"
 #include "waymark/etmv4/parser.h"
 #include "waymark/etmv4/text.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::etmv4 {
 namespace {

@@ -1,10 +1,10 @@
 #include "waymark/etmv4data/source.h"
 
-#include "../tree/packet_source.h"
 #include "waymark/etmv4data/decoder.h"
 #include "waymark/etmv4data/fields.h"
 #include "waymark/etmv4data/parser.h"
 #include "waymark/etmv4data/text.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::etmv4data {
 namespace {

@@ -1,11 +1,11 @@
 #include "waymark/itm/source.h"
 
-#include "../tree/packet_source.h"
 #include "sentences.h"
 #include "waymark/itm/decoder.h"
 #include "waymark/itm/fields.h"
 #include "waymark/itm/parser.h"
 #include "waymark/itm/text.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::itm {
 namespace {

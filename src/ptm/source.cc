@@ -1,12 +1,12 @@
 #include "waymark/ptm/source.h"
 
-#include "../tree/packet_source.h"
 #include "decoder_count.h"
 #include "sentences.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
 #include "waymark/ptm/parser.h"
 #include "waymark/ptm/text.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::ptm {
 namespace {

@@ -1,9 +1,9 @@
 // Sentences about bad packets, for native use.
 #pragma once
 
-#include "../tree/packet_source.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/packet.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::stm {
 

@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "../tree/packet_source.h"
 #include "sentences.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/fields.h"
 #include "waymark/stm/parser.h"
 #include "waymark/stm/text.h"
+#include "waymark/tree/packet_source.h"
 
 namespace waymark::stm {
 namespace {

@@ -1,0 +1,79 @@
+"""Tests of scripts/check-layers: what it finds and what it lets pass."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(os.path.abspath(__file__)).parent.parent.parent
+
+TABLE = """# Architecture
+
+## Modules
+
+| Module | Owns | May use |
+|---|---|---|
+| `base` | errors | nothing |
+| `flow` | paths | base |
+| `stm` `itm` | packets | base, flow |
+
+## Next
+"""
+FILES = {
+    'docs/architecture.md': TABLE,
+    'include/waymark/base/result.h': '#include <string>\n',
+    'src/base/cursor.h': '',
+    'src/base/cursor.cc': '#include "cursor.h"\n#include "waymark/base/result.h"\n',
+    'src/flow/path.cc': '#include "waymark/base/result.h"\n',
+    'src/stm/parser.cc': '#include "waymark/flow/path.h"\n',
+    'src/itm/parser.cc': '#include "waymark/base/result.h"\n',
+}
+
+
+class Layers(unittest.TestCase):
+    def check(self, changes, *expected):
+        """The findings with these files changed."""
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            for name, text in {**FILES, **changes}.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text)
+            (folder / 'scripts').mkdir()
+            shutil.copy(ROOT / 'scripts/check-layers', folder / 'scripts')
+            done = subprocess.run([sys.executable, folder / 'scripts/check-layers'], capture_output=True, text=True)
+        self.assertEqual(done.stdout.splitlines(), list(expected), done.stderr)
+        self.assertEqual(done.returncode, 1 if expected else 0)
+
+    def test_a_clean_tree(self):
+        self.check({})
+
+    def test_an_include_against_the_table(self):
+        self.check({'src/flow/walk.cc': '#include "waymark/stm/packet.h"\n'}, 'src/flow/walk.cc: flow may not use stm.')
+
+    def test_one_protocol_includes_another(self):
+        self.check({'src/stm/text.cc': '  #  include "waymark/itm/text.h"\n'}, 'src/stm/text.cc: stm may not use itm.')
+
+    def test_a_private_header(self):
+        self.check({'src/flow/walk.cc': '#include "../base/cursor.h"\n'},
+                   'src/flow/walk.cc: ../base/cursor.h is a private header of base.')
+        self.check({'src/flow/walk.cc': '#include "base/cursor.h"\n'},
+                   'src/flow/walk.cc: base/cursor.h is a private header of base.')
+
+    def test_a_row_that_is_not_used(self):
+        self.check({'src/stm/parser.cc': ''}, 'docs/architecture.md: stm itm may use flow, but does not.')
+
+    def test_a_row_that_is_not_above(self):
+        self.check({'docs/architecture.md': TABLE.replace('| errors | nothing |', '| errors | flow |'),
+                    'src/base/cursor.cc': '#include "waymark/flow/path.h"\n'},
+                   'docs/architecture.md: base may use flow, which is not above it.')
+
+    def test_modules_and_rows(self):
+        self.check({'src/tree/tree.cc': ''}, 'docs/architecture.md: the module tree has no row.')
+        self.check({'docs/architecture.md': TABLE.replace('`itm`', '`itm` `ete`')},
+                   'docs/architecture.md: there is no module ete.')
+
+
+if __name__ == '__main__':
+    unittest.main()
