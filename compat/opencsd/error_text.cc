@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/level.h"
+
 namespace waymark::compat {
 namespace {
 
@@ -72,14 +74,35 @@ constexpr std::array kRows = {
 };
 static_assert(kRows.size() == static_cast<std::size_t>(ErrorNumber::kLast) + 1);
 
+/// The row of a number; nullptr: none.  The table of 1.3.3 is shorter, and out of step with its
+/// numbers.
+const Row* row_of(std::uint32_t number) {
+  if (level_in_use().number < kLevel1_8_0) {
+    constexpr auto kBadLength = static_cast<std::uint32_t>(ErrorNumber::kMemAccBadLen);
+    constexpr auto kTooMany = static_cast<std::uint32_t>(ErrorNumber::kDcdregToomany);
+    if (number == kBadLength || number == kBadLength - 1) {
+      number = 2 * kBadLength - 1 - number;
+    } else if (number == kTooMany) {
+      number = kTooMany + 1;
+    } else if (number == kTooMany + 1) {
+      number = static_cast<std::uint32_t>(ErrorNumber::kLast);
+    } else if (number > kTooMany) {
+      return nullptr;
+    }
+  }
+  return number < kRows.size() ? &kRows[number] : nullptr;
+}
+
 }  // namespace
 
 std::string_view error_name(std::uint32_t number) {
-  return number < kRows.size() ? kRows[number].name : std::string_view{};
+  const Row* const row = row_of(number);
+  return row != nullptr ? row->name : std::string_view{};
 }
 
 std::string_view error_description(std::uint32_t number) {
-  return number < kRows.size() ? kRows[number].description : std::string_view{};
+  const Row* const row = row_of(number);
+  return row != nullptr ? row->description : std::string_view{};
 }
 
 ErrorNumber error_number(Fault fault) {
@@ -123,11 +146,11 @@ void write_error(TextBuffer& out, ErrorNumber number, TraceIndex index, TraceId 
   const auto value = static_cast<std::uint32_t>(number);
   out.put("0x");
   out.hex(value, 4);
-  if (value < kRows.size()) {
+  if (const Row* const row = row_of(value)) {
     out.put(" (");
-    out.put(kRows[value].name);
+    out.put(row->name);
     out.put(") [");
-    out.put(kRows[value].description);
+    out.put(row->description);
     out.put("]; ");
   } else {
     out.put(" (unknown); ");

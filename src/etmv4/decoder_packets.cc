@@ -203,7 +203,8 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kCycleCountF2:
     case PacketType::kCycleCountF3:
       add(EntryKind::kCycleCount, packet.index).count = packet.cycle_count;
-      commit_request_ = packet.has_commit ? packet.commit : 0;
+      commit_request_ =
+          packet.has_commit && !quirks_.cycle_counts_do_not_commit ? packet.commit : 0;
       break;
     case PacketType::kTimestamp: {
       Entry& entry = add(

@@ -69,7 +69,9 @@ bool Decoder::commit_exception() {
   // The instructions before the exception ran in the old context: read them in that context.
   Stretch stretch;
   Isa walked_isa = isa_;
-  const bool reads = follows_ && !tail_chain && address_ < return_address &&
+  const bool ahead =
+      quirks_.exception_walk_goes_back ? address_ != return_address : address_ < return_address;
+  const bool reads = follows_ && !tail_chain && ahead &&
                      (quirks_.exception_walk_unchecked || (!need_address_ && !need_context_));
   if (reads && !quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
   if (has_context) {

@@ -211,7 +211,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       if (checks_) check_registers(packet);
       return false;
     case PacketType::kVersion:
-      master_ = channel_ = 0;
+      if (!quirks_.version_keeps_ids) master_ = channel_ = 0;
       take_version(packet);
       return false;
     case PacketType::kGerr:

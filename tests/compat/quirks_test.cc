@@ -6,6 +6,8 @@
 
 #include "capi_fixture.h"
 #include "core/quirk_choice.h"
+#include "opencsd/itm/trc_pkt_types_itm.h"
+#include "opencsd/waymark_level.h"
 #include "quirk_traces.h"
 #include "waymark/etmv4/quirks.h"
 
@@ -56,7 +58,8 @@ TEST_P(QuirkByName, is_switched_alone) {
   const QuirkRow& row = GetParam();
   const bool limited = row.quirk == "etmv4.range_limit_repeats";
   if (!limited) set_variable("OPENCSD_INSTR_RANGE_LIMIT", nullptr);
-  const std::string with = listing_with(row, "all");
+  // Older levels have quirks that are not in "all".
+  const std::string with = listing_with(row, "all," + std::string(row.quirk));
   const std::string without = listing_with(row, "-" + std::string(row.quirk));
   const auto [line, other] = first_difference(with, without);
   EXPECT_EQ(line, row.with) << with << "--- without\n" << without;
@@ -104,9 +107,10 @@ TEST(QuirkChoice, is_all_or_none_or_a_list) {
   }
   for (const char* none : {"none", "all,none", "-ptm", "etmv3", "all, -ptm"})
     EXPECT_FALSE(options_of(none, Protocol::kPtm).reference_quirks) << none;
+  const auto bits = (std::uint64_t{1} << etmv4::kQuirks.size()) - 1;
   EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kEte).native_quirks, 1U);
   EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kPtm).native_quirks, 0U);
-  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, 0x1FFFFEU);
+  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, bits - 1);
   EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).native_quirks, 0xFBU);
 }
 
@@ -146,9 +150,12 @@ TEST(QuirkChoice, a_misspelt_name_changes_nothing_and_is_told) {
 TEST(Levels, each_switches_existing_quirks_off) {
   for (const Level& level : kLevels) {
     std::vector<std::string> unknown;
-    const QuirkChoice choice = QuirkChoice::parse("", unknown, level);
+    const auto quirks =
+        etmv4::Quirks::reference(QuirkChoice::parse("", unknown, level).off(Protocol::kEtmV4));
     EXPECT_TRUE(unknown.empty()) << level.version;
-    EXPECT_EQ(choice.off(Protocol::kEtmV4) == 0, level.quirks.empty()) << level.version;
+    EXPECT_EQ(quirks.cycle_counts_do_not_commit, level.version == "1.3.3");
+    EXPECT_EQ(quirks.exception_walk_goes_back, level.version == "1.3.3");
+    EXPECT_EQ(quirks.exception_walk_runs_over, level.version != "1.8.3");
     EXPECT_EQ(level_by_version(level.version)->quirks, level.quirks);
   }
 }
@@ -171,8 +178,8 @@ TEST(Levels, an_unknown_one_is_an_error_that_names_the_known_ones) {
   const auto level = level_by_version("1.8");
   ASSERT_FALSE(level);
   EXPECT_EQ(level.error().detail,
-            "WAYMARK_OPENCSD_LEVEL=1.8 is not a level of compatibility; the levels are 1.8.0, "
-            "1.8.3.");
+            "WAYMARK_OPENCSD_LEVEL=1.8 is not a level of compatibility; the levels are 1.3.3, "
+            "1.8.0, 1.8.3.");
 }
 
 class QuirksCApi : public CApi {
@@ -180,6 +187,7 @@ class QuirksCApi : public CApi {
   ~QuirksCApi() override {
     choose(nullptr);
     set_variable(kLevelVariable, nullptr);
+    waymark_opencsd_set_level(nullptr);
   }
 };
 
@@ -200,6 +208,45 @@ TEST_F(QuirksCApi, a_level_changes_what_is_decoded) {
   EXPECT_EQ(quirk_listing(*row), first);
   set_variable(kLevelVariable, "1.8.3");
   EXPECT_NE(quirk_listing(*row).find(std::string(row->without)), std::string::npos);
+}
+
+TEST_F(QuirksCApi, a_client_chooses_the_level_before_the_environment) {
+  set_variable(kLevelVariable, "1.8.3");
+  single();
+  EXPECT_STREQ(waymark_opencsd_level(), "1.8.3");
+  EXPECT_EQ(waymark_opencsd_set_level("2.0"), OCSD_ERR_INVALID_PARAM_VAL);
+  EXPECT_EQ(waymark_opencsd_set_level("1.3.3"), OCSD_OK);
+  EXPECT_STREQ(waymark_opencsd_level(), "1.3.3");
+  EXPECT_EQ(waymark_opencsd_set_level(nullptr), OCSD_OK);
+  EXPECT_STREQ(waymark_opencsd_level(), "1.8.3");
+  set_variable(kLevelVariable, nullptr);
+  EXPECT_EQ(waymark_opencsd_set_level(""), OCSD_OK);
+  EXPECT_EQ(default_level().version, waymark_opencsd_level());
+}
+
+TEST_F(QuirksCApi, at_1_3_3_texts_are_shorter_and_itm_is_not_known) {
+  ASSERT_EQ(waymark_opencsd_set_level("1.3.3"), OCSD_OK);
+  single();
+  ASSERT_EQ(add_etmv4(0x10), OCSD_OK);
+  note_elements();
+  add_code(0x4000, loop);
+  ASSERT_EQ(ocsd_dt_set_pkt_protocol_printer(tree, 0x10, 1), OCSD_OK);
+  ASSERT_EQ(ocsd_dt_set_gen_elem_printer(tree), OCSD_OK);
+  feed(start(kLoopAddress, 7) + taken());
+  EXPECT_NE(notes.log.find("INFO=0x0 { CC.0 }\n"), std::string::npos) << notes.log;
+  EXPECT_NE(notes.log.find("OCSD_GEN_TRC_ELEM_ADDR_NACC( 0x1000 )\n"), std::string::npos)
+      << notes.log;
+  std::array<char, 128> text{};
+  ocsd_err_str(OCSD_ERR_MEM_ACC_RANGE_INVALID, text.data(), text.size());
+  EXPECT_EQ(std::string_view(text.data()).substr(0, 33), "0x0021 (OCSD_ERR_MEM_ACC_BAD_LEN)");
+  ocsd_err_str(OCSD_ERR_DCD_INTERFACE_UNUSED, text.data(), text.size());
+  EXPECT_EQ(std::string_view(text.data()).substr(0, 22), "0x002b (OCSD_ERR_LAST)");
+  ocsd_err_str(OCSD_ERR_BAD_DECODE_IMAGE, text.data(), text.size());
+  EXPECT_STREQ(text.data(), "0x002e (unknown); ");
+  single();
+  const ocsd_itm_cfg itm{};
+  EXPECT_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ITM, 2, &itm, nullptr),
+            OCSD_ERR_DCDREG_NAME_UNKNOWN);
 }
 
 // ---- The log ------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // The log and the texts.
 #include "core/custom.h"
+#include "core/level_text.h"
 #include "core/logger.h"
 #include "core/packet_struct.h"
 #include "handles.h"
@@ -60,7 +61,10 @@ ocsd_err_t ocsd_pkt_str(const ocsd_trace_protocol_t pkt_protocol, const void* p_
   if (OCSD_PROTOCOL_IS_CUSTOM(pkt_protocol))
     return ocsd_cust_protocol_to_str(pkt_protocol, p_pkt, buffer, buffer_size);
   TextBuffer text;
-  if (!write_packet_struct(text, pkt_protocol, p_pkt)) return OCSD_ERR_NO_PROTOCOL;
+  bool known = false;
+  write_at_level(text,
+                 [&](TextBuffer& to) { known = write_packet_struct(to, pkt_protocol, p_pkt); });
+  if (!known) return OCSD_ERR_NO_PROTOCOL;
   copy_text(text.view(), buffer, buffer_size);
   return OCSD_OK;
 }
@@ -71,7 +75,7 @@ ocsd_err_t ocsd_gen_elem_str(const ocsd_generic_trace_elem* p_pkt, char* buffer,
   Element element;
   read_element(*p_pkt, element);
   TextBuffer text;
-  write_element(text, element);
+  write_at_level(text, [&](TextBuffer& to) { write_element(to, element); });
   copy_text(text.view(), buffer, buffer_size);
   return OCSD_OK;
 }

@@ -74,7 +74,7 @@ etmv4::Config read(const ocsd_ete_cfg& from) {
   to.trcidr1 = from.reg_idr1;
   to.trcidr2 = from.reg_idr2;
   to.trcidr8 = from.reg_idr8;
-  to.trcdevarch = from.reg_devarch;
+  to.trcdevarch = trcdevarch_at(level_in_use(), from.reg_devarch);
   to.trcconfigr = from.reg_configr;
   to.trctraceidr = from.reg_traceidr;
   to.core = core_of(from.arch_ver, from.core_prof);
@@ -164,7 +164,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 
 std::optional<Protocol> builtin_by_name(std::string_view name) {
   for (const Named& row : kBuiltin)
-    if (row.name == name) return row.protocol;
+    if (row.name == name && decodes(level_in_use(), name)) return row.protocol;
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "component_name.h"
+#include "level_text.h"
 #include "logger.h"
 #include "opencsd/ocsd_if_version.h"
 #include "waymark/element/text.h"
@@ -243,7 +244,7 @@ Response BuiltinChannel::deliver(const Element& element) {
   }
   if (output.printer) {
     text_.clear();
-    write_element_line(text_, element);
+    write_at_level(text_, [&](TextBuffer& to) { write_element_line(to, element); });
     output.printer.print(text_.view());
   }
   if (element.kind == ElementKind::kPeContext) follow_context(element);
@@ -390,7 +391,7 @@ void BuiltinChannel::print_packet(const Printer& printer, const PacketRef& packe
     text_.put("];");
   }
   text_.put('\t');
-  built_.source->write_packet(text_, packet);
+  write_at_level(text_, [&](TextBuffer& to) { built_.source->write_packet(to, packet); });
   text_.put('\n');
   printer.print(text_.view());
 }

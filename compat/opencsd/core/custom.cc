@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "builtin.h"
+#include "level_text.h"
 #include "logger.h"
 #include "waymark/element/text.h"
 #include "waymark/isa/instruction.h"
@@ -66,7 +67,7 @@ struct CustomCallbacks {
     element.trace_id = id;
     read_element(*elem, element);
     TextBuffer text;
-    write_element_line(text, element);
+    write_at_level(text, [&](TextBuffer& to) { write_element_line(to, element); });
     output.printer.print(text.view());
     return OCSD_RESP_CONT;
   }

@@ -5,7 +5,7 @@
 namespace waymark::compat {
 
 bool level_is_known() {
-  const Result<Level> level = level_of_environment();
+  const Result<Level> level = chosen_level();
   if (!level)
     Logger::instance().error(kLevelVariable, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
                              kNoIndex, kNoTraceId, level.error().detail + "\n");

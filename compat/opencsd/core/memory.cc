@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "level.h"
 #include "logger.h"
 
 namespace waymark::compat {
@@ -231,6 +232,11 @@ void Memory::begin() {
   exists_ = true;
   // A program that changes the environment at the same time must lock it.
   // NOLINTBEGIN(concurrency-mt-unsafe)
+  if (level_in_use().number < kLevel1_8_0) {
+    // Its cache cannot be changed.
+    page_size_ = kPage1_3_3;
+    return;
+  }
   caches_ = std::getenv("OPENCSD_MEMACC_CACHE_OFF") == nullptr;
   const char* const size = std::getenv("OPENCSD_MEMACC_CACHE_PAGE_SIZE");
   // NOLINTEND(concurrency-mt-unsafe)

@@ -52,9 +52,9 @@ const std::array<GroupNames, 6>& groups() {
   static const std::array<GroupNames, 6> kAll{{
       {"frames", names_of(frames::kQuirks)},
       {"etmv3", names_of(etmv3::kParserQuirks, etmv3::kDecoderQuirks)},
-      {"etmv4", names_of(etmv4::kQuirks)},
+      {"etmv4", names_of(etmv4::kQuirks, etmv4::kOlderQuirks)},
       {"ptm", names_of(ptm::kQuirks)},
-      {"stm", names_of(stm::kQuirks)},
+      {"stm", names_of(stm::kQuirks, stm::kOlderQuirks)},
       {"itm", names_of(itm::kQuirks)},
   }};
   return kAll;
@@ -103,7 +103,8 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
   QuirkChoice none;
   for (std::size_t i = 0; i < kGroups; ++i) none.off_[i] = low_bits(groups()[i].quirks.size());
   QuirkChoice all;
-  if (!level.quirks.empty()) all = parse(level.quirks, unknown);
+  static_assert(kLevels.front().quirks.empty(), "the oldest level has every quirk");
+  if (!level.quirks.empty()) all = parse(level.quirks, unknown, kLevels.front());
   QuirkChoice choice = all;
   bool first = true;
   while (!text.empty()) {
@@ -131,8 +132,7 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
 QuirkChoice QuirkChoice::of_environment(std::vector<std::string>& unknown) {
   // A program that changes the environment at the same time must lock it.
   const char* const text = std::getenv(kQuirksVariable);  // NOLINT(concurrency-mt-unsafe)
-  return parse(text == nullptr ? "" : text, unknown,
-               level_of_environment().value_or(kLevels.front()));
+  return parse(text == nullptr ? "" : text, unknown, chosen_level().value_or(default_level()));
 }
 
 QuirkChoice QuirkChoice::of_environment() {
@@ -140,12 +140,25 @@ QuirkChoice QuirkChoice::of_environment() {
   return of_environment(unknown);
 }
 
-std::uint64_t QuirkChoice::off(Protocol protocol) const { return off_[group_of(protocol)]; }
+std::uint64_t QuirkChoice::off(Protocol protocol) const {
+  const std::uint64_t off = off_[group_of(protocol)];
+  const auto with_older = [off](std::size_t own, std::size_t older) {
+    return (off & low_bits(own)) | (~(off >> own) & low_bits(older)) << kOlderQuirkBit;
+  };
+  switch (group_of(protocol)) {
+    case kEtmV4:
+      return with_older(etmv4::kQuirks.size(), etmv4::kOlderQuirks.size());
+    case kStm:
+      return with_older(stm::kQuirks.size(), stm::kOlderQuirks.size());
+    default:
+      return off;
+  }
+}
 
 void QuirkChoice::apply(Protocol protocol, SourceOptions& options) const {
   options.native_quirks = off(protocol);
   options.reference_quirks =
-      options.native_quirks != low_bits(groups()[group_of(protocol)].quirks.size());
+      off_[group_of(protocol)] != low_bits(groups()[group_of(protocol)].quirks.size());
 }
 
 frames::Quirks QuirkChoice::frames() const { return frames::Quirks::reference(off_[kFrames]); }

@@ -22,9 +22,9 @@ class QuirkChoice {
   /// starts with all quirks on, any other list with all off; an empty list means `all`.  `unknown`
   /// gets the unknown names.  `all` are those of the level.
   static QuirkChoice parse(std::string_view text, std::vector<std::string>& unknown,
-                           const Level& level = kLevels.front());
+                           const Level& level = default_level());
 
-  /// The present choice of WAYMARK_OPENCSD_LEVEL and WAYMARK_OPENCSD_QUIRKS.  Where the level is
+  /// The present choice of the level and of WAYMARK_OPENCSD_QUIRKS.  Where the level is
   /// not known, the default: whoever makes a tree checks the level first.
   static QuirkChoice of_environment(std::vector<std::string>& unknown);
   static QuirkChoice of_environment();
@@ -32,7 +32,7 @@ class QuirkChoice {
   /// After a bad packet, software trace continues at the next synchronisation point.
   void search_after_bad_packet();
 
-  /// SourceOptions::reference_quirks and native_quirks.
+  /// SourceOptions::reference_quirks and native_quirks.  off() is native_quirks alone.
   void apply(Protocol protocol, SourceOptions& options) const;
   [[nodiscard]] std::uint64_t off(Protocol protocol) const;
   [[nodiscard]] frames::Quirks frames() const;

@@ -113,7 +113,7 @@ void DecodeTree::DestroyDecodeTree(DecodeTree* p_dcd_tree) { delete p_dcd_tree; 
 
 bool DecodeTree::initialise(ocsd_dcd_tree_src_t type, uint32_t formatterCfgFlags) {
   m_dcd_tree_type = type;
-  if (const auto level = waymark::compat::level_of_environment(); !level) {
+  if (const auto level = waymark::compat::chosen_level(); !level) {
     const ocsdError error(OCSD_ERR_SEV_ERROR, OCSD_ERR_INVALID_PARAM_VAL, level.error().detail);
     ITraceErrorLog* const log = getCurrentErrorLogI();
     log->LogError(log->RegisterErrorSource(waymark::compat::kLevelVariable), &error);

@@ -5,6 +5,7 @@
 #include "common/trc_gen_elem.h"
 #include "common/trc_printable_elem.h"
 #include "core/element_struct.h"
+#include "core/level_text.h"
 #include "waymark/base/bits.h"
 #include "waymark/element/text.h"
 #include "waymark/isa/instruction.h"
@@ -142,7 +143,8 @@ void OcsdTraceElement::toString(std::string& str) const {
   waymark::Element element;
   waymark::compat::read_element(*this, element);
   TextBuffer text;
-  waymark::write_element(text, element);
+  waymark::compat::write_at_level(text,
+                                  [&](TextBuffer& to) { waymark::write_element(to, element); });
   str.assign(text.view());
 }
 

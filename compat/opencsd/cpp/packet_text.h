@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "core/level_text.h"
 #include "core/packet_struct.h"
 
 namespace waymark::compat {
 
 inline void packet_text(ocsd_trace_protocol_t protocol, const void* packet, std::string& to) {
   TextBuffer text;
-  write_packet_struct(text, protocol, packet);
+  write_at_level(text, [&](TextBuffer& out) { write_packet_struct(out, protocol, packet); });
   to.assign(text.view());
 }
 

@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "common/ocsd_lib_dcd_register.h"
+#include "core/level.h"
 #include "managers.h"
 
 namespace {
@@ -82,7 +83,9 @@ const ocsd_err_t OcsdLibDcdRegister::getDecoderMngrByName(const std::string& nam
   const std::lock_guard lock(register_mutex());
   registerBuiltInDecoders();
   const auto found = m_decoder_mngrs.find(name);
-  if (found == m_decoder_mngrs.end()) return OCSD_ERR_DCDREG_NAME_UNKNOWN;
+  if (found == m_decoder_mngrs.end() ||
+      !waymark::compat::decodes(waymark::compat::level_in_use(), name))
+    return OCSD_ERR_DCDREG_NAME_UNKNOWN;
   *p_decoder_mngr = found->second;
   return OCSD_OK;
 }

@@ -25,7 +25,10 @@ void write_region(TextBuffer& out, const Stretch& region) {
 }  // namespace
 
 ErrorNumber DumpFiles::add(const std::string& path, const inputs::Dump& dump) {
-  const image::SpaceMask space = image::space_by_name(dump.space).value_or(image::kSpaceAny);
+  // 1.3.3 ignores the spaces of dumps.
+  const bool named = level_in_use().number >= kLevel1_8_0;
+  const image::SpaceMask space =
+      image::space_by_name(named ? dump.space : std::string()).value_or(image::kSpaceAny);
   const auto known = std::ranges::find(files_, path, &File::path);
   if (known == files_.end()) return add_file(path, dump, space);
   File& file = *known;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "component_name.h"
+#include "core/level_text.h"
 #include "waymark/element/text.h"
 #include "waymark/frames/text.h"
 #include "waymark/outputs/packet_text.h"
@@ -55,11 +56,13 @@ void Listing::on_packet(const PacketRef& packet) {
   const Source* source = listed_[id & 0x7F];
   // A packet without bytes reaches sinks, but not monitors.
   if (source != nullptr && packets_ && (bytes_ ? !packet.bytes.empty() : !packet.monitor_only)) {
-    if (bytes_) {
-      outputs::write_packet_line(log_.text(), packet, *source);
-    } else {
-      outputs::write_packet_line_without_bytes(log_.text(), packet, *source);
-    }
+    write_at_level(log_.text(), [&](TextBuffer& to) {
+      if (bytes_) {
+        outputs::write_packet_line(to, packet, *source);
+      } else {
+        outputs::write_packet_line_without_bytes(to, packet, *source);
+      }
+    });
     log_.settle();
     if (waits_[id & 0x7F] != 0) [[unlikely]] {
       --waits_[id & 0x7F];
@@ -134,7 +137,7 @@ void Listing::elements(std::span<const Element> elements) {
     return;
   }
   for (const Element& element : elements) {
-    write_element_line(log_.text(), element);
+    write_at_level(log_.text(), [&](TextBuffer& to) { write_element_line(to, element); });
     if (unacknowledged_) [[unlikely]] {
       log_.line(
           "WARNING: Generic Element Printer; New element without previous _WAIT acknowledged");

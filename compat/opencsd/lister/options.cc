@@ -91,8 +91,7 @@ ParsedOptions read_options(std::span<char* const> arguments) {
     parsed.messages.push_back(std::string(kPrefix) + std::move(message));
     parsed.stop = true;
   };
-  if (const Result<Level> level = level_of_environment(); !level)
-    stop("Error: " + level.error().detail);
+  if (const Result<Level> level = chosen_level(); !level) stop("Error: " + level.error().detail);
   const auto value = [&]() -> const char* {
     return at + 1 < arguments.size() ? arguments[++at] : nullptr;
   };

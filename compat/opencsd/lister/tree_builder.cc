@@ -72,8 +72,10 @@ class Builder {
       return false;
     }
     if (!add_decoder(source)) {
+      const bool no_core = old_ && source.core.empty();
       error(ErrorNumber::kTestSsToDecoder,
-            fmt::format("Failed to create decoder for source {}.", source.device));
+            fmt::format("Failed to create decoder for {}source {}.{}", no_core ? "none core " : "",
+                        source.device, no_core ? "\n" : ""));
       return false;
     }
     if (options_.decode && !source.core.empty()) {
@@ -86,6 +88,7 @@ class Builder {
     const inputs::Device& device = snapshot_.devices[source.device_index];
     const inputs::ProtocolRow* row = inputs::protocol_by_type(source.type);
     if (row == nullptr || row->needs_core == source.core.empty()) return false;
+    if (old_ && row->protocol == Protocol::kItm) return false;
     if (row->protocol == Protocol::kEtmV4Data) return false;
     isa::Core core;
     if (row->needs_core) {
@@ -120,7 +123,11 @@ class Builder {
     quirks_.apply(row.protocol, source_options);
     source_options.range_limit = options_.range_limit;
 
-    const auto registers = [&](std::string_view name) { return device.value(name); };
+    const auto registers = [&](std::string_view name) {
+      auto value = device.value(name);
+      if (value && name == "TRCDEVARCH") value = trcdevarch_at(level_in_use(), *value);
+      return value;
+    };
     bool refused = false;
     auto made = row.make(registers, core, built_.image.get(), source_options);
     if (!made && made.error().code == ErrorCode::kUnsupported && options_.decode) {
@@ -146,6 +153,7 @@ class Builder {
   Log& log_;
   QuirkChoice quirks_;
   BuiltTree built_;
+  bool old_ = level_in_use().number < kLevel1_8_0;
 };
 
 }  // namespace

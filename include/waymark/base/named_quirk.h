@@ -24,4 +24,18 @@ constexpr Flags all_but(const std::array<NamedQuirk<Flags>, kCount>& table,
   return flags;
 }
 
+/// The first bit of the quirks that only older versions of the reference have.
+inline constexpr unsigned kOlderQuirkBit = 48;
+
+/// As all_but(), and the rows of `older` whose bit from kOlderQuirkBit on is set.
+template <class Flags, std::size_t kCount, std::size_t kOlder>
+constexpr Flags all_but(const std::array<NamedQuirk<Flags>, kCount>& table,
+                        const std::array<NamedQuirk<Flags>, kOlder>& older, std::uint64_t except) {
+  static_assert(kCount <= kOlderQuirkBit && kOlder <= 64 - kOlderQuirkBit);
+  Flags flags = all_but(table, except);
+  for (std::size_t i = 0; i < kOlder; ++i)
+    flags.*older[i].flag = (except >> (kOlderQuirkBit + i) & 1) != 0;
+  return flags;
+}
+
 }  // namespace waymark

@@ -60,8 +60,14 @@ struct Quirks {
   /// After "Address missing in exception packet." one element still counts as outstanding: an event
   /// before the next trace info is lost.  `06 05 f7`, A-sync, `71 01 00`
   bool missing_address_leaves_element = false;
+  /// The walk to an exception's return address is also tried if that address is before the current
+  /// one.  `95 02 06 05 95 01`
+  bool exception_walk_goes_back = false;
+  /// Cycle count packets do not commit elements.  `f7 0c 01` with TRCCONFIGR.CCI
+  bool cycle_counts_do_not_commit = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// All quirks of 1.8.0, except for those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// The bits from kOlderQuirkBit on switch on the rows of kOlderQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
@@ -90,6 +96,14 @@ inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"missing_address_leaves_element", &Quirks::missing_address_leaves_element},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
+/// The quirks that only versions before 1.8.0 have.
+inline constexpr std::array<NamedQuirk<Quirks>, 2> kOlderQuirks{{
+    {"exception_walk_goes_back", &Quirks::exception_walk_goes_back},
+    {"cycle_counts_do_not_commit", &Quirks::cycle_counts_do_not_commit},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) {
+  return all_but(kQuirks, kOlderQuirks, except);
+}
 
 }  // namespace waymark::etmv4

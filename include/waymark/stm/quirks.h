@@ -31,8 +31,11 @@ struct Quirks {
   bool most_nibble_first_only = false;
   /// Contradictions of the registers are not reported.  A timestamp with TSEN 0
   bool contradictions_untold = false;
+  /// A VERSION packet does not set the master and the channel to 0.  Nibbles 114 335 F003 412
+  bool version_keeps_ids = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// All quirks of 1.8.0, except for those whose bit is set in `except`: bit i is row i of kQuirks.
+  /// The bits from kOlderQuirkBit on switch on the rows of kOlderQuirks.
   static constexpr Quirks reference(std::uint64_t except = 0);
 };
 
@@ -48,6 +51,13 @@ inline constexpr std::array<NamedQuirk<Quirks>, 8> kQuirks{{
     {"contradictions_untold", &Quirks::contradictions_untold},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
+/// The quirks that only versions before 1.8.0 have.
+inline constexpr std::array<NamedQuirk<Quirks>, 1> kOlderQuirks{{
+    {"version_keeps_ids", &Quirks::version_keeps_ids},
+}};
+
+constexpr Quirks Quirks::reference(std::uint64_t except) {
+  return all_but(kQuirks, kOlderQuirks, except);
+}
 
 }  // namespace waymark::stm
