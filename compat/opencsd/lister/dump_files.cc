@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/level.h"
 #include "waymark/base/mapped_file.h"
 
 namespace waymark::compat {
