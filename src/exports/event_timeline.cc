@@ -13,8 +13,8 @@ namespace {
 class EventTimeline final : public EventWriter {
  public:
   using Make = std::unique_ptr<TimelineWriter> (*)(TextBuffer& out);
-  EventTimeline(Make make, std::uint64_t ticks_per_second)
-      : make_(make), ticks_per_second_(ticks_per_second) {}
+  EventTimeline(Make make, ToNanoseconds clock)
+      : make_(make), clock_of_timestamps_(std::move(clock)) {}
 
   void survey(std::span<const Element> elements) override {
     for (const Element& element : elements) {
@@ -35,9 +35,10 @@ class EventTimeline final : public EventWriter {
 
   void begin(std::span<const EventSource> sources, TextBuffer& out) override {
     writer_ = make_(out);
-    const std::uint64_t rate = wants_times() ? ticks_per_second_ : 0;
-    writer_->begin({.nanoseconds = rate != 0, .words = std::string(words_of(survey_.time()))});
-    tracks_.emplace(*writer_, rate, sources, message_text());
+    ToNanoseconds clock = wants_times() ? clock_of_timestamps_ : ToNanoseconds();
+    writer_->begin(
+        {.nanoseconds = clock != nullptr, .words = std::string(words_of(survey_.time()))});
+    tracks_.emplace(*writer_, std::move(clock), sources, message_text());
     clock_.emplace(survey_.time(), [this](const Element& element, std::uint64_t time) {
       tracks_->add(element, time);
     });
@@ -76,7 +77,7 @@ class EventTimeline final : public EventWriter {
 
  private:
   Make make_;
-  std::uint64_t ticks_per_second_;
+  ToNanoseconds clock_of_timestamps_;
   TimeSurvey survey_;
   bool has_events_ = false;
   std::unique_ptr<TimelineWriter> writer_;
@@ -89,8 +90,8 @@ class EventTimeline final : public EventWriter {
 }  // namespace
 
 std::unique_ptr<EventWriter> make_event_timeline(
-    std::unique_ptr<TimelineWriter> (*make)(TextBuffer& out), std::uint64_t ticks_per_second) {
-  return std::make_unique<EventTimeline>(make, ticks_per_second);
+    std::unique_ptr<TimelineWriter> (*make)(TextBuffer& out), ToNanoseconds clock) {
+  return std::make_unique<EventTimeline>(make, std::move(clock));
 }
 
 }  // namespace waymark::exports

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace waymark::exports {
 namespace {
@@ -23,9 +22,9 @@ std::optional<std::string> text_of_write(const Event& event) {
 
 }  // namespace
 
-EventTracks::EventTracks(TimelineWriter& writer, std::uint64_t ticks_per_second,
+EventTracks::EventTracks(TimelineWriter& writer, ToNanoseconds clock,
                          std::span<const EventSource> sources, MessageText message_text)
-    : writer_(writer), ticks_per_second_(ticks_per_second), message_text_(std::move(message_text)) {
+    : writer_(writer), clock_(std::move(clock)), message_text_(std::move(message_text)) {
   for (const EventSource& source : sources) names_of_sources_[source.id] = source.name;
 }
 
@@ -35,12 +34,7 @@ void EventTracks::finish() {
 }
 
 std::uint64_t EventTracks::converted(std::uint64_t time) const {
-  __extension__ using Wide = unsigned __int128;
-  constexpr std::uint64_t kSecond = 1'000'000'000;
-  if (ticks_per_second_ == 0) return time;
-  const Wide wide = Wide{time} * kSecond / ticks_per_second_;
-  return static_cast<std::uint64_t>(
-      std::min<Wide>(wide, std::numeric_limits<std::uint64_t>::max()));
+  return clock_ ? clock_(time) : time;
 }
 
 TimelineTrack EventTracks::track(const Event& event, EventKind kind, bool numbered,

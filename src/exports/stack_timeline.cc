@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "waymark/exports/frame_name.h"
@@ -7,22 +8,27 @@
 
 namespace waymark::exports {
 
-StackTimeline::StackTimeline(TimelineWriter& writer, const stacks::Tree& tree,
-                             std::uint64_t ticks_per_second, TrackNamer names)
-    : writer_(writer), tree_(tree), ticks_per_second_(ticks_per_second), names_(std::move(names)) {}
+ToNanoseconds at_frequency(std::uint64_t ticks_per_second) {
+  if (ticks_per_second == 0) return {};
+  return [ticks_per_second](std::uint64_t ticks) {
+    __extension__ using Wide = unsigned __int128;
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    constexpr Wide kMost = std::numeric_limits<std::uint64_t>::max();
+    return static_cast<std::uint64_t>(std::min(kMost, Wide{ticks} * kSecond / ticks_per_second));
+  };
+}
+
+StackTimeline::StackTimeline(TimelineWriter& writer, const stacks::Tree& tree, ToNanoseconds clock,
+                             TrackNamer names)
+    : writer_(writer), tree_(tree), clock_(std::move(clock)), names_(std::move(names)) {}
 
 std::uint64_t StackTimeline::converted(std::uint64_t time) const {
-  __extension__ using Wide = unsigned __int128;
-  constexpr std::uint64_t kSecond = 1'000'000'000;
-  if (!converts_) return time;
-  const Wide wide = Wide{time} * kSecond / ticks_per_second_;
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  return wide > kMost ? kMost : static_cast<std::uint64_t>(wide);
+  return converts_ ? clock_(time) : time;
 }
 
 void StackTimeline::on_unit(stacks::TimeUnit unit) {
   unit_ = unit;
-  converts_ = unit == stacks::TimeUnit::kTimestamps && ticks_per_second_ != 0;
+  converts_ = unit == stacks::TimeUnit::kTimestamps && clock_ != nullptr;
   writer_.begin({.nanoseconds = converts_, .words = std::string(stacks::words_of(unit))});
 }
 

@@ -1,8 +1,10 @@
 """perf.data: decoded as the snapshot of the same trace, and files that are damaged or incomplete."""
 import json
 import os
+import re
 import shutil
 import struct
+import subprocess
 
 import pytest
 
@@ -356,3 +358,15 @@ def test_a_recording_of_a_kernel(run, real):
     # again: the quirk exception_walk_unchecked.
     assert elements['no_access'] == decoded['addr_nacc'] - 1
     assert len(unreadable) == expected['elements']['distinct_nacc_addresses']
+
+
+def test_timelines_have_the_times_of_perf(run, synth):
+    if shutil.which('perf') is None:
+        pytest.skip('perf is missing')
+    folder = synth('--protocol', 'etmv4', '--size', 16000, '--timestamps', 40, '--perf-data', '--perf-times')
+    timeline = ('export', 'trace-event', folder / 'perf.data', '--symfs', folder)
+    rows = json.loads(run(*timeline).out)['traceEvents']
+    times = [row['ts'] * 1000 for row in rows if row['ph'] in 'BE']
+    dump = subprocess.run(['perf', 'script', '-D', '-i', folder / 'perf.data'], capture_output=True).stdout
+    records = [int(time) for time in re.findall(rb'^\d+ (\d+) 0x\w+ \[\w+\]: PERF_RECORD_(?:AUX|MMAP2)', dump, re.M)]
+    assert 0 < min(records) <= min(times) < max(times) <= max(records)

@@ -105,7 +105,8 @@ class Pass {
     Used& used = used_.emplace_back(std::move(*opened));
     inputs::Capture& capture = used.capture;
     if (!traces_a_core(capture) && wanted_.format.make_timeline != nullptr) {
-      const auto writer = exports::make_event_timeline(wanted_.format.make_timeline, frequency_);
+      const auto writer = exports::make_event_timeline(wanted_.format.make_timeline,
+                                                       exports::at_frequency(frequency_));
       return export_events({.format = wanted_.format,
                             .input = wanted_.input,
                             .inputs = wanted_.inputs,
@@ -224,16 +225,28 @@ class Pass {
     }
   };
 
+  /// The clock of perf, if the timestamps are of the counter that it uses.
+  [[nodiscard]] exports::ToNanoseconds clock_of(const inputs::Capture& capture) const {
+    const perf::Recording* const recording = capture.recording();
+    if (frequency_ != 0 || recording == nullptr || !recording->time)
+      return exports::at_frequency(frequency_);
+    if (!wanted_.input.virtual_timestamps &&
+        !std::ranges::all_of(recording->units, perf::counts_virtual_time))
+      return {};
+    return [time = *recording->time](std::uint64_t ticks) { return time.nanoseconds(ticks); };
+  }
+
   int trace_timeline(inputs::Capture& capture, const std::optional<Selection>& selection,
                      Window& window, stacks::Engine& engine, EventRelay& relay) {
     const auto writer = wanted_.format.make_timeline(output_->text());
-    exports::StackTimeline slices(*writer, engine.tree(), frequency_, track_namer(capture));
+    const exports::ToNanoseconds clock = clock_of(capture);
+    exports::StackTimeline slices(*writer, engine.tree(), clock, track_namer(capture));
     stacks::Timeline timeline(
         slices, {.unit = wanted_.stacks.time, .tracks_apart = wanted_.format.tracks_apart});
     relay.to = &timeline;
     const auto others = selection ? nullptr
                                   : std::make_unique<OtherSources>(capture, wanted_.messages,
-                                                                   *writer, slices, frequency_);
+                                                                   *writer, slices, clock);
     const int code = trace_stacks(capture, selection, window, *output_, engine,
                                   [&](std::span<const Element> elements) {
                                     if (others != nullptr) others->add(elements);

@@ -22,10 +22,10 @@ bool traces_instructions(Protocol protocol) {
 
 OtherSources::OtherSources(const inputs::Capture& capture, const ExportMessages& messages,
                            exports::TimelineWriter& writer, const exports::StackTimeline& timeline,
-                           std::uint64_t ticks_per_second)
+                           exports::ToNanoseconds clock)
     : writer_(writer),
       timeline_(timeline),
-      ticks_per_second_(ticks_per_second),
+      to_nanoseconds_(std::move(clock)),
       messages_(messages.stage()),
       clock_(exports::EventTime::kTimestamps,
              [this](const Element& element, std::uint64_t time) { show(element, time); }) {
@@ -68,7 +68,7 @@ bool OtherSources::begun() {
   if (tracks_ != nullptr) return true;
   if (timeline_.unit() != stacks::TimeUnit::kTimestamps) return false;
   tracks_ = std::make_unique<exports::EventTracks>(
-      writer_, ticks_per_second_, sources_,
+      writer_, to_nanoseconds_, sources_,
       [this](const Element& message) { return take_text(*messages_, message); });
   for (const Held& held : held_) tracks_->add(held.element, held.time);
   held_ = {};

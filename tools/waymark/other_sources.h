@@ -22,10 +22,10 @@ class OtherSources {
   /// Events that wait until the timeline knows its times.
   static constexpr std::size_t kMostHeld = std::size_t{1} << 20;
 
-  /// All must outlive this.  `ticks_per_second`: as for EventTracks.
+  /// All must outlive this.
   OtherSources(const inputs::Capture& capture, const ExportMessages& messages,
                exports::TimelineWriter& writer, const exports::StackTimeline& timeline,
-               std::uint64_t ticks_per_second);
+               exports::ToNanoseconds clock);
 
   void add(std::span<const Element> elements);
   /// The timeline of the cores has ended.
@@ -41,7 +41,7 @@ class OtherSources {
 
   exports::TimelineWriter& writer_;
   const exports::StackTimeline& timeline_;
-  std::uint64_t ticks_per_second_;
+  exports::ToNanoseconds to_nanoseconds_;
   std::unique_ptr<MessageStage> messages_;
   std::array<bool, 256> is_other_{};
   std::vector<exports::EventSource> sources_;

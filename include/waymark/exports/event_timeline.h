@@ -10,8 +10,8 @@ namespace waymark::exports {
 
 /// As EventTracks shows them.
 ///
-/// `make`: the format.  `ticks_per_second` of timestamps; 0: not known, so that times are ticks.
+/// `make`: the format.
 std::unique_ptr<EventWriter> make_event_timeline(
-    std::unique_ptr<TimelineWriter> (*make)(TextBuffer& out), std::uint64_t ticks_per_second);
+    std::unique_ptr<TimelineWriter> (*make)(TextBuffer& out), ToNanoseconds clock);
 
 }  // namespace waymark::exports

@@ -29,10 +29,9 @@ class EventTracks {
   /// Distinct names beyond these are those of the kind of event.
   static constexpr std::size_t kMostNames = std::size_t{1} << 18;
 
-  /// `writer` has begun, and must outlive this.  `ticks_per_second`: times are converted to
-  /// nanoseconds; 0: they are not.
-  EventTracks(TimelineWriter& writer, std::uint64_t ticks_per_second,
-              std::span<const EventSource> sources, MessageText message_text);
+  /// `writer` has begun, and must outlive this.  `clock`: see ToNanoseconds.
+  EventTracks(TimelineWriter& writer, ToNanoseconds clock, std::span<const EventSource> sources,
+              MessageText message_text);
 
   /// The times of a source must not go back.
   void add(const Element& element, std::uint64_t time);
@@ -59,7 +58,7 @@ class EventTracks {
   void end_text(std::pair<TraceId, std::uint32_t> key);
 
   TimelineWriter& writer_;
-  std::uint64_t ticks_per_second_;
+  ToNanoseconds clock_;
   MessageText message_text_;
   std::map<TraceId, std::string> names_of_sources_;
   std::map<TrackKey, TimelineTrack> tracks_;

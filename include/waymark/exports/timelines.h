@@ -24,6 +24,13 @@ struct TimelineUnit {
   std::string words{};  ///< If not nanoseconds: what is counted, as in "instructions".
 };
 
+/// Converts timestamps of the trace to nanoseconds; empty: their rate is not known, and times are
+/// ticks.
+using ToNanoseconds = std::function<std::uint64_t(std::uint64_t ticks)>;
+
+/// Timestamps that count this many ticks in a second, from 0 on.  0: empty.
+ToNanoseconds at_frequency(std::uint64_t ticks_per_second);
+
 /// Writes slices, instants and counters on tracks.  Slices of a track nest, and times of a track
 /// never decrease.  The text of `out` may be taken away between two calls.
 class TimelineWriter {
@@ -64,9 +71,8 @@ class StackTimeline final : public stacks::TimedSink {
   };
   using TrackNamer = std::function<TrackNames(TraceId source, std::uint64_t thread)>;
 
-  /// `tree` is that of the engine whose events come.  `ticks_per_second` of timestamps; 0: not
-  /// known, so that times are ticks.
-  StackTimeline(TimelineWriter& writer, const stacks::Tree& tree, std::uint64_t ticks_per_second,
+  /// `tree` is that of the engine whose events come.
+  StackTimeline(TimelineWriter& writer, const stacks::Tree& tree, ToNanoseconds clock,
                 TrackNamer names = {});
 
   /// Nothing: the timeline has not begun.
@@ -84,7 +90,7 @@ class StackTimeline final : public stacks::TimedSink {
 
   TimelineWriter& writer_;
   const stacks::Tree& tree_;
-  std::uint64_t ticks_per_second_;
+  ToNanoseconds clock_;
   TrackNamer names_;
   std::optional<stacks::TimeUnit> unit_;
   bool converts_ = false;
