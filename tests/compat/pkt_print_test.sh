@@ -60,7 +60,7 @@ for other in -etmv3 -ptm; do
   "$program" -ss_path "$captures/" -decode_only "$other" >other.txt
   [ "$(elements other.txt)" -gt 100 ] || fail "$other gives no ranges."
 done
-# The trace of the STM cannot be decoded to its end, and the exit status is 0 all the same.
+# The trace of the STM cannot be decoded to its end, and the exit status is still 0.
 "$program" -ss_path "$captures/" -stm >stm.txt || fail "-stm ends with $?, not 0."
 expect stm.txt 'Processing failed with data path error 8'
 [ "$(head -n 1 stm.txt)" = "opening $captures/juno_r1_1/cstraceitm.bin trace data file" ] ||

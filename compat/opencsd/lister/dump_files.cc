@@ -48,7 +48,7 @@ ErrorNumber DumpFiles::add_file(const std::string& path, const inputs::Dump& dum
   const auto mapped = MappedFile::open(path);
   if (!mapped) return ErrorNumber::kNotInit;
   const std::uint64_t size = mapped->bytes().size();
-  // Without a length: all of the file, but for an odd byte at its end.
+  // Without a length: all of the file, except an odd byte at its end.
   if (dump.length == 0 && dump.offset != 0) return ErrorNumber::kMemAccRangeInvalid;
   const std::uint64_t length = dump.length != 0 ? dump.length : size & ~std::uint64_t{1};
   if (length == 0 || dump.offset > size || length > size - dump.offset)
