@@ -236,9 +236,9 @@ class SqliteDatabase final : public Database {
   void begin(std::span<const EventSource> sources, TextBuffer& /*out*/) override {
     run(inputs_.number(input_).text(input_path_).text(words_of(survey_.time())));
     for (const EventSource& source : sources) add_source(source.id, source.name);
-    clock_.emplace(survey_.time(), [this](const Element& element, std::uint64_t time) {
-      add_events(element, time);
-    });
+    clock_ = std::make_unique<EventClock>(
+        survey_.time(),
+        [this](const Element& element, std::uint64_t time) { add_events(element, time); });
   }
   void add(const merge::TimedRecord& record) override {
     if (!clock_->add(record)) add_events(record.element, std::nullopt);
@@ -509,7 +509,7 @@ class SqliteDatabase final : public Database {
   std::uint64_t input_ = 0;
   TimeSurvey survey_;
   bool has_events_ = false;
-  std::optional<EventClock> clock_;
+  std::unique_ptr<EventClock> clock_;
   std::map<TraceId, std::uint64_t> source_ids_;
   std::uint64_t sources_made_ = 0;
   std::map<TraceId, count::ExceptionStack> open_;

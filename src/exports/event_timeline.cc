@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <memory>
 
 #include "waymark/base/plural.h"
 #include "waymark/exports/event_tracks.h"
@@ -38,10 +38,10 @@ class EventTimeline final : public EventWriter {
     ToNanoseconds clock = wants_times() ? clock_of_timestamps_ : ToNanoseconds();
     writer_->begin(
         {.nanoseconds = clock != nullptr, .words = std::string(words_of(survey_.time()))});
-    tracks_.emplace(*writer_, std::move(clock), sources, message_text());
-    clock_.emplace(survey_.time(), [this](const Element& element, std::uint64_t time) {
-      tracks_->add(element, time);
-    });
+    tracks_ = std::make_unique<EventTracks>(*writer_, std::move(clock), sources, message_text());
+    clock_ = std::make_unique<EventClock>(
+        survey_.time(),
+        [this](const Element& element, std::uint64_t time) { tracks_->add(element, time); });
   }
   void add(const merge::TimedRecord& record) override {
     if (clock_->add(record)) return;
@@ -81,8 +81,8 @@ class EventTimeline final : public EventWriter {
   TimeSurvey survey_;
   bool has_events_ = false;
   std::unique_ptr<TimelineWriter> writer_;
-  std::optional<EventTracks> tracks_;
-  std::optional<EventClock> clock_;
+  std::unique_ptr<EventTracks> tracks_;
+  std::unique_ptr<EventClock> clock_;
   std::vector<Event> found_;
   std::uint64_t timeless_ = 0;
 };

@@ -100,7 +100,8 @@ class PieceWriter {
     const TraceIndex begin = size_;
     Bytes bytes = recording_.bytes(piece);
     const perf::Unit* const unit = unit_of(piece);
-    if (piece.raw() && (unit == nullptr || !unit->trace_id)) {
+    const auto id = unit == nullptr ? std::nullopt : unit->trace_id;
+    if (piece.raw() && !id) {
       ++without_unit_;
       return begin;
     }
@@ -114,7 +115,7 @@ class PieceWriter {
     for (std::size_t at = 0; at < bytes.size(); at += kStep) {
       const Bytes step = bytes.subspan(at, std::min(kStep, bytes.size() - at));
       if (piece.raw()) {
-        WAYMARK_TRY(mux.write(*unit->trace_id, step));
+        WAYMARK_TRY(mux.write(id.value_or(0), step));
       } else if (ids_.changed()) {
         WAYMARK_TRY(demux.feed(at, step));
         WAYMARK_TRY(rename(demux, sink_of(piece), mux));
@@ -303,6 +304,7 @@ Result<void> CaptureBuilder::read_perf_input() {
   WAYMARK_TRY(set_trace(joined->map(name_)));
   capture_.framing_ = Framing::kPieces;
   std::vector<std::string> given;
+  given.reserve(options_.programs.size());
   for (const ProgramFile& program : options_.programs) given.push_back(program.path);
   add_kernel_of_folder();
   input.programs =
@@ -381,8 +383,8 @@ Result<void> CaptureBuilder::select_cpus() {
   const std::vector<perf::Unit>& units = capture_.perf_->recording.units;
   std::vector<TraceId> ids;
   for (const std::uint32_t cpu : options_.cpus) {
-    const auto unit = std::ranges::find(units, cpu, &perf::Unit::cpu);
-    if (unit != units.end() && unit->trace_id) {
+    const perf::Unit* const unit = capture_.perf_->recording.unit_of_cpu(cpu);
+    if (unit != nullptr && unit->trace_id) {
       ids.push_back(*unit->trace_id);
       continue;
     }
