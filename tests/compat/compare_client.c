@@ -173,11 +173,12 @@ static void create(char *const *words) {
   made = ocsd_dt_create_decoder(tree, name, flags, config, &source->id);
   printf("decoder %s, flags %#x: %d, id %x\n", name, (unsigned)flags, (int)made, source->id);
   if (made != OCSD_OK) return;
-  ocsd_dt_attach_packet_callback(tree, source->id, OCSD_C_API_CB_PKT_MON, (void *)on_monitor,
-                                 source);
+  printf("attach: %d", (int)ocsd_dt_attach_packet_callback(tree, source->id, OCSD_C_API_CB_PKT_MON,
+                                                           (void *)on_monitor, source));
   if ((flags & OCSD_CREATE_FLG_PACKET_PROC) != 0)
-    ocsd_dt_attach_packet_callback(tree, source->id, OCSD_C_API_CB_PKT_SINK, (void *)on_packet,
-                                   source);
+    printf(", %d", (int)ocsd_dt_attach_packet_callback(tree, source->id, OCSD_C_API_CB_PKT_SINK,
+                                                       (void *)on_packet, source));
+  printf("\n");
   ++count;
 }
 

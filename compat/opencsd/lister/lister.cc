@@ -177,7 +177,7 @@ class Run {
     if (waited_at == size) return;
     // The rest of the block was given without an element: the lister misses its WAIT.
     listing_.acknowledge();
-    if (!tree().failed() && listing_.element_waits() != 0)
+    if (!tree().failed() && !listing_.stopped() && listing_.element_waits() != 0)
       log_.line(fmt::format("{}WARNING : Data in; data Path expected WAIT response", kPrefix));
   }
 
