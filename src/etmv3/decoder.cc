@@ -453,10 +453,11 @@ void Decoder::emit_stale(TraceIndex index) {
 
 void Decoder::remember(std::span<const Element> given) {
   const std::size_t most = slots_.size();
-  const std::size_t count = std::min(given.size(), most);
-  const std::size_t kept = std::min(given_.size(), most - count);
-  given_.erase(given_.begin(), given_.end() - static_cast<std::ptrdiff_t>(kept));
-  given_.insert(given_.end(), given.end() - static_cast<std::ptrdiff_t>(count), given.end());
+  given = given.last(std::min(given.size(), most));
+  // Older ones are dropped from time to time: the cost per element stays small.
+  if (given_.size() + given.size() > 8 * most)
+    given_.erase(given_.begin(), given_.end() - static_cast<std::ptrdiff_t>(most));
+  given_.insert(given_.end(), given.begin(), given.end());
 }
 
 Element& Decoder::emit_context(TraceIndex index, bool from_sync) {

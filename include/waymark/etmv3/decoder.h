@@ -323,7 +323,7 @@ class Decoder : private DecoderState {
   static constexpr std::size_t kMostPended = 2;
   std::size_t pended_ = 0;
   Slots slots_;
-  std::vector<Element> given_;  ///< The latest, as many as there are slots.
+  std::vector<Element> given_;  ///< The latest, at least as many as there are slots.
 
   Transfers transfers_;
 
