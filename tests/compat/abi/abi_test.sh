@@ -17,12 +17,17 @@ sort "$here/abi_1_8_0.txt" >"$work/table.txt"
 diff "$work/table.txt" "$work/ours.txt" || { echo "Our headers differ from the interface." >&2; exit 1; }
 "$@" -std=c99 -Wall -Wextra -Werror -DPROBE_NEW "-I$include" -c "$here/abi_functions.c" -o "$work/ours.o"
 
-# Every header alone, as C99 and as C++11.
+# Every header alone, from C99 to C17 and from C++11 to C++23.
 for header in "$include"/opencsd/ocsd_if_*.h "$include"/opencsd/trc_*_types.h \
+  "$include"/opencsd/waymark_level.h \
   "$include"/opencsd/*/trc_pkt_types_*.h "$include"/opencsd/c_api/*.h; do
   echo "#include \"$header\"" >"$work/alone.c"
-  "$@" -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only "$work/alone.c"
-  "$@" -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only "$work/alone.c"
+  for standard in 99 11 17; do
+    "$@" "-std=c$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "$work/alone.c"
+  done
+  for standard in 11 14 17 20 23; do
+    "$@" -x c++ "-std=c++$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "$work/alone.c"
+  done
 done
 
 if ! echo '#include <opencsd/c_api/opencsd_c_api.h>' | "$@" -x c -fsyntax-only - 2>/dev/null; then

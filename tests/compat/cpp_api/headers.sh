@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# headers.sh INCLUDE COMPILER: every C++ header of the interface compiles alone in C++11, without a
-# warning, also with the other compiler where there is one; and all together in C++20.
+# headers.sh INCLUDE COMPILER: every C++ header of the interface compiles alone, from C++11 to C++23,
+# without a warning; with the other compiler, where there is one, in the oldest and the newest.
 set -uo pipefail
 include=$1
 compilers=("$2")
@@ -23,7 +23,10 @@ headers=$(find interfaces common mem_acc i_dec pkt_printers opencsd -name '*.h' 
   ! -path 'opencsd/c_api/*' | sort)
 [ -n "$headers" ] || { echo "There are no headers in $include." >&2; exit 1; }
 for compiler in "${compilers[@]}"; do
-  for header in opencsd.h $headers; do try "$compiler" 11 "$header"; done
-  for standard in 14 17 20; do try "$compiler" "$standard" opencsd.h; done
+  for standard in 11 14 17 20 23; do
+    chosen=opencsd.h
+    case $compiler:$standard in "$2":* | *:11 | *:23) chosen="opencsd.h $headers" ;; esac
+    for header in $chosen; do try "$compiler" "$standard" "$header"; done
+  done
 done
 exit $failed

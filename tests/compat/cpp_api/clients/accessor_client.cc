@@ -73,7 +73,43 @@ int main() {
   std::string space;
   TrcMemAccessorBase::getMemAccSpaceString(space, OCSD_MEM_SPACE_R);
   check(space == "Any R", "the name of a space");
+
+  // Ranges that overlap are refused by their ends only.
+  TrcMemAccBufPtr into(0x80F0, block, 32);
+  TrcMemAccBufPtr onto(0x7FF0, block, 32);
+  TrcMemAccBufPtr around(0x7F80, block, sizeof(block));
+  into.setMemSpace(OCSD_MEM_SPACE_EL1N);
+  check(mapper.AddAccessor(&into, 0) == OCSD_ERR_MEM_ACC_OVERLAP, "a range that begins inside");
+  check(mapper.AddAccessor(&onto, 0) == OCSD_ERR_MEM_ACC_OVERLAP, "a range that ends inside");
+  around.setRange(0x7F80, 0x81FF);
+  check(mapper.AddAccessor(&around, 0) == OCSD_OK, "a range around another");
+  TrcMemAccBufPtr secure(0x8000, block, sizeof(block));
+  secure.setMemSpace(OCSD_MEM_SPACE_EL1S);
+  check(mapper.AddAccessor(&secure, 0) == OCSD_ERR_MEM_ACC_OVERLAP,
+        "another space, but any has it");
+  check(mapper.RemoveAccessorByAddress(0x7F90, OCSD_MEM_SPACE_ANY) == OCSD_OK, "a removal");
+  check(mapper.AddAccessor(&secure, 0) == OCSD_OK, "the same range in another space");
+  mapper.logMappedRanges();
+
+  // With a cache of other sizes, and without.
+  check(mapper.setCacheSizes(32, 2, true) == OCSD_ERR_INVALID_PARAM_VAL,
+        "a cache that is too small");
+  check(mapper.setCacheSizes(64, 4, true) == OCSD_OK, "a small cache");
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int at = 0; at < 0x100; at += 4) {
+      count = 4;
+      check(
+          mapper.ReadTargetMemory(0x8000 + at, 0x10, OCSD_MEM_SPACE_EL1S, &count, got) == OCSD_OK &&
+              count == 4 && got[0] == at,
+          "every word");
+    }
+    mapper.InvalidateMemAccCache(0x10);
+    check(mapper.enableCaching(false) == OCSD_OK, "no cache");
+  }
+
+  // The accessors are still the client's.
   mapper.RemoveAllAccessors();
+  check(buffer.getRangeStart() == 0x8000 && moved.getRangeEnd() == 0x90FF, "borrowed accessors");
   count = 4;
   mapper.ReadTargetMemory(0xA010, 0x10, OCSD_MEM_SPACE_EL3, &count, got);
   check(count == 0, "nothing left");
