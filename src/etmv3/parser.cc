@@ -329,7 +329,7 @@ void Parser::fill_unfinished(Packet& packet, PacketType type) {
 bool Parser::finish(Packet& packet) {
   if (carry_.empty()) return false;
   if (!synced_) {
-    give_unsynced(packet, PacketType::kNotSync, carry_.size(), false);
+    give_unsynced(packet, PacketType::kNotSync, carry_.size(), true);
     zeros_ = false;
     return true;
   }

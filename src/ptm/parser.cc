@@ -52,6 +52,7 @@ void Parser::feed(const frames::StreamBlock& block) {
 
 void Parser::reset() {
   synced_ = false;
+  search_ = {};
   carry_size_ = 0;
   unsynced_size_ = zeros_ = 0;
   first_chunk_given_ = false;
@@ -198,22 +199,13 @@ void Parser::give_chunk(Packet& packet, std::size_t size) {
   unsynced_size_ -= size;
 }
 
-// A segment is what the reference's demultiplexer passes on at once: a run, a whole frame, or the
-// client's block.
-bool Parser::at_segment_end() const {
-  if (position_ == size_ || position_ == run_end_) return true;
-  const frames::Run& run = runs_[run_];
-  return run.whole_frames && (position_ - run.position) % frames::kPlainFrameBytes == 0;
-}
-
 bool Parser::next_unsynced(Packet& packet) {
+  if (quirks_.chunks_end_with_blocks) return next_unsynced_block(packet);
   while (true) {
     const std::size_t counted = unsynced_size_ - zeros_;
     const bool async = zeros_ >= kAsyncZeros && zeros_ < kMaxZeros && position_ < size_ &&
                        data_[position_] == 0x80;
-    const bool block_ended =
-        quirks_.chunks_end_with_blocks && position_ != 0 && at_segment_end() && !async;
-    if (counted != 0 && (counted >= kChunkSize || async || block_ended)) {
+    if (counted != 0 && (counted >= kChunkSize || async)) {
       give_chunk(packet, counted);
       return true;
     }
@@ -257,6 +249,15 @@ void Parser::doubt_unsynced(std::uint8_t byte) {
 }
 
 bool Parser::finish(Packet& packet) {
+  if (!synced_ && quirks_.chunks_end_with_blocks) {
+    if (search_.candidates == 0) return false;
+    show(search_.candidates);
+    packet.begin(PacketType::kIncompleteEot, raw_size_);
+    packet.index = search_.index;
+    packet.error_type = PacketType::kNotSync;
+    search_ = {};
+    return true;
+  }
   const std::size_t size = synced_ ? carry_size_ : unsynced_size_;
   if (size == 0) return false;
   held_ = synced_ ? carry_ : unsynced_;

@@ -1,6 +1,5 @@
 // The unsynchronised parser: the position of the next ASYNC.  See stm-itm.md 5.1.
 #include <algorithm>
-#include <cstring>
 
 #include "waymark/stm/parser.h"
 
@@ -87,12 +86,6 @@ void Parser::give_held(Packet& packet, PacketType type, std::size_t nibbles) {
 
 // -- As in the reference: Quirks::unsynced_by_block. ----------------------------------------------
 
-namespace {
-
-constexpr std::size_t kSlotBytes = 15;
-
-}  // namespace
-
 std::size_t Parser::segment_end(std::size_t position) const {
   const frames::Run& run = runs_[run_];
   const std::size_t end = std::min(run_end_, size_);
@@ -132,23 +125,14 @@ bool Parser::next_unsynced_block(Packet& packet) {
     give_made_up_async(packet);
     return true;
   }
-  give_block(packet, first, end / 2 - first, read > kept ? (read - kept + 1) / 2 : 0);
+  give_block(packet, first, read > kept ? (read - kept + 1) / 2 : 0);
   return true;
 }
 
-/// Gives `shown` bytes from the start of a segment, if necessary beyond its end.  There the
-/// reference finds older bytes of its slot for 15, the segment's size and 0, 32 bits each.
-void Parser::give_block(Packet& packet, std::size_t first, std::size_t size, std::size_t shown) {
-  const std::uint8_t* at = data_ + first;
-  given_.assign(shown, 0);
-  if (size <= kSlotBytes) {
-    std::memcpy(slot_.data(), at, size);
-    std::memset(slot_.data() + kSlotBytes, 0, slot_.size() - kSlotBytes);
-    slot_[kSlotBytes] = static_cast<std::uint8_t>(size);
-    std::copy_n(slot_.begin(), std::min(shown, slot_.size()), given_.begin());
-  } else {
-    std::copy_n(at, std::min(shown, size), given_.begin());
-  }
+/// Gives `shown` bytes from the start of a segment, if necessary beyond its end.
+void Parser::give_block(Packet& packet, std::size_t first, std::size_t shown) {
+  given_.resize(shown);
+  for (std::size_t i = 0; i < shown; ++i) given_[i] = byte_beyond(first + i);
   begin(packet, PacketType::kNotSync, static_cast<unsigned>(2 * shown));
   packet.upper = false;
   raw_ = given_.data();

@@ -177,7 +177,8 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     if (passed == segment.size) continue;
     first_[segment.id] = 0;
     raw_run_ = {.position = 0, .index = segment.index + passed};
-    source->feed({segment.bytes().subspan(passed), {&raw_run_, 1}});
+    const Bytes memory = reference_quirks_ ? memory_.from(segment_ - 1).subspan(passed) : Bytes{};
+    source->feed({segment.bytes().subspan(passed), {&raw_run_, 1}, memory});
     current_ = source;
     return true;
   }
@@ -223,6 +224,7 @@ bool DecodeTree::next_segment(bool elements_pending) {
       case frames::Step::kFrame:
         segment_ = 0;
         segment_count_ = demux_->frame().count;
+        if (reference_quirks_) memory_.fill(demux_->frame());
         break;
       case frames::Step::kReset:
         if (reference_quirks_) {

@@ -82,5 +82,24 @@ TEST(ReferenceRules, an_unfinished_first_isync_gives_a_context) {
       << listing;
 }
 
+TEST(ReferenceRules, zeros_that_are_left_at_the_end_have_no_type) {
+  EXPECT_EQ(quirk_listing({.trace = kEtmV3, .bytes = "000066 E", .packets_only = true}),
+            "P 0 [000066] I_RESERVED : Reserved Packet Header\n");
+}
+
+// ---- Bytes beyond the end of a segment ----------------------------------------------------------
+
+TEST(ReferenceRules, unsynchronised_bytes_of_ptm_run_on_to_the_size_of_the_segment) {
+  const std::string listing =
+      quirk_listing({.trace = kPtm,
+                     .bytes = "2311101110111011101110111011007e 2022222424262628282a2a2c2c2e2eff",
+                     .framed = true,
+                     .packets_only = true});
+  EXPECT_EQ(listing,
+            "P 0 [11111111111111111111111111] NOTSYNC : PTM Not Synchronised; \n"
+            "P 13 [00] NOTSYNC : PTM Not Synchronised; \n"
+            "P 14 [2122232425262728292a2b2c2d2e2f0f] NOTSYNC : PTM Not Synchronised; \n");
+}
+
 }  // namespace
 }  // namespace waymark::compat

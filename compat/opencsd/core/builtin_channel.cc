@@ -93,7 +93,7 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
 
 Response BuiltinChannel::feed(TraceIndex index, Bytes block) {
   run_ = {.position = 0, .index = index};
-  built_.source->feed({block, {&run_, 1}});
+  built_.source->feed({block, {&run_, 1}, around_.segment_memory});
   return pump();
 }
 
@@ -157,7 +157,9 @@ Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
   ahead_ += size;
   if (!ahead()) {
     ready_ = count_;
-    return size == block.size() ? pump() : feed(index + size, block.subspan(size));
+    if (size == block.size()) return pump();
+    around_.segment_memory = {};
+    return feed(index + size, block.subspan(size));
   }
   ready_ = end_of_frame(next_frame_++);
   return pump();
@@ -342,6 +344,8 @@ bool BuiltinChannel::wants_packets() const {
   return client_.has_sink() || client_.has_monitor() ||
          (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0;
 }
+
+bool BuiltinChannel::monitors_packets() const { return client_.has_monitor(); }
 
 void BuiltinChannel::on_packet(const PacketRef& packet) {
   if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {

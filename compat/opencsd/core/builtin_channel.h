@@ -41,6 +41,7 @@ class BuiltinChannel final : public Channel, private Observer {
 
   void on_packet(const PacketRef& packet) override;
   [[nodiscard]] bool wants_packets() const override;
+  [[nodiscard]] bool monitors_packets() const override;
   [[nodiscard]] bool pauses() const override { return paused_; }
   void on_diagnostic(const Diagnostic& record) override;
   void on_operation(Operation operation, TraceId trace_id) override;

@@ -32,6 +32,7 @@ struct Surroundings {
   Memory memory;
   bool formatted = false;
   bool empty_segment_fails = true;  ///< frames::Quirks.
+  Bytes segment_memory;             ///< That of the segment that is being delivered.
   /// Counts the calls of the client: between two calls, the answers of its memory functions may
   /// have changed.
   std::uint64_t calls = 0;

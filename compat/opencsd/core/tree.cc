@@ -145,6 +145,7 @@ Response Tree::run_frames() {
         if (careful_frames_ != 0 && !waits_) --careful_frames_;
         segment_ = 0;
         segment_count_ = demux_->frame().count;
+        memory_.fill(demux_->frame());
         response = worse(response, run_segments());
         break;
       case frames::Step::kReset:
@@ -191,7 +192,9 @@ Response Tree::run_segments() {
       on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
     demux_->statistics().count(segment.id, segment.size, listener != nullptr);
     if (listener == nullptr) continue;
+    around_.segment_memory = memory_.from(segment_ - 1);
     response = worse(response, listener->data(segment.index, segment.bytes()));
+    around_.segment_memory = {};
     if (response < OCSD_RESP_WAIT) [[likely]]
       continue;
     if (OCSD_DATA_RESP_IS_WAIT(response)) {

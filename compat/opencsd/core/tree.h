@@ -9,6 +9,7 @@
 
 #include "channel.h"
 #include "waymark/frames/demux.h"
+#include "waymark/frames/segment_memory.h"
 
 namespace waymark::compat {
 
@@ -61,6 +62,7 @@ class Tree final : private frames::RawMonitor {
 
   Surroundings around_;
   std::unique_ptr<frames::Demux> demux_;  ///< nullptr: no frames.
+  frames::SegmentMemory memory_;
   std::array<std::unique_ptr<Channel>, kTraceIdCount> channels_;
   std::uint32_t raw_flags_given_ = 0;  ///< Requested; they take effect with a printer.
   std::uint32_t raw_flags_ = 0;

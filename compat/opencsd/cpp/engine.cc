@@ -4,6 +4,7 @@
 
 #include "error_text.h"
 #include "i_dec/trc_i_decode.h"
+#include "segment_memory.h"
 
 namespace waymark::compat {
 namespace {
@@ -20,6 +21,16 @@ bool same_context(const Element& a, const Element& b) {
 }
 
 }  // namespace
+
+Bytes& MemoryScope::current() {
+  thread_local Bytes memory;
+  return memory;
+}
+
+Bytes delivered_memory(Bytes block) {
+  const Bytes memory = MemoryScope::current();
+  return memory.data() == block.data() ? memory : Bytes{};
+}
 
 // -- The decoder's interfaces. --------------------------------------------------------------------
 
@@ -89,12 +100,16 @@ bool Engine::prepare() {
       return decoder_->ready();
     }
     showing_ = shows_packets();
+    monitored_ = showing_ && has_monitor();
     observe();
     return true;
   }
   if (changed) built_->source->refresh();
-  if (shows_packets() != showing_) {
-    showing_ = !showing_;
+  const bool shows = shows_packets();
+  const bool monitored = shows && has_monitor();
+  if (shows != showing_ || monitored != monitored_) {
+    showing_ = shows;
+    monitored_ = monitored;
     observe();
   }
   return true;
@@ -112,7 +127,7 @@ Response Engine::data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used) 
   // at a time.
   batch_size_ = block.size() <= kSegment ? kBatch : 1;
   run_ = {.position = 0, .index = index};
-  built_->source->feed({block, {&run_, 1}});
+  built_->source->feed({block, {&run_, 1}, delivered_memory(block)});
   const Response response = pump();
   // The block belongs to the caller: it must not be read after this call.
   used = static_cast<std::uint32_t>(response >= OCSD_RESP_WAIT ? built_->source->withdraw()

@@ -80,6 +80,7 @@ class Engine : private Observer {
   virtual std::uint32_t flags() = 0;
   /// A monitor, indexer or sink is attached.
   virtual bool shows_packets() = 0;
+  virtual bool has_monitor() = 0;
   virtual Response show(const PacketRef& packet, PacketStruct& structure) = 0;
   virtual void log(const ocsdError& error) = 0;
 
@@ -91,6 +92,7 @@ class Engine : private Observer {
 
   void on_packet(const PacketRef& packet) override;
   [[nodiscard]] bool wants_packets() const override { return showing_; }
+  [[nodiscard]] bool monitors_packets() const override { return monitored_; }
   [[nodiscard]] bool pauses() const override { return paused_; }
   void on_diagnostic(const Diagnostic& record) override;
 
@@ -106,6 +108,7 @@ class Engine : private Observer {
   std::optional<Builtin> built_;
   std::uint32_t flags_ = 0;
   bool showing_ = false;
+  bool monitored_ = false;
 
   frames::Run run_;
   std::array<Element, kBatch> batch_;

@@ -8,7 +8,9 @@
 #include "common/trc_frame_deformatter.h"
 #include "core/logged_quirks.h"
 #include "error_text.h"
+#include "segment_memory.h"
 #include "waymark/frames/demux.h"
+#include "waymark/frames/segment_memory.h"
 
 namespace frames = waymark::frames;
 using waymark::Bytes;
@@ -76,6 +78,7 @@ class TraceFmtDcdImpl final : public TraceComponent, private frames::RawMonitor 
   }
 
   std::optional<frames::Demux> demux_;
+  frames::SegmentMemory memory_;
   TraceIndex next_index_ = 0;  ///< All 64 bits; the interface may have 32.
   bool started_ = false;
   bool empty_segment_fails_ = true;
@@ -161,6 +164,7 @@ Response TraceFmtDcdImpl::run() {
         count_frame_bytes();
         forget_segments();
         segment_count_ = demux_->frame().count;
+        memory_.fill(demux_->frame());
         response = worse(response, run_segments());
         break;
       case frames::Step::kReset:
@@ -197,7 +201,9 @@ Response TraceFmtDcdImpl::run_segments() {
     if (listener == nullptr || (segment.size == 0 && !empty_segment_fails_)) {
       count(segment.id, segment.size, false);
     } else {
-      const Bytes rest = segment.bytes().subspan(segment_used_);
+      const Bytes memory = memory_.from(segment_).subspan(segment_used_);
+      const Bytes rest = memory.first(segment.size - segment_used_);
+      const waymark::compat::MemoryScope scope(memory);
       uint32_t used = 0;
       response = worse(
           response, listener->TraceDataIn(

@@ -55,6 +55,10 @@ class ProcessorEngine : public Engine {
 
   std::uint32_t flags() override { return processor_.getComponentOpMode(); }
 
+  bool has_monitor() override {
+    return processor_.getRawPacketMonAttachPt()->hasAttachedAndEnabled();
+  }
+
   bool shows_packets() override {
     return processor_.getPacketOutAttachPt()->hasAttachedAndEnabled() ||
            processor_.getRawPacketMonAttachPt()->hasAttachedAndEnabled() ||

@@ -10,7 +10,8 @@ namespace waymark::etmv3 {
 struct ParserQuirks {
   /// Unsynchronised bytes are given at the end of each block, however long it is (8).
   bool blocks_end_not_sync = false;
-  /// Zeros given before the very first packet have no type yet: `00` x 6, `80` (8).
+  /// Zeros given before the very first packet have no type yet, nor does what is left at the end of
+  /// the trace: `00` x 6, `80` (8).
   bool first_zeros_are_reserved = false;
   /// Nothing loses synchronisation: after a bad packet, the next byte is taken as a header (8).
   bool keeps_sync = false;

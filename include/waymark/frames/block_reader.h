@@ -27,12 +27,20 @@ class BlockReader {
     data_ = block.bytes.data();
     size_ = block.bytes.size();
     runs_ = block.runs;
+    memory_ = block.memory;
     run_ = 0;
     run_end_ = runs_.size() > 1 ? runs_[1].position : ~std::size_t{0};
   }
   void leave_block() {
     data_ = nullptr;
     size_ = 0;
+    memory_ = {};
+  }
+
+  /// For quirks: a byte of the block, or what the reference finds after it.
+  [[nodiscard]] std::uint8_t byte_beyond(std::size_t position) const {
+    if (position < size_) return data_[position];
+    return position < memory_.size() ? memory_[position] : 0;
   }
 
   /// Positions must be passed in ascending order.
@@ -58,6 +66,7 @@ class BlockReader {
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::span<const Run> runs_;
+  Bytes memory_;             ///< StreamBlock::memory.
   std::size_t run_ = 0;      ///< The run of the last position.
   std::size_t run_end_ = 0;  ///< The end of that run; it may be past the end of the block.
 };

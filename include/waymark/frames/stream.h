@@ -34,6 +34,9 @@ struct Run {
 struct StreamBlock {
   Bytes bytes;
   std::span<const Run> runs;
+  /// For quirks: the bytes again, and what the reference has in memory after them.  Empty: not
+  /// known.
+  Bytes memory = {};
 };
 
 /// Run::index_at for hot loops: without a branch on the kind of run.  Offsets in a run of whole

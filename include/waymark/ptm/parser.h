@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "waymark/frames/block_reader.h"
 #include "waymark/ptm/atoms.h"
@@ -99,6 +100,9 @@ class Parser : private ParserState, frames::ZerosReader {
            zeros_before_next() == other.zeros_before_next();
   }
 
+  /// Packets go to a monitor; for Quirks::chunks_end_with_blocks.  The state does not depend on it.
+  void set_monitored(bool monitored) { monitored_ = monitored; }
+
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const {
     return {raw_ != nullptr ? raw_ : held_.data(), raw_size_};
@@ -140,6 +144,11 @@ class Parser : private ParserState, frames::ZerosReader {
   /// Gives `size` of the unsynchronised bytes as a chunk.
   void give_chunk(Packet& packet, std::size_t size);
   [[nodiscard]] bool at_segment_end() const;
+  bool next_unsynced_block(Packet& packet);
+  void search_byte();
+  void give_chunk_of_block(Packet& packet);
+  void give_async_of_block(Packet& packet);
+  void show(std::size_t size);
   /// Keeps the carried bytes after the first `size`.
   void drop_carried(std::size_t size);
   /// After a bad packet: the search begins.
@@ -203,8 +212,27 @@ class Parser : private ParserState, frames::ZerosReader {
     position_ = position + length;
   }
 
+  /// The search with Quirks::chunks_end_with_blocks; ptm.md 7.
+  struct BlockSearch {
+    std::size_t candidates = 0;  ///< Zeros that may begin an A-sync.
+    std::size_t zeros = 0;       ///< The last of them that were found without a break.
+    bool open = false;           ///< A zero or 0x80 continues the candidate.
+    std::size_t carried = 0;     ///< The candidates at the start of the segment.
+    std::size_t counted = 0;     ///< Unsynchronised bytes that are not given yet,
+    std::size_t start = 0;       ///< and where their bytes are taken from.
+    TraceIndex index = 0;
+    bool in_segment = false;
+    bool flushing = false;
+    bool carried_given = false;  ///< By the current flush.
+    bool async_due = false;
+    friend bool operator==(const BlockSearch&, const BlockSearch&) = default;
+  };
+
   Config config_;
   Quirks quirks_;
+  BlockSearch search_;
+  bool monitored_ = false;
+  std::vector<std::uint8_t> shown_;  ///< The bytes of the last packet of that search.
   bool cycle_accurate_;
   bool long_timestamps_;
   std::uint8_t context_id_bytes_;

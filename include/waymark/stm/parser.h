@@ -189,7 +189,7 @@ class Parser : private ParserState, frames::BlockReader {
   void give_held(Packet& packet, PacketType type, std::size_t nibbles);
   void give_found_async(Packet& packet);
   bool next_unsynced_block(Packet& packet);
-  void give_block(Packet& packet, std::size_t first, std::size_t size, std::size_t shown);
+  void give_block(Packet& packet, std::size_t first, std::size_t shown);
   void give_made_up_async(Packet& packet);
 
   TraceIndex index_at(std::size_t at) {
@@ -209,7 +209,6 @@ class Parser : private ParserState, frames::BlockReader {
   std::uint8_t block_fs_ = 0;
   TraceIndex run_of_fs_index_ = 0;
   std::optional<std::uint8_t> made_up_prefix_;  ///< The rest of the byte in which it ends.
-  std::array<std::uint8_t, 24> slot_{};         ///< A segment as the reference has it in memory.
 
   // The bytes of the last packet.
   const std::uint8_t* raw_ = nullptr;

@@ -10,6 +10,7 @@
 
 #include "waymark/base/result.h"
 #include "waymark/frames/demux.h"
+#include "waymark/frames/segment_memory.h"
 #include "waymark/tree/source.h"
 
 namespace waymark {
@@ -134,6 +135,7 @@ class DecodeTree {
   [[nodiscard]] Source* listener(TraceId id) const;
 
   std::optional<frames::Demux> demux_;
+  frames::SegmentMemory memory_;  ///< Only with quirks.
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().

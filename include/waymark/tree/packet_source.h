@@ -157,6 +157,9 @@ class PacketSource final : public Source {
     shows_packets_ = observer != nullptr && observer->wants_packets();
     shows_landmarks_ = observer != nullptr && observer->wants_landmarks();
     stream_id_ = stream_id;
+    if constexpr (requires { parser_.set_monitored(true); }) {
+      parser_.set_monitored(observer != nullptr && observer->monitors_packets());
+    }
   }
 
   bool mark_frames(FrameMarks* marks) override {

@@ -57,6 +57,8 @@ class Observer {
   /// False: on_packet() need not be called, so that elements can come in full batches.  Read when
   /// the observer is set.
   [[nodiscard]] virtual bool wants_packets() const { return true; }
+  /// Packets go to a monitor, with their bytes, and not only to a sink.  Quirks depend on it.
+  [[nodiscard]] virtual bool monitors_packets() const { return wants_packets(); }
   /// Called after each packet if nothing is decoded.  True: next() returns there, with 0 although
   /// input is left, and continues when it is called again.
   [[nodiscard]] virtual bool pauses() const { return false; }
