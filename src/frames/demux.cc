@@ -189,7 +189,12 @@ inline Step Demux::advance_aligned() {
     } else {
       std::size_t end = pos_;
       while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsyncBytes.size();
-      if ((end - pos_) % kFrameSize != 0) return fail_pass("Incorrect FSYNC frame reset pattern");
+      if ((end - pos_) % kFrameSize != 0) {
+        if (monitor_ != nullptr)
+          monitor_->on_raw_frame(RawKind::kFsync, base_ + pos_, kNoTraceId,
+                                 block_.subspan(pos_, end - pos_));
+        return fail_pass("Incorrect FSYNC frame reset pattern");
+      }
       if (end != pos_) {
         reset_bytes_ = end - pos_;
         statistics_.frame_bytes += reset_bytes_;

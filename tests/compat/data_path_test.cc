@@ -276,6 +276,30 @@ TEST_F(DataPathCApi, four_fsyncs_reset_the_decoders_where_the_flag_says_so) {
   EXPECT_EQ(ranges(), 2U);
 }
 
+TEST_F(DataPathCApi, the_reset_of_four_fsyncs_has_their_index) {
+  formatted(OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC);
+  ocsd_etmv4_cfg config = etmv4_config(0x10);
+  ASSERT_EQ(ocsd_dt_create_decoder(tree, "ETMV4I", OCSD_CREATE_FLG_PACKET_PROC, &config, nullptr),
+            OCSD_OK);
+  std::vector<ocsd_trc_index_t> resets;
+  const FnDefPktDataIn sink = [](const void* context, const ocsd_datapath_op_t op,
+                                 const ocsd_trc_index_t at, const void*) {
+    if (op == OCSD_OP_RESET)
+      static_cast<std::vector<ocsd_trc_index_t>*>(const_cast<void*>(context))->push_back(at);
+    return OCSD_RESP_CONT;
+  };
+  ASSERT_EQ(ocsd_dt_attach_packet_callback(tree, 0x10, OCSD_C_API_CB_PKT_SINK,
+                                           reinterpret_cast<void*>(sink), &resets),
+            OCSD_OK);
+  const ByteVector part = frames_of({{0x10, start(kLoopAddress, 7)}});
+  ByteVector barrier;
+  for (int i = 0; i < 4; ++i) barrier = barrier + ByteVector{0xFF, 0xFF, 0xFF, 0x7F};
+  EXPECT_EQ(feed(part + barrier + part), OCSD_RESP_CONT);
+  EXPECT_EQ(resets, (std::vector<ocsd_trc_index_t>{static_cast<ocsd_trc_index_t>(part.size())}));
+  EXPECT_EQ(ocsd_dt_process_data(tree, OCSD_OP_RESET, 0, 0, nullptr, nullptr), OCSD_RESP_CONT);
+  EXPECT_EQ(resets.back(), 0U);
+}
+
 TEST_F(DataPathCApi, indexes_of_32_bits_wrap) {
   single();
   decode_loop();

@@ -231,6 +231,22 @@ TEST(Demux, four_fsyncs_reset) {
   EXPECT_EQ(listing.statistics.unknown_id_bytes, 2U);
 }
 
+TEST(Demux, a_monitor_sees_a_bad_number_of_fsyncs_before_the_error) {
+  struct Monitor final : RawMonitor {
+    void on_raw_frame(RawKind kind, TraceIndex index, TraceId, Bytes bytes) override {
+      if (kind == RawKind::kFsync) seen.emplace_back(index, bytes.size());
+    }
+    std::vector<std::pair<TraceIndex, std::size_t>> seen;
+  } monitor;
+  const auto bytes = kFrameA + kFsyncBytes + hex("00 00 00 00 00 00 00 00 00 00 00 00");
+  Demux demux(kAlignedReset);
+  demux.set_monitor(&monitor, false);
+  ASSERT_TRUE(demux.feed(0, bytes));
+  EXPECT_EQ(demux.step(), Step::kFrame);
+  EXPECT_EQ(demux.step(), Step::kError);
+  EXPECT_EQ(monitor.seen, (std::vector<std::pair<TraceIndex, std::size_t>>{{16, 4}}));
+}
+
 TEST(Demux, fsyncs_not_a_multiple_of_four_are_an_error) {
   const auto bytes = kFrameA + kFsyncBytes + hex("00 00 00 00 00 00 00 00 00 00 00 00") + kFrameA;
   Demux demux(kAlignedReset);

@@ -428,7 +428,9 @@ void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
 Response BuiltinChannel::to_sink(Operation operation) {
   if (client_.sink_printer) print_operation(client_.sink_printer, operation);
   if (client_.sink == nullptr) return OCSD_RESP_CONT;
-  return client_.sink(client_.sink_context, operation_number(operation), 0, nullptr);
+  const TraceIndex index = operation == Operation::kReset ? around_.reset_index : 0;
+  return client_.sink(client_.sink_context, operation_number(operation),
+                      static_cast<ocsd_trc_index_t>(index), nullptr);
 }
 
 void BuiltinChannel::to_monitor(Operation operation) {

@@ -36,6 +36,7 @@ struct Surroundings {
   /// Counts the calls of the client: between two calls, the answers of its memory functions may
   /// have changed.
   std::uint64_t calls = 0;
+  TraceIndex reset_index = 0;  ///< Where the FSYNCs that reset the channels begin, or 0.
 };
 
 /// The receiver of packets: functions of the client, or printers.

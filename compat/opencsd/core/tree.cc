@@ -140,6 +140,7 @@ Response Tree::run_frames() {
   Response response = run_segments();
   while (response < OCSD_RESP_WAIT) {
     if (careful_frames_ == 0 && run_plain_frames(response)) continue;
+    const std::size_t at = demux_->consumed();
     switch (demux_->step()) {
       case frames::Step::kFrame:
         if (careful_frames_ != 0 && !waits_) --careful_frames_;
@@ -149,7 +150,7 @@ Response Tree::run_frames() {
         response = worse(response, run_segments());
         break;
       case frames::Step::kReset:
-        response = worse(response, reset_channels());
+        response = worse(response, reset_channels(next_index_ + at));
         break;
       case frames::Step::kSkipped:
         break;
@@ -254,10 +255,11 @@ Response Tree::reset() {
   next_index_ = 0;
   last_used_ = 0;
   if (demux_ != nullptr) demux_->reset();
-  return reset_channels();
+  return reset_channels(0);
 }
 
-Response Tree::reset_channels() {
+Response Tree::reset_channels(TraceIndex index) {
+  around_.reset_index = index;
   Response response = OCSD_RESP_CONT;
   for (TraceId id = 0; id < end(); ++id)
     if (channels_[id] != nullptr) response = worse(response, channels_[id]->reset());

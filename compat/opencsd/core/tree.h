@@ -55,7 +55,7 @@ class Tree final : private frames::RawMonitor {
   Response flush();
   Response end_of_trace();
   Response reset();
-  Response reset_channels();
+  Response reset_channels(TraceIndex index);
   Response frame_error();
   [[nodiscard]] TraceId end() const { return around_.formatted ? kTraceIdCount : TraceId{1}; }
   void on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) override;

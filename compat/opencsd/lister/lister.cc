@@ -205,7 +205,8 @@ class Run {
       if (waiting == element.trace_id) return;
       const bool waits = listing_.element_waits() != 0;
       listing_.elements({&element, 1});
-      if (waits) waiting = element.trace_id;
+      // The answer to a NO_SYNC does not count.
+      if (waits && element.kind != ElementKind::kNoSync) waiting = element.trace_id;
     };
     while (true) {
       const auto element = next_element();
