@@ -100,8 +100,10 @@ class PieceWriter {
     const TraceIndex begin = size_;
     Bytes bytes = recording_.bytes(piece);
     const perf::Unit* const unit = unit_of(piece);
-    const auto id = unit == nullptr ? std::nullopt : unit->trace_id;
-    if (piece.raw() && !id) {
+    TraceId id = 0;
+    if (unit != nullptr && unit->trace_id) {
+      id = *unit->trace_id;
+    } else if (piece.raw()) {
       ++without_unit_;
       return begin;
     }
@@ -115,7 +117,7 @@ class PieceWriter {
     for (std::size_t at = 0; at < bytes.size(); at += kStep) {
       const Bytes step = bytes.subspan(at, std::min(kStep, bytes.size() - at));
       if (piece.raw()) {
-        WAYMARK_TRY(mux.write(id.value_or(0), step));
+        WAYMARK_TRY(mux.write(id, step));
       } else if (ids_.changed()) {
         WAYMARK_TRY(demux.feed(at, step));
         WAYMARK_TRY(rename(demux, sink_of(piece), mux));

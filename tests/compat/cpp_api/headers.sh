@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# headers.sh INCLUDE COMPILER: every C++ header of the interface compiles alone, from C++11 to C++23,
-# without a warning; with the other compiler, where there is one, in the oldest and the newest.
+# headers.sh INCLUDE COMPILER: every C++ header of the interface compiles alone without a warning, in the
+# oldest and the newest C++; all of them together in each C++ from 11 to 23, with each installed compiler.
 set -uo pipefail
 include=$1
 compilers=("$2")
@@ -11,10 +11,10 @@ for other in g++ clang++-19; do
 done
 
 failed=0
-try() { # COMPILER STANDARD HEADER
-  if ! echo "#include \"$3\"" |
+try() { # COMPILER STANDARD HEADER...
+  if ! printf '#include "%s"\n' "${@:3}" |
     "$1" "-std=c++$2" -Wall -Wextra -Werror -fsyntax-only "-I$include" -x c++ -; then
-    echo "$3 does not compile with $1 in C++$2." >&2
+    echo "${*:3} does not compile with $1 in C++$2." >&2
     failed=1
   fi
 }
@@ -22,11 +22,11 @@ cd "$include" || exit 1
 headers=$(find interfaces common mem_acc i_dec pkt_printers opencsd -name '*.h' \
   ! -path 'opencsd/c_api/*' | sort)
 [ -n "$headers" ] || { echo "There are no headers in $include." >&2; exit 1; }
+for header in $headers; do
+  for standard in 11 23; do try "${compilers[0]}" "$standard" "$header"; done
+done
 for compiler in "${compilers[@]}"; do
-  for standard in 11 14 17 20 23; do
-    chosen=opencsd.h
-    case $compiler:$standard in "$2":* | *:11 | *:23) chosen="opencsd.h $headers" ;; esac
-    for header in $chosen; do try "$compiler" "$standard" "$header"; done
-  done
+  # shellcheck disable=SC2086  # One word for each header.
+  for standard in 11 14 17 20 23; do try "$compiler" "$standard" opencsd.h $headers; done
 done
 exit $failed
