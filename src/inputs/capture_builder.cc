@@ -179,7 +179,7 @@ Result<void> CaptureBuilder::add_images() {
     note((*program)->note, Severity::kInfo);
   }
   for (const ProgramFile& file : options_.programs) {
-    const auto program = image::ElfFile::open(file.path, file.bias);
+    const auto program = elf::File::open(file.path, file.bias);
     if (!program) return std::unexpected(program.error());
     WAYMARK_TRY(add_program(*program));
   }
@@ -187,14 +187,14 @@ Result<void> CaptureBuilder::add_images() {
   return {};
 }
 
-Result<void> CaptureBuilder::add_program(const image::ElfFile& program) {
+Result<void> CaptureBuilder::add_program(const elf::File& program) {
   if (program.segments().empty()) {
     return fail(ErrorCode::kBadData,
                 fmt::format("'{}' has no segment to load: it is an object file, or was stripped of "
                             "its program headers. Link it, and give the program.",
                             program.path()));
   }
-  for (const image::ElfSegment& segment : program.segments()) {
+  for (const elf::Segment& segment : program.segments()) {
     WAYMARK_TRY(capture_.image_->add_file(
         program.path(),
         {.address = segment.address, .offset = segment.offset, .length = segment.size}));

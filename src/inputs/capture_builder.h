@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "waymark/image/elf_file.h"
+#include "waymark/elf/file.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
@@ -62,7 +62,7 @@ class CaptureBuilder {
   Result<void> check_register_names(const std::vector<std::string>& types) const;
   Result<void> add_images();
   [[nodiscard]] Result<void> check_core() const;
-  Result<void> add_program(const image::ElfFile& program);
+  Result<void> add_program(const elf::File& program);
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   /// Adds the memory of the core of `source`.

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "waymark/image/build_id.h"
+#include "waymark/elf/build_id.h"
 #include "waymark/perf/kallsyms.h"
 #include "waymark/program/compressed_file.h"
 
@@ -30,7 +30,7 @@ ProgramFile::ProgramFile(MappedFile file, program::DebugSearch search)
   if (program::is_compressed(file_.bytes())) {
     if (auto unpacked = program::unpack_file(file_.bytes())) unpacked_ = *std::move(unpacked);
   }
-  build_id_ = image::build_id_of(bytes());
+  build_id_ = elf::build_id_of(bytes());
 }
 
 const program::Program* ProgramFile::program() const {
@@ -72,7 +72,7 @@ const ProgramFile* ProgramFiles::open(const std::string& path, Search& search) {
   }
   const ProgramFile* const found = at->second.get();
   if (found == nullptr || search.build_id.empty()) return found;
-  if (image::same_build_id(found->build_id(), search.build_id)) return found;
+  if (elf::same_build_id(found->build_id(), search.build_id)) return found;
   if (search.other.empty()) {
     search.other = path;
     search.other_id = found->build_id();
@@ -133,7 +133,7 @@ const ProgramFile* ProgramFiles::find_in_caches(Search& search) {
   padded.resize(std::max(padded.size(), kUsualSize));
   for (const std::string& cache : search_.caches) {
     for (const std::string& id :
-         {image::build_id_text(search.build_id), image::build_id_text(padded)}) {
+         {elf::build_id_text(search.build_id), elf::build_id_text(padded)}) {
       const std::filesystem::path entry =
           std::filesystem::path(cache) / ".build-id" / id.substr(0, 2) / id.substr(2);
       // Old versions of perf keep the file itself there.
@@ -186,11 +186,11 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
   if (!search.other.empty()) {
     reasons_.try_emplace(
         path, fmt::format("{} has the build ID {}, and the recording names {}.", search.other,
-                          search.other_id.empty() ? "none" : image::build_id_text(search.other_id),
-                          image::build_id_text(build_id)));
+                          search.other_id.empty() ? "none" : elf::build_id_text(search.other_id),
+                          elf::build_id_text(build_id)));
   } else if (is_not_a_file(path)) {
-    reasons_.try_emplace(path, fmt::format("No file with the build ID {} was found.",
-                                           image::build_id_text(build_id)));
+    reasons_.try_emplace(
+        path, fmt::format("No file with the build ID {} was found.", elf::build_id_text(build_id)));
   } else if (search_.roots.empty()) {
     reasons_.try_emplace(path,
                          "This machine has no such file. Add --symfs DIR, a copy of the recorded "
@@ -227,12 +227,12 @@ const ProgramFile* ProgramFiles::kernel(const std::vector<std::uint8_t>& build_i
     if (found != nullptr) known_[{kName, build_id}] = found;
     if (found == nullptr) {
       reasons_.insert_or_assign(
-          kName, search.other.empty()
-                     ? fmt::format("Cannot read {}.", search_.vmlinux)
-                     : fmt::format(
-                           "{} has the build ID {}, and the recording names {}.", search.other,
-                           search.other_id.empty() ? "none" : image::build_id_text(search.other_id),
-                           image::build_id_text(build_id)));
+          kName,
+          search.other.empty()
+              ? fmt::format("Cannot read {}.", search_.vmlinux)
+              : fmt::format("{} has the build ID {}, and the recording names {}.", search.other,
+                            search.other_id.empty() ? "none" : elf::build_id_text(search.other_id),
+                            elf::build_id_text(build_id)));
     }
     return found;
   }

@@ -6,7 +6,7 @@
 
 #include "byte_reader.h"
 #include "decompress.h"
-#include "waymark/image/build_id.h"
+#include "waymark/elf/build_id.h"
 
 namespace waymark::program {
 namespace {
@@ -40,7 +40,7 @@ std::vector<fs::path> bases_of(const DebugSearch& search) {
 /// Files that may be the one with a build ID.
 std::vector<fs::path> paths_of_id(const std::vector<std::uint8_t>& id, const DebugSearch& search) {
   std::vector<fs::path> paths;
-  const std::string text = image::build_id_text(id);
+  const std::string text = elf::build_id_text(id);
   if (text.size() < 4) return paths;
   const fs::path folder = text.substr(0, 2);
   const std::string rest = text.substr(2);
@@ -95,7 +95,7 @@ std::uint32_t debug_link_crc(Bytes bytes) {
 std::unique_ptr<LoadedFile> find_debug_file(LoadedFile& program, const DebugSearch& search) {
   for (const fs::path& path : paths_of_id(program.elf.build_id, search)) {
     auto file = open_regular(path);
-    if (file != nullptr && image::same_build_id(file->elf.build_id, program.elf.build_id))
+    if (file != nullptr && elf::same_build_id(file->elf.build_id, program.elf.build_id))
       return file;
   }
   const Bytes section = program.contents(".gnu_debuglink");
@@ -118,7 +118,7 @@ std::unique_ptr<LoadedFile> find_debug_file(LoadedFile& program, const DebugSear
   for (const fs::path& path : paths) {
     auto file = open_regular(path);
     if (file == nullptr) continue;
-    if (image::same_build_id(file->elf.build_id, program.elf.build_id)) return file;
+    if (elf::same_build_id(file->elf.build_id, program.elf.build_id)) return file;
     const auto mapped = MappedFile::open(file->path);
     if (mapped && debug_link_crc(mapped->bytes()) == crc) return file;
   }
@@ -139,7 +139,7 @@ std::unique_ptr<LoadedFile> find_alternate_file(LoadedFile& debug, const DebugSe
   paths.insert(paths.end(), by_id.begin(), by_id.end());
   for (const fs::path& path : paths) {
     auto file = open_regular(path);
-    if (file != nullptr && image::same_build_id(file->elf.build_id, id)) return file;
+    if (file != nullptr && elf::same_build_id(file->elf.build_id, id)) return file;
   }
   return nullptr;
 }

@@ -9,9 +9,6 @@
 namespace waymark::synth {
 namespace {
 
-using image::ElfFile;
-using image::ElfSegment;
-using image::ElfSymbol;
 using isa::Isa;
 
 /// Far above any real program.
@@ -20,12 +17,12 @@ constexpr std::size_t kMostEntries = 16;
 
 class Reader {
  public:
-  explicit Reader(const ElfFile& file) : file_(file), arm_(file.machine() == ElfFile::kArm) {}
+  explicit Reader(const elf::File& file) : file_(file), arm_(file.machine() == elf::File::kArm) {}
 
   Result<Program> run() {
-    if (!arm_ && file_.machine() != ElfFile::kAarch64)
+    if (!arm_ && file_.machine() != elf::File::kAarch64)
       return unsupported(fmt::format("is for machine {}; AArch64 ({}) and Arm ({}) are supported",
-                                     file_.machine(), ElfFile::kAarch64, ElfFile::kArm));
+                                     file_.machine(), elf::File::kAarch64, elf::File::kArm));
     if (file_.big_endian()) return unsupported("is big-endian");
     WAYMARK_TRY(add_segments());
     add_functions();
@@ -47,7 +44,7 @@ class Reader {
 
   Result<void> add_segments() {
     std::uint64_t total = 0;
-    for (const ElfSegment& segment : file_.segments()) {
+    for (const elf::Segment& segment : file_.segments()) {
       if (!segment.executable) continue;
       total += segment.size;
       if (total > kMaxCode) return unsupported("has more than 1 GiB of code");
@@ -75,7 +72,7 @@ class Reader {
 
   void add_functions() {
     std::set<std::pair<std::uint64_t, Isa>> seen;
-    for (const ElfSymbol& symbol : file_.symbols()) {
+    for (const elf::Symbol& symbol : file_.symbols()) {
       if (!symbol.function) continue;
       const Place place = place_of(symbol.address);
       if (fits(place) && seen.emplace(place.address, place.isa).second)
@@ -83,7 +80,7 @@ class Reader {
     }
   }
 
-  const ElfFile& file_;
+  const elf::File& file_;
   Program program_;
   bool arm_;
 };
@@ -91,11 +88,11 @@ class Reader {
 }  // namespace
 
 Result<Program> Program::elf(const std::string& path) {
-  const Result<ElfFile> file = ElfFile::open(path);
+  const Result<elf::File> file = elf::File::open(path);
   if (!file) return std::unexpected(file.error());
   return elf(*file);
 }
 
-Result<Program> Program::elf(const image::ElfFile& file) { return Reader(file).run(); }
+Result<Program> Program::elf(const elf::File& file) { return Reader(file).run(); }
 
 }  // namespace waymark::synth

@@ -14,8 +14,8 @@
 #include "output_file.h"
 #include "process_schedule.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/elf/file.h"
 #include "waymark/frames/demux.h"
-#include "waymark/image/elf_file.h"
 #include "waymark/image/image.h"
 #include "waymark/perf/compressor.h"
 #include "waymark/perf/recording.h"
@@ -246,7 +246,7 @@ class PerfDataWriter {
   void add_memory(perf::RecordBytes& records, const perf::Stamp& stamp, bool program) const {
     for (std::size_t i = 0; i < program_.segments().size(); ++i) {
       const Segment& segment = program_.segments()[i];
-      const auto in_file = std::ranges::find_if(in_program_, [&](const image::ElfSegment& each) {
+      const auto in_file = std::ranges::find_if(in_program_, [&](const elf::Segment& each) {
         return each.executable && each.address == segment.address &&
                each.offset % kPage == segment.address % kPage;
       });
@@ -266,7 +266,7 @@ class PerfDataWriter {
 
   Result<void> copy_program(const fs::path& folder) {
     if (options_.program.empty()) return {};
-    const auto file = image::ElfFile::open(options_.program);
+    const auto file = elf::File::open(options_.program);
     if (!file) return std::unexpected(file.error());
     in_program_ = file->segments();
     const fs::path target = folder / fs::path(options_.program).filename();
@@ -466,7 +466,7 @@ class PerfDataWriter {
   const Program& program_;
   std::span<const std::uint32_t> processes_;
   const PerfDataOptions& options_;
-  std::vector<image::ElfSegment> in_program_;  ///< Of PerfDataOptions::program.
+  std::vector<elf::Segment> in_program_;  ///< Of PerfDataOptions::program.
   Bytes trace_;
   std::vector<Buffer> buffers_;
   std::vector<std::uint64_t> headers_;  ///< Offsets of the AUXTRACE records.

@@ -24,10 +24,14 @@ TABLE = """# Architecture
 FILES = {
     'docs/architecture.md': TABLE,
     'include/waymark/base/result.h': '#include <string>\n',
+    'src/base/CMakeLists.txt': 'waymark_module(base\n  SOURCES cursor.cc)\n',
     'src/base/cursor.h': '',
     'src/base/cursor.cc': '#include "cursor.h"\n#include "waymark/base/result.h"\n',
+    'src/flow/CMakeLists.txt': 'waymark_module(flow\n  USES base\n  LIBRARIES zlib\n  SOURCES path.cc)\n',
     'src/flow/path.cc': '#include "waymark/base/result.h"\n',
+    'src/stm/CMakeLists.txt': 'waymark_module(stm\n  USES base\n       flow\n  SOURCES\n    parser.cc)\n',
     'src/stm/parser.cc': '#include "waymark/flow/path.h"\n',
+    'src/itm/CMakeLists.txt': 'waymark_module(itm USES base flow SOURCES parser.cc)\n',
     'src/itm/parser.cc': '#include "waymark/base/result.h"\n',
 }
 
@@ -66,8 +70,17 @@ class Layers(unittest.TestCase):
 
     def test_a_row_that_is_not_above(self):
         self.check({'docs/architecture.md': TABLE.replace('| errors | nothing |', '| errors | flow |'),
+                    'src/base/CMakeLists.txt': 'waymark_module(base USES flow SOURCES cursor.cc)\n',
                     'src/base/cursor.cc': '#include "waymark/flow/path.h"\n'},
                    'docs/architecture.md: base may use flow, which is not above it.')
+
+    def test_a_target_that_differs_from_its_row(self):
+        self.check({'src/flow/CMakeLists.txt': 'waymark_module(flow\n  USES base stm\n  SOURCES path.cc)\n'},
+                   'src/flow/CMakeLists.txt: flow uses stm, which is not in its row of the table.')
+        self.check({'src/itm/CMakeLists.txt': 'waymark_module(itm\n  USES base\n  SOURCES flow)\n'},
+                   'src/itm/CMakeLists.txt: itm does not use flow, which is in its row of the table.')
+        self.check({'src/flow/CMakeLists.txt': 'waymark_module(walk USES base SOURCES path.cc)\n'},
+                   'src/flow/CMakeLists.txt: it must have one waymark_module(flow ...).')
 
     def test_modules_and_rows(self):
         self.check({'src/tree/tree.cc': ''}, 'docs/architecture.md: the module tree has no row.')

@@ -21,10 +21,10 @@ Result<inputs::ProgramFile> parse_elf_argument(const std::string& argument) {
       fmt::format("'{}' is not of the form FILE@ADDRESS, such as a.out@0xaaaa0000.", argument));
 }
 
-Result<image::ElfFile> open_elf_argument(const std::string& argument) {
+Result<elf::File> open_elf_argument(const std::string& argument) {
   const auto program = parse_elf_argument(argument);
   if (!program) return std::unexpected(program.error());
-  return image::ElfFile::open(program->path, program->bias);
+  return elf::File::open(program->path, program->bias);
 }
 
 std::vector<std::string> program_paths(const std::vector<std::string>& arguments) {
@@ -36,14 +36,14 @@ std::vector<std::string> program_paths(const std::vector<std::string>& arguments
   return paths;
 }
 
-etm4x::SymbolResolver symbol_resolver(const std::vector<image::ElfFile>& files) {
+etm4x::SymbolResolver symbol_resolver(const std::vector<elf::File>& files) {
   if (files.empty()) return nullptr;
   return [&files](std::string_view name) -> Result<etm4x::Symbol> {
     std::string searched;
-    for (const image::ElfFile& file : files) {
-      if (const image::ElfSymbol* symbol = file.find(name)) {
+    for (const elf::File& file : files) {
+      if (const elf::Symbol* symbol = file.find(name)) {
         // A comparator sees the address of a T32 instruction without the bit that selects T32.
-        const bool thumb = file.machine() == image::ElfFile::kArm && symbol->function;
+        const bool thumb = file.machine() == elf::File::kArm && symbol->function;
         const std::uint64_t bit = thumb ? symbol->address & 1 : 0;
         return etm4x::Symbol{symbol->address - bit, symbol->size};
       }

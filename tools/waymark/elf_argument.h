@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "waymark/elf/file.h"
 #include "waymark/etm4x/plan.h"
-#include "waymark/image/elf_file.h"
 #include "waymark/inputs/capture.h"
 
 namespace waymark::cli {
@@ -13,13 +13,13 @@ namespace waymark::cli {
 /// The file, and what its addresses are moved by.  kInvalidArgument: no address after the @.
 Result<inputs::ProgramFile> parse_elf_argument(const std::string& argument);
 
-/// Errors as those of parse_elf_argument() and image::ElfFile::open().
-Result<image::ElfFile> open_elf_argument(const std::string& argument);
+/// Errors as those of parse_elf_argument() and elf::File::open().
+Result<elf::File> open_elf_argument(const std::string& argument);
 
 /// The files of such arguments, without addresses.
 std::vector<std::string> program_paths(const std::vector<std::string>& arguments);
 
 /// Looks in all files in turn; they must outlive the resolver.
-etm4x::SymbolResolver symbol_resolver(const std::vector<image::ElfFile>& files);
+etm4x::SymbolResolver symbol_resolver(const std::vector<elf::File>& files);
 
 }  // namespace waymark::cli

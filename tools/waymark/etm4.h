@@ -56,7 +56,7 @@ void take_register(const GivenRegister& given, etm4x::IdRegisters& id,
 Result<FoundUnit> find_unit(const UnitOptions& options, bool walk = false);
 
 struct PlanFile {
-  std::vector<image::ElfFile> programs;
+  std::vector<elf::File> programs;
   etm4x::Plan plan;
   etm4x::CompiledPlan compiled;
 };

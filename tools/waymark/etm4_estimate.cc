@@ -50,12 +50,12 @@ struct Function {
 };
 
 // By address; of several names of one place the first in the alphabet stays.
-std::vector<Function> functions_of(const std::vector<image::ElfFile>& programs) {
+std::vector<Function> functions_of(const std::vector<elf::File>& programs) {
   std::vector<Function> all;
-  for (const image::ElfFile& file : programs) {
-    for (const image::ElfSymbol& symbol : file.symbols()) {
+  for (const elf::File& file : programs) {
+    for (const elf::Symbol& symbol : file.symbols()) {
       if (!symbol.function) continue;
-      const std::uint64_t bit = file.machine() == image::ElfFile::kArm ? symbol.address & 1 : 0;
+      const std::uint64_t bit = file.machine() == elf::File::kArm ? symbol.address & 1 : 0;
       const std::uint64_t first = symbol.address - bit;
       all.push_back({first, first + symbol.size, symbol.name});
     }

@@ -33,10 +33,10 @@ void put_problems(TextBuffer& out, std::string_view heading,
 }
 
 // Finds symbols in the programs of the plan.
-std::optional<etm4x::ProgramPlace> place_in_program(const std::vector<image::ElfFile>& programs,
+std::optional<etm4x::ProgramPlace> place_in_program(const std::vector<elf::File>& programs,
                                                     std::uint64_t address) {
-  for (const image::ElfFile& file : programs) {
-    for (const image::ElfSegment& segment : file.segments()) {
+  for (const elf::File& file : programs) {
+    for (const elf::Segment& segment : file.segments()) {
       const std::uint64_t inside = address - segment.address;
       if (address < segment.address || inside >= segment.size) continue;
       std::error_code error;

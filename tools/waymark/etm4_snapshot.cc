@@ -155,11 +155,11 @@ class Files {
 };
 
 // The memory that `segments` of a file hold.
-Result<void> add_segments(const std::string& path, std::span<const image::ElfSegment> segments,
+Result<void> add_segments(const std::string& path, std::span<const elf::Segment> segments,
                           Files& files, std::vector<inputs::Dump>& dumps) {
   const auto name = files.add(path, std::filesystem::path(path).filename().string());
   if (!name) return std::unexpected(name.error());
-  for (const image::ElfSegment& segment : segments) {
+  for (const elf::Segment& segment : segments) {
     inputs::Dump dump;
     dump.section = fmt::format("dump{}", dumps.size());
     dump.file = *name;
@@ -177,7 +177,7 @@ Result<void> add_image(const inputs::ImageFile& image, Files& files,
   const auto program = inputs::program_at(image.address, image.path);
   if (!program) return std::unexpected(program.error());
   if (!*program) {
-    const image::ElfSegment bytes{image.address, 0, 0};
+    const elf::Segment bytes{image.address, 0, 0};
     return add_segments(image.path, {&bytes, 1}, files, dumps);
   }
   note((*program)->note);
@@ -209,7 +209,7 @@ int run(const SnapshotOptions& options) {
   }
   std::vector<inputs::Dump> dumps;
   for (const inputs::ProgramFile& file : given->programs) {
-    const auto program = image::ElfFile::open(file.path, file.bias);
+    const auto program = elf::File::open(file.path, file.bias);
     if (!program) return complain(program.error().detail, kInput);
     if (auto added = add_segments(file.path, program->segments(), files, dumps); !added)
       return complain(added.error().detail, kInput);

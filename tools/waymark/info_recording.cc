@@ -10,7 +10,7 @@
 
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
-#include "waymark/image/build_id.h"
+#include "waymark/elf/build_id.h"
 #include "waymark/outputs/json.h"
 #include "waymark/perf/jitted_code.h"
 #include "waymark/perf/program_files.h"

@@ -14,9 +14,9 @@
 #include "option_values.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/number.h"
+#include "waymark/elf/build_id.h"
 #include "waymark/etmv4data/layouts.h"
 #include "waymark/etmv4data/text.h"
-#include "waymark/image/build_id.h"
 
 namespace waymark::cli {
 namespace {
@@ -36,7 +36,7 @@ inputs::InputOpener& opener() {
 std::optional<std::string> fetch_program(const std::vector<std::uint8_t>& build_id) {
   // Nothing but hexadecimal digits reaches the shell.
   const std::string command =
-      fmt::format("debuginfod-find executable {} 2>/dev/null", image::build_id_text(build_id));
+      fmt::format("debuginfod-find executable {} 2>/dev/null", elf::build_id_text(build_id));
   FILE* const pipe = ::popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
   if (pipe == nullptr) return std::nullopt;
   std::string path;

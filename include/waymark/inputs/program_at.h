@@ -6,12 +6,12 @@
 #include <string>
 
 #include "waymark/base/result.h"
-#include "waymark/image/elf_file.h"
+#include "waymark/elf/file.h"
 
 namespace waymark::inputs {
 
 struct ProgramAt {
-  image::ElfFile program;
+  elf::File program;
   std::string note;  ///< A sentence that says how the file is loaded.
 };
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "waymark/base/result.h"
-#include "waymark/image/elf_file.h"
+#include "waymark/elf/file.h"
 #include "waymark/image/image.h"
 #include "waymark/isa/instruction.h"
 
@@ -76,7 +76,7 @@ class Program {
   /// build.
   static Result<Program> elf(const std::string& path);
   /// The same for an open file, with its bias. The file is not needed afterwards.
-  static Result<Program> elf(const image::ElfFile& file);
+  static Result<Program> elf(const elf::File& file);
 
   /// The segment with the instruction at `address`, or nullptr.
   [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;

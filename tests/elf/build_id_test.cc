@@ -1,4 +1,4 @@
-#include "waymark/image/build_id.h"
+#include "waymark/elf/build_id.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "support/small_elf.h"
 
-namespace waymark::image {
+namespace waymark::elf {
 namespace {
 
 const std::vector<std::uint8_t> kId = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
@@ -45,4 +45,4 @@ TEST(BuildId, zeros_at_the_end_do_not_count) {
 }
 
 }  // namespace
-}  // namespace waymark::image
+}  // namespace waymark::elf

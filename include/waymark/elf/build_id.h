@@ -7,7 +7,7 @@
 
 #include "waymark/base/types.h"
 
-namespace waymark::image {
+namespace waymark::elf {
 
 /// The bytes of NT_GNU_BUILD_ID, most often 20; empty: there is none, the file is not an ELF file,
 /// or this build has no libelf.
@@ -20,4 +20,4 @@ std::string build_id_text(const std::vector<std::uint8_t>& id);
 /// to 20 bytes.  An empty one equals nothing.
 bool same_build_id(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b);
 
-}  // namespace waymark::image
+}  // namespace waymark::elf

@@ -1,4 +1,4 @@
-#include "waymark/image/build_id.h"
+#include "waymark/elf/build_id.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <libelf.h>
 #endif
 
-namespace waymark::image {
+namespace waymark::elf {
 
 #if WAYMARK_HAVE_LIBELF
 namespace {
@@ -91,4 +91,4 @@ bool same_build_id(const std::vector<std::uint8_t>& a, const std::vector<std::ui
          std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(size), b.begin());
 }
 
-}  // namespace waymark::image
+}  // namespace waymark::elf

@@ -1,5 +1,5 @@
 // Linked programs: parts, symbols, and files that are refused.
-#include "waymark/image/elf_file.h"
+#include "waymark/elf/file.h"
 
 #include <gmock/gmock.h>
 
@@ -10,14 +10,14 @@
 
 #include "waymark/base/cut_text.h"
 
-namespace waymark::image {
+namespace waymark::elf {
 namespace {
 
 using testing::HasSubstr;
 
 const std::string kSample = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksort/quicksort.elf";
 
-class ElfFileTest : public testing::Test {
+class FileTest : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove(path_); }
   /// A changed copy of the sample, in a file that belongs to this test.
@@ -34,32 +34,32 @@ class ElfFileTest : public testing::Test {
                             testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-TEST_F(ElfFileTest, parts_and_symbols_are_told) {
-  const auto file = ElfFile::open(kSample);
+TEST_F(FileTest, parts_and_symbols_are_told) {
+  const auto file = File::open(kSample);
   ASSERT_TRUE(file);
-  EXPECT_EQ(file->machine(), ElfFile::kAarch64);
+  EXPECT_EQ(file->machine(), File::kAarch64);
   EXPECT_FALSE(file->big_endian());
   EXPECT_EQ(file->path(), kSample);
   ASSERT_FALSE(file->segments().empty());
-  const ElfSegment& first = file->segments().front();
+  const Segment& first = file->segments().front();
   EXPECT_EQ(file->contents(first).size(), first.size);
   bool code = false;
-  for (const ElfSegment& segment : file->segments()) {
+  for (const Segment& segment : file->segments()) {
     code = code || (segment.executable && file->entry() >= segment.address &&
                     file->entry() < segment.address + segment.size);
   }
   EXPECT_TRUE(code) << "the entry point lies in code";
   EXPECT_EQ(file->find("no such name"), nullptr);
   ASSERT_FALSE(file->symbols().empty());
-  for (const ElfSymbol& symbol : file->symbols()) {
+  for (const Symbol& symbol : file->symbols()) {
     ASSERT_NE(file->find(symbol.name), nullptr);
     EXPECT_NE(symbol.name.front(), '$');
   }
 }
 
-TEST_F(ElfFileTest, a_bias_moves_everything) {
-  const auto file = ElfFile::open(kSample);
-  const auto moved = ElfFile::open(kSample, 0x10000);
+TEST_F(FileTest, a_bias_moves_everything) {
+  const auto file = File::open(kSample);
+  const auto moved = File::open(kSample, 0x10000);
   ASSERT_TRUE(file && moved);
   EXPECT_EQ(moved->entry(), file->entry() + 0x10000);
   EXPECT_EQ(moved->segments().at(0).address, file->segments().at(0).address + 0x10000);
@@ -67,9 +67,9 @@ TEST_F(ElfFileTest, a_bias_moves_everything) {
   EXPECT_EQ(moved->segments().at(0).offset, file->segments().at(0).offset);
 }
 
-TEST_F(ElfFileTest, what_is_no_whole_elf_file_is_refused) {
+TEST_F(FileTest, what_is_no_whole_elf_file_is_refused) {
   const auto detail = [](const std::string& path) {
-    const auto file = ElfFile::open(path);
+    const auto file = File::open(path);
     EXPECT_FALSE(file);
     return file ? std::string() : file.error().detail;
   };
@@ -107,35 +107,35 @@ void rename_all(std::string& bytes, const std::string& strings) {
   bytes += strings;
 }
 
-TEST_F(ElfFileTest, long_names_are_cut) {
+TEST_F(FileTest, long_names_are_cut) {
   using namespace std::string_literals;
   const std::string strings = "\0"s + std::string(50'000'000, 'n') + "\0"s;
-  const auto file = ElfFile::open(changed([&](std::string& b) { rename_all(b, strings); }));
+  const auto file = File::open(changed([&](std::string& b) { rename_all(b, strings); }));
   ASSERT_TRUE(file);
   ASSERT_FALSE(file->symbols().empty());
-  for (const ElfSymbol& symbol : file->symbols()) {
+  for (const Symbol& symbol : file->symbols()) {
     EXPECT_LE(symbol.name.size(), kLongestName + 16);
     EXPECT_TRUE(symbol.name.ends_with("n...[cut]"));
   }
 }
 
-TEST_F(ElfFileTest, a_name_without_an_end_is_none) {
+TEST_F(FileTest, a_name_without_an_end_is_none) {
   using namespace std::string_literals;
-  const auto file = ElfFile::open(changed([&](std::string& b) { rename_all(b, "\0name"s); }));
+  const auto file = File::open(changed([&](std::string& b) { rename_all(b, "\0name"s); }));
   ASSERT_TRUE(file);
   EXPECT_EQ(file->find("name"), nullptr);
 }
 
-TEST_F(ElfFileTest, damage_anywhere_in_the_headers_is_survived) {
+TEST_F(FileTest, damage_anywhere_in_the_headers_is_survived) {
   for (std::size_t at = 4; at < 240; ++at) {
     for (const char value : {'\xff'}) {
-      const auto file = ElfFile::open(changed([&](std::string& bytes) { bytes.at(at) = value; }));
+      const auto file = File::open(changed([&](std::string& bytes) { bytes.at(at) = value; }));
       if (!file) continue;
-      for (const ElfSegment& segment : file->segments())
+      for (const Segment& segment : file->segments())
         ASSERT_EQ(file->contents(segment).size(), segment.size) << at;
     }
   }
 }
 
 }  // namespace
-}  // namespace waymark::image
+}  // namespace waymark::elf

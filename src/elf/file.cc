@@ -1,4 +1,4 @@
-#include "waymark/image/elf_file.h"
+#include "waymark/elf/file.h"
 
 #include <fmt/core.h>
 
@@ -14,19 +14,19 @@
 #include "waymark/base/cut_text.h"
 #endif
 
-namespace waymark::image {
+namespace waymark::elf {
 
-const ElfSymbol* ElfFile::find(std::string_view name) const {
+const Symbol* File::find(std::string_view name) const {
   const auto at = index_.find(name);
   return at == index_.end() ? nullptr : &symbols_[at->second];
 }
 
 #if WAYMARK_HAVE_LIBELF
 
-/// Fills an ElfFile, whose file is already mapped.
-class ElfReader {
+/// Fills a File, whose file is already mapped.
+class Reader {
  public:
-  ElfReader(ElfFile& file, std::uint64_t bias) : file_(file), bias_(bias) {}
+  Reader(File& file, std::uint64_t bias) : file_(file), bias_(bias) {}
 
   Result<void> run() {
     if (elf_version(EV_CURRENT) == EV_NONE)
@@ -127,23 +127,23 @@ class ElfReader {
     }
   }
 
-  ElfFile& file_;
+  File& file_;
   std::uint64_t bias_;
   std::unique_ptr<Elf, ElfEnd> elf_;
 };
 
-Result<ElfFile> ElfFile::open(const std::string& path, std::uint64_t bias) {
-  ElfFile elf;
+Result<File> File::open(const std::string& path, std::uint64_t bias) {
+  File elf;
   auto file = MappedFile::open(path);
   if (!file) return std::unexpected(file.error());
   elf.file_ = std::move(*file);
-  WAYMARK_TRY(ElfReader(elf, bias).run());
+  WAYMARK_TRY(Reader(elf, bias).run());
   return elf;
 }
 
 #else
 
-Result<ElfFile> ElfFile::open(const std::string& path, std::uint64_t /*bias*/) {
+Result<File> File::open(const std::string& path, std::uint64_t /*bias*/) {
   return fail(ErrorCode::kUnsupported,
               fmt::format("'{}' cannot be read: this build is without libelf. Install the package "
                           "libelf-dev and build again with -DWAYMARK_ELF=ON.",
@@ -152,4 +152,4 @@ Result<ElfFile> ElfFile::open(const std::string& path, std::uint64_t /*bias*/) {
 
 #endif
 
-}  // namespace waymark::image
+}  // namespace waymark::elf
