@@ -6,9 +6,12 @@ install(TARGETS waymark EXPORT waymark-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# Without the headers that modules share among themselves.
-install(DIRECTORY include/waymark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-  PATTERN "element/words.h" EXCLUDE PATTERN "tree/packet_source.h" EXCLUDE)
+# The headers of the C++ API.
+get_property(api GLOBAL PROPERTY WAYMARK_API)
+install(CODE "set(headers \"${api}\")
+set(from \"${PROJECT_SOURCE_DIR}/include\")
+set(to \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT cmake/InstallHeaders.cmake)
 
 # The programs of a folder that are for users: those without the property WAYMARK_INTERNAL.
 function(waymark_executables folder result)

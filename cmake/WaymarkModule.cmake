@@ -10,13 +10,14 @@ if(WAYMARK_UNITE)
   endforeach()
 endif()
 
-# waymark_module(NAME [USES MODULE...] [LIBRARIES NAME...] SOURCES FILE...)
+# waymark_module(NAME [USES MODULE...] [LIBRARIES NAME...] [API HEADER...] SOURCES FILE...)
 #
 # Adds the object library waymark_NAME, a part of waymark. USES is the row of the module in
 # docs/architecture.md; scripts/check-layers compares them. LIBRARIES are those of
-# WaymarkLibraries.cmake.
+# WaymarkLibraries.cmake. API are the headers that are installed; those that they include are installed
+# with them.
 function(waymark_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LIBRARIES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LIBRARIES;API;SOURCES")
   set(module waymark_${name})
   if(WAYMARK_UNITE)
     add_library(${module} INTERFACE)
@@ -45,6 +46,8 @@ function(waymark_module name)
   foreach(library IN LISTS arg_LIBRARIES)
     target_link_libraries(${objects} PRIVATE waymark_with_${library})
   endforeach()
+  list(TRANSFORM arg_API PREPEND waymark/${name}/)
+  set_property(GLOBAL APPEND PROPERTY WAYMARK_API ${arg_API})
 endfunction()
 
 # waymark_part(OBJECTS): these objects are a part of the library.

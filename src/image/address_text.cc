@@ -167,10 +167,6 @@ Result<AddressRange> parse_address_range(std::string_view text, const NameLookup
   return Reader(text, names).range();
 }
 
-Result<std::uint64_t> parse_address(std::string_view text, const NameLookup& names) {
-  return Reader(text, names).point(text);
-}
-
 std::string address_range_text(const AddressRange& range) {
   if (range.first == range.last) return fmt::format("0x{:x}", range.first);
   if (range.last == kTop) return fmt::format("0x{:x}+0x{:x}", range.first, kTop - range.first + 1);

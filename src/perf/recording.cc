@@ -490,11 +490,6 @@ const Unit* Recording::unit_of_cpu(std::uint32_t cpu) const {
   return found == units.end() ? nullptr : &*found;
 }
 
-const Unit* Recording::unit_of_id(TraceId id) const {
-  const auto found = std::ranges::find(units, std::optional(id), &Unit::trace_id);
-  return found == units.end() ? nullptr : &*found;
-}
-
 Bytes Recording::bytes(const Piece& piece) const {
   return buffers[piece.buffer].bytes.subspan(static_cast<std::size_t>(piece.offset),
                                              static_cast<std::size_t>(piece.size));

@@ -32,6 +32,22 @@ foreach(program ${programs})
   endif()
 endforeach()
 
+# What an installed header includes is installed too. A source hides its parser and decoder, and a capture for
+# tests comes from `waymark synth`.
+file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include ${PREFIX}/include/waymark/*.h)
+foreach(header ${headers})
+  if(header MATCHES "/decoder\\.h$|^waymark/synth/|/packet_source\\.h$|^waymark/element/words\\.h$")
+    message(SEND_ERROR "${header} is not for users, but was installed.")
+  endif()
+  file(STRINGS ${PREFIX}/include/${header} included REGEX "^ *# *include +\"waymark/")
+  foreach(line ${included})
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" name "${line}")
+    if(NOT EXISTS ${PREFIX}/include/${name})
+      message(SEND_ERROR "${header} includes ${name}, which was not installed.")
+    endif()
+  endforeach()
+endforeach()
+
 file(GLOB_RECURSE private ${PREFIX}/include/*.cc ${PREFIX}/include/*_internal.h)
 if(private)
   message(SEND_ERROR "Private files were installed: ${private}")

@@ -82,6 +82,25 @@ class Layers(unittest.TestCase):
         self.check({'src/flow/CMakeLists.txt': 'waymark_module(walk USES base SOURCES path.cc)\n'},
                    'src/flow/CMakeLists.txt: it must have one waymark_module(flow ...).')
 
+    def test_headers_of_the_api(self):
+        name = 'src/base/CMakeLists.txt'
+        self.check({name: 'waymark_module(base API result.h SOURCES cursor.cc)\n'})
+        self.check({name: 'waymark_module(base API result.h words.h SOURCES cursor.cc)\n'},
+                   f'{name}: the header words.h does not exist.')
+
+    def test_folders_of_programs(self):
+        def row(uses):
+            return TABLE.replace('\n## Next', f'| `tools/show` | a program | {uses} |\n\n## Next')
+        main = {'tools/show/main.cc': '#include "waymark/flow/path.h"\n#include "main.h"\n'}
+        self.check({'docs/architecture.md': row('all'), **main})
+        self.check({'docs/architecture.md': row('flow'), **main})
+        self.check({'docs/architecture.md': row('base, flow'), **main},
+                   'docs/architecture.md: tools/show may use base, but does not.')
+        self.check({'docs/architecture.md': row('base'), 'tools/show/main.cc': '#include "waymark/flow/path.h"\n'},
+                   'tools/show/main.cc: tools/show may not use flow.',
+                   'docs/architecture.md: tools/show may use base, but does not.')
+        self.check({'docs/architecture.md': row('all')}, 'docs/architecture.md: there is no module tools/show.')
+
     def test_modules_and_rows(self):
         self.check({'src/tree/tree.cc': ''}, 'docs/architecture.md: the module tree has no row.')
         self.check({'docs/architecture.md': TABLE.replace('`itm`', '`itm` `ete`')},

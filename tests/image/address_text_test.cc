@@ -95,18 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "Several functions are called 'twice', such as those at 0x1300 and 0x1400. Give "
                 "the address."}));
 
-TEST(AddressText, one_address_is_a_number_a_name_or_a_name_with_an_offset) {
-  const Symbols symbols = some_symbols();
-  const NameLookup names = function_lookup(symbols);
-  EXPECT_EQ(parse_address("0x20", names), 0x20U);
-  EXPECT_EQ(parse_address("main", names), 0x1000U);
-  EXPECT_EQ(parse_address("main+4", names), 0x1004U);
-  EXPECT_FALSE(parse_address("0x10..0x20", names));
-  EXPECT_FALSE(parse_address("0x10+0x20", names));
-}
-
 TEST(AddressText, there_are_no_names_without_a_lookup) {
-  EXPECT_EQ(parse_address("12"), 12U);
+  EXPECT_EQ(parse_address_range("12"), (AddressRange{12, 12}));
   const auto name = parse_address_range("main");
   ASSERT_FALSE(name);
   EXPECT_EQ(name.error().detail,

@@ -42,7 +42,7 @@ TEST(PerfRecording, units_of_both_byte_orders_and_versions) {
       EXPECT_EQ(unit.reg("TRCAUTHSTATUS"), 0xCCU);
       EXPECT_EQ(unit.reg("TRCIDR9"), std::nullopt);
       EXPECT_EQ(opened.recording->pmu, 8U);
-      EXPECT_EQ(opened.recording->unit_of_id(0x12)->cpu, 1U);
+      EXPECT_EQ(opened.recording->unit_of_cpu(1)->trace_id, 0x12);
       EXPECT_EQ(opened.recording->unit_of_cpu(9), nullptr);
     }
   }

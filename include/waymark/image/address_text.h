@@ -47,9 +47,6 @@ NameLookup function_lookup(const Symbols& symbols);
 /// kNotFound: an unknown name; otherwise the error of the lookup.  `detail` quotes the text.
 Result<AddressRange> parse_address_range(std::string_view text, const NameLookup& names = {});
 
-/// Reads one address: N, NAME or NAME+N.  Errors as for parse_address_range().
-Result<std::uint64_t> parse_address(std::string_view text, const NameLookup& names = {});
-
 /// "0x1000..0x1010", as parse_address_range() reads it; for one byte, "0x1000".
 std::string address_range_text(const AddressRange& range);
 

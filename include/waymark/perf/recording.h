@@ -193,7 +193,6 @@ struct Recording {
   std::vector<Note> notes{};
 
   [[nodiscard]] const Unit* unit_of_cpu(std::uint32_t cpu) const;
-  [[nodiscard]] const Unit* unit_of_id(TraceId id) const;
   [[nodiscard]] Bytes bytes(const Piece& piece) const;
   /// The trace says which process runs.
   [[nodiscard]] bool traces_contexts() const;

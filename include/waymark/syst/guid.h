@@ -16,8 +16,6 @@ namespace waymark::syst {
 struct Guid {
   std::array<std::uint8_t, 16> bytes{};
 
-  /// RFC 4122's variant bit, which pseudo-GUIDs lack.
-  [[nodiscard]] constexpr bool is_real() const { return (bytes[8] & 0x80U) != 0; }
   [[nodiscard]] constexpr Guid operator&(const Guid& mask) const {
     Guid result;
     for (std::size_t i = 0; i < bytes.size(); ++i)
