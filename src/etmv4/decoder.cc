@@ -26,30 +26,30 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
     : config_(config),
       quirks_(quirks),
       flags_(flags),
-      follower_(image, walk_options(config, flags, quirks), config.trace_id()),
-      return_stack_on_(config.return_stack_enabled()),
+      path_(image, walk_options(config, flags, quirks), config.trace_id(),
+            config.return_stack_enabled()),
       exception_return_is_p0_(m_profile() && (config.core.arch == isa::Arch::kV7 ||
                                               !quirks.v8m_exception_return_is_not_p0)),
       checks_((flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0),
-      atoms_can_fail_(checks_ || return_stack_on_ || (flags & kA64OpcodeCheck) != 0),
+      atoms_can_fail_(checks_ || path_.returns() || (flags & kA64OpcodeCheck) != 0),
       follows_(!config.load_store_p0()),
       callbacks_(image.has_callbacks()) {
   straight_ =
       follows_ && config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0;
-  can_lose_elements_ = return_stack_on_ && quirks.error_loses_elements;
+  can_lose_elements_ = path_.returns() && quirks.error_loses_elements;
   context_.kind = ElementKind::kInstrRange;
   context_.trace_id = config.trace_id();
-  context_.isa = isa_;
+  context_.isa = path_.isa;
   select_memory();
 }
 
 void Decoder::set_range_limit(std::uint32_t instructions) {
-  follower_.set_range_limit(instructions);
+  path_.follower().set_range_limit(instructions);
   if (instructions != 0) {
     atoms_can_fail_ = true;
     straight_ = false;
   }
-  block_ = from_ = nullptr;
+  path_.cut();
 }
 
 void Decoder::reset() {
@@ -74,14 +74,14 @@ void Decoder::clear_state() {
   commit_request_ = cancel_request_ = 0;
   settling_ = event_overdue_ = false;
   mispredict_request_ = discard_request_ = false;
-  need_address_ = need_context_ = true;
+  path_.lost = need_context_ = true;
   address_pending_ = false;
   last_is_ = 0;
   is_64bit_ = false;
   previous_overflow_ = false;
   marker_seen_ = false;
   range_expected_ = false;
-  block_ = from_ = nullptr;
+  path_.cut();
 }
 
 void Decoder::jump() {
@@ -92,7 +92,7 @@ void Decoder::jump() {
 
 void Decoder::restore(const Decoder& other) {
   static_cast<DecoderState&>(*this) = other.settled_state();
-  return_stack_.forget_callers();
+  path_.restore(other.path_.settled());
   staged_.clear();
   staged_taken_ = staged_ready_ = 0;
   diagnostics_.clear();
@@ -102,11 +102,6 @@ void Decoder::restore(const Decoder& other) {
 // The state without leftovers that no longer have a meaning.
 DecoderState Decoder::settled_state() const {
   DecoderState state = *this;
-  if (block_ != nullptr) {
-    state.address_ = block_->start;
-    state.isa_ = block_->isa;
-    state.it_ = block_->it_in;
-  }
   state.run_atoms_ = 0;
   if (!holding_) {
     state.held_is_ = 0;
@@ -121,7 +116,7 @@ DecoderState Decoder::settled_state() const {
 }
 
 bool Decoder::same_state(const Decoder& other) const {
-  return settled_state() == other.settled_state();
+  return settled_state() == other.settled_state() && path_.settled() == other.path_.settled();
 }
 
 std::size_t Decoder::drain(std::span<Element> out) {
@@ -174,22 +169,22 @@ void Decoder::refill_credit() {
 
 void Decoder::refresh() {
   take_place(*this);
-  follower_.flush();
-  callbacks_ = follower_.reads_callbacks();
+  path_.follower().flush();
+  callbacks_ = path_.follower().reads_callbacks();
   select_memory();
 }
 
 void Decoder::select_memory(TraceIndex index) {
-  follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
-                   index);
-  memory_from_ = follower_.covers_from();
-  block_ = from_ = nullptr;
+  path_.follower().select(space_of(context_),
+                          std::uint64_t{context_.vmid} << 32 | context_.context_id, index);
+  memory_from_ = path_.follower().covers_from();
+  path_.cut();
 }
 
 void Decoder::emit_not_accessible(TraceIndex index, std::uint64_t address) {
   Element& nacc = emit(ElementKind::kAddrNacc, index);
   nacc.start = address;
-  nacc.number = follower_.space();
+  nacc.number = path_.follower().space();
 }
 
 void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {

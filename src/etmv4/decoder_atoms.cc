@@ -16,192 +16,192 @@ constexpr std::uint32_t kMaxNotes = std::uint32_t{1} << 20;
 
 }  // namespace
 
+// Ranges go to a span with enough room.
+struct Decoder::RangeSink {
+  Decoder* decoder;
+  TraceIndex index;
+  Element* out;
+  Element* end;
+
+  static bool needs_stack() { return false; }
+  void pass(const Block& block, bool taken) {
+    decoder->write_range(out, index, block, taken);
+    ++out;
+  }
+  flow::Turn indirect(const Block& block) {
+    if (!decoder->is_exception_return(block)) return flow::Turn::kOn;
+    decoder->staging_ = false;
+    decoder->out_ = out;
+    decoder->out_end_ = end;
+    decoder->emit(ElementKind::kExceptionReturn, index);
+    out = decoder->out_;
+    return out == end ? flow::Turn::kStuckAfter : flow::Turn::kOn;
+  }
+};
+
+// Ranges are held back; quirk error_loses_elements.
+struct Decoder::StagedSink {
+  Decoder* decoder;
+  TraceIndex index;
+
+  static bool needs_stack() { return false; }
+  void pass(const Block& block, bool taken) { decoder->emit_range(block, index, taken); }
+  flow::Turn indirect(const Block& block) {
+    if (decoder->is_exception_return(block)) decoder->emit(ElementKind::kExceptionReturn, index);
+    return flow::Turn::kOn;
+  }
+};
+
+// One block, which must be checked before there is a range.
+struct Decoder::HeldSink {
+  Block block;
+
+  static bool needs_stack() { return false; }
+  void pass(const Block& passed, bool /*taken*/) { block = passed; }
+  static flow::Turn indirect(const Block& /*block*/) { return flow::Turn::kOn; }
+};
+
+// As many atoms as there is room for.
+flow::Turn Decoder::commit_run(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) {
+  if (staging_) {
+    StagedSink sink{this, index};
+    return path_.take<flow::Returns::kLater>(atoms, left, sink);
+  }
+  RangeSink sink{this, index, out_, out_end_};
+  const auto space = static_cast<std::size_t>(out_end_ - out_);
+  const std::uint32_t most = left < space ? left : static_cast<std::uint32_t>(space);
+  std::uint32_t run = most;
+  const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, run, sink);
+  out_ = sink.out;
+  left -= most - run;
+  return turned;
+}
+
+// One atom.  False: a check has failed.
+bool Decoder::commit_checked(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) {
+  HeldSink sink;
+  const bool executed = (atoms & 1) != 0;
+  std::uint32_t one = 1;
+  if (path_.take<flow::Returns::kLater>(atoms, one, sink) != flow::Turn::kOn) return true;
+  --left;
+  if (!check_image(sink.block, executed, index)) return false;
+  emit_range(sink.block, index, executed);
+  if (executed && is_exception_return(sink.block)) emit(ElementKind::kExceptionReturn, index);
+  return true;
+}
+
 // False: an error ended the run.  A lack of space is not an error: the entry keeps the rest.
 bool Decoder::commit_atoms(Entry& entry) {
   const TraceIndex index = entry.index;
   std::uint64_t atoms = entry.value;
   const std::uint32_t wanted = std::min(entry.count, commit_request_);
   std::uint32_t left = wanted;
-  const auto settle = [&] {
-    entry.value = atoms;
-    entry.count -= wanted - left;
-    commit_request_ -= wanted - left;
-    depth_ -= wanted - left;
-  };
   while (left != 0) {
-    if (pop_pending_) {
-      if (!pop_return_stack(index)) return false;
-    }
-    if (!follows_ && !said_unfollowed_) {
-      said_unfollowed_ = true;
-      report(Fault::kUnsupportedConfig, Severity::kWarning, index,
-             "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR): which instruction an atom is "
-             "about is unknown, so no instruction ranges are given.");
-    }
-    if (need_address_ || need_context_ || !follows_) {
+    if (need_context_ || !follows_) {
+      if (path_.pop_pending && !pop_return_stack(index)) return false;
+      if (!follows_ && !said_unfollowed_) {
+        said_unfollowed_ = true;
+        report(Fault::kUnsupportedConfig, Severity::kWarning, index,
+               "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR): which instruction an atom "
+               "is about is unknown, so no instruction ranges are given.");
+      }
       // These atoms are dropped: nothing says where they were.
       if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
-      atoms >>= left;
       left = 0;
       break;
     }
     if (!room()) break;
-    if (block_ == nullptr)
-      block_ = from_ != nullptr ? &follower_.successor(*from_, from_taken_, address_, isa_, it_)
-                                : &follower_.block(address_, isa_, it_);
-    const Block* block = block_;
-    if (block->ended != BlockEnd::kWaypoint) [[unlikely]] {
-      --left;
-      atoms >>= 1;
-      if (block->ended != BlockEnd::kNotAccessible) {
-        settle();
-        walk_error(*block, index);
+    flow::Turn turned = flow::Turn::kOn;
+    const std::uint32_t before = left;
+    if (checks_) {
+      // When a check fails, the entry is gone, and nothing is left to settle.
+      if (!commit_checked(index, atoms, left)) return false;
+      if (left == before) turned = flow::Turn::kStuck;
+    } else {
+      turned = commit_run(index, atoms, left);
+    }
+    if (turned != flow::Turn::kStuck) continue;
+    switch (path_.stop()) {
+      case flow::Stop::kStackEmpty:
+        fail_pop(index);
         return false;
+      case flow::Stop::kLost:
+        if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+        left = 0;
+        break;
+      default: {
+        const Block block = *path_.block();
+        --left;
+        atoms >>= 1;
+        if (block.ended != BlockEnd::kNotAccessible) {
+          settle_atoms(entry, atoms, wanted - left);
+          walk_error(block, index);
+          return false;
+        }
+        if (block.count != 0) emit_range(block, index, true);
+        emit_not_accessible(index, block.end);
+        path_.address = block.end;
+        path_.it = block.it_out;
+        path_.lost = true;
+        path_.cut();
+        range_expected_ = false;
       }
-      if (block->count != 0) emit_range(*block, index, true);
-      emit_not_accessible(index, block->end);
-      address_ = block->end;
-      it_ = block->it_out;
-      need_address_ = true;
-      range_expected_ = false;
-      block_ = from_ = nullptr;
-      continue;
     }
-    const bool executed = (atoms & 1) != 0;
-    atoms >>= 1;
-    --left;
-    block_ = block->next[executed ? 1 : 0];
-    from_ = block;
-    from_taken_ = executed;
-    address_ = block->end;
-    it_ = block->it_out;
-    if (executed) {
-      if (block->is_direct_branch()) {
-        if (block->link) push_return(block->end, block->isa);
-        address_ = block->target;
-        it_ = 0;
-      } else if (block->is_indirect_branch()) {
-        if (block->link) push_return(block->end, block->isa);
-        need_address_ = true;
-        pop_pending_ = return_stack_on_;
-        it_ = 0;
-        block_ = nullptr;
-      }
-      isa_ = block->next_isa;
-      if (block->link && return_stack_on_ && !block->is_indirect_branch()) pop_pending_ = false;
-    }
-    // When a check fails, the entry is gone, and nothing is left to settle.
-    if (checks_ && !check_image(*block, executed, index)) return false;
-    emit_range(*block, index, executed);
-    if (executed && block->subtype == isa::InstrSubtype::kV8ExceptionReturn &&
-        config_.major_version() >= 5)
-      emit(ElementKind::kExceptionReturn, index);
   }
-  settle();
+  path_.settle();
+  settle_atoms(entry, atoms, wanted - left);
   return true;
+}
+
+// The oldest atoms of the entry are done, or dropped.
+void Decoder::settle_atoms(Entry& entry, std::uint64_t atoms, std::uint32_t done) {
+  entry.value = atoms;
+  entry.count -= done;
+  commit_request_ -= done;
+  depth_ -= done;
 }
 
 // The main loop of decoding.  Everything but a waypoint in readable memory at a known position
 // takes the long path, through the queue.
 Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
-  const TraceIndex index = packet_index_;
   if (holding_) {
     holding_ = false;
     apply_address(held_address_, held_is_);
   }
-  const Block* block = block_;
-  const Block* from = from_;
-  bool taken = from_taken_;
-  bool unsure = pop_pending_ || need_address_ || need_context_;
-  while (left != 0) {
-    if (unsure) [[unlikely]] {
-      if (pop_pending_) {
-        if (return_stack_.size() == 0) {
-          if (can_lose_elements_) out = run_out_;
-          break;
-        }
-        pop_return_stack(index);
-        block = block_;
-        from = from_;
-      }
-      if (need_address_ || need_context_) {
-        // These atoms are dropped: nothing says where they were.
-        if ((flags_ & kReportLostAtoms) == 0) left = 0;
-        break;
-      }
-      unsure = false;
+  RangeSink sink{this, packet_index_, out, end};
+  const auto space = static_cast<std::size_t>(end - out);
+  std::uint64_t bits = atoms;
+  std::uint32_t over = left <= space ? 0 : left - static_cast<std::uint32_t>(space);
+  left -= over;
+  flow::Turn turned = flow::Turn::kOn;
+  if (need_context_) [[unlikely]] {
+    turned = flow::Turn::kStuck;
+  } else if (left != 0) {
+    turned = path_.take<flow::Returns::kLater>(bits, left, sink);
+    if (turned == flow::Turn::kStuckAfter && !staged_.empty()) {
+      staged_ready_ = staged_.size();
+      busy_ = true;
     }
-    if (out == end) break;
-    if (block == nullptr) {
-      block = from != nullptr ? &follower_.successor(*from, taken, address_, isa_, it_)
-                              : &follower_.block(address_, isa_, it_);
-    }
-    if (block->ended != BlockEnd::kWaypoint) [[unlikely]]
-      break;
-    taken = (atoms & 1) != 0;
-    atoms >>= 1;
-    --left;
-    write_range(out, index, *block, taken);
-    ++out;
-    from = block;
-    const Block* next = block->next[taken ? 1 : 0];
-    if (taken && block->is_indirect_branch()) {
-      if (block->link) push_return(block->end, block->isa);
-      address_ = block->end;
-      isa_ = block->next_isa;
-      it_ = 0;
-      need_address_ = true;
-      pop_pending_ = return_stack_on_;
-      unsure = true;
-      block = nullptr;
-      if (from->subtype == isa::InstrSubtype::kV8ExceptionReturn && config_.major_version() >= 5) {
-        block_ = nullptr;
-        from_ = from;
-        from_taken_ = true;
-        out_ = out;
-        out_end_ = end;
-        staging_ = false;
-        emit(ElementKind::kExceptionReturn, index);
-        out = out_;
-        if (!staged_.empty()) {
-          staged_ready_ = staged_.size();
-          busy_ = true;
-        }
-      }
-      continue;
-    }
-    if (taken && block->link && return_stack_on_) {
-      push_return(block->end, block->isa);
-      pop_pending_ = false;
-    }
-    if (next == nullptr) {
-      address_ = taken && block->is_direct_branch() ? block->target : block->end;
-      it_ = taken && block->is_direct_branch() ? 0 : block->it_out;
-      isa_ = taken ? block->next_isa : block->isa;
-    }
-    block = next;
   }
-  block_ = block;
-  from_ = from;
-  from_taken_ = taken;
-  if (left != 0 && out == end) {
-    // block_ gives the position until the rest of the run; see take_place().
-    run_atoms_ = atoms;
+  left += over;
+  if (turned != flow::Turn::kStuck) [[likely]] {
+    // Without space, the rest of the run comes later.
+    run_atoms_ = static_cast<std::uint32_t>(bits);
     run_left_ = left;
-    return out;
+    path_.settle();
+    return sink.out;
   }
   run_left_ = 0;
-  if (block != nullptr) {
-    // While links are followed, only the block gives the position.
-    address_ = block->start;
-    isa_ = block->isa;
-    it_ = block->it_in;
+  path_.settle();
+  if (need_context_ || path_.stop() == flow::Stop::kLost) {
+    // These atoms are dropped: nothing says where they were.
+    if ((flags_ & kReportLostAtoms) == 0) return sink.out;
+  } else if (path_.stop() == flow::Stop::kStackEmpty && can_lose_elements_) {
+    sink.out = run_out_;
   }
-  if (left != 0) {
-    queue_atoms(index, atoms, left);
-    request_excess();
-  }
-  return out;
+  queue_atoms(packet_index_, static_cast<std::uint32_t>(bits), left);
+  request_excess();
+  return sink.out;
 }
 
 // The client must not get elements that are lost: either this span has space for the whole packet,
@@ -217,34 +217,20 @@ Element* Decoder::run_or_lose(Element* out, Element* end, std::uint32_t atoms, s
 }
 
 void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
-  pop_pending_ = false;
-  wait_for_address_ = false;
-  address_ = address;
-  isa_ = isa_of(is_64bit_, is);
-  need_address_ = false;
-  leave_flow();
-}
-
-// The address does not come from the last block.  Only the guess of an indirect branch may be
-// linked to it: every other link is followed without comparing the address.
-void Decoder::leave_flow() {
-  block_ = nullptr;
-  if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;
+  path_.calls_forgotten = false;
+  path_.go_to(address, isa_of(is_64bit_, is));
 }
 
 bool Decoder::pop_return_stack(TraceIndex index) {
-  flow::ReturnStack::Entry top;
-  pop_pending_ = false;
-  if (!return_stack_.pop(top)) {
-    fail_commit(Fault::kReturnStackUnderrun, quirks_.reference_messages ? kNoIndex : index,
-                kStackEmpty, UnsyncReason::kBadPacket);
-    return false;
-  }
-  address_ = top.address;
-  isa_ = top.isa;
-  need_address_ = false;
-  leave_flow();
-  return true;
+  if (path_.pop()) return true;
+  fail_pop(index);
+  return false;
+}
+
+void Decoder::fail_pop(TraceIndex index) {
+  path_.pop_pending = false;
+  fail_commit(Fault::kReturnStackUnderrun, quirks_.reference_messages ? kNoIndex : index,
+              kStackEmpty, UnsyncReason::kBadPacket);
 }
 
 // See etmv4-ete.md 4.9.
@@ -279,26 +265,25 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
 // Only for A64: in A32 code, a trace unit may leave out the target of a load to the PC (capture
 // ete_ip, after `ldr pc` and `pop {pc}`, where the code fits the trace before and after).
 void Decoder::report_lost_atoms(TraceIndex index) {
-  if (need_context_ || from_ == nullptr || !from_taken_ || !from_->is_indirect_branch() ||
-      from_->isa != Isa::kA64)
-    return;
+  const Block* const from = path_.indirect_branch();
+  if (need_context_ || from == nullptr || from->isa != Isa::kA64) return;
   report(Fault::kBadImage, Severity::kWarning, index,
          "Atoms come before the target of an indirect branch: trace and code image disagree.");
-  blame(from_->end - from_->last_size);
-  from_ = nullptr;  // Once for each branch.
+  blame(from->end - from->last_size);
+  path_.cut();  // Once for each branch.
 }
 
 void Decoder::walk_error(const Block& block, TraceIndex index) {
   note_range_limit(block.count, block.ended);
   const Fault fault = fault_of(block.ended);
-  address_ = block.end;
-  it_ = block.it_out;
+  path_.address = block.end;
+  path_.it = block.it_out;
   fail_commit(fault, index, kAtomWalk, UnsyncReason::kBadPacket);
   blame(block.end);
 }
 
 void Decoder::note_range_limit(std::uint32_t count, BlockEnd ended) {
-  const std::uint32_t limit = follower_.range_limit();
+  const std::uint32_t limit = path_.follower().range_limit();
   if (ended != BlockEnd::kRangeLimit || limit == 0 || count <= limit) return;
   const std::uint32_t notes = quirks_.range_limit_repeats ? std::min(count - limit, kMaxNotes) : 1;
   for (std::uint32_t i = 0; i < notes; ++i) {

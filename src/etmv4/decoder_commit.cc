@@ -93,14 +93,14 @@ void Decoder::commit() {
         continue;
       }
       case EntryKind::kTraceInfo:
-        wait_for_address_ = true;
-        return_stack_.clear();
-        pop_pending_ = false;
+        path_.calls_forgotten = true;
+        path_.return_stack.clear();
+        path_.pop_pending = false;
         break;
       case EntryKind::kTraceOn: {
         range_expected_ = false;
-        return_stack_.clear();
-        pop_pending_ = false;
+        path_.return_stack.clear();
+        path_.pop_pending = false;
         const auto reason = previous_overflow_ ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
         emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
         previous_overflow_ = false;
@@ -235,8 +235,8 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
   flags = entry.sf ? flags | kElement64Bit : flags & ~unsigned{kElement64Bit};
   context_.flags = static_cast<std::uint16_t>(flags);
   is_64bit_ = entry.sf;
-  isa_ = isa_of(entry.sf, entry.is);
-  context_.isa = isa_;
+  path_.isa = isa_of(entry.sf, entry.is);
+  context_.isa = path_.isa;
   need_context_ = false;
   emit(ElementKind::kPeContext, index);
   select_memory(index);
@@ -339,7 +339,7 @@ bool Decoder::discard() {
   }
   discard_request_ = false;
   depth_ = 0;
-  need_address_ = need_context_ = true;
+  path_.lost = need_context_ = true;
   address_pending_ = false;
   unsync_reason_ = previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kDiscard;
   state_ = State::kWaitSync;

@@ -8,7 +8,7 @@
 
 #include "decoder_inl.h"
 #include "waymark/base/bits.h"
-#include "waymark/count/counter.h"
+#include "waymark/count/node_track.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/parser.h"
 
@@ -20,21 +20,23 @@ namespace waymark::etmv4 {
 ///   bool takes(const Packet&);        counts a packet; false: it is not for the decoder
 ///   void took(std::size_t atoms);     the same for packets of atoms
 template <class Host, bool kCycles, bool kReturns>
-class CountingWalk {
+class CountingWalk
+    : public count::NodeTrack<CountingWalk<Host, kCycles, kReturns>, kCycles, kReturns> {
+  using Track = count::NodeTrack<CountingWalk, kCycles, kReturns>;
+  using Track::at_, Track::budget_, Track::counter_, Track::path_, Track::resolved_, Track::way_;
+  using Track::find, Track::is_block, Track::is_exit, Track::spend, Track::way_to;
+  friend Track;
+
  public:
   using Counter = count::Counter;
   using Node = count::Node;
   using Place = count::Place;
-  using Step = count::Step;
-  using Way = count::Way;
 
   CountingWalk(Parser& parser, Decoder& decoder, Counter& counter, Host& host)
-      : parser_(parser),
+      : Track(decoder.path_, counter, decoder.config_.major_version() >= 5),
+        parser_(parser),
         decoder_(decoder),
-        counter_(counter),
-        host_(host),
-        steps_(counter.steps()),
-        budget_(counter.budget) {
+        host_(host) {
     counter.set_expand(expand);
   }
   CountingWalk(const CountingWalk&) = delete;
@@ -108,7 +110,7 @@ class CountingWalk {
       return true;
     }
     if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !has_time_ && !markers_ &&
-        decoder_.follower_.covers(index_of(packet) + 1)) {
+        path_.follower().covers(index_of(packet) + 1)) {
       host_.took(1);
       has_time_ = true;
       time_ = packet.timestamp;
@@ -120,11 +122,9 @@ class CountingWalk {
   }
 
  private:
-  enum class Taken : std::uint8_t {
-    kDone,   ///< at_ is after the atom.
-    kStuck,  ///< The atom, or what is after it, cannot be followed; the decoder has the position.
-    kStuckBehind,
-  };
+  static constexpr bool kLinksExits = true;
+  static constexpr bool refuses(const Node& /*block*/) { return false; }
+  static constexpr void before_find() {}
 
   /// The atoms of a byte; none if it is not an atom header.
   struct Row {
@@ -167,18 +167,6 @@ class CountingWalk {
   static bool is_atoms(PacketType type) {
     return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
   }
-  static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
-  static bool is_block(Place place) { return !is_exit(place) && place > Counter::kReturn; }
-
-  Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
-    return counter_.find(address, isa, it, decoder_.follower_, refuse_exception_returns_);
-  }
-
-  void count(Place block, bool taken) {
-    ++counter_.step(block).times[taken ? 1 : 0];
-    if constexpr (kCycles) counter_.log(block);
-  }
-
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
     if (packet.atom_count != 0 && is_atoms(packet.type)) {
       // At the end of a block, atoms are handled one by one.
@@ -226,19 +214,19 @@ class CountingWalk {
     }
     last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
-    counter_.begin(d.follower_);
+    counter_.begin(path_.follower());
     counter_.select(d.context_, std::max(d.packet_index_, d.memory_from_));
     if (d.holding_) {
       d.holding_ = false;
       d.apply_address(d.held_address_, d.held_is_);
     }
-    if (d.pop_pending_) {
+    if (path_.pop_pending) {
       at_ = Counter::kReturn;
-    } else if (d.need_address_) {
+    } else if (path_.lost) {
       at_ = Counter::kLost;
     } else {
-      at_ = find(d.address_, d.isa_, d.it_);
-      if (at_ != 0) counter_.close_branch(d.address_, d.isa_);
+      at_ = find(path_.address, path_.isa, path_.it);
+      if (at_ != 0) counter_.close_branch(path_.address, path_.isa);
     }
   }
 
@@ -252,8 +240,8 @@ class CountingWalk {
       const Node& branch = counter_.node(at_);
       counter_.open_branch(at_);
       set_place(branch.range.end, branch.next_isa, 0);
-      decoder_.need_address_ = true;
-      decoder_.pop_pending_ = kReturns;
+      path_.lost = true;
+      path_.pop_pending = kReturns;
     } else if (is_block(at_)) {
       const Node& block = counter_.node(at_);
       set_place(block.range.start, block.range.isa, block.it_in);
@@ -313,37 +301,30 @@ class CountingWalk {
     decoder_.held_index_ = held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_;
     decoder_.held_address_ = held_address_;
     decoder_.held_is_ = decoder_.last_is_;
-    decoder_.wait_for_address_ = held_wait_;
+    path_.calls_forgotten = held_forgotten_;
   }
 
   void set_place(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
-    decoder_.address_ = address;
-    decoder_.isa_ = isa;
-    decoder_.it_ = it;
-    decoder_.need_address_ = false;
-    decoder_.pop_pending_ = false;
+    path_.address = address;
+    path_.isa = isa;
+    path_.it = it;
+    path_.lost = path_.pop_pending = false;
+  }
+
+  void hand_over(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
+    set_place(address, isa, it);
+    stop();
   }
 
   void stop() {
-    decoder_.block_ = decoder_.from_ = nullptr;
+    path_.cut();
     decoder_.packet_index_ = last_place_ != nullptr ? parser_.index_of(last_place_) : last_index_;
     at_ = 0;
-  }
-
-  void spend() {
-    if (--budget_ != 0) [[likely]]
-      return;
-    counter_.harvest();
-    budget_ = counter_.budget;
   }
 
   // False: the decoder has the position, and gets the remaining atoms too.
   bool follow(std::uint64_t& atoms, std::uint32_t& left) {
     spend();
-    std::uint8_t* const steps = steps_;
-    Place at = at_;
-    std::uint64_t bits = atoms;
-    std::uint32_t count = left;
     before_ = 0;
     if constexpr (kCycles) {
       if (has_cycles_) {
@@ -352,158 +333,41 @@ class CountingWalk {
         counter_.count_cycles(cycles_);
       }
     }
-    do {
-      const std::uint64_t taken = bits & 1;
-      // The order matters: what depends on the previous step is one load from a sum of two
-      // registers.
-      auto* const step = reinterpret_cast<std::uint32_t*>(steps + taken * sizeof(Place) + at);
-      const Place next = step[0];
-      if (next == 0) [[unlikely]] {
-        at_ = at;
-        const Taken done = resolve(taken != 0);
-        if (done != Taken::kDone) {
-          const unsigned used = done == Taken::kStuck ? 0 : 1;
-          atoms = bits >> used;
-          left = count - used;
-          return false;
-        }
-        at = at_;
-      } else {
-        ++step[2];
-        if constexpr (kCycles) counter_.log(at);
-        at = next;
-      }
-      bits >>= 1;
-    } while (--count != 0);
-    at_ = at;
-    return true;
-  }
-
-  // What follows at_ where there is no link.
-  [[gnu::noinline]] Taken resolve(bool taken) {
-    Decoder& d = decoder_;
-    resolved_ = true;
-    if (!is_block(at_)) {
-      if (!pop()) return Taken::kStuck;
-      if (const Place next = counter_.step(at_).next[taken ? 1 : 0]; next != 0) {
-        count(at_, taken);
-        at_ = next;
-        return Taken::kDone;
-      }
-    }
-    count(at_, taken);
-    Node& block = counter_.node(at_);
-    Place& link = counter_.step(at_).next[taken ? 1 : 0];
-    const bool branches = taken && block.range.is_branch();
-    const bool pushes = kReturns && branches && block.link;
-    if (pushes) d.push_return(block.range.end, block.range.isa);
-    if (branches && block.range.last_type == isa::InstrType::kIndirectBranch) {
-      at_ = block.far;
-      if (!kReturns) counter_.step(at_).next = {at_, at_};
-      if (!pushes) link = at_;
-      return Taken::kDone;
-    }
-    if (pushes && block.far != 0) {
-      at_ = block.far;
-      return Taken::kDone;
-    }
-    const std::uint64_t address = branches ? block.target : block.range.end;
-    const isa::Isa isa = taken ? block.next_isa : block.range.isa;
-    const std::uint8_t it = branches ? 0 : block.it_out;
-    const std::uint64_t generation = counter_.generation();
-    const Place found = find(address, isa, it);
-    if (found == 0) {
-      set_place(address, isa, it);
-      stop();
-      return Taken::kStuckBehind;
-    }
-    // Otherwise the block is gone.
-    if (generation == counter_.generation()) (pushes ? block.far : link) = found;
-    at_ = found;
-    return Taken::kDone;
-  }
-
-  // False: the return stack is empty, or its address cannot be followed.
-  bool pop() {
-    Decoder& d = decoder_;
-    const Place from = at_;
-    if (d.return_stack_.size() == 0) {
-      leave();
-      return false;
-    }
-    const flow::ReturnStack::Entry& top = *d.return_stack_.pop();
-    const count::WayKey key = Counter::way_key(top.address, top.isa);
-    const std::uint8_t it = is_exit(from) ? std::uint8_t{0} : d.it_;
-    const std::uint64_t generation = counter_.generation();
-    Place found = is_exit(from) ? counter_.target(key) : 0;
-    if (found == 0) {
-      found = find(top.address, top.isa, it);
-      if (found == 0) {
-        if (is_exit(from)) counter_.open_branch(from);
-        set_place(top.address, top.isa, it);
-        stop();
-        return false;
-      }
-      if (is_exit(from)) counter_.remember_target(key, found);
-    }
-    if (!is_exit(from)) {
-      counter_.close_branch(top.address, top.isa);
-    } else if (generation == counter_.generation()) {
-      Way* way = counter_.way(from, key);
-      if (way == nullptr) way = counter_.add_way(from, key, found);
-      ++way->times;
-    }
-    d.pop_pending_ = false;
-    d.need_address_ = false;
-    at_ = found;
-    return true;
+    return flow::take_atoms(*this, at_, atoms, left) == flow::Turn::kOn;
   }
 
   void go_to(std::uint64_t address, std::uint8_t is) {
     Decoder& d = decoder_;
     d.last_is_ = is;
-    held_wait_ = std::exchange(d.wait_for_address_, false);
+    held_forgotten_ = std::exchange(path_.calls_forgotten, false);
     held_address_ = address;
     before_ = at_;
     const isa::Isa isa = isa_of(d.is_64bit_, is);
     if (is_exit(at_)) [[likely]] {
-      // The target does not depend on the previous position: the next atoms need not wait for
-      // these.
-      const count::WayKey key = Counter::way_key(address, isa);
-      Place to = counter_.target(key);
-      Way* const way = counter_.way(at_, key);
-      if (way != nullptr) [[likely]] {
-        if (to == 0) [[unlikely]] {
-          to = way->to;
-          counter_.remember_target(key, to);
-        }
-        ++way->times;
-        way_ = way;
+      const std::uint64_t generation = counter_.generation();
+      if (const Place to = way_to(at_, address, isa)) [[likely]] {
         at_ = to;
+        if (generation != counter_.generation()) [[unlikely]]
+          forget_origin(address, isa, 0);
         return;
       }
     }
     go_to_new(address, isa);
   }
 
+  // Not from an exit, or to a place that has no node.
   [[gnu::noinline]] void go_to_new(std::uint64_t address, isa::Isa isa) {
     way_ = nullptr;
     const Place from = at_;
-    std::uint8_t it = decoder_.it_;
     if (is_exit(from)) {
-      it = 0;
-    } else if (is_block(from)) {
-      it = counter_.node(from).it_in;
+      leave();
+      return;
     }
+    const std::uint8_t it = is_block(from) ? counter_.node(from).it_in : path_.it;
     const std::uint64_t generation = counter_.generation();
     const Place found = find(address, isa, it);
     if (generation != counter_.generation()) {
-      // The previous position is gone: as if the address had been applied.
-      before_ = 0;
-      set_place(address, isa, it);
-      stop();
-      if (has_cycles_) give_cycles(false);
-      if (has_time_) give_time();
+      forget_origin(address, isa, it);
       return;
     }
     if (found == 0) {
@@ -511,15 +375,15 @@ class CountingWalk {
       return;
     }
     at_ = found;
-    if (is_exit(from)) {
-      const count::WayKey key = Counter::way_key(address, isa);
-      counter_.remember_target(key, found);
-      way_ = counter_.way(from, key);
-      if (way_ == nullptr) way_ = counter_.add_way(from, key, found);
-      ++way_->times;
-    } else {
-      way_ = counter_.close_branch(address, isa);
-    }
+    way_ = counter_.close_branch(address, isa);
+  }
+
+  // The previous place is gone: as if the address had been applied.
+  void forget_origin(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
+    before_ = 0;
+    hand_over(address, isa, it);
+    if (has_cycles_) give_cycles(false);
+    if (has_time_) give_time();
   }
 
   void slow_atoms(TraceIndex index, std::uint64_t atoms, std::uint32_t count) {
@@ -535,23 +399,16 @@ class CountingWalk {
 
   Parser& parser_;
   Decoder& decoder_;
-  Counter& counter_;
   Host& host_;
-  const bool refuse_exception_returns_ = decoder_.config_.major_version() >= 5;
   /// A timestamp may have no position, and then gives no element.
   const bool markers_ = decoder_.config_.timestamp_markers();
-  std::uint8_t* steps_;
-  std::uint32_t budget_;                 ///< See Counter::budget.
-  bool resolved_ = false;                ///< More was done than following links.
-  Place at_ = 0;                         ///< 0: not live.
   const std::uint8_t* place_ = nullptr;  ///< See on_place().
   // The address that no atom has followed.
-  Place before_ = 0;    ///< Where it came; 0: there is no such address.
-  Way* way_ = nullptr;  ///< Counted for it; may be null.
+  Place before_ = 0;  ///< Where it came; 0: there is no such address.  way_ was counted for it.
   std::uint64_t held_address_ = 0;
   const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ has the index.
   TraceIndex held_index_ = 0;
-  bool held_wait_ = false;  ///< The change that it made in the decoder.
+  bool held_forgotten_ = false;  ///< The change that it made in the path.
   // A cycle count that no atom has followed.
   bool has_cycles_ = false;
   bool cycles_first_ = false;  ///< The address that no atom has followed came after the count.

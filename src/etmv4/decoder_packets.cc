@@ -21,7 +21,7 @@ void Decoder::accept(const Packet& packet) {
     if (packet.type == PacketType::kAsync) state_ = State::kWaitTraceInfo;
     return;
   }
-  need_address_ = need_context_ = true;
+  path_.lost = need_context_ = true;
   if (std::exchange(event_overdue_, false)) {
     commit_request_ = 1;
     busy_ = true;
@@ -45,8 +45,8 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   if (depth_ != 0) add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
   add(EntryKind::kTraceInfo, packet.index);
   if (bit<6>(packet.info)) add(EntryKind::kTransactionInit, packet.index);
-  return_stack_.clear();
-  pop_pending_ = false;
+  path_.return_stack.clear();
+  path_.pop_pending = false;
   select_memory();  // In a recording, another process may run since the reset.
   if (!quirks_.trace_info_commits_nothing) request_excess();
 }

@@ -21,23 +21,23 @@ constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
 flow::Follower::Fetched Decoder::step(std::uint64_t address, std::uint8_t& it) {
   if (credit_ == 0) return {{}, BlockEnd::kRangeLimit};
   --credit_;
-  return follower_.fetch(address, isa_, it);
+  return path_.follower().fetch(address, path_.isa, it);
 }
 
 // See etmv4-ete.md 4.6b.  The entry is the oldest of the queue.
 bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
   // The trace has given the target of the branch, so it did not match the return stack.
-  if (entry.flag && !quirks_.exception_pops_told_target) pop_pending_ = false;
-  if (pop_pending_ && !pop_return_stack(entry.index)) return false;
+  if (entry.flag && !quirks_.exception_pops_told_target) path_.pop_pending = false;
+  if (path_.pop_pending && !pop_return_stack(entry.index)) return false;
   refill_credit();
   range_expected_ = false;
   if (!entry.known) {
     // A PE reset: it has no address.
     emit(ElementKind::kException, entry.index).number = entry.number;
-    need_address_ = true;
-    it_ = 0;
-    block_ = from_ = nullptr;
+    path_.lost = true;
+    path_.it = 0;
+    path_.cut();
     queue_.pop_front();
     --commit_request_;
     --depth_;
@@ -59,30 +59,31 @@ bool Decoder::commit_exception() {
   const std::uint64_t return_address = target.value;
   const TraceIndex index = entry.index;
   if (entry.flag) {
-    const bool sf = has_context ? context.sf : isa_ == Isa::kA64;
-    address_ = return_address;
-    isa_ = isa_of(sf && !(quirks_.exception_target_ignores_64_bit && target.is != 0), target.is);
-    need_address_ = false;
-    block_ = from_ = nullptr;
+    const bool sf = has_context ? context.sf : path_.isa == Isa::kA64;
+    path_.address = return_address;
+    path_.isa =
+        isa_of(sf && !(quirks_.exception_target_ignores_64_bit && target.is != 0), target.is);
+    path_.lost = false;
+    path_.cut();
   }
   const bool tail_chain = m_profile() && return_address == kTailChain;
   // The instructions before the exception ran in the old context: read them in that context.
   Stretch stretch;
-  Isa walked_isa = isa_;
-  const bool ahead =
-      quirks_.exception_walk_goes_back ? address_ != return_address : address_ < return_address;
+  Isa walked_isa = path_.isa;
+  const bool ahead = quirks_.exception_walk_goes_back ? path_.address != return_address
+                                                      : path_.address < return_address;
   const bool reads = follows_ && !tail_chain && ahead &&
-                     (quirks_.exception_walk_unchecked || (!need_address_ && !need_context_));
+                     (quirks_.exception_walk_unchecked || (!path_.lost && !need_context_));
   if (reads && !quirks_.exception_walk_unchecked) stretch = walk_to(return_address);
   if (has_context) {
-    const Isa before = isa_;
+    const Isa before = path_.isa;
     apply_context(context, index);
-    if (!quirks_.exception_context_sets_isa) isa_ = before;
+    if (!quirks_.exception_context_sets_isa) path_.isa = before;
     yield_ = callbacks_;
   }
   const bool walks_now = reads && quirks_.exception_walk_unchecked;
   if (walks_now) {
-    walked_isa = isa_;
+    walked_isa = path_.isa;
     stretch = walk_to(return_address);
   }
   if (stretch.ended != BlockEnd::kWaypoint && stretch.ended != BlockEnd::kNotAccessible) {
@@ -91,11 +92,11 @@ bool Decoder::commit_exception() {
   }
   if (stretch.count != 0) {
     emit_walk(index, stretch.start, stretch.end, stretch.count, stretch.last, walked_isa, true);
-    isa_ = stretch.last.next_isa;
+    path_.isa = stretch.last.next_isa;
   }
   if (stretch.ended == BlockEnd::kNotAccessible) {
     emit_not_accessible(index, stretch.end);
-    need_address_ = true;
+    path_.lost = true;
   }
   Element& exception = emit(ElementKind::kException, index);
   exception.number = entry.number;
@@ -108,8 +109,8 @@ bool Decoder::commit_exception() {
     if (entry.flag) flags |= kElementReturnIsTarget;
   }
   exception.flags = static_cast<std::uint16_t>(flags);
-  it_ = 0;
-  block_ = from_ = nullptr;
+  path_.it = 0;
+  path_.cut();
   --commit_request_;
   --depth_;
   return true;
@@ -118,41 +119,41 @@ bool Decoder::commit_exception() {
 // From the current address to `end`, past any waypoint.
 Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
   Stretch stretch;
-  stretch.start = address_;
-  const std::uint32_t limit = follower_.range_limit();
-  if (limit == 0 && isa_ != Isa::kT32 && !quirks_.exception_walk_unchecked) {
+  stretch.start = path_.address;
+  const std::uint32_t limit = path_.follower().range_limit();
+  if (limit == 0 && path_.isa != Isa::kT32 && !quirks_.exception_walk_unchecked) {
     // Usually no waypoint is passed: the whole stretch is part of a known block.
-    const Block& block = follower_.block(address_, isa_, it_);
-    if (end > address_ && end <= block.end && (end - address_) % 4 == 0) {
-      const flow::Follower::Fetched last = step(end - 4, it_);
+    const Block& block = path_.follower().block(path_.address, path_.isa, path_.it);
+    if (end > path_.address && end <= block.end && (end - path_.address) % 4 == 0) {
+      const flow::Follower::Fetched last = step(end - 4, path_.it);
       if (last.outcome == BlockEnd::kWaypoint) {
         stretch.last = last.instruction;
-        stretch.count = static_cast<std::uint32_t>((end - address_) / 4);
-        stretch.end = address_ = end;
+        stretch.count = static_cast<std::uint32_t>((end - path_.address) / 4);
+        stretch.end = path_.address = end;
         return stretch;
       }
     }
   }
-  while (address_ != end) {
-    if (address_ > end && !quirks_.exception_walk_runs_over) {
+  while (path_.address != end) {
+    if (path_.address > end && !quirks_.exception_walk_runs_over) {
       // A T32 instruction that is interrupted and continued later can have a return address inside
       // it.  Elsewhere, image and trace disagree.
-      if (isa_ == Isa::kT32) break;
+      if (path_.isa == Isa::kT32) break;
       report(Fault::kBadImage, Severity::kWarning, packet_index_,
              "The return address of an exception is inside an instruction of the image.");
       blame(end);
       break;
     }
-    const flow::Follower::Fetched fetched = step(address_, it_);
+    const flow::Follower::Fetched fetched = step(path_.address, path_.it);
     stretch.ended = fetched.outcome;
     if (fetched.outcome != BlockEnd::kWaypoint) break;
     stretch.last = fetched.instruction;
-    address_ += fetched.instruction.size;
+    path_.address += fetched.instruction.size;
     // Where the limit is reported for each further instruction, the walk goes on to count them.
     if (++stretch.count > limit && limit != 0 && !quirks_.range_limit_repeats) break;
   }
   if (limit != 0 && stretch.count > limit) stretch.ended = BlockEnd::kRangeLimit;
-  stretch.end = address_;
+  stretch.end = path_.address;
   return stretch;
 }
 
@@ -169,7 +170,7 @@ bool Decoder::commit_source_address(const Entry& entry) {
                          ? kSourceDecode
                          : kSourceRead);
   };
-  const flow::Follower::Fetched at = step(source, it_);
+  const flow::Follower::Fetched at = step(source, path_.it);
   if (at.outcome == BlockEnd::kNotAccessible) {
     emit_not_accessible(index, source);
     return true;
@@ -177,14 +178,14 @@ bool Decoder::commit_source_address(const Entry& entry) {
   if (at.outcome != BlockEnd::kWaypoint) return failed(at.outcome);
   const isa::Instruction& last = at.instruction;
   const std::uint64_t end = source + last.size;
-  std::uint64_t start = address_;
-  if (need_address_ || address_ > source) {
+  std::uint64_t start = path_.address;
+  if (path_.lost || path_.address > source) {
     start = source;
-    need_address_ = false;
+    path_.lost = false;
   }
   const bool split = (flags_ & kSourceAddressNRanges) != 0;
   std::uint32_t count = 1;
-  if (start != source && isa_ != Isa::kT32 && !split) {
+  if (start != source && path_.isa != Isa::kT32 && !split) {
     count = static_cast<std::uint32_t>((end - start) / 4);
   } else if (start != source) {
     count = 0;
@@ -201,29 +202,29 @@ bool Decoder::commit_source_address(const Entry& entry) {
       address += fetched.instruction.size;
       ++count;
       if (split && address < end && fetched.instruction.type != InstrType::kOther) {
-        emit_walk(index, start, address, count, fetched.instruction, isa_, false);
+        emit_walk(index, start, address, count, fetched.instruction, path_.isa, false);
         start = address;
         count = 0;
       }
     }
   }
-  const Isa executed_in = isa_;
-  address_ = end;
+  const Isa executed_in = path_.isa;
+  path_.address = end;
   if (last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch) {
-    if (last.link) push_return(end, executed_in);
+    if (last.link) path_.push(end, executed_in);
     if (last.type == InstrType::kBranch) {
-      address_ = last.target;
-      if (last.link && return_stack_on_) pop_pending_ = false;
+      path_.address = last.target;
+      if (last.link && path_.returns()) path_.pop_pending = false;
     } else {
-      need_address_ = true;
-      pop_pending_ = return_stack_on_;
+      path_.lost = true;
+      path_.pop_pending = path_.returns();
     }
-    if (!quirks_.source_address_after_state) it_ = 0;
+    if (!quirks_.source_address_after_state) path_.it = 0;
   }
-  isa_ = last.next_isa;
-  block_ = from_ = nullptr;
-  emit_walk(index, start, end, count, last, quirks_.source_address_after_state ? isa_ : executed_in,
-            true);
+  path_.isa = last.next_isa;
+  path_.cut();
+  emit_walk(index, start, end, count, last,
+            quirks_.source_address_after_state ? path_.isa : executed_in, true);
   if (!quirks_.source_address_after_state && last.subtype == isa::InstrSubtype::kV8ExceptionReturn)
     emit(ElementKind::kExceptionReturn, index);
   return true;
@@ -251,24 +252,24 @@ bool Decoder::commit_q() {
     last_looked_at_ = index;
   }
   const std::uint32_t wanted = entry.known ? entry.count : 0;
-  const std::uint64_t start = address_;
-  const Isa executed_in = isa_;
+  const std::uint64_t start = path_.address;
+  const Isa executed_in = path_.isa;
   isa::Instruction last;
   std::uint32_t walked = 0;
   while (walked < wanted) {
-    const flow::Follower::Fetched fetched = step(address_, it_);
+    const flow::Follower::Fetched fetched = step(path_.address, path_.it);
     if (fetched.outcome == BlockEnd::kNotAccessible || fetched.outcome == BlockEnd::kRangeLimit)
       break;
     if (fetched.outcome != BlockEnd::kWaypoint) return fail_walk(fetched.outcome, index, kQWalk);
     last = fetched.instruction;
-    address_ += last.size;
+    path_.address += last.size;
     ++walked;
     if (last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch) break;
   }
   const bool at_branch = last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch;
   const Isa target_isa = isa_of(has_context ? context.sf : is_64bit_, target.is);
-  if (wanted != 0 && walked == wanted && (address_ == target.value || at_branch)) {
-    emit_walk(index, start, address_, walked, last, executed_in, true);
+  if (wanted != 0 && walked == wanted && (path_.address == target.value || at_branch)) {
+    emit_walk(index, start, path_.address, walked, last, executed_in, true);
   } else {
     Element& range = emit(ElementKind::kInstrRangeNoPath, index);
     range.start = start;
@@ -276,15 +277,15 @@ bool Decoder::commit_q() {
     range.count = wanted;
     range.isa = target_isa;
   }
-  address_ = target.value;
-  isa_ = target_isa;
-  need_address_ = false;
-  block_ = from_ = nullptr;
+  path_.address = target.value;
+  path_.isa = target_isa;
+  path_.lost = false;
+  path_.cut();
   --commit_request_;
   --depth_;
   if (has_context && context.flag) {
     apply_context(context, context.index);
-    isa_ = target_isa;
+    path_.isa = target_isa;
     yield_ = callbacks_;
   }
   if (quirks_.q_deletes_next_entry && !queue_.empty()) queue_.pop_front();
@@ -294,7 +295,7 @@ bool Decoder::commit_q() {
 bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, const Words& words) {
   const Fault fault = ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
   fail_commit(fault, index, words, UnsyncReason::kBadPacket);
-  blame(address_);
+  blame(path_.address);
   if (quirks_.fatal_walk_errors) {
     diagnostics_.back().fatal = true;
     failed_ = true;

@@ -10,8 +10,6 @@
 namespace waymark::flow {
 namespace {
 
-// A slab holds this many blocks; pointers to them stay valid until flush().
-constexpr std::size_t kSlab = 1024;
 // With more blocks than this, everything is forgotten: this bounds the memory whatever the trace
 // says.
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 19;
@@ -26,7 +24,7 @@ constexpr std::uint64_t kWalkRegion = std::uint64_t{4} << 20;
 constexpr std::size_t kWindows = 128;
 // The number of slabs that are kept for use after flush().
 constexpr std::size_t kKeptSlabs = 16;
-constexpr std::size_t kMostKeptTable = kKeptSlabs * kSlab * 4;
+constexpr std::size_t kMostKeptTable = kKeptSlabs * 1024 * 4;
 // The most instructions of a block that is read through callbacks, which may be endless.
 constexpr std::uint32_t kMaxCallbackBlock = std::uint32_t{1} << 24;
 
@@ -73,6 +71,7 @@ Follower::Follower(const Follower& other)
     : memory_(other.memory_),
       options_(other.options_),
       cache_enabled_(other.cache_enabled_),
+      calls_turn_(other.calls_turn_),
       range_limit_(other.range_limit_) {
   flush();
 }
@@ -120,14 +119,12 @@ void Follower::invalidate_callbacks() {
   if (callbacks_) flush();
 }
 
-Block& Follower::kept(std::size_t number) const { return slabs_[number / kSlab][number % kSlab]; }
-
 // Whether a valid block is in the cache.
 bool Follower::is_cached(const Block& block) const {
   return used_ == slabs_.size() * kSlab || &block != &kept(used_);
 }
 
-Block* Follower::find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const {
+Block* Follower::find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) {
   const std::size_t mask = table_.size() - 1;
   const std::uint32_t wanted = hash(address, isa, it_remaining, view_);
   for (std::size_t i = wanted & mask;; i = (i + 1) & mask) {
@@ -136,8 +133,10 @@ Block* Follower::find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remai
     if (((slot ^ wanted) & ~kNumberMask) != 0) continue;
     Block& block = kept((slot & kNumberMask) - 1);
     if (block.start == address && block.isa == isa && block.it_in == it_remaining &&
-        block.view == view_)
+        block.view == view_) {
+      found_ = slot & kNumberMask;
       return &block;
+    }
   }
 }
 
@@ -173,6 +172,7 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   if (!cache_enabled_ || (callbacks_ && block.ended == BlockEnd::kNotAccessible)) return block;
   if (used_ == kMaxBlocks) [[unlikely]]
     return begin_again(block);
+  found_ = static_cast<std::uint32_t>(used_ + 1);
   if (++used_ * 2 > table_.size()) {
     grow();
   } else {
@@ -198,8 +198,13 @@ const Block& Follower::link(const Block& from, bool taken, std::uint64_t address
   const bool linkable = is_cached(from) && from.view == view_;
   auto* origin = const_cast<Block*>(&from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   const Block& next = block(address, isa, it_remaining);
-  if (linkable && flushes == statistics_.flushes && is_cached(next))
-    origin->next[taken ? 1 : 0] = &next;
+  if (linkable && flushes == statistics_.flushes && is_cached(next)) {
+    if (taken && (from.is_indirect_branch() || (from.link && calls_turn_))) {
+      origin->far = found_;
+    } else {
+      origin->next[taken ? 1 : 0] = &next;
+    }
+  }
   return next;
 }
 

@@ -38,17 +38,18 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
     : config_(config),
       quirks_(quirks),
       flags_(flags),
-      follower_(image, walk_options(config, quirks), config.trace_id()),
-      return_stack_on_(config.return_stack()),
+      path_(image, walk_options(config, quirks), config.trace_id(), config.return_stack()),
       callbacks_(image.has_callbacks()) {
   context_.trace_id = config.trace_id();
   context_.isa = Isa::kUnknown;
+  path_.isa = Isa::kUnknown;
+  path_.set_untaken_blx_changes_isa(quirks.untaken_blx_changes_isa);
   select_memory();
 }
 
 void Decoder::set_range_limit(std::uint32_t instructions) {
-  follower_.set_range_limit(instructions);
-  block_ = from_ = nullptr;
+  path_.follower().set_range_limit(instructions);
+  path_.cut();
 }
 
 void Decoder::reset() {
@@ -60,38 +61,33 @@ void Decoder::reset() {
   time_bits_ = 0;
   staged_count_ = staged_taken_ = 0;
   diagnostics_.clear();
-  lose_flow();
+  path_.lose();
 }
 
 void Decoder::jump() {
   if (state_ == State::kNoSync) return;
   state_ = State::kWaitSync;
   need_isync_ = true;
-  lose_flow();
+  path_.lose();
 }
 
 void Decoder::restore(const Decoder& other) {
-  static_cast<DecoderState&>(*this) = other.settled_state();
-  return_stack_.forget_callers();
+  static_cast<DecoderState&>(*this) = other;
+  path_.restore(other.settled_path());
   staged_count_ = staged_taken_ = 0;
   diagnostics_.clear();
   select_memory(memory_from_);
 }
 
-// The state without leftovers that no longer have a meaning.
-DecoderState Decoder::settled_state() const {
-  DecoderState state = *this;
-  if (block_ != nullptr) {
-    state.address_ = block_->start;
-    state.isa_ = block_->isa;
-  } else if (!valid_) {
-    state.address_ = 0;
-  }
-  return state;
+// The path without leftovers that no longer have a meaning.
+flow::PathState Decoder::settled_path() const {
+  flow::PathState path = path_.settled();
+  if (path.lost) path.address = 0;
+  return path;
 }
 
 bool Decoder::same_state(const Decoder& other) const {
-  return settled_state() == other.settled_state();
+  return static_cast<const DecoderState&>(*this) == other && settled_path() == other.settled_path();
 }
 
 // ---- Output ---------------------------------------------------------------------------------
@@ -156,7 +152,7 @@ void Decoder::emit_cycles(Element& element, Cycles cycles) const {
 void Decoder::emit_not_accessible(TraceIndex index, std::uint64_t address) {
   Element& nacc = emit(ElementKind::kAddrNacc, index);
   nacc.start = address;
-  nacc.number = follower_.space();
+  nacc.number = path_.follower().space();
 }
 
 Diagnostic& Decoder::report(Fault fault, Severity severity, TraceIndex index,
@@ -176,7 +172,7 @@ void Decoder::lose_sync(UnsyncReason reason) {
   need_isync_ = true;
   unsync_reason_ = reason;
   no_sync_pending_ = busy_ = true;
-  lose_flow();
+  path_.lose();
 }
 
 // ---- Packets --------------------------------------------------------------------------------
@@ -191,7 +187,7 @@ Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
       static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
     out_ = out;
     follow_branch(packet.index, {packet.has_cycle_count, packet.cycle_count});
-    go_to(packet.address.value, packet.isa);
+    path_.go_to(packet.address.value, packet.isa);
     return out_;
   }
   // A context must be drained, not written past, before memory is read under it.
@@ -353,7 +349,7 @@ bool Decoder::take_security(const Context& context) {
 
 void Decoder::context_changed() {
   select_memory();
-  if (!quirks_.context_isa_stale) context_.isa = isa_;
+  if (!quirks_.context_isa_stale) context_.isa = path_.isa;
   emit(ElementKind::kPeContext, packet_index_);
   yield_ = callbacks_;
   busy_ = busy_ || yield_;
@@ -364,9 +360,9 @@ void Decoder::synchronise(const Packet& packet) {
   const bool periodic = packet.reason == IsyncReason::kPeriodic;
   const bool first = need_isync_;
   need_isync_ = false;
-  lose_flow();
-  go_to(packet.address.value, packet.isa);
-  return_stack_.clear();
+  path_.lose();
+  path_.go_to(packet.address.value, packet.isa);
+  path_.return_stack.clear();
   bool told = packet.isa_changed;
   bool changed = false;
   if (packet.context.updated_context_id) {
@@ -379,7 +375,7 @@ void Decoder::synchronise(const Packet& packet) {
   changed = take_security(packet.context) || changed;
   if (!quirks_.security_state_lost) told = told || changed || first;
   // In a recording, another process may run since a reset.
-  if (changed || first || !follower_.covers(packet.index)) select_memory();
+  if (changed || first || !path_.follower().covers(packet.index)) select_memory();
   if (first || !periodic) {
     Element& on = emit(ElementKind::kTraceOn, packet.index);
     on.reason = static_cast<std::uint8_t>(trace_on_reason(packet.reason));
@@ -388,7 +384,7 @@ void Decoder::synchronise(const Packet& packet) {
     told = changed && !quirks_.security_state_lost;
   }
   if (!told) return;
-  context_.isa = isa_;
+  context_.isa = path_.isa;
   context_changed();
 }
 
@@ -400,16 +396,16 @@ void Decoder::branch(const Packet& packet) {
   if (exception) {
     Element& element = emit(ElementKind::kException, packet.index);
     element.number = packet.exception;
-    if (valid_) {
-      element.end = address_;
+    if (!path_.lost) {
+      element.end = path_.address;
       element.flags |= kElementReturnAddress;
     }
     emit_cycles(element, cycles);
-    lose_flow();
+    path_.lose();
   } else {
     follow_branch(packet.index, cycles);
   }
-  go_to(packet.address.value, packet.isa);
+  path_.go_to(packet.address.value, packet.isa);
   if (packet.info_bytes != 0 && !quirks_.security_state_lost && take_security(packet.context))
     context_changed();
 }

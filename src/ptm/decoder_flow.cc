@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "waymark/flow/path_inl.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/memory_space.h"
 
@@ -69,8 +70,8 @@ isa::Instruction last_of(const Block& block) {
 }  // namespace
 
 void Decoder::refresh() {
-  follower_.flush();
-  callbacks_ = follower_.reads_callbacks();
+  path_.follower().flush();
+  callbacks_ = path_.follower().reads_callbacks();
   select_memory();
 }
 
@@ -78,49 +79,15 @@ void Decoder::select_memory(TraceIndex index) {
   // Every element has the context; nothing else of a range survives it.
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
-  follower_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
-                   index);
-  memory_from_ = follower_.covers_from();
-  block_ = from_ = nullptr;
-}
-
-void Decoder::lose_flow() {
-  valid_ = false;
-  block_ = from_ = nullptr;
-}
-
-// Only the guess of an indirect branch may be linked to the address: every other link is followed
-// without a comparison.
-void Decoder::go_to(std::uint64_t address, Isa isa) {
-  address_ = address;
-  isa_ = isa;
-  valid_ = true;
-  block_ = nullptr;
-  if (from_ != nullptr && !(from_taken_ && from_->is_indirect_branch())) from_ = nullptr;
+  path_.follower().select(space_of(context_),
+                          std::uint64_t{context_.vmid} << 32 | context_.context_id, index);
+  memory_from_ = path_.follower().covers_from();
+  path_.cut();
 }
 
 void Decoder::lost_cycles(TraceIndex index, Cycles cycles) {
   if (cycles.present && !quirks_.cycle_counts_lost)
     emit_cycles(emit(ElementKind::kCycleCount, index), cycles);
-}
-
-inline void Decoder::push_return(const Block& call) {
-  if (!return_stack_on_) return;
-  const std::uint64_t flushes = follower_.statistics().flushes;
-  if (flushes != flushes_) [[unlikely]] {
-    return_stack_.forget_callers();
-    flushes_ = flushes;
-  }
-  return_stack_.push(call.end, call.isa, &call);
-}
-
-// Also nullptr if the block no longer exists, or has become another.
-inline const Block* Decoder::caller_of(const flow::ReturnStack::Entry& entry) const {
-  if (entry.caller == nullptr || follower_.statistics().flushes != flushes_) return nullptr;
-  const bool same = entry.caller->end == entry.address && entry.caller->isa == entry.isa;
-  // With the quirk, an untaken BLX is followed by another block.
-  const bool other = quirks_.untaken_blx_changes_isa && entry.caller->next_isa != entry.isa;
-  return same && !other ? static_cast<const Block*>(entry.caller) : nullptr;
 }
 
 Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
@@ -136,103 +103,83 @@ Element* Decoder::run(TraceIndex index, const AtomPacket& atoms, Element* out, E
   return end_output();
 }
 
-// The main loop of decoding; ptm.md 9.2.
+// Ranges go to a span with enough room.
+struct Decoder::RangeSink {
+  const Element* range;
+  TraceIndex index;
+  std::uint32_t cycles;
+  unsigned flags;
+  bool stack_first;  ///< Quirk empty_stack_is_fatal.
+  Element* out;
+  Isa shown;
+
+  [[nodiscard]] bool needs_stack() const { return stack_first; }
+  void pass(const Block& block, bool taken) {
+    write_range(*out, block, *range, flags | (taken ? kElementExecuted : 0));
+    out->index = index;
+    out->cycle_count = cycles;
+    ++out;
+    shown = block.isa;
+  }
+  static flow::Turn indirect(const Block& /*block*/) { return flow::Turn::kOn; }
+};
+
+// See ptm.md 9.2.
 template <Decoder::Cause kCause>
 [[gnu::always_inline]] inline void Decoder::follow_as(TraceIndex index, std::uint32_t atoms,
                                                       unsigned count, Cycles cycles) {
-  if (!valid_ || count == 0) [[unlikely]] {
+  if (path_.lost || count == 0) [[unlikely]] {
     lost_cycles(index, cycles);
     return;
   }
-  const bool pops = kCause == Cause::kAtom && return_stack_on_;
-  const unsigned flags = range_.flags | (cycles.present ? kElementHasCycleCount : 0);
-  const Block* block = block_;
-  const Block* from = from_;
-  bool taken = from_taken_;
-  Isa shown = context_.isa;
-  Element* out = out_;
-  for (; count != 0; --count) {
-    if (block == nullptr) {
-      block = from != nullptr ? &follower_.successor(*from, taken, address_, isa_, 0)
-                              : &follower_.block(address_, isa_, 0);
-    }
-    if (block->ended != BlockEnd::kWaypoint) [[unlikely]] {
-      out_ = out;
-      context_.isa = shown;
-      stuck(*block, index, cycles, kCause);
-      return;
-    }
-    taken = (atoms & 1) != 0;
-    atoms >>= 1;
-    const bool indirect = taken && block->is_indirect_branch();
-    const flow::ReturnStack::Entry* top = indirect && pops ? return_stack_.pop() : nullptr;
-    const bool empty_stack = indirect && pops && top == nullptr;
-    if (empty_stack && quirks_.empty_stack_is_fatal) [[unlikely]] {
-      out_ = out;
-      context_.isa = shown;
-      report(Fault::kReturnStackUnderrun, Severity::kError, index,
-             "Return stack error processing atom packet.")
-          .fatal = true;
-      failed_ = true;
-      lose_flow();
-      return;
-    }
-    write_range(*out, *block, range_, flags | (taken ? kElementExecuted : 0));
-    out->index = index;
-    out->cycle_count = cycles.count;
-    ++out;
-    shown = block->isa;
-    from = block;
-    if (top != nullptr) {
-      address_ = top->address;
-      isa_ = top->isa;
-      const Block* caller = caller_of(*top);
-      if (block->link) push_return(*block);
-      // The block after a call is a link of the call's block: no guess is needed.
-      if (caller != nullptr && caller->view == block->view) {
-        from = caller;
-        taken = false;
-      }
-      block = nullptr;
-      continue;
-    }
-    if (taken && block->link) push_return(*block);
-    if (indirect) {
-      isa_ = block->next_isa;
-      block = nullptr;
-      valid_ = false;
-      if (empty_stack) [[unlikely]] {
-        report(Fault::kReturnStackUnderrun, Severity::kError, index,
-               "An atom stands for a return, but no call is on the return stack.")
-            .address = from->end - from->last_size;
-        out_ = out;
-        context_.isa = shown;
-        lose_sync(UnsyncReason::kBadPacket);
-        return;
-      }
-      break;
-    }
-    const Block* next = block->next[taken ? 1 : 0];
-    if (next == nullptr) {
-      address_ = taken && block->is_direct_branch() ? block->target : block->end;
-      isa_ = taken || quirks_.untaken_blx_changes_isa ? block->next_isa : block->isa;
-    }
-    block = next;
+  RangeSink sink{
+      .range = &range_,
+      .index = index,
+      .cycles = cycles.count,
+      .flags = range_.flags | (cycles.present ? unsigned{kElementHasCycleCount} : 0),
+      .stack_first = quirks_.empty_stack_is_fatal,
+      .out = out_,
+      .shown = context_.isa,
+  };
+  constexpr flow::Returns kReturns =
+      kCause == Cause::kAtom ? flow::Returns::kAtOnce : flow::Returns::kNever;
+  std::uint64_t bits = atoms;
+  std::uint32_t left = count;
+  const flow::Turn turned = path_.take<kReturns>(bits, left, sink);
+  out_ = sink.out;
+  context_.isa = sink.shown;
+  path_.settle();
+  if (turned != flow::Turn::kOn && path_.stop() != flow::Stop::kLost) [[unlikely]] {
+    stopped(index, cycles, kCause);
+    return;
   }
-  if (block != nullptr) {
-    address_ = block->start;
-    isa_ = block->isa;
-  }
-  block_ = block;
-  from_ = from;
-  from_taken_ = taken;
-  out_ = out;
-  context_.isa = shown;
-  if (!valid_ && kCause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
+  // Nothing says where the remaining atoms of the packet are, if there are any.
+  if (path_.lost && kCause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
       !quirks_.bad_packet_untold && says_no_return_stack(config_)) [[unlikely]]
     report(Fault::kUnsupportedConfig, Severity::kWarning, index,
            "Atoms stand for indirect branches although ETMCR[29] or ETMCCER[23] says that the "
            "return stack is off: one of them seems to be wrong.");
+}
+
+// The path could not go on: there is no waypoint, or no return address.
+void Decoder::stopped(TraceIndex index, Cycles cycles, Cause cause) {
+  if (path_.stop() == flow::Stop::kBlockEnd) {
+    stuck(*path_.block(), index, cycles, cause);
+    return;
+  }
+  if (quirks_.empty_stack_is_fatal) {
+    report(Fault::kReturnStackUnderrun, Severity::kError, index,
+           "Return stack error processing atom packet.")
+        .fatal = true;
+    failed_ = true;
+    path_.lose();
+    return;
+  }
+  const Block& branch = *path_.indirect_branch();
+  report(Fault::kReturnStackUnderrun, Severity::kError, index,
+         "An atom stands for a return, but no call is on the return stack.")
+      .address = branch.end - branch.last_size;
+  lose_sync(UnsyncReason::kBadPacket);
 }
 
 void Decoder::follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles) {
@@ -247,7 +194,7 @@ void Decoder::follow_branch(TraceIndex index, Cycles cycles) {
 // No waypoint in readable memory.
 void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause cause) {
   const std::uint64_t at = block.end;
-  isa_ = block.isa;
+  path_.isa = block.isa;
   if (block.ended != BlockEnd::kNotAccessible) {
     unfollowable(block.ended, at, index, cause);
     lost_cycles(index, cycles);
@@ -260,7 +207,7 @@ void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause c
   }
   emit_not_accessible(index, at);
   lost_cycles(index, cycles);
-  lose_flow();
+  path_.lose();
 }
 
 void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause) {
@@ -278,18 +225,18 @@ void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex ind
     const Fault fault = ended == BlockEnd::kRangeLimit ? Fault::kRangeLimit : Fault::kInvalidOpcode;
     report(fault, Severity::kError, index, kErrors[at]).address = address;
   }
-  lose_flow();
+  path_.lose();
 }
 
 // See ptm.md 9.5: up to and including the address, past any waypoint.
 void Decoder::waypoint_update(const Packet& packet) {
-  if (!valid_) return;
+  if (path_.lost) return;
   const std::uint64_t target = packet.address.value;
-  const std::uint64_t start = address_;
+  const std::uint64_t start = path_.address;
   const bool unchecked = quirks_.waypoint_update_unchecked;
   const std::uint32_t most = unchecked ? kMaxUncheckedSteps : kMaxUpdateSteps;
   const TraceIndex index = packet.index;
-  const Isa isa = isa_;
+  const Isa isa = path_.isa;
   std::uint64_t address = start;
   std::uint8_t it = 0;
   std::uint32_t count = 0;
@@ -302,15 +249,15 @@ void Decoder::waypoint_update(const Packet& packet) {
       report(Fault::kBadImage, Severity::kWarning, index,
              "The program cannot reach the address of a waypoint update from where it was.")
           .address = target;
-      lose_flow();
+      path_.lose();
       return;
     }
-    const flow::Follower::Fetched fetched = follower_.fetch(address, isa, it);
+    const flow::Follower::Fetched fetched = path_.follower().fetch(address, isa, it);
     if (fetched.outcome == BlockEnd::kNotAccessible) {
       if (count != 0)
         write_range(emit(ElementKind::kInstrRange, index), start, address, count, isa, last);
       emit_not_accessible(index, address);
-      lose_flow();
+      path_.lose();
       return;
     }
     if (fetched.outcome != BlockEnd::kWaypoint) {
@@ -329,10 +276,10 @@ void Decoder::waypoint_update(const Packet& packet) {
         .address = target;
   context_.isa = isa;
   const bool branches = last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch;
-  if (branches && last.link && return_stack_on_) return_stack_.push(address, isa);
-  lose_flow();
-  go_to(last.type == InstrType::kBranch ? last.target : address, last.next_isa);
-  valid_ = last.type != InstrType::kIndirectBranch;
+  if (branches && last.link) path_.push(address, isa);
+  path_.lose();
+  path_.go_to(last.type == InstrType::kBranch ? last.target : address, last.next_isa);
+  path_.lost = last.type == InstrType::kIndirectBranch;
 }
 
 }  // namespace waymark::ptm

@@ -12,8 +12,7 @@
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/packet.h"
 #include "waymark/etmv4/quirks.h"
-#include "waymark/flow/follower.h"
-#include "waymark/flow/return_stack.h"
+#include "waymark/flow/path.h"
 #include "waymark/image/image.h"
 
 namespace waymark::etmv4 {
@@ -118,7 +117,6 @@ struct DecoderState {
     std::size_t front_ = 0;
   };
 
-  flow::ReturnStack return_stack_;
   bool said_unfollowed_ = false;
   State state_ = State::kNoSync;
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
@@ -151,17 +149,11 @@ struct DecoderState {
   bool run_open_ = false;  ///< A commit run was interrupted because space ran out.
   TraceIndex last_looked_at_ = 0;  ///< The index of the last entry that this commit run examined.
 
-  // Where execution is.
-  std::uint64_t address_ = 0;
-  isa::Isa isa_ = isa::Isa::kA32;
-  std::uint8_t it_ = 0;
+  // What the decoder knows about the place of execution; the path has the rest.
   bool is_64bit_ = false;
   std::uint8_t last_is_ = 0;
-  bool need_address_ = true;
   bool need_context_ = true;
   bool address_pending_ = false;  ///< An exception or Q waits for its address packet.
-  bool pop_pending_ = false;
-  bool wait_for_address_ = false;
   /// Quirk missing_address_leaves_element: the next packet only commits an event.
   bool event_overdue_ = false;
   bool previous_overflow_ = false;
@@ -223,12 +215,7 @@ class Decoder : private DecoderState {
   }
 
   /// Call after a copy, which has no blocks: continues at the position of `original`.
-  void take_place(const Decoder& original) {
-    if (original.block_ == nullptr) return;
-    address_ = original.block_->start;
-    isa_ = original.block_->isa;
-    it_ = original.block_->it_in;
-  }
+  void take_place(const Decoder& original) { path_.take_place(original.path_); }
 
   /// run() ran out of space: resume() must be called before anything else.
   [[nodiscard]] bool running() const { return run_left_ != 0; }
@@ -272,8 +259,8 @@ class Decoder : private DecoderState {
   /// The longest range, in instructions; 0: no limit.
   void set_range_limit(std::uint32_t instructions);
 
-  [[nodiscard]] const flow::Follower& follower() const { return follower_; }
-  [[nodiscard]] flow::Follower& follower() { return follower_; }
+  [[nodiscard]] const flow::Follower& follower() const { return path_.follower(); }
+  [[nodiscard]] flow::Follower& follower() { return path_.follower(); }
 
   /// The result of atoms does not depend on what other packets do with them later: they can be
   /// counted at once.
@@ -284,6 +271,9 @@ class Decoder : private DecoderState {
   template <class Host, bool kCycles, bool kReturns>
   friend class CountingWalk;
 
+  struct RangeSink;
+  struct StagedSink;
+  struct HeldSink;
   Element* follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
   Element* run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
 
@@ -322,6 +312,8 @@ class Decoder : private DecoderState {
   void close_run();
   void commit();
   bool commit_atoms(Entry& entry);
+  flow::Turn commit_run(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left);
+  bool commit_checked(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left);
   bool commit_exception();
   bool commit_source_address(const Entry& entry);
   bool commit_q();
@@ -331,10 +323,9 @@ class Decoder : private DecoderState {
   bool finish_queue();
   void apply_context(const Entry& entry, TraceIndex index);
   void apply_address(std::uint64_t address, std::uint8_t is);
-  void leave_flow();
   /// What was selected may not hold from here on.
   void enter_place(TraceIndex index) {
-    if (!follower_.covers(index)) [[unlikely]]
+    if (!follower().covers(index)) [[unlikely]]
       select_memory(index);
   }
   void select_memory() { select_memory(packet_index_); }
@@ -342,8 +333,10 @@ class Decoder : private DecoderState {
   flow::Follower::Fetched step(std::uint64_t address, std::uint8_t& it);
   Stretch walk_to(std::uint64_t end);
   bool pop_return_stack(TraceIndex index);
-  void push_return(std::uint64_t address, isa::Isa isa) {
-    if (return_stack_on_ && !wait_for_address_) return_stack_.push(address, isa);
+  void fail_pop(TraceIndex index);
+  void settle_atoms(Entry& entry, std::uint64_t atoms, std::uint32_t done);
+  [[nodiscard]] bool is_exception_return(const flow::Block& block) const {
+    return block.subtype == isa::InstrSubtype::kV8ExceptionReturn && config_.major_version() >= 5;
   }
 
   // -- Elements --
@@ -374,8 +367,7 @@ class Decoder : private DecoderState {
   Config config_;
   Quirks quirks_;
   std::uint32_t flags_;
-  flow::Follower follower_;
-  bool return_stack_on_;
+  flow::Path path_;
   bool exception_return_is_p0_;
   bool checks_;          ///< Any consistency check is on.
   bool atoms_can_fail_;  ///< A run of atoms can end in an error.
@@ -389,10 +381,6 @@ class Decoder : private DecoderState {
   bool can_lose_elements_ = false;
   Element* run_out_ = nullptr;
   bool settling_ = false;  ///< The current commit ends with the queue, which has no P0 element.
-
-  flow::BlockPointer block_;  ///< At address_, if known.
-  flow::BlockPointer from_;   ///< The previous block, for its links.
-  bool from_taken_ = false;
 
   // Output.
   Element* out_begin_ = nullptr;

@@ -28,8 +28,8 @@ struct alignas(64) Block {
   std::uint64_t end = 0;     ///< After the last instruction.
   std::uint64_t target = 0;  ///< For a direct branch.
 
-  /// Successors: [0] not taken, [1] taken.  For an indirect branch [1] is its last target; any
-  /// other link holds whatever the address says.
+  /// Successors: [0] not taken, [1] taken; they hold whatever the address says.  nullptr: not known
+  /// yet, or more must be done; see Follower::far().
   const Block* next[2] = {nullptr, nullptr};
 
   std::uint32_t count = 0;  ///< The number of instructions.
@@ -45,7 +45,10 @@ struct alignas(64) Block {
   BlockEnd ended = BlockEnd::kWaypoint;
   std::uint8_t it_in = 0;   ///< Instructions left in the IT block at `start`.
   std::uint8_t it_out = 0;  ///< The same at `end`.
+  /// The number, from 1 on, of the block after a taken branch that is not a mere link.
+  std::uint32_t far = 0;
 
+  [[nodiscard]] bool is_branch() const { return is_direct_branch() || is_indirect_branch(); }
   [[nodiscard]] bool is_direct_branch() const { return type == isa::InstrType::kBranch; }
   [[nodiscard]] bool is_indirect_branch() const { return type == isa::InstrType::kIndirectBranch; }
 };
@@ -112,11 +115,24 @@ class Follower {
   /// The successor of `from` at `address`; remembers the link.
   const Block& successor(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
                          std::uint8_t it_remaining) {
-    const Block* linked = from.next[taken ? 1 : 0];
+    const Block* linked = far(from, taken);
     if (linked != nullptr && linked->start == address && linked->isa == isa &&
         linked->it_in == it_remaining) [[likely]]
       return *linked;
     return link(from, taken, address, isa, it_remaining);
+  }
+
+  /// Calls are not mere links: something must be done for each of them.  Indirect branches never
+  /// are.
+  void set_calls_turn(bool on) {
+    calls_turn_ = on;
+    flush();
+  }
+  /// The block that came after `from` the last time; nullptr: none, or it is not known any more.
+  /// For an indirect branch it is a guess.
+  [[nodiscard]] const Block* far(const Block& from, bool taken) const {
+    if (!taken || from.far == 0) return from.next[taken ? 1 : 0];
+    return &kept(from.far - 1);
   }
 
   /// One instruction, read without the cache: for walks that ignore waypoints.
@@ -131,6 +147,8 @@ class Follower {
   [[nodiscard]] image::SpaceMask space() const { return memory_.space(); }
   [[nodiscard]] const isa::Options& options() const { return options_; }
   [[nodiscard]] std::uint32_t range_limit() const { return range_limit_; }
+  /// That of the blocks that are found now.
+  [[nodiscard]] std::uint32_t view() const { return view_; }
   [[nodiscard]] const CacheStatistics& statistics() const { return statistics_; }
 
   /// MemoryView::covers() and begin().
@@ -142,6 +160,9 @@ class Follower {
   void flush();
 
  private:
+  /// A slab holds this many blocks; pointers to them stay valid until flush().
+  static constexpr std::size_t kSlab = 1024;
+
   /// A position in a long walk, and the number of instructions before it.
   struct Checkpoint {
     std::uint64_t address;
@@ -163,8 +184,10 @@ class Follower {
                     std::uint8_t it_remaining);
   void walk(Block& block);
   Bytes read(std::uint64_t address);
-  Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) const;
-  Block& kept(std::size_t number) const;
+  Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
+  [[nodiscard]] Block& kept(std::size_t number) const {
+    return slabs_[number / kSlab][number % kSlab];
+  }
   bool is_cached(const Block& block) const;
   void insert(std::size_t number);
   void begin_views();
@@ -176,6 +199,8 @@ class Follower {
   isa::Options options_;
   bool cache_enabled_ = true;
   bool callbacks_ = false;
+  bool calls_turn_ = false;
+  std::uint32_t found_ = 0;  ///< The number of the cached block that was looked up last.
   std::uint32_t view_ = 0;
   std::uint32_t range_limit_ = 0;
   CacheStatistics statistics_;

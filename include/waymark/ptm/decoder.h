@@ -9,8 +9,7 @@
 
 #include "waymark/base/diagnostic.h"
 #include "waymark/element/element.h"
-#include "waymark/flow/follower.h"
-#include "waymark/flow/return_stack.h"
+#include "waymark/flow/path.h"
 #include "waymark/image/image.h"
 #include "waymark/ptm/atoms.h"
 #include "waymark/ptm/config.h"
@@ -27,7 +26,6 @@ class CountingWalk;
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitIsync, kDecode };
 
-  flow::ReturnStack return_stack_;
   State state_ = State::kNoSync;
   UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
   bool need_isync_ = true;
@@ -40,11 +38,6 @@ struct DecoderState {
   TraceIndex memory_from_ = 0;
   std::uint8_t time_bits_ = 0;           ///< Low bits of the time sent since the last loss.
   std::uint32_t atoms_at_indirect_ = 0;  ///< With the return stack off.
-
-  // Where execution is.  While block_ is set, block_ alone gives it.
-  bool valid_ = false;
-  isa::Isa isa_ = isa::Isa::kUnknown;
-  std::uint64_t address_ = 0;
 
   Element context_;  ///< The context fields of every element.
   Element range_;    ///< The same at the start of a range.
@@ -113,8 +106,8 @@ class Decoder : private DecoderState {
   /// The longest range, in instructions; 0: no limit.
   void set_range_limit(std::uint32_t instructions);
 
-  [[nodiscard]] const flow::Follower& follower() const { return follower_; }
-  [[nodiscard]] flow::Follower& follower() { return follower_; }
+  [[nodiscard]] const flow::Follower& follower() const { return path_.follower(); }
+  [[nodiscard]] flow::Follower& follower() { return path_.follower(); }
 
   /// Simple packets can be counted directly, without elements.
   [[nodiscard]] static constexpr bool counts_straight() { return true; }
@@ -136,7 +129,7 @@ class Decoder : private DecoderState {
   /// The most elements of one packet: five ranges, "not accessible", a lost cycle count.
   static constexpr std::size_t kMostElements = 8;
 
-  [[nodiscard]] DecoderState settled_state() const;
+  [[nodiscard]] flow::PathState settled_path() const;
 
   // -- Packets --
   void accept_in_decode(const Packet& packet);
@@ -151,21 +144,18 @@ class Decoder : private DecoderState {
   bool take_security(const Context& context);
 
   // -- Flow --
+  struct RangeSink;
   template <Cause kCause>
   void follow_as(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
   void follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
   void follow_branch(TraceIndex index, Cycles cycles);
-  /// Execution continues at `address`, which the previous block may remember as a guess.
-  void go_to(std::uint64_t address, isa::Isa isa);
-  void lose_flow();
+  void stopped(TraceIndex index, Cycles cycles, Cause cause);
   void stuck(const flow::Block& block, TraceIndex index, Cycles cycles, Cause cause);
   void unfollowable(flow::BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause);
-  void push_return(const flow::Block& call);
-  [[nodiscard]] const flow::Block* caller_of(const flow::ReturnStack::Entry& entry) const;
   void lost_cycles(TraceIndex index, Cycles cycles);
   /// What was selected may not hold from here on.
   void enter_place(TraceIndex index) {
-    if (!follower_.covers(index)) [[unlikely]]
+    if (!follower().covers(index)) [[unlikely]]
       select_memory(index);
   }
   void select_memory() { select_memory(packet_index_); }
@@ -184,14 +174,8 @@ class Decoder : private DecoderState {
   Config config_;
   Quirks quirks_;
   std::uint32_t flags_;
-  flow::Follower follower_;
-  bool return_stack_on_;
-  std::uint64_t flushes_ = 0;  ///< The follower's, when the callers on the stack were valid.
+  flow::Path path_;
   bool callbacks_;
-
-  flow::BlockPointer block_;
-  flow::BlockPointer from_;  ///< The previous block, for its links.
-  bool from_taken_ = false;
 
   // Output: directly to the client's span, or to staged_ if the span has too little space.
   Element* out_ = nullptr;

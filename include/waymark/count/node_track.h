@@ -1,0 +1,188 @@
+// A path over the nodes of a counter: what flow::take_atoms() counts on.
+#pragma once
+
+#include <cstdint>
+
+#include "waymark/count/counter.h"
+#include "waymark/flow/path_inl.h"
+
+namespace waymark::count {
+
+/// The base of a protocol's walk over nodes.  While it is live, only at_ has the place of the path.
+/// `Walk`, which derives from this, has
+///   void leave();                         the path gets the place, and what is open stays open
+///   void hand_over(address, isa, it);     the same at a place that has no node
+///   void before_find();                   nodes may be dropped now
+///   bool refuses(const Node&);            a taken indirect branch is not counted here
+///   static constexpr bool kLinksExits;    refuses() never depends on the state of the path
+template <class Walk, bool kCycles, bool kReturns>
+class NodeTrack {
+ public:
+  using Place = count::Place;
+
+  // -- For flow::take_atoms(). --
+  // The order matters: what depends on the previous step is one load from a sum of two registers.
+  [[nodiscard]] Place next(Place at, unsigned taken) const { return words(at, taken)[0]; }
+  void pass(Place at, unsigned taken) {
+    ++words(at, taken)[2];
+    if constexpr (kCycles) counter_.log(at);
+    if constexpr (requires(Walk& walk) { walk.passed(at); }) walk().passed(at);
+  }
+  [[gnu::noinline]] flow::Turn turn(Place& at, unsigned taken) {
+    at_ = at;
+    const flow::Turn turned = resolve(taken != 0);
+    at = at_;
+    return turned;
+  }
+
+ protected:
+  NodeTrack(flow::Path& path, Counter& counter, bool refuse_exception_returns)
+      : path_(path),
+        counter_(counter),
+        steps_(counter.steps()),
+        budget_(counter.budget),
+        refuse_exception_returns_(refuse_exception_returns) {}
+
+  static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
+  static bool is_block(Place place) { return !is_exit(place) && place > Counter::kReturn; }
+
+  Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
+    walk().before_find();
+    return counter_.find(address, isa, it, path_.follower(), refuse_exception_returns_);
+  }
+
+  void count(Place block, bool taken) {
+    ++counter_.step(block).times[taken ? 1 : 0];
+    way_ = nullptr;
+    if constexpr (kCycles) counter_.log(block);
+    if constexpr (requires(Walk& walk) { walk.passed(block); }) walk().passed(block);
+  }
+
+  void spend() {
+    if (--budget_ != 0) [[likely]]
+      return;
+    counter_.harvest();
+    budget_ = counter_.budget;
+  }
+
+  // From an exit, or from kReturn, to the address on the return stack.  False: it is empty, or the
+  // address cannot be followed.
+  bool pop() {
+    const Place from = at_;
+    if (path_.return_stack.size() == 0) {
+      walk().leave();
+      return false;
+    }
+    const flow::ReturnStack::Entry& top = *path_.return_stack.pop();
+    const std::uint8_t it = is_exit(from) ? std::uint8_t{0} : path_.it;
+    const Place found =
+        is_exit(from) ? way_to(from, top.address, top.isa) : find(top.address, top.isa, it);
+    if (found == 0) {
+      if (is_exit(from)) counter_.open_branch(from);
+      walk().hand_over(top.address, top.isa, it);
+      return false;
+    }
+    if (!is_exit(from)) counter_.close_branch(top.address, top.isa);
+    path_.pop_pending = path_.lost = false;
+    at_ = found;
+    return true;
+  }
+
+  // Counts the way, unless it cannot be followed.  Nothing depends on the previous place, so what
+  // comes next need not wait for this.
+  Place way_to(Place exit, std::uint64_t address, isa::Isa isa) {
+    const WayKey key = Counter::way_key(address, isa);
+    Place to = counter_.target(key);
+    way_ = counter_.way(exit, key);
+    if (way_ != nullptr && (to != 0 || way_->to != 0)) [[likely]] {
+      if (to == 0) [[unlikely]] {
+        to = way_->to;
+        counter_.remember_target(key, to);
+      }
+      ++way_->times;
+      return to;
+    }
+    return new_way_to(exit, address, isa);
+  }
+
+  flow::Path& path_;
+  Counter& counter_;
+  std::uint8_t* steps_;
+  std::uint32_t budget_;   ///< See Counter::budget.
+  bool resolved_ = false;  ///< More was done than following links.
+  Place at_ = 0;           ///< 0: not live.
+  /// The one that leads to at_, while nothing was counted there; may be null.
+  Way* way_ = nullptr;
+
+ private:
+  const bool refuse_exception_returns_;
+
+  Walk& walk() { return static_cast<Walk&>(*this); }
+  [[nodiscard]] std::uint32_t* words(Place at, unsigned taken) const {
+    return reinterpret_cast<std::uint32_t*>(steps_ + std::size_t{taken} * sizeof(Place) + at);
+  }
+
+  // What follows at_ where there is no link.
+  flow::Turn resolve(bool taken) {
+    resolved_ = true;
+    if (!is_block(at_)) {
+      if (!pop()) return flow::Turn::kStuck;
+      if (const Place next = counter_.step(at_).next[taken ? 1 : 0]; next != 0) {
+        count(at_, taken);
+        at_ = next;
+        return flow::Turn::kOn;
+      }
+    }
+    Node& block = counter_.node(at_);
+    Place& link = counter_.step(at_).next[taken ? 1 : 0];
+    const bool branches = taken && block.range.is_branch();
+    const bool indirect = branches && block.range.last_type == isa::InstrType::kIndirectBranch;
+    if (indirect && walk().refuses(block)) {
+      walk().leave();
+      return flow::Turn::kStuck;
+    }
+    count(at_, taken);
+    const bool pushes = kReturns && branches && block.link;
+    if (pushes) path_.push(block.range.end, block.range.isa);
+    if (indirect) {
+      at_ = block.far;
+      if (!kReturns) counter_.step(at_).next = {at_, at_};
+      if (!pushes && Walk::kLinksExits) link = at_;
+      return flow::Turn::kOn;
+    }
+    if (pushes && block.far != 0) {
+      at_ = block.far;
+      return flow::Turn::kOn;
+    }
+    const std::uint64_t address = branches ? block.target : block.range.end;
+    const isa::Isa isa =
+        taken || path_.untaken_blx_changes_isa() ? block.next_isa : block.range.isa;
+    const std::uint8_t it = branches ? 0 : block.it_out;
+    const std::uint64_t generation = counter_.generation();
+    const Place found = find(address, isa, it);
+    if (found == 0) {
+      walk().hand_over(address, isa, it);
+      return flow::Turn::kStuckAfter;
+    }
+    // Otherwise the block is gone.
+    if (generation == counter_.generation()) (pushes ? block.far : link) = found;
+    at_ = found;
+    return flow::Turn::kOn;
+  }
+
+  [[gnu::noinline]] Place new_way_to(Place exit, std::uint64_t address, isa::Isa isa) {
+    const std::uint64_t generation = counter_.generation();
+    const Place found = find(address, isa, 0);
+    way_ = nullptr;
+    if (found == 0) return 0;
+    const WayKey key = Counter::way_key(address, isa);
+    counter_.remember_target(key, found);
+    if (generation != counter_.generation()) return found;  // The origin is gone.
+    way_ = counter_.way(exit, key);
+    if (way_ == nullptr) way_ = counter_.add_way(exit, key, found);
+    ++way_->times;
+    return found;
+  }
+};
+
+}  // namespace waymark::count
