@@ -431,11 +431,12 @@ class Listing final : public Own, private Observer {
   Counts counts_;
 };
 
+// With the reference's rules, both sides give the same elements where it deviates from the
+// protocol.
 std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
-                                                                const image::Image& image) {
-  // The reference's rules, so that both sides give the same elements where it deviates from the
-  // protocol.
-  const SourceOptions options{.reference_quirks = true};
+                                                                const image::Image& image,
+                                                                bool reference_quirks = true) {
+  const SourceOptions options{.reference_quirks = reference_quirks};
   const auto make = [&]() -> Result<std::unique_ptr<Source>> {
     switch (setup.kind) {
       case SourceKind::kPtm:
@@ -489,8 +490,9 @@ std::expected<std::unique_ptr<Own>, std::string> make_own(const Capture& capture
       if (auto added = add_memory(own->image(), capture); !added) {
         return std::unexpected(added.error());
       }
+      // The reference cannot count.
       for (const SourceSetup& setup : capture.sources) {
-        auto source = make_source(setup, own->image());
+        auto source = make_source(setup, own->image(), false);
         if (!source) return std::unexpected(source.error());
         own->add(trace_id_of(setup), CountingClient(std::move(*source)));
       }

@@ -1,6 +1,7 @@
 #include "waymark/etmv3/decoder.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "sentences.h"
 #include "waymark/etmv3/memory_space.h"
@@ -452,12 +453,18 @@ void Decoder::emit_stale(TraceIndex index) {
 }
 
 void Decoder::remember(std::span<const Element> given) {
-  const std::size_t most = slots_.size();
-  given = given.last(std::min(given.size(), most));
-  // Older ones are dropped from time to time: the cost per element stays small.
-  if (given_.size() + given.size() > 8 * most)
-    given_.erase(given_.begin(), given_.end() - static_cast<std::ptrdiff_t>(most));
-  given_.insert(given_.end(), given.begin(), given.end());
+  given_.reserve(slots_.size());
+  for (const Element& element : given.last(std::min(given.size(), slots_.size())))
+    given_.add(element);
+}
+
+void Decoder::Recent::reserve(std::size_t slots) {
+  if (slots <= ring_.size()) return;
+  std::vector<Element> kept;
+  for (std::size_t i = 0; i < size(); ++i) kept.push_back((*this)[i]);
+  count_ = kept.size();
+  kept.resize(std::bit_ceil(slots));
+  ring_ = std::move(kept);
 }
 
 Element& Decoder::emit_context(TraceIndex index, bool from_sync) {

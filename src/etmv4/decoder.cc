@@ -36,6 +36,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
       callbacks_(image.has_callbacks()) {
   straight_ =
       follows_ && config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0;
+  counts_queued_ =
+      follows_ && !checks_ && (flags & kA64OpcodeCheck) == 0 && !quirks.error_loses_elements;
   can_lose_elements_ = path_.returns() && quirks.error_loses_elements;
   context_.kind = ElementKind::kInstrRange;
   context_.trace_id = config.trace_id();
@@ -47,7 +49,7 @@ void Decoder::set_range_limit(std::uint32_t instructions) {
   path_.follower().set_range_limit(instructions);
   if (instructions != 0) {
     atoms_can_fail_ = true;
-    straight_ = false;
+    straight_ = counts_queued_ = false;
   }
   path_.cut();
 }
@@ -67,6 +69,7 @@ void Decoder::reset() {
 // The state that every loss of synchronisation forgets; etmv4-ete.md 5.1, columns "error resync"
 // and "RESET".
 void Decoder::clear_state() {
+  leave_counter();
   run_left_ = 0;
   queue_.clear();
   holding_ = false;

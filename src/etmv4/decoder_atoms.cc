@@ -113,6 +113,15 @@ bool Decoder::commit_atoms(Entry& entry) {
     if (!room()) break;
     flow::Turn turned = flow::Turn::kOn;
     const std::uint32_t before = left;
+    if (counter_ != nullptr) {
+      if (given() != 0) {
+        // What came before must be observed first.
+        out_end_ = out_;
+        break;
+      }
+      if (counter_->take(index, atoms, left) != flow::Turn::kStuck) continue;
+      counter_->leave();
+    }
     if (checks_) {
       // When a check fails, the entry is gone, and nothing is left to settle.
       if (!commit_checked(index, atoms, left)) return false;
@@ -185,10 +194,10 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   }
   left += over;
   if (turned != flow::Turn::kStuck) [[likely]] {
-    // Without space, the rest of the run comes later.
+    // Without space, the rest of the run comes later; until then only the block has the place.
     run_atoms_ = static_cast<std::uint32_t>(bits);
     run_left_ = left;
-    path_.settle();
+    if (left == 0) path_.settle();
     return sink.out;
   }
   run_left_ = 0;

@@ -66,6 +66,7 @@ void Decoder::commit() {
     Entry& entry = queue_.front();
     last_looked_at_ = entry.index;
     bool counts = false;
+    if (counter_ != nullptr && !stays_counted(entry)) counter_->leave();
     switch (entry.kind) {
       case EntryKind::kAtom:
         if (!commit_atoms(entry)) return;
@@ -80,7 +81,8 @@ void Decoder::commit() {
         continue;
       }
       case EntryKind::kAddress:
-        apply_address(entry.value, entry.is);
+        if (counter_ == nullptr || !counter_->go_to(entry.value, isa_of(is_64bit_, entry.is)))
+          apply_address(entry.value, entry.is);
         break;
       case EntryKind::kContext: {
         const bool updated = entry.flag;
@@ -162,6 +164,23 @@ void Decoder::emit_transaction(const Entry& entry) {
   emit(ElementKind::kMemTrans, entry.index).reason = static_cast<std::uint8_t>(type);
 }
 
+// The entries after which a counter may still be live.
+bool Decoder::stays_counted(const Entry& entry) const {
+  switch (entry.kind) {
+    case EntryKind::kAtom:
+    case EntryKind::kUnseen:
+    case EntryKind::kAddress:
+    case EntryKind::kCycleCount:
+    case EntryKind::kFunctionReturn:
+      return true;
+    case EntryKind::kTimestamp:
+    case EntryKind::kTimestampCycleCount:
+      return follower().covers(entry.index + 1);
+    default:
+      return false;
+  }
+}
+
 // The entries that survive a cancel, a discard and the end of the trace.
 bool Decoder::is_survivor(EntryKind kind) {
   return kind == EntryKind::kEvent || kind == EntryKind::kTimestamp ||
@@ -179,6 +198,7 @@ void Decoder::emit_survivor(const Entry& entry) {
       break;
     }
     case EntryKind::kCycleCount: {
+      if (counter_ != nullptr && counter_->count_cycles(entry.count)) break;
       Element& count = emit(ElementKind::kCycleCount, entry.index);
       count.cycle_count = entry.count;
       count.flags |= kElementHasCycleCount;
@@ -189,6 +209,7 @@ void Decoder::emit_survivor(const Entry& entry) {
       enter_place(entry.index + 1);
       // If markers are in use, a timestamp without a marker has no position.
       if (config_.timestamp_markers() && !marker_seen_) break;
+      if (counter_ != nullptr && counter_->count_timestamp()) break;
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
       timestamp.timestamp = entry.value;
       timestamp.flags |= kElementHasTimestamp;
@@ -329,6 +350,7 @@ void Decoder::mispredict() {
 
 // See etmv4-ete.md 4.12.  False: out of space.
 bool Decoder::discard() {
+  leave_counter();
   while (!queue_.empty()) {
     if (!room()) return false;
     const Entry& entry = queue_.front();
@@ -349,6 +371,7 @@ bool Decoder::discard() {
 
 // See etmv4-ete.md 4.13.  False: out of space.
 bool Decoder::finish_queue() {
+  leave_counter();
   bool stop = false;
   while (!queue_.empty() && !stop) {
     if (!room()) return false;

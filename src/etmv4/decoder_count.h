@@ -20,11 +20,12 @@ namespace waymark::etmv4 {
 ///   bool takes(const Packet&);        counts a packet; false: it is not for the decoder
 ///   void took(std::size_t atoms);     the same for packets of atoms
 template <class Host, bool kCycles, bool kReturns>
-class CountingWalk
-    : public count::NodeTrack<CountingWalk<Host, kCycles, kReturns>, kCycles, kReturns> {
+class CountingWalk final
+    : private AtomCounter,
+      public count::NodeTrack<CountingWalk<Host, kCycles, kReturns>, kCycles, kReturns> {
   using Track = count::NodeTrack<CountingWalk, kCycles, kReturns>;
   using Track::at_, Track::budget_, Track::counter_, Track::path_, Track::resolved_, Track::way_;
-  using Track::find, Track::is_block, Track::is_exit, Track::spend, Track::way_to;
+  using Track::find, Track::is_block, Track::is_exit, Track::spend;
   friend Track;
 
  public:
@@ -38,11 +39,13 @@ class CountingWalk
         decoder_(decoder),
         host_(host) {
     counter.set_expand(expand);
+    if (queues_) decoder.counter_ = this;
   }
   CountingWalk(const CountingWalk&) = delete;
   CountingWalk& operator=(const CountingWalk&) = delete;
   ~CountingWalk() {
-    leave();
+    CountingWalk::leave();
+    if (queues_) decoder_.counter_ = nullptr;
     counter_.budget = budget_;
   }
 
@@ -52,6 +55,7 @@ class CountingWalk
   /// Eight bytes can be read from there.
   bool on_atom_row(Bytes headers) {
     host_.took(headers.size());
+    if (queues_) return queue(headers);
     if (headers.empty()) return true;
     last_place_ = &headers.back();
     if (has_time_) [[unlikely]]
@@ -91,6 +95,7 @@ class CountingWalk
   }
 
   bool on_packet(Packet& packet) {
+    if (queues_) return queue(packet);
     if (at_ != 0 && before_ == 0 && is_address(packet.type)) [[likely]] {
       host_.took(1);
       cycles_first_ = has_cycles_;
@@ -214,12 +219,16 @@ class CountingWalk
     }
     last_index_ = d.packet_index_;
     if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
-    counter_.begin(path_.follower());
-    counter_.select(d.context_, std::max(d.packet_index_, d.memory_from_));
     if (d.holding_) {
       d.holding_ = false;
       d.apply_address(d.held_address_, d.held_is_);
     }
+    enter_at(d.packet_index_);
+  }
+
+  void enter_at(TraceIndex index) {
+    counter_.begin(path_.follower());
+    counter_.select(decoder_.context_, std::max(index, decoder_.memory_from_));
     if (path_.pop_pending) {
       at_ = Counter::kReturn;
     } else if (path_.lost) {
@@ -230,9 +239,61 @@ class CountingWalk
     }
   }
 
+  // -- Where the decoder queues atoms and addresses until they are committed. --
+
+  bool queue(Bytes headers) {
+    for (const std::uint8_t& header : headers) {
+      decoder_.accept_atoms(parser_.index_of(&header), atom_packet(header));
+      if (decoder_.busy()) host_.flush();
+      if (decoder_.failed()) return false;
+    }
+    return true;
+  }
+  bool queue(Packet& packet) {
+    packet.index = index_of(packet);
+    if (host_.takes(packet)) decoder_.accept(packet);
+    if (decoder_.busy()) host_.flush();
+    return !decoder_.failed();
+  }
+  flow::Turn take(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) override {
+    if (at_ == 0) enter_at(index);
+    if (at_ == 0) return flow::Turn::kStuck;
+    spend();
+    return Track::take(atoms, left);
+  }
+  bool go_to(std::uint64_t address, isa::Isa isa) override {
+    if (at_ == 0) return false;
+    if (way_ != nullptr) {
+      // No atoms have come since the last address.
+      leave();
+      return false;
+    }
+    path_.calls_forgotten = false;
+    if (is_exit(at_)) [[likely]] {
+      if (const Place to = this->known_way(at_, address, isa)) [[likely]] {
+        at_ = to;
+        return true;
+      }
+    }
+    go_to_new(address, isa);
+    return at_ != 0;
+  }
+  bool count_cycles(std::uint32_t cycles) override {
+    if (at_ == 0) return false;
+    counter_.count_element(ElementKind::kCycleCount);
+    counter_.count_cycles(cycles);
+    return true;
+  }
+  bool count_timestamp() override {
+    if (at_ == 0) return false;
+    counter_.count_element(ElementKind::kTimestamp);
+    return true;
+  }
+
   // The decoder gets the position; what is open is closed by what is observed.
-  void leave() {
+  void leave() override {
     if (at_ == 0) return;
+    if (queues_) this->take_back_way();
     const bool address_behind = has_cycles_ && cycles_first_ && before_ != 0;
     if (before_ != 0) hold();
     if (address_behind) decoder_.holding_ = false;
@@ -318,8 +379,9 @@ class CountingWalk
 
   void stop() {
     path_.cut();
-    decoder_.packet_index_ = last_place_ != nullptr ? parser_.index_of(last_place_) : last_index_;
     at_ = 0;
+    if (queues_) return;
+    decoder_.packet_index_ = last_place_ != nullptr ? parser_.index_of(last_place_) : last_index_;
   }
 
   // False: the decoder has the position, and gets the remaining atoms too.
@@ -344,28 +406,27 @@ class CountingWalk
     before_ = at_;
     const isa::Isa isa = isa_of(d.is_64bit_, is);
     if (is_exit(at_)) [[likely]] {
-      const std::uint64_t generation = counter_.generation();
-      if (const Place to = way_to(at_, address, isa)) [[likely]] {
+      if (const Place to = this->known_way(at_, address, isa)) [[likely]] {
         at_ = to;
-        if (generation != counter_.generation()) [[unlikely]]
-          forget_origin(address, isa, 0);
         return;
       }
     }
     go_to_new(address, isa);
   }
 
-  // Not from an exit, or to a place that has no node.
+  // Not from an exit, or by a new way.
   [[gnu::noinline]] void go_to_new(std::uint64_t address, isa::Isa isa) {
-    way_ = nullptr;
     const Place from = at_;
+    std::uint8_t it = path_.it;
     if (is_exit(from)) {
-      leave();
-      return;
+      it = 0;
+    } else if (is_block(from)) {
+      it = counter_.node(from).it_in;
     }
-    const std::uint8_t it = is_block(from) ? counter_.node(from).it_in : path_.it;
     const std::uint64_t generation = counter_.generation();
-    const Place found = find(address, isa, it);
+    way_ = nullptr;
+    const Place found =
+        is_exit(from) ? this->new_way_to(from, address, isa) : find(address, isa, it);
     if (generation != counter_.generation()) {
       forget_origin(address, isa, it);
       return;
@@ -375,7 +436,7 @@ class CountingWalk
       return;
     }
     at_ = found;
-    way_ = counter_.close_branch(address, isa);
+    if (!is_exit(from)) way_ = counter_.close_branch(address, isa);
   }
 
   // The previous place is gone: as if the address had been applied.
@@ -400,6 +461,8 @@ class CountingWalk
   Parser& parser_;
   Decoder& decoder_;
   Host& host_;
+  /// The decoder queues atoms until they are committed; see AtomCounter.
+  const bool queues_ = !decoder_.straight_;
   /// A timestamp may have no position, and then gives no element.
   const bool markers_ = decoder_.config_.timestamp_markers();
   const std::uint8_t* place_ = nullptr;  ///< See on_place().

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "decoder_inl.h"
+#include "waymark/etmv4/parser.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::etmv4 {
@@ -39,7 +40,23 @@ void Decoder::accept(const Packet& packet) {
   }
 }
 
+void Decoder::accept_atoms(TraceIndex index, const AtomPacket& atoms) {
+  if (state_ == State::kDecode && !failed_) [[likely]] {
+    packet_index_ = index;
+    queue_atoms(index, atoms.atoms, atoms.atom_count);
+    request_excess();
+    if (queue_.size() <= kMaxEntries) return;
+    unusable_packet(Fault::kCommitOverrun, Severity::kError, kTooManyEntries);
+    return;
+  }
+  Packet packet;
+  copy_atoms(atoms, packet);
+  packet.index = index;
+  accept(packet);
+}
+
 void Decoder::begin_at_trace_info(const Packet& packet) {
+  leave_counter();
   state_ = State::kDecode;
   depth_ = packet.spec_depth;
   if (depth_ != 0) add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;

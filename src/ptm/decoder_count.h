@@ -40,7 +40,7 @@ class CountingWalk
     std::uint32_t left = packet.atom_count;
     if (at_ != 0 || enter()) [[likely]] {
       index_ = index;
-      const bool done = follow(atoms, left);
+      const bool done = this->take(atoms, left) == flow::Turn::kOn;
       // Not earlier: harvested counts cannot be taken back.
       spend();
       if constexpr (kCycles) {
@@ -107,10 +107,7 @@ class CountingWalk
   // The decoder gets the position; what is open is closed by what is observed.
   void leave() {
     if (at_ == 0) return;
-    if (way_ != nullptr) {
-      --way_->times;
-      counter_.open_branch(way_->from());
-    }
+    this->take_back_way();
     if (is_exit(at_)) {
       counter_.open_branch(at_);
       const flow::ReturnStack::Entry& top = *path_.return_stack.pop();
@@ -138,20 +135,6 @@ class CountingWalk
   void tell_isa() {
     if (last_ != 0) decoder_.context_.isa = counter_.node(last_).range.isa;
     last_ = 0;
-  }
-
-  // False: the decoder has the position, and gets the remaining atoms too.
-  bool follow(std::uint64_t& atoms, std::uint32_t& left) {
-    if (way_ != nullptr) {
-      // If not even the first atom can be followed, nothing has come after the address yet.
-      std::uint32_t first = 1;
-      const flow::Turn turned = flow::take_atoms(*this, at_, atoms, first);
-      left -= 1 - first;
-      if (turned != flow::Turn::kOn) return false;
-      way_ = nullptr;
-      if (left == 0) return true;
-    }
-    return flow::take_atoms(*this, at_, atoms, left) == flow::Turn::kOn;
   }
 
   // A branch address counts as its waypoint, which is executed.

@@ -88,21 +88,63 @@ class NodeTrack {
     return true;
   }
 
-  // Counts the way, unless it cannot be followed.  Nothing depends on the previous place, so what
-  // comes next need not wait for this.
+  // Counts the way, unless it cannot be followed.
   Place way_to(Place exit, std::uint64_t address, isa::Isa isa) {
+    const Place to = known_way(exit, address, isa);
+    return to != 0 ? to : new_way_to(exit, address, isa);
+  }
+
+  // The same for ways that were counted before; otherwise 0.  Nothing depends on the previous
+  // place, so what comes next need not wait for this.
+  Place known_way(Place exit, std::uint64_t address, isa::Isa isa) {
     const WayKey key = Counter::way_key(address, isa);
     Place to = counter_.target(key);
-    way_ = counter_.way(exit, key);
-    if (way_ != nullptr && (to != 0 || way_->to != 0)) [[likely]] {
-      if (to == 0) [[unlikely]] {
-        to = way_->to;
-        counter_.remember_target(key, to);
-      }
-      ++way_->times;
-      return to;
+    Way* const way = counter_.way(exit, key);
+    if (way == nullptr) [[unlikely]]
+      return 0;
+    if (to == 0) [[unlikely]] {
+      to = way->to;
+      if (to == 0) return 0;
+      counter_.remember_target(key, to);
     }
-    return new_way_to(exit, address, isa);
+    ++way->times;
+    way_ = way;
+    return to;
+  }
+
+  [[gnu::noinline]] Place new_way_to(Place exit, std::uint64_t address, isa::Isa isa) {
+    const std::uint64_t generation = counter_.generation();
+    const Place found = find(address, isa, 0);
+    way_ = nullptr;
+    if (found == 0) return 0;
+    const WayKey key = Counter::way_key(address, isa);
+    counter_.remember_target(key, found);
+    if (generation != counter_.generation()) return found;  // The origin is gone.
+    way_ = counter_.way(exit, key);
+    if (way_ == nullptr) way_ = counter_.add_way(exit, key, found);
+    ++way_->times;
+    return found;
+  }
+
+  // Takes atoms.  If not even the first one can be followed, nothing has come after way_ yet.
+  flow::Turn take(std::uint64_t& atoms, std::uint32_t& left) {
+    if (way_ != nullptr) {
+      std::uint32_t first = 1;
+      const flow::Turn turned = flow::take_atoms(*this, at_, atoms, first);
+      left -= 1 - first;
+      if (turned != flow::Turn::kOn) return turned;
+      way_ = nullptr;
+      if (left == 0) return turned;
+    }
+    return flow::take_atoms(*this, at_, atoms, left);
+  }
+
+  // Nothing has come after way_: it is not counted, and stays open.
+  void take_back_way() {
+    if (way_ == nullptr) return;
+    --way_->times;
+    counter_.open_branch(way_->from());
+    way_ = nullptr;
   }
 
   flow::Path& path_;
@@ -168,20 +210,6 @@ class NodeTrack {
     if (generation == counter_.generation()) (pushes ? block.far : link) = found;
     at_ = found;
     return flow::Turn::kOn;
-  }
-
-  [[gnu::noinline]] Place new_way_to(Place exit, std::uint64_t address, isa::Isa isa) {
-    const std::uint64_t generation = counter_.generation();
-    const Place found = find(address, isa, 0);
-    way_ = nullptr;
-    if (found == 0) return 0;
-    const WayKey key = Counter::way_key(address, isa);
-    counter_.remember_target(key, found);
-    if (generation != counter_.generation()) return found;  // The origin is gone.
-    way_ = counter_.way(exit, key);
-    if (way_ == nullptr) way_ = counter_.add_way(exit, key, found);
-    ++way_->times;
-    return found;
   }
 };
 

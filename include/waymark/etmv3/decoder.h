@@ -2,6 +2,7 @@
 // See etmv3.md 9 and 10.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -213,6 +214,23 @@ class Decoder : private DecoderState {
     std::size_t count_ = 0;
   };
 
+  /// The elements that were given last, at least as many as there are slots.
+  class Recent {
+   public:
+    [[nodiscard]] std::size_t size() const { return std::min(count_, ring_.size()); }
+    /// The oldest has number 0.
+    [[nodiscard]] const Element& operator[](std::size_t number) const {
+      return ring_[(count_ - size() + number) & (ring_.size() - 1)];
+    }
+    void add(const Element& element) { ring_[count_++ & (ring_.size() - 1)] = element; }
+    void reserve(std::size_t slots);
+    void clear() { count_ = 0; }
+
+   private:
+    std::vector<Element> ring_ = std::vector<Element>(16);  ///< The size is a power of two.
+    std::size_t count_ = 0;                                 ///< All that were added.
+  };
+
   // -- Packets --
   /// An I-sync or a timestamp that releases the held elements and leaves nothing to be done.
   [[nodiscard]] bool goes_straight(const Packet& packet, std::size_t room) const {
@@ -323,7 +341,7 @@ class Decoder : private DecoderState {
   static constexpr std::size_t kMostPended = 2;
   std::size_t pended_ = 0;
   Slots slots_;
-  std::vector<Element> given_;  ///< The latest, at least as many as there are slots.
+  Recent given_;
 
   Transfers transfers_;
 

@@ -21,6 +21,25 @@ template <class Host, bool kCycles, bool kReturns>
 class CountingWalk;
 struct Words;
 
+/// Counts what the queue of a decoder would otherwise make elements of.  While it is live, it has
+/// the place of the path.
+class AtomCounter {
+ public:
+  /// Takes committed atoms, as flow::Path::take().  Becomes live unless the answer is kStuck: then
+  /// the path has the place.
+  virtual flow::Turn take(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) = 0;
+  /// The trace states the place.  False: it is for the path.
+  virtual bool go_to(std::uint64_t address, isa::Isa isa) = 0;
+  /// Counts an element.  False: not live, so it must be made.
+  virtual bool count_cycles(std::uint32_t cycles) = 0;
+  virtual bool count_timestamp() = 0;
+  /// The path gets the place.
+  virtual void leave() = 0;
+
+ protected:
+  ~AtomCounter() = default;
+};
+
 /// What a decoder keeps between packets, except for what it only remembers of the image.  See
 /// etmv4-ete.md 5.1.
 struct DecoderState {
@@ -184,6 +203,8 @@ class Decoder : private DecoderState {
           const Quirks& quirks);
 
   void accept(const Packet& packet);
+  /// The same for a packet of atoms.
+  void accept_atoms(TraceIndex index, const AtomPacket& atoms);
 
   /// The fast path for an atom packet: directly to the follower, without the queue.  It may be used
   /// when straight(); otherwise call accept().
@@ -262,9 +283,10 @@ class Decoder : private DecoderState {
   [[nodiscard]] const flow::Follower& follower() const { return path_.follower(); }
   [[nodiscard]] flow::Follower& follower() { return path_.follower(); }
 
-  /// The result of atoms does not depend on what other packets do with them later: they can be
-  /// counted at once.
-  [[nodiscard]] bool counts_straight() const { return straight_ && !can_lose_elements_; }
+  /// Atoms can be counted without elements: at once, or when they are committed.
+  [[nodiscard]] bool counts_straight() const {
+    return straight_ ? !can_lose_elements_ : counts_queued_ && !callbacks_;
+  }
   [[nodiscard]] const Config& config() const { return config_; }
 
  private:
@@ -287,6 +309,7 @@ class Decoder : private DecoderState {
   };
 
   static bool is_survivor(EntryKind kind);
+  [[nodiscard]] bool stays_counted(const Entry& entry) const;
   void clear_state();
 
   [[nodiscard]] DecoderState settled_state() const;
@@ -305,6 +328,10 @@ class Decoder : private DecoderState {
   void unusable_packet(Fault fault, Severity severity, const Words& words);
 
   // -- Resolving --
+  /// The path gets the place, if atoms are counted.
+  void leave_counter() {
+    if (counter_ != nullptr) counter_->leave();
+  }
   [[nodiscard]] std::uint32_t refilled_credit() const;
   void refill_credit();
   [[nodiscard]] bool look_through(std::size_t entries);
@@ -375,6 +402,8 @@ class Decoder : private DecoderState {
   /// instruction an atom belongs to: then there are no ranges.
   bool follows_;
   bool callbacks_ = false;
+  bool counts_queued_ = false;  ///< An AtomCounter may take the place of elements.
+  AtomCounter* counter_ = nullptr;
   bool straight_ = false;  ///< No speculation, no checks: atoms need no queue.
   /// Quirk error_loses_elements: a packet of atoms can find the return stack empty; then the
   /// elements that it has made, from run_out_ on, are lost.
