@@ -65,13 +65,16 @@ struct Decoder::HeldSink {
 flow::Turn Decoder::commit_run(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) {
   if (staging_) {
     StagedSink sink{this, index};
-    return path_.take<flow::Returns::kLater>(atoms, left, sink);
+    const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, left, sink);
+    path_.settle();
+    return turned;
   }
   RangeSink sink{this, index, out_, out_end_};
   const auto space = static_cast<std::size_t>(out_end_ - out_);
   const std::uint32_t most = left < space ? left : static_cast<std::uint32_t>(space);
   std::uint32_t run = most;
   const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, run, sink);
+  path_.settle();
   out_ = sink.out;
   left -= most - run;
   return turned;
@@ -82,7 +85,9 @@ bool Decoder::commit_checked(TraceIndex index, std::uint64_t& atoms, std::uint32
   HeldSink sink;
   const bool executed = (atoms & 1) != 0;
   std::uint32_t one = 1;
-  if (path_.take<flow::Returns::kLater>(atoms, one, sink) != flow::Turn::kOn) return true;
+  const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, one, sink);
+  path_.settle();
+  if (turned != flow::Turn::kOn) return true;
   --left;
   if (!check_image(sink.block, executed, index)) return false;
   emit_range(sink.block, index, executed);
@@ -157,7 +162,6 @@ bool Decoder::commit_atoms(Entry& entry) {
       }
     }
   }
-  path_.settle();
   settle_atoms(entry, atoms, wanted - left);
   return true;
 }
