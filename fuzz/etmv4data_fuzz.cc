@@ -1,14 +1,8 @@
-// The ETMv4 data stream: chunk size and layouts come from the first bytes of the input, the stream
-// from the rest.  Invariants: packets cover the bytes in order, without gap or overlap and within
-// the bound, any chunking gives the same, what was parsed can be printed, and the decoder gives
-// only the allowed elements.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
-
+// The ETMv4 data stream with any layouts: packets_target.h.  Also, the decoder gives only the
+// allowed elements.
+#include "packets_target.h"
 #include "waymark/element/text.h"
+#include "waymark/etmv4data/fields.h"
 #include "waymark/etmv4data/parser.h"
 #include "waymark/etmv4data/source.h"
 #include "waymark/etmv4data/text.h"
@@ -17,43 +11,44 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::etmv4data;
+using fuzz::require;
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fputs(what, stderr);
-  std::abort();
-}
+struct Etmv4Data {
+  using Parser = etmv4data::Parser;
+  using Packet = etmv4data::Packet;
+  static constexpr std::size_t kSettings = 1 + 2 * Layouts::kCount;
+  static constexpr bool kNibbles = false;
+  static constexpr bool kBatches = false;
+  static constexpr bool kVisitors = false;
 
-struct Parsed {
-  std::string text;
-  std::vector<std::uint8_t> bytes;
-};
-
-Parsed parse(const Config& config, Bytes stream, std::size_t chunk) {
-  Parsed parsed;
-  Parser parser(config);
-  Packet packet;
-  const auto take = [&] {
-    const Bytes bytes = parser.packet_bytes();
-    require(packet.length == bytes.size() && !bytes.empty(), "the length is not that of the bytes");
-    require(bytes.size() <= Parser::kMaxPacketBytes, "a length out of bounds");
-    require(packet.index == parsed.bytes.size(), "an index out of place");
-    TextBuffer text;
-    write_packet(text, packet);
-    require(text.view().starts_with(packet_name(packet.type)), "text without a name");
-    parsed.text += text.view();
-    parsed.text += packet.monitor_only ? "*\n" : "\n";
-    parsed.bytes.insert(parsed.bytes.end(), bytes.begin(), bytes.end());
-  };
-  for (std::size_t at = 0; at < stream.size(); at += chunk) {
-    const frames::Run run{0, at};
-    parser.feed({stream.subspan(at, std::min(chunk, stream.size() - at)), {&run, 1}});
-    while (parser.next(packet)) take();
+  explicit Etmv4Data(support::Random& random) : synchronised((random.byte() & 1) != 0) {
+    for (std::size_t i = 0; i < Layouts::kCount; ++i) {
+      const std::uint8_t row = random.byte();
+      const std::uint8_t types = random.byte();
+      if ((row & 0x80) != 0)
+        config.layouts.set_row(i, {static_cast<std::uint8_t>(row & 0x7F), types});
+    }
   }
-  if (parser.finish(packet)) take();
-  require(!parser.finish(packet), "two unfinished packets");
-  return parsed;
-}
+
+  [[nodiscard]] Parser parser() const { return Parser(config); }
+  [[nodiscard]] std::vector<std::uint8_t> beginning() const {
+    std::vector<std::uint8_t> bytes;
+    if (synchronised) bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80};
+    return bytes;
+  }
+  static bool exact() { return true; }
+  static void check(const Parser& /*parser*/, const Packet& packet, const fuzz::Parsed& before) {
+    require(packet.index == before.bytes.size(), "an index out of place");
+  }
+  static void write(TextBuffer& text, const Packet& packet) {
+    write_packet(text, packet);
+    if (packet.monitor_only) text.put('*');
+  }
+  static auto fields(const Packet& packet) { return fields_of(packet.type); }
+
+  Config config;
+  bool synchronised = false;
+};
 
 void decode(const Config& config, Bytes stream) {
   const auto source = *make_source(config, {});
@@ -77,23 +72,8 @@ void decode(const Config& config, Bytes stream) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t kSettings = 2 + 2 * Layouts::kCount;
-  if (size < kSettings || size > 65536) return 0;
-  Config config;
-  for (std::size_t i = 0; i < Layouts::kCount; ++i) {
-    const std::uint8_t* at = data + 2 + 2 * i;
-    if ((at[0] & 0x80) != 0)
-      config.layouts.set_row(i, {static_cast<std::uint8_t>(at[0] & 0x7F), at[1]});
-  }
-  std::vector<std::uint8_t> stream;
-  if ((data[0] & 1) != 0) {
-    stream.assign(11, 0x00);
-    stream.push_back(0x80);
-  }
-  stream.insert(stream.end(), data + kSettings, data + size);
-  const Parsed whole = parse(config, stream, std::max<std::size_t>(stream.size(), 1));
-  require(std::ranges::equal(whole.bytes, stream), "packets are not the bytes of the stream");
-  require(parse(config, stream, data[1] + 1U).text == whole.text, "the size of chunks matters");
-  decode(config, stream);
+  const fuzz::PacketsInput<Etmv4Data> input(data, size);
+  input.run();
+  if (input.protocol) decode(input.protocol->config, input.stream);
   return 0;
 }

@@ -52,14 +52,14 @@ constexpr std::array kStreamTargets = {
     StreamTarget{Protocol::kEte, "etmv4_decode_fuzz", 9},
     StreamTarget{Protocol::kPtm, "ptm_packets_fuzz", 15},
     StreamTarget{Protocol::kPtm, "ptm_decode_fuzz", 9},
-    StreamTarget{Protocol::kEtmV3, "etmv3_packets_fuzz", 15},
+    StreamTarget{Protocol::kEtmV3, "etmv3_packets_fuzz", 16},
     StreamTarget{Protocol::kEtmV3, "etmv3_decode_fuzz", 6},
     StreamTarget{Protocol::kStm, "stm_packets_fuzz", 4},
     StreamTarget{Protocol::kStm, "stm_decode_fuzz", 11},
     StreamTarget{Protocol::kStm, "syst_framing_fuzz", 1},
     StreamTarget{Protocol::kItm, "itm_packets_fuzz", 3},
     StreamTarget{Protocol::kItm, "itm_decode_fuzz", 7},
-    StreamTarget{Protocol::kEtmV4Data, "etmv4data_fuzz", 2 + 2 * etmv4data::Layouts::kCount},
+    StreamTarget{Protocol::kEtmV4Data, "etmv4data_fuzz", 3 + 2 * etmv4data::Layouts::kCount},
 };
 
 constexpr std::size_t kPiece = 3000;  // Bytes of stream in an input: the targets take about 4096.
