@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tally.h"
 #include "waymark/base/user_cache.h"
 #include "waymark/index/store.h"
 
@@ -18,10 +19,6 @@ void add_counts(LandmarkCounts& to, const LandmarkCounts& from) {
 void remove_counts(LandmarkCounts& from, const LandmarkCounts& what) {
   for (std::size_t i = 0; i < from.size(); ++i) from[i] -= std::min(from[i], what[i]);
 }
-
-constexpr std::uint64_t Tally::* kTally[] = {&Tally::bytes,       &Tally::packets,
-                                             &Tally::sync_points, &Tally::unsynced_bytes,
-                                             &Tally::bad_headers, &Tally::bad_sequences};
 
 constexpr std::string_view kSuffix = ".waymark-index";
 
@@ -64,7 +61,8 @@ void Header::add(const SourceBlock& block) {
 void Header::add(TraceId id, const StreamBlock& block) {
   const auto found = std::ranges::find(streams, id, &Stream::id);
   if (found == streams.end()) return;
-  for (const auto member : kTally) found->tally.*member += block.tally.*member;
+  for (const TallyField& field : kTallyFields)
+    found->tally.*field.member += block.tally.*field.member;
   add_counts(found->counts, block.counts);
 }
 
@@ -80,7 +78,8 @@ void Header::remove(const SourceBlock& block) {
 void Header::remove(TraceId id, const StreamBlock& block) {
   const auto found = std::ranges::find(streams, id, &Stream::id);
   if (found == streams.end()) return;
-  for (const auto member : kTally) lower(found->tally.*member, block.tally.*member);
+  for (const TallyField& field : kTallyFields)
+    lower(found->tally.*field.member, block.tally.*field.member);
   remove_counts(found->counts, block.counts);
 }
 

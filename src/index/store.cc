@@ -10,6 +10,8 @@
 #include <system_error>
 
 #include "index_file.h"
+#include "schema.h"
+#include "statement.h"
 
 namespace waymark::index {
 namespace {
@@ -28,137 +30,30 @@ constexpr std::uint64_t kStepsAlways = 1'000'000;
 constexpr std::uint64_t kStepsPerByte = 64;
 constexpr std::uint64_t kStepsPerCall = 2'000;
 
-/// As SQLite stores their texts.
-constexpr const char* kTables[] = {
-    R"(CREATE TABLE capture(
-  granule INTEGER NOT NULL, form TEXT NOT NULL, framing TEXT NOT NULL,
-  indexed INTEGER NOT NULL, complete INTEGER NOT NULL,
-  file_size INTEGER NOT NULL, file_digest INTEGER NOT NULL,
-  file_modified INTEGER NOT NULL, file_changed INTEGER NOT NULL,
-  frame_syncs INTEGER NOT NULL, triggers INTEGER NOT NULL,
-  resets INTEGER NOT NULL, errors INTEGER NOT NULL))",
-    R"(CREATE TABLE ids(id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL))",
-    R"(CREATE TABLE streams(
-  id INTEGER PRIMARY KEY, protocol TEXT NOT NULL, config_hash INTEGER NOT NULL,
-  starts_in_sync INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
-  unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
-  aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
-  contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
-  exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
-  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL))",
-    R"(CREATE TABLE source_blocks(
-  block INTEGER PRIMARY KEY, place INTEGER, current_id INTEGER,
-  frame_syncs INTEGER, first_frame_sync INTEGER, triggers INTEGER, first_trigger INTEGER,
-  resets INTEGER, errors INTEGER, ids BLOB NOT NULL))",
-    R"(CREATE TABLE stream_blocks(
-  id INTEGER NOT NULL, block INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
-  unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
-  aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
-  contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
-  exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
-  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL, whole_timestamps INTEGER NOT NULL,
-  lasting_contexts INTEGER NOT NULL,
-  first_sync INTEGER, last_sync INTEGER,
-  first_timestamp INTEGER, last_timestamp INTEGER, highest_timestamp INTEGER,
-  PRIMARY KEY(id, block)) WITHOUT ROWID)",
-    R"(CREATE TABLE landmarks(
-  id INTEGER NOT NULL, block INTEGER NOT NULL, records BLOB NOT NULL,
-  PRIMARY KEY(id, block)) WITHOUT ROWID)",
-};
-
-/// In the order of LandmarkKind.
-constexpr const char* kCountNames[] = {"aligns",   "syncs",     "timestamps", "contexts",
-                                       "events",   "triggers",  "exceptions", "overflows",
-                                       "discards", "trace_ons", "gaps"};
-static_assert(std::size(kCountNames) == kLandmarkKindCount);
-
-constexpr const char* kStreamColumns =
-    "block, bytes, packets, sync_points, unsynced_bytes, bad_headers, bad_sequences, aligns, "
-    "syncs, timestamps, contexts, events, triggers, exceptions, "
-    "overflows, discards, trace_ons, gaps, whole_timestamps, lasting_contexts, first_sync, "
-    "last_sync, "
-    "first_timestamp, last_timestamp, highest_timestamp";
-/// In the order of their columns.
-constexpr std::uint64_t Tally::* kTally[] = {&Tally::bytes,       &Tally::packets,
-                                             &Tally::sync_points, &Tally::unsynced_bytes,
-                                             &Tally::bad_headers, &Tally::bad_sequences};
-constexpr const char* kSourceColumns =
-    "block, place, current_id, frame_syncs, first_frame_sync, triggers, first_trigger, resets, "
-    "errors, ids";
-
 struct DatabaseCloser {
   void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 };
-struct StatementCloser {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
 using Database = std::unique_ptr<sqlite3, DatabaseCloser>;
 
-/// One prepared statement.  64-bit numbers are stored as SQLite's signed ones.
-class Statement {
- public:
-  Statement() = default;
-  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
-  [[nodiscard]] bool prepared() const { return statement_ != nullptr; }
-
-  void bind(std::uint64_t value) {
-    (void)sqlite3_bind_int64(statement_.get(), ++bound_, static_cast<sqlite3_int64>(value));
-  }
-  void bind_null() { (void)sqlite3_bind_null(statement_.get(), ++bound_); }
-  /// `absent` is stored as NULL.
-  void bind_unless(std::uint64_t value, std::uint64_t absent) {
-    if (value == absent) {
-      bind_null();
-    } else {
-      bind(value);
+/// The text of a declaration with single blanks, however it was laid out.
+std::string folded(std::string_view sql) {
+  std::string text;
+  for (const char c : sql) {
+    const bool blank = c == ' ' || c == '\n';
+    if (!blank) {
+      text += c;
+    } else if (!text.empty() && text.back() != ' ' && text.back() != '(') {
+      text += ' ';
     }
   }
-  void bind(std::string_view text) {
-    (void)sqlite3_bind_text(statement_.get(), ++bound_, text.data(), static_cast<int>(text.size()),
-                            SQLITE_TRANSIENT);
-  }
-  void bind(Bytes blob) {
-    if (blob.empty()) {
-      (void)sqlite3_bind_zeroblob(statement_.get(), ++bound_, 0);
-    } else {
-      (void)sqlite3_bind_blob64(statement_.get(), ++bound_, blob.data(), blob.size(),
-                                SQLITE_TRANSIENT);
-    }
-  }
-  int step() { return sqlite3_step(statement_.get()); }
-  /// Prepares it for another binding and run.
-  void reset() {
-    (void)sqlite3_reset(statement_.get());
-    bound_ = column_ = 0;
-  }
-  /// The next column of the present row.
-  std::uint64_t number(std::uint64_t absent = 0) {
-    const int column = column_++;
-    if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER) return absent;
-    return static_cast<std::uint64_t>(sqlite3_column_int64(statement_.get(), column));
-  }
-  std::string text() {
-    const int column = column_++;
-    const auto* at = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
-    const int size = sqlite3_column_bytes(statement_.get(), column);
-    return at == nullptr ? std::string() : std::string(at, static_cast<std::size_t>(size));
-  }
-  Bytes blob() {
-    const int column = column_++;
-    const auto* at =
-        static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_.get(), column));
-    const int size = sqlite3_column_bytes(statement_.get(), column);
-    return at == nullptr ? Bytes{} : Bytes(at, static_cast<std::size_t>(size));
-  }
-  void next_row() { column_ = 0; }
+  return text;
+}
 
- private:
-  std::unique_ptr<sqlite3_stmt, StatementCloser> statement_;
-  int bound_ = 0;
-  int column_ = 0;
-};
+std::vector<std::string> declarations() {
+  std::vector<std::string> all;
+  for_each_table([&](const auto& table) { all.push_back(create_sql(table)); });
+  return all;
+}
 
 class Store final : public Index {
  public:
@@ -261,6 +156,38 @@ class Store final : public Index {
                                                       std::uint64_t number, Asked asked);
   Result<SourceBlock> read_source_block(Statement& row) const;
   Result<StreamBlock> read_stream_block(Statement& row) const;
+  /// One row of a table, after the `id` of one that is by_id.
+  template <class Row>
+  Result<Row> read(const Table<Row>& table, Statement& from) const {
+    Row row;
+    if (const Column<Row>* bad = read_row(table, from, row); bad != nullptr)
+      return damaged(fmt::format("{}.{}", table.name, bad->name));
+    return row;
+  }
+  /// Every row of a table to `take(row)`.
+  template <class Row, class Take>
+  Result<void> read_all(const Table<Row>& table, std::string_view order, Take take);
+  /// Prepares `insert` at its first use.
+  template <class Row>
+  Result<void> prepare_insert(Statement& insert, const Table<Row>& table) {
+    if (again(insert)) return {};
+    return prepare(insert, insert_sql(table));
+  }
+  /// Inserts a row of a table that is not by_id.
+  template <class Row>
+  Result<void> insert(Statement& statement, const Table<Row>& table, const Row& row) {
+    WAYMARK_TRY(prepare_insert(statement, table));
+    bind_row(table, row, statement);
+    return run(statement);
+  }
+  /// Inserts a row of a table that is by_id.
+  Result<void> insert(Statement& statement, const Table<StreamBlock>& table, TraceId id,
+                      const StreamBlock& block) {
+    WAYMARK_TRY(prepare_insert(statement, table));
+    statement.bind(id);
+    bind_row(table, block, statement);
+    return run(statement);
+  }
 
   Database db_;
   std::string path_;
@@ -348,7 +275,7 @@ Result<void> Store::begin() {
 
 Result<void> Store::create() {
   WAYMARK_TRY(begin());
-  for (const char* const table : kTables) WAYMARK_TRY(execute(table));
+  for (const std::string& table : declarations()) WAYMARK_TRY(execute(table));
   WAYMARK_TRY(execute(fmt::format("PRAGMA application_id = {}", kApplicationId)));
   WAYMARK_TRY(execute(fmt::format("PRAGMA user_version = {}", kVersion)));
   return {};
@@ -357,19 +284,19 @@ Result<void> Store::create() {
 Result<void> Store::check_tables() {
   Statement rows;
   WAYMARK_TRY(prepare(rows, "SELECT type, sql FROM sqlite_schema"));
+  const std::vector<std::string> wanted = declarations();
   std::size_t known = 0;
   int code = 0;
   while ((code = rows.step()) == SQLITE_ROW) {
-    rows.next_row();
     const std::string type = rows.text();
-    const std::string sql = rows.text();
-    if (type != "table" || std::ranges::find(kTables, sql) == std::end(kTables) ||
-        ++known > std::size(kTables)) {
+    const std::string sql = folded(rows.text());
+    if (type != "table" || std::ranges::find(wanted, sql) == wanted.end() ||
+        ++known > wanted.size()) {
       return damaged("its tables are not those of an index");
     }
   }
   if (code != SQLITE_DONE) return error(code);
-  if (known != std::size(kTables)) return damaged("tables are missing");
+  if (known != wanted.size()) return damaged("tables are missing");
   return {};
 }
 
@@ -380,125 +307,72 @@ Result<void> Store::clear() {
   return done;
 }
 
+template <class Row, class Take>
+Result<void> Store::read_all(const Table<Row>& table, std::string_view order, Take take) {
+  Statement rows;
+  WAYMARK_TRY(prepare(rows, select_sql(table, order)));
+  int code = 0;
+  while ((code = rows.step()) == SQLITE_ROW) {
+    auto row = read(table, rows);
+    if (!row) return std::unexpected(row.error());
+    WAYMARK_TRY(take(std::move(*row)));
+  }
+  if (code != SQLITE_DONE) return error(code);
+  return {};
+}
+
 // Everything in the file is checked before it is used.
 Result<void> Store::load() {
-  Statement rows;
-  WAYMARK_TRY(prepare(rows,
-                      "SELECT granule, form, framing, indexed, complete, file_size, file_digest, "
-                      "file_modified, file_changed, frame_syncs, triggers, resets, errors "
-                      "FROM capture"));
-  int code = rows.step();
-  if (code == SQLITE_DONE) return {};  // The builder ended before the first block.
-  if (code != SQLITE_ROW) return error(code);
-  Header header;
-  header.granule = rows.number();
-  const std::string form = rows.text();
-  header.form = form == "full" ? Form::kFull : Form::kSparse;
-  header.framing = rows.text();
-  header.indexed = rows.number();
-  header.complete = rows.number() != 0;
-  header.file_size = rows.number();
-  header.file_digest = rows.number();
-  FileTimes times;
-  times.modified = rows.number();
-  times.changed = rows.number();
-  header.frame_syncs = rows.number();
-  header.triggers = rows.number();
-  header.resets = rows.number();
-  header.errors = rows.number();
+  std::optional<CaptureRow> capture;
+  WAYMARK_TRY(read_all(kCapture, "", [&](CaptureRow row) -> Result<void> {
+    if (capture) return damaged("table capture has several rows");
+    capture = std::move(row);
+    return {};
+  }));
+  if (!capture) return {};  // The builder ended before the first block.
+  Header& header = capture->header;
   constexpr std::uint64_t kMaxIndexed = std::uint64_t{1} << 62;
   if (header.granule == 0 || header.granule > kMaxGranule || header.granule % kMinGranule != 0 ||
-      header.indexed > kMaxIndexed || form_name(header.form) != form ||
-      (!header.complete && header.indexed % header.granule != 0)) {
+      header.indexed > kMaxIndexed || (!header.complete && header.indexed % header.granule != 0)) {
     return damaged("table capture");
   }
-  if (rows.step() != SQLITE_DONE) return damaged("table capture has several rows");
-
-  Statement ids;
-  WAYMARK_TRY(prepare(ids, "SELECT id, bytes FROM ids ORDER BY id"));
-  std::uint64_t next_id = 0;
-  while ((code = ids.step()) == SQLITE_ROW) {
-    ids.next_row();
-    const std::uint64_t id = ids.number(kTraceIdCount);
-    if (id < next_id || id >= kTraceIdCount) return damaged("table ids");
-    next_id = id + 1;
-    header.id_bytes[id] = ids.number();
-  }
-  if (code != SQLITE_DONE) return error(code);
-
-  Statement streams;
-  WAYMARK_TRY(
-      prepare(streams,
-              "SELECT id, protocol, config_hash, starts_in_sync, bytes, packets, sync_points, "
-              "unsynced_bytes, bad_headers, bad_sequences, aligns, syncs, "
-              "timestamps, contexts, events, triggers, exceptions, overflows, discards, "
-              "trace_ons, gaps FROM streams ORDER BY id"));
+  unsigned next_id = 0;
+  WAYMARK_TRY(read_all(kIds, "ORDER BY id", [&](const IdRow& row) -> Result<void> {
+    if (row.id < next_id) return damaged("table ids");
+    next_id = row.id + 1U;
+    header.id_bytes[row.id] = row.bytes;
+    return {};
+  }));
   next_id = 0;
-  while ((code = streams.step()) == SQLITE_ROW) {
-    streams.next_row();
-    const std::uint64_t id = streams.number(kTraceIdCount);
-    if (id < next_id || id >= kTraceIdCount) return damaged("table streams");
-    next_id = id + 1;
-    Stream stream;
-    stream.id = static_cast<TraceId>(id);
-    stream.protocol = streams.text();
-    stream.config_hash = streams.number();
-    stream.starts_in_sync = streams.number() != 0;
-    for (const auto member : kTally) stream.tally.*member = streams.number();
-    for (std::uint64_t& count : stream.counts) count = streams.number();
+  WAYMARK_TRY(read_all(kStreams, "ORDER BY id", [&](Stream stream) -> Result<void> {
+    if (stream.id < next_id) return damaged("table streams");
+    next_id = stream.id + 1U;
     header.streams.push_back(std::move(stream));
-  }
-  if (code != SQLITE_DONE) return error(code);
+    return {};
+  }));
   if (header.streams.empty()) return damaged("table streams is empty");
   header_ = std::move(header);
-  file_times_ = times;
+  file_times_ = capture->times;
   return {};
 }
 
 Result<SourceBlock> Store::read_source_block(Statement& row) const {
-  SourceBlock block;
-  block.number = row.number(~std::uint64_t{0});
-  const std::uint64_t place = row.number(kNoIndex);
-  const std::uint64_t current = row.number(kNoTraceId);
-  if (place != kNoIndex) block.place = frames::Demux::Place{place, static_cast<TraceId>(current)};
-  block.frame_syncs = row.number();
-  block.first_frame_sync = row.number(kNoIndex);
-  block.triggers = row.number();
-  block.first_trigger = row.number(kNoIndex);
-  block.resets = row.number();
-  block.errors = row.number();
-  const Bytes ids = row.blob();
-  constexpr std::size_t kEntrySize = 5;
-  if (ids.size() % kEntrySize != 0) return damaged("source_blocks.ids");
-  for (std::size_t at = 0; at < ids.size(); at += kEntrySize) {
-    std::uint32_t bytes = 0;
-    for (unsigned i = 0; i < 4; ++i) bytes |= std::uint32_t{ids[at + 1 + i]} << (8 * i);
-    block.bytes.emplace_back(ids[at], bytes);
-  }
+  auto block = read(kSourceBlocks, row);
   // A place is never after its block.
-  if (block.number >= header_.blocks() || current > kNoTraceId ||
-      (block.place && block.place->index > block.number * header_.granule)) {
+  if (block && (block->number >= header_.blocks() ||
+                (block->place && block->place->index > block->number * header_.granule))) {
     return damaged("source_blocks");
   }
   return block;
 }
 
 Result<StreamBlock> Store::read_stream_block(Statement& row) const {
-  StreamBlock block;
-  block.number = row.number(~std::uint64_t{0});
-  for (const auto member : kTally) block.tally.*member = row.number();
-  for (std::uint64_t& count : block.counts) count = row.number();
-  block.whole_timestamps = row.number();
-  block.lasting_contexts = row.number();
-  block.first_sync = row.number(kNoIndex);
-  block.last_sync = row.number(kNoIndex);
-  block.first_timestamp = row.number();
-  block.last_timestamp = row.number(block.first_timestamp);
-  block.highest_timestamp = row.number(block.last_timestamp);
-  const bool synced = block.count(LandmarkKind::kSync) != 0;
-  if (block.number >= header_.blocks() || synced != (block.first_sync != kNoIndex) ||
-      synced != (block.last_sync != kNoIndex) || block.first_sync > block.last_sync ||
-      (synced && block.last_sync >= header_.indexed)) {
+  auto block = read(kStreamBlocks, row);
+  if (!block) return block;
+  const bool synced = block->count(LandmarkKind::kSync) != 0;
+  if (block->number >= header_.blocks() || synced != (block->first_sync != kNoIndex) ||
+      synced != (block->last_sync != kNoIndex) || block->first_sync > block->last_sync ||
+      (synced && block->last_sync >= header_.indexed)) {
     return damaged("stream_blocks");
   }
   return block;
@@ -509,8 +383,8 @@ Result<std::optional<SourceBlock>> Store::one_source_block(Statement& statement,
                                                            std::uint64_t number, Asked asked) {
   if (number >= header_.blocks()) return std::nullopt;
   if (!again(statement)) {
-    WAYMARK_TRY(prepare(statement, fmt::format("SELECT {} FROM source_blocks WHERE {} LIMIT 1",
-                                               kSourceColumns, where)));
+    WAYMARK_TRY(
+        prepare(statement, select_sql(kSourceBlocks, fmt::format("WHERE {} LIMIT 1", where))));
   }
   statement.bind(number);
   const int code = statement.step();
@@ -549,11 +423,11 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
     } else if (want.kind) {
       what = fmt::format(" AND {} > 0", kCountNames[kind - 1]);
     }
-    WAYMARK_TRY(prepare(
-        *statement,
-        fmt::format("SELECT id, {} FROM stream_blocks WHERE id = ?1 AND block {} ?2{} "
-                    "ORDER BY block {} LIMIT 1",
-                    kStreamColumns, forward ? ">=" : "<=", what, forward ? "ASC" : "DESC")));
+    WAYMARK_TRY(
+        prepare(*statement,
+                select_sql(kStreamBlocks,
+                           fmt::format("WHERE id = ?1 AND block {} ?2{} ORDER BY block {} LIMIT 1",
+                                       forward ? ">=" : "<=", what, forward ? "ASC" : "DESC"))));
   }
   statement->bind(id);
   statement->bind(number);
@@ -573,117 +447,42 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
 
 Result<std::vector<Landmark>> Store::landmarks(TraceId id, std::uint64_t number) {
   if (!again(landmarks_)) {
-    WAYMARK_TRY(prepare(landmarks_, "SELECT records FROM landmarks WHERE id = ? AND block = ?"));
+    WAYMARK_TRY(prepare(landmarks_, select_sql(kLandmarks, "WHERE id = ? AND block = ?")));
   }
   landmarks_.bind(id);
   landmarks_.bind(number);
   const int code = landmarks_.step();
   if (code == SQLITE_DONE) return std::vector<Landmark>{};
   if (code != SQLITE_ROW) return error(code);
-  auto decoded = decode_landmarks(landmarks_.blob());
+  (void)landmarks_.number();  // The requested ID.
+  auto block = read(kLandmarks, landmarks_);
   landmarks_.reset();
-  if (!decoded) return damaged("landmarks.records");
-  return decoded;
+  if (!block) return std::unexpected(block.error());
+  return std::move(block->landmarks);
 }
 
 Result<void> Store::append(const SourceBlock& block) {
   WAYMARK_TRY(begin());
-  if (!again(append_source_)) {
-    WAYMARK_TRY(prepare(append_source_, fmt::format("INSERT INTO source_blocks({}) VALUES("
-                                                    "?,?,?,?,?,?,?,?,?,?)",
-                                                    kSourceColumns)));
-  }
-  Statement& row = append_source_;
-  row.bind(block.number);
-  row.bind_unless(block.place ? block.place->index : kNoIndex, kNoIndex);
-  row.bind_unless(block.place ? block.place->current_id : kNoTraceId, kNoTraceId);
-  row.bind_unless(block.frame_syncs, 0);
-  row.bind_unless(block.first_frame_sync, kNoIndex);
-  row.bind_unless(block.triggers, 0);
-  row.bind_unless(block.first_trigger, kNoIndex);
-  row.bind_unless(block.resets, 0);
-  row.bind_unless(block.errors, 0);
-  std::vector<std::uint8_t> ids;
-  for (const auto& [id, bytes] : block.bytes) {
-    ids.push_back(id);
-    for (unsigned i = 0; i < 4; ++i) ids.push_back(static_cast<std::uint8_t>(bytes >> (8 * i)));
-  }
-  row.bind(Bytes(ids));
-  return run(row);
+  return insert(append_source_, kSourceBlocks, block);
 }
 
 Result<void> Store::append(TraceId id, const StreamBlock& block) {
   WAYMARK_TRY(begin());
-  if (!again(append_stream_)) {
-    WAYMARK_TRY(
-        prepare(append_stream_, fmt::format("INSERT INTO stream_blocks(id, {}) VALUES("
-                                            "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                            kStreamColumns)));
-  }
-  Statement& row = append_stream_;
-  row.bind(id);
-  row.bind(block.number);
-  for (const auto member : kTally) row.bind(block.tally.*member);
-  for (const std::uint64_t count : block.counts) row.bind(count);
-  row.bind(block.whole_timestamps);
-  row.bind(block.lasting_contexts);
-  row.bind_unless(block.first_sync, kNoIndex);
-  row.bind_unless(block.last_sync, kNoIndex);
-  if (block.count(LandmarkKind::kTimestamp) == 0) {
-    row.bind_null();
-    row.bind_null();
-    row.bind_null();
-  } else {
-    row.bind(block.first_timestamp);
-    row.bind_unless(block.last_timestamp, block.first_timestamp);
-    row.bind_unless(block.highest_timestamp, block.last_timestamp);
-  }
-  WAYMARK_TRY(run(row));
+  WAYMARK_TRY(insert(append_stream_, kStreamBlocks, id, block));
   if (block.landmarks.empty()) return {};
-  if (!again(append_landmarks_)) {
-    WAYMARK_TRY(
-        prepare(append_landmarks_, "INSERT INTO landmarks(id, block, records) VALUES(?,?,?)"));
-  }
-  append_landmarks_.bind(id);
-  append_landmarks_.bind(block.number);
-  append_landmarks_.bind(Bytes(encode_landmarks(block.landmarks)));
-  return run(append_landmarks_);
+  return insert(append_landmarks_, kLandmarks, id, block);
 }
 
 Result<void> Store::write_header(const Header& header) {
   WAYMARK_TRY(execute("DELETE FROM capture; DELETE FROM ids; DELETE FROM streams"));
   Statement capture;
-  WAYMARK_TRY(prepare(capture, "INSERT INTO capture VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  capture.bind(header.granule);
-  capture.bind(form_name(header.form));
-  capture.bind(std::string_view(header.framing));
-  for (const std::uint64_t value :
-       {header.indexed, std::uint64_t{header.complete}, header.file_size, header.file_digest,
-        file_times_.modified, file_times_.changed, header.frame_syncs, header.triggers,
-        header.resets, header.errors}) {
-    capture.bind(value);
-  }
-  WAYMARK_TRY(run(capture));
+  WAYMARK_TRY(insert(capture, kCapture, {header, file_times_}));
   Statement ids;
-  WAYMARK_TRY(prepare(ids, "INSERT INTO ids VALUES(?,?)"));
   for (TraceId id = 0; id < kTraceIdCount; ++id) {
-    if (header.id_bytes[id] == 0) continue;
-    ids.bind(id);
-    ids.bind(header.id_bytes[id]);
-    WAYMARK_TRY(run(ids));
+    if (header.id_bytes[id] != 0) WAYMARK_TRY(insert(ids, kIds, {id, header.id_bytes[id]}));
   }
   Statement streams;
-  WAYMARK_TRY(
-      prepare(streams, "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  for (const Stream& stream : header.streams) {
-    streams.bind(stream.id);
-    streams.bind(std::string_view(stream.protocol));
-    streams.bind(stream.config_hash);
-    streams.bind(std::uint64_t{stream.starts_in_sync});
-    for (const auto member : kTally) streams.bind(stream.tally.*member);
-    for (const std::uint64_t count : stream.counts) streams.bind(count);
-    WAYMARK_TRY(run(streams));
-  }
+  for (const Stream& stream : header.streams) WAYMARK_TRY(insert(streams, kStreams, stream));
   return {};
 }
 
@@ -715,7 +514,7 @@ void Store::note_times() {
 
 Result<void> Store::truncate(std::uint64_t number, const Header& header) {
   WAYMARK_TRY(begin());
-  for (const std::string_view table : {"source_blocks", "stream_blocks", "landmarks"}) {
+  for (const std::string_view table : {kSourceBlocks.name, kStreamBlocks.name, kLandmarks.name}) {
     WAYMARK_TRY(execute(
         fmt::format("DELETE FROM {} WHERE block >= {}", table, static_cast<std::int64_t>(number))));
   }

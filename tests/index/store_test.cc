@@ -1,6 +1,7 @@
 // Indexes in files: equal to those in memory, and safe whatever the file contains.
 #include "waymark/index/store.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -490,6 +491,64 @@ TEST_F(StoreTest, times_from_2_to_the_63rd_on_are_later_than_those_below) {
       EXPECT_TRUE(found->has_value());
     }
   }
+}
+
+/// The tables of format version 2, as they were first laid out.
+constexpr const char* kVersion2[][2] = {
+    {"capture", R"(CREATE TABLE capture(
+  granule INTEGER NOT NULL, form TEXT NOT NULL, framing TEXT NOT NULL,
+  indexed INTEGER NOT NULL, complete INTEGER NOT NULL,
+  file_size INTEGER NOT NULL, file_digest INTEGER NOT NULL,
+  file_modified INTEGER NOT NULL, file_changed INTEGER NOT NULL,
+  frame_syncs INTEGER NOT NULL, triggers INTEGER NOT NULL,
+  resets INTEGER NOT NULL, errors INTEGER NOT NULL))"},
+    {"ids", R"(CREATE TABLE ids(id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL))"},
+    {"streams", R"(CREATE TABLE streams(
+  id INTEGER PRIMARY KEY, protocol TEXT NOT NULL, config_hash INTEGER NOT NULL,
+  starts_in_sync INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
+  unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
+  aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
+  contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
+  exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
+  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL))"},
+    {"source_blocks", R"(CREATE TABLE source_blocks(
+  block INTEGER PRIMARY KEY, place INTEGER, current_id INTEGER,
+  frame_syncs INTEGER, first_frame_sync INTEGER, triggers INTEGER, first_trigger INTEGER,
+  resets INTEGER, errors INTEGER, ids BLOB NOT NULL))"},
+    {"stream_blocks", R"(CREATE TABLE stream_blocks(
+  id INTEGER NOT NULL, block INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, packets INTEGER NOT NULL, sync_points INTEGER NOT NULL,
+  unsynced_bytes INTEGER NOT NULL, bad_headers INTEGER NOT NULL, bad_sequences INTEGER NOT NULL,
+  aligns INTEGER NOT NULL, syncs INTEGER NOT NULL, timestamps INTEGER NOT NULL,
+  contexts INTEGER NOT NULL, events INTEGER NOT NULL, triggers INTEGER NOT NULL,
+  exceptions INTEGER NOT NULL, overflows INTEGER NOT NULL, discards INTEGER NOT NULL,
+  trace_ons INTEGER NOT NULL, gaps INTEGER NOT NULL, whole_timestamps INTEGER NOT NULL,
+  lasting_contexts INTEGER NOT NULL,
+  first_sync INTEGER, last_sync INTEGER,
+  first_timestamp INTEGER, last_timestamp INTEGER, highest_timestamp INTEGER,
+  PRIMARY KEY(id, block)) WITHOUT ROWID)"},
+    {"landmarks", R"(CREATE TABLE landmarks(
+  id INTEGER NOT NULL, block INTEGER NOT NULL, records BLOB NOT NULL,
+  PRIMARY KEY(id, block)) WITHOUT ROWID)"},
+};
+
+TEST_F(StoreTest, tables_are_those_of_version_2_however_they_are_laid_out) {
+  prepare({.seed = 10, .units = 12});
+  build_store(Form::kFull);
+  std::string sql = "PRAGMA writable_schema = ON;";
+  for (const auto& [name, text] : kVersion2)
+    sql += fmt::format("UPDATE sqlite_schema SET sql = '{}' WHERE name = '{}';", text, name);
+  change(path(), sql);
+  {
+    const auto store = open_store(path(), {});
+    ASSERT_TRUE(store) << store.error().detail;
+    EXPECT_EQ(contents_of(**store), in_memory(Form::kFull));
+  }
+  change(path(),
+         "PRAGMA writable_schema = ON;"
+         "UPDATE sqlite_schema SET sql = replace(sql, 'granule INTEGER', 'granule TEXT')");
+  EXPECT_FALSE(open_store(path(), {}));
 }
 
 /// A view of an endless query, a trigger that never ends, a table of another shape.
