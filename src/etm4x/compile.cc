@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan_grammar.h"
 #include "waymark/base/bits.h"
 #include "waymark/etm4x/mode.h"
 
@@ -67,85 +68,31 @@ class Compiler {
   }
   void need(bool present, std::uint32_t line, std::string_view what, std::string_view reg,
             std::string_view remedy) {
-    if (!present) {
-      problem(line, fmt::format("the unit has no {} ({})", what, reg), std::string(remedy));
-    }
-  }
-  template <class T>
-  void need_for(const Setting<T>& setting, bool present, std::string_view what,
-                std::string_view reg, std::string_view remedy) {
-    if (setting) need(present, setting->line, what, reg, remedy);
+    if (!present) problem(line, lacks(what, reg), std::string(remedy));
   }
 
-  // --- Features of TRCCONFIGR and similar registers. ---
   void check_features() {
-    const Plan& p = plan_;
-    const Capabilities& c = caps_;
-    need_for(p.trace_context_id, c.ctxid_size != 0, "context ID trace", "TRCIDR2.CIDSIZE is 0",
-             "Leave the line out; trace-vmid may tell processes apart on a kernel at EL2");
-    need_for(p.trace_vmid, c.vmid_size != 0, "VMID trace", "TRCIDR2.VMIDSIZE is 0",
-             "Leave the line out; trace-context-id tells processes apart");
-    need_for(p.cycles, c.trccci, "cycle counting", "TRCIDR0.TRCCCI is 0",
-             "Leave the line out; timestamps tell time more coarsely");
-    if (p.cycles && c.trccci && p.cycles->value != 0 && p.cycles->value < c.ccitmin) {
-      problem(p.cycles->line,
-              fmt::format("the threshold {} is below the smallest of the unit", p.cycles->value),
-              fmt::format("{} to 4095 is accepted", c.ccitmin));
-    }
-    if (p.timestamps) {
-      need(c.ts_size != 0, p.timestamps->line, "timestamps", "TRCIDR0.TSSIZE is 0",
-           "Leave the line out; cycles tell time within the core");
-    }
-    if (p.broadcast != BroadcastKind::kNone) {
-      need(c.trcbb, p.broadcast_line, "branch broadcast", "TRCIDR0.TRCBB is 0",
-           "Leave the line out; the program's image has the targets of direct branches");
-      if (c.trcbb && p.broadcast != BroadcastKind::kEverywhere) {
-        need(c.nr_addr_cmp != 0, p.broadcast_line, "address comparators", "TRCIDR4.NUMACPAIRS is 0",
-             "branch-broadcast everywhere is accepted");
+    for (const Statement& statement : plan_statements()) {
+      if (statement.line == nullptr) continue;
+      const auto line = statement.line(plan_);
+      if (!line) continue;
+      const Need& wanted = statement.need;
+      if (wanted.met != nullptr && !wanted.met(caps_)) {
+        need(false, *line, wanted.what, wanted.reg,
+             wanted.remedy_for != nullptr ? wanted.remedy_for(caps_) : wanted.remedy);
+      } else if (statement.check != nullptr) {
+        if (auto found = statement.check(plan_, caps_)) problems_.push_back(std::move(*found));
       }
     }
-    need_for(p.return_stack, c.retstack, "return stack", "TRCIDR0.RETSTACK is 0",
-             "Leave the line out: returns then cost an address each");
-    need_for(p.q_elements, c.q_support != 0, "Q elements", "TRCIDR0.QSUPP is 0",
-             "Leave the line out");
-    if (p.q_elements && c.q_support != 0 && p.q_elements->value == 3 && (c.q_support & 2) == 0) {
-      need(false, p.q_elements->line, "Q elements without counts", "TRCIDR0.QSUPP is 1",
-           "q-elements counted is accepted");
-    }
-    need_for(p.conditional, c.trccond, "trace of conditional instructions", "TRCIDR0.TRCCOND is 0",
-             "Leave the line out");
-    need_for(p.p0, c.instrp0, "loads and stores as P0 elements", "TRCIDR0.INSTP0 is not 3",
-             "Leave the line out");
-    need_for(p.stall, c.stallctl, "stall control", "TRCIDR3.STALLCTL is 0",
-             "Leave the line out; trace less with include, or a larger sink buffer");
-    need_for(p.stall_priority, c.stallctl, "stall control", "TRCIDR3.STALLCTL is 0",
-             "Leave the line out");
-    need_for(p.no_overflow, c.nooverflow, "overflow prevention", "TRCIDR3.NOOVERFLOW is 0",
-             c.stallctl ? "stall makes overflows rare" : "Leave the line out");
-    need_for(p.trace_error, c.trc_error, "forced trace of system errors", "TRCIDR3.TRCERR is 0",
-             "Leave the line out");
-    need_for(p.trace_reset, c.trc_error, "forced trace of resets", "TRCIDR3.TRCERR is 0",
-             "Leave the line out");
-    need_for(p.atb_trigger, c.atbtrig, "ATB triggers", "TRCIDR5.ATBTRIG is 0",
-             "Leave the line out; event-output drives a cross trigger");
-    need_for(p.low_power_override, c.lpoverride, "low-power override",
-             "TRCIDR5.LPOVERRIDE is 0, or the unit is reached through system registers",
-             "Leave the line out");
-    need_for(p.sync, !c.syncpr, "programmable synchronisation period", "TRCIDR3.SYNCPR is 1",
-             "Leave the line out");
-    if (p.pe && p.pe->value > c.nr_pe) {
-      problem(p.pe->line, fmt::format("the unit cannot trace PE {}", p.pe->value),
-              fmt::format("0 to {} is accepted", c.nr_pe));
-    }
-    for (const auto* inputs : {&p.start_inputs, &p.stop_inputs}) {
+    for (const auto* inputs : {&plan_.start_inputs, &plan_.stop_inputs}) {
       if (*inputs && (*inputs)->value >> caps_.nr_pe_cmp != 0) {
         problem((*inputs)->line, "the unit has no such PE comparator input", pe_inputs_remedy());
       }
     }
-    for (unsigned i = 0; i < p.events.size(); ++i) {
-      if (p.events[i] && i > c.nr_event) {
-        problem(p.events[i]->line, fmt::format("the unit has no event {}", i),
-                fmt::format("Events 0 to {} are accepted", c.nr_event));
+    for (unsigned i = 0; i < plan_.events.size(); ++i) {
+      if (plan_.events[i] && i > caps_.nr_event) {
+        problem(plan_.events[i]->line, fmt::format("the unit has no event {}", i),
+                fmt::format("Events 0 to {} are accepted", caps_.nr_event));
       }
     }
     check_levels();
@@ -357,61 +304,65 @@ class Compiler {
       std::ranges::sort(resources, {}, [](const Resource* held) { return resource_text(*held); });
     }
     for (const Resource* resource : resources) {
-      const auto bit = resource_bit(*resource, group, line);
+      const auto bit = resource_bit(*resource, line);
       if (!bit) return std::nullopt;
+      group = resource_row(resource->kind).group;
       select |= 1U << *bit;
     }
     return group << 16 | select | (term.inverted ? kSelectorInverted : 0);
   }
 
-  std::optional<unsigned> numbered(const Resource& resource, unsigned count, unsigned base,
-                                   std::string_view what, std::uint32_t line) {
-    if (resource.number < count) return base + resource.number;
-    problem(line, fmt::format("the unit has no {} {}", what, resource.number),
-            count == 0 ? std::string("It has none of this kind")
-                       : fmt::format("0 to {} is accepted", count - 1));
-    return std::nullopt;
+  /// How many of a numbered kind the unit has.
+  [[nodiscard]] unsigned available(ResourceKind kind) const {
+    switch (kind) {
+      case ResourceKind::kExternal:
+        return external_inputs_;
+      case ResourceKind::kPeInput:
+        return std::min(caps_.nr_pe_cmp, 8U);
+      case ResourceKind::kCounter:
+        return caps_.nr_cntr;
+      case ResourceKind::kSequencer:
+        return std::min(caps_.nrseqstate, 4U);
+      case ResourceKind::kSingleShot:
+        return caps_.nr_ss_cmp;
+      default:
+        return 0;
+    }
   }
 
-  std::optional<unsigned> resource_bit(const Resource& resource, std::uint32_t& group,
-                                       std::uint32_t line) {
-    switch (resource.kind) {
-      case ResourceKind::kExternal:
-        group = 0;
-        return external_selector(resource, line);
-      case ResourceKind::kPeInput:
-        group = 1;
-        return numbered(resource, std::min(caps_.nr_pe_cmp, 8U), 0, "PE comparator input", line);
-      case ResourceKind::kCounter:
-        group = 2;
-        return numbered(resource, caps_.nr_cntr, 0, "counter", line);
-      case ResourceKind::kSequencer:
-        group = 2;
-        return numbered(resource, std::min(caps_.nrseqstate, 4U), 4, "sequencer state", line);
-      case ResourceKind::kSingleShot:
-        group = 3;
-        return numbered(resource, caps_.nr_ss_cmp, 0, "single-shot control", line);
-      case ResourceKind::kAddress:
-        group = 4;
+  bool numbered(const Resource& resource, std::uint32_t line) {
+    const unsigned count = available(resource.kind);
+    if (resource.number < count) return true;
+    problem(line,
+            fmt::format("the unit has no {} {}", resource_row(resource.kind).what, resource.number),
+            count == 0 ? std::string("It has none of this kind")
+                       : fmt::format("0 to {} is accepted", count - 1));
+    return false;
+  }
+
+  /// The resource's bit in TRCRSCTLRn.SELECT.
+  std::optional<unsigned> resource_bit(const Resource& resource, std::uint32_t line) {
+    const ResourceRow& row = resource_row(resource.kind);
+    switch (row.argument) {
+      case ResourceArgument::kNumber:
+        if (!numbered(resource, line)) return std::nullopt;
+        if (resource.kind == ResourceKind::kExternal) return external_selector(resource, line);
+        return row.first + resource.number;
+      case ResourceArgument::kAddress:
         return add_single(resource.match, Tag::kSingle, line);
-      case ResourceKind::kRange: {
-        group = 5;
+      case ResourceArgument::kRange: {
         const auto pair = resource_range(resource.match, line);
         if (!pair) return std::nullopt;
         return *pair / 2;
       }
-      case ResourceKind::kContextId:
-        group = 6;
-        return context_for(resource.match, line);
-      case ResourceKind::kVmid:
-        group = 7;
+      case ResourceArgument::kContextId:
+      case ResourceArgument::kVmid:
         return context_for(resource.match, line);
     }
     return std::nullopt;
   }
 
   std::optional<unsigned> external_selector(const Resource& resource, std::uint32_t line) {
-    if (!numbered(resource, external_inputs_, 0, "external input", line)) return std::nullopt;
     const unsigned count = std::min(caps_.numextinsel, 4U);
     const auto at = std::ranges::find(inputs_, resource.number);
     if (at != inputs_.end()) return static_cast<unsigned>(at - inputs_.begin());
@@ -669,29 +620,11 @@ class Compiler {
   }
 
   [[nodiscard]] std::uint32_t mode_word() const {
-    const Plan& p = plan_;
-    std::uint32_t word = 0;
-    const auto put = [&word](bool on, std::uint32_t bits) { word |= on ? bits : 0; };
-    if (p.p0) {
-      put((p.p0->value & 1) != 0, 1U << 1);
-      put((p.p0->value & 2) != 0, 1U << 2);
+    std::uint32_t word = starts_stopped() ? 0 : mode::kStartStop;
+    for (const Statement& statement : plan_statements()) {
+      if (statement.mode == nullptr || !statement.line(plan_)) continue;
+      word |= statement.mode(statement, plan_);
     }
-    put(p.broadcast != BroadcastKind::kNone, mode::kBranchBroadcast);
-    put(p.cycles.has_value(), mode::kCycles);
-    put(p.trace_context_id.has_value(), mode::kContextId);
-    put(p.trace_vmid.has_value(), mode::kVmid);
-    if (p.conditional) word |= std::uint32_t{p.conditional->value} << mode::kConditionalShift;
-    put(p.timestamps.has_value(), mode::kTimestamps);
-    put(p.return_stack.has_value(), mode::kReturnStack);
-    if (p.q_elements) word |= (p.q_elements->value == 1 ? 1U : 3U) << mode::kQShift;
-    put(p.atb_trigger.has_value(), mode::kAtbTrigger);
-    put(p.low_power_override.has_value(), mode::kLowPowerOverride);
-    put(p.stall.has_value(), mode::kStallInstructions);
-    put(p.stall_priority.has_value(), mode::kInstructionPriority);
-    put(p.no_overflow.has_value(), mode::kNoOverflow);
-    put(p.trace_reset.has_value(), mode::kTraceReset);
-    put(p.trace_error.has_value(), mode::kTraceError);
-    put(!starts_stopped(), mode::kStartStop);
     return word;
   }
 

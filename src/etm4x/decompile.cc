@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
+#include "plan_grammar.h"
 #include "waymark/base/bits.h"
 #include "waymark/etm4x/compile.h"
 
 namespace waymark::etm4x {
 namespace {
-
-constexpr std::uint32_t kRead = 1;  // A line number, which marks the fields of a plan as given.
 
 class Reader {
  public:
@@ -34,59 +33,12 @@ class Reader {
     return static_cast<std::uint32_t>(image_.value(stem, number));
   }
 
-  static void flag(Setting<bool>& setting, bool on) {
-    if (on) setting = {true, kRead};
-  }
-
   void features() {
-    const std::uint32_t config = reg("TRCCONFIGR");
-    flag(plan_.trace_context_id, (config & kConfigContextId) != 0);
-    if ((config & kConfigVmid) != 0) {
-      plan_.trace_vmid = {(config & kConfigVmidOption) != 0, kRead};
-    }
-    if ((config & kConfigCycles) != 0) plan_.cycles = {reg("TRCCCCTLR") & 0xFFF, kRead};
-    if ((config & kConfigTimestamps) != 0) {
-      plan_.timestamps = PlanEvent{event(reg("TRCTSCTLR") & 0xFF), kRead};
-    }
-    flag(plan_.return_stack, (config & kConfigReturnStack) != 0);
-    if (const auto q = bits<14, 13>(config); q != 0) {
-      plan_.q_elements = {static_cast<std::uint8_t>(q), kRead};
-    }
-    if (const auto cond = bits<10, 8>(config); cond != 0) {
-      plan_.conditional = {static_cast<std::uint8_t>(cond), kRead};
-    }
-    if (const auto p0 = bits<2, 1>(config); p0 != 0) {
-      plan_.p0 = {static_cast<std::uint8_t>(p0), kRead};
-    }
-    if ((config & kConfigBranchBroadcast) != 0) broadcast();
-
-    const std::uint32_t stall = reg("TRCSTALLCTLR");
-    if ((stall & kStallInstructions) != 0) {
-      plan_.stall = {static_cast<std::uint8_t>(stall & 0xF), kRead};
-    }
-    flag(plan_.stall_priority, (stall & kStallPriority) != 0);
-    flag(plan_.no_overflow, (stall & kStallNoOverflow) != 0);
-    const std::uint32_t control = reg("TRCEVENTCTL1R");
-    flag(plan_.atb_trigger, (control & kEventAtbTrigger) != 0);
-    flag(plan_.low_power_override, (control & kEventLowPower) != 0);
-    if (!caps_.syncpr && known("TRCSYNCPR")) {
-      plan_.sync = {static_cast<std::uint8_t>(reg("TRCSYNCPR") & 0x1F), kRead};
-    }
-    // A unit of one PE has no TRCPROCSELR.
-    if (known("TRCPROCSELR") || caps_.nr_pe == 0) plan_.pe = {reg("TRCPROCSELR"), kRead};
-  }
-
-  void broadcast() {
-    const std::uint32_t control = reg("TRCBBCTLR");
-    const bool inside = (control & kBroadcastInside) != 0;
-    plan_.broadcast_line = kRead;
-    plan_.broadcast = inside                  ? BroadcastKind::kInside
-                      : (control & 0xFF) != 0 ? BroadcastKind::kOutside
-                                              : BroadcastKind::kEverywhere;
-    for (unsigned pair = 0; pair < 8; ++pair) {
-      if ((control >> pair & 1) != 0) {
-        plan_.broadcast_ranges.push_back({match(pair * 2, true), false, kRead});
-      }
+    const PlanRegisters registers{
+        image_, caps_, [this](std::uint32_t byte) { return event(byte); },
+        [this](unsigned index, bool range) { return match(index, range); }};
+    for (const Statement& statement : plan_statements()) {
+      if (statement.read != nullptr) statement.read(statement, registers, plan_);
     }
   }
 
@@ -117,59 +69,52 @@ class Reader {
     const std::uint32_t ranges = reg("TRCVIIECTLR");
     for (unsigned pair = 0; pair < 8; ++pair) {
       if ((ranges >> pair & 1) != 0) {
-        plan_.ranges.push_back({match(pair * 2, true), false, kRead});
+        plan_.ranges.push_back({match(pair * 2, true), false, kReadLine});
       }
       if ((ranges >> (16 + pair) & 1) != 0) {
-        plan_.ranges.push_back({match(pair * 2, true), true, kRead});
+        plan_.ranges.push_back({match(pair * 2, true), true, kReadLine});
       }
     }
     const std::uint32_t points = reg("TRCVISSCTLR");
     // From the top, in the order in which compile_plan() allocates them.
     for (unsigned i = kAddressComparators; i-- > 0;) {
-      if ((points >> i & 1) != 0) plan_.points.push_back({match(i, false), false, kRead});
-      if ((points >> (16 + i) & 1) != 0) plan_.points.push_back({match(i, false), true, kRead});
+      if ((points >> i & 1) != 0) plan_.points.push_back({match(i, false), false, kReadLine});
+      if ((points >> (16 + i) & 1) != 0) plan_.points.push_back({match(i, false), true, kReadLine});
     }
     const std::uint32_t inputs = reg("TRCVIPCSSCTLR");
-    if (const auto start = bits<7, 0>(inputs); start != 0) plan_.start_inputs = {start, kRead};
-    if (const auto stop = bits<23, 16>(inputs); stop != 0) plan_.stop_inputs = {stop, kRead};
+    if (const auto start = bits<7, 0>(inputs); start != 0) plan_.start_inputs = {start, kReadLine};
+    if (const auto stop = bits<23, 16>(inputs); stop != 0) plan_.stop_inputs = {stop, kReadLine};
 
     if (!known("TRCVICTLR")) return;
     const std::uint32_t view = reg("TRCVICTLR");
-    plan_.begin_started = {(view & kVictlrStarted) != 0, kRead};
+    plan_.begin_started = {(view & kVictlrStarted) != 0, kReadLine};
     const std::uint32_t existing = (caps_.s_ex_level & 0xF) | (caps_.ns_ex_level & 7) << 4;
-    plan_.levels = {static_cast<std::uint8_t>(~bits<22, 16>(view) & existing), kRead};
-    flag(plan_.trace_reset, (view & kVictlrTraceReset) != 0);
-    flag(plan_.trace_error, (view & kVictlrTraceError) != 0);
-    plan_.when = PlanEvent{event(view & kVictlrEvent), kRead};
+    plan_.levels = {static_cast<std::uint8_t>(~bits<22, 16>(view) & existing), kReadLine};
+    plan_.when = PlanEvent{event(view & kVictlrEvent), kReadLine};
   }
 
   // --- Events. ---
-  [[nodiscard]] Resource resource(unsigned group, unsigned bit) const {
-    switch (group) {
-      case 0:
-        return {ResourceKind::kExternal, reg("TRCEXTINSELR") >> (bit % 4 * 8) & 0xFF, {}};
-      case 1:
-        return {ResourceKind::kPeInput, bit, {}};
-      case 2:
-        if (bit >= 4) return {ResourceKind::kSequencer, bit - 4, {}};
-        return {ResourceKind::kCounter, bit, {}};
-      case 3:
-        return {ResourceKind::kSingleShot, bit, {}};
-      case 4:
-        return {ResourceKind::kAddress, 0, match(bit, false)};
-      case 5:
-        return {ResourceKind::kRange, 0, match(bit * 2, true)};
-      case 6: {
-        Resource found{ResourceKind::kContextId, 0, {}};
+  [[nodiscard]] Resource resource(const ResourceRow& row, unsigned bit) const {
+    Resource found{row.kind, 0, {}};
+    switch (row.argument) {
+      case ResourceArgument::kNumber:
+        found.number =
+            row.kind == ResourceKind::kExternal ? reg("TRCEXTINSELR") >> (bit % 4 * 8) & 0xFF : bit;
+        break;
+      case ResourceArgument::kAddress:
+        found.match = match(bit, false);
+        break;
+      case ResourceArgument::kRange:
+        found.match = match(bit * 2, true);
+        break;
+      case ResourceArgument::kContextId:
         found.match.context_id = context("TRCCIDCVR", "TRCCIDCCTLR", bit);
-        return found;
-      }
-      default: {
-        Resource found{ResourceKind::kVmid, 0, {}};
+        break;
+      case ResourceArgument::kVmid:
         found.match.vmid = context("TRCVMIDCVR", "TRCVMIDCCTLR", bit);
-        return found;
-      }
+        break;
     }
+    return found;
   }
 
   // Nothing: the selector is never true, or always.
@@ -178,9 +123,11 @@ class Reader {
     Term found;
     found.inverted = ((selector & kSelectorInverted) != 0) != invert;
     const std::uint32_t group = bits<19, 16>(selector);
-    const unsigned width = group == 4 ? 16 : group == 0 ? 4 : 8;
-    for (unsigned bit = 0; bit < width && group < 8; ++bit) {
-      if ((selector >> bit & 1) != 0) found.any.push_back(resource(group, bit));
+    for (const ResourceRow& row : kResources) {
+      if (row.group != group) continue;
+      for (unsigned bit = 0; bit < row.bits; ++bit) {
+        if ((selector >> (row.first + bit) & 1) != 0) found.any.push_back(resource(row, bit));
+      }
     }
     if (!found.any.empty()) return found;
     constant = found.inverted;
@@ -236,7 +183,7 @@ class Reader {
     for (unsigned i = 0; i < plan_.events.size(); ++i) {
       const std::uint32_t byte = selectors >> (8 * i) & 0xFF;
       if (byte != 0 || (plan_.events_in_trace >> i & 1) != 0) {
-        plan_.events[i] = PlanEvent{event(byte), kRead};
+        plan_.events[i] = PlanEvent{event(byte), kReadLine};
       }
     }
   }
@@ -251,7 +198,7 @@ class Reader {
       found.reload_on = event(control >> 8 & 0xFF);
       found.self_reload = bit<16>(control);
       found.chain = bit<17>(control);
-      found.line = kRead;
+      found.line = kReadLine;
       if (control != 0 || found.value != 0 || found.reload != 0) plan_.counters[i] = found;
     }
     // In the way in which the driver's feature programs it.
@@ -264,7 +211,7 @@ class Reader {
       plan_.counters[0] = {};
       plan_.counters[1] = {};
       plan_.when.reset();
-      plan_.strobe = PlanStrobe{reg("TRCCNTRLDVR", 0), reg("TRCCNTRLDVR", 1), kRead};
+      plan_.strobe = PlanStrobe{reg("TRCCNTRLDVR", 0), reg("TRCCNTRLDVR", 1), kReadLine};
     }
   }
 
@@ -272,11 +219,11 @@ class Reader {
     if (caps_.nrseqstate == 0 || !known("TRCSEQSTR")) return;
     for (unsigned i = plan_.strobe ? 1 : 0; i < kSequencerEvents; ++i) {
       const std::uint32_t control = reg("TRCSEQEVR", i);
-      plan_.forward[i] = {event(control & 0xFF), kRead};
-      plan_.back[i] = {event(control >> 8 & 0xFF), kRead};
+      plan_.forward[i] = {event(control & 0xFF), kReadLine};
+      plan_.back[i] = {event(control >> 8 & 0xFF), kReadLine};
     }
-    plan_.sequencer_reset = {event(reg("TRCSEQRSTEVR") & 0xFF), kRead};
-    plan_.sequencer_state = {static_cast<std::uint8_t>(reg("TRCSEQSTR") & 3), kRead};
+    plan_.sequencer_reset = {event(reg("TRCSEQRSTEVR") & 0xFF), kReadLine};
+    plan_.sequencer_state = {static_cast<std::uint8_t>(reg("TRCSEQSTR") & 3), kReadLine};
   }
 
   // Several comparators can make the same comparison.
@@ -290,7 +237,7 @@ class Reader {
       PlanShot& shot = plan_.shots[i];
       shot.pe_inputs = reg("TRCSSPCICR", i) & 0xFF;
       if (control == 0 && shot.pe_inputs == 0) continue;
-      shot.line = kRead;
+      shot.line = kReadLine;
       shot.repeat = bit<24>(control);
       for (unsigned n = kAddressComparators; n-- > 0;) {
         if ((control >> n & 1) != 0) add(shot.addresses, match(n, false));
