@@ -7,18 +7,16 @@
 #include <utility>
 
 #include "waymark/base/number.h"
-#include "waymark/etm4x/unit.h"
+#include "waymark/etm4x/cases.h"
 
 namespace waymark::cli {
 namespace {
 
 using etm4x::Environment;
 using etm4x::IdRegisters;
-using etm4x::Outcome;
 using etm4x::PerfFilter;
 using etm4x::PerfRequest;
 using etm4x::RegisterImage;
-using etm4x::Unit;
 
 std::unexpected<Error> bad(std::string detail) {
   return fail(ErrorCode::kParse, std::move(detail));
@@ -175,26 +173,23 @@ Result<PerfRequest> perf_of(const Json& perf) {
   return request;
 }
 
-Json outcome_json(const Outcome& outcome) {
-  return outcome ? Json("ok") : Json(std::string(etm4x::errno_name(outcome.error().error)));
-}
-
-Json image_json(const RegisterImage& image) {
+Json result_json(const etm4x::StepResult& result) {
+  if (const auto* text = std::get_if<std::string>(&result)) return *text;
   Json object = Json::object();
-  for (const auto& value : image.values()) object[value.name] = etm4x::register_text(value);
+  for (const auto& value : std::get<RegisterImage>(result).values())
+    object[value.name] = etm4x::register_text(value);
   return object;
 }
 
-Result<Json> run_write(Unit& unit, const Json& write) {
+Result<etm4x::Step> write_of(const Json& write) {
   if (!write.is_array() || write.size() != 2 || !write[0].is_string() || !write[1].is_string()) {
     return bad("\"write\" is not a pair of a file and its bytes");
   }
-  return outcome_json(
-      unit.write(write[0].get_ref<const std::string&>(), write[1].get_ref<const std::string&>()));
+  return etm4x::WriteStep{write[0].get<std::string>(), write[1].get<std::string>()};
 }
 
-Result<Json> run_disable(Unit& unit, const Json& disable) {
-  std::vector<std::pair<std::string, std::uint64_t>> registers;
+Result<etm4x::Step> disable_of(const Json& disable) {
+  etm4x::DisableStep step;
   if (!disable.is_object() && !disable.is_boolean() && !disable.is_null()) {
     return bad("\"disable\" is not an object");
   }
@@ -202,33 +197,27 @@ Result<Json> run_disable(Unit& unit, const Json& disable) {
     for (const auto& [name, value] : disable.items()) {
       const auto number = number_of(value, name);
       if (!number) return std::unexpected(number.error());
-      registers.emplace_back(name, *number);
+      step.registers.emplace_back(name, *number);
     }
   }
-  unit.disable(registers);
-  return Json("ok");
+  return step;
 }
 
-Result<Json> run_perf(Unit& unit, const Json& perf) {
-  const auto request = perf_of(perf);
-  if (!request) return std::unexpected(request.error());
-  const auto image = unit.perf_start(*request);
-  if (!image) return Json(std::string(etm4x::errno_name(image.error().error)));
-  return image_json(*image);
-}
-
-Result<Json> run_step(Unit& unit, const Json& step) {
+Result<etm4x::Step> step_of(const Json& step) {
   if (!step.is_object()) return bad("it is not an object");
-  if (const auto at = step.find("write"); at != step.end()) return run_write(unit, *at);
+  if (const auto at = step.find("write"); at != step.end()) return write_of(*at);
   if (const auto at = step.find("read"); at != step.end()) {
     if (!at->is_string()) return bad("\"read\" is not a file name");
-    const auto text = unit.read(at->get_ref<const std::string&>());
-    return text ? Json(*text) : Json(std::string(etm4x::errno_name(text.error().error)));
+    return etm4x::ReadStep{at->get<std::string>()};
   }
-  if (const auto at = step.find("perf"); at != step.end()) return run_perf(unit, *at);
-  if (const auto at = step.find("disable"); at != step.end()) return run_disable(unit, *at);
-  if (step.contains("image")) return image_json(unit.image());
-  if (step.contains("hardware")) return image_json(unit.hardware());
+  if (const auto at = step.find("perf"); at != step.end()) {
+    auto request = perf_of(*at);
+    if (!request) return std::unexpected(request.error());
+    return etm4x::PerfStep{std::move(*request)};
+  }
+  if (const auto at = step.find("disable"); at != step.end()) return disable_of(*at);
+  if (step.contains("image")) return etm4x::ImageStep{};
+  if (step.contains("hardware")) return etm4x::HardwareStep{};
   return bad("it is none of write, read, image, hardware, disable and perf");
 }
 
@@ -284,12 +273,12 @@ Result<Json> read_etm4_cases(std::string_view text) {
 }
 
 Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
-  Etm4Case run;
   if (!item.is_object()) return bad("an item of \"cases\" is not an object.");
+  etm4x::Case todo;
   const auto id = item.find("id");
-  run.id = id != item.end() && id->is_string() ? id->get<std::string>() : "?";
+  todo.id = id != item.end() && id->is_string() ? id->get<std::string>() : "?";
   const auto in_case = [&](const Error& error) {
-    return bad(fmt::format("case {}: {}.", run.id, error.detail));
+    return bad(fmt::format("case {}: {}.", todo.id, error.detail));
   };
   const auto caps = member_object(item, "caps");
   if (!caps) return in_case(caps.error());
@@ -297,21 +286,26 @@ Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks) {
   if (!env) return in_case(env.error());
   const auto ids = ids_of(**caps);
   if (!ids) return in_case(ids.error());
+  todo.unit = *ids;
   const auto environment = environment_of(**env);
   if (!environment) return in_case(environment.error());
-  Unit unit(*ids, *environment, quirks);
+  todo.environment = *environment;
   const auto steps = item.find("steps");
   if (steps == item.end() || !steps->is_array()) {
-    return bad(fmt::format("case {}: there is no list \"steps\".", run.id));
+    return bad(fmt::format("case {}: there is no list \"steps\".", todo.id));
   }
   for (const Json& step : *steps) {
-    auto result = run_step(unit, step);
-    if (!result) {
+    auto read = step_of(step);
+    if (!read) {
       return bad(
-          fmt::format("case {}, step {}: {}.", run.id, run.steps.size(), result.error().detail));
+          fmt::format("case {}, step {}: {}.", todo.id, todo.steps.size(), read.error().detail));
     }
-    run.steps.push_back({&step, std::move(*result)});
+    todo.steps.push_back(std::move(*read));
   }
+  Etm4Case run{.id = todo.id, .steps = {}};
+  const auto results = etm4x::run_case(todo, quirks);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    run.steps.push_back({&(*steps)[i], result_json(results[i])});
   return run;
 }
 

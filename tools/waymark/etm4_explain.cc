@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "run.h"
 #include "waymark/base/escape.h"
+#include "waymark/etm4x/assumed_unit.h"
 #include "waymark/etm4x/explain.h"
 #include "waymark/inputs/ini.h"
 #include "waymark/inputs/snapshot.h"
@@ -41,42 +42,11 @@ struct Subject {
   std::string next_step{};      ///< How to decode the trace; empty: with waymark decode.
 };
 
-// The values of ID registers that a source leaves out: those of a unit that has everything, so that
-// nothing looks wrong only because it is not known.
-constexpr std::uint32_t kAssumedIdr3 = 0x8D7F0000;
-constexpr std::uint32_t kAssumedIdr4 = 0x888F4008;
-constexpr std::uint32_t kAssumedIdr5 = 0x48C70820;
-
 void ids_from_image(Subject& subject) {
-  etm4x::IdRegisters id;
-  id.idr[3] = kAssumedIdr3;
-  id.idr[4] = kAssumedIdr4;
-  id.idr[5] = kAssumedIdr5;
-  bool assumed = false;
-  for (unsigned i = 0; i < id.idr.size(); ++i) {
-    const auto value = subject.image.find(fmt::format("TRCIDR{}", i));
-    if (value) id.idr[i] = static_cast<std::uint32_t>(*value);
-    assumed = assumed || (!value && i >= 3);
-  }
-  // A unit excludes only secure levels that exist; what reset leaves excludes none.
-  const auto secure = static_cast<std::uint32_t>(subject.image.value("TRCVICTLR")) & 0xF0000;
-  if (!subject.image.find("TRCIDR3") && secure != 0) {
-    id.idr[3] = (kAssumedIdr3 & ~0xF0000U) | secure;
-  }
-  const auto devarch = subject.image.find("TRCDEVARCH");
-  id.devarch = devarch       ? static_cast<std::uint32_t>(*devarch)
-               : subject.ete ? 0x47705A13
-                             : 0x47704A13 | (id.idr[1] >> 4 & 0xF) << 16;
-  subject.id = id;
-  if ((id.devarch >> 12 & 0xF) == 5) {
-    subject.environment.access = etm4x::RegisterAccess::kSystemRegisters;
-  }
-  for (unsigned i = 0; i < subject.environment.sscsr.size(); ++i) {
-    const auto status = subject.image.find(fmt::format("TRCSSCSR{}", i));
-    subject.environment.sscsr[i] = static_cast<std::uint32_t>(status.value_or(0));
-    if (!status) subject.environment.unknown_sscsr |= static_cast<std::uint8_t>(1U << i);
-  }
-  if (assumed) {
+  const etm4x::AssumedUnit unit = etm4x::assumed_unit(subject.image, subject.ete);
+  subject.id = unit.id;
+  subject.environment = unit.environment;
+  if (!unit.known) {
     subject.notes.emplace_back(
         "TRCIDR3 to TRCIDR5 are not all known, so resources are not checked against the unit.");
   }

@@ -19,6 +19,7 @@
 #include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/inputs/diagnosis.h"
 #include "waymark/outputs/json.h"
 
 namespace waymark::cli {
@@ -39,7 +40,8 @@ struct Contents {
   const ProcessBytes* processes = nullptr;      ///< nullptr: not a recording, or it was not read.
   const ImageMismatches* mismatches = nullptr;  ///< nullptr: the trace was not read.
   std::string index{};  ///< Where the counts come from; empty: the trace was read.
-  bool all_ids = false;
+  std::vector<inputs::SourceFacts> facts{};  ///< In the order of the capture's sources.
+  inputs::NotableSources notable{};
 
   [[nodiscard]] const SourceStatistics& of(const inputs::CaptureSource& source) const {
     return counts.at(source.id);
@@ -100,33 +102,36 @@ std::string protocol_text(const inputs::CaptureSource& source) {
   return source.version.empty() ? std::string(words) : fmt::format("{} {}", words, source.version);
 }
 
-/// With more sources than this, those that look like damage are summed up.
-constexpr std::size_t kManySources = 16;
-
-/// Sources in a row of their own, and the others together.
-struct Listed {
-  std::vector<const inputs::CaptureSource*> sources{};
-  std::size_t others = 0;
-  std::uint64_t other_bytes = 0;
-};
-
-/// If the frames have many IDs, only those that synchronise or have 1 % of the bytes are listed.
-Listed listed_sources(const Contents& contents) {
-  Listed listed;
-  const std::vector<inputs::CaptureSource>& sources = contents.capture.sources();
-  std::uint64_t total = 0;
-  for (const inputs::CaptureSource& source : sources) total += contents.of(source).total_bytes;
-  for (const inputs::CaptureSource& source : sources) {
-    const SourceStatistics& counts = contents.of(source);
-    if (contents.all_ids || sources.size() <= kManySources || counts.sync_points != 0 ||
-        counts.total_bytes * 100 >= total) {
-      listed.sources.push_back(&source);
-    } else {
-      ++listed.others;
-      listed.other_bytes += counts.total_bytes;
-    }
+/// A finding as a whole sentence.
+std::string finding_text(const Contents& contents, const inputs::Finding& finding) {
+  const inputs::Capture& capture = contents.capture;
+  const inputs::CaptureSource& source = capture.sources()[finding.source];
+  const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
+  const Protocol protocol = source.source->protocol();
+  const std::string bytes = counted(finding.bytes, "byte");
+  switch (finding.doubt) {
+    case inputs::Doubt::kNoBytes:
+      return fmt::format("{} has no bytes in the trace: the source was idle or off.", name);
+    case inputs::Doubt::kNoSyncPoint:
+      return fmt::format(
+          "{} has {} but no synchronisation point, so none of it can be decoded: {}.", name, bytes,
+          sync_remedy(protocol));
+    case inputs::Doubt::kLateSyncPoint:
+      return fmt::format("{}: {} of {} are before the first synchronisation point.", name,
+                         finding.count, bytes);
+    case inputs::Doubt::kBadPackets:
+      return fmt::format("{}: {}: {}.", name, counted(finding.count, "bad packet"),
+                         bad_packet_reason(capture, protocol));
+    case inputs::Doubt::kManyIds:
+      return fmt::format(
+          "{} more trace IDs have {} in total and no synchronisation point. So many IDs mean that "
+          "part of the trace is damaged, or that --framing {} is wrong.",
+          finding.count, bytes, inputs::framing_name(capture.framing()));
+    case inputs::Doubt::kNoImage:
+      return "There is no program image: packets can be listed, but no instructions decoded. Add "
+             "--elf FILE, or --image ADDRESS=FILE.";
   }
-  return listed;
+  return "";
 }
 
 /// What the counts and the notes show to be wrong with the capture, as whole sentences.
@@ -136,49 +141,20 @@ std::vector<std::string> find_doubts(const Contents& contents) {
   for (const inputs::Note& note : capture.notes()) {
     if (note.severity != Severity::kInfo) doubts.push_back(note.text);
   }
-  const Listed listed = listed_sources(contents);
-  for (const inputs::CaptureSource* source : listed.sources) {
-    const SourceStatistics& counts = contents.of(*source);
-    const auto name = fmt::format("Trace ID 0x{:02x}", source->id);
-    const Protocol protocol = source->source->protocol();
-    const std::uint64_t bad = std::uint64_t{counts.bad_headers} + counts.bad_sequences;
-    if (counts.total_bytes == 0) {
-      if (capture.recording() != nullptr) continue;  // A CPU that the program did not run on.
-      doubts.push_back(
-          fmt::format("{} has no bytes in the trace: the source was idle or off.", name));
-    } else if (counts.sync_points == 0 && !source->starts_in_sync) {
-      doubts.push_back(
-          fmt::format("{} has {} but no synchronisation point, so none of it can be decoded: {}.",
-                      name, counted(counts.total_bytes, "byte"), sync_remedy(protocol)));
-    } else if (counts.unsynced_bytes * 2 > counts.total_bytes) {
-      doubts.push_back(fmt::format("{}: {} of {} are before the first synchronisation point.", name,
-                                   counts.unsynced_bytes, counted(counts.total_bytes, "byte")));
-    }
-    if (bad != 0) {
-      doubts.push_back(fmt::format("{}: {}: {}.", name, counted(bad, "bad packet"),
-                                   bad_packet_reason(capture, protocol)));
-    }
-  }
-  if (listed.others != 0) {
-    doubts.push_back(fmt::format(
-        "{} more trace IDs have {} in total and no synchronisation point. So many IDs mean that "
-        "part of the trace is damaged, or that --framing {} is wrong.",
-        listed.others, counted(listed.other_bytes, "byte"),
-        inputs::framing_name(capture.framing())));
+  const inputs::CaptureFacts facts{
+      .recording = capture.recording() != nullptr,
+      .needs_image = std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image),
+      .has_image = !capture.image().regions().empty()};
+  std::string no_image;
+  for (const inputs::Finding& finding : inputs::diagnose(contents.facts, contents.notable, facts)) {
+    std::string text = finding_text(contents, finding);
+    (finding.doubt == inputs::Doubt::kNoImage ? no_image : doubts.emplace_back()) = std::move(text);
   }
   if (contents.mismatches != nullptr)
     std::ranges::move(contents.mismatches->doubts(), std::back_inserter(doubts));
-  if (capture.recording() != nullptr) {
+  if (capture.recording() != nullptr)
     std::ranges::move(program_doubts(capture, contents.processes), std::back_inserter(doubts));
-    return doubts;
-  }
-  const bool needs_image =
-      std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image);
-  if (needs_image && capture.image().regions().empty()) {
-    doubts.emplace_back(
-        "There is no program image: packets can be listed, but no instructions decoded. Add --elf "
-        "FILE, or --image ADDRESS=FILE.");
-  }
+  if (!no_image.empty()) doubts.push_back(std::move(no_image));
   return doubts;
 }
 
@@ -219,11 +195,12 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
   out.put("\nsources\n");
   out.put(fmt::format(kRow, "id", "device", "protocol", "core", "bytes", "packets", "syncs",
                       "unsynced"));
-  const Listed listed = listed_sources(contents);
-  for (const inputs::CaptureSource* source : listed.sources) write_source(out, contents, *source);
-  if (listed.others != 0) {
+  const inputs::NotableSources& notable = contents.notable;
+  for (const std::size_t source : notable.sources)
+    write_source(out, contents, capture.sources()[source]);
+  if (notable.others != 0) {
     out.put(fmt::format("  and {} more IDs with {} in total (--all-ids lists them)\n",
-                        listed.others, counted(listed.other_bytes, "byte")));
+                        notable.others, counted(notable.other_bytes, "byte")));
   }
 
   // The memory of a recording is that of its processes.
@@ -354,7 +331,7 @@ int run(const InfoOptions& options) {
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  Contents contents{.capture = *capture, .all_ids = options.all_ids};
+  Contents contents{.capture = *capture};
   std::optional<ProcessBytes> processes;
   std::optional<ImageMismatches> mismatches;
   int code = kOk;
@@ -375,6 +352,9 @@ int run(const InfoOptions& options) {
     mismatches.emplace(*capture);
     contents.mismatches = &*mismatches;
   }
+  for (const inputs::CaptureSource& source : capture->sources())
+    contents.facts.push_back({source.id, source.starts_in_sync, contents.of(source)});
+  contents.notable = inputs::notable_sources(contents.facts, options.all_ids);
   if (options.format == Format::kJson) {
     write_json(output->text(), options.input.path, contents);
   } else {

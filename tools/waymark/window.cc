@@ -11,10 +11,6 @@
 namespace waymark::cli {
 namespace {
 
-/// After this many more bytes of a source, it cannot hold back anything of the window: far more
-/// than what can be uncommitted at a time.
-constexpr std::uint64_t kHeldBack = std::uint64_t{1} << 20;
-
 constexpr std::uint64_t kMostInstructions = 100'000'000;
 
 /// The bytes of trace to begin with in a search for instructions.
@@ -286,23 +282,7 @@ std::span<const Element> Window::cut(std::span<const Element> elements) {
 
 bool Window::enough(TraceIndex index) {
   if (index < to_ || capture_ == nullptr) return false;
-  const std::vector<inputs::CaptureSource>& sources = capture_->sources();
-  const bool first = bytes_at_end_.empty();
-  if (first) bytes_at_end_.resize(sources.size());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const std::uint64_t bytes = sources[i].source->statistics().total_bytes;
-    if (first) bytes_at_end_[i] = bytes;
-    if (passed_[sources[i].id & (kTraceIdCount - 1)] || bytes - bytes_at_end_[i] > kHeldBack) {
-      // This source is done, while others may need much more of the trace.
-      capture_->tree().begin_at(sources[i].id, kNoIndex);
-      continue;
-    }
-    if (!index_->header().complete) return false;
-    const auto more =
-        index_->find(sources[i].id, index / index_->header().granule, index::Walk::kForward, {});
-    if (more && *more) return false;
-  }
-  return true;
+  return end().reached(index, *capture_, *index_);
 }
 
 }  // namespace waymark::cli

@@ -9,9 +9,9 @@
 
 #include "index_access.h"
 #include "run.h"
-#include "waymark/frames/splitter.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
+#include "waymark/index/window_end.h"
 
 namespace waymark::cli {
 
@@ -86,9 +86,7 @@ class Window {
   /// The elements of the batch that are in the window; valid until the next call.
   std::span<const Element> cut(std::span<const Element> elements);
   /// This source gave something at this index, in the window or not.
-  void tell(TraceId id, TraceIndex index) {
-    if (index >= to_ && id < kTraceIdCount) passed_.set(id);
-  }
+  void tell(TraceId id, TraceIndex index) { end().tell(id, index); }
 
   /// Whether nothing more can be in the window, now that the capture was read up to `index`.
   bool enough(TraceIndex index);
@@ -131,8 +129,13 @@ class Window {
   TraceIndex to_ = kNoIndex;
   TraceIndex around_ = kNoIndex;
   TraceIndex start_ = 0;
-  frames::IdSet passed_;  ///< IDs that gave something after the window.
-  std::vector<std::uint64_t> bytes_at_end_;
+  /// The rules of to_, which does not change once trace is read.
+  index::WindowEnd& end() {
+    if (!end_) end_.emplace(to_);
+    return *end_;
+  }
+
+  std::optional<index::WindowEnd> end_;
   std::vector<Element> kept_;
 };
 
