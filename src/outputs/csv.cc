@@ -1,6 +1,8 @@
 #include "waymark/outputs/csv.h"
 
-#include "itm_words.h"
+#include <utility>
+
+#include "element_fields.h"
 #include "packet_name.h"
 #include "waymark/base/escape.h"
 #include "waymark/element/text.h"
@@ -69,7 +71,62 @@ class FieldWords final : public FieldVisitor {
   bool first_ = true;
 };
 
-bool has(const Element& element, ElementFlag flag) { return (element.flags & flag) != 0; }
+/// Writes every column after the kind: `put(column)` writes one or says that it has no value.
+template <class Put>
+void put_columns(Line& line, Put put) {
+  for (std::size_t i = 0; i < kColumnCount; ++i)
+    if (!put(static_cast<Column>(i))) line.empty();
+}
+
+/// The field of a kind that is in a column; the number of fields: none.
+template <const auto& kFields>
+constexpr std::size_t field_in(Column column) {
+  std::size_t at = 0;
+  while (at < kFields.size() && kFields[at].column != column) ++at;
+  return at;
+}
+
+/// The commas in front of a column's value, and of the columns without a field before it.
+template <const auto& kFields>
+constexpr std::size_t commas_before(std::size_t column) {
+  std::size_t count = 1;
+  while (count <= column &&
+         field_in<kFields>(static_cast<Column>(column - count)) == kFields.size())
+    ++count;
+  return count;
+}
+constexpr std::string_view kCommas = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
+static_assert(kCommas.size() > kColumnCount);
+
+template <const auto& kFields, std::size_t kColumn>
+[[gnu::always_inline]] inline void put_column(TextBuffer& out, const Element& element) {
+  constexpr std::size_t kAt = field_in<kFields>(static_cast<Column>(kColumn));
+  if constexpr (kAt != kFields.size()) {
+    constexpr const ElementField& kField = kFields[kAt];
+    constexpr FieldForm kForm = kColumns[kColumn].form;
+    out.put(kCommas.substr(0, commas_before<kFields>(kColumn)));
+    if (!kField.present(element)) return;
+    if constexpr (kForm == FieldForm::kWord) {
+      out.put(kField.word(element));
+    } else if constexpr (kForm == FieldForm::kHex) {
+      out.put("0x");
+      out.hex(kField.value(element));
+    } else if constexpr (kForm == FieldForm::kFlag) {
+      out.put(kField.value(element) != 0 ? '1' : '0');
+    } else {
+      out.dec(kField.value(element));
+    }
+  }
+}
+
+/// Every column after the kind.
+template <const auto& kFields>
+void put_fields(TextBuffer& out, const Element& element) {
+  [&]<std::size_t... kColumn>(std::index_sequence<kColumn...>) {
+    (put_column<kFields, kColumn>(out, element), ...);
+  }(std::make_index_sequence<kColumnCount>());
+  out.put(kCommas.substr(0, commas_before<kFields>(kColumnCount) - 1));
+}
 
 /// The time in the merged view.
 void write_time(TextBuffer& out, const merge::TimedRecord* timed) {
@@ -131,16 +188,28 @@ void write_instructions(TextBuffer& out, const Element& element, const merge::Ti
     line.dec(true, element.index);
     line.dec(true, element.trace_id);
     line.empty();
-    line.hex(true, instructions.address());
-    line.hex(true, instructions.address() + instructions.size());
-    line.empty();
-    line.word(isa_name(element.isa));
-    line.empty();
-    line.empty();
     const bool conditional = !instructions.outcome().empty();
-    line.flag(conditional, has(element, kElementExecuted));
-    line.flag(conditional, true);
-    for (int column = 12; column < 25; ++column) line.empty();
+    put_columns(line, [&](Column column) {
+      switch (column) {
+        case Column::kStart:
+          line.hex(true, instructions.address());
+          return true;
+        case Column::kEnd:
+          line.hex(true, instructions.address() + instructions.size());
+          return true;
+        case Column::kIsa:
+          line.word(isa_name(element.isa));
+          return true;
+        case Column::kTaken:
+          line.flag(conditional, has<kElementExecuted>(element));
+          return true;
+        case Column::kConditional:
+          line.flag(conditional, true);
+          return true;
+        default:
+          return false;
+      }
+    });
     for (int column = 0; columns.functions && column < 3; ++column) line.empty();
     if (columns.lines) {
       line.text(instructions.source().file);
@@ -157,57 +226,15 @@ void write_instructions(TextBuffer& out, const Element& element, const merge::Ti
 void write_element_rows(TextBuffer& out, const Element& element, const merge::TimedRecord* timed,
                         FunctionNames* functions, Instructions* instructions) {
   write_time(out, timed);
-  using enum ElementKind;
-  const ElementKind kind = element.kind;
-  const bool range = kind == kInstrRange;
-  const bool any_range = range || kind == kInstrRangeNoPath;
-  const bool context = kind == kPeContext;
-  const bool data = kind == kDataAddress || kind == kDataValue || kind == kDataEvent;
-  const bool known = DataPlace::unpack(element.extra_value).known_bits != 0;
-  const bool numbered =
-      kind == kException || kind == kAddrNacc || kind == kSyncMarker || kind == kEvent;
-  const bool software = kind == kSwTrace;
-  const bool valued =
-      kind == kInstrumentation || kind == kDataValue || (software && element.extra_value != 0);
-  const bool named = software && (element.extra & kSwIdValid) != 0;
-  const bool itm = kind == kItmTrace;
-  const bool itm_data = itm && itm_kind(element) <= ItmKind::kHardware;
-  const std::uint64_t itm_start = itm ? itm_address(element) : kNoAddress;
-
   Line line(out);
   line.word("element");
   line.dec(true, element.index);
   line.dec(true, element.trace_id);
-  line.word(kind_word(kind));
-  line.hex(any_range || kind == kAddrNacc || (data && known) || itm_start != kNoAddress,
-           itm ? itm_start : element.start);
-  line.hex(any_range || (kind == kException && has(element, kElementReturnAddress)) ||
-               (data && (element.extra & kDataOwned) != 0),
-           element.end);
-  line.dec(any_range || kind == kDataValue || itm_data, itm ? element.extra_value : element.count);
-  line.word(range || context ? isa_name(element.isa) : std::string_view{});
-  line.word(range ? instruction_word(element.last_type) : std::string_view{});
-  line.word(range ? subtype_word(element.last_subtype) : std::string_view{});
-  line.flag(range, has(element, kElementExecuted));
-  line.flag(range, has(element, kElementConditional));
-  line.dec((context && has(element, kElementElValid)) || kind == kInstrumentation,
-           element.exception_level);
-  line.word(context ? security_word(element.security) : std::string_view{});
-  line.dec(context, has(element, kElement64Bit) ? 64 : 32);
-  line.hex(context && has(element, kElementContextIdValid), element.context_id);
-  line.hex(context && has(element, kElementVmidValid), element.vmid);
-  line.dec(numbered || itm_data, element.number);
-  line.word(reason_word(element));
-  line.hex(valued || itm_data || (itm && is_local_timestamp(element)),
-           itm || software ? element.start : element.value);
-  line.dec(
-      kind == kTimestamp || (itm && !itm_data) || (software && has(element, kElementHasTimestamp)),
-      element.timestamp);
-  line.dec(has(element, kElementHasCycleCount), element.cycle_count);
-  line.dec(named, element.sw_id.master);
-  line.dec(named, element.sw_id.channel);
-  line.empty();
-  const bool is_code = any_range || kind == kAddrNacc;
+  line.word(kind_word(element.kind));
+  with_fields(element, [&]<const auto & kFields>() { put_fields<kFields>(out, element); });
+  const bool range = element.kind == ElementKind::kInstrRange;
+  const bool any_range = range || element.kind == ElementKind::kInstrRangeNoPath;
+  const bool is_code = any_range || element.kind == ElementKind::kAddrNacc;
   if (functions != nullptr) write_function(line, is_code && functions->find(element), *functions);
   for (int column = 0; instructions != nullptr && column < 2; ++column) line.empty();
   line.end();
@@ -218,9 +245,11 @@ void write_element_rows(TextBuffer& out, const Element& element, const merge::Ti
 }  // namespace
 
 void write_csv_element_header(TextBuffer& out, const CsvColumns& columns) {
-  out.put(
-      "record,index,id,kind,start,end,count,isa,last,subtype,taken,conditional,el,security,bits,"
-      "context_id,vmid,number,reason,value,timestamp,cycles,master,channel,message");
+  out.put("record,index,id,kind");
+  for (const ColumnRow& column : kColumns) {
+    out.put(',');
+    out.put(column.name);
+  }
   if (columns.functions) out.put(",function,demangled,offset");
   if (columns.lines) out.put(",file,line");
   if (columns.inlines) out.put(",inlines");
@@ -238,11 +267,21 @@ void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& colu
   line.dec(record.index != kNoIndex, record.index);
   line.dec(record.trace_id != kNoTraceId, record.trace_id);
   line.word(fault_word(record.fault));
-  line.hex(record.address != kNoAddress, record.address);
-  for (int column = 5; column < 18; ++column) line.empty();
-  line.word(severity_word(record.severity));
-  for (int column = 19; column < 24; ++column) line.empty();
-  line.text(message_text(record));
+  put_columns(line, [&](Column column) {
+    switch (column) {
+      case Column::kStart:
+        line.hex(record.address != kNoAddress, record.address);
+        return true;
+      case Column::kReason:
+        line.word(severity_word(record.severity));
+        return true;
+      case Column::kMessage:
+        line.text(message_text(record));
+        return true;
+      default:
+        return false;
+    }
+  });
   const int more = name_columns(columns) + (columns.instructions ? 2 : 0);
   for (int column = 0; column < more; ++column) line.empty();
   line.end();

@@ -1,7 +1,10 @@
 #include "waymark/outputs/json.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
+#include "element_fields.h"
 #include "itm_words.h"
 #include "json_object.h"
 #include "packet_name.h"
@@ -14,46 +17,63 @@
 namespace waymark::outputs {
 namespace {
 
-void write_context(Object& object, const Element& element) {
-  object.word("isa", isa_name(element.isa));
-  if ((element.flags & kElementElValid) != 0) object.number("el", element.exception_level);
-  object.word("security", security_word(element.security));
-  object.number("bits", (element.flags & kElement64Bit) != 0 ? 64 : 32);
-  if ((element.flags & kElementContextIdValid) != 0) object.hex("context_id", element.context_id);
-  if ((element.flags & kElementVmidValid) != 0) object.hex("vmid", element.vmid);
+/// `,"name":` and `after`, made at compile time.
+template <const auto& kFields, std::size_t kAt, char... kAfter>
+inline constexpr auto kKey = [] {
+  constexpr std::string_view kName = kFields[kAt].name;
+  std::array<char, kName.size() + 4 + sizeof...(kAfter)> key{',', '"'};
+  char* at = std::ranges::copy(kName, key.begin() + 2).out;
+  for (const char c : {'"', ':', kAfter...}) *at++ = c;
+  return key;
+}();
+template <const auto& kFields, std::size_t kAt, char... kAfter>
+[[gnu::always_inline]] inline void put_key(TextBuffer& out) {
+  constexpr const auto& kText = kKey<kFields, kAt, kAfter...>;
+  // Not put(): a copy of a constant length is a few stores.
+  std::ranges::copy(kText, out.grow(kText.size()));
+  out.advance(kText.size());
 }
 
-void write_range(Object& object, const Element& element) {
-  object.hex("start", element.start);
-  object.hex("end", element.end);
-  object.number("instructions", element.count);
-  if (element.kind == ElementKind::kInstrRangeNoPath) return;
-  object.word("isa", isa_name(element.isa));
-  object.flag("taken", (element.flags & kElementExecuted) != 0);
-  object.word("last", instruction_word(element.last_type));
-  object.word("subtype", subtype_word(element.last_subtype));
-  object.flag("conditional", (element.flags & kElementConditional) != 0);
-  object.number("last_size", element.last_size);
+template <const auto& kFields, std::size_t kAt>
+[[gnu::always_inline]] inline void put_field(TextBuffer& out, Object& object,
+                                             const Element& element) {
+  constexpr const ElementField& kField = kFields[kAt];
+  if constexpr (kField.members != nullptr) {
+    kField.members(object, element);
+  } else if constexpr (!kField.name.empty()) {
+    if (!kField.present(element)) return;
+    if constexpr (kField.form == FieldForm::kWord) {
+      const std::string_view word = kField.word(element);
+      if (word.empty()) return;
+      put_key<kFields, kAt, '"'>(out);
+      out.put(word);
+      out.put('"');
+    } else if constexpr (kField.form == FieldForm::kHex) {
+      put_key<kFields, kAt, '"', '0', 'x'>(out);
+      out.hex(kField.value(element));
+      out.put('"');
+    } else if constexpr (kField.form == FieldForm::kNumber) {
+      put_key<kFields, kAt>(out);
+      out.dec(kField.value(element));
+    } else if constexpr (kField.form == FieldForm::kTimestamp) {
+      object.timestamp(kField.value(element));
+    } else if (kField.value(element) != 0) {
+      put_key<kFields, kAt, 't', 'r', 'u', 'e'>(out);
+    } else {
+      put_key<kFields, kAt, 'f', 'a', 'l', 's', 'e'>(out);
+    }
+  }
 }
 
-void write_software_trace(Object& object, const Element& element) {
-  object.word("what", reason_word(element));
-  if ((element.extra & kSwIdValid) != 0) {
-    object.number("master", element.sw_id.master);
-    object.number("channel", element.sw_id.channel);
-  }
-  if (element.extra_value != 0) {
-    object.number("payload_bits", element.extra_value);
-    object.hex("value", element.start);
-  }
-  if ((element.extra & kSwMarker) != 0) object.flag("marker", true);
-  if ((element.extra & kSwTrigger) != 0) object.flag("trigger", true);
-  if ((element.extra & kSwFrequency) != 0) object.flag("frequency", true);
-  if ((element.extra & kSwMasterError) != 0) object.flag("master_error", true);
-  if ((element.extra & kSwGlobalError) != 0) object.flag("global_error", true);
-  if ((element.flags & kElementHasTimestamp) == 0) return;
-  object.timestamp(element.timestamp);
-  if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
+template <const auto& kFields>
+void put_fields(TextBuffer& out, Object& object, const Element& element) {
+  [&]<std::size_t... kAt>(std::index_sequence<kAt...>) {
+    (put_field<kFields, kAt>(out, object, element), ...);
+  }(std::make_index_sequence<kFields.size()>());
+}
+
+void write_fields(TextBuffer& out, Object& object, const Element& element) {
+  with_fields(element, [&]<const auto & kFields>() { put_fields<kFields>(out, object, element); });
 }
 
 /// If only some low bytes are known, uses the second name and writes all their digits.
@@ -62,156 +82,6 @@ void write_fragment(Object& object, std::string_view whole, std::string_view par
   if (fragment.bytes == 4) object.hex(whole, fragment.value);
   if (fragment.bytes == 1 || fragment.bytes == 2)
     object.hex(part, fragment.value, 2 * fragment.bytes);
-}
-
-void write_hardware(Object& object, const Element& element) {
-  const DwtEvent event = dwt_event_of(element);
-  object.number("discriminator", element.number);
-  object.number("size", element.extra_value);
-  object.hex("value", element.start);
-  switch (event.kind) {
-    case DwtKind::kException:
-      object.number("exception", event.exception);
-      object.word("name", exception_word(event.exception));
-      object.word("action", action_word(event.action));
-      break;
-    case DwtKind::kEventCounters:
-      object.word("counters", counters_text(event.value).view());
-      break;
-    case DwtKind::kPcSample:
-      object.hex("pc", event.value);
-      break;
-    case DwtKind::kDataPc:
-    case DwtKind::kDataMatch:
-    case DwtKind::kDataAddress:
-    case DwtKind::kDataRead:
-    case DwtKind::kDataWrite:
-      object.number("comparator", event.comparator);
-      write_fragment(object, "pc", "pc_low_bytes", pc_of(element));
-      write_fragment(object, "address", "address_low_bytes", address_of(element));
-      break;
-    case DwtKind::kSleeping:
-    case DwtKind::kNoSample:
-    case DwtKind::kPmuOverflow:
-    case DwtKind::kReserved:
-      break;
-  }
-}
-
-void write_itm(Object& object, const Element& element) {
-  object.word("what", itm_word(element));
-  switch (itm_kind(element)) {
-    case ItmKind::kSoftware:
-      object.number("port", element.number);
-      object.number("size", element.extra_value);
-      object.hex("value", element.start);
-      if (const StimulusText text(element); !text.view().empty()) object.text("text", text.view());
-      break;
-    case ItmKind::kHardware:
-      write_hardware(object, element);
-      break;
-    case ItmKind::kTimestampSync:
-    case ItmKind::kTimestampDelay:
-    case ItmKind::kPacketDelay:
-    case ItmKind::kBothDelay:
-      object.number("delta", element.start);
-      object.word("delayed", delay_word(itm_kind(element)));
-      object.timestamp(element.timestamp);
-      break;
-    case ItmKind::kGlobalTimestamp:
-      object.timestamp(element.timestamp);
-      if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
-      if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
-      break;
-  }
-  if ((element.extra & kItmOverflow) != 0) object.flag("overflow", true);
-}
-
-void write_transfer(Object& object, const Element& element) {
-  const DataPlace place = DataPlace::unpack(element.extra_value);
-  const unsigned flags = element.extra;
-  object.word("reason", reason_word(element));
-  if (element.kind == ElementKind::kDataAddress || place.known_bits != 0) {
-    object.hex("address", element.start);
-    if (place.known_bits != 0 && place.known_bits < 32)
-      object.number("address_bits", place.known_bits);
-  }
-  if (element.kind == ElementKind::kDataValue) {
-    object.hex("value", element.value);
-    object.number("size", element.count);
-  }
-  if ((flags & kDataOwned) != 0) object.hex("instruction", element.end);
-  if ((flags & kDataAccess) != 0) object.number("access", element.end);
-  if ((flags & kDataStacking) != 0) object.word("by", "exception_entry");
-  if ((flags & kDataUnstacking) != 0) object.word("by", "exception_return");
-  object.number("transfer", place.number);
-  if (place.tag != 0) object.number("tag", place.tag);
-  if ((flags & kDataInferred) != 0) object.flag("inferred", true);
-  if ((flags & kDataEndianKnown) != 0) object.flag("big_endian", (flags & kDataBigEndian) != 0);
-  if ((flags & kDataCancelled) != 0) object.flag("cancelled", true);
-}
-
-void write_fields(Object& object, const Element& element) {
-  switch (element.kind) {
-    case ElementKind::kNoSync:
-    case ElementKind::kTraceOn:
-    case ElementKind::kEndOfTrace:
-    case ElementKind::kMemTrans:
-      object.word("reason", reason_word(element));
-      break;
-    case ElementKind::kPeContext:
-      write_context(object, element);
-      break;
-    case ElementKind::kInstrRange:
-    case ElementKind::kInstrRangeNoPath:
-      write_range(object, element);
-      break;
-    case ElementKind::kAddrNacc:
-      object.hex("address", element.start);
-      object.hex("space", element.number);
-      break;
-    case ElementKind::kException:
-      object.number("number", element.number);
-      if ((element.flags & kElementReturnAddress) != 0) object.hex("return_address", element.end);
-      if ((element.flags & kElementReturnIsTarget) != 0) object.flag("return_is_target", true);
-      if ((element.flags & kElementDataMarker) != 0) object.flag("data_marker", true);
-      break;
-    case ElementKind::kTimestamp:
-      object.timestamp(element.timestamp);
-      if ((element.flags & kElementTimeIsPartial) != 0) object.flag("partial", true);
-      if ((element.flags & kElementFrequencyChange) != 0) object.flag("frequency_change", true);
-      break;
-    case ElementKind::kEvent:
-      object.word("reason", reason_word(element));
-      object.number("number", element.number);
-      break;
-    case ElementKind::kSyncMarker:
-      object.word("reason", reason_word(element));
-      object.number("number", element.number);
-      break;
-    case ElementKind::kInstrumentation:
-      object.number("el", element.exception_level);
-      object.hex("value", element.value);
-      break;
-    case ElementKind::kSwTrace:
-      write_software_trace(object, element);
-      break;
-    case ElementKind::kItmTrace:
-      write_itm(object, element);
-      break;
-    case ElementKind::kDataAddress:
-    case ElementKind::kDataValue:
-    case ElementKind::kDataEvent:
-      write_transfer(object, element);
-      break;
-    case ElementKind::kUnknown:
-    case ElementKind::kAddrUnknown:
-    case ElementKind::kExceptionReturn:
-    case ElementKind::kCycleCount:
-    case ElementKind::kCustom:
-      break;
-  }
-  if ((element.flags & kElementHasCycleCount) != 0) object.number("cycles", element.cycle_count);
 }
 
 /// Writes the fields of a packet as members of an object.
@@ -324,7 +194,7 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
   object.number("id", element.trace_id);
   object.word("kind", kind_word(element.kind));
   write_time(object, timed);
-  write_fields(object, element);
+  write_fields(out, object, element);
   write_function(out, object, element, functions);
   write_instructions(out, element, instructions);
   object.end();
@@ -345,6 +215,41 @@ void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedR
 }
 
 }  // namespace
+
+void write_stimulus_text(Object& object, const Element& element) {
+  if (const StimulusText text(element); !text.view().empty()) object.text("text", text.view());
+}
+
+void write_dwt_event(Object& object, const Element& element) {
+  const DwtEvent event = dwt_event_of(element);
+  switch (event.kind) {
+    case DwtKind::kException:
+      object.number("exception", event.exception);
+      object.word("name", exception_word(event.exception));
+      object.word("action", action_word(event.action));
+      break;
+    case DwtKind::kEventCounters:
+      object.word("counters", counters_text(event.value).view());
+      break;
+    case DwtKind::kPcSample:
+      object.hex("pc", event.value);
+      break;
+    case DwtKind::kDataPc:
+    case DwtKind::kDataMatch:
+    case DwtKind::kDataAddress:
+    case DwtKind::kDataRead:
+    case DwtKind::kDataWrite:
+      object.number("comparator", event.comparator);
+      write_fragment(object, "pc", "pc_low_bytes", pc_of(element));
+      write_fragment(object, "address", "address_low_bytes", address_of(element));
+      break;
+    case DwtKind::kSleeping:
+    case DwtKind::kNoSample:
+    case DwtKind::kPmuOverflow:
+    case DwtKind::kReserved:
+      break;
+  }
+}
 
 void write_json(TextBuffer& out, const Element& element, FunctionNames* functions,
                 Instructions* instructions) {
