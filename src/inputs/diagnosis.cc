@@ -14,7 +14,7 @@ void diagnose_source(const SourceFacts& facts, std::size_t source, const Capture
   const SourceStatistics& counts = facts.counts;
   const std::uint64_t bytes = counts.total_bytes;
   if (bytes == 0) {
-    // Of a CPU that the program did not run on, a recording has nothing.
+    // A recording has nothing from a CPU that the program did not run on.
     if (capture.recording) return;
     findings.push_back({.doubt = Doubt::kNoBytes, .source = source});
   } else if (counts.sync_points == 0 && !facts.starts_in_sync) {

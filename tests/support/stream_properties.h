@@ -294,7 +294,7 @@ REGISTER_TYPED_TEST_SUITE_P(StreamProperties, gives_the_same_in_any_chunks,
                             gives_the_same_up_to_the_first_changed_byte,
                             gives_the_same_again_after_a_reset);
 
-/// Of the trace of a processor, which leads through a program.
+/// For the trace of a processor, which leads through a program.
 template <class Part>
 using CodeProperties = support::Properties<Part>;
 TYPED_TEST_SUITE_P(CodeProperties);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -17,9 +16,6 @@
 
 namespace waymark::cli {
 namespace {
-
-/// How many functions a sentence names.
-constexpr std::size_t kMostNamed = 4;
 
 /// Whether a range has code of the kernel that changes in memory.
 bool has_switches(const perf::ProcessImages& images, std::uint32_t task,
@@ -38,19 +34,33 @@ std::string region_at(const image::Image& image, std::uint64_t address) {
   return {};
 }
 
+std::string_view remedy(mismatch::Cause cause) {
+  switch (cause) {
+    case mismatch::Cause::kChangedCode:
+      return "The kernel changes code there in memory (static keys, alternatives). Record with "
+             "perf "
+             "record --kcore, which copies the code that runs.";
+    case mismatch::Cause::kOtherKernel:
+      return "Check that the file is of the kernel that ran, or record with perf record --kcore.";
+    case mismatch::Cause::kOtherFile:
+      break;
+  }
+  return "Check that the file is the one that ran.";
+}
+
 }  // namespace
 
 ImageMismatches::ImageMismatches(inputs::Capture& capture) {
   const perf::ProcessImages* const images = capture.processes();
   // Only needed once there is something to name.
   std::optional<outputs::PlaceLookup> lookup;
-  std::map<std::pair<std::string, std::string>, Row> rows;
+  mismatch::FunctionRows rows;
   inputs::check_image(capture, [&](const mismatch::Mismatch& mismatch) {
     if (!lookup) {
       auto made = place_lookup(capture, {});
       lookup = made ? *std::move(made) : outputs::PlaceLookup();
     }
-    Row row;
+    mismatch::FunctionRow row;
     if (images != nullptr) {
       const Element& element = mismatch.element;
       const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
@@ -70,49 +80,25 @@ ImageMismatches::ImageMismatches(inputs::Capture& capture) {
           place.program == nullptr ? nullptr : place.program->function(place.address);
       if (function != nullptr) row.function = outputs::readable_name(function->name);
     }
-    const auto at = rows.try_emplace({row.program, row.function}, row).first;
-    ++at->second.times;
-    at->second.switches |= row.switches;
+    rows.add(std::move(row));
   });
-  for (auto& [key, row] : rows) rows_.push_back(std::move(row));
-  std::ranges::stable_sort(rows_, std::ranges::greater{}, &Row::times);
+  rows_ = rows.take();
 }
 
 std::vector<std::string> ImageMismatches::doubts() const {
-  std::vector<std::string> programs;
-  for (const Row& row : rows_)
-    if (std::ranges::find(programs, row.program) == programs.end()) programs.push_back(row.program);
   std::vector<std::string> doubts;
-  for (const std::string& program : programs) {
-    std::uint64_t times = 0;
-    std::size_t functions = 0;
-    bool in_kernel = false;
-    bool switches = false;
+  for (const mismatch::ProgramSummary& program : mismatch::by_program(rows_)) {
     std::string names;
-    for (const Row& row : rows_) {
-      if (row.program != program) continue;
-      times += row.times;
-      in_kernel |= row.in_kernel;
-      switches |= row.switches;
-      if (row.function.empty() || ++functions > kMostNamed) continue;
-      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.function,
-                           counted(row.times, "time"));
+    for (const auto& [function, times] : program.functions) {
+      names +=
+          fmt::format("{}{} ({})", names.empty() ? "" : ", ", function, counted(times, "time"));
     }
-    if (functions > kMostNamed)
-      names += fmt::format(" and {}", counted(functions - kMostNamed, "other function"));
-    std::string text = fmt::format("The trace contradicts {} {}{}{}: other code ran.",
-                                   program.empty() ? "the code image" : program,
-                                   counted(times, "time"), names.empty() ? "" : ", in ", names);
-    if (in_kernel && switches) {
-      text +=
-          " The kernel changes code there in memory (static keys, alternatives). Record with perf "
-          "record --kcore, which copies the code that runs.";
-    } else if (in_kernel) {
-      text += " Check that the file is of the kernel that ran, or record with perf record --kcore.";
-    } else {
-      text += " Check that the file is the one that ran.";
-    }
-    doubts.push_back(std::move(text));
+    if (program.other_functions != 0)
+      names += fmt::format(" and {}", counted(program.other_functions, "other function"));
+    doubts.push_back(fmt::format("The trace contradicts {} {}{}{}: other code ran. {}",
+                                 program.program.empty() ? "the code image" : program.program,
+                                 counted(program.times, "time"), names.empty() ? "" : ", in ",
+                                 names, remedy(program.cause)));
   }
   return doubts;
 }
@@ -142,7 +128,7 @@ void write_mismatches_json(TextBuffer& out, const inputs::Capture& capture,
   out.put(R"(],"mismatches":[)");
   comma = {};
   if (mismatches != nullptr) {
-    for (const ImageMismatches::Row& row : mismatches->rows()) {
+    for (const mismatch::FunctionRow& row : mismatches->rows()) {
       out.put(fmt::format(R"({}{{"program":)", std::exchange(comma, ",")));
       outputs::write_json_string(out, row.program);
       out.put(R"(,"function":)");

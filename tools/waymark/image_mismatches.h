@@ -1,12 +1,12 @@
 // The part of `waymark info` about traces that contradict their code image.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/mismatch/summary.h"
 
 namespace waymark::cli {
 
@@ -16,21 +16,14 @@ class ImageMismatches {
   /// Decodes trace of the capture, which was opened with CaptureOptions::check_image.
   explicit ImageMismatches(inputs::Capture& capture);
 
-  struct Row {
-    std::string program{};   ///< Its path on this machine; empty: not known.
-    std::string function{};  ///< Empty: not known.
-    std::uint64_t times = 0;
-    bool in_kernel = false;
-    bool switches = false;  ///< There is code nearby that the kernel changes in memory.
-  };
   /// The most frequent first.
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] const std::vector<mismatch::FunctionRow>& rows() const { return rows_; }
 
   /// A whole sentence or two for each program.
   [[nodiscard]] std::vector<std::string> doubts() const;
 
  private:
-  std::vector<Row> rows_;
+  std::vector<mismatch::FunctionRow> rows_;
 };
 
 /// What the kernel had changed in memory.

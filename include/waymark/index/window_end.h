@@ -15,7 +15,7 @@ namespace waymark::index {
 /// How far a source has come.
 struct SourceProgress {
   TraceId id = 0;
-  std::uint64_t bytes = 0;  ///< Of its trace, read so far.
+  std::uint64_t bytes = 0;  ///< Bytes of its trace that were read.
 };
 
 /// The rules for the end of a window.  A source is done when it gave something from after the
@@ -50,7 +50,7 @@ class WindowEnd {
  private:
   TraceIndex to_ = kNoIndex;
   frames::IdSet passed_;                     ///< IDs that gave something after the window.
-  std::vector<std::uint64_t> bytes_at_end_;  ///< Of each source, when the window ended.
+  std::vector<std::uint64_t> bytes_at_end_;  ///< How far each source was when the window ended.
 };
 
 }  // namespace waymark::index

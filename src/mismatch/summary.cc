@@ -1,0 +1,61 @@
+#include "waymark/mismatch/summary.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace waymark::mismatch {
+namespace {
+
+auto name_of(const FunctionRow& row) { return std::tie(row.program, row.function); }
+
+}  // namespace
+
+void FunctionRows::add(FunctionRow row) {
+  const auto place = std::ranges::lower_bound(rows_, name_of(row), {}, name_of);
+  if (place != rows_.end() && name_of(*place) == name_of(row)) {
+    ++place->times;
+    place->switches |= row.switches;
+    return;
+  }
+  row.times = 1;
+  rows_.insert(place, std::move(row));
+}
+
+std::vector<FunctionRow> FunctionRows::take() {
+  std::ranges::stable_sort(rows_, std::ranges::greater{}, &FunctionRow::times);
+  return std::exchange(rows_, {});
+}
+
+std::vector<ProgramSummary> by_program(std::span<const FunctionRow> rows) {
+  struct Found {
+    ProgramSummary summary;
+    bool in_kernel = false;
+    bool switches = false;
+  };
+  std::vector<Found> programs;
+  for (const FunctionRow& row : rows) {
+    auto at = std::ranges::find(programs, row.program,
+                                [](const Found& found) { return found.summary.program; });
+    if (at == programs.end()) at = programs.insert(at, {.summary = {.program = row.program}});
+    ProgramSummary& summary = at->summary;
+    summary.times += row.times;
+    at->in_kernel |= row.in_kernel;
+    at->switches |= row.switches;
+    if (row.function.empty()) continue;
+    if (summary.functions.size() == kMostNamed) {
+      ++summary.other_functions;
+    } else {
+      summary.functions.emplace_back(row.function, row.times);
+    }
+  }
+  std::vector<ProgramSummary> summaries;
+  for (Found& found : programs) {
+    if (found.in_kernel)
+      found.summary.cause = found.switches ? Cause::kChangedCode : Cause::kOtherKernel;
+    summaries.push_back(std::move(found.summary));
+  }
+  return summaries;
+}
+
+}  // namespace waymark::mismatch
