@@ -1,7 +1,10 @@
 #include "element_struct.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 namespace waymark::compat {
 namespace {
@@ -19,6 +22,159 @@ static_assert(offsetof(ocsd_generic_trace_elem, sw_trace_info) + sizeof(ocsd_swt
 std::uint64_t payload_mask(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
+
+// -- The members of the structure, each once, in both directions. ---------------------------------
+
+using Struct = ocsd_generic_trace_elem;
+
+using Kinds = std::uint32_t;  ///< A bit for each ElementKind.
+template <class... Kind>
+constexpr Kinds kinds(Kind... kind) {
+  return ((Kinds{1} << static_cast<unsigned>(kind)) | ...);
+}
+constexpr Kinds kAllKinds = ~Kinds{0};
+
+struct Member {
+  Kinds filled;  ///< The kinds of which the structure has a value here.
+  Kinds taken;   ///< The kinds that take it back: a client may leave other members uninitialised.
+  void (*fill)(const Element& from, Struct& to);
+  void (*take)(const Struct& from, Element& to);
+};
+
+template <auto kFirst, auto... kRest>
+constexpr auto& at(auto& object) {
+  if constexpr (sizeof...(kRest) == 0) {
+    return object.*kFirst;
+  } else {
+    return at<kRest...>(object.*kFirst);
+  }
+}
+
+/// A member of the element, and the way to its place in the structure.
+template <auto kElement, auto... kPlace>
+constexpr Member member(Kinds filled, Kinds taken) {
+  return {filled, taken,
+          [](const Element& from, Struct& to) {
+            auto& place = at<kPlace...>(to);
+            place = static_cast<std::remove_reference_t<decltype(place)>>(from.*kElement);
+          },
+          [](const Struct& from, Element& to) {
+            auto& value = to.*kElement;
+            value = static_cast<std::remove_reference_t<decltype(value)>>(at<kPlace...>(from));
+          }};
+}
+template <auto kElement, auto... kPlace>
+constexpr Member member(Kinds both) {
+  return member<kElement, kPlace...>(both, both);
+}
+
+constexpr std::array kMembers = {
+    member<&Element::reason, &Struct::unsync_eot_info>(
+        kinds(ElementKind::kNoSync, ElementKind::kEndOfTrace)),
+    member<&Element::reason, &Struct::trace_on_reason>(kinds(ElementKind::kTraceOn)),
+    member<&Element::start, &Struct::st_addr>(
+        kinds(ElementKind::kInstrRangeNoPath, ElementKind::kAddrNacc), kAllKinds),
+    member<&Element::end, &Struct::en_addr>(kinds(ElementKind::kInstrRangeNoPath), kAllKinds),
+    member<&Element::count, &Struct::num_instr_range>(
+        kinds(ElementKind::kInstrRangeNoPath),
+        kinds(ElementKind::kInstrRange, ElementKind::kInstrRangeNoPath)),
+    member<&Element::number, &Struct::exception_number>(
+        kinds(ElementKind::kAddrNacc, ElementKind::kException)),
+    member<&Element::timestamp, &Struct::timestamp>(
+        kinds(ElementKind::kTimestamp),
+        kinds(ElementKind::kTimestamp, ElementKind::kSwTrace, ElementKind::kItmTrace)),
+    member<&Element::reason, &Struct::trace_event, &trace_event_t::ev_type>(
+        kinds(ElementKind::kEvent)),
+    member<&Element::number, &Struct::trace_event, &trace_event_t::ev_number>(
+        kinds(ElementKind::kEvent)),
+    member<&Element::reason, &Struct::sync_marker, &trace_marker_payload_t::type>(
+        kinds(ElementKind::kSyncMarker)),
+    member<&Element::number, &Struct::sync_marker, &trace_marker_payload_t::value>(
+        kinds(ElementKind::kSyncMarker)),
+    member<&Element::reason, &Struct::mem_trans>(kinds(ElementKind::kMemTrans)),
+    member<&Element::exception_level, &Struct::sw_ite, &trace_sw_ite_t::el>(
+        kinds(ElementKind::kInstrumentation)),
+    member<&Element::value, &Struct::sw_ite, &trace_sw_ite_t::value>(
+        kinds(ElementKind::kInstrumentation)),
+};
+
+/// A bit of Element::flags or Element::extra, and that of flag_bits or swt_flag_bits, which is a
+/// bit field.
+struct Bit {
+  unsigned flag;
+  unsigned place;
+  Kinds filled;  ///< Every kind takes it back.
+};
+constexpr std::array kFlagBits = {
+    Bit{kElementExecuted, 0, 0},               // last_instr_exec: by fill_range()
+    Bit{kElementHasCycleCount, 4, kAllKinds},  // has_cc
+    Bit{kElementFrequencyChange, 5, kinds(ElementKind::kTimestamp)},  // cpu_freq_change
+    Bit{kElementReturnAddress, 6, kinds(ElementKind::kException)},    // excep_ret_addr
+    Bit{kElementDataMarker, 7, kinds(ElementKind::kException)},       // excep_data_marker
+    Bit{kElementHasTimestamp, 9, kinds(ElementKind::kTimestamp)},     // has_ts
+    Bit{kElementConditional, 10, 0},     // last_instr_cond: by fill_range()
+    Bit{kElementReturnIsTarget, 11, 0},  // excep_ret_addr_br_tgt: only with a return address
+    Bit{kElementTailChain, 12, kinds(ElementKind::kException)},  // excep_M_tail_chain
+};
+constexpr std::array kSoftwareBits = {
+    Bit{kSwMarker, 16, kAllKinds},       // swt_marker_packet
+    Bit{kSwTimestamp, 17, kAllKinds},    // swt_has_timestamp
+    Bit{kSwMasterError, 19, kAllKinds},  // swt_master_err
+    Bit{kSwGlobalError, 20, kAllKinds},  // swt_global_err
+    Bit{kSwTrigger, 21, kAllKinds},      // swt_trigger_event
+    Bit{kSwFrequency, 22, kAllKinds},    // swt_frequency
+    Bit{kSwIdValid, 23, kAllKinds},      // swt_id_valid
+};
+
+constexpr int shift_of(const Bit& bit) {
+  return static_cast<int>(bit.place) - std::countr_zero(bit.flag);
+}
+/// The flags of a kind that move by so many places.
+template <const auto& kBits, Kinds kKind>
+constexpr unsigned moved_by(int shift) {
+  unsigned flags = 0;
+  for (const Bit& bit : kBits)
+    if ((bit.filled & kKind) != 0 && shift_of(bit) == shift) flags |= bit.flag;
+  return flags;
+}
+/// The bits of the structure for an element of one kind.
+template <const auto& kBits, Kinds kKind, int kShift = -8>
+[[gnu::always_inline]] inline std::uint32_t bits_of(unsigned flags) {
+  constexpr int kMostPlaces = 16;
+  if constexpr (kShift > kMostPlaces) {
+    return 0;
+  } else {
+    constexpr unsigned kMoved = moved_by<kBits, kKind>(kShift);
+    const unsigned moved = kShift < 0 ? (flags & kMoved) >> (kShift < 0 ? -kShift : 0)
+                                      : (flags & kMoved) << (kShift < 0 ? 0 : kShift);
+    return moved | bits_of<kBits, kKind, kShift + 1>(flags);
+  }
+}
+/// The flags of the element for bits of the structure.
+template <const auto& kBits>
+constexpr unsigned flags_of(std::uint32_t bits) {
+  unsigned flags = 0;
+  for (const Bit& bit : kBits)
+    if ((bits >> bit.place & 1) != 0) flags |= bit.flag;
+  return flags;
+}
+
+/// What the tables say about one kind.
+template <Kinds kKind, std::size_t kAt = 0>
+[[gnu::always_inline]] inline void fill_kind(const Element& from, Struct& to) {
+  if constexpr (kAt != kMembers.size()) {
+    constexpr const Member& kMember = kMembers[kAt];
+    if constexpr ((kMember.filled & kKind) != 0) kMember.fill(from, to);
+    fill_kind<kKind, kAt + 1>(from, to);
+  } else {
+    to.flag_bits = bits_of<kFlagBits, kKind>(from.flags);
+  }
+}
+/// By kind.
+constexpr auto kFill = []<std::size_t... kKind>(std::index_sequence<kKind...>) {
+  return std::array{
+      +[](const Element& from, Struct& to) { fill_kind<Kinds{1} << kKind>(from, to); }...};
+}(std::make_index_sequence<kElementKindCount>());
 
 }  // namespace
 
@@ -46,16 +202,9 @@ void ElementStruct::fill_software_trace(const Element& element) {
   ocsd_swt_info_t& info = elem_.sw_trace_info;
   info.swt_master_id = element.sw_id.master;
   info.swt_channel_id = element.sw_id.channel;
-  info.swt_flag_bits = 0;
+  info.swt_flag_bits = bits_of<kSoftwareBits, kAllKinds>(element.extra);
   info.swt_payload_pkt_bitsize = element.extra_value & 0xFF;
   info.swt_payload_num_packets = element.extra_value != 0 ? 1 : 0;
-  info.swt_marker_packet = (element.extra & kSwMarker) != 0;
-  info.swt_has_timestamp = (element.extra & kSwTimestamp) != 0;
-  info.swt_master_err = (element.extra & kSwMasterError) != 0;
-  info.swt_global_err = (element.extra & kSwGlobalError) != 0;
-  info.swt_trigger_event = (element.extra & kSwTrigger) != 0;
-  info.swt_frequency = (element.extra & kSwFrequency) != 0;
-  info.swt_id_valid = (element.extra & kSwIdValid) != 0;
   if ((element.extra & kSwTimestamp) != 0) {
     elem_.timestamp = element.timestamp;
     elem_.has_ts = 1;
@@ -86,77 +235,17 @@ void ElementStruct::fill_itm_trace(const Element& element) {
 const ocsd_generic_trace_elem* ElementStruct::fill_other(const Element& element) {
   elem_.elem_type = static_cast<ocsd_gen_trc_elem_t>(element.kind);
   elem_.isa = static_cast<ocsd_isa>(element.isa);
-  elem_.flag_bits = 0;
   elem_.ptr_extended_data = nullptr;
-  elem_.has_cc = has(element, kElementHasCycleCount);
-  if (elem_.has_cc != 0) elem_.cycle_count = element.cycle_count;
+  if (has(element, kElementHasCycleCount)) elem_.cycle_count = element.cycle_count;
   if (element.kind != ElementKind::kInstrumentation) fill_context(element);
-  switch (element.kind) {
-    case ElementKind::kUnknown:
-    case ElementKind::kPeContext:
-    case ElementKind::kInstrRange:
-    case ElementKind::kAddrUnknown:
-    case ElementKind::kExceptionReturn:
-    case ElementKind::kCycleCount:
-    case ElementKind::kCustom:
-      break;
-    case ElementKind::kNoSync:
-    case ElementKind::kEndOfTrace:
-      elem_.unsync_eot_info = static_cast<unsync_info_t>(element.reason);
-      break;
-    case ElementKind::kTraceOn:
-      elem_.trace_on_reason = static_cast<trace_on_reason_t>(element.reason);
-      break;
-    case ElementKind::kInstrRangeNoPath:
-      elem_.st_addr = element.start;
-      elem_.en_addr = element.end;
-      elem_.num_instr_range = element.count;
-      break;
-    case ElementKind::kAddrNacc:
-      elem_.st_addr = element.start;
-      elem_.exception_number = element.number;
-      break;
-    case ElementKind::kException:
-      elem_.exception_number = element.number;
-      elem_.excep_data_marker = has(element, kElementDataMarker);
-      elem_.excep_M_tail_chain = has(element, kElementTailChain);
-      if (has(element, kElementReturnAddress)) {
-        elem_.en_addr = element.end;
-        elem_.excep_ret_addr = 1;
-        elem_.excep_ret_addr_br_tgt = has(element, kElementReturnIsTarget);
-      }
-      break;
-    case ElementKind::kTimestamp:
-      elem_.timestamp = element.timestamp;
-      elem_.has_ts = has(element, kElementHasTimestamp);
-      elem_.cpu_freq_change = has(element, kElementFrequencyChange);
-      break;
-    case ElementKind::kEvent:
-      elem_.trace_event.ev_type = element.reason;
-      elem_.trace_event.ev_number = static_cast<std::uint16_t>(element.number);
-      break;
-    case ElementKind::kSwTrace:
-      fill_software_trace(element);
-      break;
-    case ElementKind::kSyncMarker:
-      elem_.sync_marker.type = static_cast<trace_sync_marker_t>(element.reason);
-      elem_.sync_marker.value = element.number;
-      break;
-    case ElementKind::kMemTrans:
-      elem_.mem_trans = static_cast<trace_memtrans_t>(element.reason);
-      break;
-    case ElementKind::kInstrumentation:
-      elem_.sw_ite.el = element.exception_level;
-      elem_.sw_ite.value = element.value;
-      break;
-    case ElementKind::kItmTrace:
-      fill_itm_trace(element);
-      break;
-    case ElementKind::kDataAddress:
-    case ElementKind::kDataValue:
-    case ElementKind::kDataEvent:
-      return nullptr;
+  if (element.kind >= ElementKind::kDataAddress) return nullptr;
+  kFill[static_cast<std::size_t>(element.kind)](element, elem_);
+  if (element.kind == ElementKind::kException && has(element, kElementReturnAddress)) {
+    elem_.en_addr = element.end;
+    elem_.excep_ret_addr_br_tgt = has(element, kElementReturnIsTarget);
   }
+  if (element.kind == ElementKind::kSwTrace) fill_software_trace(element);
+  if (element.kind == ElementKind::kItmTrace) fill_itm_trace(element);
   return &elem_;
 }
 
@@ -180,34 +269,11 @@ void read_context(const ocsd_generic_trace_elem& from, Element& to) {
   to.flags = static_cast<std::uint16_t>(flags);
 }
 
-void read_flags(const ocsd_generic_trace_elem& from, Element& to) {
-  unsigned flags = to.flags;
-  if (from.last_instr_exec != 0) flags |= kElementExecuted;
-  if (from.last_instr_cond != 0) flags |= kElementConditional;
-  if (from.has_cc != 0) flags |= kElementHasCycleCount;
-  if (from.has_ts != 0) flags |= kElementHasTimestamp;
-  if (from.excep_ret_addr != 0) flags |= kElementReturnAddress;
-  if (from.excep_ret_addr_br_tgt != 0) flags |= kElementReturnIsTarget;
-  if (from.excep_M_tail_chain != 0) flags |= kElementTailChain;
-  if (from.excep_data_marker != 0) flags |= kElementDataMarker;
-  if (from.cpu_freq_change != 0) flags |= kElementFrequencyChange;
-  to.flags = static_cast<std::uint16_t>(flags);
-}
-
 void read_software_trace(const ocsd_generic_trace_elem& from, Element& to) {
   const ocsd_swt_info_t& info = from.sw_trace_info;
   to.sw_id = {info.swt_master_id, info.swt_channel_id};
-  unsigned extra = 0;
-  if (info.swt_marker_packet != 0) extra |= kSwMarker;
-  if (info.swt_has_timestamp != 0) extra |= kSwTimestamp;
-  if (info.swt_master_err != 0) extra |= kSwMasterError;
-  if (info.swt_global_err != 0) extra |= kSwGlobalError;
-  if (info.swt_trigger_event != 0) extra |= kSwTrigger;
-  if (info.swt_frequency != 0) extra |= kSwFrequency;
-  if (info.swt_id_valid != 0) extra |= kSwIdValid;
-  to.extra = static_cast<std::uint8_t>(extra);
+  to.extra = static_cast<std::uint8_t>(flags_of<kSoftwareBits>(info.swt_flag_bits));
   to.extra_value = info.swt_payload_pkt_bitsize;
-  to.timestamp = from.timestamp;
   const unsigned bytes = (info.swt_payload_pkt_bitsize + 7U) / 8;
   if (from.ptr_extended_data == nullptr || bytes == 0 || bytes > sizeof to.start) return;
   static_assert(std::endian::native == std::endian::little, "payloads are little endian");
@@ -221,7 +287,6 @@ void read_itm_trace(const ocsd_generic_trace_elem& from, Element& to) {
   to.number = info.payload_src_id;
   to.extra_value = info.payload_size;
   to.start = info.value;
-  to.timestamp = from.timestamp;
 }
 
 }  // namespace
@@ -232,61 +297,17 @@ void read_element(const ocsd_generic_trace_elem& from, Element& to) {
   constexpr std::uint32_t kNoKind = 0xFF;
   to.kind = static_cast<ElementKind>(kind <= OCSD_GEN_TRC_ELEM_CUSTOM ? kind : kNoKind);
   to.isa = static_cast<isa::Isa>(from.isa);
-  to.flags = 0;
+  to.flags = static_cast<std::uint16_t>(flags_of<kFlagBits>(from.flag_bits));
   to.cycle_count = from.cycle_count;
   to.last_type = static_cast<isa::InstrType>(from.last_i_type);
   to.last_subtype = static_cast<isa::InstrSubtype>(from.last_i_subtype);
   to.last_size = from.last_instr_sz;
-  to.start = from.st_addr;
-  to.end = from.en_addr;
-  read_flags(from, to);
-  // A client may leave fields that its element does not have uninitialised.
-  switch (to.kind) {
-    case ElementKind::kPeContext:
-      read_context(from, to);
-      break;
-    case ElementKind::kNoSync:
-    case ElementKind::kEndOfTrace:
-      to.reason = static_cast<std::uint8_t>(from.unsync_eot_info);
-      break;
-    case ElementKind::kTraceOn:
-      to.reason = static_cast<std::uint8_t>(from.trace_on_reason);
-      break;
-    case ElementKind::kInstrRange:
-    case ElementKind::kInstrRangeNoPath:
-      to.count = from.num_instr_range;
-      break;
-    case ElementKind::kAddrNacc:
-    case ElementKind::kException:
-      to.number = from.exception_number;
-      break;
-    case ElementKind::kTimestamp:
-      to.timestamp = from.timestamp;
-      break;
-    case ElementKind::kEvent:
-      to.reason = static_cast<std::uint8_t>(from.trace_event.ev_type);
-      to.number = from.trace_event.ev_number;
-      break;
-    case ElementKind::kSwTrace:
-      read_software_trace(from, to);
-      break;
-    case ElementKind::kSyncMarker:
-      to.reason = static_cast<std::uint8_t>(from.sync_marker.type);
-      to.number = from.sync_marker.value;
-      break;
-    case ElementKind::kMemTrans:
-      to.reason = static_cast<std::uint8_t>(from.mem_trans);
-      break;
-    case ElementKind::kInstrumentation:
-      to.exception_level = from.sw_ite.el;
-      to.value = from.sw_ite.value;
-      break;
-    case ElementKind::kItmTrace:
-      read_itm_trace(from, to);
-      break;
-    default:
-      break;
-  }
+  const Kinds bit = kind <= OCSD_GEN_TRC_ELEM_CUSTOM ? Kinds{1} << kind : 0;
+  for (const Member& member : kMembers)
+    if (member.taken == kAllKinds || (member.taken & bit) != 0) member.take(from, to);
+  if (to.kind == ElementKind::kPeContext) read_context(from, to);
+  if (to.kind == ElementKind::kSwTrace) read_software_trace(from, to);
+  if (to.kind == ElementKind::kItmTrace) read_itm_trace(from, to);
 }
 
 }  // namespace waymark::compat
