@@ -14,7 +14,7 @@ namespace waymark::flow {
 /// What the trace has said about a path.  Everything else is only remembered of the image.
 struct PathState {
   ReturnStack return_stack;
-  std::uint64_t address = 0;  ///< Of the next instruction; see `lost`.
+  std::uint64_t address = 0;  ///< That of the next instruction; see `lost`.
   isa::Isa isa = isa::Isa::kA32;
   std::uint8_t it = 0;  ///< Instructions left in the IT block.
   /// `address` is not where execution is: an indirect branch has gone somewhere.
