@@ -45,8 +45,8 @@ struct Decoder::StagedSink {
   TraceIndex index;
 
   static bool needs_stack() { return false; }
-  void pass(const Block& block, bool taken) { decoder->emit_range(block, index, taken); }
-  flow::Turn indirect(const Block& block) {
+  void pass(const Block& block, bool taken) const { decoder->emit_range(block, index, taken); }
+  [[nodiscard]] flow::Turn indirect(const Block& block) const {
     if (decoder->is_exception_return(block)) decoder->emit(ElementKind::kExceptionReturn, index);
     return flow::Turn::kOn;
   }
