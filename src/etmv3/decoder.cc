@@ -452,14 +452,7 @@ void Decoder::emit_stale(TraceIndex index) {
   queue_.push_back(stale);
 }
 
-void Decoder::remember(std::span<const Element> given) {
-  given_.reserve(slots_.size());
-  for (const Element& element : given.last(std::min(given.size(), slots_.size())))
-    given_.add(element);
-}
-
-void Decoder::Recent::reserve(std::size_t slots) {
-  if (slots <= ring_.size()) return;
+void Decoder::Recent::grow(std::size_t slots) {
   std::vector<Element> kept;
   for (std::size_t i = 0; i < size(); ++i) kept.push_back((*this)[i]);
   count_ = kept.size();

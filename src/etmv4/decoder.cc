@@ -51,6 +51,7 @@ void Decoder::set_range_limit(std::uint32_t instructions) {
     atoms_can_fail_ = true;
     straight_ = counts_queued_ = false;
   }
+  path_.settle();
   path_.cut();
 }
 

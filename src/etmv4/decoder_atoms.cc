@@ -65,16 +65,13 @@ struct Decoder::HeldSink {
 flow::Turn Decoder::commit_run(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) {
   if (staging_) {
     StagedSink sink{this, index};
-    const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, left, sink);
-    path_.settle();
-    return turned;
+    return path_.take<flow::Returns::kLater>(atoms, left, sink);
   }
   RangeSink sink{this, index, out_, out_end_};
   const auto space = static_cast<std::size_t>(out_end_ - out_);
   const std::uint32_t most = left < space ? left : static_cast<std::uint32_t>(space);
   std::uint32_t run = most;
   const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, run, sink);
-  path_.settle();
   out_ = sink.out;
   left -= most - run;
   return turned;
@@ -135,6 +132,7 @@ bool Decoder::commit_atoms(Entry& entry) {
       turned = commit_run(index, atoms, left);
     }
     if (turned != flow::Turn::kStuck) continue;
+    path_.settle();
     switch (path_.stop()) {
       case flow::Stop::kStackEmpty:
         fail_pop(index);

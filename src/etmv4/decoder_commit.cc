@@ -66,6 +66,7 @@ void Decoder::commit() {
     Entry& entry = queue_.front();
     last_looked_at_ = entry.index;
     bool counts = false;
+    if (entry.kind != EntryKind::kAtom) path_.settle();
     if (counter_ != nullptr && !stays_counted(entry)) counter_->leave();
     switch (entry.kind) {
       case EntryKind::kAtom:

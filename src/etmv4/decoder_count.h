@@ -227,6 +227,7 @@ class CountingWalk final
   }
 
   void enter_at(TraceIndex index) {
+    path_.settle();
     counter_.begin(path_.follower());
     counter_.select(decoder_.context_, std::max(index, decoder_.memory_from_));
     if (path_.pop_pending) {
@@ -395,7 +396,7 @@ class CountingWalk final
         counter_.count_cycles(cycles_);
       }
     }
-    return flow::take_atoms(*this, at_, atoms, left) == flow::Turn::kOn;
+    return Track::take(atoms, left) == flow::Turn::kOn;
   }
 
   void go_to(std::uint64_t address, std::uint8_t is) {

@@ -28,8 +28,9 @@ class NodeTrack {
     if constexpr (kCycles) counter_.log(at);
     if constexpr (requires(Walk& walk) { walk.passed(at); }) walk().passed(at);
   }
-  [[gnu::noinline]] flow::Turn turn(Place& at, unsigned taken) {
+  [[gnu::noinline]] flow::Turn turn(Place& at, unsigned taken, std::uint32_t left) {
     at_ = at;
+    if (left != all_) way_ = nullptr;
     const flow::Turn turned = resolve(taken != 0);
     at = at_;
     return turned;
@@ -126,17 +127,12 @@ class NodeTrack {
     return found;
   }
 
-  // Takes atoms.  If not even the first one can be followed, nothing has come after way_ yet.
+  // Takes atoms.  While not even the first one is followed, nothing has come after way_.
   flow::Turn take(std::uint64_t& atoms, std::uint32_t& left) {
-    if (way_ != nullptr) {
-      std::uint32_t first = 1;
-      const flow::Turn turned = flow::take_atoms(*this, at_, atoms, first);
-      left -= 1 - first;
-      if (turned != flow::Turn::kOn) return turned;
-      way_ = nullptr;
-      if (left == 0) return turned;
-    }
-    return flow::take_atoms(*this, at_, atoms, left);
+    all_ = left;
+    const flow::Turn turned = flow::take_atoms(*this, at_, atoms, left);
+    if (left != all_) way_ = nullptr;
+    return turned;
   }
 
   // Nothing has come after way_: it is not counted, and stays open.
@@ -151,6 +147,7 @@ class NodeTrack {
   Counter& counter_;
   std::uint8_t* steps_;
   std::uint32_t budget_;   ///< See Counter::budget.
+  std::uint32_t all_ = 0;  ///< The atoms of the current take().
   bool resolved_ = false;  ///< More was done than following links.
   Place at_ = 0;           ///< 0: not live.
   /// The one that leads to at_, while nothing was counted there; may be null.

@@ -150,7 +150,11 @@ class Decoder : private DecoderState {
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
   /// Elements that drain() and run() gave, in order.  Only quirks need it.
-  void remember(std::span<const Element> given);
+  void remember(std::span<const Element> given) {
+    given_.reserve(slots_.size());
+    for (const Element& element : given.last(std::min(given.size(), slots_.size())))
+      given_.add(element);
+  }
 
  private:
   /// Doubts that no single packet causes; each is reported once.
@@ -223,10 +227,15 @@ class Decoder : private DecoderState {
       return ring_[(count_ - size() + number) & (ring_.size() - 1)];
     }
     void add(const Element& element) { ring_[count_++ & (ring_.size() - 1)] = element; }
-    void reserve(std::size_t slots);
+    void reserve(std::size_t slots) {
+      if (slots > ring_.size()) [[unlikely]]
+        grow(slots);
+    }
     void clear() { count_ = 0; }
 
    private:
+    void grow(std::size_t slots);
+
     std::vector<Element> ring_ = std::vector<Element>(16);  ///< The size is a power of two.
     std::size_t count_ = 0;                                 ///< All that were added.
   };

@@ -88,6 +88,7 @@ class Path : public PathState {
   void cut() { block_ = from_ = nullptr; }
   /// The trace states the place.
   void go_to(std::uint64_t to, isa::Isa in) {
+    if (block_ != nullptr) it = block_->it_in;
     address = to;
     isa = in;
     lost = pop_pending = false;

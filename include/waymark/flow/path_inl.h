@@ -10,7 +10,9 @@ namespace waymark::flow {
 ///   using Place = ...;                        false: nowhere
 ///   Place next(Place at, unsigned taken);     where the link leads; false: it takes turn()
 ///   void pass(Place at, unsigned taken);      the waypoint there is taken or not, next() leads on
-///   Turn turn(Place& at, unsigned taken);     the rest: calls, indirect branches, what is new
+///   Turn turn(Place& at, unsigned taken, std::uint32_t left);
+///                                             the rest: calls, indirect branches, what is new;
+///                                             `left` atoms, with this one, are not taken yet
 template <class Track>
 [[gnu::always_inline]] inline Turn take_atoms(Track& track, typename Track::Place& place,
                                               std::uint64_t& atoms, std::uint32_t& left) {
@@ -26,7 +28,7 @@ template <class Track>
       at = next;
     } else {
       auto moved = at;  // `at` stays in a register.
-      turned = track.turn(moved, taken);
+      turned = track.turn(moved, taken, count);
       at = moved;
       if (turned != Turn::kOn) [[unlikely]] {
         if (turned == Turn::kStuckAfter) {
@@ -57,7 +59,7 @@ struct Path::Track {
 
   static Place next(Place at, unsigned taken) { return at->next[taken]; }
   void pass(Place at, unsigned taken) { sink.pass(*at, taken != 0); }
-  Turn turn(Place& at, unsigned taken) {
+  Turn turn(Place& at, unsigned taken, std::uint32_t /*left*/) {
     out = sink;
     const Turn turned = path.turn<kReturns>(at, taken != 0, out);
     sink = out;
