@@ -454,6 +454,7 @@ void Decoder::emit_stale(TraceIndex index) {
 
 void Decoder::Recent::grow(std::size_t slots) {
   std::vector<Element> kept;
+  kept.reserve(std::bit_ceil(slots));
   for (std::size_t i = 0; i < size(); ++i) kept.push_back((*this)[i]);
   count_ = kept.size();
   kept.resize(std::bit_ceil(slots));

@@ -37,13 +37,6 @@ class NodeTrack {
   }
 
  protected:
-  NodeTrack(flow::Path& path, Counter& counter, bool refuse_exception_returns)
-      : path_(path),
-        counter_(counter),
-        steps_(counter.steps()),
-        budget_(counter.budget),
-        refuse_exception_returns_(refuse_exception_returns) {}
-
   static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
   static bool is_block(Place place) { return !is_exit(place) && place > Counter::kReturn; }
 
@@ -154,6 +147,15 @@ class NodeTrack {
   Way* way_ = nullptr;
 
  private:
+  friend Walk;
+
+  NodeTrack(flow::Path& path, Counter& counter, bool refuse_exception_returns)
+      : path_(path),
+        counter_(counter),
+        steps_(counter.steps()),
+        budget_(counter.budget),
+        refuse_exception_returns_(refuse_exception_returns) {}
+
   const bool refuse_exception_returns_;
 
   Walk& walk() { return static_cast<Walk&>(*this); }
