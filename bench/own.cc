@@ -436,7 +436,7 @@ class Listing final : public Own, private Observer {
 std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
                                                                 const image::Image& image,
                                                                 bool reference_quirks = true) {
-  const SourceOptions options{.reference_quirks = reference_quirks};
+  const SourceOptions options{.quirks = reference_quirks ? kReferenceQuirks : 0};
   const auto make = [&]() -> Result<std::unique_ptr<Source>> {
     switch (setup.kind) {
       case SourceKind::kPtm:

@@ -27,10 +27,10 @@ Plan plan_of(Bytes settings) {
   support::Random random(seed);
   plan.config = support::random_etmv3_config(random);
   // The reference decodes no data; and before the first A-sync its packets depend on the chunks.
-  plan.options.reference_quirks = (mode & 1) != 0 && !plan.config.data_trace();
+  if ((mode & 1) != 0 && !plan.config.data_trace()) plan.options.quirks = kReferenceQuirks;
   if ((mode & 2) != 0) plan.options.flags = kNoForwardBadPackets;
   plan.image = Program(random).image(static_cast<Program::Kind>((mode >> 2 & 3U) % 3));
-  if (plan.options.reference_quirks || (mode & 0x80) != 0)
+  if (plan.options.quirks != 0 || (mode & 0x80) != 0)
     plan.before = support::etmv3_stream(random, plan.config, (mode & 0x40) != 0 ? 40 : 1, 0);
   return plan;
 }
@@ -47,7 +47,7 @@ struct Target {
     return etmv3::make_source(config, image, options);
   }
   static void check(const Element& element, const Plan& plan) {
-    const bool quirks = plan.options.reference_quirks;
+    const bool quirks = plan.options.quirks != 0;
     // Quirk unfinished_is_whole.
     require(quirks || element.kind != ElementKind::kUnknown, "an element without a kind");
     if (element.kind == ElementKind::kDataEvent)

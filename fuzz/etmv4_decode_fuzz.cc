@@ -28,7 +28,7 @@ Plan plan_of(Bytes settings) {
   plan.options.flags = flags & (kNoForwardBadPackets | kErrorOnBadPackets | kHaltOnBadPackets |
                                 kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity |
                                 kCheckBranchNotThumb | kSourceAddressNRanges | kA64OpcodeCheck);
-  plan.options.reference_quirks = (mode & 1) != 0;
+  plan.options.quirks = (mode & 1) != 0 ? kReferenceQuirks : 0;
   if ((mode & 2) != 0) plan.options.range_limit = (mode >> 4) + 1;
   support::Random random(seed);
   plan.config = support::random_config(random);

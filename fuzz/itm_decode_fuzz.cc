@@ -30,7 +30,7 @@ class Counter final : public Observer {
   [[nodiscard]] bool wants_packets() const override { return packets_; }
   void on_packet(const PacketRef&) override { ++count; }
   void on_diagnostic(const Diagnostic& record) override {
-    require(!record.message.empty(), "a record without words");
+    require(!describe(record).empty(), "a record without words");
   }
   std::size_t count = 0;
 
@@ -105,7 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   itm::Config config;
   SourceOptions options;
   options.starts_in_sync = (data[0] & 1) != 0;
-  options.reference_quirks = (data[0] & 2) != 0;
+  options.quirks = (data[0] & 2) != 0 ? kReferenceQuirks : 0;
   if ((data[0] & 8) != 0) options.flags = kNoForwardBadPackets;
   config.itm_tcr = static_cast<std::uint32_t>(data[1] | data[2] << 8 | data[3] << 16);
   const std::size_t chunk = data[4] + 1U;

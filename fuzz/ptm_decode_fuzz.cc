@@ -26,7 +26,7 @@ Plan plan_of(Bytes settings) {
   plan.chunk = bytes.byte() + 1U;
   const auto flags = static_cast<std::uint32_t>(bytes.bits(24));
   plan.options.flags = flags & (kNoForwardBadPackets | kErrorOnBadPackets | kHaltOnBadPackets);
-  plan.options.reference_quirks = (mode & 1) != 0;
+  plan.options.quirks = (mode & 1) != 0 ? kReferenceQuirks : 0;
   if ((mode & 2) != 0) plan.options.range_limit = (mode >> 4) + 1;
   support::Random random(seed);
   plan.config = support::random_ptm_config(random);
@@ -44,7 +44,7 @@ struct Target {
   static constexpr bool kTimestampsRepeatCycles = false;
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   /// The chunks of unsynchronised bytes depend on the blocks under the quirks; the rest does not.
-  static bool chunks_matter(const Plan& plan) { return plan.options.reference_quirks; }
+  static bool chunks_matter(const Plan& plan) { return plan.options.quirks != 0; }
   static auto make_source(const Config& config, const image::Image* image,
                           const SourceOptions& options) {
     return ptm::make_source(config, image, options);

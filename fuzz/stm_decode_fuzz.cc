@@ -38,7 +38,7 @@ Plan plan_of(Bytes settings, Bytes rest) {
   plan.config.stmspfeat3r = static_cast<std::uint32_t>(bytes.bits(16)) + 1;
   plan.config.order = bytes.pick(
       {stm::NibbleOrder::kMostFirst, stm::NibbleOrder::kLeastFirst, stm::NibbleOrder::kAuto});
-  plan.options.reference_quirks = (mode & 1) != 0;
+  plan.options.quirks = (mode & 1) != 0 ? kReferenceQuirks : 0;
   if ((mode & 2) != 0) plan.options.flags |= kNoForwardBadPackets;
   if ((mode & 4) != 0) {
     support::Random random(bytes.bits(16));
@@ -93,8 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(text.empty(), std::string(what) + " makes a difference: " + text);
   };
   equal(decode(plan, 0, 1, true), "the size of spans");
-  if (!plan.options.reference_quirks)
-    equal(decode(plan, plan.chunk, 7, true), "the size of chunks");
+  if (plan.options.quirks == 0) equal(decode(plan, plan.chunk, 7, true), "the size of chunks");
   const support::Decoded alone = decode(plan, 0, 1024, false);
   const std::string text = support::difference(whole.elements, alone.elements);
   require(text.empty(), "an observer makes a difference: " + text);

@@ -48,7 +48,7 @@ Capabilities read_capabilities(const IdRegisters& id, const Environment& environ
   c.numvmidc = std::min(bits<31, 28>(idr[4]), kContextComparators);
 
   c.nr_ext_inp = bits<8, 0>(idr[5]);
-  if (has(quirks, Quirk::kExternalInputs8Bits)) c.nr_ext_inp &= 0xFF;
+  if (quirks.external_inputs_8_bits) c.nr_ext_inp &= 0xFF;
   c.numextinsel = bits<11, 9>(idr[5]);
   c.atbtrig = bit<22>(idr[5]);
   c.power_up = environment.access == RegisterAccess::kMemoryMapped && !environment.skip_power_up;

@@ -40,7 +40,7 @@ Outcome need_pe_inputs(const Unit& u) {
   return need(u.caps.nr_pe_cmp != 0, "PE comparator inputs (TRCIDR4.NUMPC is 0)");
 }
 Outcome need_cycles(const Unit& u) {
-  if (u.quirk(Quirk::kCycleThresholdUngated)) return {};
+  if (u.quirks.cycle_threshold_ungated) return {};
   return need(u.caps.trccci, "cycle counting (TRCIDR0.TRCCCI is 0)");
 }
 Outcome need_contexts(const Unit& u) {
@@ -70,7 +70,7 @@ Outcome need_vmids(const Unit& u) {
 // Value files of resources, which the driver does not check.
 template <auto Count>
 Outcome need_slot(const Unit& u) {
-  if (u.quirk(Quirk::kMissingSlotsAccepted)) return {};
+  if (u.quirks.missing_slots_accepted) return {};
   return need(u.caps.*Count != 0, "resource of this kind");
 }
 
@@ -158,7 +158,7 @@ Outcome write_event(Unit& u, const FileInput& in) {
 
 Outcome write_event_instren(Unit& u, const FileInput& in) {
   auto mask = static_cast<std::uint32_t>(low_mask(u.caps.nr_event + 1));
-  if (u.caps.nr_event == 0 && u.quirk(Quirk::kSingleEventBit1)) mask = 2;
+  if (u.caps.nr_event == 0 && u.quirks.single_event_bit_1) mask = 2;
   u.state.eventctl1r =
       (u.state.eventctl1r & ~0xFU) | (static_cast<std::uint32_t>(in.number) & mask);
   return {};
@@ -166,7 +166,7 @@ Outcome write_event_instren(Unit& u, const FileInput& in) {
 
 Outcome write_syncfreq(Unit& u, const FileInput& in) {
   const auto period = static_cast<std::uint32_t>(in.number) & 0x1F;
-  if (!u.quirk(Quirk::kSyncPeriodUnchecked) && period != 0 && (period < 8 || period > 20)) {
+  if (!u.quirks.sync_period_unchecked && period != 0 && (period < 8 || period > 20)) {
     return invalid(fmt::format(
         "0x{:x} is not a period: 0 for none, or 0x8 to 0x14 for 2^8 to 2^20 bytes", period));
   }
@@ -283,7 +283,7 @@ Outcome write_addr_range(Unit& u, const FileInput& in) {
   if (in.numbers.count < 2) {
     return invalid("two addresses are needed, separated by a blank");
   }
-  if (first > last || (first == last && !u.quirk(Quirk::kRangeMayBeEmpty))) {
+  if (first > last || (first == last && !u.quirks.range_of_one)) {
     return invalid(
         fmt::format("the first address 0x{:x} is not below the last, 0x{:x}", first, last));
   }
@@ -508,7 +508,7 @@ Outcome write_configuration(Unit& u, const FileInput& in) {
   return {};
 }
 Outcome write_preset(Unit& u, const FileInput& in) {
-  const bool zero = in.number == 0 && !u.quirk(Quirk::kPresetZeroRefused);
+  const bool zero = in.number == 0 && !u.quirks.preset_zero_refused;
   if (!zero && (in.number == 0 || in.number > Configuration::kPresets)) {
     return invalid(fmt::format("there are presets 1 to {}", Configuration::kPresets));
   }
@@ -781,8 +781,7 @@ std::string comparator_view(const Unit& unit, unsigned index) {
     case Tag::kRange: {
       const unsigned even = index & ~1U;
       const bool exclude = (s.viiectlr >> (16 + even / 2) & 1) != 0;
-      const std::uint64_t shown =
-          unit.quirk(Quirk::kSelectorOfOddHalf) ? control_value : s.acatr[even];
+      const std::uint64_t shown = unit.quirks.view_of_odd_half ? control_value : s.acatr[even];
       return fmt::format("addr_cmp[{}] range 0x{:x} 0x{:x} {} ctrl(0x{:x})\n", even, s.acvr[even],
                          s.acvr[even + 1], exclude ? "exclude" : "include", shown);
     }

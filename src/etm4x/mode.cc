@@ -40,12 +40,12 @@ void q_elements(Unit& u, std::uint32_t field) {
 }
 
 void instruction_priority(Unit& u, std::uint32_t field) {
-  const bool gated = !u.quirk(Quirk::kInstructionPriorityUngated) && !u.caps.stallctl;
+  const bool gated = !u.quirks.instruction_priority_ungated && !u.caps.stallctl;
   put(u.state.stallctlr, kStallPriority, field != 0 && !gated);
 }
 
 void trace_reset(Unit& u, std::uint32_t field) {
-  const bool gated = !u.quirk(Quirk::kTraceResetUngated) && !u.caps.trc_error;
+  const bool gated = !u.quirks.trace_reset_ungated && !u.caps.trc_error;
   put(u.state.victlr, kVictlrTraceReset, field != 0 && !gated);
 }
 
@@ -53,7 +53,7 @@ void start_stop(Unit& u, std::uint32_t field) { put(u.state.victlr, kVictlrStart
 
 // One call for the two bits together.
 void exclude_levels(Unit& u, std::uint32_t field) {
-  if (field == 0 && u.quirk(Quirk::kLevelsStayExcluded)) return;
+  if (field == 0 && u.quirks.levels_stay_excluded) return;
   u.state.victlr = (u.state.victlr & ~kVictlrLevels) | u.excluded_levels() << kVictlrLevelShift;
 }
 

@@ -47,7 +47,7 @@ std::expected<RegisterImage, Refusal> Unit::perf_start(const PerfRequest& reques
 Outcome Unit::program_perf(const PerfRequest& request) {
   const State before = state;
   state = State{};
-  if (!quirk(Quirk::kPerfForgetsSecureLevels)) {
+  if (!quirks.perf_forgets_secure_levels) {
     state.s_ex_level = before.s_ex_level;
     state.sscsr = before.sscsr;
   }
@@ -57,7 +57,7 @@ Outcome Unit::program_perf(const PerfRequest& request) {
   if (auto ok = set_filters(request); !ok) return ok;
 
   if (request.cycacc) {
-    if (!caps.trccci && !quirk(Quirk::kPerfCyclesUngated)) {
+    if (!caps.trccci && !quirks.perf_cycles_ungated) {
       return refuse(Errno::kInval, "the unit has no cycle counting");
     }
     state.configr |= kConfigCycles;
@@ -105,7 +105,7 @@ Outcome Unit::set_timestamp_interval() {
   const unsigned selectors = caps.nr_resource * 2;
   unsigned selector = 2;
   while (selector < selectors && state.rsctlr[selector] != 0) ++selector;
-  const bool passes_unchecked = selectors == 0 && quirk(Quirk::kPerfSelectorWithoutPairs);
+  const bool passes_unchecked = selectors == 0 && quirks.perf_selector_without_pairs;
   if (selector >= selectors && !passes_unchecked) {
     return refuse(Errno::kNoSpc, "no resource selector is free for timestamps");
   }

@@ -22,18 +22,18 @@ void reset_unit(Unit& unit, bool clear_mode) {
   if (clear_mode) s.mode = 0;
   s.mode &= ~kModeDataBits;
   s.configr &= ~(kConfigP0 | kConfigData);
-  if (!unit.quirk(Quirk::kResetKeepsFeatures)) s.configr = s.ccctlr = s.bbctlr = 0;
+  if (!unit.quirks.reset_keeps_features) s.configr = s.ccctlr = s.bbctlr = 0;
 
   s.eventctl0r = s.eventctl1r = s.tsctlr = s.stallctlr = 0;
   if (!c.syncpr) {
-    s.syncpr = unit.quirk(Quirk::kResetSyncPeriod8) ? kPeriodAfterReset : kPeriodAfterProbe;
+    s.syncpr = unit.quirks.reset_sync_period_8 ? kPeriodAfterReset : kPeriodAfterProbe;
   }
   s.victlr = 0x01;
   if (c.nr_addr_cmp > 0) {
     s.mode |= mode::kStartStop;
     s.victlr |= kVictlrStarted;
   }
-  if (!unit.quirk(Quirk::kResetTracesAllLevels)) {
+  if (!unit.quirks.reset_traces_all_levels) {
     s.victlr |= unit.excluded_levels() << kVictlrLevelShift;
   }
   s.viiectlr = s.vissctlr = s.vipcssctlr = 0;

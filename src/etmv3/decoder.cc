@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/etmv3/memory_space.h"
 
 namespace waymark::etmv3 {
@@ -14,18 +14,6 @@ isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
 }
 
 // The reference's messages for packets that end its decoding; etmv3.md 9.2.
-std::string_view fatal_message(PacketType type) {
-  switch (type) {
-    case PacketType::kBadSequence:
-      return "Bad Packet sequence.";
-    case PacketType::kReserved:
-    case PacketType::kNoErrorType:
-      return "Reserved or unknown packet ID.";
-    default:
-      return "Invalid packet type : Data Tracing decode not supported.";
-  }
-}
-
 // This many data instructions without a data packet are not an effect of filters.
 constexpr std::uint64_t kManyDataInstructions = 1000;
 
@@ -174,14 +162,14 @@ void Decoder::accept_before_isync(const Packet& packet) {
     case PacketType::kBadTraceMode:
     case PacketType::kReserved:
       if (quirks_.bad_packets_are_fatal) break;
-      report(Fault::kBadPacket, Severity::kError, packet.index, sentence_of(packet));
+      report(Fault::kBadPacket, Severity::kError, packet.index, finding_of(packet));
       check(packet);
       time_bits_ = 0;
       state_ = State::kWaitASync;
       break;
     case PacketType::kASync:
       if (!packet.in_packet) break;
-      report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
+      report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, finding_of(packet));
       time_bits_ = 0;
       break;
     default:
@@ -243,8 +231,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
       break;
     case PacketType::kNotSync:
       settle();
-      report(Fault::kBadPacketSequence, Severity::kError, packet.index,
-             "Trace Packet Synchronisation Lost");
+      report(Fault::kBadPacketSequence, Severity::kError, packet.index, Finding::kSyncLost);
       lose_sync();
       break;
     case PacketType::kASync:
@@ -254,8 +241,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
       break;
     case PacketType::kIncompleteEot:
       settle();
-      report(Fault::kBadPacketSequence, Severity::kInfo, packet.index,
-             "The trace ends inside a packet.");
+      report(Fault::kBadPacketSequence, Severity::kInfo, packet.index, Finding::kEndsInPacket);
       break;
     case PacketType::kNormData:
     case PacketType::kOooAddress:
@@ -299,42 +285,37 @@ void Decoder::lose_sync() {
 
 void Decoder::bad_packet(const Packet& packet) {
   settle();
+  const bool header = packet.type != PacketType::kBadSequence;
+  report(header ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError, packet.index,
+         finding_of(packet));
   if (quirks_.bad_packets_are_fatal) {
-    const bool data = packet.type != PacketType::kBadSequence &&
-                      packet.type != PacketType::kReserved &&
-                      packet.type != PacketType::kNoErrorType;
-    report(data ? Fault::kUnsupportedConfig : Fault::kBadPacketSequence, Severity::kError,
-           packet.index, fatal_message(packet.type));
     diagnostics_.back().fatal = true;
     failed_ = true;
     queue_.resize(ready_);
     return;
   }
-  const bool header = packet.type != PacketType::kBadSequence;
-  report(header ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError, packet.index,
-         sentence_of(packet));
   lose_sync();
 }
 
 // The previous packet is wrong, because it took bytes that belong to another.
 void Decoder::async_in_packet(const Packet& packet) {
   settle();
-  report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, sentence_of(packet));
+  report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, finding_of(packet));
   lose_sync();
   async_seen_ = true;
 }
 
-void Decoder::doubt(Doubt what, TraceIndex index, std::string_view message) {
+void Decoder::doubt(Doubt what, TraceIndex index, Finding finding) {
   if ((doubts_ & what) != 0) return;
   doubts_ = static_cast<std::uint8_t>(doubts_ | what);
-  report(Fault::kUnsupportedConfig, Severity::kWarning, index, message);
+  report(Fault::kUnsupportedConfig, Severity::kWarning, index, finding);
 }
 
 // Contradictions of the registers that leave the packet readable.
 void Decoder::check(const Packet& packet) {
-  const std::string_view sentence = registers_.check(packet);
-  if (!sentence.empty())
-    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence);
+  const Finding finding = registers_.check(packet);
+  if (finding != Finding::kNone)
+    report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, finding);
 }
 
 void Decoder::isync(const Packet& packet, bool first) {
@@ -560,8 +541,7 @@ void Decoder::end_of_trace() {
   emit(ElementKind::kEndOfTrace, packet_index_).reason =
       static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
   if (data_trace_ && !data_seen_ && data_instructions_ >= kManyDataInstructions)
-    doubt(kDoubtNoData, packet_index_,
-          "ETMCR[3:2] switch data trace on, but the trace has no data packet.");
+    doubt(kDoubtNoData, packet_index_, Finding::kDataMissing);
   finish_packet();
 }
 
@@ -577,13 +557,13 @@ std::size_t Decoder::drain(std::span<Element> out) {
   return count;
 }
 
-void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {
   Diagnostic record;
   record.fault = fault;
   record.severity = severity;
   record.trace_id = config_.trace_id();
   record.index = index;
-  record.message = message;
+  record.finding = finding;
   diagnostics_.push_back(record);
 }
 

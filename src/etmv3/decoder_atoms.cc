@@ -93,8 +93,7 @@ Element* Decoder::not_followed(TraceIndex index, Isa isa, Element* at) {
   at[-1].isa = isa;
   need_address_ = true;
   if (data_trace_) transfers_.begin(Owner::Kind::kUnknown);
-  if (unsupported)
-    doubt(kDoubtIsa, index, "The code is Jazelle or ThumbEE, which cannot be followed.");
+  if (unsupported) doubt(kDoubtIsa, index, Finding::kIsaNotFollowed);
   return at;
 }
 

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "header_table.h"
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/fields.h"
 #include "waymark/etmv3/parser.h"
@@ -19,54 +18,8 @@ struct SourceConfig : Config {
   ParserQuirks quirks;
 };
 
-// The reference's messages for errors in packets; etmv3.md 8.
-std::string_view error_text(const Packet& packet) {
-  const HeaderEntry& header = kHeaders[packet.header];
-  switch (packet.type) {
-    case PacketType::kPHeader:
-      return "Invalid P-Header.";
-    case PacketType::kBranchAddress:
-      return "Malformed Packet - Unknown ISA.";
-    case PacketType::kContextId:
-      return "Malformed context id packet.";
-    case PacketType::kISync:
-    case PacketType::kISyncCycle:
-      // This is about the second address, if there is one.
-      if (packet.error_type == PacketType::kBranchAddress) return "Malformed Packet - Unknown ISA.";
-      return packet.no_address ? "Too few bytes to extract context ID."
-                               : "Malformed Packet - oversized packet.";
-    case PacketType::kBadSequence:
-      if (packet.error_type != PacketType::kASync) return "Malformed Packet - oversized packet.";
-      return packet.extra_zero ? "A-Sync ?: Extra 0x00 in sequence"
-                               : "A-Sync ? : Unexpected byte in sequence";
-    case PacketType::kBadTraceMode:
-      break;
-    default:
-      if (header.type == PacketType::kPHeader) return "Invalid P-Header.";
-      return (packet.header & 3) == 0 ? "Packet header reserved encoding"
-                                      : "Packet header reserved encoding.";
-  }
-  switch (header.type) {
-    case PacketType::kNormData:
-      return "Invalid data trace header (normal data) - not tracing data.";
-    case PacketType::kOooData:
-      return "Invalid data trace header (out of order data) - not tracing data values.";
-    case PacketType::kStoreFailed:
-      return "Invalid data trace header (store failed) - not tracing data values.";
-    case PacketType::kOooAddress:
-      return "Invalid data trace header (out of order placeholder) - not tracing data.";
-    case PacketType::kDataSuppressed:
-      return "Invalid data trace header (data suppressed) - not tracing data.";
-    case PacketType::kValueNotTraced:
-      return "Invalid data trace header (value not traced) - not tracing data.";
-    default:
-      return "Malformed context id packet.";
-  }
-}
-
 DecoderQuirks decoder_quirks(const SourceOptions& options) {
-  if (!options.reference_quirks) return {};
-  return DecoderQuirks::reference(options.native_quirks >> kParserQuirks.size());
+  return DecoderQuirks::of(options.quirks >> kParserQuirks.size());
 }
 
 struct Parts {
@@ -86,28 +39,16 @@ struct Parts {
     return decoder;
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
-  static bool is_bad(const Packet& packet) { return etmv3::is_bad(packet.type); }
-  /// Also packets of other types with an error in them.
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
-    if (!options.reference_quirks) {
-      const bool sequence = packet.type == PacketType::kBadSequence ||
-                            (packet.type == PacketType::kASync && packet.in_packet);
-      if (!sequence && !is_bad(packet)) return {};
-      return {sequence ? Fault::kBadPacketSequence : Fault::kInvalidHeader, sentence_of(packet)};
-    }
-    // With the quirk bad_mode_names_previous, error_type is the type of the previous packet.
-    const bool mode = packet.type == PacketType::kBadTraceMode;
-    const bool second_address =
-        (packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle) &&
-        packet.error_type == PacketType::kBranchAddress;
-    if (packet.type == PacketType::kBadSequence || second_address ||
-        (!mode && packet.error_type == PacketType::kBadSequence))
-      return {Fault::kBadPacketSequence, error_text(packet)};
-    if (is_bad(packet) || packet.error_type == PacketType::kReserved)
-      return {Fault::kInvalidHeader, error_text(packet)};
-    return {};
+  static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
+    return etmv3::is_bad(packet.type);
+  }
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+    return etmv3::fault_of(packet);
   }
   using Registers = RegisterCheck;
+  static bool tells_contradictions(const SourceOptions& options) {
+    return !decoder_quirks(options).bad_packets_are_fatal;
+  }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
   class Landmarks {
    public:
@@ -186,8 +127,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
       return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                   config.trace_id());
   }
-  SourceConfig with_quirks{config, {}};
-  if (options.reference_quirks) with_quirks.quirks = ParserQuirks::reference(options.native_quirks);
+  const SourceConfig with_quirks{config, ParserQuirks::of(options.quirks)};
   return std::make_unique<tree::PacketSource<Parts>>(with_quirks, image, options);
 }
 

@@ -191,13 +191,13 @@ void Decoder::emit_not_accessible(TraceIndex index, std::uint64_t address) {
   nacc.number = path_.follower().space();
 }
 
-void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {
   Diagnostic& record = diagnostics_.emplace_back();
   record.fault = fault;
   record.severity = severity;
   record.trace_id = config_.trace_id();
   record.index = index;
-  record.message = message;
+  record.finding = finding;
   busy_ = true;
   if ((flags_ & kHaltOnBadPackets) != 0 && severity != Severity::kInfo) {
     record.fatal = true;
@@ -207,13 +207,9 @@ void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::stri
 
 void Decoder::blame(std::uint64_t address) { diagnostics_.back().address = address; }
 
-std::string_view Decoder::wording(const Words& words) const {
-  return quirks_.reference_messages ? words.reference : words.native;
-}
-
-void Decoder::fail_commit(Fault fault, TraceIndex index, const Words& words, UnsyncReason reason) {
+void Decoder::fail_commit(Fault fault, TraceIndex index, Finding finding, UnsyncReason reason) {
   if (staging_) staged_.resize(staged_ready_);
-  report(fault, Severity::kError, index, wording(words));
+  report(fault, Severity::kError, index, finding);
   clear_state();
   if (failed_) return;
   unsync_reason_ = reason;

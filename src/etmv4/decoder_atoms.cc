@@ -103,9 +103,7 @@ bool Decoder::commit_atoms(Entry& entry) {
       if (path_.pop_pending && !pop_return_stack(index)) return false;
       if (!follows_ && !said_unfollowed_) {
         said_unfollowed_ = true;
-        report(Fault::kUnsupportedConfig, Severity::kWarning, index,
-               "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR): which instruction an atom "
-               "is about is unknown, so no instruction ranges are given.");
+        report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
       }
       // These atoms are dropped: nothing says where they were.
       if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
@@ -240,8 +238,8 @@ bool Decoder::pop_return_stack(TraceIndex index) {
 
 void Decoder::fail_pop(TraceIndex index) {
   path_.pop_pending = false;
-  fail_commit(Fault::kReturnStackUnderrun, quirks_.reference_messages ? kNoIndex : index,
-              kStackEmpty, UnsyncReason::kBadPacket);
+  fail_commit(Fault::kReturnStackUnderrun, index, Finding::kReturnStackEmpty,
+              UnsyncReason::kBadPacket);
 }
 
 // See etmv4-ete.md 4.9.
@@ -251,19 +249,19 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
   if (!executed && !block.conditional && !skipped) {
     if (block.is_direct_branch() &&
         (strict || ((flags_ & kCheckDirectBranchN) != 0 && block.target != block.end))) {
-      fail_commit(Fault::kBadImage, index, kNotTakenDirect, UnsyncReason::kBadImage);
+      fail_commit(Fault::kBadImage, index, Finding::kDirectNotTaken, UnsyncReason::kBadImage);
       blame(block.end - block.last_size);
       return false;
     }
     if (block.is_indirect_branch() && strict) {
-      fail_commit(Fault::kBadImage, index, kNotTakenIndirect, UnsyncReason::kBadImage);
+      fail_commit(Fault::kBadImage, index, Finding::kIndirectNotTaken, UnsyncReason::kBadImage);
       blame(block.end - block.last_size);
       return false;
     }
   }
   if ((flags_ & kCheckRangeContinuity) != 0) {
     if (range_expected_ && range_expectation_ != block.start) {
-      fail_commit(Fault::kBadImage, index, kNotContinuous, UnsyncReason::kBadImage);
+      fail_commit(Fault::kBadImage, index, Finding::kRangeNotContinuous, UnsyncReason::kBadImage);
       blame(block.start);
       return false;
     }
@@ -278,8 +276,7 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
 void Decoder::report_lost_atoms(TraceIndex index) {
   const Block* const from = path_.indirect_branch();
   if (need_context_ || from == nullptr || from->isa != Isa::kA64) return;
-  report(Fault::kBadImage, Severity::kWarning, index,
-         "Atoms come before the target of an indirect branch: trace and code image disagree.");
+  report(Fault::kBadImage, Severity::kWarning, index, Finding::kAtomsBeforeTarget);
   blame(from->end - from->last_size);
   path_.cut();  // Once for each branch.
 }
@@ -289,7 +286,7 @@ void Decoder::walk_error(const Block& block, TraceIndex index) {
   const Fault fault = fault_of(block.ended);
   path_.address = block.end;
   path_.it = block.it_out;
-  fail_commit(fault, index, kAtomWalk, UnsyncReason::kBadPacket);
+  fail_commit(fault, index, Finding::kAtomNotFollowed, UnsyncReason::kBadPacket);
   blame(block.end);
 }
 
@@ -300,7 +297,7 @@ void Decoder::note_range_limit(std::uint32_t count, BlockEnd ended) {
   for (std::uint32_t i = 0; i < notes; ++i) {
     Diagnostic& note = diagnostics_.emplace_back();
     note.fault = Fault::kRangeLimit;
-    note.message = wording(kRangeTooLong);
+    note.finding = Finding::kRangeTooLong;
   }
 }
 

@@ -58,7 +58,7 @@ void Decoder::commit() {
         commit_request_ = 0;
         return;
       }
-      fail_commit(Fault::kCommitOverrun, last_looked_at_, kCommitsTooMuch,
+      fail_commit(Fault::kCommitOverrun, last_looked_at_, Finding::kCommitsTooMany,
                   UnsyncReason::kBadPacket);
       return;
     }
@@ -271,7 +271,8 @@ bool Decoder::look_through(std::size_t entries) {
   refill_credit();
   const std::size_t cost = entries / kEntriesPerInstruction;
   if (cost > credit_) {
-    fail_commit(Fault::kCommitOverrun, packet_index_, kTooManyEntries, UnsyncReason::kBadPacket);
+    fail_commit(Fault::kCommitOverrun, packet_index_, Finding::kQueueFull,
+                UnsyncReason::kBadPacket);
     return false;
   }
   credit_ -= static_cast<std::uint32_t>(cost);
@@ -326,7 +327,8 @@ void Decoder::cancel() {
     queue_.pop_back();
   }
   if (left != 0)
-    fail_commit(Fault::kCommitOverrun, packet_index_, kCancelsTooMuch, UnsyncReason::kBadPacket);
+    fail_commit(Fault::kCommitOverrun, packet_index_, Finding::kCancelsTooMany,
+                UnsyncReason::kBadPacket);
   const std::size_t passed = size - queue_.size();
   for (const Entry& entry : std::views::reverse(kept)) queue_.push() = entry;
   if (left == 0) (void)look_through(passed);
@@ -346,7 +348,8 @@ void Decoder::mispredict() {
     if (entry.kind == EntryKind::kAtom) entry.value ^= std::uint64_t{1} << (entry.count - 1);
     return;
   }
-  fail_commit(Fault::kCommitOverrun, packet_index_, kNoMispredicted, UnsyncReason::kBadPacket);
+  fail_commit(Fault::kCommitOverrun, packet_index_, Finding::kNothingMispredicted,
+              UnsyncReason::kBadPacket);
 }
 
 // See etmv4-ete.md 4.12.  False: out of space.

@@ -7,7 +7,6 @@
 #include "waymark/element/words.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/flow/path_inl.h"
-#include "words.h"
 
 namespace waymark::etmv4 {
 

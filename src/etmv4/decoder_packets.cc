@@ -46,7 +46,7 @@ void Decoder::accept_atoms(TraceIndex index, const AtomPacket& atoms) {
     queue_atoms(index, atoms.atoms, atoms.atom_count);
     request_excess();
     if (queue_.size() <= kMaxEntries) return;
-    unusable_packet(Fault::kCommitOverrun, Severity::kError, kTooManyEntries);
+    unusable_packet(Fault::kCommitOverrun, Severity::kError, Finding::kQueueFull);
     return;
   }
   Packet packet;
@@ -196,7 +196,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
     }
     case PacketType::kPeReset:
       if (quirks_.pe_reset_is_bad) {
-        bad_packet(kUnknownPacket);
+        bad_packet(Finding::kUnknownPacket);
         return;
       }
       // Nothing returns from a reset: it has no address.
@@ -288,7 +288,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kNumberedDataSync:
     case PacketType::kUnnumberedDataSync: {
       if (quirks_.data_trace_is_unsupported) {
-        unusable_packet(Fault::kUnsupportedPacket, Severity::kError, kDataTrace);
+        unusable_packet(Fault::kUnsupportedPacket, Severity::kError, Finding::kNotDecodable);
         return;
       }
       Entry& entry = add(EntryKind::kDataMarker, packet.index);
@@ -304,35 +304,41 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kCondResultF2:
     case PacketType::kCondResultF3:
     case PacketType::kCondResultF4:
-      unusable_packet(Fault::kUnsupportedPacket, Severity::kError, kDataTrace);
+      unusable_packet(Fault::kUnsupportedPacket, Severity::kError, Finding::kNotDecodable);
       return;
     case PacketType::kBadSequence:
-      bad_packet(kBadBytes);
+      bad_packet(Finding::kMalformedPacket);
       return;
     case PacketType::kBadTraceMode:
-      bad_packet(kBadMode);
+      bad_packet(Finding::kNotInThisMode);
       return;
     case PacketType::kReserved:
-      bad_packet(kReservedHeader);
+      bad_packet(Finding::kReservedHeader);
+      return;
+    case PacketType::kReservedConfig:
+      bad_packet(Finding::kReservedInConfig);
+      return;
+    case PacketType::kIncompleteEot:
+      bad_packet(Finding::kEndsInPacket);
       return;
     default:
-      bad_packet(kUnknownPacket);
+      bad_packet(Finding::kUnknownPacket);
       return;
   }
   request_excess();
   if (commit_request_ != 0 || cancel_request_ != 0 || mispredict_request_ || discard_request_)
     busy_ = true;
   if (queue_.size() > kMaxEntries) [[unlikely]]
-    unusable_packet(Fault::kCommitOverrun, Severity::kError, kTooManyEntries);
+    unusable_packet(Fault::kCommitOverrun, Severity::kError, Finding::kQueueFull);
 }
 
-void Decoder::bad_packet(const Words& words) {
+void Decoder::bad_packet(Finding finding) {
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
-  unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, words);
+  unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, finding);
 }
 
-void Decoder::unusable_packet(Fault fault, Severity severity, const Words& words) {
-  report(fault, severity, packet_index_, wording(words));
+void Decoder::unusable_packet(Fault fault, Severity severity, Finding finding) {
+  report(fault, severity, packet_index_, finding);
   if (failed_) return;
   clear_state();
   state_ = State::kNoSync;

@@ -46,10 +46,10 @@ bool Decoder::commit_exception() {
   const bool has_context = queue_.size() > 1 && queue_.at(1).kind == EntryKind::kContext;
   const std::size_t at = has_context ? 2 : 1;
   if (queue_.size() <= at || queue_.at(at).kind != EntryKind::kAddress) {
-    fail_commit(Fault::kBadPacketSequence, packet_index_, kNoExceptionAddress,
+    fail_commit(Fault::kBadPacketSequence, packet_index_, Finding::kNoExceptionAddress,
                 UnsyncReason::kBadPacket);
     if (quirks_.second_error_after_missing_address && !failed_)
-      report(Fault::kCommitOverrun, Severity::kError, 0, wording(kCommitsTooMuch));
+      report(Fault::kCommitOverrun, Severity::kError, 0, Finding::kCommitsTooMany);
     if (quirks_.missing_address_leaves_element) depth_ = 1;
     return false;
   }
@@ -88,7 +88,7 @@ bool Decoder::commit_exception() {
   }
   if (stretch.ended != BlockEnd::kWaypoint && stretch.ended != BlockEnd::kNotAccessible) {
     note_range_limit(stretch.count, stretch.ended);
-    return fail_walk(stretch.ended, index, kExceptionWalk);
+    return fail_walk(stretch.ended, index, Finding::kExceptionNotFollowed);
   }
   if (stretch.count != 0) {
     emit_walk(index, stretch.start, stretch.end, stretch.count, stretch.last, walked_isa, true);
@@ -140,7 +140,7 @@ Decoder::Stretch Decoder::walk_to(std::uint64_t end) {
       // it.  Elsewhere, image and trace disagree.
       if (path_.isa == Isa::kT32) break;
       report(Fault::kBadImage, Severity::kWarning, packet_index_,
-             "The return address of an exception is inside an instruction of the image.");
+             Finding::kReturnInsideInstruction);
       blame(end);
       break;
     }
@@ -167,8 +167,8 @@ bool Decoder::commit_source_address(const Entry& entry) {
   const auto failed = [&](BlockEnd ended) {
     return fail_walk(ended, index,
                      ended == BlockEnd::kInvalidOpcode || ended == BlockEnd::kUnsupported
-                         ? kSourceDecode
-                         : kSourceRead);
+                         ? Finding::kSourceNotFollowed
+                         : Finding::kSourceNotRead);
   };
   const flow::Follower::Fetched at = step(source, path_.it);
   if (at.outcome == BlockEnd::kNotAccessible) {
@@ -244,7 +244,7 @@ bool Decoder::commit_q() {
     has_context = !queue_.empty() && queue_.front().kind == EntryKind::kContext;
     const std::size_t at = has_context ? 1 : 0;
     if (queue_.size() <= at || queue_.at(at).kind != EntryKind::kAddress) {
-      return fail_walk(BlockEnd::kUnsupported, index, kNoQAddress);
+      return fail_walk(BlockEnd::kUnsupported, index, Finding::kNoQAddress);
     }
     if (has_context) context = queue_.front();
     target = queue_.at(at);
@@ -260,7 +260,8 @@ bool Decoder::commit_q() {
     const flow::Follower::Fetched fetched = step(path_.address, path_.it);
     if (fetched.outcome == BlockEnd::kNotAccessible || fetched.outcome == BlockEnd::kRangeLimit)
       break;
-    if (fetched.outcome != BlockEnd::kWaypoint) return fail_walk(fetched.outcome, index, kQWalk);
+    if (fetched.outcome != BlockEnd::kWaypoint)
+      return fail_walk(fetched.outcome, index, Finding::kQNotFollowed);
     last = fetched.instruction;
     path_.address += last.size;
     ++walked;
@@ -292,9 +293,9 @@ bool Decoder::commit_q() {
   return true;
 }
 
-bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, const Words& words) {
+bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, Finding finding) {
   const Fault fault = ended == BlockEnd::kUnsupported ? Fault::kBadPacketSequence : fault_of(ended);
-  fail_commit(fault, index, words, UnsyncReason::kBadPacket);
+  fail_commit(fault, index, finding, UnsyncReason::kBadPacket);
   blame(path_.address);
   if (quirks_.fatal_walk_errors) {
     diagnostics_.back().fatal = true;

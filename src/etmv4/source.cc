@@ -12,10 +12,6 @@
 namespace waymark::etmv4 {
 namespace {
 
-Quirks quirks_of(const SourceOptions& options) {
-  return options.reference_quirks ? Quirks::reference(options.native_quirks) : Quirks{};
-}
-
 struct Parts {
   using Config = etmv4::Config;
   using Packet = etmv4::Packet;
@@ -31,7 +27,7 @@ struct Parts {
   }
   static Decoder make_decoder(const Config& config, const image::Image* image,
                               const SourceOptions& options) {
-    Decoder decoder(config, *image, options.flags, quirks_of(options));
+    Decoder decoder(config, *image, options.flags, Quirks::of(options.quirks));
     decoder.set_range_limit(options.range_limit);
     decoder.follower().set_cache_enabled(options.block_cache);
     return decoder;
@@ -52,9 +48,16 @@ struct Parts {
     }
   }
   static bool has_cycles(const Config& config) { return config.cycle_count_enabled(); }
-  static bool is_bad(const Packet& packet) { return etmv4::is_bad(packet.type); }
-  static bool is_reserved(const Packet& packet) {
-    return packet.type == PacketType::kReserved || packet.type == PacketType::kReservedConfig;
+  static bool is_bad(const Packet& packet, const SourceOptions& options) {
+    return etmv4::is_bad(packet.type) || (is_ete_exception(packet.type) && options.quirks != 0 &&
+                                          Quirks::of(options.quirks).pe_reset_is_bad);
+  }
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+    if (packet.type == PacketType::kReserved)
+      return {Fault::kInvalidHeader, Finding::kReservedHeader};
+    if (packet.type == PacketType::kReservedConfig)
+      return {Fault::kInvalidHeader, Finding::kReservedInConfig};
+    return {};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kTraceInfo; }
   /// Every timestamp is complete: a trace info packet clears what later ones are compressed
@@ -150,7 +153,7 @@ Result<void> check_decodable(const Config& config, const Quirks& quirks) {
 Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
                                             const SourceOptions& options) {
   if (options.decode) {
-    WAYMARK_TRY(check_decodable(config, quirks_of(options)));
+    WAYMARK_TRY(check_decodable(config, Quirks::of(options.quirks)));
     if (image == nullptr)
       return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                   config.trace_id());

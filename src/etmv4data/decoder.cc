@@ -45,11 +45,7 @@ void Decoder::end_gap() {
   record.trace_id = config_.trace_id();
   record.index = gap_index_;
   record.lost = gap_bytes_;
-  record.message =
-      gap_is_bad_
-          ? "Damaged data trace: passed over up to the next synchronisation."
-          : "Data trace packets whose layout is not public: passed over up to the next "
-            "synchronisation. `packets` shows their bytes; --data-layouts can name their lengths.";
+  record.finding = gap_is_bad_ ? Finding::kDataTraceDamaged : Finding::kDataTraceLayout;
   diagnostics_.push_back(record);
   gap_bytes_ = 0;
   gap_is_bad_ = false;

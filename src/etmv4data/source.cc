@@ -23,7 +23,9 @@ struct Parts {
                               const SourceOptions& /*options*/) {
     return Decoder(config);
   }
-  static bool is_bad(const Packet& packet) { return etmv4data::is_bad(packet.type); }
+  static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
+    return etmv4data::is_bad(packet.type);
+  }
   static bool is_reserved(const Packet& packet) { return packet.type == PacketType::kReserved; }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   struct Landmarks {

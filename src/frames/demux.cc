@@ -11,21 +11,6 @@
 #include "waymark/frames/stream.h"
 
 namespace waymark::frames {
-namespace {
-
-std::string_view size_message(std::size_t alignment) {
-  switch (alignment) {
-    case 2:
-      return "Input block incorrect size, must be 2 byte multiple";
-    case 4:
-      return "Input block incorrect size, must be 4 byte multiple";
-    default:
-      return "Input block incorrect size, must be 16 byte multiple";
-  }
-}
-
-}  // namespace
-
 Result<void> check(const Options& options) {
   if (options.memory_aligned && (options.has_fsyncs || options.has_hsyncs)) {
     return fail(
@@ -64,41 +49,42 @@ void Demux::reset() {
   error_ = {};
 }
 
-Result<void> Demux::refuse(std::string_view message, TraceIndex index, std::string detail) {
+Result<void> Demux::refuse(Finding finding, TraceIndex index, std::string detail) {
   error_ = {.fault = Fault::kInvalidBlock,
+            .finding = finding,
             .stage = Stage::kFrames,
             .fatal = true,
-            .index = index,
-            .message = message};
+            .number = static_cast<std::uint8_t>(options_.alignment()),
+            .index = index};
   return fail(ErrorCode::kInvalidArgument, std::move(detail), index);
 }
 
 Result<void> Demux::feed(TraceIndex index, Bytes block) {
   if (failed_)
     return refuse(
-        "Input block after a framing error", index,
+        Finding::kBlockAfterError, index,
         fmt::format("A block at offset {} was given to a frame demultiplexer that stopped "
                     "at an error; call reset() or resync() first.",
                     index));
   if (pos_ != block_.size())
-    return refuse("Input block before the last one was used up", index,
+    return refuse(Finding::kBlockTooEarly, index,
                   fmt::format("A block at offset {} was given while {} bytes of the one before are "
                               "not used; step() to the end or withdraw() it.",
                               index, block_.size() - pos_));
   if (block.empty())
     return refuse(
-        "Input block is empty", index,
+        Finding::kBlockEmpty, index,
         fmt::format("An empty block was given at offset {}; blocks hold at least {} bytes.", index,
                     options_.alignment()));
   const TraceIndex expected = base_ + block_.size();
   if (started_ && index != expected)
-    return refuse("", index,
+    return refuse(Finding::kBlockNotContinuous, index,
                   fmt::format("A block at offset {} does not continue the capture, which is at "
                               "offset {}; give the missing bytes, or reset() first.",
                               index, expected));
   if (block.size() % options_.alignment() != 0)
     return refuse(
-        size_message(options_.alignment()), index,
+        Finding::kBlockSize, index,
         fmt::format("The block at offset {} has {} bytes; this framing takes multiples of "
                     "{} bytes.",
                     index, block.size(), options_.alignment()));
@@ -193,7 +179,7 @@ inline Step Demux::advance_aligned() {
         if (monitor_ != nullptr)
           monitor_->on_raw_frame(RawKind::kFsync, base_ + pos_, kNoTraceId,
                                  block_.subspan(pos_, end - pos_));
-        return fail_pass("Incorrect FSYNC frame reset pattern");
+        return fail_pass(Finding::kFsyncRun);
       }
       if (end != pos_) {
         reset_bytes_ = end - pos_;
@@ -316,21 +302,20 @@ Step Demux::advance_pairs() {
     const bool ends_sync = first == 0xFF && second == 0x7F;
     const bool begins_sync = first == 0xFF && second == 0xFF;
 
-    if (half_ && !ends_sync)
-      return fail_pass("Bad FSYNC pattern before frame or invalid ID.(0x7F)");
+    if (half_ && !ends_sync) return fail_pass(Finding::kFsyncCutShort);
     if (half_) {
       half_ = false;
       statistics_.frame_bytes += kFsyncBytes.size() + hsync_bytes_;
       hsync_bytes_ = 0;
       boundary_ = base_ + next;
     } else if (begins_sync && !discarding_) {
-      if (!starts_sync(next)) return fail_pass("Bad FSYNC start in frame or invalid ID (0x7F).");
+      if (!starts_sync(next)) return fail_pass(Finding::kFsyncInFrame);
       half_ = true;
     } else if (ends_sync && options_.has_hsyncs) {
       hsync_bytes_ += 2;
       after_hsync_ = have_ == 0;
     } else if (ends_sync && !discarding_) {
-      return fail_pass("Bad HSYNC in frame.");
+      return fail_pass(Finding::kHsyncInFrame);
     } else {
       if (have_ == 0) frame_index_ = boundary_;
       partial_[have_] = first;
@@ -399,11 +384,10 @@ bool Demux::search() {
 
 Step Demux::skipped(TraceIndex from, std::uint64_t count) {
   error_ = {.fault = Fault::kBadFrameSync,
+            .finding = resyncing_ ? Finding::kSkippedAfterError : Finding::kSkippedBeforeSync,
             .severity = resyncing_ ? Severity::kWarning : Severity::kInfo,
             .stage = Stage::kFrames,
             .index = from,
-            .message = resyncing_ ? "Bytes after a framing error skipped"
-                                  : "Bytes before the first frame sync skipped",
             .lost = count};
   resyncing_ = false;
   return Step::kSkipped;
@@ -414,12 +398,12 @@ Step Demux::end_block() {
   return Step::kNeedInput;
 }
 
-Step Demux::fail_pass(std::string_view message) {
+Step Demux::fail_pass(Finding finding) {
   error_ = {.fault = Fault::kBadFrameSync,
+            .finding = finding,
             .stage = Stage::kFrames,
             .fatal = true,
-            .index = base_ + pass_ - held_sync_,
-            .message = message};
+            .index = base_ + pass_ - held_sync_};
   failed_ = true;
   return Step::kError;
 }

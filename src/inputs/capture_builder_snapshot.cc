@@ -42,7 +42,7 @@ Result<void> CaptureBuilder::read_snapshot_input() {
   capture_.framing_ =
       options_.framing.value_or(framing_of(buffer_format(capture_.buffer_->format)));
   WAYMARK_TRY(set_trace(MappedFile::open(capture_.snapshot_->path_of(capture_.buffer_->file))));
-  if (!options_.framing && !options_.source.reference_quirks) look_for_dstream();
+  if (!options_.framing && options_.source.quirks == 0) look_for_dstream();
   return {};
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/element/dwt.h"
 #include "waymark/itm/text.h"
 
@@ -139,7 +139,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
     case PacketType::kAsync:
       if (packet.in_packet) {
         forget_accesses();
-        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, error_message(packet));
+        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, finding_of(packet));
       }
       return false;
     case PacketType::kIncompleteEot:
@@ -246,7 +246,7 @@ void Decoder::bad_packet(const Packet& packet) {
   }
   const bool reserved = packet.type == PacketType::kReserved;
   report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, Severity::kError,
-         packet.index, sentence_of(packet));
+         packet.index, finding_of(packet));
   // If no packet says where the stream is complete, numbers and times continue from what was known.
   if (config_.starts_in_sync) {
     forget_accesses();
@@ -264,19 +264,19 @@ void Decoder::check_registers(const Packet& packet) {
     registers_checked_ = true;
     return;
   }
-  const std::string_view message = contradiction(config_, packet);
-  if (message.empty()) return;
+  const Finding found = contradiction(config_, packet);
+  if (found == Finding::kNone) return;
   registers_checked_ = true;
-  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, message);
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, found);
 }
 
-void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {
   Diagnostic record;
   record.fault = fault;
   record.severity = severity;
   record.trace_id = config_.trace_id();
   record.index = index;
-  record.message = message;
+  record.finding = finding;
   diagnostics_.push_back(record);
 }
 

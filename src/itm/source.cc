@@ -1,6 +1,6 @@
 #include "waymark/itm/source.h"
 
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/itm/decoder.h"
 #include "waymark/itm/fields.h"
 #include "waymark/itm/parser.h"
@@ -24,29 +24,33 @@ struct Parts {
                               const SourceOptions& /*options*/) {
     return Decoder(config);
   }
-  static bool is_bad(const Packet& packet) { return itm::is_bad(packet.type); }
+  static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
+    return itm::is_bad(packet.type);
+  }
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
-    if (packet.type == PacketType::kReserved) return {Fault::kInvalidHeader, {}};
-    if (packet.type == PacketType::kBadSequence || packet.in_packet)
-      return {Fault::kBadPacketSequence, error_message(packet)};
-    return {};
+    const bool reserved = packet.type == PacketType::kReserved;
+    if (!reserved && packet.type != PacketType::kBadSequence && !packet.in_packet) return {};
+    return {reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, finding_of(packet)};
   }
   class Registers {
    public:
     explicit Registers(const Config& config) : config_(config) {}
     /// The first contradiction is enough to doubt the register.
-    std::string_view check(const Packet& packet) {
-      if (told_) return {};
-      const std::string_view sentence = contradiction(config_, packet);
-      told_ = !sentence.empty();
-      return sentence;
+    Finding check(const Packet& packet) {
+      if (told_) return Finding::kNone;
+      const Finding found = contradiction(config_, packet);
+      told_ = found != Finding::kNone;
+      return found;
     }
-    static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
+    static Finding at_end(std::uint64_t /*packets*/) { return Finding::kNone; }
 
    private:
     Config config_;
     bool told_ = false;
   };
+  static bool tells_contradictions(const SourceOptions& options) {
+    return !Quirks::of(options.quirks).contradictions_untold;
+  }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// The time is the sum of the local timestamps, as the decoder counts it.
   class Landmarks {
@@ -95,7 +99,7 @@ struct Parts {
 
 Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options) {
   Config used = config;
-  if (options.reference_quirks) used.quirks = Quirks::reference(options.native_quirks);
+  if (options.quirks != 0) used.quirks = Quirks::of(options.quirks);
   used.starts_in_sync = config.starts_in_sync || options.starts_in_sync;
   return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
 }

@@ -195,28 +195,6 @@ std::string_view packet_name(PacketType type) {
   return number < kRows.size() ? kRows[number].name : std::string_view("ITM_UNKNOWN");
 }
 
-std::string_view error_message(const Packet& packet) {
-  if (packet.type == PacketType::kAsync && packet.in_packet) {
-    return "The packet before this synchronisation is cut short, and its last bytes are zeros of "
-           "the synchronisation: its content is wrong.";
-  }
-  if (packet.type != PacketType::kBadSequence) return {};
-  switch (packet.error_type) {
-    case PacketType::kLocalTimestamp:
-      return "Local TS packet: Payload continuation value too long";
-    case PacketType::kGlobalTimestamp1:
-      return "GTS1 packet: Payload continuation value too long";
-    case PacketType::kGlobalTimestamp2:
-      return "GTS2 packet: Payload continuation value too long";
-    case PacketType::kExtension:
-      return "Extension packet: Payload continuation value too long";
-    case PacketType::kAsync:
-      return "Async Packet: unexpected none zero value";
-    default:
-      return {};
-  }
-}
-
 void write_packet(TextBuffer& out, const Packet& packet, const Quirks& quirks) {
   out.put(packet_name(packet.type));
   out.put(": ");

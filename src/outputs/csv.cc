@@ -276,7 +276,7 @@ void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& colu
         line.word(severity_word(record.severity));
         return true;
       case Column::kMessage:
-        line.text(message_text(record));
+        line.text(describe(record));
         return true;
       default:
         return false;

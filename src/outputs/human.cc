@@ -629,7 +629,7 @@ void HumanWriter::write(const Item& item, const Diagnostic& record) {
   begin_line(item, record.index, record.trace_id);
   if (record.severity != Severity::kInfo) begin_colour(out_, style_, Colour::kDamage);
   out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
-  put_escaped(out_, message_text(record));
+  put_escaped(out_, describe(record));
   out_.put(" (");
   out_.put(fault_word(record.fault));
   if (record.lost != 0) {

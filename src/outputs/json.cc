@@ -210,7 +210,7 @@ void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedR
   object.word("stage", stage_word(record.stage));
   if (record.address != kNoAddress) object.hex("address", record.address);
   if (record.lost != 0) object.number("lost", record.lost);
-  object.text("message", message_text(record));
+  object.text("message", describe(record));
   object.end();
 }
 

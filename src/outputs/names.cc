@@ -120,12 +120,6 @@ std::string_view severity_word(Severity severity) {
   return word(kSeverities, static_cast<std::size_t>(severity));
 }
 
-std::string_view message_text(const Diagnostic& record) {
-  std::string_view message = record.message;
-  while (message.ends_with('\n')) message.remove_suffix(1);
-  return message;
-}
-
 std::string_view stage_word(Stage stage) { return word(kStages, static_cast<std::size_t>(stage)); }
 
 }  // namespace waymark::outputs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/base/bits.h"
 #include "waymark/tree/source.h"
 
@@ -155,14 +155,13 @@ void Decoder::emit_not_accessible(TraceIndex index, std::uint64_t address) {
   nacc.number = path_.follower().space();
 }
 
-Diagnostic& Decoder::report(Fault fault, Severity severity, TraceIndex index,
-                            std::string_view message) {
+Diagnostic& Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {
   Diagnostic& record = diagnostics_.emplace_back();
   record.fault = fault;
   record.severity = severity;
   record.trace_id = config_.trace_id();
   record.index = index;
-  record.message = message;
+  record.finding = finding;
   busy_ = true;
   return record;
 }
@@ -304,8 +303,7 @@ void Decoder::bad_packet(const Packet& packet) {
   const bool reserved = packet.type == PacketType::kReserved;
   Diagnostic& record = report(reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
                               as_error ? Severity::kError : Severity::kWarning, packet.index,
-                              reserved ? "A packet header is reserved."
-                                       : "An A-sync must have at least five zeros and then 0x80.");
+                              reserved ? Finding::kReservedHeader : Finding::kAsyncTooShort);
   if ((flags_ & kHaltOnBadPackets) != 0) {
     record.fatal = failed_ = true;
     return;
@@ -316,10 +314,9 @@ void Decoder::bad_packet(const Packet& packet) {
 // The previous packet is wrong, because it took bytes that belong to another.
 void Decoder::async_in_packet(const Packet& packet) {
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
-  Diagnostic& record = report(Fault::kBadPacketSequence,
-                              as_error ? Severity::kError : Severity::kWarning, packet.index,
-                              "The packet before this A-sync is cut short, and its last bytes are "
-                              "zeros of the synchronisation.");
+  Diagnostic& record =
+      report(Fault::kBadPacketSequence, as_error ? Severity::kError : Severity::kWarning,
+             packet.index, Finding::kAsyncInPacket);
   if ((flags_ & kHaltOnBadPackets) != 0) {
     record.fatal = failed_ = true;
     return;
@@ -330,7 +327,7 @@ void Decoder::async_in_packet(const Packet& packet) {
 
 void Decoder::doubt(const Packet& packet) {
   if (quirks_.bad_packet_untold) return;
-  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence_of(packet.doubt));
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, finding_of(packet.doubt));
 }
 
 // Takes the security state and Hyp of a packet; returns true if they have changed.

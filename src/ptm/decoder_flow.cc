@@ -156,9 +156,7 @@ template <Decoder::Cause kCause>
   // Nothing says where the remaining atoms of the packet are, if there are any.
   if (path_.lost && kCause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
       !quirks_.bad_packet_untold && says_no_return_stack(config_)) [[unlikely]]
-    report(Fault::kUnsupportedConfig, Severity::kWarning, index,
-           "Atoms stand for indirect branches although ETMCR[29] or ETMCCER[23] says that the "
-           "return stack is off: one of them seems to be wrong.");
+    report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kReturnStackOff);
 }
 
 // The path could not go on: there is no waypoint, or no return address.
@@ -168,17 +166,15 @@ void Decoder::stopped(TraceIndex index, Cycles cycles, Cause cause) {
     return;
   }
   if (quirks_.empty_stack_is_fatal) {
-    report(Fault::kReturnStackUnderrun, Severity::kError, index,
-           "Return stack error processing atom packet.")
-        .fatal = true;
+    report(Fault::kReturnStackUnderrun, Severity::kError, index, Finding::kReturnStackEmpty).fatal =
+        true;
     failed_ = true;
     path_.lose();
     return;
   }
   const Block& branch = *path_.indirect_branch();
-  report(Fault::kReturnStackUnderrun, Severity::kError, index,
-         "An atom stands for a return, but no call is on the return stack.")
-      .address = branch.end - branch.last_size;
+  report(Fault::kReturnStackUnderrun, Severity::kError, index, Finding::kReturnStackEmpty).address =
+      branch.end - branch.last_size;
   lose_sync(UnsyncReason::kBadPacket);
 }
 
@@ -211,19 +207,14 @@ void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause c
 }
 
 void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause) {
-  static constexpr std::string_view kUnsupported[] = {
-      "Warning: unsupported instruction set processing atom packet.",
-      "Warning: unsupported instruction set processing BranchAddr packet.",
-      "Warning: unsupported instruction set processing WP update packet."};
-  static constexpr std::string_view kErrors[] = {"Error processing atom packet.",
-                                                 "Error processing BranchAddr packet.",
-                                                 "Error processing WP update packet."};
-  const auto at = static_cast<std::size_t>(cause);
+  constexpr Finding kFindings[] = {Finding::kAtomNotFollowed, Finding::kBranchNotFollowed,
+                                   Finding::kUpdateNotFollowed};
+  const Finding finding = kFindings[static_cast<std::size_t>(cause)];
   if (ended == BlockEnd::kUnsupported) {
-    report(Fault::kUnsupportedIsa, Severity::kWarning, index, kUnsupported[at]).address = address;
+    report(Fault::kUnsupportedIsa, Severity::kWarning, index, finding).address = address;
   } else {
     const Fault fault = ended == BlockEnd::kRangeLimit ? Fault::kRangeLimit : Fault::kInvalidOpcode;
-    report(fault, Severity::kError, index, kErrors[at]).address = address;
+    report(fault, Severity::kError, index, finding).address = address;
   }
   path_.lose();
 }
@@ -246,9 +237,8 @@ void Decoder::waypoint_update(const Packet& packet) {
     odd = odd || last.type != InstrType::kOther;
     const bool passed = !unchecked && address > target;
     if (passed || count == most) {
-      report(Fault::kBadImage, Severity::kWarning, index,
-             "The program cannot reach the address of a waypoint update from where it was.")
-          .address = target;
+      report(Fault::kBadImage, Severity::kWarning, index, Finding::kUpdateNotReached).address =
+          target;
       path_.lose();
       return;
     }
@@ -271,9 +261,8 @@ void Decoder::waypoint_update(const Packet& packet) {
   }
   write_range(emit(ElementKind::kInstrRange, index), start, address, count, isa, last);
   if (odd && !unchecked)
-    report(Fault::kBadImage, Severity::kWarning, index,
-           "The image has a waypoint on the way to a waypoint update: an atom should stand for it.")
-        .address = target;
+    report(Fault::kBadImage, Severity::kWarning, index, Finding::kWaypointBeforeUpdate).address =
+        target;
   context_.isa = isa;
   const bool branches = last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch;
   if (branches && last.link) path_.push(address, isa);

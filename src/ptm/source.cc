@@ -1,7 +1,7 @@
 #include "waymark/ptm/source.h"
 
 #include "decoder_count.h"
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
 #include "waymark/ptm/parser.h"
@@ -10,10 +10,6 @@
 
 namespace waymark::ptm {
 namespace {
-
-Quirks quirks_of(const SourceOptions& options) {
-  return options.reference_quirks ? Quirks::reference(options.native_quirks) : Quirks{};
-}
 
 struct Parts {
   using Config = ptm::Config;
@@ -24,11 +20,11 @@ struct Parts {
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kPtm; }
   static Parser make_parser(const Config& config, const SourceOptions& options) {
-    return Parser(config, quirks_of(options));
+    return Parser(config, Quirks::of(options.quirks));
   }
   static Decoder make_decoder(const Config& config, const image::Image* image,
                               const SourceOptions& options) {
-    Decoder decoder(config, *image, options.flags, quirks_of(options));
+    Decoder decoder(config, *image, options.flags, Quirks::of(options.quirks));
     decoder.set_range_limit(options.range_limit);
     decoder.follower().set_cache_enabled(options.block_cache);
     return decoder;
@@ -49,25 +45,27 @@ struct Parts {
     }
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
-  static bool is_bad(const Packet& packet) { return ptm::is_bad(packet.type); }
-  /// The reference does not report reserved headers.
+  static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
+    return ptm::is_bad(packet.type);
+  }
   static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
     if (packet.type == PacketType::kBadSequence)
-      return {Fault::kBadPacketSequence, "Bad Async packet"};
+      return {Fault::kBadPacketSequence, Finding::kAsyncTooShort};
     if (packet.type == PacketType::kAsync && packet.in_packet)
-      return {Fault::kBadPacketSequence,
-              "The packet before this A-sync is cut short, and its last bytes are zeros of the "
-              "synchronisation."};
-    if (packet.type == PacketType::kReserved && !options.reference_quirks)
-      return {Fault::kInvalidHeader, {}};
+      return {Fault::kBadPacketSequence, Finding::kAsyncInPacket};
+    if (packet.type == PacketType::kReserved && !Quirks::of(options.quirks).bad_packet_untold)
+      return {Fault::kInvalidHeader, Finding::kReservedHeader};
     return {};
   }
   struct Registers {
     explicit Registers(const Config& /*config*/) {}
     // The parser marks a packet once.
-    static std::string_view check(const Packet& packet) { return sentence_of(packet.doubt); }
-    static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
+    static Finding check(const Packet& packet) { return finding_of(packet.doubt); }
+    static Finding at_end(std::uint64_t /*packets*/) { return Finding::kNone; }
   };
+  static bool tells_contradictions(const SourceOptions& options) {
+    return !Quirks::of(options.quirks).bad_packet_untold;
+  }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// Times have the encoding that the decoder gives.
   class Landmarks {
@@ -126,7 +124,7 @@ struct Parts {
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
                            const SourceOptions& options) {
-    ptm::write_packet(out, packet, quirks_of(options));
+    ptm::write_packet(out, packet, Quirks::of(options.quirks));
   }
   static std::span<const Field> fields_of(const Packet& packet) {
     return ptm::fields_of(packet.type);

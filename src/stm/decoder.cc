@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sentences.h"
+#include "findings.h"
 
 namespace waymark::stm {
 namespace {
@@ -103,14 +103,14 @@ std::size_t Decoder::drain(std::span<Element> out) {
   return given;
 }
 
-void Decoder::report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {
   Diagnostic record;
   record.fault = fault;
   record.severity = severity;
   record.stage = Stage::kElements;
   record.trace_id = config_.trace_id();
   record.index = index;
-  record.message = message;
+  record.finding = finding;
   diagnostics_.push_back(record);
 }
 
@@ -138,30 +138,31 @@ void Decoder::bad_packet(const Packet& packet) {
     return;
   }
   state_ = State::kNoSync;
-  const tree::PacketFault sentence = sentence_of(packet.defect);
-  report(sentence.fault, Severity::kError, packet.index, sentence.message);
+  const tree::PacketFault found = fault_of(packet.defect);
+  const bool bad = is_bad(packet.type);
+  report(found.fault, bad ? Severity::kError : Severity::kWarning, packet.index, found.finding);
 }
 
 /// Each contradiction is reported once.
 void Decoder::check_registers(const Packet& packet) {
-  const Contradiction found = contradiction(config_, packet);
+  const Finding found = contradiction(config_, packet);
   bool* told = nullptr;
   switch (found) {
-    case Contradiction::kNone:
-      return;
-    case Contradiction::kTimestamp:
+    case Finding::kStmTimestampsOff:
       told = &told_timestamp_;
       break;
-    case Contradiction::kMaster:
+    case Finding::kMasterTooHigh:
       told = &told_master_;
       break;
-    case Contradiction::kChannel:
+    case Finding::kChannelTooHigh:
       told = &told_channel_;
       break;
+    default:
+      return;
   }
   if (*told) return;
   *told = true;
-  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, sentence_of(found));
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, found);
 }
 
 void Decoder::take_version(const Packet& packet) {
@@ -184,8 +185,8 @@ bool Decoder::take_off_time(const Packet& packet, Element& element) {
   lose_time();
   if (!told_encoding_) {
     told_encoding_ = true;
-    const tree::PacketFault sentence = sentence_of(packet.defect);
-    report(sentence.fault, Severity::kWarning, packet.index, sentence.message);
+    const tree::PacketFault found = fault_of(packet.defect);
+    report(found.fault, Severity::kWarning, packet.index, found.finding);
   }
   return packet.type != PacketType::kNull;
 }
@@ -194,8 +195,8 @@ bool Decoder::make(const Packet& packet, Element& element) {
   if (packet.defect == Defect::kOrderFound) [[unlikely]] {
     master_ = id_valid_ ? packet.master : master_;
     channel_ = packet.channel;
-    report(sentence_of(packet.defect).fault, Severity::kWarning, packet.index,
-           sentence_of(packet.defect).message);
+    const tree::PacketFault found = fault_of(packet.defect);
+    report(found.fault, Severity::kWarning, packet.index, found.finding);
   }
   switch (packet.type) {
     case PacketType::kM8:
@@ -227,14 +228,16 @@ bool Decoder::make(const Packet& packet, Element& element) {
       if (packet.defect == Defect::kNone) return false;
       id_valid_ = false;
       lose_time();
-      report(sentence_of(packet.defect).fault, Severity::kWarning, packet.index,
-             sentence_of(packet.defect).message);
+      report(fault_of(packet.defect).fault, Severity::kWarning, packet.index,
+             fault_of(packet.defect).finding);
       return false;
     case PacketType::kNotSync:
       clear_state();
       lose_time();
       state_ = State::kNoSync;
       return false;
+    case PacketType::kTime:
+    case PacketType::kPdid:
     case PacketType::kBadSequence:
     case PacketType::kReserved:
       bad_packet(packet);

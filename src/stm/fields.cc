@@ -135,6 +135,8 @@ constexpr std::string_view keyword_of(const Packet& packet) {
       return "none";
     case PacketType::kAsync:
       return "async";
+    case PacketType::kPdid:
+      return "pdid";
     default:
       break;
   }
@@ -219,6 +221,8 @@ std::span<const Field> fields_of(const Packet& packet) {
     case PacketType::kAsync:
     case PacketType::kReserved:
     case PacketType::kDip:
+    case PacketType::kTime:
+    case PacketType::kPdid:
       break;
   }
   return {};

@@ -203,7 +203,8 @@ void Parser::took(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   last_type_ = packet.type;
 }
 
-/// A bad packet at `at`: it is the rest of an ASYNC, or the next one is searched for.
+/// A bad packet at `at`, or one of unknown length: it is the rest of an ASYNC, or the next one is
+/// searched for.
 void Parser::search_after(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
   const std::size_t end = at + packet.nibbles;
   if (packet.defect == Defect::kBadAsync && nibble_at(bytes, end - 1) == 0 &&
@@ -451,7 +452,8 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
     case Layout::kUser:
       return read_user(header, bytes, at, end, packet);
     case Layout::kUnknownLayout:
-      return bad(packet, PacketType::kReserved, Defect::kUnknownLayout, nibbles);
+      packet.defect = Defect::kUnknownLayout;
+      return nibbles;
     case Layout::kReserved:
     case Layout::kExtension:
       return bad(packet, PacketType::kReserved, Defect::kReservedHeader, nibbles);
@@ -553,8 +555,11 @@ unsigned Parser::read_async(const std::uint8_t* bytes, std::size_t at, std::size
   const unsigned last = nibble_at(bytes, here);
   begin(packet, PacketType::kAsync, fs + 1);
   if (last == 0 && fs >= kAsyncFs) return fs + 1;
-  if (!quirks_.coresight_packets_only && fs == 2 && (last == 1 || last == 2))
-    return bad(packet, PacketType::kReserved, Defect::kUnknownLayout, fs + 1);
+  if (!quirks_.coresight_packets_only && fs == 2 && (last == 1 || last == 2)) {
+    packet.type = PacketType::kPdid;
+    packet.defect = Defect::kUnknownLayout;
+    return fs + 1;
+  }
   if (quirks_.stale_error_type) packet.type = last_type_;
   return bad(packet, PacketType::kBadSequence, Defect::kBadAsync, fs + 1);
 }

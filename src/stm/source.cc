@@ -1,8 +1,9 @@
 #include "waymark/stm/source.h"
 
+#include <algorithm>
 #include <array>
 
-#include "sentences.h"
+#include "findings.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/fields.h"
 #include "waymark/stm/parser.h"
@@ -12,10 +13,6 @@
 namespace waymark::stm {
 namespace {
 
-Quirks quirks_of(const SourceOptions& options) {
-  return options.reference_quirks ? Quirks::reference(options.native_quirks) : Quirks{};
-}
-
 struct Parts {
   using Config = stm::Config;
   using Packet = stm::Packet;
@@ -24,43 +21,41 @@ struct Parts {
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kStm; }
   static Parser make_parser(const Config& config, const SourceOptions& options) {
-    return Parser(config, quirks_of(options));
+    return Parser(config, Quirks::of(options.quirks));
   }
   static Decoder make_decoder(const Config& config, const image::Image* /*image*/,
                               const SourceOptions& options) {
-    return Decoder(config, quirks_of(options));
+    return Decoder(config, Quirks::of(options.quirks));
   }
-  static bool is_bad(const Packet& packet) { return stm::is_bad(packet.type); }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
+  static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
+    return stm::is_bad(packet.type);
+  }
+  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     // Said once, by Registers.
     if (packet.defect == Defect::kNone || lacks_time(packet)) return {};
-    if (!options.reference_quirks) return sentence_of(packet.defect);
-    return {
-        packet.type == PacketType::kReserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence,
-        error_message(packet.defect)};
+    return stm::fault_of(packet.defect);
   }
   class Registers {
    public:
     explicit Registers(const Config& config) : config_(config) {}
-    std::string_view check(const Packet& packet) {
-      if (lacks_time(packet)) {
-        if (told_encoding_) return {};
-        told_encoding_ = true;
-        return sentence_of(packet.defect).message;
-      }
-      const Contradiction found = contradiction(config_, packet);
-      bool& told = told_[static_cast<std::size_t>(found)];
-      if (told) return {};
-      told = true;
-      return sentence_of(found);
+    Finding check(const Packet& packet) {
+      const Finding found = lacks_time(packet) ? stm::fault_of(packet.defect).finding
+                                               : contradiction(config_, packet);
+      if (found == Finding::kNone || std::ranges::find(told_, found) != told_.end())
+        return Finding::kNone;
+      told_[count_++] = found;
+      return found;
     }
-    static std::string_view at_end(std::uint64_t /*packets*/) { return {}; }
+    static Finding at_end(std::uint64_t /*packets*/) { return Finding::kNone; }
 
    private:
     Config config_;
-    std::array<bool, kContradictionCount> told_{};
-    bool told_encoding_ = false;
+    std::array<Finding, 4> told_{};  ///< Three contradictions, and an unknown encoding.
+    std::size_t count_ = 0;
   };
+  static bool tells_contradictions(const SourceOptions& options) {
+    return !Quirks::of(options.quirks).contradictions_untold;
+  }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// Besides the time, only rare packets.
   struct Landmarks {
@@ -85,6 +80,8 @@ struct Parts {
         case PacketType::kMerr:
         case PacketType::kGerr:
           return emit({.kind = LandmarkKind::kOverflow});
+        case PacketType::kTime:
+        case PacketType::kPdid:
         case PacketType::kBadSequence:
         case PacketType::kReserved:
           return emit({.kind = LandmarkKind::kGap});
@@ -106,7 +103,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOp
   Config used = config;
   if (options.least_nibble_first)
     used.order = *options.least_nibble_first ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst;
-  if (quirks_of(options).most_nibble_first_only) used.order = NibbleOrder::kMostFirst;
+  if (Quirks::of(options.quirks).most_nibble_first_only) used.order = NibbleOrder::kMostFirst;
   return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
 }
 

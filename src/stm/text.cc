@@ -58,6 +58,8 @@ constexpr Row kRows[] = {
     {PacketType::kXsync, "XSYNC", "Cross synchronisation packet", Tail::kId, true},
     {PacketType::kDip, "DIP", "DIP packet"},
     {PacketType::kCerr, "CERR", "Channel Error", Tail::kError},
+    {PacketType::kTime, "TIME", "Time packet of unknown layout"},
+    {PacketType::kPdid, "PDID", "Packet of unknown layout"},
 };
 static_assert(std::size(kRows) == kPacketTypeCount);
 static_assert([] {
@@ -137,28 +139,6 @@ void write_tail(TextBuffer& out, const Packet& packet, Tail tail) {
 }
 
 }  // namespace
-
-std::string_view error_message(Defect defect) {
-  switch (defect) {
-    case Defect::kReservedHeader:
-    case Defect::kUnknownLayout:
-      return "STM: Unsupported or Reserved STPv2 Header";
-    case Defect::kBadAsync:
-    case Defect::kTooLong:
-      return "STM: Invalid ASYNC sequence";
-    case Defect::kTimestampSize:
-      return "STM: Invalid timestamp size 0xF";
-    case Defect::kTimestampEncoding:
-      return "STM: unknown timestamp encoding";
-    case Defect::kVersion:
-      return "STM VERSION packet : unrecognised version number.";
-    case Defect::kNone:
-    case Defect::kAsyncInPacket:
-    case Defect::kOrderFound:
-      break;
-  }
-  return {};
-}
 
 std::string_view packet_name(PacketType type) { return row_of(type).name; }
 

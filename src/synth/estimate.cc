@@ -83,7 +83,7 @@ class Counter final : public Observer {
     share.bytes += packet.bytes.size();
   }
   void on_diagnostic(const Diagnostic& record) override {
-    if (damage.empty()) damage = fmt::format("index {}: {}", record.index, record.message);
+    if (damage.empty()) damage = fmt::format("index {}: {}", record.index, describe(record));
   }
 
   std::array<Estimate::PacketShare, kKinds> shares{};

@@ -26,14 +26,9 @@ std::string_view protocol_name(Protocol protocol) {
   return "?";
 }
 
-DecodeTree::DecodeTree(std::optional<frames::Options> formatted, bool reference_quirks)
-    : DecodeTree(formatted, reference_quirks ? frames::Quirks::reference() : frames::Quirks{}) {
-  reference_quirks_ = reference_quirks;
-}
-
-DecodeTree::DecodeTree(std::optional<frames::Options> formatted, const frames::Quirks& quirks)
-    : reference_quirks_(true), empty_segment_fails_(quirks.empty_segment_fails) {
-  if (formatted) demux_.emplace(*formatted, quirks);
+DecodeTree::DecodeTree(std::optional<frames::Options> formatted, const TreeQuirks& quirks)
+    : quirks_(quirks) {
+  if (formatted) demux_.emplace(*formatted, quirks.frame_layer);
   enabled_.set();
 }
 
@@ -162,13 +157,13 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     demux.statistics().count(segment.id, segment.size, source != nullptr);
     if (source == nullptr) continue;
     if (segment.size == 0) {
-      if (!empty_segment_fails_) continue;
+      if (!quirks_.frame_layer.empty_segment_fails) continue;
       Diagnostic record;
       record.fault = Fault::kInvalidBlock;
       record.stage = Stage::kPackets;
       record.fatal = true;
       record.stream_id = segment.id;
-      record.message = "Packet Processor: Zero length data block or NULL pointer error\n";
+      record.finding = Finding::kSegmentEmpty;
       report(record);
       failed_ = true;
       return false;
@@ -177,7 +172,8 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     if (passed == segment.size) continue;
     first_[segment.id] = 0;
     raw_run_ = {.position = 0, .index = segment.index + passed};
-    const Bytes memory = reference_quirks_ ? memory_.from(segment_ - 1).subspan(passed) : Bytes{};
+    const Bytes memory =
+        quirks_.memory_after_segments ? memory_.from(segment_ - 1).subspan(passed) : Bytes{};
     source->feed({segment.bytes().subspan(passed), {&raw_run_, 1}, memory});
     current_ = source;
     return true;
@@ -195,7 +191,7 @@ std::size_t DecodeTree::passed_of(const frames::Segment& segment) const {
 // Consecutive frames of one source: feeding them at once gives the same as one by one.
 bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   constexpr std::size_t kMost = 1024;  // 16 KiB of capture.
-  if (reference_quirks_ || raw_ != nullptr) return false;
+  if (has_quirks() || raw_ != nullptr) return false;
   const TraceId id = demux.current_id();
   Source* source = listener(id);
   if (source == nullptr || first_[id] != 0) return false;
@@ -224,10 +220,10 @@ bool DecodeTree::next_segment(bool elements_pending) {
       case frames::Step::kFrame:
         segment_ = 0;
         segment_count_ = demux_->frame().count;
-        if (reference_quirks_) memory_.fill(demux_->frame());
+        if (quirks_.memory_after_segments) memory_.fill(demux_->frame());
         break;
       case frames::Step::kReset:
-        if (reference_quirks_) {
+        if (quirks_.resets_lose_elements) {
           reset_sources();
           break;
         }
@@ -239,7 +235,7 @@ bool DecodeTree::next_segment(bool elements_pending) {
         break;
       case frames::Step::kError:
         report(demux_->error());
-        if (reference_quirks_) {
+        if (quirks_.frame_errors_are_fatal) {
           failed_ = true;
           return false;
         }
@@ -254,7 +250,7 @@ bool DecodeTree::next_segment(bool elements_pending) {
 }
 
 void DecodeTree::work(const SourceWork& work) {
-  if (phase_ == Phase::kInput && demux_ && !reference_quirks_) return split(*demux_, work);
+  if (phase_ == Phase::kInput && demux_ && !has_quirks()) return split(*demux_, work);
   while (!failed_) {
     if (current_ != nullptr) {
       work(*current_);
@@ -377,10 +373,9 @@ frames::Statistics DecodeTree::frame_statistics() const {
 
 std::unique_ptr<DecodeTree> DecodeTree::clone() const {
   auto copy = std::make_unique<DecodeTree>(demux_ ? std::optional(demux_->options()) : std::nullopt,
-                                           reference_quirks_);
+                                           quirks_);
   if (demux_) {
     copy->demux_ = demux_;
-    copy->empty_segment_fails_ = empty_segment_fails_;
     copy->demux_->set_monitor(nullptr, false);
   }
   for (TraceId id = 0; id < kTraceIdCount; ++id) {
@@ -395,7 +390,7 @@ std::unique_ptr<DecodeTree> DecodeTree::clone() const {
 }
 
 bool DecodeTree::can_jump() const {
-  return !reference_quirks_ && std::ranges::all_of(sources_, [](const auto& source) {
+  return !has_quirks() && std::ranges::all_of(sources_, [](const auto& source) {
     return source == nullptr || source->can_jump();
   });
 }

@@ -10,6 +10,7 @@
 #include "opencsd/waymark_level.h"
 #include "quirk_traces.h"
 #include "waymark/etmv4/quirks.h"
+#include "waymark/ptm/quirks.h"
 
 namespace waymark::compat {
 namespace {
@@ -95,32 +96,32 @@ TEST(QuirkNames, have_a_row_each) {
 SourceOptions options_of(std::string_view text, Protocol protocol) {
   std::vector<std::string> unknown;
   SourceOptions options;
-  QuirkChoice::parse(text, unknown).apply(protocol, options);
+  options.quirks = QuirkChoice::parse(text, unknown).on(protocol);
   EXPECT_TRUE(unknown.empty()) << text;
   return options;
 }
 
 TEST(QuirkChoice, is_all_or_none_or_a_list) {
   for (const char* all : {"", "all", " all ", ",", "none,all", "-ptm,ptm", "all,-itm,+itm"}) {
-    EXPECT_EQ(options_of(all, Protocol::kPtm).native_quirks, 0U) << all;
-    EXPECT_TRUE(options_of(all, Protocol::kPtm).reference_quirks) << all;
+    EXPECT_EQ(options_of(all, Protocol::kPtm).quirks, (1U << ptm::kQuirks.size()) - 1) << all;
   }
   for (const char* none : {"none", "all,none", "-ptm", "etmv3", "all, -ptm"})
-    EXPECT_FALSE(options_of(none, Protocol::kPtm).reference_quirks) << none;
+    EXPECT_EQ(options_of(none, Protocol::kPtm).quirks, 0U) << none;
   const auto bits = (std::uint64_t{1} << etmv4::kQuirks.size()) - 1;
-  EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kEte).native_quirks, 1U);
-  EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kPtm).native_quirks, 0U);
-  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).native_quirks, bits - 1);
-  EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).native_quirks, 0xFBU);
+  EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kEte).quirks, bits - 1);
+  EXPECT_EQ(options_of("-etmv4.pe_reset_is_bad", Protocol::kPtm).quirks,
+            (1U << ptm::kQuirks.size()) - 1);
+  EXPECT_EQ(options_of("etmv4.pe_reset_is_bad", Protocol::kEtmV4).quirks, 1U);
+  EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).quirks, 4U);
 }
 
 TEST(QuirkChoice, of_etmv3_are_the_parsers_and_behind_them_the_decoders) {
   const SourceOptions options =
       options_of("-etmv3.timestamps_count_as_whole,-etmv3.keeps_sync", Protocol::kEtmV3);
   constexpr std::size_t kParser = etmv3::kParserQuirks.size();
-  EXPECT_FALSE(etmv3::ParserQuirks::reference(options.native_quirks).keeps_sync);
-  EXPECT_TRUE(etmv3::ParserQuirks::reference(options.native_quirks).lsip_hidden);
-  const auto decoder = etmv3::DecoderQuirks::reference(options.native_quirks >> kParser);
+  EXPECT_FALSE(etmv3::ParserQuirks::of(options.quirks).keeps_sync);
+  EXPECT_TRUE(etmv3::ParserQuirks::of(options.quirks).lsip_hidden);
+  const auto decoder = etmv3::DecoderQuirks::of(options.quirks >> kParser);
   EXPECT_FALSE(decoder.timestamps_count_as_whole);
   EXPECT_TRUE(decoder.hides_frequency_change);
 }
@@ -141,8 +142,8 @@ TEST(QuirkChoice, a_misspelt_name_changes_nothing_and_is_told) {
       QuirkChoice::parse("pe_reset,-etmv4.pe_reset,etmv5,-ptm.,.x,-etmv4.pe_reset_is_bad", unknown);
   EXPECT_EQ(unknown,
             (std::vector<std::string>{"pe_reset", "-etmv4.pe_reset", "etmv5", "-ptm.", ".x"}));
-  EXPECT_EQ(choice.off(Protocol::kEtmV4), 1U);
-  EXPECT_EQ(choice.off(Protocol::kPtm), 0U);
+  EXPECT_EQ(choice.on(Protocol::kEtmV4), (1U << etmv4::kQuirks.size()) - 2);
+  EXPECT_EQ(choice.on(Protocol::kPtm), (1U << ptm::kQuirks.size()) - 1);
 }
 
 // ---- The level ----------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ TEST(Levels, each_switches_existing_quirks_off) {
   for (const Level& level : kLevels) {
     std::vector<std::string> unknown;
     const auto quirks =
-        etmv4::Quirks::reference(QuirkChoice::parse("", unknown, level).off(Protocol::kEtmV4));
+        etmv4::Quirks::of(QuirkChoice::parse("", unknown, level).on(Protocol::kEtmV4));
     EXPECT_TRUE(unknown.empty()) << level.version;
     EXPECT_EQ(quirks.cycle_counts_do_not_commit, level.version == "1.3.3");
     EXPECT_EQ(quirks.exception_walk_goes_back, level.version == "1.3.3");
@@ -165,7 +166,7 @@ TEST(Levels, all_quirks_are_those_of_the_level) {
   const auto off = [&](std::string_view text) {
     std::vector<std::string> unknown;
     const auto quirks =
-        etmv4::Quirks::reference(QuirkChoice::parse(text, unknown, later).off(Protocol::kEtmV4));
+        etmv4::Quirks::of(QuirkChoice::parse(text, unknown, later).on(Protocol::kEtmV4));
     return std::pair(!quirks.v8m_exception_return_is_not_p0, !quirks.pe_reset_is_bad);
   };
   EXPECT_EQ(off(""), std::pair(true, false));

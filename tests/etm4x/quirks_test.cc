@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
+#include <string_view>
 
 #include "etm4x/units.h"
 #include "waymark/etm4x/sysfs_text.h"
@@ -13,13 +15,13 @@ namespace waymark::etm4x {
 namespace {
 
 struct QuirkCase {
-  Quirk quirk;
-  std::function<std::string(Quirks)> seen;  ///< A text that depends on the quirks.
+  std::string_view quirk;
+  std::function<std::string(const Quirks&)> seen;  ///< A text that depends on the quirks.
   std::string driver;
   std::string fixed;
 };
 
-Unit unit_of(const IdRegisters& id, Quirks quirks) {
+Unit unit_of(const IdRegisters& id, const Quirks& quirks) {
   Environment environment;
   environment.sscsr = {0x9};
   return Unit(id, environment, quirks);
@@ -54,20 +56,20 @@ IdRegisters without_selectors() {
 }
 
 const QuirkCase kCases[] = {
-    {Quirk::kSingleEventBit1,
-     [](Quirks q) {
+    {"single_event_bit_1",
+     [](const Quirks& q) {
        return played(unit_of(bare_unit(), q), {{"event_instren", "3"}}, "event_instren");
      },
      "0x2", "0x1"},
-    {Quirk::kExternalInputs8Bits,
-     [](Quirks q) {
+    {"external_inputs_8_bits",
+     [](const Quirks& q) {
        IdRegisters id = middle_unit();
        id.idr[5] |= 0x1FF;
        return played(unit_of(id, q), {}, "nr_ext_inp");
      },
      "0xff", "0x1ff"},
-    {Quirk::kResetKeepsFeatures,
-     [](Quirks q) {
+    {"reset_keeps_features",
+     [](const Quirks& q) {
        Unit unit = unit_of(middle_unit(), q);
        for (const auto& [file, bytes] : std::initializer_list<std::pair<const char*, const char*>>{
                 {"mode", "30"}, {"cyc_threshold", "40"}, {"bb_ctrl", "1"}, {"reset", "1"}}) {
@@ -76,74 +78,82 @@ const QuirkCase kCases[] = {
        return hex(unit.state.configr) + " " + hex(unit.state.ccctlr) + " " + hex(unit.state.bbctlr);
      },
      "0x18 0x40 0x1", "0x0 0x0 0x0"},
-    {Quirk::kResetTracesAllLevels,
-     [](Quirks q) {
+    {"reset_traces_all_levels",
+     [](const Quirks& q) {
        return played(unit_of(middle_unit(), q), {{"reset", "1"}}, "s_exlevel_vinst");
      },
      "0x0", "0xb"},
-    {Quirk::kResetSyncPeriod8,
-     [](Quirks q) { return played(unit_of(middle_unit(), q), {{"reset", "1"}}, "syncfreq"); },
+    {"reset_sync_period_8",
+     [](const Quirks& q) {
+       return played(unit_of(middle_unit(), q), {{"reset", "1"}}, "syncfreq");
+     },
      "0x8", "0xc"},
-    {Quirk::kSyncPeriodUnchecked,
-     [](Quirks q) { return played(unit_of(middle_unit(), q), {{"syncfreq", "7"}}, "syncfreq"); },
+    {"sync_period_unchecked",
+     [](const Quirks& q) {
+       return played(unit_of(middle_unit(), q), {{"syncfreq", "7"}}, "syncfreq");
+     },
      "0x7", "-EINVAL"},
-    {Quirk::kLevelsStayExcluded,
-     [](Quirks q) {
+    {"levels_stay_excluded",
+     [](const Quirks& q) {
        return played(unit_of(middle_unit(), q), {{"mode", "c8000000"}, {"mode", "8000000"}},
                      "ns_exlevel_vinst");
      },
      "0x7", "0x4"},
-    {Quirk::kTraceResetUngated,
-     [](Quirks q) {
+    {"trace_reset_ungated",
+     [](const Quirks& q) {
        Unit unit = unit_of(bare_unit(), q);
        EXPECT_EQ(write(unit, "mode", "2000000"), "ok");
        return hex(unit.state.victlr & kVictlrTraceReset);
      },
      "0x400", "0x0"},
-    {Quirk::kInstructionPriorityUngated,
-     [](Quirks q) {
+    {"instruction_priority_ungated",
+     [](const Quirks& q) {
        Unit unit = unit_of(bare_unit(), q);
        EXPECT_EQ(write(unit, "mode", "800000"), "ok");
        return hex(unit.state.stallctlr);
      },
      "0x400", "0x0"},
-    {Quirk::kMissingSlotsAccepted,
-     [](Quirks q) { return played(unit_of(bare_unit(), q), {{"cntrldvr", "5"}}, "cntrldvr"); },
+    {"missing_slots_accepted",
+     [](const Quirks& q) {
+       return played(unit_of(bare_unit(), q), {{"cntrldvr", "5"}}, "cntrldvr");
+     },
      "0x5", "-EINVAL"},
-    {Quirk::kSelectorOfOddHalf,
-     [](Quirks q) {
+    {"view_of_odd_half",
+     [](const Quirks& q) {
        return played(unit_of(middle_unit(), q),
                      {{"addr_range", "40 50"}, {"addr_exlevel_s_ns", "1"}, {"addr_idx", "1"}},
                      "addr_cmp_view");
      },
      "addr_cmp[0] range 0x40 0x50 include ctrl(0x0)",
      "addr_cmp[0] range 0x40 0x50 include ctrl(0x100)"},
-    {Quirk::kRangeMayBeEmpty,
-     [](Quirks q) {
+    {"range_of_one",
+     [](const Quirks& q) {
        return played(unit_of(middle_unit(), q), {{"addr_range", "40 40"}}, "addr_range");
      },
      "0x40 0x40", "-EINVAL"},
-    {Quirk::kCycleThresholdUngated,
-     [](Quirks q) {
+    {"cycle_threshold_ungated",
+     [](const Quirks& q) {
        return played(unit_of(bare_unit(), q), {{"cyc_threshold", "9"}}, "cyc_threshold");
      },
      "0x9", "-EINVAL"},
-    {Quirk::kPerfForgetsSecureLevels,
-     [](Quirks q) {
+    {"perf_forgets_secure_levels",
+     [](const Quirks& q) {
        return started(unit_of(middle_unit(), q), {}, "TRCVICTLR") + " " +
               started(unit_of(middle_unit(), q), {}, "TRCSSCSR0");
      },
      "0x400201 0x0", "0x4b0201 0x9"},
-    {Quirk::kPerfCyclesUngated,
-     [](Quirks q) { return started(unit_of(bare_unit(), q), {.cycacc = true}, "TRCCONFIGR"); },
+    {"perf_cycles_ungated",
+     [](const Quirks& q) {
+       return started(unit_of(bare_unit(), q), {.cycacc = true}, "TRCCONFIGR");
+     },
      "0x10", "-EINVAL"},
-    {Quirk::kPerfSelectorWithoutPairs,
-     [](Quirks q) {
+    {"perf_selector_without_pairs",
+     [](const Quirks& q) {
        return started(unit_of(without_selectors(), q), {.timestamp = true}, "TRCTSCTLR");
      },
      "0x2", "-ENOSPC"},
-    {Quirk::kPresetZeroRefused,
-     [](Quirks q) {
+    {"preset_zero_refused",
+     [](const Quirks& q) {
        return played(
            unit_of(middle_unit(), q),
            {{"configurations/autofdo/preset", "3"}, {"configurations/autofdo/preset", "0"}},
@@ -153,27 +163,22 @@ const QuirkCase kCases[] = {
 };
 
 TEST(Quirks, each_alone_is_the_driver_and_without_it_repaired) {
-  std::set<Quirk> seen;
+  std::set<std::string_view> seen;
   for (const QuirkCase& c : kCases) {
-    const auto bit = static_cast<Quirks>(c.quirk);
-    EXPECT_EQ(c.seen(kAllQuirks), c.driver) << bit;
-    EXPECT_EQ(c.seen(bit), c.driver) << bit;
-    EXPECT_EQ(c.seen(kAllQuirks & ~bit), c.fixed) << bit;
-    EXPECT_EQ(c.seen(kNoQuirks), c.fixed) << bit;
+    const auto row = std::ranges::find(kQuirks, c.quirk, &NamedQuirk<Quirks>::name);
+    ASSERT_NE(row, kQuirks.end()) << c.quirk;
+    Quirks alone;
+    alone.*row->flag = true;
+    Quirks others = kAllQuirks;
+    others.*row->flag = false;
+    EXPECT_EQ(c.seen(kAllQuirks), c.driver) << c.quirk;
+    EXPECT_EQ(c.seen(alone), c.driver) << c.quirk;
+    EXPECT_EQ(c.seen(others), c.fixed) << c.quirk;
+    EXPECT_EQ(c.seen(kNoQuirks), c.fixed) << c.quirk;
     seen.insert(c.quirk);
   }
-  for (const QuirkRow& row : quirk_table()) {
-    EXPECT_TRUE(seen.contains(row.quirk)) << row.name << " has no case";
-  }
-}
-
-TEST(Quirks, each_has_a_name_and_two_sentences) {
-  Quirks all = 0;
-  for (const QuirkRow& row : quirk_table()) {
-    EXPECT_FALSE(row.name.empty() || row.driver.empty() || row.fixed.empty());
-    all |= static_cast<Quirks>(row.quirk);
-  }
-  EXPECT_EQ(all, kAllQuirks);
+  for (const NamedQuirk<Quirks>& row : kQuirks)
+    EXPECT_TRUE(seen.contains(row.name)) << row.name << " has no case";
 }
 
 }  // namespace

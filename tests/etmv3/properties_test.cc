@@ -18,9 +18,9 @@ struct Case {
                                    Program::Kind::kSpaces, Program::Kind::kCallback});
     image = Program(random).image(kind);
     // The reference does not decode data.
-    options.reference_quirks = !config.data_trace() && random.coin();
+    if (!config.data_trace() && random.coin()) options.quirks = kReferenceQuirks;
     // Without the first quirk, which makes chunks depend on blocks.
-    if (options.reference_quirks && random.one_in(3)) options.native_quirks = random.bits(28) | 1;
+    if (options.quirks != 0 && random.one_in(3)) options.quirks &= ~(random.bits(28) | 1);
     if (random.one_in(8)) options.flags |= kNoForwardBadPackets;
     bytes = support::etmv3_stream(random, config, random.between(50, 250),
                                   random.pick({0U, 0U, 60U, 10U}));

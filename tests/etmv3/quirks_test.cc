@@ -193,7 +193,7 @@ TEST_F(Etmv3Quirks, the_queue_grows_where_atoms_come_in_a_row_too) {
   const std::string text = raw_elements(bytes);
   EXPECT_NE(text.find("PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x5678; )"), std::string::npos)
       << text;
-  auto source = make_source(config, &image, {.reference_quirks = true});
+  auto source = make_source(config, &image, {.quirks = kReferenceQuirks});
   ASSERT_TRUE(source) << source.error().detail;
   std::vector<Element> elements;
   support::feed(**source, 0, bytes, 0, 1024, elements);

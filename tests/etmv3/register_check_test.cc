@@ -24,7 +24,7 @@ std::string said(RegisterCheck& check, PacketType type,
   packet.begin(type, 1);
   packet.error_type = error_type;
   packet.reason = reason;
-  return std::string(check.check(packet));
+  return std::string(describe(check.check(packet)));
 }
 
 TEST(Etmv3RegisterCheck, cycle_counts_that_should_not_be_are_said_once) {
@@ -85,11 +85,12 @@ TEST(Etmv3RegisterCheck, packets_that_the_registers_do_not_allow_name_the_regist
 TEST(Etmv3RegisterCheck, data_that_does_not_come_is_missed_at_the_end) {
   const Config config = registers(0b1100);
   RegisterCheck check(config);
-  EXPECT_EQ(check.at_end(RegisterCheck::kManyPackets - 1), "");
-  EXPECT_NE(check.at_end(RegisterCheck::kManyPackets).find("ETMCR[3:2]"), std::string_view::npos);
+  EXPECT_EQ(describe(check.at_end(RegisterCheck::kManyPackets - 1)), "");
+  EXPECT_NE(describe(check.at_end(RegisterCheck::kManyPackets)).find("ETMCR[3:2]"),
+            std::string_view::npos);
   RegisterCheck other(config);
   EXPECT_EQ(said(other, PacketType::kNormData), "");
-  EXPECT_EQ(other.at_end(RegisterCheck::kManyPackets), "");
+  EXPECT_EQ(describe(other.at_end(RegisterCheck::kManyPackets)), "");
 }
 
 }  // namespace

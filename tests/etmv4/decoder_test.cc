@@ -492,14 +492,6 @@ TEST_F(Etmv4Decoder, a_return_without_a_call_is_an_error_at_the_next_atom) {
             "[bad-packet])\n");
 }
 
-TEST_F(Etmv4Decoder, quirk_reference_messages) {
-  return_stack();
-  quirks.reference_messages = true;
-  EXPECT_EQ(run({0xDB, 0xF7}),
-            "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
-            "error: Trace Return Stack Overflow.\n25 NO_SYNC( [bad-packet])\n");
-}
-
 TEST_F(Etmv4Decoder, trace_on_empties_the_return_stack) {
   return_stack();
   EXPECT_EQ(run({0xDA, 0x04, 0x95, 0x06, 0xF7, 0xF7}),

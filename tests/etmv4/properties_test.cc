@@ -26,8 +26,8 @@ struct Case {
     const auto kind = random.pick({Program::Kind::kBuffers, Program::Kind::kBuffers,
                                    Program::Kind::kSpaces, Program::Kind::kCallback});
     image = Program(random).image(kind);
-    options.reference_quirks = random.coin();
-    if (options.reference_quirks && random.one_in(3)) options.native_quirks = random.bits(13);
+    if (random.coin()) options.quirks = kReferenceQuirks;
+    if (options.quirks != 0 && random.one_in(3)) options.quirks &= ~random.bits(13);
     for (const std::uint32_t flag :
          {kNoForwardBadPackets, kCheckDirectBranchN, kCheckStrictBranchN, kCheckRangeContinuity,
           kCheckBranchNotThumb, kA64OpcodeCheck, kHaltOnBadPackets})

@@ -75,7 +75,7 @@ inline Listing list(const Options& options, Bytes bytes, std::size_t chunk,
           break;
         case Step::kError:
           listing.lines.push_back("error at " + std::to_string(demux.error().index) + ": " +
-                                  std::string(demux.error().message));
+                                  std::string(describe(demux.error())));
           demux.resync();
           break;
         case Step::kNeedInput:

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "golden/captures.h"
@@ -56,7 +57,7 @@ class Watcher final : public Observer {
     Output& result = results_[record.stream_id];
     result.records.add(result.elements.count());
     result.records.add(record.index);
-    result.records.add(record.message);
+    result.records.add(std::to_underlying(record.finding));
   }
 
  private:

@@ -61,7 +61,7 @@ std::vector<Case> cases() {
   for (const std::string& folder : captures()) {
     for (const bool quirks : {false, true}) {
       Case one{folder, {}};
-      one.options.source.reference_quirks = quirks;
+      one.options.source.quirks = quirks ? kReferenceQuirks : 0;
       const auto first = inputs::Capture::open(folder, one.options);
       if (!first) continue;
       for (const inputs::TraceBuffer& buffer : first->snapshot()->buffers) {
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Captures, GoldenDamage, testing::ValuesIn(cases()),
                          [](const testing::TestParamInfo<Case>& one) {
                            const inputs::CaptureOptions& options = one.param.options;
                            return name_of(one.param.folder) + "_" + name_of(options.buffer) +
-                                  (options.source.reference_quirks ? "_quirks" : "_native");
+                                  (options.source.quirks != 0 ? "_quirks" : "_native");
                          });
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "golden/captures.h"
@@ -36,7 +37,7 @@ class Digest final : public parallel::Consumer {
       records_.add(count_ + at);
       records_.add(record.index);
       records_.add(record.stream_id);
-      records_.add(record.message);
+      records_.add(std::to_underlying(record.finding));
     }
     count_ += seen.elements.size();
     return true;

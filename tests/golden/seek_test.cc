@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "golden/captures.h"
@@ -43,7 +44,7 @@ class Teller final : public Observer {
     for (Told& told : told_) {
       if (record.index < told.from) continue;
       told.records[record.stream_id].add(record.index);
-      told.records[record.stream_id].add(record.message);
+      told.records[record.stream_id].add(std::to_underlying(record.finding));
     }
   }
 

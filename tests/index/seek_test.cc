@@ -33,7 +33,7 @@ class Teller final : public Observer {
     told_.push_back({packet.index, std::to_string(packet.trace_id) + std::string(text_.view())});
   }
   void on_diagnostic(const Diagnostic& record) override {
-    told_.push_back({record.index, "record " + std::string(record.message)});
+    told_.push_back({record.index, "record " + std::string(describe(record))});
   }
 
  private:

@@ -136,15 +136,6 @@ TEST(ItmParser, rejects_a_short_synchronisation) {
             "ITM_BAD_SEQUENCE: [Init type: ITM_ASYNC] ; 'Invalid sequence in packet'\n");
 }
 
-TEST(ItmParser, names_each_bad_packet) {
-  Packet packet;
-  packet.type = PacketType::kBadSequence;
-  packet.error_type = PacketType::kAsync;
-  EXPECT_EQ(error_message(packet), "Async Packet: unexpected none zero value");
-  packet.error_type = PacketType::kGlobalTimestamp2;
-  EXPECT_EQ(error_message(packet), "GTS2 packet: Payload continuation value too long");
-}
-
 TEST(ItmParser, knows_every_reserved_header) {
   unsigned reserved = 0;
   unsigned reserved_in_reference = 0;

@@ -150,15 +150,15 @@ TEST_F(HumanItm, every_hardware_source_has_words) {
 
 TEST_F(HumanItm, damage_keeps_its_place) {
   Diagnostic record;
-  record.message = "one";
+  record.finding = Finding::kReservedHeader;
   write("ab");
   writer_.add(record);
-  record.message = "two";
+  record.finding = Finding::kMalformedPacket;
   writer_.add(record);
   write("c\n");
   const std::string lines = text();
   EXPECT_EQ(lines.find("port 0: \"abc"), 3U);
-  EXPECT_LT(lines.find("one"), lines.find("two"));
+  EXPECT_LT(lines.find("A packet header"), lines.find("The bytes do not"));
 }
 
 }  // namespace

@@ -63,13 +63,13 @@ TEST_F(Human, headings_functions_and_damage_are_coloured) {
   writer_.header();
   add(range_element(0x8000, 0x8004));
   Diagnostic record;
-  record.message = "lost";
+  record.finding = Finding::kSyncLost;
   writer_.add(record);
   const std::string lines = text();
   EXPECT_TRUE(lines.starts_with("\x1b[1m")) << lines;
   EXPECT_NE(lines.find("what happened\x1b[m\n"), std::string::npos) << lines;
   EXPECT_NE(lines.find("in \x1b[36mput\x1b[m"), std::string::npos) << lines;
-  EXPECT_NE(lines.find("\x1b[31m!! damage: lost"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("\x1b[31m!! damage: The trace is no longer"), std::string::npos) << lines;
   EXPECT_TRUE(lines.ends_with("\x1b[m\n")) << lines;
 }
 
@@ -119,9 +119,10 @@ TEST_F(Human, damage_is_a_line_of_its_own_with_its_place) {
   record.severity = Severity::kWarning;
   record.trace_id = 0x10;
   record.index = 506;
-  record.message = "Bad byte sequence in packet.";
+  record.finding = Finding::kMalformedPacket;
   writer_.add(record);
-  EXPECT_EQ(text(), "       506  0x10  !! damage: Bad byte sequence in packet. (bad_packet)\n");
+  EXPECT_EQ(text(),
+            "       506  0x10  !! damage: The bytes do not form a valid packet. (bad_packet)\n");
 }
 
 TEST_F(Human, exception_has_the_name_that_its_source_gives) {

@@ -59,15 +59,15 @@ TEST(Json, cycle_count_rides_on_any_element) {
             "\"return_address\":\"0xc0010ef4\",\"cycles\":15}\n");
 }
 
-TEST(Json, damage_leaves_out_unknown_places_and_the_line_end) {
+TEST(Json, damage_leaves_out_unknown_places) {
   Diagnostic record;
   record.fault = Fault::kBadImage;
-  record.message = "a \"quoted\" message\n";
+  record.finding = Finding::kReservedHeader;
   TextBuffer out;
   write_json(out, record);
   EXPECT_EQ(out.view(),
             "{\"type\":\"damage\",\"fault\":\"bad_image\",\"severity\":\"error\","
-            "\"stage\":\"elements\",\"message\":\"a \\\"quoted\\\" message\"}\n");
+            "\"stage\":\"elements\",\"message\":\"A packet header is reserved.\"}\n");
 }
 
 TEST(Json, range_has_its_function) {

@@ -45,13 +45,5 @@ TEST(Names, every_fault_has_a_word_of_its_own) {
   EXPECT_EQ(std::ranges::adjacent_find(words), words.end());
 }
 
-TEST(Names, message_has_no_line_end) {
-  Diagnostic record;
-  record.message = "Bad packet.\n";
-  EXPECT_EQ(message_text(record), "Bad packet.");
-  record.message = "";
-  EXPECT_EQ(message_text(record), "");
-}
-
 }  // namespace
 }  // namespace waymark::outputs

@@ -20,7 +20,7 @@ struct PlacedRecord {
   std::size_t at = 0;
   TraceIndex index = 0;
   TraceId stream_id = 0;
-  std::string_view message;
+  Finding finding = Finding::kNone;
   friend bool operator==(const PlacedRecord&, const PlacedRecord&) = default;
 };
 
@@ -36,7 +36,7 @@ struct Seen final : Piece {
   }
   void on_diagnostic(const Diagnostic& record) override {
     if (!ended)
-      records.push_back({elements.size(), record.index, record.stream_id, record.message});
+      records.push_back({elements.size(), record.index, record.stream_id, record.finding});
   }
   void end() override { ended = true; }
   [[nodiscard]] bool wants_more() const override { return ended && after < wanted; }

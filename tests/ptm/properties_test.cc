@@ -17,16 +17,16 @@ struct Case {
     const auto kind = random.pick({Program::Kind::kBuffers, Program::Kind::kBuffers,
                                    Program::Kind::kSpaces, Program::Kind::kCallback});
     image = Program(random).image(kind);
-    options.reference_quirks = random.coin();
+    if (random.coin()) options.quirks = kReferenceQuirks;
     // Without the first quirk, which makes chunks depend on blocks.
-    if (options.reference_quirks && random.one_in(3)) options.native_quirks = random.bits(15) | 1;
+    if (options.quirks != 0 && random.one_in(3)) options.quirks &= ~(random.bits(15) | 1);
     for (const std::uint32_t flag : {kNoForwardBadPackets, kErrorOnBadPackets, kHaltOnBadPackets})
       if (random.one_in(8)) options.flags |= flag;
     if (random.one_in(6)) options.range_limit = random.between(2, 12);
     // With quirks the chunks of unsynchronised bytes depend on the blocks.
-    bytes = support::PtmStreamMaker(random, config)
-                .make(random.between(50, 250), random.pick({0U, 0U, 60U, 10U}),
-                      !options.reference_quirks);
+    bytes =
+        support::PtmStreamMaker(random, config)
+            .make(random.between(50, 250), random.pick({0U, 0U, 60U, 10U}), options.quirks == 0);
   }
 
   [[nodiscard]] std::unique_ptr<Source> source(const SourceOptions& with) const {

@@ -176,9 +176,9 @@ TEST(StmParser, bad_packets_of_every_kind) {
   EXPECT_EQ(first("F4AAF"), "BAD_SEQUENCE:Invalid sequence in packet[D8]");
   EXPECT_EQ(first("FFFF3"), "BAD_SEQUENCE:Invalid sequence in packet[ASYNC]");
   EXPECT_EQ(first("F0C"), "RESERVED:Reserved Packet Header");
-  EXPECT_EQ(first("F041"), "RESERVED:Reserved Packet Header");
+  EXPECT_EQ(first("F041"), "TIME:Time packet of unknown layout");
   EXPECT_EQ(first("F0F9"), "RESERVED:Reserved Packet Header");
-  EXPECT_EQ(first("FF1"), "RESERVED:Reserved Packet Header");
+  EXPECT_EQ(first("FF1"), "PDID:Packet of unknown layout");
 }
 
 TEST(StmParser, search_after_a_bad_packet) {

@@ -26,7 +26,8 @@ inline bool same(const Element& a, const Element& b) {
 inline bool same(const Diagnostic& a, const Diagnostic& b) {
   return a.fault == b.fault && a.severity == b.severity && a.stage == b.stage &&
          a.fatal == b.fatal && a.trace_id == b.trace_id && a.stream_id == b.stream_id &&
-         a.index == b.index && a.message == b.message && a.lost == b.lost && a.address == b.address;
+         a.index == b.index && a.finding == b.finding && a.number == b.number && a.lost == b.lost &&
+         a.address == b.address;
 }
 
 inline std::string text_of(const Element& element) {
@@ -57,7 +58,7 @@ inline std::string describe(const Placed<SeenPacket>& packet) {
 }
 inline std::string describe(const Placed<Diagnostic>& record) {
   return "after " + std::to_string(record.after) + ", index " + std::to_string(record.what.index) +
-         ": " + std::string(record.what.message);
+         ": " + std::string(waymark::describe(record.what));
 }
 inline std::string describe(const Placed<Operation>& operation) {
   return "after " + std::to_string(operation.after) + ", operation " +

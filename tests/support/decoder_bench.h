@@ -104,7 +104,7 @@ class DecoderBench {
       for (const Element& element : std::span(out).first(count)) add(element);
       for (const Diagnostic& record : decoder.diagnostics()) {
         text_ += record.severity == Severity::kWarning ? "warning: " : "error: ";
-        text_ += record.message;
+        text_ += describe(record);
         if (!text_.ends_with('\n')) text_ += '\n';
       }
       decoder.clear_diagnostics();

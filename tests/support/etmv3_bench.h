@@ -144,7 +144,7 @@ class Etmv3Bench {
       if (count != 0 || !decoder.has_diagnostics()) continue;
       for (const Diagnostic& record : decoder.diagnostics())
         text_ += fmt::format("{} {}{}\n", record.index, record.fatal ? "fatal: " : "!! ",
-                             record.message);
+                             describe(record));
       decoder.clear_diagnostics();
     }
   }

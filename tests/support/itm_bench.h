@@ -88,7 +88,7 @@ class ItmBench {
     const auto drain = [&] {
       while (decoder.busy()) {
         for (const Diagnostic& record : decoder.diagnostics())
-          if (text != nullptr) *text += fmt::format("{} ! {}\n", record.index, record.message);
+          if (text != nullptr) *text += fmt::format("{} ! {}\n", record.index, describe(record));
         decoder.clear_diagnostics();
         Element one;
         if (decoder.drain({&one, 1}) == 0) continue;

@@ -133,7 +133,7 @@ class PtmBench {
         for (const Diagnostic& record : decoder.diagnostics())
           text_ += fmt::format("{} at {}: {}\n",
                                record.severity == Severity::kWarning ? "warning" : "error",
-                               record.index, record.message);
+                               record.index, describe(record));
         decoder.clear_diagnostics();
       }
     };

@@ -95,7 +95,7 @@ class StmBench {
       Element element;
       while (decoder.busy()) {
         for (const Diagnostic& record : decoder.diagnostics())
-          text += fmt::format("! {}\n", record.message);
+          text += fmt::format("! {}\n", describe(record));
         decoder.clear_diagnostics();
         if (decoder.drain({&element, 1}) == 0) continue;
         TextBuffer line;

@@ -38,7 +38,7 @@ struct TruthBench : Workload {
       std::string text;
       [[nodiscard]] bool wants_packets() const override { return false; }
       void on_diagnostic(const Diagnostic& record) override {
-        if (text.empty()) text = fmt::format("index {}: {}", record.index, record.message);
+        if (text.empty()) text = fmt::format("index {}: {}", record.index, describe(record));
       }
     } records;
     DecodeTree tree(made->maker.frame_options());

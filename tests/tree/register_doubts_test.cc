@@ -24,7 +24,7 @@ class Listener final : public Observer {
     if (record.fault != Fault::kUnsupportedConfig) return;
     EXPECT_EQ(record.severity, Severity::kWarning);
     EXPECT_EQ(record.stage, Stage::kPackets);
-    sentences.emplace_back(record.message);
+    sentences.emplace_back(describe(record));
   }
   std::vector<std::string> sentences;
 
@@ -118,7 +118,7 @@ TEST(RegisterDoubts, etmv3_data_that_should_be) {
 
 TEST(RegisterDoubts, etmv3_the_reference_says_nothing) {
   SourceOptions options = packets_only();
-  options.reference_quirks = true;
+  options.quirks = kReferenceQuirks;
   const auto made = etmv3::make_source(etmv3_config(0), nullptr, options);
   EXPECT_TRUE(said(made, joined({kEtmv3Sync, {0x04, 0x05}})).empty());
 }

@@ -44,7 +44,7 @@ TEST_F(EtmSource, names_its_protocol_and_id) {
 
 TEST_F(EtmSource, refuses_with_the_reference_to_decode_data_trace_loads_as_p0_and_conditionals) {
   config.trcidr0 |= 3U << 3;
-  options.reference_quirks = true;
+  options.quirks = kReferenceQuirks;
   for (const auto& [configr, word] :
        {std::pair{1U << 16 | 1U << 1, "data trace"}, {1U << 1, "INSTP0"}, {7U << 8, "COND"}}) {
     config.trcconfigr = configr;

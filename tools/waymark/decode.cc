@@ -105,7 +105,7 @@ class DamageObserver final : public Observer {
 };
 
 std::string strict_sentence(const Diagnostic& record) {
-  const std::string_view message = outputs::message_text(record);
+  const std::string_view message = describe(record);
   std::string where;
   if (record.address != kNoAddress) where += fmt::format(" at address 0x{:x}", record.address);
   if (record.trace_id != kNoTraceId) where += fmt::format(", trace ID 0x{:02x}", record.trace_id);

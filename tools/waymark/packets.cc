@@ -48,7 +48,7 @@ class PacketObserver final : public Observer {
     if (record.fault != Fault::kUnsupportedConfig || !window_.contains(record)) return;
     const std::string place =
         record.index == kNoIndex ? "" : fmt::format(", trace byte {}", record.index);
-    complain(fmt::format("trace ID 0x{:02x}{}: {}", record.trace_id, place, record.message), kOk);
+    complain(fmt::format("trace ID 0x{:02x}{}: {}", record.trace_id, place, describe(record)), kOk);
   }
 
   [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }

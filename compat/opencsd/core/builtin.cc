@@ -144,7 +144,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
   if (variable("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
   QuirkChoice quirks = QuirkChoice::of_environment();
   if ((flags & OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS) != 0) quirks.search_after_bad_packet();
-  quirks.apply(protocol, options);
+  options.quirks = quirks.on(protocol);
   options.range_limit = range_limit();
   Builtin built{.source = nullptr,
                 .trace_id = config.trace_id(),

@@ -8,6 +8,7 @@
 #include "logger.h"
 #include "opencsd/ocsd_if_version.h"
 #include "waymark/element/text.h"
+#include "wording/wording.h"
 
 namespace waymark::compat {
 namespace {
@@ -442,11 +443,12 @@ void BuiltinChannel::to_monitor(Operation operation) {
 void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
   // The packet processor under a full decoder has no logger (frames.md 8).
   const bool packets = record.stage == Stage::kPackets;
-  if (!(packets && decode_))
+  if (!(packets && decode_)) {
+    const Wording wording = wording_of(record, protocol());
     Logger::instance().error(packets ? packet_component_ : element_component_,
-                             static_cast<ocsd_err_severity_t>(record.severity),
-                             error_number(record.fault), record.index, record.trace_id,
-                             record.message);
+                             static_cast<ocsd_err_severity_t>(record.severity), wording.number,
+                             wording.index, record.trace_id, wording.text);
+  }
   const bool etm4 = protocol() == Protocol::kEtmV4 || protocol() == Protocol::kEte;
   if (packets || !etm4) return;
   // The answer to bad packets; see etmv4-ete.md 4.11.

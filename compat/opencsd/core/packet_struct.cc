@@ -46,7 +46,7 @@ const void* PacketStruct::fill(const PacketRef& packet) {
 
 namespace {
 
-std::uint64_t off(Protocol protocol) { return QuirkChoice::of_environment().off(protocol); }
+QuirkSet on(Protocol protocol) { return QuirkChoice::of_environment().on(protocol); }
 
 }  // namespace
 
@@ -56,8 +56,7 @@ bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const 
       etmv3::Packet native;
       etmv3::Config config;
       read(*static_cast<const ocsd_etmv3_pkt*>(packet), native, config);
-      etmv3::write_packet(out, native, config,
-                          etmv3::ParserQuirks::reference(off(Protocol::kEtmV3)));
+      etmv3::write_packet(out, native, config, etmv3::ParserQuirks::of(on(Protocol::kEtmV3)));
       return true;
     }
     case OCSD_PROTOCOL_ETMV4I:
@@ -71,7 +70,7 @@ bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const 
     case OCSD_PROTOCOL_PTM: {
       ptm::Packet native;
       read(*static_cast<const ocsd_ptm_pkt*>(packet), native);
-      ptm::write_packet(out, native, ptm::Quirks::reference(off(Protocol::kPtm)));
+      ptm::write_packet(out, native, ptm::Quirks::of(on(Protocol::kPtm)));
       return true;
     }
     case OCSD_PROTOCOL_STM: {
@@ -83,7 +82,7 @@ bool write_packet_struct(TextBuffer& out, ocsd_trace_protocol_t protocol, const 
     case OCSD_PROTOCOL_ITM: {
       itm::Packet native;
       read(*static_cast<const ocsd_itm_pkt*>(packet), native);
-      itm::write_packet(out, native, itm::Quirks::reference(off(Protocol::kItm)));
+      itm::write_packet(out, native, itm::Quirks::of(on(Protocol::kItm)));
       return true;
     }
     default:

@@ -140,10 +140,10 @@ QuirkChoice QuirkChoice::of_environment() {
   return of_environment(unknown);
 }
 
-std::uint64_t QuirkChoice::off(Protocol protocol) const {
-  const std::uint64_t off = off_[group_of(protocol)];
-  const auto with_older = [off](std::size_t own, std::size_t older) {
-    return (off & low_bits(own)) | (~(off >> own) & low_bits(older)) << kOlderQuirkBit;
+QuirkSet QuirkChoice::on(Protocol protocol) const {
+  const std::uint64_t on = ~off_[group_of(protocol)];
+  const auto with_older = [on](std::size_t own, std::size_t older) {
+    return (on & low_bits(own)) | (on >> own & low_bits(older)) << kOlderQuirkBit;
   };
   switch (group_of(protocol)) {
     case kEtmV4:
@@ -151,17 +151,11 @@ std::uint64_t QuirkChoice::off(Protocol protocol) const {
     case kStm:
       return with_older(stm::kQuirks.size(), stm::kOlderQuirks.size());
     default:
-      return off;
+      return on & low_bits(groups()[group_of(protocol)].quirks.size());
   }
 }
 
-void QuirkChoice::apply(Protocol protocol, SourceOptions& options) const {
-  options.native_quirks = off(protocol);
-  options.reference_quirks =
-      off_[group_of(protocol)] != low_bits(groups()[group_of(protocol)].quirks.size());
-}
-
-frames::Quirks QuirkChoice::frames() const { return frames::Quirks::reference(off_[kFrames]); }
+frames::Quirks QuirkChoice::frames() const { return frames::Quirks::of(~off_[kFrames]); }
 
 std::vector<std::string> quirk_names() {
   std::vector<std::string> names;

@@ -32,9 +32,8 @@ class QuirkChoice {
   /// After a bad packet, software trace continues at the next synchronisation point.
   void search_after_bad_packet();
 
-  /// SourceOptions::reference_quirks and native_quirks.  off() is native_quirks alone.
-  void apply(Protocol protocol, SourceOptions& options) const;
-  [[nodiscard]] std::uint64_t off(Protocol protocol) const;
+  /// As SourceOptions::quirks.
+  [[nodiscard]] QuirkSet on(Protocol protocol) const;
   [[nodiscard]] frames::Quirks frames() const;
 
  private:

@@ -5,6 +5,7 @@
 #include "logged_quirks.h"
 #include "logger.h"
 #include "waymark/frames/text.h"
+#include "wording/wording.h"
 
 namespace waymark::compat {
 namespace {
@@ -132,7 +133,9 @@ Response Tree::frame_data(ocsd_trc_index_t index, Bytes block, std::uint32_t& us
 Response Tree::frame_error() {
   const Diagnostic& error = demux_->error();
   const bool size = error.fault == Fault::kInvalidBlock;
-  log_frames(error_number(error.fault), size ? kNoIndex : error.index, error.message);
+  // The frame layer belongs to no protocol.
+  const Wording wording = wording_of(error, Protocol::kEtmV4);
+  log_frames(wording.number, size ? kNoIndex : wording.index, wording.text);
   return OCSD_RESP_FATAL_INVALID_DATA;
 }
 

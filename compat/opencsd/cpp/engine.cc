@@ -5,6 +5,7 @@
 #include "error_text.h"
 #include "i_dec/trc_i_decode.h"
 #include "segment_memory.h"
+#include "wording/wording.h"
 
 namespace waymark::compat {
 namespace {
@@ -248,10 +249,12 @@ void Engine::on_packet(const PacketRef& packet) {
 
 void Engine::on_diagnostic(const Diagnostic& record) {
   const bool packets = record.stage == Stage::kPackets;
+  const Protocol protocol = built_->source->protocol();
+  const Wording wording = wording_of(record, protocol);
   const ocsdError error(static_cast<ocsd_err_severity_t>(record.severity),
-                        static_cast<ocsd_err_t>(error_number(record.fault)), narrow(record.index),
+                        static_cast<ocsd_err_t>(wording.number), narrow(wording.index),
                         record.trace_id == kNoTraceId ? OCSD_BAD_CS_SRC_ID : record.trace_id,
-                        std::string(record.message));
+                        std::string(wording.text));
   // The packet processor under a full decoder has no logger (frames.md 8).
   if (packets) {
     if (decoder_ == nullptr) log(error);
@@ -259,7 +262,6 @@ void Engine::on_diagnostic(const Diagnostic& record) {
   }
   if (decoder_ != nullptr) decoder_->log(error);
   // The answer to bad packets; see etmv4-ete.md 4.11.
-  const Protocol protocol = built_->source->protocol();
   if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) return;
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
     const bool is_error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;

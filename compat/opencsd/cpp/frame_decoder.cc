@@ -11,6 +11,7 @@
 #include "segment_memory.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/segment_memory.h"
+#include "wording/wording.h"
 
 namespace frames = waymark::frames;
 using waymark::Bytes;
@@ -230,8 +231,10 @@ Response TraceFmtDcdImpl::run_segments() {
 
 Response TraceFmtDcdImpl::frame_error() {
   const Diagnostic& error = demux_->error();
-  const auto code = static_cast<ocsd_err_t>(waymark::compat::error_number(error.fault));
-  const std::string message(error.message);
+  // The frame layer belongs to no protocol.
+  const auto wording = waymark::compat::wording_of(error, waymark::Protocol::kEtmV4);
+  const auto code = static_cast<ocsd_err_t>(wording.number);
+  const std::string message(wording.text);
   if (error.fault == waymark::Fault::kInvalidBlock) {
     LogError(ocsdError(OCSD_ERR_SEV_ERROR, code, message));
   } else {

@@ -9,6 +9,7 @@
 #include "waymark/element/text.h"
 #include "waymark/frames/text.h"
 #include "waymark/outputs/packet_text.h"
+#include "wording/wording.h"
 
 namespace waymark::compat {
 Listing::Listing(const ListerOptions& options, Log& log)
@@ -92,10 +93,11 @@ void Listing::on_diagnostic(const Diagnostic& record) {
   if (record.stage == Stage::kPackets && options_.decode) return;
   const TraceId id = record.stream_id == kNoTraceId ? current_ : record.stream_id;
   const Source* source = tree_->source(id);
-  const ComponentNames names =
-      component_names(source != nullptr ? source->protocol() : Protocol::kEtmV4);
+  const Protocol protocol = source != nullptr ? source->protocol() : Protocol::kEtmV4;
+  const ComponentNames names = component_names(protocol);
   write_component(record.stage == Stage::kPackets ? names.packets : names.elements, id);
-  log_.error("", error_number(record.fault), record.index, record.trace_id, record.message);
+  const Wording wording = wording_of(record, protocol);
+  log_.error("", wording.number, wording.index, record.trace_id, wording.text);
 }
 
 /// "DCD_ETMV4_0016", or without the number if there are no frames.

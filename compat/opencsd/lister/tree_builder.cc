@@ -43,7 +43,9 @@ class Builder {
   }
 
   std::optional<BuiltTree> build(const inputs::TraceBuffer& buffer) {
-    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_), quirks_.frames());
+    TreeQuirks quirks = TreeQuirks::reference();
+    quirks.frame_layer = quirks_.frames();
+    built_.tree = std::make_unique<DecodeTree>(frame_options(buffer, options_), quirks);
     bool any = false;
     for (const inputs::TraceSource& source : buffer.sources) {
       if (!add_source(source)) continue;
@@ -120,7 +122,7 @@ class Builder {
     SourceOptions source_options;
     source_options.decode = options_.decode;
     source_options.flags = options_.flags;
-    quirks_.apply(row.protocol, source_options);
+    source_options.quirks = quirks_.on(row.protocol);
     source_options.range_limit = options_.range_limit;
 
     const auto registers = [&](std::string_view name) {

@@ -103,8 +103,6 @@ struct Unit {
   /// TRCPDCR: power is requested while the unit is enabled.
   [[nodiscard]] std::uint32_t live_pdcr() const;
 
-  [[nodiscard]] bool quirk(Quirk q) const { return has(quirks, q); }
-
   IdRegisters id;
   Environment environment;
   Quirks quirks;

@@ -262,7 +262,7 @@ class Decoder : private DecoderState {
   void async_in_packet(const Packet& packet);
   void lose_sync();
   bool set_world(const Context& context);
-  void doubt(Doubt what, TraceIndex index, std::string_view message);
+  void doubt(Doubt what, TraceIndex index, Finding finding);
   void check(const Packet& packet);
 
   // -- Atoms: each function writes to `at` and returns the position after what it wrote. --
@@ -311,7 +311,7 @@ class Decoder : private DecoderState {
   }
   void select_memory() { select_memory(packet_index_); }
   void select_memory(TraceIndex index);
-  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  void report(Fault fault, Severity severity, TraceIndex index, Finding finding);
 
   Config config_;
   DecoderQuirks quirks_;

@@ -55,8 +55,9 @@ struct ParserQuirks {
   /// effect together with extra_zeros_are_bad.
   bool rest_follows_extra_zero = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kParserQuirks.
-  static constexpr ParserQuirks reference(std::uint64_t except = 0);
+  /// By their row in kParserQuirks.
+  static constexpr ParserQuirks of(QuirkSet set);
+  static constexpr ParserQuirks reference() { return of(kReferenceQuirks); }
 };
 
 /// Their names; the order must not change.
@@ -83,9 +84,7 @@ inline constexpr std::array<NamedQuirk<ParserQuirks>, 20> kParserQuirks{{
     {"rest_follows_extra_zero", &ParserQuirks::rest_follows_extra_zero},
 }};
 
-constexpr ParserQuirks ParserQuirks::reference(std::uint64_t except) {
-  return all_but(kParserQuirks, except);
-}
+constexpr ParserQuirks ParserQuirks::of(QuirkSet set) { return chosen(kParserQuirks, set); }
 
 /// Quirks of the decoder.
 struct DecoderQuirks {
@@ -115,8 +114,9 @@ struct DecoderQuirks {
   /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
   bool isa_deviations = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kDecoderQuirks.
-  static constexpr DecoderQuirks reference(std::uint64_t except = 0);
+  /// By their row in kDecoderQuirks.
+  static constexpr DecoderQuirks of(QuirkSet set);
+  static constexpr DecoderQuirks reference() { return of(kReferenceQuirks); }
 };
 
 /// Their names; the order must not change.
@@ -133,8 +133,6 @@ inline constexpr std::array<NamedQuirk<DecoderQuirks>, 10> kDecoderQuirks{{
     {"isa_deviations", &DecoderQuirks::isa_deviations},
 }};
 
-constexpr DecoderQuirks DecoderQuirks::reference(std::uint64_t except) {
-  return all_but(kDecoderQuirks, except);
-}
+constexpr DecoderQuirks DecoderQuirks::of(QuirkSet set) { return chosen(kDecoderQuirks, set); }
 
 }  // namespace waymark::etmv3

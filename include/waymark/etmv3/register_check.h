@@ -2,25 +2,24 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "waymark/base/diagnostic.h"
 #include "waymark/etmv3/config.h"
 #include "waymark/etmv3/packet.h"
 
 namespace waymark::etmv3 {
 
 /// Checks the packets of one source, as a parser without quirks gives them.  Returns each
-/// contradiction once, as a whole sentence in static storage that names the register; otherwise an
-/// empty string.  A register that was not given contradicts nothing.
+/// contradiction once, and otherwise kNone.  A register that was not given contradicts nothing.
 class RegisterCheck {
  public:
   explicit RegisterCheck(const Config& config) : config_(config) {}
 
   /// Valid P-headers need not be passed.
-  std::string_view check(const Packet& packet);
+  Finding check(const Packet& packet);
 
   /// Call at the end, after `packets` packets.  So many without a data packet are a contradiction.
-  std::string_view at_end(std::uint64_t packets);
+  Finding at_end(std::uint64_t packets);
 
   /// Both will give the same results for the same packets.
   [[nodiscard]] bool same_state(const RegisterCheck& other) const {
@@ -44,9 +43,9 @@ class RegisterCheck {
     kPHeader = 1 << 8,
     kNoData = 1 << 9,
   };
-  /// `says`: the register that the sentence names.
-  std::string_view tell(Doubt what, const RegisterValue& says, std::string_view sentence);
-  std::string_view check_sync(const Packet& packet);
+  /// `says`: the register that the finding is about.
+  Finding tell(Doubt what, const RegisterValue& says, Finding finding);
+  Finding check_sync(const Packet& packet);
 
   Config config_;
   std::uint16_t told_ = 0;

@@ -11,8 +11,8 @@
 namespace waymark::etmv3 {
 
 /// `image` must outlive the source; it may be nullptr only when `options.decode` is false.
-/// kUnsupported: `options.reference_quirks` is set and the trace has data, which the reference does
-/// not decode (etmv3.md 1); `detail` names the register.
+/// kUnsupported: the quirk data_trace_is_unsupported is on and the trace has data (etmv3.md 1);
+/// `detail` names the register.
 Result<std::unique_ptr<Source>> make_source(const Config& config, const image::Image* image,
                                             const SourceOptions& options);
 

@@ -19,7 +19,6 @@ namespace waymark::etmv4 {
 
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk;
-struct Words;
 
 /// Counts what the queue of a decoder would otherwise make elements of.  While it is live, it has
 /// the place of the path.
@@ -324,8 +323,8 @@ class Decoder : private DecoderState {
   void add_address(const Packet& packet);
   void settle_held();
   void queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count);
-  void bad_packet(const Words& words);
-  void unusable_packet(Fault fault, Severity severity, const Words& words);
+  void bad_packet(Finding finding);
+  void unusable_packet(Fault fault, Severity severity, Finding finding);
 
   // -- Resolving --
   /// The path gets the place, if atoms are counted.
@@ -379,13 +378,12 @@ class Decoder : private DecoderState {
   [[nodiscard]] bool room() const { return staging_ || out_ != out_end_; }
 
   // -- Errors --
-  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  void report(Fault fault, Severity severity, TraceIndex index, Finding finding);
   /// Names the instruction that the last report is about.
   void blame(std::uint64_t address);
   void report_lost_atoms(TraceIndex index);
-  [[nodiscard]] std::string_view wording(const Words& words) const;
-  void fail_commit(Fault fault, TraceIndex index, const Words& words, UnsyncReason reason);
-  bool fail_walk(flow::BlockEnd ended, TraceIndex index, const Words& words);
+  void fail_commit(Fault fault, TraceIndex index, Finding finding, UnsyncReason reason);
+  bool fail_walk(flow::BlockEnd ended, TraceIndex index, Finding finding);
   bool check_image(const flow::Block& block, bool executed, TraceIndex index);
   void walk_error(const flow::Block& block, TraceIndex index);
   void note_range_limit(std::uint32_t count, flow::BlockEnd ended);

@@ -163,7 +163,11 @@ struct Packet {
 
 static_assert(std::is_trivially_copyable_v<Packet>);
 
-/// True for the types that the reference counts as bad (quirk: also kPeReset, kTransactionFail).
-constexpr bool is_bad(PacketType type) { return static_cast<std::uint16_t>(type) >= 0x300; }
+constexpr bool is_bad(PacketType type) {
+  return type >= PacketType::kBadSequence && type <= PacketType::kReservedConfig;
+}
+
+/// kPeReset and kTransactionFail, which the reference also counts as bad.
+constexpr bool is_ete_exception(PacketType type) { return type >= PacketType::kPeReset; }
 
 }  // namespace waymark::etmv4

@@ -7,7 +7,8 @@
 namespace waymark::etmv4 {
 
 struct Quirks {
-  /// An ETE PE reset is a bad packet to the decoder.  `06 00 00`
+  /// An ETE PE reset is a bad packet to the decoder.  It and a transaction failure are bad packets
+  /// to the flags about such.  `06 00 00`
   bool pe_reset_is_bad = false;
   /// An instrumentation element that is still queued at a discard or overflow is lost.
   /// `09 01 ff ff 0f 00 00 00 00 00 00 03`
@@ -44,8 +45,6 @@ struct Quirks {
   bool exception_walk_runs_over = false;
   /// On ARMv8-M, an exception return is not a P0 element.  `07 2d 01`
   bool v8m_exception_return_is_not_p0 = false;
-  /// Damaged trace is described in the reference's words, and a return without a call has no index.
-  bool reference_messages = false;
   /// A context packet that comes with an exception sets the instruction set before the walk to the
   /// return address.  `06 05 81 01 95 02`
   bool exception_context_sets_isa = false;
@@ -66,13 +65,13 @@ struct Quirks {
   /// Cycle count packets do not commit elements.  `f7 0c 01` with TRCCONFIGR.CCI
   bool cycle_counts_do_not_commit = false;
 
-  /// All quirks of 1.8.0, except for those whose bit is set in `except`: bit i is row i of kQuirks.
-  /// The bits from kOlderQuirkBit on switch on the rows of kOlderQuirks.
-  static constexpr Quirks reference(std::uint64_t except = 0);
+  /// By their row in kQuirks, and from kOlderQuirkBit on in kOlderQuirks.
+  static constexpr Quirks of(QuirkSet set);
+  static constexpr Quirks reference() { return of(kReferenceQuirks); }
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 20> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -88,7 +87,6 @@ inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"isa_deviations", &Quirks::isa_deviations},
     {"exception_walk_runs_over", &Quirks::exception_walk_runs_over},
     {"v8m_exception_return_is_not_p0", &Quirks::v8m_exception_return_is_not_p0},
-    {"reference_messages", &Quirks::reference_messages},
     {"exception_context_sets_isa", &Quirks::exception_context_sets_isa},
     {"exception_target_ignores_64_bit", &Quirks::exception_target_ignores_64_bit},
     {"trace_info_commits_nothing", &Quirks::trace_info_commits_nothing},
@@ -102,8 +100,6 @@ inline constexpr std::array<NamedQuirk<Quirks>, 2> kOlderQuirks{{
     {"cycle_counts_do_not_commit", &Quirks::cycle_counts_do_not_commit},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) {
-  return all_but(kQuirks, kOlderQuirks, except);
-}
+constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, kOlderQuirks, set); }
 
 }  // namespace waymark::etmv4

@@ -56,8 +56,10 @@ struct Quirks {
   /// decoding.  Bytes 12 to 15 `23 00 25 40`
   bool empty_segment_fails = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
-  static constexpr Quirks reference(std::uint64_t except = 0);
+  /// By their row in kQuirks.
+  static constexpr Quirks of(QuirkSet set);
+  static constexpr Quirks reference() { return of(kReferenceQuirks); }
+  friend bool operator==(const Quirks&, const Quirks&) = default;
 };
 
 /// Their names; the order must not change.
@@ -67,7 +69,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 3> kQuirks{{
     {"empty_segment_fails", &Quirks::empty_segment_fails},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
+constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }
 
 /// Consecutive bytes of one ID within one frame; at most 15.  `id` is kNoTraceId before the first
 /// ID byte of the stream.  The index of byte i of `bytes` is `index + i` (frames.md 1.2).
@@ -161,7 +163,7 @@ class Demux {
   /// its first byte and must continue the last block (the first block after a reset may start
   /// anywhere).  `block` must live until it is used up.  kInvalidArgument: the size or index is
   /// wrong, a block is still in use, or an error came before; then nothing is consumed, and error()
-  /// has the wording of frames.md 4.1: an empty message for a wrong index.
+  /// says which.
   Result<void> feed(TraceIndex index, Bytes block);
 
   /// After kError it returns kNeedInput until reset() or resync().
@@ -246,7 +248,7 @@ class Demux {
  private:
   friend class StreamSplitter;
 
-  Result<void> refuse(std::string_view message, TraceIndex index, std::string detail);
+  Result<void> refuse(Finding finding, TraceIndex index, std::string detail);
   Step advance();
   Step advance_aligned();
   Step advance_pairs();
@@ -255,7 +257,7 @@ class Demux {
   bool search();
   Step skipped(TraceIndex from, std::uint64_t count);
   Step end_block();
-  Step fail_pass(std::string_view message);
+  Step fail_pass(Finding finding);
   void end_pass();
   void show_packed();
 

@@ -76,7 +76,7 @@ class Decoder {
   /// True: the packet is to be decoded.
   bool synchronise(const Packet& packet);
   void check_registers(const Packet& packet);
-  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  void report(Fault fault, Severity severity, TraceIndex index, Finding finding);
   Element& begin(Element& element, ElementKind kind, TraceIndex index) const;
   Element& queue(ElementKind kind, TraceIndex index);
 

@@ -36,8 +36,9 @@ struct Quirks {
   /// Contradictions of ITM_TCR are not reported.  `94 82 cf fa 37` with GTSFREQ 0
   bool contradictions_untold = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
-  static constexpr Quirks reference(std::uint64_t except = 0);
+  /// By their row in kQuirks.
+  static constexpr Quirks of(QuirkSet set);
+  static constexpr Quirks reference() { return of(kReferenceQuirks); }
 };
 
 /// Their names; the order must not change.
@@ -55,6 +56,6 @@ inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
     {"contradictions_untold", &Quirks::contradictions_untold},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
+constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }
 
 }  // namespace waymark::itm

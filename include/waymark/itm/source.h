@@ -9,8 +9,8 @@
 
 namespace waymark::itm {
 
-/// No image is needed, because ITM has no instruction trace.  `options.reference_quirks` switches
-/// on all of `config.quirks`.
+/// No image is needed, because ITM has no instruction trace.  `options.quirks` replace
+/// `config.quirks`.
 Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options);
 
 }  // namespace waymark::itm

@@ -16,7 +16,4 @@ void write_packet(TextBuffer& out, const Packet& packet, const Quirks& quirks = 
 /// "ITM_SWIT".
 std::string_view packet_name(PacketType type);
 
-/// "Local TS packet: Payload continuation value too long": what is wrong with a bad packet.
-std::string_view error_message(const Packet& packet);
-
 }  // namespace waymark::itm

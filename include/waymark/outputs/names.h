@@ -35,7 +35,4 @@ std::string_view fault_word(Fault fault);
 std::string_view severity_word(Severity severity);
 std::string_view stage_word(Stage stage);
 
-/// The message of a damage record on one line, without the line end of the listing.
-std::string_view message_text(const Diagnostic& record);
-
 }  // namespace waymark::outputs

@@ -168,7 +168,7 @@ class Decoder : private DecoderState {
   void begin_output(Element* out, Element* end);
   Element* end_output();
 
-  Diagnostic& report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  Diagnostic& report(Fault fault, Severity severity, TraceIndex index, Finding finding);
   void lose_sync(UnsyncReason reason);
 
   Config config_;

@@ -33,8 +33,8 @@ struct Quirks {
   bool waypoint_update_unchecked = false;
   /// A pop from the empty return stack ends decoding.  Section 9.7.
   bool empty_stack_is_fatal = false;
-  /// The loss of synchronisation after a bad packet has no reason and no record.  Section 9.6; `00
-  /// 00 84`
+  /// The loss of synchronisation after a bad packet has no reason and no record, and neither have
+  /// reserved headers and contradictions of the registers.  Section 9.6; `00 00 84`
   bool bad_packet_untold = false;
   /// Context elements outside an I-sync carry the instruction set of the last range.  Section 9.6.
   bool context_isa_stale = false;
@@ -46,8 +46,9 @@ struct Quirks {
   /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
   bool isa_deviations = false;
 
-  /// All quirks, except for those whose bit is set in `except`: bit i is row i of kQuirks.
-  static constexpr Quirks reference(std::uint64_t except = 0);
+  /// By their row in kQuirks.
+  static constexpr Quirks of(QuirkSet set);
+  static constexpr Quirks reference() { return of(kReferenceQuirks); }
 };
 
 /// Their names; the order must not change.
@@ -69,6 +70,6 @@ inline constexpr std::array<NamedQuirk<Quirks>, 15> kQuirks{{
     {"isa_deviations", &Quirks::isa_deviations},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) { return all_but(kQuirks, except); }
+constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }
 
 }  // namespace waymark::ptm

@@ -149,7 +149,7 @@ class Decoder : private DecoderState {
   void bad_packet(const Packet& packet);
   bool take_off_time(const Packet& packet, Element& element);
   void check_registers(const Packet& packet);
-  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message);
+  void report(Fault fault, Severity severity, TraceIndex index, Finding finding);
   Element& queue(ElementKind kind, TraceIndex index, UnsyncReason reason);
 
   Config config_;

@@ -39,14 +39,17 @@ enum class PacketType : std::uint8_t {
   kXsync = 24,
   kDip = 25,
   kCerr = 26,
+  // Only their opcodes: no public document gives their length.
+  kTime = 27,
+  kPdid = 28,
 };
-inline constexpr std::size_t kPacketTypeCount = 27;
+inline constexpr std::size_t kPacketTypeCount = 29;
 
-/// The reason why a packet is bad.
+/// What is wrong with a packet, or not known about it.
 enum class Defect : std::uint8_t {
   kNone,
   kReservedHeader,
-  kUnknownLayout,  ///< TIME and PDID packets: no public document gives their length.
+  kUnknownLayout,  ///< TIME and PDID packets, which are not bad: the next ASYNC is searched for.
   kBadAsync,       ///< FF that does not continue with 21 F nibbles and a 0.
   kTimestampSize,  ///< Length nibble 15.
   /// A timestamp before any VERSION packet stated the encoding.  The packet is good, but its time

@@ -34,9 +34,9 @@ struct Quirks {
   /// A VERSION packet does not set the master and the channel to 0.  Nibbles 114 335 F003 412
   bool version_keeps_ids = false;
 
-  /// All quirks of 1.8.0, except for those whose bit is set in `except`: bit i is row i of kQuirks.
-  /// The bits from kOlderQuirkBit on switch on the rows of kOlderQuirks.
-  static constexpr Quirks reference(std::uint64_t except = 0);
+  /// By their row in kQuirks, and from kOlderQuirkBit on in kOlderQuirks.
+  static constexpr Quirks of(QuirkSet set);
+  static constexpr Quirks reference() { return of(kReferenceQuirks); }
 };
 
 /// Their names; the order must not change.
@@ -56,8 +56,6 @@ inline constexpr std::array<NamedQuirk<Quirks>, 1> kOlderQuirks{{
     {"version_keeps_ids", &Quirks::version_keeps_ids},
 }};
 
-constexpr Quirks Quirks::reference(std::uint64_t except) {
-  return all_but(kQuirks, kOlderQuirks, except);
-}
+constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, kOlderQuirks, set); }
 
 }  // namespace waymark::stm

@@ -9,7 +9,7 @@
 
 namespace waymark::stm {
 
-/// Never fails.  With SourceOptions::reference_quirks the nibble order is CoreSight's.
+/// Never fails.  With the quirk most_nibble_first_only the nibble order is CoreSight's.
 Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options);
 
 }  // namespace waymark::stm

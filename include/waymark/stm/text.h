@@ -12,9 +12,6 @@ namespace waymark::stm {
 /// after the TAB of a listing line, without newline.
 void write_packet(TextBuffer& out, const Packet& packet);
 
-/// The reference's message about a bad packet; empty if there is none.  Static storage.
-std::string_view error_message(Defect defect);
-
 /// "D8", with or without a marker.
 std::string_view packet_name(PacketType type);
 

@@ -3,6 +3,8 @@
 // that show it.
 #pragma once
 
+#include "waymark/base/named_quirk.h"
+
 namespace waymark::syst {
 
 struct Quirks {
@@ -58,29 +60,32 @@ struct Quirks {
   /// Document type declarations are ignored instead of refused.
   bool doctype_ignored = false;
 
-  static constexpr Quirks reference() {
-    Quirks q;
-    q.compact_build_loses_bits = true;
-    q.clock_and_sbd_unknown = true;
-    q.empty_text_is_short = true;
-    q.location_format_in_two_bits = true;
-    q.percent_runs_collapse = true;
-    q.narrow_is_zero_extended = true;
-    q.ptrdiff_takes_four_bytes = true;
-    q.reference_wording = true;
-    q.bad_bytes_unpadded = true;
-    q.address64_not_shown = true;
-    q.format_location_not_shown = true;
-    q.origin_in_byte_7 = true;
-    q.builds_ignored = true;
-    q.fixed_prefix = true;
-    q.loose_guid_digits = true;
-    q.stream_numbers = true;
-    q.first_text_node_only = true;
-    q.first_section_only = true;
-    q.doctype_ignored = true;
-    return q;
-  }
+  static constexpr Quirks reference();
 };
+
+/// Their names.
+inline constexpr std::array<NamedQuirk<Quirks>, 19> kQuirks{{
+    {"compact_build_loses_bits", &Quirks::compact_build_loses_bits},
+    {"clock_and_sbd_unknown", &Quirks::clock_and_sbd_unknown},
+    {"empty_text_is_short", &Quirks::empty_text_is_short},
+    {"location_format_in_two_bits", &Quirks::location_format_in_two_bits},
+    {"percent_runs_collapse", &Quirks::percent_runs_collapse},
+    {"narrow_is_zero_extended", &Quirks::narrow_is_zero_extended},
+    {"ptrdiff_takes_four_bytes", &Quirks::ptrdiff_takes_four_bytes},
+    {"reference_wording", &Quirks::reference_wording},
+    {"bad_bytes_unpadded", &Quirks::bad_bytes_unpadded},
+    {"address64_not_shown", &Quirks::address64_not_shown},
+    {"format_location_not_shown", &Quirks::format_location_not_shown},
+    {"origin_in_byte_7", &Quirks::origin_in_byte_7},
+    {"builds_ignored", &Quirks::builds_ignored},
+    {"fixed_prefix", &Quirks::fixed_prefix},
+    {"loose_guid_digits", &Quirks::loose_guid_digits},
+    {"stream_numbers", &Quirks::stream_numbers},
+    {"first_text_node_only", &Quirks::first_text_node_only},
+    {"first_section_only", &Quirks::first_section_only},
+    {"doctype_ignored", &Quirks::doctype_ignored},
+}};
+
+constexpr Quirks Quirks::reference() { return chosen(kQuirks, kReferenceQuirks); }
 
 }  // namespace waymark::syst

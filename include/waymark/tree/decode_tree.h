@@ -18,15 +18,39 @@ namespace waymark {
 /// Takes what a source has to give: all that its next() would give, or the same by other means.
 using SourceWork = std::function<void(Source& source)>;
 
+/// How the reference's tree deviates, one named flag each.
+struct TreeQuirks {
+  /// An error of the frame layer fails the tree.  Otherwise decoding continues at the next frame
+  /// that can be found.
+  bool frame_errors_are_fatal = false;
+  /// What a source holds is lost at a reset in the trace.  Otherwise it is given.
+  bool resets_lose_elements = false;
+  /// Sources see the bytes that follow their segment in memory (frames/segment_memory.h).
+  bool memory_after_segments = false;
+  frames::Quirks frame_layer;
+
+  static constexpr TreeQuirks reference();
+  friend bool operator==(const TreeQuirks&, const TreeQuirks&) = default;
+};
+
+/// Their names.
+inline constexpr std::array<NamedQuirk<TreeQuirks>, 3> kTreeQuirks{{
+    {"frame_errors_are_fatal", &TreeQuirks::frame_errors_are_fatal},
+    {"resets_lose_elements", &TreeQuirks::resets_lose_elements},
+    {"memory_after_segments", &TreeQuirks::memory_after_segments},
+}};
+
+constexpr TreeQuirks TreeQuirks::reference() {
+  TreeQuirks quirks = chosen(kTreeQuirks, kReferenceQuirks);
+  quirks.frame_layer = frames::Quirks::reference();
+  return quirks;
+}
+
 /// The decode tree.  Sources are owned.  One owner; not thread safe; two trees are independent.
 class DecodeTree {
  public:
   /// Without options: unformatted, with one source, whose packets have the ID 0.
-  /// `reference_quirks`: an error of the frame layer fails the tree, as in the reference, and the
-  /// frame layer's quirks are on; otherwise decoding continues at the next frame that can be found.
-  explicit DecodeTree(std::optional<frames::Options> formatted, bool reference_quirks = false);
-  /// As the reference, with these quirks of the frame layer.
-  DecodeTree(std::optional<frames::Options> formatted, const frames::Quirks& quirks);
+  explicit DecodeTree(std::optional<frames::Options> formatted, const TreeQuirks& quirks = {});
 
   [[nodiscard]] bool formatted() const { return demux_.has_value(); }
 
@@ -93,7 +117,7 @@ class DecodeTree {
   /// A copy with all state, without observer and monitor.
   [[nodiscard]] std::unique_ptr<DecodeTree> clone() const;
 
-  /// Whether all sources can jump (Source::can_jump).  Never with `reference_quirks`.
+  /// Whether all sources can jump (Source::can_jump).  Never with quirks.
   [[nodiscard]] bool can_jump() const;
 
   /// The next block may begin anywhere after the last one: sources wait for synchronisation points,
@@ -133,6 +157,7 @@ class DecodeTree {
   bool next_to_finish();
   void reset_sources();
   [[nodiscard]] Source* listener(TraceId id) const;
+  [[nodiscard]] bool has_quirks() const { return quirks_ != TreeQuirks{}; }
 
   std::optional<frames::Demux> demux_;
   frames::SegmentMemory memory_;  ///< Only with quirks.
@@ -141,8 +166,7 @@ class DecodeTree {
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().
   Observer* observer_ = nullptr;
   frames::RawMonitor* raw_ = nullptr;
-  bool reference_quirks_ = false;
-  bool empty_segment_fails_ = false;
+  TreeQuirks quirks_;
   bool raw_packed_ = false;
   bool shows_ = false;    ///< Packets or raw frames must come in order with the elements.
   bool stepped_ = false;  ///< A step of the frame layer waits until elements are taken.

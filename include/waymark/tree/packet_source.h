@@ -16,14 +16,15 @@ namespace waymark::tree {
 
 struct PacketFault {
   Fault fault = Fault::kNone;
-  std::string_view message;  ///< Static storage.
+  Finding finding = Finding::kNone;
+  std::uint8_t number = 0;  ///< As in Diagnostic.
 };
 
 /// `P` has the types Config, Packet, Parser and Decoder, and the static functions
 ///   Protocol protocol(const Config&);
 ///   Parser make_parser(const Config&, const SourceOptions&);
 ///   Decoder make_decoder(const Config&, const image::Image*, const SourceOptions&);
-///   bool is_bad(const Packet&);           the protocol counts it as bad
+///   bool is_bad(const Packet&, const SourceOptions&);  it is not a valid packet
 ///   bool is_reserved(const Packet&);      its header is reserved: reported if nothing is decoded
 ///   bool is_sync_point(const Packet&);
 ///   bool is_monitor_only(const Packet&);
@@ -34,10 +35,10 @@ struct PacketFault {
 ///   decoded
 /// and write_packet() may take the SourceOptions as well.  It may
 /// have
-///   struct Registers;  made of Config; used if nothing is decoded, and no quirks are requested
-///     std::string_view check(const Packet&);  the packet's contradiction of the registers,
-///       once; in static storage, or empty
-///     std::string_view at_end(std::uint64_t packets);  the same for the whole trace
+///   struct Registers;  made of Config; used if nothing is decoded
+///     Finding check(const Packet&);  the packet's contradiction of the registers, once; or kNone
+///     Finding at_end(std::uint64_t packets);  the same for the whole trace
+///   bool tells_contradictions(const SourceOptions&);  with Registers: no quirk keeps it silent
 ///   bool has_cycles(const Config&);  whether the registers switch cycle counts on
 ///   struct Landmarks;  what packets mean to an index, in the order of their kinds; made of Config
 ///     void operator()(const Packet&, Emit&&);  emit(const Landmark&), whose index is filled
@@ -73,6 +74,7 @@ class PacketSource final : public Source {
         registers_(config),
         landmarks_(config) {
     if (options.decode) decoder_.emplace(P::make_decoder(config, image, options));
+    if constexpr (kChecksRegisters) tells_contradictions_ = P::tells_contradictions(options);
   }
 
   [[nodiscard]] Protocol protocol() const override { return P::protocol(config_); }
@@ -191,7 +193,7 @@ class PacketSource final : public Source {
   }
 
   [[nodiscard]] bool can_jump() const override {
-    if (!kJumps || options_.reference_quirks) return false;
+    if (!kJumps || options_.quirks != 0) return false;
     if (!decoder_) return !kChecksRegisters;
     if constexpr (requires(const Decoder& decoder) { decoder.can_jump(); }) {
       return decoder_->can_jump();
@@ -333,7 +335,7 @@ class PacketSource final : public Source {
     // It is always the last one.
     if (!last_piece_ && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
     if constexpr (requires(Decoder& decoder) { decoder.remember(std::span<const Element>()); }) {
-      if (options_.reference_quirks) decoder().remember(out.first(count));
+      if (options_.quirks != 0) decoder().remember(out.first(count));
     }
     statistics_.elements += count;
     return count;
@@ -527,7 +529,7 @@ class PacketSource final : public Source {
         ending_ = Ending::kDone;
         if (!last_piece_) return false;
         if constexpr (kChecksRegisters) {
-          if (!decoder_ && !options_.reference_quirks)
+          if (!decoder_ && tells_contradictions_)
             report_registers(registers_.at_end(statistics_.packets), kNoIndex);
         }
         if (observer_ != nullptr) observer_->on_operation(Operation::kEndOfTrace, stream_id_);
@@ -555,12 +557,12 @@ class PacketSource final : public Source {
       if (shows_landmarks_) mark(packet);
       report_fault(packet);
       if constexpr (kChecksRegisters) {
-        if (!options_.reference_quirks) report_registers(registers_.check(packet), packet.index);
+        if (tells_contradictions_) report_registers(registers_.check(packet), packet.index);
       }
       return false;
     }
     if (P::is_monitor_only(packet)) return false;
-    return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet);
+    return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet, options_);
   }
 
   static bool passes(const Packet& packet) {
@@ -584,36 +586,38 @@ class PacketSource final : public Source {
     if constexpr (requires { P::fault_of(packet, options_); }) {
       return P::fault_of(packet, options_);
     } else {
-      return {P::is_reserved(packet) ? Fault::kInvalidHeader : Fault::kNone, {}};
+      if (!P::is_reserved(packet)) return {};
+      return {Fault::kInvalidHeader, Finding::kReservedHeader};
     }
   }
 
   void report_fault(const Packet& packet) {
     const PacketFault found = fault_of(packet);
-    if (found.fault != Fault::kNone)
-      report(found.fault, Severity::kError, packet.index, found.message);
+    if (found.fault != Fault::kNone) report(found, Severity::kError, packet.index);
   }
 
-  void report_registers(std::string_view sentence, TraceIndex index) {
-    if (!sentence.empty()) report(Fault::kUnsupportedConfig, Severity::kWarning, index, sentence);
+  void report_registers(Finding finding, TraceIndex index) {
+    if (finding != Finding::kNone)
+      report({Fault::kUnsupportedConfig, finding}, Severity::kWarning, index);
   }
 
-  void report(Fault fault, Severity severity, TraceIndex index, std::string_view message) {
+  void report(const PacketFault& found, Severity severity, TraceIndex index) {
     ++statistics_.diagnostics;
     if (observer_ == nullptr) return;
     Diagnostic record;
-    record.fault = fault;
+    record.fault = found.fault;
+    record.finding = found.finding;
+    record.number = found.number;
     record.severity = severity;
     record.stage = Stage::kPackets;
     record.trace_id = config_.trace_id();
     record.stream_id = stream_id_;
     record.index = index;
-    record.message = message;
     observer_->on_diagnostic(record);
   }
 
   void show() {
-    const bool bad = P::is_bad(packet_);
+    const bool bad = P::is_bad(packet_, options_);
     if (bad && (options_.flags & kNoMonitorBadPackets) != 0) return;
     PacketRef ref;
     ref.protocol = protocol();
@@ -641,6 +645,7 @@ class PacketSource final : public Source {
   Parser parser_;
   std::optional<Decoder> decoder_;
   Registers registers_;
+  bool tells_contradictions_ = false;
   [[no_unique_address]] Landmarks landmarks_;
   Packet packet_;
   SourceStatistics statistics_;

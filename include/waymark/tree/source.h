@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "waymark/base/diagnostic.h"
+#include "waymark/base/named_quirk.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/base/types.h"
 #include "waymark/element/element.h"
@@ -122,10 +123,9 @@ struct SourceOptions {
   bool decode = true;             ///< False: packets only, next() never gives elements.
   std::uint32_t flags = 0;        ///< DecodeFlag bits.
   std::uint32_t range_limit = 0;  ///< The most instructions of one walked range; 0: no limit.
-  bool reference_quirks = false;  ///< Switch on every named quirk of the protocol (compat only).
-  /// With reference_quirks: the quirks that stay off, by their row in the protocol's table
-  /// (quirks.h).  ETMv3 has two tables: the decoder's rows follow the parser's.
-  std::uint64_t native_quirks = 0;
+  /// The quirks that are on, by their row in the protocol's table (quirks.h); only compat sets any.
+  /// ETMv3 has two tables: the decoder's rows follow the parser's.
+  QuirkSet quirks = 0;
   bool block_cache = true;  ///< False: every atom is walked again.  For tests.
   /// The first byte begins a packet, and nothing in the stream shows where another one does (ITM,
   /// whose synchronisation packets are often off).
@@ -197,7 +197,7 @@ class Source {
   virtual void refresh() = 0;
 
   /// A fatal condition ended decoding (only possible with kHaltOnBadPackets, or for the few errors
-  /// that are fatal in the reference and `reference_quirks`); reset() clears it.
+  /// that are fatal with quirks); reset() clears it.
   [[nodiscard]] virtual bool failed() const = 0;
 
   /// The bytes of the current block that belong to packets given so far.
@@ -231,7 +231,7 @@ class Source {
   //    configuration, image and options, have used up their blocks and given all elements. --
 
   /// Whether jump() and same_state() are possible: not if state adds up over the whole trace (the
-  /// local time of ITM), nor with `reference_quirks`.
+  /// local time of ITM), nor with quirks.
   [[nodiscard]] virtual bool can_jump() const = 0;
 
   /// Bytes are missing before the next block: the source waits for a synchronisation point without
