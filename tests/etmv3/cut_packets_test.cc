@@ -9,8 +9,8 @@ namespace waymark::etmv3 {
 namespace {
 
 constexpr const char* kCut =
-    "!! The packet before this A-sync is cut short, and its last bytes are zeros of the "
-    "synchronisation: its content is wrong.\n";
+    "!! The packet before this synchronisation is cut short. Its last bytes are zeros of the "
+    "synchronisation, so its content is wrong.\n";
 
 class Etmv3CutPackets : public testing::Test, protected support::Etmv3Bench {
  protected:

@@ -126,21 +126,22 @@ TEST_F(Etmv4Decoder, etmv4_leaves_the_exception_return_to_its_packet) {
 TEST_F(Etmv4Decoder, with_data_trace_markers_are_elements_and_atoms_are_not_followed) {
   config.trcidr0 |= 3U << 3;
   config.trcconfigr |= 1U << 16 | 1U << 1;
-  EXPECT_EQ(run({0x25, 0xF7, 0x2B, 0x02, 0x05, 0xF6}),
-            "24 SYNC_MARKER( [Data sync marker(0x00000005)])\n"
-            "warning: Loads or stores are P0 elements (INSTP0 of TRCCONFIGR): which instruction an "
-            "atom is about is unknown, so no instruction ranges are given.\n"
-            "26 SYNC_MARKER( [Data sync marker(0x00000003)])\n"
-            "27 TIMESTAMP( [ TS=0x000000000005]; )\n");
+  EXPECT_EQ(
+      run({0x25, 0xF7, 0x2B, 0x02, 0x05, 0xF6}),
+      "24 SYNC_MARKER( [Data sync marker(0x00000005)])\n"
+      "warning: Loads or stores are P0 elements (INSTP0 of TRCCONFIGR). It is not known which "
+      "instruction an atom is about, so no instruction ranges are given.\n"
+      "26 SYNC_MARKER( [Data sync marker(0x00000003)])\n"
+      "27 TIMESTAMP( [ TS=0x000000000005]; )\n");
 }
 
 TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
   config.trcidr0 |= 3U << 3;
   config.trcconfigr |= 1U << 16 | 1U << 1;
   quirks.data_trace_is_unsupported = true;
-  EXPECT_EQ(
-      run({0x25}),
-      "error: Packets of data trace and of conditional instructions cannot be decoded here.\n");
+  EXPECT_EQ(run({0x25}),
+            "error: Packets of data trace and of conditional instructions cannot be decoded "
+            "here; `packets` shows them.\n");
 }
 
 // The size of the trace limits the work that a packet causes beyond its own size.
@@ -331,8 +332,8 @@ TEST_F(Etmv4Decoder, too_much_to_cancel_is_an_error_that_keeps_events) {
 TEST_F(Etmv4Decoder, nothing_to_mispredict_is_an_error) {
   speculate(8);
   EXPECT_EQ(run({0x30}),
-            "error: The trace has a mispredict, but no atom is outstanding.\n24 NO_SYNC( "
-            "[bad-packet])\n");
+            "error: The trace corrects the last atom (mispredict), but no atom is "
+            "outstanding.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, elements_before_the_trace_info_are_committed_unseen) {
@@ -464,7 +465,7 @@ TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_but_for_the_quir
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70}), "24 1000-1008 x2 N BR\n25 exception 0\n");
   quirks.pe_reset_is_bad = true;
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70, 0x04}),
-            "24 1000-1008 x2 N BR\nwarning: A packet is cut off, or of an unknown type.\n28 "
+            "24 1000-1008 x2 N BR\nwarning: A packet has an unknown type.\n28 "
             "NO_SYNC( [bad-packet])\n");
 }
 
@@ -740,9 +741,10 @@ TEST_F(Etmv4Decoder, bad_packets_can_be_errors_or_fatal) {
 
 TEST_F(Etmv4Decoder, other_bad_packets_say_what_they_are) {
   EXPECT_EQ(run({0x00, 0x01, 0xF7}),
-            "warning: The bytes of a packet are not possible.\n26 NO_SYNC( [bad-packet])\n");
+            "warning: The bytes do not form a valid packet.\n26 NO_SYNC( [bad-packet])\n");
   EXPECT_EQ(run({0x40, 0xF7}),
-            "warning: A packet is cut off, or of an unknown type.\n25 NO_SYNC( [bad-packet])\n");
+            "warning: A packet header is reserved with these registers: check that they belong to "
+            "this trace.\n25 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
@@ -750,7 +752,7 @@ TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
   config.trcconfigr |= 7U << 8;
   EXPECT_EQ(run({0x43, 0xF7}),
             "error: Packets of data trace and of conditional instructions cannot be decoded "
-            "here.\n25 NO_SYNC( [bad-packet])\n");
+            "here; `packets` shows them.\n25 NO_SYNC( [bad-packet])\n");
 }
 
 // ---- End of trace; etmv4-ete.md 4.13 ----------------------------------------------------------
@@ -774,7 +776,7 @@ TEST_F(Etmv4Decoder, the_end_comes_even_without_synchronisation) {
 
 TEST_F(Etmv4Decoder, an_unfinished_packet_drops_the_queue_at_the_end) {
   EXPECT_EQ(run({0x73, 0x95}, true),
-            "warning: A packet is cut off, or of an unknown type.\n25 EO_TRACE( [end-of-trace])\n");
+            "warning: The trace ends inside a packet.\n25 EO_TRACE( [end-of-trace])\n");
 }
 
 TEST_F(Etmv4Decoder, the_end_after_an_overflow_says_so) {

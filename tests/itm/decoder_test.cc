@@ -28,8 +28,8 @@ TEST(ItmDecoder, finds_a_synchronisation_of_which_a_cut_packet_took_zeros) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x01, 0x41, 0x01, 0, 0, 0, 0, 0, 0x80, 0x01, 0x42}),
             "6 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
             "8 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x00) )\n"
-            "10 ! The packet before this synchronisation is cut short, and its last bytes are "
-            "zeros of the synchronisation: its content is wrong.\n"
+            "10 ! The packet before this synchronisation is cut short. Its last bytes are "
+            "zeros of the synchronisation, so its content is wrong.\n"
             "15 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }
 
@@ -169,7 +169,7 @@ TEST(ItmDecoder, goes_on_at_the_next_synchronisation_after_a_bad_packet) {
                                              0, 0, 0, 0, 0, 0x80, 0x01, 0x42}),
             "7 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "
             "0x0000000000000002) )\n"
-            "8 ! A local timestamp is longer than possible.\n"
+            "8 ! A local timestamp is longer than any valid one.\n"
             "8 NO_SYNC( [bad-packet])\n"
             "21 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }
@@ -186,8 +186,8 @@ TEST(ItmDecoder, says_once_that_the_register_contradicts_the_stream) {
   bench.config.itm_tcr = 0x0020'0009;  // On, with DWT; no timestamps.
   EXPECT_EQ(bench.elements_after_async({0x05, 0x01, 0x20, 0x20}),
             "6 ITMTRACE(ITM_DWT (desc: 0x0; Data: 0x01) )\n"
-            "8 ! ITM_TCR says that local timestamps are off (TSENA), but the stream has them: the "
-            "register was read at another time, and the prescaler (TSPrescale) may be wrong too.\n"
+            "8 ! The trace has local timestamps, although ITM_TCR switches them off (TSENA). The "
+            "register was read at another time, so its prescaler (TSPrescale) may be wrong too.\n"
             "8 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "
             "0x0000000000000002) )\n"
             "9 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "

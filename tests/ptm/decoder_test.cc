@@ -118,7 +118,9 @@ TEST_F(PtmDecoder, the_reference_ends_there) {
   program({kBxLr});
   return_stack();
   quirks.empty_stack_is_fatal = true;
-  EXPECT_EQ(run({0x84, 0x84}), "error at 12: Return stack error processing atom packet.\nfailed\n");
+  EXPECT_EQ(
+      run({0x84, 0x84}),
+      "error at 12: An atom stands for a return, but no call is on the return stack.\nfailed\n");
 }
 
 TEST_F(PtmDecoder, every_isync_empties_the_return_stack) {
@@ -210,7 +212,7 @@ TEST_F(PtmDecoder, code_that_no_classifier_knows_is_passed_over) {
   program({kNop, kNop, kNop}, 0);
   EXPECT_EQ(run({0x8D, 0x80, 0x80, 0x80, 0x20, 0x84, 0x84}),
             "12 1000-1004 x1 E\n12 ADDR_NACC( 0x1004; Memspace [0x19:Any S] )\n"
-            "warning at 17: Warning: unsupported instruction set processing atom packet.\n");
+            "warning at 17: The instructions that an atom stands for cannot be followed.\n");
 }
 
 // ---- Branches; ptm.md 9.4 -----------------------------------------------------------------------
@@ -372,7 +374,7 @@ TEST_F(PtmDecoder, the_reference_loses_sync_without_a_word) {
 
 TEST_F(PtmDecoder, a_bad_async_names_what_one_is) {
   EXPECT_EQ(run({0, 0, 0x84}),
-            "warning at 12: An A-sync must have at least five zeros and then 0x80.\n"
+            "warning at 12: A synchronisation must have at least five zeros and then 0x80.\n"
             "12 NO_SYNC( [bad-packet])\n");
 }
 
@@ -382,10 +384,11 @@ TEST_F(PtmDecoder, halting_is_a_choice) {
 }
 
 TEST_F(PtmDecoder, registers_that_contradict_the_trace_are_named) {
-  EXPECT_EQ(run({0x6E, 0x6E, 0x6E, 0x6E, 0x6E}),
-            "12 PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x0; )\n"
-            "warning at 15: There are context ID packets although ETMCR[15:14] says that context "
-            "IDs have no bytes: it seems to be wrong.\n");
+  EXPECT_EQ(
+      run({0x6E, 0x6E, 0x6E, 0x6E, 0x6E}),
+      "12 PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x0; )\n"
+      "warning at 15: The trace has context ID packets, although ETMCR[15:14] gives context IDs "
+      "no bytes.\n");
 }
 
 TEST_F(PtmDecoder, atoms_at_returns_name_the_return_stack_bits) {
@@ -393,8 +396,8 @@ TEST_F(PtmDecoder, atoms_at_returns_name_the_return_stack_bits) {
   EXPECT_EQ(run({0x84, 0x81, 0x10, 0x84, 0x81, 0x10, 0x84, 0x81, 0x10, 0x84, 0x81, 0x10, 0x84}),
             "12 1000-1004 x1 E iBR implied\n15 1000-1004 x1 E iBR implied\n"
             "18 1000-1004 x1 E iBR implied\n21 1000-1004 x1 E iBR implied\n"
-            "warning at 21: Atoms stand for indirect branches although ETMCR[29] or ETMCCER[23] "
-            "says that the return stack is off: one of them seems to be wrong.\n"
+            "warning at 21: Atoms stand for indirect branches, although ETMCR[29] or ETMCCER[23] "
+            "says that the return stack is off: one of the two seems to be wrong.\n"
             "24 1000-1004 x1 E iBR implied\n");
 }
 
@@ -425,27 +428,29 @@ TEST_F(PtmDecoder, reset_waits_for_synchronisation_again) {
 
 TEST_F(PtmDecoder, what_a_cut_packet_says_is_not_followed) {
   program({kNop, branch(0x1004, 0x1000)});
-  EXPECT_EQ(run({0x84, 0x81, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
-            "12 1000-1008 x2 E BR\n"
-            "13 1000-1008 x2 E BR\n"
-            "warning at 15: The packet before this A-sync is cut short, and its last bytes are "
-            "zeros of the synchronisation.\n"
-            "15 NO_SYNC( [bad-packet])\n"
-            "20 TRACE_ON( [begin or filter])\n"
-            "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
-            "26 1000-1008 x2 E BR\n");
+  EXPECT_EQ(
+      run({0x84, 0x81, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
+      "12 1000-1008 x2 E BR\n"
+      "13 1000-1008 x2 E BR\n"
+      "warning at 15: The packet before this synchronisation is cut short. Its last bytes are "
+      "zeros of the synchronisation, so its content is wrong.\n"
+      "15 NO_SYNC( [bad-packet])\n"
+      "20 TRACE_ON( [begin or filter])\n"
+      "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
+      "26 1000-1008 x2 E BR\n");
 }
 
 TEST_F(PtmDecoder, an_async_whose_zeros_a_cut_packet_took_is_found) {
   program({kNop, branch(0x1004, 0x1000)});
-  EXPECT_EQ(run({0x84, 0x08, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
-            "12 1000-1008 x2 E BR\n"
-            "warning at 19: The packet before this A-sync is cut short, and its last bytes are "
-            "zeros of the synchronisation.\n"
-            "19 NO_SYNC( [bad-packet])\n"
-            "20 TRACE_ON( [begin or filter])\n"
-            "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
-            "26 1000-1008 x2 E BR\n");
+  EXPECT_EQ(
+      run({0x84, 0x08, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),
+      "12 1000-1008 x2 E BR\n"
+      "warning at 19: The packet before this synchronisation is cut short. Its last bytes are "
+      "zeros of the synchronisation, so its content is wrong.\n"
+      "19 NO_SYNC( [bad-packet])\n"
+      "20 TRACE_ON( [begin or filter])\n"
+      "20 PE_CONTEXT((ISA=A32) S; 32-bit; )\n"
+      "26 1000-1008 x2 E BR\n");
 }
 
 /// For each timestamp: 'w' whole, 'p' without its upper bits, '?' unknown.

@@ -78,7 +78,7 @@ TEST(StmDecoder, bad_packet_is_recorded_and_decoding_goes_on) {
   EXPECT_EQ(bench().elements(kStart + "141 411 F4AAF 4" + kStart + "412 0"),
             "0 NO_SYNC( [init-decoder])\n"
             "14 SWTRACE( (Ma:0x41; Ch:0x00) 0x11; )\n"
-            "! The length nibble of the timestamp is F, which means no length; decoding resumes at "
+            "! The length nibble of the timestamp is F, which means no length. Decoding resumes at "
             "the next ASYNC.\n"
             "18 NO_SYNC( [bad-packet])\n"
             "32 SWTRACE((Ma:0x??; Ch:0x?\?) 0x12; )\n"
@@ -113,7 +113,7 @@ TEST(StmDecoder, registers_that_contradict_the_trace_are_named_once) {
       ++found;
     return found;
   };
-  EXPECT_EQ(count("! STMTCSR.TSEN is 0"), 1U) << text;
+  EXPECT_EQ(count("! This packet has a timestamp, although STMTCSR.TSEN is 0"), 1U) << text;
   EXPECT_EQ(count("! STMDEVID names"), 1U) << text;
   EXPECT_EQ(count("! STMSPFEAT3R names"), 1U) << text;
 }
@@ -124,7 +124,7 @@ TEST(StmDecoder, data_before_any_version_has_its_payload_and_no_time) {
   EXPECT_EQ(StmBench().elements(std::string(support::kStmAsync) +
                                 "141 8AAC123456789ABC E15 F01217 4BB F003 1 41 8CC18 0"),
             "0 NO_SYNC( [init-decoder])\n"
-            "! Timestamps come before any VERSION packet has said how they are encoded: up to the "
+            "! Timestamps come before any VERSION packet has said how they are encoded. Up to the "
             "first VERSION packet, data has no time.\n"
             "12 SWTRACE( (Ma:0x41; Ch:0x00) 0xaa; +Mrk )\n"
             "20 SWTRACE( (Ma:0x41; Ch:0x00) +Mrk )\n"

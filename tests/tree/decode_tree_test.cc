@@ -249,6 +249,24 @@ TEST_F(Tree, a_filter_leaves_other_ids_out_and_counts_them_as_without) {
   EXPECT_EQ(tree->frame_statistics().total(), frames.bytes.size());
 }
 
+TEST_F(Tree, a_framing_error_is_fatal_only_with_its_quirk) {
+  const frames::MuxOptions options{.fsync_period = 4};
+  frames::Mux mux(options);
+  ASSERT_TRUE(mux.write(0x10, std::vector<std::uint8_t>(100, 0x70)));
+  mux.finish();
+  std::vector<std::uint8_t> bytes = mux.take();
+  std::fill_n(bytes.begin() + 4 + 16 + 4, 4, std::uint8_t{0xFF});
+  for (const bool fatal : {true, false}) {
+    TreeQuirks quirks;
+    quirks.frame_errors_are_fatal = fatal;
+    DecodeTree tree(options.demux_options(), quirks);
+    ASSERT_TRUE(tree.add(source(0x10)));
+    interleaved(tree, bytes, bytes.size(), 64);
+    EXPECT_EQ(tree.failed(), fatal);
+    EXPECT_EQ(tree.can_jump(), !fatal);
+  }
+}
+
 // The bytes after a lost stretch do not complete the packet before it.
 TEST_F(Tree, after_a_framing_error_sources_wait_for_their_next_sync_point) {
   const std::vector<std::uint8_t> address = {0x9D, 1, 2, 3, 4, 5, 6, 7, 8};
