@@ -464,6 +464,8 @@ void BranchListBuilder::on_packet(const PacketRef& packet) {
     case PacketType::kSource32Is1:
     case PacketType::kSource64Is0:
     case PacketType::kSource64Is1:
+    case PacketType::kPeReset:
+    case PacketType::kTransactionFail:
       end(stream);
       return;
     default:

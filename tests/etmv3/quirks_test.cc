@@ -216,7 +216,7 @@ TEST_F(Etmv3Quirks, a_bad_packet_is_fatal) {
   EXPECT_EQ(elements({0x88, 0x12, 0x0C}, true),
             "12 INSTR_RANGE(exec range=0x1000:[0x1004] num_i(1) last_sz(4) (ISA=A32) E --- )\n"
             "12 INSTR_RANGE(exec range=0x1004:[0x1008] num_i(1) last_sz(4) (ISA=A32) E --- )\n"
-            "13 fatal: A P-header is reserved.\n");
+            "13 fatal: A packet header is reserved.\n");
   EXPECT_EQ(elements({0x02}), "12 fatal: There is a data packet, but the registers allow none.\n");
   EXPECT_EQ(elements({0x00, 0x84}),
             "12 fatal: Zeros like those of an A-sync are not followed by its end.\n");

@@ -316,26 +316,30 @@ TEST(Demux, second_half_of_an_fsync_missing) {
   const auto bytes = kFsyncBytes + kFrameA + hex("ff ff 00 00") + kFsyncBytes + kFrameA;
   EXPECT_THAT(
       list(kHsyncs, bytes, 22).lines,
-      ElementsAre("4;10; 01 02 03 04 05 06 07", "12;20; 08 09 0a 0b 0c 0d",
-                  "error at 22: Bad FSYNC pattern before frame or invalid ID.(0x7F)",
-                  "skipped 4 from 20", "28;10; 01 02 03 04 05 06 07", "36;20; 08 09 0a 0b 0c 0d"));
+      ElementsAre(
+          "4;10; 01 02 03 04 05 06 07", "12;20; 08 09 0a 0b 0c 0d",
+          "error at 22: Half a frame sync comes before a frame, or the frame has the reserved "
+          "trace ID 0x7F.",
+          "skipped 4 from 20", "28;10; 01 02 03 04 05 06 07", "36;20; 08 09 0a 0b 0c 0d"));
   EXPECT_EQ(list(kHsyncs, bytes).lines[2],
-            "error at 20: Bad FSYNC start in frame or invalid ID (0x7F).");
+            "error at 20: A frame sync begins inside a frame, or the frame has the reserved trace "
+            "ID 0x7F.");
 }
 
 TEST(Demux, fsync_inside_a_frame_is_an_error_and_a_place_to_go_on) {
   const auto bytes = kFsyncBytes + hex("21 01 02 03") + kFsyncBytes + kFrameA;
-  EXPECT_THAT(
-      lines(kFsyncs, bytes),
-      ElementsAre("error at 0: Bad FSYNC start in frame or invalid ID (0x7F).", "skipped 4 from 4",
-                  "12;10; 01 02 03 04 05 06 07", "20;20; 08 09 0a 0b 0c 0d"));
+  EXPECT_THAT(lines(kFsyncs, bytes), ElementsAre("error at 0: A frame sync begins inside a frame, "
+                                                 "or the frame has the reserved trace ID 0x7F.",
+                                                 "skipped 4 from 4", "12;10; 01 02 03 04 05 06 07",
+                                                 "20;20; 08 09 0a 0b 0c 0d"));
 }
 
 TEST(Demux, first_half_of_an_fsync_in_the_last_pair_of_a_frame) {
   auto frame = kFrameA;
   frame[14] = frame[15] = 0xFF;
   EXPECT_THAT(lines(kFsyncs, kFsyncBytes + frame),
-              ElementsAre("error at 0: Bad FSYNC start in frame or invalid ID (0x7F)."));
+              ElementsAre("error at 0: A frame sync begins inside a frame, or the frame has the "
+                          "reserved trace ID 0x7F."));
 }
 
 TEST(Demux, halfsync_where_none_may_be) {
@@ -353,10 +357,11 @@ TEST(Demux, frames_without_syncs_go_on_after_damage_at_the_next_frame) {
   auto damaged = kFrameA;
   damaged[4] = 0xFF;
   damaged[5] = 0xFF;
-  EXPECT_THAT(
-      lines(kBare, damaged + kFrameB),
-      ElementsAre("error at 0: Bad FSYNC start in frame or invalid ID (0x7F).", "skipped 16 from 0",
-                  "16;??; 0e 0f", "18;30; 10 11 12 13 14 15 16 17", "26;10; 18 19 20"));
+  EXPECT_THAT(lines(kBare, damaged + kFrameB),
+              ElementsAre("error at 0: A frame sync begins inside a frame, or the frame has the "
+                          "reserved trace ID 0x7F.",
+                          "skipped 16 from 0", "16;??; 0e 0f", "18;30; 10 11 12 13 14 15 16 17",
+                          "26;10; 18 19 20"));
 }
 
 TEST(Demux, fsync_after_halfsync_is_accepted_unless_the_quirk_is_on) {
@@ -364,7 +369,8 @@ TEST(Demux, fsync_after_halfsync_is_accepted_unless_the_quirk_is_on) {
   EXPECT_THAT(lines(kHsyncs, bytes)[2], "26;20; 0e 0f");
   const Quirks quirks{.fsync_after_hsync_fails = true};
   EXPECT_EQ(list(kHsyncs, bytes, bytes.size(), quirks).lines[2],
-            "error at 20: Bad FSYNC start in frame or invalid ID (0x7F).");
+            "error at 20: A frame sync begins inside a frame, or the frame has the reserved trace "
+            "ID 0x7F.");
   EXPECT_EQ(list(kHsyncs, bytes, 22, quirks).lines[2], "26;20; 0e 0f");
 }
 
