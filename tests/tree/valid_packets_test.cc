@@ -72,6 +72,8 @@ TEST(ValidPackets, of_etmv4_and_ete_are_not_bad) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Random random(seed);
     const etmv4::Config config = support::random_config(random);
+    // Their streams have function returns, which only ARMv8-M has.
+    if (config.core.profile == isa::Profile::kM) continue;
     const Data bytes = support::StreamMaker(random, config).make(100, 0);
     EXPECT_EQ(bad_packets(etmv4::make_source(config, nullptr, kPacketsOnly), bytes), "") << seed;
   }
