@@ -105,32 +105,25 @@ void Parser::note_rest(const Packet& packet) {
 }
 
 bool Parser::next_carried(Packet& packet) {
-  while (position_ < size_) {
-    const std::size_t before = carry_.size();
-    const std::size_t take = append_to(carry_, position_);
-    packet.index = carry_index_;
-    const std::size_t length = read(carry_.data(), carry_.size(), packet);
-    if (length == kIncomplete) {
-      position_ += take;
-      continue;
-    }
-    given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(length));
-    raw_ = given_.data();
-    raw_size_ = length;
-    // A bad packet need not include all carried bytes; quirk keeps_sync.
-    carried_ = length < before;
-    carry_.resize(before);
-    carry_.erase(carry_.begin(),
-                 carry_.begin() + static_cast<std::ptrdiff_t>(std::min(length, before)));
-    carry_index_ += length;
-    if (!carried_) {
-      position_ += length - before;
-      note_rest(packet);
-    }
-    if (is_bad(packet.type) && !quirks_.keeps_sync) lose_sync();
-    return true;
+  packet.index = carry_index_;
+  const auto [length, before] =
+      complete(carry_, position_, [&] { return read(carry_.data(), carry_.size(), packet); });
+  if (length == 0) return false;
+  given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(length));
+  raw_ = given_.data();
+  raw_size_ = length;
+  // A bad packet need not include all carried bytes; quirk keeps_sync.
+  carried_ = length < before;
+  carry_.resize(before);
+  carry_.erase(carry_.begin(),
+               carry_.begin() + static_cast<std::ptrdiff_t>(std::min(length, before)));
+  carry_index_ += length;
+  if (!carried_) {
+    position_ += length - before;
+    note_rest(packet);
   }
-  return false;
+  if (is_bad(packet.type) && !quirks_.keeps_sync) lose_sync();
+  return true;
 }
 
 std::size_t Parser::bad(Packet& packet, PacketType type, PacketType error_type,

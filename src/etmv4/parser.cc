@@ -197,23 +197,16 @@ bool Parser::read_rare(std::size_t position, Packet& packet) {
 }
 
 bool Parser::next_carried(Packet& packet) {
-  while (position_ < size_) {
-    const std::size_t before = carry_.size();
-    const std::size_t take = append_to(carry_, position_);
-    packet.index = carry_index_;
-    const std::size_t length = read(carry_.data(), carry_.size(), packet);
-    if (length == kIncomplete) {
-      position_ += take;
-      continue;
-    }
-    position_ += length - before;
-    carry_.resize(length);
-    raw_ = carry_.data();
-    raw_size_ = length;
-    carried_ = false;
-    return true;
-  }
-  return false;
+  packet.index = carry_index_;
+  const Completed whole =
+      complete(carry_, position_, [&] { return read(carry_.data(), carry_.size(), packet); });
+  if (!whole) return false;
+  position_ += whole.length - whole.before;
+  carry_.resize(whole.length);
+  raw_ = carry_.data();
+  raw_size_ = whole.length;
+  carried_ = false;
+  return true;
 }
 
 void Parser::give_chunk(Packet& packet, PacketType type, std::size_t size) {

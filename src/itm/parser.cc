@@ -99,25 +99,18 @@ bool Parser::read_at(std::size_t position, Packet& packet) {
 }
 
 bool Parser::next_carried(Packet& packet) {
-  while (position_ < size_) {
-    const std::size_t before = carry_.size();
-    const std::size_t take = append_to(carry_, position_);
-    packet.index = carry_index_;
-    const std::size_t length = read(carry_.data(), carry_.size(), packet);
-    if (length == kIncomplete) {
-      position_ += take;
-      continue;
-    }
-    position_ += length - before;
-    given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(length));
-    raw_ = given_.data();
-    raw_size_ = length;
-    carry_.clear();
-    carried_ = false;
-    settle(raw_, packet);
-    return true;
-  }
-  return false;
+  packet.index = carry_index_;
+  const Completed whole =
+      complete(carry_, position_, [&] { return read(carry_.data(), carry_.size(), packet); });
+  if (!whole) return false;
+  position_ += whole.length - whole.before;
+  given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(whole.length));
+  raw_ = given_.data();
+  raw_size_ = whole.length;
+  carry_.clear();
+  carried_ = false;
+  settle(raw_, packet);
+  return true;
 }
 
 // The state after a whole packet.

@@ -63,6 +63,28 @@ class BlockReader {
     return count;
   }
 
+  /// What makes an unfinished packet whole.
+  struct Completed {
+    std::size_t length =
+        0;  ///< The bytes of the packet; 0: the block is used up and it is still unfinished.
+    std::size_t before = 0;  ///< The bytes of it that came before the last ones.
+    explicit operator bool() const { return length != 0; }
+  };
+  /// Adds bytes of the block from `position` on to an unfinished packet, `least` or more at a time,
+  /// until `read()` gives a length.  Then `position` is where the last bytes that were added begin;
+  /// some of them may be after the packet.
+  template <class Read>
+  Completed complete(std::vector<std::uint8_t>& packet, std::size_t& position, Read read,
+                     std::size_t least = 32) const {
+    while (position < size_) {
+      const std::size_t before = packet.size();
+      const std::size_t taken = append_to(packet, position, least);
+      if (const std::size_t length = read()) return {length, before};
+      position += taken;
+    }
+    return {};
+  }
+
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::span<const Run> runs_;
