@@ -59,7 +59,7 @@ void Decoder::reset() {
   async_seen_ = false;
   time_bits_ = 0;
   unsync_reason_ = UnsyncReason::kResetDecoder;
-  packet_index_ = 0;
+  if (!quirks_.index_survives_reset) packet_index_ = 0;
   need_address_ = true;
   sent_unknown_ = false;
   queue_.clear();

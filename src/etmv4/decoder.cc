@@ -14,9 +14,10 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
   return {.arch = config.core.arch,
           .dsb_dmb_waypoints = false,
           .wfi_wfe_waypoints = config.wfx_waypoints(),
-          .track_it_block = true,
+          .track_it_block = !quirks.it_blocks_ignored,
           .a64_opcode_check = (flags & kA64OpcodeCheck) != 0,
-          .reference_deviations = quirks.isa_deviations};
+          .reference_deviations = quirks.isa_deviations,
+          .newer_branches_unknown = quirks.newer_branches_unknown};
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ void Decoder::reset() {
   staged_taken_ = staged_ready_ = 0;
   diagnostics_.clear();
   busy_ = failed_ = yield_ = run_open_ = false;
-  packet_index_ = 0;
+  if (!quirks_.index_survives_reset) packet_index_ = 0;
 }
 
 // The state that every loss of synchronisation forgets; etmv4-ete.md 5.1, columns "error resync"

@@ -33,7 +33,7 @@ void Decoder::accept(const Packet& packet) {
   } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
     add(EntryKind::kEvent, packet.index).number = packet.value;
     if (quirks_.missing_address_leaves_element) {
-      event_overdue_ = depth_ > static_cast<std::int64_t>(config_.max_speculation());
+      event_overdue_ = depth_ > max_depth();
     } else {
       request_excess();
     }
@@ -59,7 +59,8 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   leave_counter();
   state_ = State::kDecode;
   depth_ = packet.spec_depth;
-  if (depth_ != 0) add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
+  if (depth_ != 0 && !quirks_.unseen_elements_missing)
+    add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
   add(EntryKind::kTraceInfo, packet.index);
   if (bit<6>(packet.info)) add(EntryKind::kTransactionInit, packet.index);
   path_.return_stack.clear();
@@ -68,10 +69,15 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   if (!quirks_.trace_info_commits_nothing) request_excess();
 }
 
+std::int64_t Decoder::max_depth() const {
+  const std::uint32_t most = config_.max_speculation();
+  return quirks_.max_speculation_is_signed ? static_cast<std::int32_t>(most) : std::int64_t{most};
+}
+
 // More elements are outstanding than the unit can speculate: the oldest must have been committed.
 void Decoder::request_excess() {
-  if (depth_ > static_cast<std::int64_t>(config_.max_speculation())) {
-    commit_request_ = static_cast<std::uint32_t>(depth_ - config_.max_speculation());
+  if (depth_ > max_depth()) {
+    commit_request_ = static_cast<std::uint32_t>(depth_ - max_depth());
     busy_ = true;
   }
 }

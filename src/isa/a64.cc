@@ -68,6 +68,21 @@ constexpr auto kTable = make_opcode_table<24>(std::to_array<Row<Offset>>({
 }));
 static_assert(kTable.well_formed());
 
+/// PAuth_LR and FEAT_CMPBR, and encodings that only the wider masks of the table accept.
+bool is_newer_branch(const Row<Offset>& row, std::uint32_t opcode) {
+  constexpr std::uint32_t kTexit = 0xd6ff03e0;
+  switch (row.value) {
+    case 0x5500001f:
+      return true;
+    case 0xd65f0be0:
+      return (opcode & 0x1F) != 0x1F;
+    case kTexit:
+      return opcode != kTexit;
+    default:
+      return row.target.width == kImm9.width;
+  }
+}
+
 }  // namespace
 
 Outcome classify_a64(const Options& options, std::uint64_t address, std::uint32_t opcode,
@@ -79,6 +94,7 @@ Outcome classify_a64(const Options& options, std::uint64_t address, std::uint32_
   }
   const Row<Offset>* row = kTable.find(opcode, options.arch);
   if (row == nullptr || is_switched_off(row->type, options)) return Outcome::kOk;
+  if (options.newer_branches_unknown && is_newer_branch(*row, opcode)) return Outcome::kOk;
   out.type = row->type;
   out.subtype = row->subtype;
   out.link = row->subtype == kBranchLink;

@@ -146,6 +146,7 @@ Outcome classify_t32(const Options& options, std::uint64_t address, std::uint32_
   out.size = bits<31, 27>(op) >= 0b11101 ? 4 : 2;
   const auto* row = kTable.find(op, options.arch);
   if (!options.reference_deviations && is_clrm(op)) row = nullptr;
+  if (options.newer_branches_unknown && row != nullptr && is_loop(row->target)) row = nullptr;
   if (row != nullptr && !is_switched_off(row->type, options)) {
     out.type = row->type;
     out.subtype = row->subtype;

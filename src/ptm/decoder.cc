@@ -57,7 +57,7 @@ void Decoder::reset() {
   unsync_reason_ = UnsyncReason::kResetDecoder;
   need_isync_ = true;
   no_sync_pending_ = busy_ = failed_ = yield_ = false;
-  packet_index_ = 0;
+  if (!quirks_.index_survives_reset) packet_index_ = 0;
   time_bits_ = 0;
   staged_count_ = staged_taken_ = 0;
   diagnostics_.clear();

@@ -236,7 +236,8 @@ def test_raw_data_read_as_frames(listing, tmp_path):
     ([], ['PKTP_ETMV4I : 0x0014 (OCSD_ERR_INVALID_PCKT_HDR) [Invalid packet header]; TrcIdx=27; CS ID=10; '
           'Idx:27; ID:0;']),
     (['-decode', '-halt_err'], ['Trace Packet Lister : Data Path fatal error', 'processed 28 bytes']),
-], ids=['decoding', 'packets_only', 'halt_on_error'])
+    (['-decode', '-halt_err', '-stats'], ['Total Bytes: 28; Unsynced Bytes: 0']),
+], ids=['decoding', 'packets_only', 'halt_on_error', 'statistics_after_it'])
 def test_a_bad_packet(listing, damaged, options, texts):
     listing(*options, capture=damaged).has(*texts)
 

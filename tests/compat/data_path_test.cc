@@ -134,6 +134,54 @@ TEST_F(DataPathCApi, all_elements_come_whatever_the_client_answers) {
   for (const unsigned waits : {1U, 2U, 3U, 7U}) EXPECT_EQ(run(waits), all) << waits;
 }
 
+TEST_F(DataPathCApi, the_end_of_the_trace_reaches_all_decoders_although_one_waits) {
+  formatted();
+  decode_loop(0x10);
+  EXPECT_EQ(add_etmv4(0x11), OCSD_OK);
+  notes = {};
+  feed(frames_of({{0x10, start(kLoopAddress, 7)}, {0x11, start(kLoopAddress, 8)}}));
+  notes = {};
+  notes.answer = [](const ocsd_generic_trace_elem&, std::uint8_t) { return OCSD_RESP_WAIT; };
+  EXPECT_EQ(operate(OCSD_OP_EOT), OCSD_RESP_WAIT);
+  EXPECT_EQ(notes.ids, (std::vector<std::uint8_t>{0x10, 0x11}));
+  EXPECT_EQ(operate(OCSD_OP_FLUSH), OCSD_RESP_CONT);
+  EXPECT_EQ(notes.ids.size(), 2U);
+}
+
+TEST_F(DataPathCApi, a_flush_after_the_end_of_the_trace_reaches_all_decoders) {
+  formatted();
+  add_code(kLoopAddress, loop);
+  note_elements();
+  for (const std::uint8_t id : {0x10, 0x11}) {
+    ocsd_etmv4_cfg config = etmv4_config(id);
+    config.reg_idr8 = 9;  // Up to this depth, elements are held to the end.
+    ASSERT_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER,
+                                     &config, &id_of_decoder),
+              OCSD_OK);
+  }
+  const ByteVector events = async() + trace_info() + ByteVector{0x71, 0x72};
+  feed(frames_of({{0x10, events}, {0x11, events}}));
+  notes = {};
+  notes.answer = [](const ocsd_generic_trace_elem&, std::uint8_t) { return OCSD_RESP_WAIT; };
+  EXPECT_EQ(operate(OCSD_OP_EOT), OCSD_RESP_WAIT);
+  EXPECT_EQ(notes.ids, (std::vector<std::uint8_t>{0x10, 0x11}));
+  EXPECT_EQ(operate(OCSD_OP_FLUSH), OCSD_RESP_WAIT);
+  EXPECT_EQ(operate(OCSD_OP_FLUSH), OCSD_RESP_WAIT);
+  EXPECT_EQ(notes.ids, (std::vector<std::uint8_t>{0x10, 0x11, 0x10, 0x11, 0x10, 0x11}));
+  EXPECT_EQ(operate(OCSD_OP_FLUSH), OCSD_RESP_CONT);
+  EXPECT_EQ(notes.ids.size(), 6U);
+}
+
+TEST_F(DataPathCApi, the_answer_to_no_sync_at_the_end_of_the_trace_does_not_count) {
+  single();
+  decode_loop();
+  feed({0x00});
+  notes.answer = [](const ocsd_generic_trace_elem&, std::uint8_t) { return OCSD_RESP_WAIT; };
+  EXPECT_EQ(operate(OCSD_OP_EOT), OCSD_RESP_WAIT);
+  EXPECT_EQ(elements(), "0 NO_SYNC( [init-decoder])\n0 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(operate(OCSD_OP_FLUSH), OCSD_RESP_CONT);
+}
+
 TEST_F(DataPathCApi, reset_drops_what_waits) {
   single();
   decode_loop();

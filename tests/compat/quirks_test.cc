@@ -156,6 +156,10 @@ TEST(Levels, each_switches_existing_quirks_off) {
     EXPECT_TRUE(unknown.empty()) << level.version;
     EXPECT_EQ(quirks.cycle_counts_do_not_commit, level.version == "1.3.3");
     EXPECT_EQ(quirks.exception_walk_goes_back, level.version == "1.3.3");
+    EXPECT_EQ(quirks.newer_branches_unknown, level.version == "1.3.3");
+    EXPECT_EQ(quirks.it_blocks_ignored, level.version == "1.3.3");
+    EXPECT_EQ(quirks.unseen_elements_missing, level.version == "1.3.3");
+    EXPECT_EQ(quirks.max_speculation_is_signed, level.version == "1.3.3");
     EXPECT_EQ(quirks.exception_walk_runs_over, level.version != "1.8.3");
     EXPECT_EQ(level_by_version(level.version)->quirks, level.quirks);
   }

@@ -83,5 +83,24 @@ TEST(PtmBlockSearch, what_a_closed_candidate_has_left_stays) {
                 std::to_string(int(PacketType::kIncompleteEot)) + "\n");
 }
 
+TEST(PtmBlockSearch, what_was_withdrawn_comes_again_as_a_block) {
+  Quirks quirks;
+  quirks.chunks_end_with_blocks = true;
+  Parser parser(Config{}, quirks);
+  Block block(16, 0x11);
+  block.insert(block.end(), 8, 0x22);
+  const frames::Run first{.position = 0, .index = 0};
+  parser.feed({block, {&first, 1}, {}});
+  Packet packet;
+  ASSERT_TRUE(parser.next(packet));
+  ASSERT_EQ(parser.withdraw(), 16U);
+  const frames::Run second{.position = 0, .index = 16};
+  parser.feed({Bytes(block).subspan(16), {&second, 1}, {}});
+  ASSERT_TRUE(parser.next(packet));
+  EXPECT_EQ(packet.index, 16U);
+  const Bytes shown = parser.packet_bytes();
+  EXPECT_EQ(Block(shown.begin(), shown.end()), Block(8, 0x22));
+}
+
 }  // namespace
 }  // namespace waymark::ptm

@@ -182,6 +182,7 @@ Response BuiltinChannel::pump() {
           batch_[at_].kind == ElementKind::kInstrRange && around_.output.function != nullptr
               ? deliver_ranges()
               : deliver(batch_[at_++]);
+      if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer) && follows_no_sync()) continue;
       response_ = worse(response_, answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
         return stop();
@@ -202,8 +203,14 @@ Response BuiltinChannel::pump() {
   if (built_.source->failed() && !ended_failed_) {
     response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
     if (run_frames_ != 0) used_frames_ = marks_.frame + std::size_t{1};
+    if (around_.formatted) built_.source->withdraw();  // Only what was read counts.
   }
   return response_;
+}
+
+/// At the end of the trace the answer to a NO_SYNC does not count: EO_TRACE follows it at once.
+bool BuiltinChannel::follows_no_sync() const {
+  return at_ != 0 && batch_[at_ - 1].kind == ElementKind::kNoSync;
 }
 
 /// The loop for nearly all elements.  It ends at the first element that is not a range, or that the

@@ -49,6 +49,7 @@ class BuiltinChannel final : public Channel, private Observer {
   Response feed(TraceIndex index, Bytes block);
   Response data_again(TraceIndex index, Bytes block);
   Response pump();
+  [[nodiscard]] bool follows_no_sync() const;
   Response deliver_ranges();
   void cut_run();
   [[nodiscard]] std::size_t end_of_frame(std::size_t frame) const;

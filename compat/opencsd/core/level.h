@@ -23,9 +23,13 @@ inline constexpr std::uint32_t kLevel1_8_0 = 0x010800;
 inline constexpr auto kLevels = std::to_array<Level>({
     {"1.3.3", 0x010303, ""},
     {"1.8.0", kLevel1_8_0,
-     "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,-stm.version_keeps_ids"},
+     "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
+     "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
+     "-etmv4.max_speculation_is_signed,-stm.version_keeps_ids"},
     {"1.8.3", 0x010803,
-     "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,-stm.version_keeps_ids,"
+     "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
+     "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
+     "-etmv4.max_speculation_is_signed,-stm.version_keeps_ids,"
      "-etmv4.v8m_exception_return_is_not_p0,-etmv4.exception_walk_runs_over"},
 });
 

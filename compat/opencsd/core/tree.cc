@@ -222,38 +222,31 @@ Response Tree::flush() {
     const Response answer = channel->flush();
     response = worse(response, answer);
     if (OCSD_DATA_RESP_IS_WAIT(answer)) waiting_ = channel;
-    if (answer >= OCSD_RESP_WAIT) return response;
   }
-  if (finishing_) return worse(response, end_of_trace());
-  if (around_.formatted) response = worse(response, run_segments());
+  if (around_.formatted && response < OCSD_RESP_WAIT) response = worse(response, run_segments());
   return response;
 }
 
-/// In order of IDs; a flush continues after a channel that waits.
+/// In order of IDs.  A channel that waits does not stop the others; a flush continues all of them.
 Response Tree::end_of_trace() {
   Response response = OCSD_RESP_CONT;
   if (waiting_ != nullptr) {
     response = flush();
     if (response >= OCSD_RESP_WAIT) return response;
   }
-  if (!finishing_) next_finishing_ = 0;
-  finishing_ = true;
-  while (next_finishing_ < end()) {
-    Channel* const channel = channels_[next_finishing_++].get();
+  for (TraceId id = 0; id < end(); ++id) {
+    Channel* const channel = channels_[id].get();
     if (channel == nullptr) continue;
     const Response answer = channel->end_of_trace();
     response = worse(response, answer);
-    if (!OCSD_DATA_RESP_IS_WAIT(answer)) continue;
-    waiting_ = channel;
-    return response;
+    if (OCSD_DATA_RESP_IS_WAIT(answer)) waiting_ = channel;
   }
-  finishing_ = false;
   return response;
 }
 
 Response Tree::reset() {
   waiting_ = nullptr;
-  finishing_ = started_ = false;
+  started_ = false;
   segment_ = segment_count_ = 0;
   next_index_ = 0;
   last_used_ = 0;

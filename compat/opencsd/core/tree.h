@@ -80,8 +80,6 @@ class Tree final : private frames::RawMonitor {
   unsigned segment_ = 0;
   unsigned segment_count_ = 0;
   Channel* waiting_ = nullptr;
-  bool finishing_ = false;
-  TraceId next_finishing_ = 0;
 };
 
 }  // namespace waymark::compat

@@ -140,7 +140,12 @@ Response Engine::pump() {
   Source& source = *built_->source;
   while (true) {
     while (at_ != count_) {
-      const Response answer = deliver(batch_[at_++]);
+      const Element& element = batch_[at_++];
+      const Response answer = deliver(element);
+      // At the end of the trace the answer to a NO_SYNC does not count: EO_TRACE follows it at
+      // once.
+      if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer) && element.kind == ElementKind::kNoSync)
+        continue;
       response_ = worse(response_, answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
         return stop();
@@ -210,7 +215,10 @@ Response Engine::end_of_trace() {
   // The end can still be reported after a fatal error.
   ended_failed_ = built_->source->failed();
   built_->source->finish();
-  return pump();
+  ending_ = true;
+  const Response response = pump();
+  ending_ = false;
+  return response;
 }
 
 Response Engine::reset() {

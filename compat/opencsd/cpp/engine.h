@@ -118,6 +118,7 @@ class Engine : private Observer {
   Response response_ = OCSD_RESP_CONT;
   bool paused_ = false;
   bool bad_packet_ = false;
+  bool ending_ = false;        ///< In end_of_trace().
   bool ended_failed_ = false;  ///< The end came after a fatal error.
 
   ITrcGenElemIn* sink_ = nullptr;

@@ -144,7 +144,10 @@ class Run {
     }
     if (!tree().failed() && !listing_.stopped()) return block.size();
     fatal_ = true;
-    return listing_.stopped() ? listing_.stopped_at() : tree().consumed();
+    const std::size_t used = listing_.stopped() ? listing_.stopped_at() : tree().consumed();
+    // The statistics count what was read.
+    for (Source* const source : tree().sources()) source->withdraw();
+    return used;
   }
 
   void drain() {

@@ -113,6 +113,9 @@ struct DecoderQuirks {
   bool data_trace_is_unsupported = false;
   /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
   bool isa_deviations = false;
+  /// A reset keeps the index of the last packet: EO_TRACE without a packet after the reset has it.
+  /// `84`, RESET, end of the trace
+  bool index_survives_reset = false;
 
   /// By their row in kDecoderQuirks.
   static constexpr DecoderQuirks of(QuirkSet set);
@@ -120,7 +123,7 @@ struct DecoderQuirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<DecoderQuirks>, 10> kDecoderQuirks{{
+inline constexpr std::array<NamedQuirk<DecoderQuirks>, 11> kDecoderQuirks{{
     {"cancels_lone_range_only", &DecoderQuirks::cancels_lone_range_only},
     {"forgets_direct_interworking", &DecoderQuirks::forgets_direct_interworking},
     {"stale_context_isa", &DecoderQuirks::stale_context_isa},
@@ -131,6 +134,7 @@ inline constexpr std::array<NamedQuirk<DecoderQuirks>, 10> kDecoderQuirks{{
     {"timestamps_count_as_whole", &DecoderQuirks::timestamps_count_as_whole},
     {"data_trace_is_unsupported", &DecoderQuirks::data_trace_is_unsupported},
     {"isa_deviations", &DecoderQuirks::isa_deviations},
+    {"index_survives_reset", &DecoderQuirks::index_survives_reset},
 }};
 
 constexpr DecoderQuirks DecoderQuirks::of(QuirkSet set) { return chosen(kDecoderQuirks, set); }

@@ -316,6 +316,7 @@ class Decoder : private DecoderState {
   // -- Packets to entries --
   void accept_in_decode(const Packet& packet);
   void begin_at_trace_info(const Packet& packet);
+  [[nodiscard]] std::int64_t max_depth() const;
   void request_excess();
   Entry& add(EntryKind kind, TraceIndex index);
   void add_atoms(const Packet& packet);

@@ -59,11 +59,22 @@ struct Quirks {
   /// After "Address missing in exception packet." one element still counts as outstanding: an event
   /// before the next trace info is lost.  `06 05 f7`, A-sync, `71 01 00`
   bool missing_address_leaves_element = false;
+  /// A reset keeps the index of the last packet: EO_TRACE without a packet after the reset has it.
+  /// `f7`, RESET, end of the trace
+  bool index_survives_reset = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
   /// Cycle count packets do not commit elements.  `f7 0c 01` with TRCCONFIGR.CCI
   bool cycle_counts_do_not_commit = false;
+  /// isa::Options::newer_branches_unknown: an `f7` at RETAASPPC, CB or LE.
+  bool newer_branches_unknown = false;
+  /// Instructions in an IT block do not count as conditional.  `f7` at IT
+  bool it_blocks_ignored = false;
+  /// The elements that a trace info says are outstanding cannot be committed.  `01 05 00 01 2d 01`
+  bool unseen_elements_missing = false;
+  /// A MAXSPEC of 0x80000000 or more is a negative number.  `04` with TRCIDR8 0x80000000
+  bool max_speculation_is_signed = false;
 
   /// By their row in kQuirks, and from kOlderQuirkBit on in kOlderQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -71,7 +82,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 20> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -92,12 +103,17 @@ inline constexpr std::array<NamedQuirk<Quirks>, 20> kQuirks{{
     {"trace_info_commits_nothing", &Quirks::trace_info_commits_nothing},
     {"reserved_cond_is_off", &Quirks::reserved_cond_is_off},
     {"missing_address_leaves_element", &Quirks::missing_address_leaves_element},
+    {"index_survives_reset", &Quirks::index_survives_reset},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
-inline constexpr std::array<NamedQuirk<Quirks>, 2> kOlderQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 6> kOlderQuirks{{
     {"exception_walk_goes_back", &Quirks::exception_walk_goes_back},
     {"cycle_counts_do_not_commit", &Quirks::cycle_counts_do_not_commit},
+    {"newer_branches_unknown", &Quirks::newer_branches_unknown},
+    {"it_blocks_ignored", &Quirks::it_blocks_ignored},
+    {"unseen_elements_missing", &Quirks::unseen_elements_missing},
+    {"max_speculation_is_signed", &Quirks::max_speculation_is_signed},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, kOlderQuirks, set); }

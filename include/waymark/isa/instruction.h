@@ -70,6 +70,9 @@ struct Options {
   /// As the reference, not the architecture: compare-and-branch (FEAT_CMPBR) and the loops of
   /// Armv8.1-M are not conditional, A32 ERET is not a branch, and CLRM of APSR is one.
   bool reference_deviations = false;
+  /// As older versions of the reference: RETAASPPC and RETABSPPC, compare-and-branch (FEAT_CMPBR)
+  /// and the loops of Armv8.1-M are not branches.
+  bool newer_branches_unknown = false;
   friend bool operator==(const Options&, const Options&) = default;
 };
 

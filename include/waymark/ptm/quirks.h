@@ -45,6 +45,9 @@ struct Quirks {
   bool vmid_as_character = false;
   /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
   bool isa_deviations = false;
+  /// A reset keeps the index of the last packet: EO_TRACE without a packet after the reset has it.
+  /// `84`, RESET, end of the trace
+  bool index_survives_reset = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -52,7 +55,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 15> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 16> kQuirks{{
     {"chunks_end_with_blocks", &Quirks::chunks_end_with_blocks},
     {"async_has_at_most_15_zeros", &Quirks::async_has_at_most_15_zeros},
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
@@ -68,6 +71,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 15> kQuirks{{
     {"untaken_blx_changes_isa", &Quirks::untaken_blx_changes_isa},
     {"vmid_as_character", &Quirks::vmid_as_character},
     {"isa_deviations", &Quirks::isa_deviations},
+    {"index_survives_reset", &Quirks::index_survives_reset},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }
