@@ -152,7 +152,7 @@ TEST_F(DataPathCApi, a_flush_after_the_end_of_the_trace_reaches_all_decoders) {
   formatted();
   add_code(kLoopAddress, loop);
   note_elements();
-  for (const std::uint8_t id : {0x10, 0x11}) {
+  for (const std::uint8_t id : {std::uint8_t{0x10}, std::uint8_t{0x11}}) {
     ocsd_etmv4_cfg config = etmv4_config(id);
     config.reg_idr8 = 9;  // Up to this depth, elements are held to the end.
     ASSERT_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER,
