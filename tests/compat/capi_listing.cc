@@ -5,7 +5,9 @@
 //   capi_listing [OPTION...]     the options of trc_pkt_lister for decoding
 //
 // CAPI_LISTING=printers in the environment has the library's printers write the same text.
-// CAPI_LISTING=waits has the element callback answer WAIT to every third element.
+// CAPI_LISTING=waits has the element callback answer WAIT to every third element. Not at the end of
+// the trace: that reaches all decoders, so elements after a WAIT come after those of other
+// decoders.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,10 +59,7 @@ struct Client {
   bool printers = false;
   bool waits = false;
   unsigned elements = 0;
-  bool waited = false;  ///< The last element was answered with WAIT.
-  /// The monitor gets the end before the elements that a WAIT holds back; in the listing the
-  /// elements come first.
-  const Listed* ended = nullptr;
+  bool ending = false;  ///< At the end of the trace.
   std::vector<std::unique_ptr<Listed>> listed;
   std::vector<unsigned char> ids;
   std::vector<char> text = std::vector<char>(kTextSize);
@@ -82,11 +81,6 @@ void put_operation(Log& log, unsigned id, ocsd_datapath_op_t op) {
   constexpr const char* kTexts[] = {"", "END OF TRACE DATA", "FLUSH operation on trace decode path",
                                     "RESET operation on trace decode path"};
   log.line(fmt::format("ID:{:x}\t{}", id, kTexts[op]));
-}
-
-void put_end(Client& client) {
-  if (client.ended != nullptr) put_operation(client.log, client.ended->id, OCSD_OP_EOT);
-  client.ended = nullptr;
 }
 
 void put_packet(const Listed& listed, ocsd_trc_index_t index, const void* packet,
@@ -120,10 +114,7 @@ ocsd_datapath_resp_t on_packet(const void* context, const ocsd_datapath_op_t op,
 void on_monitor(const void* context, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
                 const void* packet, const uint32_t size, const uint8_t* bytes) {
   const auto& listed = *static_cast<const Listed*>(context);
-  put_end(*listed.client);
-  if (op == OCSD_OP_EOT && listed.client->waited) {
-    listed.client->ended = &listed;
-  } else if (op != OCSD_OP_DATA) {
+  if (op != OCSD_OP_DATA) {
     put_operation(listed.client->log, listed.id, op);
   } else {
     put_packet(listed, index, packet, {bytes, size}, true);
@@ -134,10 +125,9 @@ ocsd_datapath_resp_t on_element(const void* context, const ocsd_trc_index_t inde
                                 const ocsd_generic_trace_elem* element) {
   auto& client = *static_cast<Client*>(const_cast<void*>(context));
   if (ocsd_gen_elem_str(element, client.text.data(), kTextSize) != OCSD_OK) client.text[0] = '\0';
-  if (client.ended != nullptr && client.ended->id != id) put_end(client);
   client.log.line(fmt::format("Idx:{}; ID:{:x}; {}", index, id, client.text.data()));
-  client.waited = client.waits && ++client.elements % 3 == 0;
-  return client.waited ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
+  const bool waits = client.waits && !client.ending && ++client.elements % 3 == 0;
+  return waits ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
 // -- The tree. ------------------------------------------------------------------------------------
@@ -322,9 +312,8 @@ class Run {
       client_.log.line("Trace Packet Lister : Data Path fatal error");
       client_.log.text().put(client_.last_error);
     } else {
-      const ocsd_datapath_resp_t answer = operate(OCSD_OP_EOT);
-      if (OCSD_DATA_RESP_IS_WAIT(answer)) flush();
-      put_end(client_);
+      client_.ending = true;
+      operate(OCSD_OP_EOT);
     }
     client_.log.line(
         fmt::format("Trace Packet Lister : Trace buffer done, processed {} bytes.", used));
