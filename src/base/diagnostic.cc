@@ -41,7 +41,7 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kMalformedPacket, "The bytes do not form a valid packet."},
     {Finding::kPacketTooLong, "A packet is longer than any valid one."},
     {Finding::kUnknownPacket, "A packet has an unknown type."},
-    {Finding::kSyncLost, "The trace is no longer synchronised."},
+    {Finding::kSyncLost, "Synchronisation with the trace was lost."},
     {Finding::kEndsInPacket, "The trace ends inside a packet."},
     {Finding::kAsyncTooShort, "A synchronisation must have at least five zeros and then 0x80."},
     {Finding::kAsyncInPacket,

@@ -231,7 +231,7 @@ inline constexpr std::array kSourceBlockColumns = {
 inline constexpr Table<SourceBlock> kSourceBlocks = {.name = "source_blocks",
                                                      .columns = kSourceBlockColumns};
 
-/// A time of a block; NULL: there are no timestamps, or the same as in the column before.
+/// A time of a block.  NULL if the block has no timestamp, or if the previous column has the same.
 template <auto kMember, auto kBefore>
 constexpr Column<StreamBlock> block_time(std::string_view name) {
   return {name, kOptionalNumber,

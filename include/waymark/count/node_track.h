@@ -163,7 +163,7 @@ class NodeTrack {
     return reinterpret_cast<std::uint32_t*>(steps_ + std::size_t{taken} * sizeof(Place) + at);
   }
 
-  // What follows at_ where there is no link.
+  // Takes an atom at a place that has no link for it.
   flow::Turn resolve(bool taken) {
     resolved_ = true;
     if (!is_block(at_)) {

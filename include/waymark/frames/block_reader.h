@@ -65,8 +65,8 @@ class BlockReader {
 
   /// What makes an unfinished packet whole.
   struct Completed {
-    std::size_t length =
-        0;  ///< The bytes of the packet; 0: the block is used up and it is still unfinished.
+    /// The bytes of the packet.  0: the block is used up, and the packet is still unfinished.
+    std::size_t length = 0;
     std::size_t before = 0;  ///< The bytes of it that came before the last ones.
     explicit operator bool() const { return length != 0; }
   };
