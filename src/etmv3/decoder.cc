@@ -243,19 +243,12 @@ void Decoder::accept_in_decode(const Packet& packet) {
       settle();
       report(Fault::kBadPacketSequence, Severity::kInfo, packet.index, Finding::kEndsInPacket);
       break;
-    case PacketType::kNormData:
-    case PacketType::kOooAddress:
-    case PacketType::kOooData:
-    case PacketType::kValueNotTraced:
-    case PacketType::kDataSuppressed:
-    case PacketType::kStoreFailed:
-      if (!quirks_.bad_packets_are_fatal) {
-        transfer(packet);
-        break;
-      }
-      [[fallthrough]];
     default:
-      bad_packet(packet);
+      if (is_data(packet.type) && !quirks_.bad_packets_are_fatal) {
+        transfer(packet);
+      } else {
+        bad_packet(packet);
+      }
       break;
   }
   if (!quirks_.bad_packets_are_fatal) check(packet);

@@ -42,14 +42,8 @@ Finding finding_of(const Packet& packet) {
       // This is about the second address, if there is one.
       if (packet.error_type == PacketType::kBranchAddress) return Finding::kUnknownIsa;
       return packet.no_address ? Finding::kIsyncWithoutContextId : Finding::kIsyncLength;
-    case PacketType::kNormData:
-    case PacketType::kOooAddress:
-    case PacketType::kOooData:
-    case PacketType::kValueNotTraced:
-    case PacketType::kDataSuppressed:
-    case PacketType::kStoreFailed:
-      return Finding::kDataPacketRefused;
     default:
+      if (is_data(packet.type)) return Finding::kDataPacketRefused;
       return kHeaders[packet.header].type == PacketType::kPHeader ? Finding::kReservedPHeader
                                                                   : Finding::kReservedHeader;
   }

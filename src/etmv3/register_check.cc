@@ -32,6 +32,10 @@ Finding RegisterCheck::check_sync(const Packet& packet) {
 }
 
 Finding RegisterCheck::check(const Packet& packet) {
+  if (is_data(packet.type)) {
+    data_seen_ = true;
+    return Finding::kNone;
+  }
   switch (packet.type) {
     case PacketType::kISync:
     case PacketType::kISyncCycle:
@@ -48,14 +52,6 @@ Finding RegisterCheck::check(const Packet& packet) {
     case PacketType::kVmid:
       if (config_.minor_version() >= 5) return Finding::kNone;
       return tell(kVmidVersion, config_.etmidr, Finding::kVmidsNewer);
-    case PacketType::kNormData:
-    case PacketType::kOooAddress:
-    case PacketType::kOooData:
-    case PacketType::kValueNotTraced:
-    case PacketType::kDataSuppressed:
-    case PacketType::kStoreFailed:
-      data_seen_ = true;
-      return Finding::kNone;
     case PacketType::kNotSync:
       follows_sync_ = false;
       return Finding::kNone;

@@ -115,10 +115,6 @@ void Follower::select(image::SpaceMask space, std::uint64_t context, TraceIndex 
   view_ = memory_.number();
 }
 
-void Follower::invalidate_callbacks() {
-  if (callbacks_) flush();
-}
-
 // Whether a valid block is in the cache.
 bool Follower::is_cached(const Block& block) const {
   return used_ == slabs_.size() * kSlab || &block != &kept(used_);

@@ -21,20 +21,25 @@ bool Path::pop() {
   pop_pending = false;
   const ReturnStack::Entry* const top = return_stack.pop();
   if (top == nullptr) return false;
-  return_to(*top);
+  return_to(top->address, top->isa, caller_of(*top));
   return true;
 }
 
-// The block after a call is a link of the call's block: then no guess is needed.  A caller that no
-// longer exists, or has become another block, does not lead to the address.
-void Path::return_to(const ReturnStack::Entry& top) {
-  go_to(top.address, top.isa);
-  const Block* const caller = top.caller;
-  if (caller == nullptr || follower_.statistics().flushes != flushes_) return;
+// The block that pushed the entry; nullptr if it no longer exists or has become another one, or if
+// the block after it is not its link.
+const Block* Path::caller_of(const ReturnStack::Entry& entry) const {
+  const Block* const caller = entry.caller;
+  if (caller == nullptr || follower_.statistics().flushes != flushes_) return nullptr;
   const isa::Isa after = untaken_blx_changes_isa_ ? caller->next_isa : caller->isa;
-  if (caller->end != top.address || caller->isa != top.isa || after != top.isa ||
-      caller->it_out != 0 || caller->view != follower_.view())
-    return;
+  const bool leads = caller->end == entry.address && caller->isa == entry.isa &&
+                     after == entry.isa && caller->it_out == 0 && caller->view == follower_.view();
+  return leads ? caller : nullptr;
+}
+
+// With a caller, the block after the call is a link of its block, and no guess is needed.
+void Path::return_to(std::uint64_t to, isa::Isa in, const Block* caller) {
+  go_to(to, in);
+  if (caller == nullptr) return;
   from_ = caller;
   from_taken_ = false;
 }

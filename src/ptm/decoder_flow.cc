@@ -159,7 +159,7 @@ template <Decoder::Cause kCause>
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kReturnStackOff);
 }
 
-// The path could not go on: there is no waypoint, or no return address.
+// Reports why the path stopped: the block has no waypoint, or the return stack no address.
 void Decoder::stopped(TraceIndex index, Cycles cycles, Cause cause) {
   if (path_.stop() == flow::Stop::kBlockEnd) {
     stuck(*path_.block(), index, cycles, cause);

@@ -88,10 +88,6 @@ TEST(Etmv3Readme, examples_are_the_scripts) {
   }
 }
 
-constexpr bool is_data(PacketType type) {
-  return type >= PacketType::kStoreFailed && type <= PacketType::kValueNotTraced;
-}
-
 TEST(Etmv3Readme, examples_have_every_header_of_data) {
   std::set<unsigned> shown;
   for (const Example& example : examples()) {

@@ -127,7 +127,8 @@ TEST_F(FollowerTest, contexts_do_not_share_blocks_of_callbacks) {
   EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 1U);
   follower.select(image::kSpaceEl1N, 1);
   EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 2U);
-  follower.invalidate_callbacks();
+  follower.flush();
+  follower.select(image::kSpaceEl1N, 1);
   EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).count, 1U);
 }
 

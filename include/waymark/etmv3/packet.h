@@ -39,6 +39,11 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 26;
 
+/// Packets of data trace.
+constexpr bool is_data(PacketType type) {
+  return type >= PacketType::kStoreFailed && type <= PacketType::kValueNotTraced;
+}
+
 /// The number of low address bits of an instruction that branch packets leave out; etmv3.md 5.1.
 constexpr unsigned address_shift(isa::Isa isa) {
   switch (isa) {

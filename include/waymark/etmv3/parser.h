@@ -168,7 +168,6 @@ class Parser : private ParserState, frames::ZerosReader {
   [[nodiscard]] BranchFrame frame_branch(const std::uint8_t* at, std::size_t available) const;
   void read_exception(Bytes bytes, Packet& packet);
   bool update_address(Bytes bytes, Packet& packet);
-  std::size_t read_transfer_address(Bytes bytes, Packet& packet);
   void fill_unfinished(Packet& packet, PacketType type);
   std::size_t bad(Packet& packet, PacketType type, PacketType error_type, std::size_t length);
   void note_rest(const Packet& packet);

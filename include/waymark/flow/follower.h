@@ -100,9 +100,6 @@ class Follower {
   /// it the VMID.  Flushes if the image has changed: earlier blocks are gone then.
   void select(image::SpaceMask space, std::uint64_t context, TraceIndex index = 0);
 
-  /// Forgets everything read through callbacks.
-  void invalidate_callbacks();
-
   /// The longest block, in instructions; 0: no limit (the walk ends where the image does).
   void set_range_limit(std::uint32_t instructions);
 

@@ -136,7 +136,8 @@ class Path : public PathState {
   }
   const Block* arrive();
   const Block* go_on(const Block& from, bool taken);
-  void return_to(const ReturnStack::Entry& top);
+  [[nodiscard]] const Block* caller_of(const ReturnStack::Entry& entry) const;
+  void return_to(std::uint64_t to, isa::Isa in, const Block* caller);
 
   Follower follower_;
   bool returns_;

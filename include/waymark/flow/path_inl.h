@@ -6,7 +6,8 @@
 namespace waymark::flow {
 
 /// Takes atoms, oldest in bit 0; `left` is not 0.  They are removed from `atoms` and `left`.  The
-/// only loop over atoms: `track` says on what it runs, which is blocks or the nodes of a counter.
+/// only loop over atoms that stand for waypoints: `track` says on what it runs, which is blocks or
+/// the nodes of a counter.
 ///   using Place = ...;                        false: nowhere
 ///   Place next(Place at, unsigned taken);     where the link leads; false: it takes turn()
 ///   void pass(Place at, unsigned taken);      the waypoint there is taken or not, next() leads on
@@ -69,9 +70,8 @@ struct Path::Track {
 
 /// As take_atoms(), from block() on.  `Sink`, which is copied, has
 ///   void pass(const Block&, bool taken);   the block was executed
-///   Turn indirect(const Block&);           after pass(): an indirect branch was taken.
-///   kStuckAfter:
-///                                          full
+///   Turn indirect(const Block&);           after pass(): an indirect branch was taken; kStuckAfter
+///                                          if the sink is full, otherwise kOn
 ///   bool needs_stack();                    a return is not passed if the return stack is empty
 /// If it gives another value than kOn, stop() says why.
 template <Returns kReturns, class Sink>
@@ -122,10 +122,13 @@ template <Returns kReturns, class Sink>
       go_on(block, true);
       return Turn::kStuckAfter;
     }
-    const ReturnStack::Entry to = *top;
+    // A call that is a return pushes its own address over this one.
+    const std::uint64_t to = top->address;
+    const isa::Isa in = top->isa;
+    const Block* const caller = caller_of(*top);
     sink.pass(block, true);
     go_on(block, true);
-    return_to(to);
+    return_to(to, in, caller);
     return Turn::kOn;
   }
   sink.pass(block, true);

@@ -24,9 +24,6 @@ struct AtomPacket {
   std::uint32_t cycle_count = 0;
 };
 
-/// Headers 1xxxxxx0.
-constexpr bool is_atom_header(std::uint8_t header) { return (header & 0x81) == 0x80; }
-
 namespace detail {
 
 // The newest atom is at [1], the oldest at [count]; 0 is E.
@@ -50,7 +47,7 @@ inline constexpr std::array<AtomPacket, 64> kAtomPackets = make_atom_packets();
 
 }  // namespace detail
 
-/// The atoms of a header in a trace that is not cycle-accurate; is_atom_header(header).
+/// The atoms of a header in a trace that is not cycle-accurate: 1xxxxxx0.
 constexpr const AtomPacket& atom_packet(std::uint8_t header) {
   return detail::kAtomPackets[header >> 1 & 0x3F];
 }
