@@ -58,7 +58,8 @@ void Decoder::accept_atoms(TraceIndex index, const AtomPacket& atoms) {
 void Decoder::begin_at_trace_info(const Packet& packet) {
   leave_counter();
   state_ = State::kDecode;
-  depth_ = packet.spec_depth;
+  depth_ = quirks_.max_speculation_is_signed ? static_cast<std::int32_t>(packet.spec_depth)
+                                             : std::int64_t{packet.spec_depth};
   if (depth_ != 0 && !quirks_.unseen_elements_missing)
     add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
   add(EntryKind::kTraceInfo, packet.index);

@@ -68,16 +68,14 @@ constexpr auto kTable = make_opcode_table<24>(std::to_array<Row<Offset>>({
 }));
 static_assert(kTable.well_formed());
 
-/// PAuth_LR and FEAT_CMPBR, and encodings that only the wider masks of the table accept.
+/// PAuth_LR, TEXIT and FEAT_CMPBR.
 bool is_newer_branch(const Row<Offset>& row, std::uint32_t opcode) {
-  constexpr std::uint32_t kTexit = 0xd6ff03e0;
   switch (row.value) {
     case 0x5500001f:
+    case 0xd6ff03e0:
       return true;
     case 0xd65f0be0:
       return (opcode & 0x1F) != 0x1F;
-    case kTexit:
-      return opcode != kTexit;
     default:
       return row.target.width == kImm9.width;
   }

@@ -147,14 +147,14 @@ TEST(Classify, follows_the_architecture_where_the_reference_departs) {
 TEST(Classify, an_older_reference_knows_fewer_branches) {
   Options older = kAll;
   older.newer_branches_unknown = true;
-  // RETAASPPC, RETABSPPC, RETAASPPCR x2, CB, CBB, CBH, CB with an immediate.
-  for (const std::uint32_t word : {0x5500003fU, 0x5520001fU, 0xd65f0be2U, 0x74010040U, 0x74008041U,
-                                   0x7400c041U, 0xf4e21fe1U, 0x75010041U}) {
+  // RETAASPPC, RETABSPPC, RETAASPPCR, TEXIT, CB, CBB, CBH, CB with an immediate.
+  for (const std::uint32_t word : {0x5500003fU, 0x5520001fU, 0xd65f0be2U, 0xd6ff03e0U, 0x74010040U,
+                                   0x74008041U, 0x7400c041U, 0xf4e21fe1U, 0x75010041U}) {
     EXPECT_EQ(classify_one(Isa::kA64, word, older).type, kOther) << std::hex << word;
     EXPECT_NE(classify_one(Isa::kA64, word).type, kOther) << std::hex << word;
   }
-  // RETAA, RETAB, TEXIT, RET, B.
-  for (const std::uint32_t word : {0xd65f0bffU, 0xd65f0fffU, 0xd6ff03e0U, 0xd65f03c0U, 0x14000000U})
+  // RETAA, RETAB, RET, B.
+  for (const std::uint32_t word : {0xd65f0bffU, 0xd65f0fffU, 0xd65f03c0U, 0x14000000U})
     EXPECT_EQ(classify_one(Isa::kA64, word, older), classify_one(Isa::kA64, word))
         << std::hex << word;
   // LE LR, WLS; B.

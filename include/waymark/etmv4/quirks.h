@@ -73,7 +73,7 @@ struct Quirks {
   bool it_blocks_ignored = false;
   /// The elements that a trace info says are outstanding cannot be committed.  `01 05 00 01 2d 01`
   bool unseen_elements_missing = false;
-  /// A MAXSPEC of 0x80000000 or more is a negative number.  `04` with TRCIDR8 0x80000000
+  /// A MAXSPEC or depth of 0x80000000 or more is a negative number.  `04` with TRCIDR8 0x80000000
   bool max_speculation_is_signed = false;
 
   /// By their row in kQuirks, and from kOlderQuirkBit on in kOlderQuirks.
