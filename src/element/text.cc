@@ -281,6 +281,39 @@ void write_transfer(TextBuffer& out, const Element& element) {
   if ((flags & kDataCancelled) != 0) out.put("cancelled; ");
 }
 
+void write_data_value(TextBuffer& out, const Element& element) {
+  out.put(" 0x");
+  out.hex(element.value);
+  out.put(" sz(");
+  out.dec(element.count);
+  out.put("); ");
+  if (DataPlace::unpack(element.extra_value).known_bits != 0) {
+    out.put("at");
+    write_data_address(out, element);
+  }
+  write_transfer(out, element);
+}
+
+void write_unknown_path(TextBuffer& out, const Element& element) {
+  out.put("first 0x");
+  out.hex(element.start);
+  out.put(":[next 0x");
+  out.hex(element.end);
+  out.put("] num_i(");
+  out.dec(element.count);
+  out.put(") ");
+}
+
+void write_missing_code(TextBuffer& out, const Element& element) {
+  out.put(" 0x");
+  out.hex(element.start);
+  out.put("; Memspace [0x");
+  out.hex(element.number);
+  out.put(':');
+  write_space(out, static_cast<std::uint8_t>(element.number));
+  out.put("] ");
+}
+
 void write_body(TextBuffer& out, const Element& element) {
   switch (element.kind) {
     case ElementKind::kUnknown:
@@ -301,22 +334,10 @@ void write_body(TextBuffer& out, const Element& element) {
       write_context(out, element);
       break;
     case ElementKind::kInstrRangeNoPath:
-      out.put("first 0x");
-      out.hex(element.start);
-      out.put(":[next 0x");
-      out.hex(element.end);
-      out.put("] num_i(");
-      out.dec(element.count);
-      out.put(") ");
+      write_unknown_path(out, element);
       break;
     case ElementKind::kAddrNacc:
-      out.put(" 0x");
-      out.hex(element.start);
-      out.put("; Memspace [0x");
-      out.hex(element.number);
-      out.put(':');
-      write_space(out, static_cast<std::uint8_t>(element.number));
-      out.put("] ");
+      write_missing_code(out, element);
       break;
     case ElementKind::kException:
       write_exception(out, element);
@@ -357,16 +378,7 @@ void write_body(TextBuffer& out, const Element& element) {
       write_transfer(out, element);
       break;
     case ElementKind::kDataValue:
-      out.put(" 0x");
-      out.hex(element.value);
-      out.put(" sz(");
-      out.dec(element.count);
-      out.put("); ");
-      if (DataPlace::unpack(element.extra_value).known_bits != 0) {
-        out.put("at");
-        write_data_address(out, element);
-      }
-      write_transfer(out, element);
+      write_data_value(out, element);
       break;
     case ElementKind::kDataEvent:
       out.put(' ');

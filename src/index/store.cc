@@ -72,16 +72,11 @@ class Store final : public Index {
     times_to_note_ = !header_.streams.empty();
   }
 
-  Result<void> load();
-  Result<void> create();
-  /// Makes sure that the tables are those of create(), and that nothing else is there: a view or a
-  /// trigger could do anything.
-  Result<void> check_tables();
-  /// Removes everything from the file, whatever it is.
-  Result<void> clear();
-  void limit_steps(std::uint64_t file_size) {
-    step_limit_ = kStepsAlways + kStepsPerByte * std::min(file_size, kMaxFile);
-  }
+  static Result<std::unique_ptr<Store>> open(const std::string& path, const StoreOptions& options);
+  /// Takes the lock and holds it until the end, so that a reader sees one state.
+  Result<void> lock(const StoreOptions& options);
+  /// Reads an index; makes one in an empty file if it is `building`.
+  Result<void> read_or_create(bool building);
 
   Result<std::optional<SourceBlock>> source_block(std::uint64_t number) override {
     const auto asked = [&](std::uint64_t block) { return block == number; };
@@ -129,6 +124,20 @@ class Store final : public Index {
   }
 
   static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
+
+  Result<void> load();
+  Result<void> create();
+  /// Makes sure that the tables are those of create(), and that nothing else is there: a view or a
+  /// trigger could do anything.
+  Result<void> check_tables();
+  /// Removes everything from the file, whatever it is.
+  Result<void> clear();
+  void limit_steps(std::uint64_t file_size) {
+    step_limit_ = kStepsAlways + kStepsPerByte * std::min(file_size, kMaxFile);
+  }
+  /// The answer of a statement that gives one number.
+  Result<int> number(const char* sql);
+  void note_times();
 
   /// The error for what the database just refused.
   [[nodiscard]] std::unexpected<Error> error(int code) const;
@@ -191,9 +200,8 @@ class Store final : public Index {
 
   Database db_;
   std::string path_;
-  void note_times();
-
   bool transaction_ = false;
+  bool cleared_ = false;        ///< By lock().
   bool times_to_note_ = false;  ///< The file does not have file_times_ yet.
   std::function<bool()> stop_;
   std::uint64_t steps_ = 0;  ///< Steps of the present question.
@@ -209,9 +217,6 @@ class Store final : public Index {
   Statement append_source_;
   Statement append_stream_;
   Statement append_landmarks_;
-
-  friend Result<std::unique_ptr<Index>> waymark::index::open_store(const std::string& path,
-                                                                   const StoreOptions& options);
 };
 
 std::unexpected<Error> Store::error(int code) const {
@@ -523,31 +528,8 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
   return {};
 }
 
-}  // namespace
-
-bool stores_available() { return true; }
-
-Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options) {
+Result<std::unique_ptr<Store>> Store::open(const std::string& path, const StoreOptions& options) {
   const bool building = options.mode == StoreMode::kBuild;
-  std::error_code none;
-  if (!building && !std::filesystem::exists(path, none)) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("There is no index {}; `waymark index` makes it.", path));
-  }
-  // SQLite would wait for a pipe.
-  for (const std::string& file : {path, path + "-journal", path + "-wal"}) {
-    if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
-      return fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format("{} is not a regular file, as an index must be. Choose another file.", file));
-    }
-  }
-  if (std::filesystem::exists(path, none) && look_at_index_file(path) == IndexFile::kOther) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} is not an index of Waymark, and is left unchanged; choose another "
-                            "file.",
-                            path));
-  }
   sqlite3* raw = nullptr;
   // SQLite treats names that begin with a colon or "file:" specially.
   const std::string file = path.starts_with('/') ? path : "./" + path;
@@ -567,74 +549,115 @@ Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOp
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   (void)sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   if (!building) (void)sqlite3_busy_timeout(raw, kReaderPatience);
-  // Takes the lock and holds it until the end, so that a reader sees one state.
-  bool cleared = false;
+  return store;
+}
+
+Result<void> Store::lock(const StoreOptions& options) {
+  const bool building = options.mode == StoreMode::kBuild;
   while (true) {
     // This has an effect on a new file only.  Small pages keep the index of a small capture small.
-    if (building) (void)store->execute("PRAGMA page_size = 1024");
+    if (building) (void)execute("PRAGMA page_size = 1024");
     Result<void> locked;
-    if (options.rebuild && !cleared) {
-      locked = store->clear();
-      cleared = locked.has_value();
+    if (options.rebuild && !cleared_) {
+      locked = clear();
+      cleared_ = locked.has_value();
     }
-    if (locked) locked = store->execute(building ? "BEGIN EXCLUSIVE" : "BEGIN");
+    if (locked) locked = execute(building ? "BEGIN EXCLUSIVE" : "BEGIN");
     if (locked && !building) {
-      locked = store->execute("SELECT count(*) FROM sqlite_schema");
-      if (!locked) (void)store->execute("ROLLBACK");
+      locked = execute("SELECT count(*) FROM sqlite_schema");
+      if (!locked) (void)execute("ROLLBACK");
     }
     if (locked) break;
     if (locked.error().code != ErrorCode::kConflict || !options.wait || !options.wait())
-      return std::unexpected(locked.error());
+      return locked;
     (void)sqlite3_sleep(kWaitStep);
   }
-  store->transaction_ = true;
+  transaction_ = true;
   // Only after the lock is taken, as a waiting process would keep a part of it.
-  if (building) WAYMARK_TRY(store->execute("PRAGMA locking_mode = EXCLUSIVE"));
+  return building ? execute("PRAGMA locking_mode = EXCLUSIVE") : Result<void>();
+}
 
-  const auto size = std::filesystem::file_size(path, none);
-  if (!none) store->limit_steps(size);
-  int application = 0;
-  int version = 0;
-  const auto pragma = [&](const char* sql, int& value) -> Result<void> {
-    Statement statement;
-    WAYMARK_TRY(store->prepare(statement, sql));
-    const int step = statement.step();
-    if (step != SQLITE_ROW) return store->error(step);
-    value = static_cast<int>(statement.number());
-    return {};
-  };
-  WAYMARK_TRY(pragma("PRAGMA application_id", application));
-  WAYMARK_TRY(pragma("PRAGMA user_version", version));
-  int tables = 0;
-  WAYMARK_TRY(pragma("SELECT count(*) FROM sqlite_schema", tables));
-  if (tables == 0) {
+Result<int> Store::number(const char* sql) {
+  Statement statement;
+  WAYMARK_TRY(prepare(statement, sql));
+  const int step = statement.step();
+  if (step != SQLITE_ROW) return error(step);
+  return static_cast<int>(statement.number());
+}
+
+Result<void> Store::read_or_create(bool building) {
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(path_, unknown);
+  if (!unknown) limit_steps(size);
+  const auto application = number("PRAGMA application_id");
+  if (!application) return std::unexpected(application.error());
+  const auto version = number("PRAGMA user_version");
+  if (!version) return std::unexpected(version.error());
+  const auto tables = number("SELECT count(*) FROM sqlite_schema");
+  if (!tables) return std::unexpected(tables.error());
+  if (*tables == 0) {
     // SQLite treats a file that is too short for a database as an empty one.
-    if (!none && size != 0 && !cleared) return store->damaged("it has no tables");
-    if (!building)
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("{} is empty; `waymark index` fills it.", path));
-    WAYMARK_TRY(store->create());
-    return store;
+    if (!unknown && size != 0 && !cleared_) return damaged("it has no tables");
+    if (building) return create();
+    return fail(ErrorCode::kNotFound, fmt::format("{} is empty; `waymark index` fills it.", path_));
   }
-  if (application != kApplicationId) {
+  if (*application != kApplicationId) {
     return fail(
         ErrorCode::kInvalidArgument,
-        fmt::format("{} is a database, but not an index of Waymark; choose another file.", path));
+        fmt::format("{} is a database, but not an index of Waymark; choose another file.", path_));
   }
-  if (version != kVersion) {
+  if (*version != kVersion) {
     return fail(ErrorCode::kBadData,
                 fmt::format("{} has version {} of the format, but this program reads version {}; "
                             "make it again with `waymark index --rebuild`.",
-                            path, version, kVersion));
+                            path_, *version, kVersion));
   }
-  WAYMARK_TRY(store->check_tables());
-  WAYMARK_TRY(store->load());
-  if (building && !store->header().complete && sqlite3_db_readonly(raw, "main") == 1) {
+  WAYMARK_TRY(check_tables());
+  WAYMARK_TRY(load());
+  if (building && !header().complete && sqlite3_db_readonly(db_.get(), "main") == 1) {
     return fail(ErrorCode::kIo,
                 fmt::format("{} ends at byte {}, and cannot be continued because it is read-only.",
-                            path, store->header().indexed));
+                            path_, header().indexed));
   }
-  return store;
+  return {};
+}
+
+/// Whether an index can be at this path.
+Result<void> check_path(const std::string& path, bool building) {
+  std::error_code none;
+  if (!building && !std::filesystem::exists(path, none)) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("There is no index {}; `waymark index` makes it.", path));
+  }
+  // SQLite would wait for a pipe.
+  for (const std::string& file : {path, path + "-journal", path + "-wal"}) {
+    if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} is not a regular file, as an index must be. Choose another file.", file));
+    }
+  }
+  if (std::filesystem::exists(path, none) && look_at_index_file(path) == IndexFile::kOther) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} is not an index of Waymark, and is left unchanged; choose another "
+                            "file.",
+                            path));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool stores_available() { return true; }
+
+Result<std::unique_ptr<Index>> open_store(const std::string& path, const StoreOptions& options) {
+  const bool building = options.mode == StoreMode::kBuild;
+  WAYMARK_TRY(check_path(path, building));
+  auto store = Store::open(path, options);
+  if (!store) return std::unexpected(store.error());
+  WAYMARK_TRY((*store)->lock(options));
+  WAYMARK_TRY((*store)->read_or_create(building));
+  return *std::move(store);
 }
 
 }  // namespace waymark::index

@@ -37,6 +37,9 @@ class CaptureBuilder {
   Result<void> read_snapshot_input();
   Result<void> read_raw_input(const Detection& detection);
   Result<void> read_perf_input();
+  [[nodiscard]] Result<void> refuse_places() const;
+  Result<void> read_recording();
+  Result<std::vector<TraceIndex>> join_pieces();
   Result<void> add_perf_sources();
   [[nodiscard]] std::string core_name_of(const perf::Unit& unit) const;
   static const ProtocolRow& row_of(const perf::Unit& unit);

@@ -230,7 +230,8 @@ void CaptureBuilder::note_losses(const perf::Losses& losses) {
   }
 }
 
-Result<void> CaptureBuilder::read_perf_input() {
+/// A recording says itself what was in memory, and where.
+Result<void> CaptureBuilder::refuse_places() const {
   if (!options_.images.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: a recording says what was in memory: name programs with --elf "
@@ -244,6 +245,10 @@ Result<void> CaptureBuilder::read_perf_input() {
                             "an address.",
                             name_, program.path));
   }
+  return {};
+}
+
+Result<void> CaptureBuilder::read_recording() {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path_, error);
   MappedFile content = std::move(capture_.trace_);
@@ -267,18 +272,22 @@ Result<void> CaptureBuilder::read_perf_input() {
                     name_));
   }
   input.order = order_of(input.recording);
-  if (input.order.empty() && input.recording.losses.missing != 0) {
+  if (!input.order.empty()) return {};
+  if (input.recording.losses.missing != 0) {
     return fail(ErrorCode::kBadData,
                 fmt::format("{}: none of the trace that was recorded is in the file; the first "
                             "piece that is missing is at {}. The file was cut short or changed.",
                             name_, input.recording.losses.first_missing));
   }
-  if (input.order.empty()) {
-    return fail(ErrorCode::kBadData,
-                fmt::format("{}: the recording has no trace. Check that the traced program ran on "
-                            "the recorded CPUs, and that the sink could be enabled.",
-                            name_));
-  }
+  return fail(ErrorCode::kBadData,
+              fmt::format("{}: the recording has no trace. Check that the traced program ran on "
+                          "the recorded CPUs, and that the sink could be enabled.",
+                          name_));
+}
+
+/// Joins the pieces of trace, and gives where each begins.
+Result<std::vector<TraceIndex>> CaptureBuilder::join_pieces() {
+  PerfInput& input = *capture_.perf_;
   auto joined = TemporaryFile::create(fmt::format("Cannot copy the trace of {}", name_));
   if (!joined) return std::unexpected(joined.error());
   PieceWriter writer(input.recording, input.content, *joined);
@@ -305,6 +314,15 @@ Result<void> CaptureBuilder::read_perf_input() {
   }
   WAYMARK_TRY(set_trace(joined->map(name_)));
   capture_.framing_ = Framing::kPieces;
+  return begins;
+}
+
+Result<void> CaptureBuilder::read_perf_input() {
+  WAYMARK_TRY(refuse_places());
+  WAYMARK_TRY(read_recording());
+  PerfInput& input = *capture_.perf_;
+  auto begins = join_pieces();
+  if (!begins) return std::unexpected(begins.error());
   std::vector<std::string> given;
   given.reserve(options_.programs.size());
   for (const ProgramFile& program : options_.programs) given.push_back(program.path);
@@ -320,11 +338,11 @@ Result<void> CaptureBuilder::read_perf_input() {
   WAYMARK_TRY(check_kernel(*input.programs));
   input.jitted = perf::add_jitted_code(input.recording, *input.programs);
   for (const perf::Note& each : input.jitted.notes) note(each.text, each.severity);
-  const auto times = align_times(begins);
+  const auto times = align_times(*begins);
   if (!times) return std::unexpected(times.error());
   note_missing_contexts();
   input.processes = std::make_unique<perf::ProcessImages>(
-      input.recording, input.order, std::move(begins), *input.programs, *times);
+      input.recording, input.order, *std::move(begins), *input.programs, *times);
   return {};
 }
 

@@ -167,6 +167,80 @@ void write_instruction(TextBuffer& out, const Style& style, const Instructions& 
   }
 }
 
+void write_marker(TextBuffer& out, const Element& element) {
+  if (element.reason == static_cast<std::uint8_t>(MarkerType::kTimestamp)) {
+    out.put("time marker: the next timestamp belongs here");
+    return;
+  }
+  out.put("data synchronisation marker");
+  if (element.reason == static_cast<std::uint8_t>(MarkerType::kDataNumbered)) {
+    out.put(' ');
+    out.dec(element.number);
+  }
+}
+
+/// What happened, where one element says it all.
+void write_note(TextBuffer& out, const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kExceptionReturn:
+      out.put("return from exception");
+      break;
+    case ElementKind::kNoSync:
+      out.put(unsync_sentence(element));
+      break;
+    case ElementKind::kTraceOn:
+      out.put("trace on");
+      if (element.reason == static_cast<std::uint8_t>(TraceOnReason::kOverflow)) {
+        out.put(" after an overflow: instructions before this are missing");
+      } else if (element.reason == static_cast<std::uint8_t>(TraceOnReason::kDebugRestart)) {
+        out.put(" after debug state");
+      }
+      break;
+    case ElementKind::kEndOfTrace:
+      out.put("end of trace");
+      break;
+    case ElementKind::kTimestamp:
+      out.put("time ");
+      out.dec(element.timestamp);
+      out.put(partial_time_words(element));
+      break;
+    case ElementKind::kCycleCount:
+      out.put("cycles");
+      break;
+    case ElementKind::kEvent:
+      if (element.reason == static_cast<std::uint8_t>(EventType::kTrigger)) {
+        out.put("trigger");
+      } else {
+        out.put("event ");
+        out.dec(element.number);
+      }
+      break;
+    case ElementKind::kSyncMarker:
+      write_marker(out, element);
+      break;
+    case ElementKind::kMemTrans:
+      out.put("memory transaction: ");
+      out.put(reason_word(element));
+      break;
+    case ElementKind::kInstrumentation:
+      out.put("program wrote ");
+      write_address(out, element.value);
+      out.put(" (EL");
+      out.dec(element.exception_level);
+      out.put(')');
+      break;
+    case ElementKind::kSwTrace:
+      write_software(out, element);
+      break;
+    case ElementKind::kAddrUnknown:
+      out.put("address unknown until the next branch packet");
+      break;
+    default:
+      write_element(out, element);
+      break;
+  }
+}
+
 }  // namespace
 
 void HumanWriter::name_core(TraceId id, std::string name) {
@@ -331,105 +405,7 @@ void HumanWriter::write(const Item& item) {
   }
   const Element& element = item.element;
   begin_line(item, element.index, element.trace_id);
-  switch (element.kind) {
-    case ElementKind::kInstrRange:
-    case ElementKind::kInstrRangeNoPath:
-      write_range(item);
-      break;
-    case ElementKind::kAddrNacc:
-      write_address(out_, element.start);
-      out_.put("       ?  no code image at this address (");
-      out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
-      out_.put("); decoding resumes at the next address in the trace");
-      if (functions_) write_function(*functions_, element);
-      break;
-    case ElementKind::kPeContext:
-      write_context(element);
-      break;
-    case ElementKind::kException:
-      write_exception(element);
-      break;
-    case ElementKind::kExceptionReturn:
-      out_.put("-- return from exception");
-      break;
-    case ElementKind::kNoSync:
-      out_.put("-- ");
-      out_.put(unsync_sentence(element));
-      break;
-    case ElementKind::kTraceOn:
-      out_.put("-- trace on");
-      if (element.reason == static_cast<std::uint8_t>(TraceOnReason::kOverflow)) {
-        out_.put(" after an overflow: instructions before this are missing");
-      } else if (element.reason == static_cast<std::uint8_t>(TraceOnReason::kDebugRestart)) {
-        out_.put(" after debug state");
-      }
-      break;
-    case ElementKind::kEndOfTrace:
-      out_.put("-- end of trace");
-      break;
-    case ElementKind::kTimestamp:
-      out_.put("-- time ");
-      out_.dec(element.timestamp);
-      out_.put(partial_time_words(element));
-      break;
-    case ElementKind::kCycleCount:
-      out_.put("-- cycles");
-      break;
-    case ElementKind::kEvent:
-      if (element.reason == static_cast<std::uint8_t>(EventType::kTrigger)) {
-        out_.put("-- trigger");
-      } else {
-        out_.put("-- event ");
-        out_.dec(element.number);
-      }
-      break;
-    case ElementKind::kSyncMarker:
-      if (element.reason == static_cast<std::uint8_t>(MarkerType::kTimestamp)) {
-        out_.put("-- time marker: the next timestamp belongs here");
-      } else {
-        out_.put("-- data synchronisation marker");
-        if (element.reason == static_cast<std::uint8_t>(MarkerType::kDataNumbered)) {
-          out_.put(' ');
-          out_.dec(element.number);
-        }
-      }
-      break;
-    case ElementKind::kMemTrans:
-      out_.put("-- memory transaction: ");
-      out_.put(reason_word(element));
-      break;
-    case ElementKind::kInstrumentation:
-      out_.put("-- program wrote ");
-      write_address(out_, element.value);
-      out_.put(" (EL");
-      out_.dec(element.exception_level);
-      out_.put(')');
-      break;
-    case ElementKind::kSwTrace:
-      out_.put("-- ");
-      write_software(out_, element);
-      break;
-    case ElementKind::kItmTrace:
-      write_itm(item);
-      break;
-    case ElementKind::kDataAddress:
-    case ElementKind::kDataValue:
-    case ElementKind::kDataEvent:
-      write_data(element);
-      break;
-    case ElementKind::kAddrUnknown:
-      out_.put("-- address unknown until the next branch packet");
-      break;
-    case ElementKind::kUnknown:
-    case ElementKind::kCustom:
-      out_.put("-- ");
-      if (custom_ && element.kind == ElementKind::kCustom) {
-        custom_(out_, element);
-      } else {
-        write_element(out_, element);
-      }
-      break;
-  }
+  write_what(item);
   if ((element.flags & kElementHasCycleCount) != 0) {
     if (element.kind == ElementKind::kCycleCount && element.cycle_count == 0) {
       out_.put(": unknown");
@@ -441,6 +417,53 @@ void HumanWriter::write(const Item& item) {
   out_.put('\n');
   if (instructions_ != nullptr && element.kind == ElementKind::kInstrRange)
     write_instructions(element);
+}
+
+void HumanWriter::write_what(const Item& item) {
+  const Element& element = item.element;
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+    case ElementKind::kInstrRangeNoPath:
+      write_range(item);
+      break;
+    case ElementKind::kAddrNacc:
+      write_missing_code(element);
+      break;
+    case ElementKind::kPeContext:
+      write_context(element);
+      break;
+    case ElementKind::kException:
+      write_exception(element);
+      break;
+    case ElementKind::kItmTrace:
+      write_itm(item);
+      break;
+    case ElementKind::kDataAddress:
+    case ElementKind::kDataValue:
+    case ElementKind::kDataEvent:
+      write_data(element);
+      break;
+    case ElementKind::kCustom:
+      out_.put("-- ");
+      if (custom_) {
+        custom_(out_, element);
+      } else {
+        write_element(out_, element);
+      }
+      break;
+    default:
+      out_.put("-- ");
+      write_note(out_, element);
+      break;
+  }
+}
+
+void HumanWriter::write_missing_code(const Element& element) {
+  write_address(out_, element.start);
+  out_.put("       ?  no code image at this address (");
+  out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
+  out_.put("); decoding resumes at the next address in the trace");
+  if (functions_) write_function(*functions_, element);
 }
 
 void HumanWriter::write_instructions(const Element& element) {

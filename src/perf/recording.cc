@@ -100,22 +100,9 @@ class RecordingBuilder {
         fields.skip(8);
         to_.losses.lost_records += fields.u64();
         break;
-      case RecordType::kAux: {
-        AuxRecord aux;
-        aux.offset = fields.u64();
-        aux.size = fields.u64();
-        aux.flags = fields.u64();
-        aux.sample = record.sample;
-        if (fields.overrun()) {
-          note(fmt::format("The AUX record at byte {} is cut short.", record.offset));
-          break;
-        }
-        to_.losses.truncated += (aux.flags & kAuxTruncated) != 0;
-        to_.losses.partial += (aux.flags & kAuxPartial) != 0;
-        to_.losses.collisions += (aux.flags & kAuxCollision) != 0;
-        if (aux.size != 0) aux_.push_back(aux);
+      case RecordType::kAux:
+        take_aux(record, fields);
         break;
-      }
       case RecordType::kAuxtrace:
         take_buffer(record, fields);
         break;
@@ -126,25 +113,44 @@ class RecordingBuilder {
       case RecordType::kAuxOutputHwId:
         take_hardware_id(record, fields);
         break;
-      case RecordType::kTimeConv: {
-        TimeConversion time;
-        time.shift = fields.u64();
-        time.multiplier = fields.u64();
-        time.zero = fields.u64();
-        if (fields.overrun() || time.shift >= 64) break;
-        const TimeConversion::Near near{.cycles = fields.u64(), .mask = fields.u64()};
-        fields.skip(1);
-        const bool is_short = fields.u8() != 0;
-        // Older versions of perf end the record after `zero`.
-        if (!fields.overrun() && is_short && near.mask != 0 && (near.mask & (near.mask + 1)) == 0)
-          time.near = near;
-        to_.time = time;
+      case RecordType::kTimeConv:
+        take_time(fields);
         break;
-      }
       default:
         break;
     }
     return {};
+  }
+
+  void take_aux(const Record& record, Fields& fields) {
+    AuxRecord aux;
+    aux.offset = fields.u64();
+    aux.size = fields.u64();
+    aux.flags = fields.u64();
+    aux.sample = record.sample;
+    if (fields.overrun()) {
+      note(fmt::format("The AUX record at byte {} is cut short.", record.offset));
+      return;
+    }
+    to_.losses.truncated += (aux.flags & kAuxTruncated) != 0;
+    to_.losses.partial += (aux.flags & kAuxPartial) != 0;
+    to_.losses.collisions += (aux.flags & kAuxCollision) != 0;
+    if (aux.size != 0) aux_.push_back(aux);
+  }
+
+  void take_time(Fields& fields) {
+    TimeConversion time;
+    time.shift = fields.u64();
+    time.multiplier = fields.u64();
+    time.zero = fields.u64();
+    if (fields.overrun() || time.shift >= 64) return;
+    const TimeConversion::Near near{.cycles = fields.u64(), .mask = fields.u64()};
+    fields.skip(1);
+    const bool is_short = fields.u8() != 0;
+    // Older versions of perf end the record after `zero`.
+    if (!fields.overrun() && is_short && near.mask != 0 && (near.mask & (near.mask + 1)) == 0)
+      time.near = near;
+    to_.time = time;
   }
 
   // -- Tasks

@@ -153,6 +153,30 @@ void add_new_ranges(const DwarfUnit& unit, std::uint64_t offset, std::size_t mos
   }
 }
 
+/// Passes a value that has only bytes.  False: the form is another one.
+bool skip_block(std::uint16_t form, ByteReader& in) {
+  switch (form) {
+    case kBlock1:
+      in.skip(in.u8());
+      return true;
+    case kBlock2:
+      in.skip(in.u16());
+      return true;
+    case kBlock4:
+      in.skip(in.u32());
+      return true;
+    case kBlock:
+    case kExprloc:
+      in.skip(in.uleb());
+      return true;
+    case kData16:
+      in.skip(16);
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 AbbrevTable AbbrevTable::read(ByteReader in) {
@@ -205,19 +229,6 @@ DwarfValue read_value(const DwarfUnit& unit, const AbbrevAttribute& attribute, B
     case kAddr:
       value.number = in.integer(unit.address_size);
       break;
-    case kBlock1:
-      in.skip(in.u8());
-      break;
-    case kBlock2:
-      in.skip(in.u16());
-      break;
-    case kBlock4:
-      in.skip(in.u32());
-      break;
-    case kBlock:
-    case kExprloc:
-      in.skip(in.uleb());
-      break;
     case kString:
       value.text = in.text();
       break;
@@ -251,9 +262,6 @@ DwarfValue read_value(const DwarfUnit& unit, const AbbrevAttribute& attribute, B
     case kRefSup8:
       value.number = in.u64();
       break;
-    case kData16:
-      in.skip(16);
-      break;
     case kSdata:
       value.number = static_cast<std::uint64_t>(in.sleb());
       break;
@@ -284,8 +292,9 @@ DwarfValue read_value(const DwarfUnit& unit, const AbbrevAttribute& attribute, B
     case kImplicitConst:
       value.number = static_cast<std::uint64_t>(attribute.constant);
       break;
-    default:  // An unknown form cannot be passed.
-      in.skip(in.remaining() + 1);
+    default:
+      if (skip_block(value.form, in)) break;
+      in.skip(in.remaining() + 1);  // An unknown form cannot be passed.
       return {};
   }
   if (!in.ok()) return {};

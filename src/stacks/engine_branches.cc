@@ -534,6 +534,25 @@ void Engine::enter_exception(Source& source, const Element& element) {
   source.action = Action::kEnter;
 }
 
+/// The handler of a signal has ended: a system call returns to where the signal came.
+bool Engine::ends_signal(Source& source, const Element& element, std::uint64_t target) {
+  Thread& thread = *source.thread;
+  for (std::uint32_t at = thread.barrier; at > thread.suspects; at = thread.frames[at - 1].below) {
+    const Frame& signal = thread.frames[at - 1];
+    if ((signal.flags & kFrameSignal) == 0) break;
+    if (signal.ret != target) continue;
+    pop_to(source, at - 1);
+    show_top(source);
+    if (thread.frames.size() <= base(source)) {
+      open_root(source, element, target);
+    } else {
+      resume(source, element, target);
+    }
+    return true;
+  }
+  return false;
+}
+
 void Engine::leave_exception(Source& source, const Element& element, std::uint64_t target) {
   ++source.quality.exception_returns;
   source.in_veneer = false;
@@ -570,16 +589,7 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
     source.end = barrier.first;
     return transfer(source, element, target);
   }
-  // The handler of a signal has ended: a system call returns to where the signal came.
-  for (std::uint32_t at = thread.barrier; at > thread.suspects; at = thread.frames[at - 1].below) {
-    const Frame& signal = thread.frames[at - 1];
-    if ((signal.flags & kFrameSignal) == 0) break;
-    if (signal.ret != target) continue;
-    pop_to(source, at - 1);
-    show_top(source);
-    if (thread.frames.size() <= base(source)) return open_root(source, element, target);
-    return resume(source, element, target);
-  }
+  if (ends_signal(source, element, target)) return;
   const Known known = find(source, element, target);
   if (!is_empty && known.named) {
     if (target - source.first <= source.span) return;

@@ -45,6 +45,84 @@ std::string_view name_of(isa::Isa isa) {
   }
 }
 
+/// What an element shows of the execution.
+enum class Shows : std::uint8_t { kNothing, kEvent, kWhatNeverHappens };
+
+Shows show_message(const Element& element, TruthEvent& seen) {
+  seen.kind = EventKind::kMessage;
+  seen.start = element.start;
+  if (element.kind == ElementKind::kSwTrace) {
+    if (element.extra_value == 0) return Shows::kNothing;  // A new master or channel.
+    seen.number = std::uint64_t{element.sw_id.master} << 16 | element.sw_id.channel;
+    seen.count = element.extra_value;
+    return Shows::kEvent;
+  }
+  const unsigned kind = element.extra & kItmKindMask;
+  if (kind > static_cast<unsigned>(ItmKind::kHardware)) return Shows::kNothing;
+  seen.number = element.number;
+  if (kind == static_cast<unsigned>(ItmKind::kHardware)) seen.number |= 0x100;
+  seen.count = element.extra_value * 8;
+  return Shows::kEvent;
+}
+
+Shows show(const Element& element, TruthEvent& seen) {
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+      seen.kind = EventKind::kRange;
+      seen.start = element.start;
+      seen.end = element.end;
+      seen.count = element.count;
+      seen.taken = (element.flags & kElementExecuted) != 0;
+      seen.isa = element.isa;
+      break;
+    case ElementKind::kInstrRangeNoPath:
+      seen.kind = EventKind::kUnknownPath;
+      seen.start = element.start;
+      seen.address = element.end;
+      seen.count = element.count;
+      break;
+    case ElementKind::kException:
+      seen.kind = EventKind::kException;
+      seen.number = element.number;
+      seen.address = element.end;
+      break;
+    case ElementKind::kExceptionReturn:
+      seen.kind = EventKind::kExceptionReturn;
+      break;
+    case ElementKind::kTimestamp:
+      seen.kind = EventKind::kTimestamp;
+      seen.number = element.timestamp;
+      break;
+    case ElementKind::kCycleCount:
+      seen.kind = EventKind::kCycleCount;
+      seen.number = element.cycle_count;
+      break;
+    case ElementKind::kEvent:
+      seen.kind = EventKind::kEvent;
+      seen.number = element.number;
+      break;
+    case ElementKind::kTraceOn:
+      seen.kind = EventKind::kTraceOn;
+      seen.number = element.reason;
+      break;
+    case ElementKind::kNoSync:
+      seen.kind = EventKind::kLost;
+      seen.number = element.reason;
+      break;
+    case ElementKind::kSwTrace:
+    case ElementKind::kItmTrace:
+      return show_message(element, seen);
+    case ElementKind::kPeContext:
+      if ((element.flags & kElementHasCycleCount) == 0) return Shows::kNothing;
+      seen.kind = EventKind::kCycleCount;
+      seen.number = element.cycle_count;
+      break;
+    default:
+      return Shows::kWhatNeverHappens;
+  }
+  return Shows::kEvent;
+}
+
 }  // namespace
 
 std::string describe(const TruthEvent& e) {
@@ -355,83 +433,17 @@ void TruthChecker::take_part(const TruthEvent& seen, const Element& element) {
 }
 
 void TruthChecker::take(const Element& element) {
+  if (element.kind == ElementKind::kEndOfTrace) return;
+  // Nothing was lost before the first synchronisation.
+  if (element.kind == ElementKind::kNoSync && !synced_) return;
   TruthEvent seen;
-  switch (element.kind) {
-    case ElementKind::kInstrRange:
-      seen.kind = EventKind::kRange;
-      seen.start = element.start;
-      seen.end = element.end;
-      seen.count = element.count;
-      seen.taken = (element.flags & kElementExecuted) != 0;
-      seen.isa = element.isa;
-      break;
-    case ElementKind::kInstrRangeNoPath:
-      seen.kind = EventKind::kUnknownPath;
-      seen.start = element.start;
-      seen.address = element.end;
-      seen.count = element.count;
-      break;
-    case ElementKind::kException:
-      seen.kind = EventKind::kException;
-      seen.number = element.number;
-      seen.address = element.end;
-      break;
-    case ElementKind::kExceptionReturn:
-      seen.kind = EventKind::kExceptionReturn;
-      break;
-    case ElementKind::kTimestamp:
-      seen.kind = EventKind::kTimestamp;
-      seen.number = element.timestamp;
-      break;
-    case ElementKind::kCycleCount:
-      seen.kind = EventKind::kCycleCount;
-      seen.number = element.cycle_count;
-      break;
-    case ElementKind::kEvent:
-      seen.kind = EventKind::kEvent;
-      seen.number = element.number;
-      break;
-    case ElementKind::kTraceOn:
-      seen.kind = EventKind::kTraceOn;
-      seen.number = element.reason;
-      break;
-    case ElementKind::kNoSync:
-      // Nothing was lost before the first synchronisation.
-      if (!synced_) return;
-      seen.kind = EventKind::kLost;
-      seen.number = element.reason;
-      break;
-    case ElementKind::kSwTrace:
-      synced_ = true;
-      if (element.extra_value == 0) return;  // A new master or channel.
-      seen.kind = EventKind::kMessage;
-      seen.number = std::uint64_t{element.sw_id.master} << 16 | element.sw_id.channel;
-      seen.count = element.extra_value;
-      seen.start = element.start;
-      break;
-    case ElementKind::kItmTrace:
-      synced_ = true;
-      if ((element.extra & kItmKindMask) > static_cast<unsigned>(ItmKind::kHardware)) return;
-      seen.kind = EventKind::kMessage;
-      seen.number = element.number;
-      if ((element.extra & kItmKindMask) == static_cast<unsigned>(ItmKind::kHardware))
-        seen.number |= 0x100;
-      seen.count = element.extra_value * 8;
-      seen.start = element.start;
-      break;
-    case ElementKind::kPeContext:
-      synced_ = true;
-      if ((element.flags & kElementHasCycleCount) == 0) return;
-      seen.kind = EventKind::kCycleCount;
-      seen.number = element.cycle_count;
-      break;
-    case ElementKind::kEndOfTrace:
-      return;
-    default:
-      differ(element, "The trace shows what never happened");
-      return;
+  const Shows shows = show(element, seen);
+  if (shows == Shows::kWhatNeverHappens) {
+    differ(element, "The trace shows what never happened");
+    return;
   }
   synced_ = true;
+  if (shows == Shows::kNothing) return;
   if (in_parts_ && seen.kind == EventKind::kRange) {
     take_part(seen, element);
     return;

@@ -140,6 +140,57 @@ int finish(inputs::Capture& capture, Output& output, const DecodeOptions& option
   return finish_records(capture, output, options, code);
 }
 
+/// Writes all elements in one sequence.
+int decode_in_sequence(inputs::Capture& capture, Output& output, const DecodeOptions& options,
+                       Window& window, const SinkOptions& sink_options, bool& executed) {
+  MessageStage* const messages = sink_options.messages;
+  auto sink = make_writer(sink_options, output.text(), capture);
+  NearSink* near = nullptr;
+  if (options.window.near()) {
+    const std::uint64_t before =
+        options.window.last != 0 ? options.window.last : options.window.instructions;
+    auto part = std::make_unique<NearSink>(std::move(sink), before, window.around(),
+                                           options.window.instructions);
+    near = part.get();
+    sink = std::move(part);
+  }
+  sink = select_into(std::move(sink), sink_options);
+  std::optional<Merged> merged;
+  if (!options.merge.empty()) merged.emplace(capture, *sink);
+  DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
+  capture.tree().set_observer(&observer);
+
+  const auto pass = [&](std::span<const Element> elements) {
+    if (merged) {
+      merged->add(elements);
+    } else {
+      sink->add(elements);
+    }
+  };
+  const RunHooks hooks{.on_elements =
+                           [&](std::span<const Element> all) {
+                             const std::span<const Element> elements = window.cut(all);
+                             pass(messages != nullptr ? messages->replace(elements) : elements);
+                             executed = executed || sink->says_something(all);
+                           },
+                       .stop = [&] { return options.strict && observer.first().has_value(); },
+                       .enough =
+                           [&](TraceIndex index) {
+                             return window.enough(index) || (near != nullptr && near->enough());
+                           }};
+  int code = run_capture(capture, output, hooks);
+  if (messages != nullptr) pass(messages->finish());
+  if (merged) merged->finish();
+  sink->finish();
+  if (merged && code != kOutput) merged->tell();
+  if (code == kInterrupted)
+    put_interrupted(output.text(), options.format, csv_header(sink_options), "record");
+  if (options.strict && observer.first()) {
+    code = complain(strict_sentence(*observer.first()), kDamaged);
+  }
+  return code;
+}
+
 int run(const DecodeOptions& options) {
   SourceOptions source;
   if (options.strict) source.flags = kStrictFlags;
@@ -214,52 +265,9 @@ int run(const DecodeOptions& options) {
       return code;
     }
   }
-  auto sink = make_writer(sink_options, output->text(), *capture);
-  NearSink* near = nullptr;
-  if (options.window.near()) {
-    const std::uint64_t before =
-        options.window.last != 0 ? options.window.last : options.window.instructions;
-    auto part = std::make_unique<NearSink>(std::move(sink), before, window.around(),
-                                           options.window.instructions);
-    near = part.get();
-    sink = std::move(part);
-  }
-  sink = select_into(std::move(sink), sink_options);
-  std::optional<Merged> merged;
-  if (timed) merged.emplace(*capture, *sink);
-  DamageObserver observer(*sink, merged ? &*merged : nullptr, window);
-  capture->tree().set_observer(&observer);
-
   bool executed = false;
-  const auto pass = [&](std::span<const Element> elements) {
-    if (merged) {
-      merged->add(elements);
-    } else {
-      sink->add(elements);
-    }
-  };
-  const RunHooks hooks{.on_elements =
-                           [&](std::span<const Element> all) {
-                             const std::span<const Element> elements = window.cut(all);
-                             pass(messages ? messages->replace(elements) : elements);
-                             executed = executed || sink->says_something(all);
-                           },
-                       .stop = [&] { return options.strict && observer.first().has_value(); },
-                       .enough =
-                           [&](TraceIndex index) {
-                             return window.enough(index) || (near != nullptr && near->enough());
-                           }};
-  int code = run_capture(*capture, *output, hooks);
-  if (messages) pass(messages->finish());
-  if (merged) merged->finish();
-  sink->finish();
-  if (merged && code != kOutput) merged->tell();
-  if (code == kInterrupted)
-    put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
-  if (options.strict && observer.first()) {
-    code = complain(strict_sentence(*observer.first()), kDamaged);
-  }
-  code = finish(*capture, *output, options, code, executed);
+  const int done = decode_in_sequence(*capture, *output, options, window, sink_options, executed);
+  const int code = finish(*capture, *output, options, done, executed);
   if (missing != nullptr) missing->tell();
   return code;
 }

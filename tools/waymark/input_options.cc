@@ -73,15 +73,7 @@ Result<void> read_layouts(const std::string& path,
 constexpr auto kInputHelp =
     "A snapshot folder, its snapshot.ini, a perf.data file, or raw trace; - for standard input";
 
-void add_options_of_inputs(CLI::App& command, InputOptions& options) {
-  command
-      .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
-      ->type_name("NAME");
-  command
-      .add_option("--id", options.ids,
-                  "Only this trace ID, decimal, or hexadecimal after 0x; may be repeated")
-      ->type_name("ID")
-      ->allow_extra_args(false);
+void add_options_of_recordings(CLI::App& command, InputOptions& options) {
   command
       .add_option("--cpu", options.cpus,
                   "For a recording of perf: only the trace of this CPU; may be repeated")
@@ -119,6 +111,9 @@ void add_options_of_inputs(CLI::App& command, InputOptions& options) {
   command.add_flag("--debuginfod", options.debuginfod,
                    "For a recording of perf: fetch programs that are missing from the servers in "
                    "DEBUGINFOD_URLS, with debuginfod-find");
+}
+
+void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
   const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
@@ -170,6 +165,19 @@ void add_options_of_inputs(CLI::App& command, InputOptions& options) {
       ->type_name("ORDER")
       ->check(one_of({"most", "least"}))
       ->group(raw);
+}
+
+void add_options_of_inputs(CLI::App& command, InputOptions& options) {
+  command
+      .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
+      ->type_name("NAME");
+  command
+      .add_option("--id", options.ids,
+                  "Only this trace ID, decimal, or hexadecimal after 0x; may be repeated")
+      ->type_name("ID")
+      ->allow_extra_args(false);
+  add_options_of_recordings(command, options);
+  add_options_of_raw_trace(command, options);
 }
 
 }  // namespace

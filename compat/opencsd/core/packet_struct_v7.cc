@@ -51,6 +51,51 @@ void read_address(const ocsd_pkt_vaddr& from, Address& to) {
 
 // -- ETMv3. ---------------------------------------------------------------------------------------
 
+namespace {
+
+void fill_branch(const etmv3::Packet& from, bool m_profile, ocsd_etmv3_pkt& to) {
+  fill_address(from.address, to.addr);
+  to.curr_isa = static_cast<ocsd_isa>(from.isa);
+  to.prev_isa = static_cast<ocsd_isa>(from.previous_isa);
+  if (!from.exception.present) return;
+  to.exception.number = from.exception.number;
+  to.exception.type =
+      m_profile ? exception_of_m(from.exception.number) : exception_of(from.exception.number);
+  to.exception.bits.present = 1;
+  to.exception.bits.cancel = from.exception.cancel;
+  to.exception.bits.cm_type = m_profile;
+  to.exception.bits.cm_resume = from.exception.resume & 0xFU;
+  if (m_profile && to.exception.type == Excp_CMIRQn)
+    to.exception.bits.cm_irq_n = interrupt_of_m(from.exception.number) & 0x1FFU;
+  // The state in the information bytes; the old form has none.
+  to.context.updated = !from.exception.deprecated;
+  to.context.curr_NS = from.context.ns;
+  to.context.curr_Hyp = from.context.hyp;
+  to.context.curr_alt_isa = from.context.alt_isa;
+}
+
+void fill_isync(const etmv3::Packet& from, ocsd_etmv3_pkt& to) {
+  fill_address(from.address, to.addr);
+  to.curr_isa = static_cast<ocsd_isa>(from.isa);
+  to.isync_info.reason = static_cast<ocsd_iSync_reason>(from.reason);
+  to.isync_info.has_cycle_count = from.has_cycle_count;
+  to.isync_info.has_LSipAddress = from.lsip;
+  to.isync_info.no_address = from.no_address;
+  if (from.lsip) {
+    to.data.addr.val = from.data_instruction;
+    to.data.addr.valid_bits = 32;
+  }
+  to.cycle_count = from.has_cycle_count ? from.cycle_count : 0;
+  to.context.updated = 1;
+  to.context.curr_NS = from.context.ns;
+  to.context.curr_Hyp = from.context.hyp;
+  to.context.curr_alt_isa = from.context.alt_isa;
+  to.context.updated_c = from.context.updated_context_id;
+  if (from.context.updated_context_id) to.context.ctxtID = from.context.context_id;
+}
+
+}  // namespace
+
 void fill(const etmv3::Packet& from, bool m_profile, ocsd_etmv3_pkt& to) {
   using etmv3::PacketType;
   to.type = static_cast<ocsd_etmv3_pkt_type>(from.type);
@@ -65,44 +110,11 @@ void fill(const etmv3::Packet& from, bool m_profile, ocsd_etmv3_pkt& to) {
   to.prev_isa = to.curr_isa;
   switch (from.type) {
     case PacketType::kBranchAddress:
-      fill_address(from.address, to.addr);
-      to.curr_isa = static_cast<ocsd_isa>(from.isa);
-      to.prev_isa = static_cast<ocsd_isa>(from.previous_isa);
-      if (!from.exception.present) break;
-      to.exception.number = from.exception.number;
-      to.exception.type =
-          m_profile ? exception_of_m(from.exception.number) : exception_of(from.exception.number);
-      to.exception.bits.present = 1;
-      to.exception.bits.cancel = from.exception.cancel;
-      to.exception.bits.cm_type = m_profile;
-      to.exception.bits.cm_resume = from.exception.resume & 0xFU;
-      if (m_profile && to.exception.type == Excp_CMIRQn)
-        to.exception.bits.cm_irq_n = interrupt_of_m(from.exception.number) & 0x1FFU;
-      // The state in the information bytes; the old form has none.
-      to.context.updated = !from.exception.deprecated;
-      to.context.curr_NS = from.context.ns;
-      to.context.curr_Hyp = from.context.hyp;
-      to.context.curr_alt_isa = from.context.alt_isa;
+      fill_branch(from, m_profile, to);
       break;
     case PacketType::kISync:
     case PacketType::kISyncCycle:
-      fill_address(from.address, to.addr);
-      to.curr_isa = static_cast<ocsd_isa>(from.isa);
-      to.isync_info.reason = static_cast<ocsd_iSync_reason>(from.reason);
-      to.isync_info.has_cycle_count = from.has_cycle_count;
-      to.isync_info.has_LSipAddress = from.lsip;
-      to.isync_info.no_address = from.no_address;
-      if (from.lsip) {
-        to.data.addr.val = from.data_instruction;
-        to.data.addr.valid_bits = 32;
-      }
-      to.cycle_count = from.has_cycle_count ? from.cycle_count : 0;
-      to.context.updated = 1;
-      to.context.curr_NS = from.context.ns;
-      to.context.curr_Hyp = from.context.hyp;
-      to.context.curr_alt_isa = from.context.alt_isa;
-      to.context.updated_c = from.context.updated_context_id;
-      if (from.context.updated_context_id) to.context.ctxtID = from.context.context_id;
+      fill_isync(from, to);
       break;
     case PacketType::kPHeader:
       to.atom.En_bits = from.atoms;

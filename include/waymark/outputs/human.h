@@ -111,6 +111,8 @@ class HumanWriter {
   void begin_line(const Item& item, TraceIndex index, TraceId id);
   void write_time(const Item& item);
   void write(const Item& item);
+  void write_what(const Item& item);
+  void write_missing_code(const Element& element);
   void write_range(const Item& item);
   void write_function(FunctionNames& names, const Element& element);
   void write_name(const std::string& name);

@@ -127,6 +127,7 @@ class Engine {
   void go_back(Source& source, const Element& element, std::uint64_t target, bool is_return);
   void go_unmatched(Source& source, const Element& element, std::uint64_t target);
   void leave_exception(Source& source, const Element& element, std::uint64_t target);
+  bool ends_signal(Source& source, const Element& element, std::uint64_t target);
   void resume(Source& source, const Element& element, std::uint64_t target);
   void transfer_folded(Source& source, const Element& element, std::uint64_t target);
   void leave_veneer(Source& source, const Element& element, std::uint64_t target);
