@@ -11,7 +11,7 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/frames/stream.h"
 #include "waymark/outputs/packet_text.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::bench {
 

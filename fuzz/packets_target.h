@@ -29,7 +29,7 @@
 #include "support/random.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/frames/stream.h"
-#include "waymark/tree/fields.h"
+#include "waymark/protocol/fields.h"
 
 namespace waymark::fuzz {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 

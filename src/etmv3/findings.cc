@@ -49,7 +49,7 @@ Finding finding_of(const Packet& packet) {
   }
 }
 
-tree::PacketFault fault_of(const Packet& packet) {
+protocol::PacketFault fault_of(const Packet& packet) {
   const bool isync = packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle;
   const bool second_address = isync && packet.error_type == PacketType::kBranchAddress;
   const bool cuts_packet = packet.type == PacketType::kASync && packet.in_packet;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "waymark/etmv3/packet.h"
-#include "waymark/tree/packet_source.h"
+#include "waymark/protocol/packet_fault.h"
 
 namespace waymark::etmv3 {
 
@@ -11,6 +11,6 @@ namespace waymark::etmv3 {
 Finding finding_of(const Packet& packet);
 
 /// The same for any packet; Fault::kNone: nothing is wrong with it.
-tree::PacketFault fault_of(const Packet& packet);
+protocol::PacketFault fault_of(const Packet& packet);
 
 }  // namespace waymark::etmv3

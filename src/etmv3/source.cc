@@ -8,7 +8,7 @@
 #include "waymark/etmv3/parser.h"
 #include "waymark/etmv3/register_check.h"
 #include "waymark/etmv3/text.h"
-#include "waymark/tree/packet_source.h"
+#include "waymark/protocol/packet_source.h"
 
 namespace waymark::etmv3 {
 namespace {
@@ -42,7 +42,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return etmv3::is_bad(packet.type);
   }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     return etmv3::fault_of(packet);
   }
   using Registers = RegisterCheck;
@@ -128,7 +128,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
                   config.trace_id());
   }
   const SourceConfig with_quirks{config, ParserQuirks::of(options.quirks)};
-  return std::make_unique<tree::PacketSource<Parts>>(with_quirks, image, options);
+  return std::make_unique<protocol::PacketSource<Parts>>(with_quirks, image, options);
 }
 
 }  // namespace waymark::etmv3

@@ -5,7 +5,7 @@
 
 #include "decoder_inl.h"
 #include "waymark/etmv4/memory_space.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::etmv4 {
 namespace {

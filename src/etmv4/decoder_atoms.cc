@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "decoder_inl.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::etmv4 {
 namespace {

@@ -3,7 +3,7 @@
 #include <ranges>
 
 #include "decoder_inl.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::etmv4 {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "decoder_inl.h"
 #include "waymark/etmv4/parser.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::etmv4 {
 

@@ -7,7 +7,7 @@
 #include "waymark/etmv4/fields.h"
 #include "waymark/etmv4/parser.h"
 #include "waymark/etmv4/text.h"
-#include "waymark/tree/packet_source.h"
+#include "waymark/protocol/packet_source.h"
 
 namespace waymark::etmv4 {
 namespace {
@@ -52,7 +52,7 @@ struct Parts {
     return etmv4::is_bad(packet.type) || (is_ete_exception(packet.type) && options.quirks != 0 &&
                                           Quirks::of(options.quirks).pe_reset_is_bad);
   }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     if (packet.type == PacketType::kReserved)
       return {Fault::kInvalidHeader, Finding::kReservedHeader};
     if (packet.type == PacketType::kReservedConfig)
@@ -158,7 +158,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
       return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                   config.trace_id());
   }
-  return std::make_unique<tree::PacketSource<Parts>>(config, image, options);
+  return std::make_unique<protocol::PacketSource<Parts>>(config, image, options);
 }
 
 }  // namespace waymark::etmv4

@@ -4,7 +4,7 @@
 #include "waymark/etmv4data/fields.h"
 #include "waymark/etmv4data/parser.h"
 #include "waymark/etmv4data/text.h"
-#include "waymark/tree/packet_source.h"
+#include "waymark/protocol/packet_source.h"
 
 namespace waymark::etmv4data {
 namespace {
@@ -65,7 +65,7 @@ struct Parts {
 }  // namespace
 
 Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOptions& options) {
-  return std::make_unique<tree::PacketSource<Parts>>(config, nullptr, options);
+  return std::make_unique<protocol::PacketSource<Parts>>(config, nullptr, options);
 }
 
 }  // namespace waymark::etmv4data

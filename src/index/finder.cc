@@ -9,7 +9,7 @@
 
 #include "pass.h"
 #include "waymark/base/number.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::index {
 namespace {

@@ -5,7 +5,7 @@
 #include "waymark/itm/fields.h"
 #include "waymark/itm/parser.h"
 #include "waymark/itm/text.h"
-#include "waymark/tree/packet_source.h"
+#include "waymark/protocol/packet_source.h"
 
 namespace waymark::itm {
 namespace {
@@ -27,7 +27,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return itm::is_bad(packet.type);
   }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     const bool reserved = packet.type == PacketType::kReserved;
     if (!reserved && packet.type != PacketType::kBadSequence && !packet.in_packet) return {};
     return {reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, finding_of(packet)};
@@ -101,7 +101,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOp
   Config used = config;
   if (options.quirks != 0) used.quirks = Quirks::of(options.quirks);
   used.starts_in_sync = config.starts_in_sync || options.starts_in_sync;
-  return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
+  return std::make_unique<protocol::PacketSource<Parts>>(used, nullptr, options);
 }
 
 }  // namespace waymark::itm

@@ -4,7 +4,7 @@
 
 #include "findings.h"
 #include "waymark/base/bits.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::ptm {
 namespace {

@@ -2,11 +2,11 @@
 
 #include "decoder_count.h"
 #include "findings.h"
+#include "waymark/protocol/packet_source.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
 #include "waymark/ptm/parser.h"
 #include "waymark/ptm/text.h"
-#include "waymark/tree/packet_source.h"
 
 namespace waymark::ptm {
 namespace {
@@ -48,7 +48,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return ptm::is_bad(packet.type);
   }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
     if (packet.type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, Finding::kAsyncTooShort};
     if (packet.type == PacketType::kAsync && packet.in_packet)
@@ -138,7 +138,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const image::I
   if (options.decode && image == nullptr)
     return fail(ErrorCode::kInvalidArgument, "Decoding to elements needs an image.", kNoIndex,
                 config.trace_id());
-  return std::make_unique<tree::PacketSource<Parts>>(config, image, options);
+  return std::make_unique<protocol::PacketSource<Parts>>(config, image, options);
 }
 
 }  // namespace waymark::ptm

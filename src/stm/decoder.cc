@@ -138,7 +138,7 @@ void Decoder::bad_packet(const Packet& packet) {
     return;
   }
   state_ = State::kNoSync;
-  const tree::PacketFault found = fault_of(packet.defect);
+  const protocol::PacketFault found = fault_of(packet.defect);
   const bool bad = is_bad(packet.type);
   report(found.fault, bad ? Severity::kError : Severity::kWarning, packet.index, found.finding);
 }
@@ -185,7 +185,7 @@ bool Decoder::take_off_time(const Packet& packet, Element& element) {
   lose_time();
   if (!told_encoding_) {
     told_encoding_ = true;
-    const tree::PacketFault found = fault_of(packet.defect);
+    const protocol::PacketFault found = fault_of(packet.defect);
     report(found.fault, Severity::kWarning, packet.index, found.finding);
   }
   return packet.type != PacketType::kNull;
@@ -195,7 +195,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
   if (packet.defect == Defect::kOrderFound) [[unlikely]] {
     master_ = id_valid_ ? packet.master : master_;
     channel_ = packet.channel;
-    const tree::PacketFault found = fault_of(packet.defect);
+    const protocol::PacketFault found = fault_of(packet.defect);
     report(found.fault, Severity::kWarning, packet.index, found.finding);
   }
   switch (packet.type) {

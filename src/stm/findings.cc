@@ -2,7 +2,7 @@
 
 namespace waymark::stm {
 
-tree::PacketFault fault_of(Defect defect) {
+protocol::PacketFault fault_of(Defect defect) {
   switch (defect) {
     case Defect::kUnknownLayout:
       return {Fault::kUnsupportedPacket, Finding::kStpUnknownLayout};

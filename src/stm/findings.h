@@ -1,13 +1,13 @@
 // What is wrong with packets.
 #pragma once
 
+#include "waymark/protocol/packet_fault.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/packet.h"
-#include "waymark/tree/packet_source.h"
 
 namespace waymark::stm {
 
-tree::PacketFault fault_of(Defect defect);
+protocol::PacketFault fault_of(Defect defect);
 
 /// The contradiction of the registers that a packet shows; kNone: none.  See stm-itm.md 8.
 Finding contradiction(const Config& config, const Packet& packet);

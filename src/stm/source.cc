@@ -4,11 +4,11 @@
 #include <array>
 
 #include "findings.h"
+#include "waymark/protocol/packet_source.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/fields.h"
 #include "waymark/stm/parser.h"
 #include "waymark/stm/text.h"
-#include "waymark/tree/packet_source.h"
 
 namespace waymark::stm {
 namespace {
@@ -30,7 +30,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return stm::is_bad(packet.type);
   }
-  static tree::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     // Said once, by Registers.
     if (packet.defect == Defect::kNone || lacks_time(packet)) return {};
     return stm::fault_of(packet.defect);
@@ -104,7 +104,7 @@ Result<std::unique_ptr<Source>> make_source(const Config& config, const SourceOp
   if (options.least_nibble_first)
     used.order = *options.least_nibble_first ? NibbleOrder::kLeastFirst : NibbleOrder::kMostFirst;
   if (Quirks::of(options.quirks).most_nibble_first_only) used.order = NibbleOrder::kMostFirst;
-  return std::make_unique<tree::PacketSource<Parts>>(used, nullptr, options);
+  return std::make_unique<protocol::PacketSource<Parts>>(used, nullptr, options);
 }
 
 }  // namespace waymark::stm

@@ -1,7 +1,7 @@
 // Groups of similar trace protocols.
 #pragma once
 
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::synth {
 

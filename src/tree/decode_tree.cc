@@ -6,26 +6,6 @@
 
 namespace waymark {
 
-std::string_view protocol_name(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kEtmV3:
-      return "ETMV3";
-    case Protocol::kPtm:
-      return "PTM";
-    case Protocol::kEtmV4:
-      return "ETMV4I";
-    case Protocol::kEte:
-      return "ETE";
-    case Protocol::kStm:
-      return "STM";
-    case Protocol::kItm:
-      return "ITM";
-    case Protocol::kEtmV4Data:
-      return "ETMV4D";
-  }
-  return "?";
-}
-
 DecodeTree::DecodeTree(std::optional<frames::Options> formatted, const TreeQuirks& quirks)
     : quirks_(quirks) {
   if (formatted) demux_.emplace(*formatted, quirks.frame_layer);

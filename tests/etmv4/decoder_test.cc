@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/decoder_bench.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::etmv4 {
 namespace {

@@ -9,7 +9,7 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
 #include "waymark/element/text.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::support {
 

@@ -9,7 +9,7 @@
 #include "opencsd/ocsd_if_types.h"
 #include "packet_struct.h"
 #include "waymark/image/image.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 

@@ -9,9 +9,9 @@
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/packet.h"
 #include "waymark/itm/packet.h"
+#include "waymark/protocol/source.h"
 #include "waymark/ptm/packet.h"
 #include "waymark/stm/packet.h"
-#include "waymark/tree/source.h"
 
 namespace waymark::compat {
 

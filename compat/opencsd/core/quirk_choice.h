@@ -9,7 +9,7 @@
 
 #include "level.h"
 #include "waymark/frames/demux.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 

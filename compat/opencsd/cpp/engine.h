@@ -12,7 +12,7 @@
 #include "core/element_struct.h"
 #include "memory_view.h"
 #include "waymark/frames/stream.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/level.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 namespace {

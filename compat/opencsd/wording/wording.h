@@ -6,7 +6,7 @@
 
 #include "error_text.h"
 #include "waymark/base/diagnostic.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 

@@ -6,7 +6,7 @@
 
 #include "waymark/base/result.h"
 #include "waymark/etmv3/packet.h"
-#include "waymark/tree/fields.h"
+#include "waymark/protocol/fields.h"
 
 namespace waymark::etmv3 {
 

@@ -6,7 +6,7 @@
 #include "waymark/base/result.h"
 #include "waymark/etmv3/config.h"
 #include "waymark/image/image.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::etmv3 {
 

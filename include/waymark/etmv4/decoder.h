@@ -197,7 +197,7 @@ class Decoder : private DecoderState {
   /// The decoder resynchronises at more outstanding entries than this, which bounds the memory.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 20;
 
-  /// `flags` are DecodeFlag bits (waymark/tree/source.h).
+  /// `flags` are DecodeFlag bits (waymark/protocol/source.h).
   Decoder(const Config& config, const image::Image& image, std::uint32_t flags,
           const Quirks& quirks);
 

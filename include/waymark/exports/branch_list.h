@@ -15,7 +15,7 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/count/counts.h"
 #include "waymark/isa/instruction.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::exports {
 

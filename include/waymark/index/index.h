@@ -14,7 +14,7 @@
 #include "waymark/base/result.h"
 #include "waymark/frames/demux.h"
 #include "waymark/index/file_digest.h"
-#include "waymark/tree/landmark.h"
+#include "waymark/protocol/landmark.h"
 
 namespace waymark::index {
 

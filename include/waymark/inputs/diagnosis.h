@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::inputs {
 

@@ -12,7 +12,7 @@
 #include "waymark/base/register_value.h"
 #include "waymark/base/result.h"
 #include "waymark/image/image.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::inputs {
 

@@ -16,7 +16,7 @@
 #include "waymark/image/image.h"
 #include "waymark/inputs/snapshot.h"
 #include "waymark/inputs/snapshot_writer.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::inputs {
 

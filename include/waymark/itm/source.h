@@ -5,7 +5,7 @@
 
 #include "waymark/base/result.h"
 #include "waymark/itm/config.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::itm {
 

@@ -7,7 +7,7 @@
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
 #include "waymark/outputs/instructions.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::outputs {
 

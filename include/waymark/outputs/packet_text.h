@@ -2,7 +2,7 @@
 #pragma once
 
 #include "waymark/base/text_buffer.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark::outputs {
 

@@ -50,7 +50,7 @@ struct DecoderState {
 /// not thread safe.  `image` must outlive the decoder.
 class Decoder : private DecoderState {
  public:
-  /// `flags` are DecodeFlag bits (waymark/tree/source.h).
+  /// `flags` are DecodeFlag bits (waymark/protocol/source.h).
   Decoder(const Config& config, const image::Image& image, std::uint32_t flags,
           const Quirks& quirks);
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "waymark/base/result.h"
+#include "waymark/protocol/fields.h"
 #include "waymark/ptm/packet.h"
-#include "waymark/tree/fields.h"
 
 namespace waymark::ptm {
 

@@ -5,8 +5,8 @@
 
 #include "waymark/base/result.h"
 #include "waymark/image/image.h"
+#include "waymark/protocol/source.h"
 #include "waymark/ptm/config.h"
-#include "waymark/tree/source.h"
 
 namespace waymark::ptm {
 

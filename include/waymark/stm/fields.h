@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "waymark/base/result.h"
+#include "waymark/protocol/fields.h"
 #include "waymark/stm/packet.h"
-#include "waymark/tree/fields.h"
 
 namespace waymark::stm {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "waymark/base/result.h"
+#include "waymark/protocol/source.h"
 #include "waymark/stm/config.h"
-#include "waymark/tree/source.h"
 
 namespace waymark::stm {
 

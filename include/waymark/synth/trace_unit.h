@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "waymark/base/result.h"
+#include "waymark/protocol/source.h"
 #include "waymark/synth/execution.h"
 #include "waymark/synth/program.h"
 #include "waymark/synth/truth.h"
-#include "waymark/tree/source.h"
 
 namespace waymark::synth {
 

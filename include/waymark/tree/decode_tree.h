@@ -11,7 +11,7 @@
 #include "waymark/base/result.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/segment_memory.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 namespace waymark {
 

@@ -9,8 +9,8 @@
 
 #include "waymark/base/result.h"
 #include "waymark/frames/splitter.h"
+#include "waymark/protocol/source.h"
 #include "waymark/tree/decode_tree.h"
-#include "waymark/tree/source.h"
 
 namespace waymark {
 

@@ -1,4 +1,4 @@
-#include "waymark/tree/source.h"
+#include "waymark/protocol/source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "waymark/tree/fields.h"
+#include "waymark/protocol/fields.h"
 
 #include <gtest/gtest.h>
 

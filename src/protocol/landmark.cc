@@ -1,4 +1,4 @@
-#include "waymark/tree/landmark.h"
+#include "waymark/protocol/landmark.h"
 
 namespace waymark {
 

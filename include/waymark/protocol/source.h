@@ -13,8 +13,8 @@
 #include "waymark/base/types.h"
 #include "waymark/element/element.h"
 #include "waymark/frames/stream.h"
-#include "waymark/tree/fields.h"
-#include "waymark/tree/landmark.h"
+#include "waymark/protocol/fields.h"
+#include "waymark/protocol/landmark.h"
 
 namespace waymark {
 

@@ -9,9 +9,9 @@
 #include "waymark/etmv3/source.h"
 #include "waymark/frames/stream.h"
 #include "waymark/itm/source.h"
+#include "waymark/protocol/source.h"
 #include "waymark/ptm/source.h"
 #include "waymark/stm/source.h"
-#include "waymark/tree/source.h"
 
 namespace waymark {
 namespace {

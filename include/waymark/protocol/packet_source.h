@@ -10,15 +10,10 @@
 
 #include "waymark/count/counter.h"
 #include "waymark/image/image.h"
-#include "waymark/tree/source.h"
+#include "waymark/protocol/packet_fault.h"
+#include "waymark/protocol/source.h"
 
-namespace waymark::tree {
-
-struct PacketFault {
-  Fault fault = Fault::kNone;
-  Finding finding = Finding::kNone;
-  std::uint8_t number = 0;  ///< As in Diagnostic.
-};
+namespace waymark::protocol {
 
 /// `P` has the types Config, Packet, Parser and Decoder, and the static functions
 ///   Protocol protocol(const Config&);
@@ -658,4 +653,4 @@ class PacketSource final : public Source {
   bool last_piece_ = true;  ///< False: finish_piece() asked for the end.
 };
 
-}  // namespace waymark::tree
+}  // namespace waymark::protocol
