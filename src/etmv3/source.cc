@@ -27,6 +27,23 @@ struct Parts {
   using Packet = etmv3::Packet;
   using Parser = etmv3::Parser;
   using Decoder = etmv3::Decoder;
+  using Atoms = PHeader;
+  static constexpr protocol::Capabilities kCapabilities{
+      .counts = false,
+      .runs_atoms = true,
+      .settles_atoms = false,
+      .runs_rows = true,
+      .puts = true,
+      .leaves_spans = true,
+      .marks_frames = false,
+      .jumps = true,
+      .takes_place = false,
+      .refreshes = true,
+      .remembers_elements = true,
+      .is_monitored = false,
+      .checks_registers = true,
+      .passes_packets = false,
+  };
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kEtmV3; }
   static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
@@ -39,6 +56,7 @@ struct Parts {
     return decoder;
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
+  static bool can_jump(const Decoder& decoder) { return decoder.can_jump(); }
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return etmv3::is_bad(packet.type);
   }
@@ -104,7 +122,8 @@ struct Parts {
     }
   };
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
-  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
+                           const SourceOptions& /*options*/) {
     etmv3::write_packet(out, packet, config, config.quirks);
   }
   static std::span<const Field> fields_of(const Packet& packet) {

@@ -17,7 +17,23 @@ struct Parts {
   using Packet = etmv4::Packet;
   using Parser = etmv4::Parser;
   using Decoder = etmv4::Decoder;
-  static constexpr bool kMarksFrames = true;
+  using Atoms = AtomPacket;
+  static constexpr protocol::Capabilities kCapabilities{
+      .counts = true,
+      .runs_atoms = true,
+      .settles_atoms = true,
+      .runs_rows = false,
+      .puts = false,
+      .leaves_spans = false,
+      .marks_frames = true,
+      .jumps = true,
+      .takes_place = true,
+      .refreshes = true,
+      .remembers_elements = false,
+      .is_monitored = false,
+      .checks_registers = false,
+      .passes_packets = true,
+  };
 
   static Protocol protocol(const Config& config) {
     return config.ete ? Protocol::kEte : Protocol::kEtmV4;
@@ -48,6 +64,7 @@ struct Parts {
     }
   }
   static bool has_cycles(const Config& config) { return config.cycle_count_enabled(); }
+  static bool can_jump(const Decoder& /*decoder*/) { return true; }
   static bool is_bad(const Packet& packet, const SourceOptions& options) {
     return etmv4::is_bad(packet.type) || (is_ete_exception(packet.type) && options.quirks != 0 &&
                                           Quirks::of(options.quirks).pe_reset_is_bad);
@@ -117,7 +134,8 @@ struct Parts {
     }
   };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
-  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
+                           const SourceOptions& /*options*/) {
     etmv4::write_packet(out, packet, config);
   }
   static std::span<const Field> fields_of(const Packet& packet) {

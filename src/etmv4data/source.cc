@@ -14,6 +14,22 @@ struct Parts {
   using Packet = etmv4data::Packet;
   using Parser = etmv4data::Parser;
   using Decoder = etmv4data::Decoder;
+  static constexpr protocol::Capabilities kCapabilities{
+      .counts = false,
+      .runs_atoms = false,
+      .settles_atoms = false,
+      .runs_rows = false,
+      .puts = false,
+      .leaves_spans = false,
+      .marks_frames = false,
+      .jumps = false,
+      .takes_place = false,
+      .refreshes = false,
+      .remembers_elements = false,
+      .is_monitored = false,
+      .checks_registers = false,
+      .passes_packets = false,
+  };
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kEtmV4Data; }
   static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
@@ -23,10 +39,14 @@ struct Parts {
                               const SourceOptions& /*options*/) {
     return Decoder(config);
   }
+  static bool has_cycles(const Config& /*config*/) { return false; }
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return etmv4data::is_bad(packet.type);
   }
-  static bool is_reserved(const Packet& packet) { return packet.type == PacketType::kReserved; }
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+    if (packet.type != PacketType::kReserved) return {};
+    return {Fault::kInvalidHeader, Finding::kReservedHeader};
+  }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   struct Landmarks {
     explicit Landmarks(const Config& /*config*/) {}
@@ -54,7 +74,8 @@ struct Parts {
     }
   };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
-  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
+                           const SourceOptions& /*options*/) {
     etmv4data::write_packet(out, packet);
   }
   static std::span<const Field> fields_of(const Packet& packet) {

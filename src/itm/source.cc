@@ -15,6 +15,22 @@ struct Parts {
   using Packet = itm::Packet;
   using Parser = itm::Parser;
   using Decoder = itm::Decoder;
+  static constexpr protocol::Capabilities kCapabilities{
+      .counts = false,
+      .runs_atoms = false,
+      .settles_atoms = false,
+      .runs_rows = false,
+      .puts = true,
+      .leaves_spans = false,
+      .marks_frames = false,
+      .jumps = false,
+      .takes_place = false,
+      .refreshes = false,
+      .remembers_elements = false,
+      .is_monitored = false,
+      .checks_registers = true,
+      .passes_packets = false,
+  };
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kItm; }
   static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
@@ -24,6 +40,7 @@ struct Parts {
                               const SourceOptions& /*options*/) {
     return Decoder(config);
   }
+  static bool has_cycles(const Config& /*config*/) { return false; }
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return itm::is_bad(packet.type);
   }
@@ -87,7 +104,8 @@ struct Parts {
     std::uint64_t time_ = 0;
   };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
-  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config) {
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
+                           const SourceOptions& /*options*/) {
     itm::write_packet(out, packet, config.quirks);
   }
   static std::span<const Field> fields_of(const Packet& packet) {

@@ -16,7 +16,23 @@ struct Parts {
   using Packet = ptm::Packet;
   using Parser = ptm::Parser;
   using Decoder = ptm::Decoder;
-  static constexpr bool kMarksFrames = true;
+  using Atoms = AtomPacket;
+  static constexpr protocol::Capabilities kCapabilities{
+      .counts = true,
+      .runs_atoms = true,
+      .settles_atoms = false,
+      .runs_rows = false,
+      .puts = true,
+      .leaves_spans = false,
+      .marks_frames = true,
+      .jumps = true,
+      .takes_place = false,
+      .refreshes = true,
+      .remembers_elements = false,
+      .is_monitored = true,
+      .checks_registers = true,
+      .passes_packets = false,
+  };
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kPtm; }
   static Parser make_parser(const Config& config, const SourceOptions& options) {
@@ -45,6 +61,7 @@ struct Parts {
     }
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
+  static bool can_jump(const Decoder& /*decoder*/) { return true; }
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return ptm::is_bad(packet.type);
   }

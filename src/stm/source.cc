@@ -18,6 +18,22 @@ struct Parts {
   using Packet = stm::Packet;
   using Parser = stm::Parser;
   using Decoder = stm::Decoder;
+  static constexpr protocol::Capabilities kCapabilities{
+      .counts = false,
+      .runs_atoms = false,
+      .settles_atoms = false,
+      .runs_rows = false,
+      .puts = true,
+      .leaves_spans = false,
+      .marks_frames = false,
+      .jumps = true,
+      .takes_place = false,
+      .refreshes = false,
+      .remembers_elements = false,
+      .is_monitored = false,
+      .checks_registers = true,
+      .passes_packets = false,
+  };
 
   static Protocol protocol(const Config& /*config*/) { return Protocol::kStm; }
   static Parser make_parser(const Config& config, const SourceOptions& options) {
@@ -27,6 +43,8 @@ struct Parts {
                               const SourceOptions& options) {
     return Decoder(config, Quirks::of(options.quirks));
   }
+  static bool has_cycles(const Config& /*config*/) { return false; }
+  static bool can_jump(const Decoder& /*decoder*/) { return true; }
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return stm::is_bad(packet.type);
   }
@@ -91,7 +109,8 @@ struct Parts {
     }
   };
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
-  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/) {
+  static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
+                           const SourceOptions& /*options*/) {
     stm::write_packet(out, packet);
   }
   static std::span<const Field> fields_of(const Packet& packet) { return stm::fields_of(packet); }

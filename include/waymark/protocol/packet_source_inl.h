@@ -1,0 +1,516 @@
+// The loops of PacketSource.
+#pragma once
+
+#include <algorithm>
+
+#include "waymark/protocol/packet_source.h"
+
+namespace waymark::protocol {
+
+// -- Visitors. ------------------------------------------------------------------------------------
+
+/// Passes packets from the parser's loop to the decoder without a stop between them.
+template <class P>
+template <bool kMarked>
+struct PacketSource<P>::Straight {
+  PacketSource& source;
+  Element* at;
+  Element* end;
+
+  // Only used with marks.
+  FrameMarks* marks = nullptr;
+  const Element* first = nullptr;  ///< Where the block's first element would be.
+  std::size_t frame = 0;
+
+  void begin(const Element* out) {
+    if constexpr (kMarked) {
+      marks = source.marks_;
+      first = out - marks->elements;
+      frame = marks->frame;
+      // What the last packet still had to give has come since.
+      if (marks->ends[frame] != FrameMarks::kNone) mark();
+    }
+  }
+  void finish() {
+    if constexpr (kMarked) marks->frame = static_cast<std::uint32_t>(frame);
+  }
+  void mark() { marks->ends[frame] = static_cast<std::uint32_t>(at - first); }
+  /// No branch: the ends of frames could not be predicted.
+  void enter_frame(TraceIndex index, std::size_t length) {
+    if constexpr (kMarked) {
+      const std::size_t offset = index - marks->index;
+      const std::size_t in_frame = offset % kFramePitch;
+      frame = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
+    }
+  }
+  void enter_frame(const Packet& packet) {
+    if constexpr (kMarked) {
+      // A packet that began in an earlier block ends at the parser's position.
+      std::size_t end_position = source.parser_.position();
+      const std::size_t offset = packet.index - marks->index;
+      if (packet.index >= marks->index)
+        end_position = std::max(end_position, offset - offset / kFramePitch + packet.length);
+      const std::size_t last = std::max<std::size_t>(end_position, 1) - 1;
+      frame = std::min(last / frames::kPlainFrameBytes, FrameMarks::kMaxFrames - 1);
+    }
+  }
+
+  template <AtomsOf<P> Atoms>
+  bool on_atoms(TraceIndex index, const Atoms& atoms) {
+    Decoder& decoder = source.decoder();
+    ++source.statistics_.packets;
+    if constexpr (kMarked) enter_frame(index, atoms.length);
+    if (decoder.straight()) [[likely]] {
+      at = decoder.run(index, atoms, at, end);
+      if constexpr (kMarked) mark();
+      return at != end && !decoder.busy();
+    }
+    if constexpr (kCan.settles_atoms) {
+      if (decoder.can_settle()) {
+        decoder.settle(index);
+        at += decoder.drain({at, end});
+        if (!decoder.busy() && at != end && decoder.straight()) {
+          at = decoder.run(index, atoms, at, end);
+          if constexpr (kMarked) mark();
+          return at != end && !decoder.busy();
+        }
+      }
+    }
+    Packet packet;
+    packet.index = index;
+    copy_atoms(atoms, packet);
+    decoder.accept(packet);
+    if constexpr (kMarked) mark();
+    return at != end && !decoder.busy();
+  }
+
+  std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
+                           std::size_t position, std::size_t size)
+    requires(bool{kCan.runs_rows} && !kMarked)
+  {
+    Decoder& decoder = source.decoder();
+    if (end - at < 2 || !decoder.straight()) return position;
+    const std::size_t next =
+        decoder.run_row(runs.data(), runs.data() + runs.size(), data, position, size, at, end);
+    source.statistics_.packets += next - position;
+    return next;
+  }
+
+  bool on_packet(const Packet& packet) {
+    Decoder& decoder = source.decoder();
+    enter_frame(packet);
+    if constexpr (kCan.puts) {
+      if (source.count(packet)) at = decoder.put(packet, at, end);
+      if constexpr (kMarked) mark();
+      // Nothing after the end of decoding counts as used.
+      return at != end && !decoder.busy() && !decoder.failed();
+    } else {
+      source.take(packet);
+      if constexpr (kMarked) mark();
+      return !decoder.busy();
+    }
+  }
+};
+
+/// What a protocol's counting function calls.
+template <class P>
+struct PacketSource<P>::CountingHost {
+  PacketSource& source;
+  count::Counter& counter;
+  std::array<Element, 16> elements{};
+
+  /// Gives everything that the decoder has begun to the counter and the observer.
+  void flush() {
+    Decoder& decoder = source.decoder();
+    if constexpr (kCan.runs_atoms) {
+      while (decoder.running()) {
+        Element* const end = decoder.resume(elements.data(), elements.data() + elements.size());
+        observe(static_cast<std::size_t>(end - elements.data()));
+      }
+    }
+    while (decoder.busy()) {
+      observe(decoder.drain(elements));
+      if (decoder.has_diagnostics()) source.report_diagnostics();
+    }
+  }
+  bool takes(const Packet& packet) { return source.count(packet); }
+  void took(std::size_t packets) { source.statistics_.packets += packets; }
+
+ private:
+  void observe(std::size_t count) {
+    counter.observe(std::span<const Element>(elements).first(count));
+    source.statistics_.elements += count;
+  }
+};
+
+/// Counts, for a client that asks for nothing else.
+template <class P>
+struct PacketSource<P>::Counting {
+  PacketSource& source;
+
+  template <AtomsOf<P> Atoms>
+  bool on_atoms(TraceIndex, const Atoms&) {
+    ++source.statistics_.packets;
+    return true;
+  }
+  void on_atom_row(Bytes headers) { source.statistics_.packets += headers.size(); }
+  bool on_packet(const Packet& packet) {
+    source.take(packet);
+    return true;
+  }
+};
+
+// -- The source. ----------------------------------------------------------------------------------
+
+template <class P>
+std::size_t PacketSource<P>::next(std::span<Element> out) {
+  if (!decoder_) return next_packets();
+  if constexpr (kCan.marks_frames) {
+    if (marks_ != nullptr) return next_element<true>(out);
+  }
+  return next_element<false>(out);
+}
+
+template <class P>
+void PacketSource<P>::count(count::Counter& counter) {
+  counter.set_shares_cycles(P::has_cycles(config_));
+  if constexpr (kCan.counts) {
+    if (decoder_ && options_.block_cache && !shows_packets_ && decoder_->counts_straight()) {
+      CountingHost host{*this, counter};
+      counter.set_timestamps_repeat_cycles(protocol() == waymark::Protocol::kEtmV4 ||
+                                           protocol() == waymark::Protocol::kEte);
+      host.flush();
+      if (!failed()) P::count(parser_, *decoder_, counter, host);
+    }
+  }
+  // The end of the trace or, without another way, the whole trace.
+  Source::count(counter);
+}
+
+template <class P>
+void PacketSource<P>::reset() {
+  parser_.reset();
+  if (decoder_) decoder_->reset();
+  landmarks_ = Landmarks(config_);
+  ending_ = Ending::kNone;
+  last_piece_ = true;
+  if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
+}
+
+template <class P>
+void PacketSource<P>::refresh() {
+  if constexpr (kCan.refreshes) {
+    if (decoder_) decoder_->refresh();
+  }
+}
+
+template <class P>
+SourceStatistics PacketSource<P>::statistics() const {
+  SourceStatistics s = statistics_;
+  const frames::ParserStatistics& parsed = parser_.statistics();
+  s.total_bytes += parsed.total_bytes;
+  s.unsynced_bytes += parsed.unsynced_bytes;
+  s.bad_headers += parsed.bad_headers;
+  s.bad_sequences += parsed.bad_sequences;
+  return s;
+}
+
+template <class P>
+void PacketSource<P>::reset_statistics() {
+  statistics_ = {};
+  parser_.reset_statistics();
+}
+
+template <class P>
+void PacketSource<P>::set_observer(Observer* observer, TraceId stream_id) {
+  observer_ = observer;
+  shows_packets_ = observer != nullptr && observer->wants_packets();
+  shows_landmarks_ = observer != nullptr && observer->wants_landmarks();
+  stream_id_ = stream_id;
+  if constexpr (kCan.is_monitored)
+    parser_.set_monitored(observer != nullptr && observer->monitors_packets());
+}
+
+template <class P>
+bool PacketSource<P>::mark_frames(FrameMarks* marks) {
+  if constexpr (kCan.marks_frames) marks_ = marks;
+  return kCan.marks_frames;
+}
+
+template <class P>
+std::unique_ptr<Source> PacketSource<P>::clone() const {
+  auto copy = std::make_unique<PacketSource>(*this);
+  copy->marks_ = nullptr;
+  if constexpr (kCan.takes_place) {
+    if (decoder_) copy->decoder().take_place(*decoder_);
+  }
+  return copy;
+}
+
+template <class P>
+bool PacketSource<P>::can_jump() const {
+  if constexpr (kCan.jumps) {
+    if (options_.quirks != 0) return false;
+    return decoder_ ? P::can_jump(*decoder_) : !kCan.checks_registers;
+  } else {
+    return false;
+  }
+}
+
+template <class P>
+void PacketSource<P>::jump() {
+  if constexpr (kCan.jumps) {
+    parser_.jump();
+    if (decoder_) decoder_->jump();
+  }
+}
+
+template <class P>
+void PacketSource<P>::restore(const Source& other) {
+  const auto& from = static_cast<const PacketSource&>(other);
+  statistics_ = statistics();
+  parser_ = from.parser_;
+  parser_.reset_statistics();
+  registers_ = from.registers_;
+  landmarks_ = from.landmarks_;
+  ending_ = from.ending_;
+  last_piece_ = from.last_piece_;
+  if constexpr (kCan.jumps) {
+    if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
+  }
+}
+
+template <class P>
+bool PacketSource<P>::same_state(const Source& other) const {
+  if constexpr (kCan.jumps) {
+    const auto& with = static_cast<const PacketSource&>(other);
+    if (!parser_.same_state(with.parser_) || ending_ != with.ending_) return false;
+    if (decoder_.has_value() != with.decoder_.has_value()) return false;
+    return !decoder_ || decoder_->same_state(*with.decoder_);
+  } else {
+    return false;
+  }
+}
+
+// -- With a decoder. ------------------------------------------------------------------------------
+
+template <class P>
+template <bool kMarked>
+std::size_t PacketSource<P>::next_element(std::span<Element> out) {
+  std::size_t count = 0;
+  if constexpr (kCan.runs_atoms) {
+    if (decoder().running()) {
+      Element* const end = out.data() + out.size();
+      count = static_cast<std::size_t>(decoder().resume(out.data(), end) - out.data());
+    }
+  }
+  while (count != out.size()) {
+    if (decoder().busy()) {
+      count += decoder().drain(out.subspan(count));
+      if (count == out.size()) break;
+      if (decoder().has_diagnostics()) {
+        if (count != 0) break;
+        report_diagnostics();
+        continue;
+      }
+      // Memory must not be read under a context that the client has not seen.
+      if (decoder().busy() && count != 0) break;
+      if (decoder().busy()) continue;
+    }
+    if (failed() && ending_ == Ending::kNone) break;
+    if (shows_packets_) {
+      if (count != 0) break;
+      if (!failed() && parser_.next(packet_)) {
+        deliver();
+        continue;
+      }
+    } else if (!failed()) {
+      if (parse_into<kMarked>(out, count)) continue;
+    }
+    // The end is reported after the last element has been given.
+    if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
+    if (!end_step()) break;
+  }
+  // It is always the last one.
+  if (!last_piece_ && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
+  if constexpr (kCan.remembers_elements) {
+    if (options_.quirks != 0) decoder().remember(out.first(count));
+  }
+  statistics_.elements += count;
+  return count;
+}
+
+/// Fills `out` from `count` on.  False: the block is used up.
+template <class P>
+template <bool kMarked>
+bool PacketSource<P>::parse_into(std::span<Element> out, std::size_t& count) {
+  if constexpr (kCan.runs_atoms || kCan.puts) {
+    Straight<kMarked> straight{*this, out.data() + count, out.data() + out.size()};
+    straight.begin(out.data());
+    const bool stopped = parser_.parse(straight);
+    straight.finish();
+    if constexpr (kCan.leaves_spans) decoder().leave_span();
+    count = static_cast<std::size_t>(straight.at - out.data());
+    return stopped;
+  } else {
+    return parse_until_busy();
+  }
+}
+
+template <class P>
+bool PacketSource<P>::parse_until_busy() {
+  while (parser_.next(packet_)) {
+    take(packet_);
+    if (decoder().busy() || decoder().failed()) return true;
+  }
+  return false;
+}
+
+template <class P>
+void PacketSource<P>::report_diagnostics() {
+  for (Diagnostic record : decoder().diagnostics()) {
+    ++statistics_.diagnostics;
+    if (observer_ == nullptr) continue;
+    record.stream_id = stream_id_;
+    observer_->on_diagnostic(record);
+  }
+  decoder().clear_diagnostics();
+}
+
+// -- Without a decoder. ---------------------------------------------------------------------------
+
+template <class P>
+std::size_t PacketSource<P>::next_packets() {
+  if (shows_packets_) {
+    while (parser_.next(packet_)) {
+      deliver();
+      if (observer_->pauses()) return 0;
+    }
+  } else if constexpr (kCan.runs_atoms || kCan.puts) {
+    parser_.parse(Counting{*this});
+  } else {
+    while (parser_.next(packet_)) take(packet_);
+  }
+  while (end_step()) {
+  }
+  return 0;
+}
+
+template <class P>
+inline bool PacketSource<P>::passes(const Packet& packet) {
+  if constexpr (kCan.passes_packets) {
+    return Landmarks::passes(packet);
+  } else {
+    return false;
+  }
+}
+
+template <class P>
+[[gnu::noinline]] void PacketSource<P>::mark(const Packet& packet) {
+  landmarks_(packet, [&](Landmark landmark) {
+    landmark.index = packet.index;
+    observer_->on_landmark(landmark, stream_id_);
+  });
+}
+
+template <class P>
+inline void PacketSource<P>::report_fault(const Packet& packet) {
+  const PacketFault found = P::fault_of(packet, options_);
+  if (found.fault != Fault::kNone) report(found, Severity::kError, packet.index);
+}
+
+template <class P>
+inline void PacketSource<P>::report_registers(Finding finding, TraceIndex index) {
+  if (finding != Finding::kNone)
+    report({Fault::kUnsupportedConfig, finding}, Severity::kWarning, index);
+}
+
+template <class P>
+void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index) {
+  ++statistics_.diagnostics;
+  if (observer_ == nullptr) return;
+  Diagnostic record;
+  record.fault = found.fault;
+  record.finding = found.finding;
+  record.number = found.number;
+  record.severity = severity;
+  record.stage = Stage::kPackets;
+  record.trace_id = config_.trace_id();
+  record.stream_id = stream_id_;
+  record.index = index;
+  observer_->on_diagnostic(record);
+}
+
+// -- Each packet. ---------------------------------------------------------------------------------
+
+template <class P>
+inline void PacketSource<P>::deliver() {
+  take(packet_);
+  if (shows_packets_) show();
+}
+
+template <class P>
+inline void PacketSource<P>::take(const Packet& packet) {
+  if (count(packet)) decoder().accept(packet);
+}
+
+/// Counts a packet, and reports it if nothing is decoded.  True: it is for the decoder.
+template <class P>
+inline bool PacketSource<P>::count(const Packet& packet) {
+  ++statistics_.packets;
+  if (!kCan.checks_registers && !decoder_ && passes(packet)) return false;
+  if (P::is_sync_point(packet)) ++statistics_.sync_points;
+  if (!decoder_) {
+    if (shows_landmarks_) mark(packet);
+    report_fault(packet);
+    if constexpr (kCan.checks_registers) {
+      if (tells_contradictions_) report_registers(registers_.check(packet), packet.index);
+    }
+    return false;
+  }
+  if (P::is_monitor_only(packet)) return false;
+  return (options_.flags & kNoForwardBadPackets) == 0 || !P::is_bad(packet, options_);
+}
+
+template <class P>
+void PacketSource<P>::show() {
+  const bool bad = P::is_bad(packet_, options_);
+  if (bad && (options_.flags & kNoMonitorBadPackets) != 0) return;
+  PacketRef ref;
+  ref.protocol = protocol();
+  ref.trace_id = stream_id_;
+  ref.index = packet_.index;
+  ref.bytes = parser_.packet_bytes();
+  ref.packet = &packet_;
+  ref.monitor_only = P::is_monitor_only(packet_);
+  ref.bad = bad;
+  observer_->on_packet(ref);
+}
+
+/// Does what finish() requested, one step at a time.  False: nothing is left.
+template <class P>
+bool PacketSource<P>::end_step() {
+  switch (ending_) {
+    case Ending::kPacket:
+      ending_ = decoder_ ? Ending::kElements : Ending::kReport;
+      if (!failed() && parser_.finish(packet_)) deliver();
+      return true;
+    case Ending::kElements:
+      ending_ = Ending::kReport;
+      decoder().end_of_trace();
+      return true;
+    case Ending::kReport:
+      ending_ = Ending::kDone;
+      if (!last_piece_) return false;
+      if constexpr (kCan.checks_registers) {
+        if (!decoder_ && tells_contradictions_)
+          report_registers(registers_.at_end(statistics_.packets), kNoIndex);
+      }
+      if (observer_ != nullptr) observer_->on_operation(Operation::kEndOfTrace, stream_id_);
+      return false;
+    default:
+      return false;
+  }
+}
+
+}  // namespace waymark::protocol
