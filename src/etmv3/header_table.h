@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "waymark/etmv3/config.h"
 #include "waymark/etmv3/packet.h"
+#include "waymark/protocol/header_pattern.h"
 
 namespace waymark::etmv3 {
 
@@ -17,12 +17,11 @@ enum class Gate : std::uint8_t {
 };
 
 struct HeaderRow {
-  std::string_view pattern;  ///< Most significant bit first; blanks ignored.
+  protocol::HeaderPattern pattern;
   PacketType type;
   Gate gate = Gate::kAlways;
 };
 
-/// The first matching row applies; a header without one is reserved.
 inline constexpr HeaderRow kHeaderRows[] = {
     {"xxxx xxx1", PacketType::kBranchAddress},
     {"1xxx xxx0", PacketType::kPHeader},
@@ -47,32 +46,17 @@ inline constexpr HeaderRow kHeaderRows[] = {
     {"0100 0x10", PacketType::kTimestamp},
 };
 
+inline constexpr protocol::HeaderPattern kReservedHeaders[] = {
+    "0001 xxx0", "0011 0xx0", "0011 10x0", "0011 1110", "010x 1x10", "0101 0x10", "0111 0010"};
+
 struct HeaderEntry {
   PacketType type = PacketType::kReserved;
   Gate gate = Gate::kAlways;
 };
 
-consteval std::array<HeaderEntry, 256> make_header_table() {
-  std::array<HeaderEntry, 256> table{};
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    for (const HeaderRow& row : kHeaderRows) {
-      bool fits = true;
-      unsigned digits = 0;
-      for (const char c : row.pattern) {
-        if (c == ' ') continue;
-        const char bit = (byte >> (7 - digits++) & 1) != 0 ? '1' : '0';
-        fits = fits && (c == 'x' || c == bit);
-      }
-      if (digits != 8) throw "a pattern has eight digits";
-      if (!fits) continue;
-      table[byte] = {row.type, row.gate};
-      break;
-    }
-  }
-  return table;
-}
-
-inline constexpr std::array<HeaderEntry, 256> kHeaders = make_header_table();
+inline constexpr std::array<HeaderEntry, 256> kHeaders =
+    protocol::map_headers(kHeaderRows, kReservedHeaders, HeaderEntry{},
+                          [](const HeaderRow& row) { return HeaderEntry{row.type, row.gate}; });
 
 /// The deprecated exception numbers as those of v7-A and v7-R; etmv3.md 5.2.
 inline constexpr std::array<std::uint8_t, 8> kDeprecatedExceptions = {8, 14, 6, 7, 5, 15, 4, 1};

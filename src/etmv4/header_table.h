@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/parser.h"
+#include "waymark/protocol/header_pattern.h"
 
 namespace waymark::etmv4 {
 
@@ -24,8 +24,7 @@ enum class Gate : std::uint8_t {
 };
 
 struct HeaderRow {
-  std::string_view
-      pattern;  ///< Eight characters 0, 1 or x, most significant first; blanks ignored.
+  protocol::HeaderPattern pattern;
   PacketType type;
   Layout layout;
   Gate gate = Gate::kAlways;
@@ -114,61 +113,21 @@ inline constexpr HeaderRow kHeaderRows[] = {
     {"1111 1xxx", PacketType::kAtomF3, Layout::kAtoms},
 };
 
-/// Rows by header byte; 0xFF if the byte is reserved.  A header with two rows belongs to the one
-/// with fewer x (0111 0000 before 0111 xxxx).
-consteval std::array<std::uint8_t, 256> index_rows() {
-  std::array<std::uint8_t, 256> index{};
-  std::array<int, 256> wildcards{};
-  index.fill(0xFF);
-  wildcards.fill(9);
-  std::uint8_t row = 0;
-  for (const HeaderRow& r : kHeaderRows) {
-    unsigned mask = 0;
-    unsigned value = 0;
-    int free = 0;
-    int digits = 0;
-    for (const char c : r.pattern) {
-      if (c == ' ') continue;
-      mask = mask << 1 | (c == 'x' ? 0U : 1U);
-      value = value << 1 | (c == '1' ? 1U : 0U);
-      free += c == 'x';
-      ++digits;
-    }
-    if (digits != 8) throw "a pattern has eight digits";
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      if ((byte & mask) != value) continue;
-      if (wildcards[byte] == free) throw "two rows of equal weight claim one header";
-      if (wildcards[byte] > free) {
-        wildcards[byte] = free;
-        index[byte] = row;
-      }
-    }
-    ++row;
-  }
-  return index;
-}
+/// etmv4-ete.md 2.1 names exactly these as reserved for every configuration.
+inline constexpr protocol::HeaderPattern kReservedHeaders[] = {
+    "0000 1000", "0100 0111", "0100 1x11", "0110 0xxx", "1000 0100", "1000 0111",
+    "1000 1001", "1000 101x", "1000 11xx", "1001 0011", "1001 0100", "1001 0111",
+    "1001 100x", "1001 1100", "1001 1111", "1010 0011", "1010 0100", "1010 0111",
+    "1010 100x", "1010 1101", "1010 1110", "1011 0011", "1011 101x", "1011 11xx"};
 
-inline constexpr std::array<std::uint8_t, 256> kRowOfHeader = index_rows();
-
-// etmv4-ete.md 2.1 names exactly these as reserved for every configuration.
-consteval bool reserved_as_the_sheet_says() {
-  constexpr std::uint8_t kReserved[] = {
-      0x08, 0x47, 0x4B, 0x4F, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x84, 0x87,
-      0x89, 0x8A, 0x8B, 0x8C, 0x8D, 0x8E, 0x8F, 0x93, 0x94, 0x97, 0x98, 0x99, 0x9C, 0x9F,
-      0xA3, 0xA4, 0xA7, 0xA8, 0xA9, 0xAD, 0xAE, 0xB3, 0xBA, 0xBB, 0xBC, 0xBD, 0xBE, 0xBF};
-  std::array<bool, 256> reserved{};
-  for (const std::uint8_t byte : kReserved) reserved[byte] = true;
-  for (unsigned byte = 0; byte < 256; ++byte)
-    if (reserved[byte] != (kRowOfHeader[byte] == 0xFF)) return false;
-  return true;
-}
-static_assert(reserved_as_the_sheet_says());
+inline constexpr protocol::HeaderIndex kRowOfHeader =
+    protocol::index_headers(kHeaderRows, kReservedHeaders);
 
 // The atom table of the public header must agree with these rows.
 consteval bool atoms_agree_with_the_rows() {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint8_t row = kRowOfHeader[byte];
-    const bool atoms = row != 0xFF && kHeaderRows[row].layout == Layout::kAtoms;
+    const bool atoms = row != protocol::kNoRow && kHeaderRows[row].layout == Layout::kAtoms;
     if (atoms != (byte >= kFirstAtomHeader)) return false;
     if (atoms && kHeaderRows[row].type != atom_packet(static_cast<std::uint8_t>(byte)).type)
       return false;

@@ -5,35 +5,33 @@
 #include <cstdint>
 
 #include "waymark/etmv4data/packet.h"
+#include "waymark/protocol/header_pattern.h"
 
 namespace waymark::etmv4data {
 
 struct HeaderRow {
-  std::uint8_t mask;
-  std::uint8_t value;
+  protocol::HeaderPattern pattern;
   PacketType type;
 };
 
-/// An extension (00) begins with its header; its second byte gives the type.
 inline constexpr HeaderRow kHeaderRows[] = {
-    {0xFF, 0x01, PacketType::kUnnumberedMarker}, {0xFF, 0x02, PacketType::kTimestamp},
-    {0xFF, 0x03, PacketType::kSuppression},      {0xFF, 0x04, PacketType::kEvent},
-    {0xFC, 0x10, PacketType::kValueF4},          {0xFC, 0x14, PacketType::kAddressF3},
-    {0xF8, 0x18, PacketType::kValueF5},          {0xF0, 0x20, PacketType::kValueF1},
-    {0xF8, 0x30, PacketType::kValueF2},          {0xF8, 0x38, PacketType::kValueF6},
-    {0xE0, 0x40, PacketType::kValueF3},          {0xF0, 0x60, PacketType::kAddressF4},
-    {0xF0, 0x70, PacketType::kAddressF1},        {0xC0, 0x80, PacketType::kAddressF2},
-    {0xFF, 0xF5, PacketType::kAddressF7},        {0xFE, 0xF6, PacketType::kAddressF6},
-    {0xF8, 0xF8, PacketType::kAddressF5}};
+    {"0000 0001", PacketType::kUnnumberedMarker}, {"0000 0010", PacketType::kTimestamp},
+    {"0000 0011", PacketType::kSuppression},      {"0000 0100", PacketType::kEvent},
+    {"0001 00xx", PacketType::kValueF4},          {"0001 01xx", PacketType::kAddressF3},
+    {"0001 1xxx", PacketType::kValueF5},          {"0010 xxxx", PacketType::kValueF1},
+    {"0011 0xxx", PacketType::kValueF2},          {"0011 1xxx", PacketType::kValueF6},
+    {"010x xxxx", PacketType::kValueF3},          {"0110 xxxx", PacketType::kAddressF4},
+    {"0111 xxxx", PacketType::kAddressF1},        {"10xx xxxx", PacketType::kAddressF2},
+    {"1111 0101", PacketType::kAddressF7},        {"1111 011x", PacketType::kAddressF6},
+    {"1111 1xxx", PacketType::kAddressF5}};
 
-inline constexpr auto kTypeOfHeader = [] {
-  std::array<PacketType, 256> types{};
-  types.fill(PacketType::kReserved);
-  for (unsigned header = 0; header < 256; ++header)
-    for (const HeaderRow& row : kHeaderRows)
-      if ((header & row.mask) == row.value) types[header] = row.type;
-  return types;
-}();
+/// 00 begins an extension, whose second byte gives the type.
+inline constexpr protocol::HeaderPattern kReservedHeaders[] = {
+    "0000 0000", "0000 01x1", "0000 0110", "0000 1xxx",
+    "110x xxxx", "1110 xxxx", "1111 00xx", "1111 0100"};
+
+inline constexpr std::array<PacketType, 256> kTypeOfHeader =
+    protocol::map_headers(kHeaderRows, kReservedHeaders, PacketType::kReserved, &HeaderRow::type);
 
 constexpr PacketType type_of_extension(std::uint8_t second) {
   switch (second) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "header_types.h"
+#include "header_table.h"
 #include "waymark/base/bits.h"
 
 namespace waymark::etmv4data {

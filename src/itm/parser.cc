@@ -2,36 +2,14 @@
 
 #include <array>
 
+#include "header_table.h"
+
 namespace waymark::itm {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
 // Unsynchronised bytes are given in chunks of at least this many.
 constexpr std::size_t kChunkSize = 8;
-
-/// The packet type that a header byte begins; stm-itm.md 11, in the order of the reference's tests.
-constexpr PacketType type_of(std::uint8_t header) {
-  if ((header & 3) != 0) return (header & 4) != 0 ? PacketType::kHardware : PacketType::kSoftware;
-  if ((header & 0x0F) == 0) {
-    if (header == 0x00) return PacketType::kAsync;
-    if (header == 0x70) return PacketType::kOverflow;
-    return PacketType::kLocalTimestamp;
-  }
-  if ((header & 0x0B) == 0x08) return PacketType::kExtension;
-  if (header == 0x94) return PacketType::kGlobalTimestamp1;
-  if (header == 0xB4) return PacketType::kGlobalTimestamp2;
-  return PacketType::kReserved;
-}
-
-constexpr auto kTypes = [] {
-  std::array<PacketType, 256> types{};
-  for (unsigned header = 0; header < 256; ++header)
-    types[header] = type_of(static_cast<std::uint8_t>(header));
-  return types;
-}();
-
-/// 0x80, 0x90, 0xA0, 0xB0: the architecture reserves them.
-constexpr bool is_reserved_timestamp(std::uint8_t header) { return (header & 0xCF) == 0x80; }
 
 constexpr std::array<std::uint8_t, 5> kExtensionTopBits = {2, 9, 16, 23, 31};
 
@@ -210,7 +188,7 @@ bool Parser::finish(Packet& packet) {
   }
   if (!carried_) return false;
   give(packet, PacketType::kIncompleteEot, carry_.size());
-  packet.error_type = kTypes[carry_[0]];
+  packet.error_type = kHeaderTypes[carry_[0]];
   carry_.clear();
   carried_ = false;
   return true;
@@ -218,7 +196,7 @@ bool Parser::finish(Packet& packet) {
 
 std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& packet) {
   const std::uint8_t header = *at;
-  const PacketType type = kTypes[header];
+  const PacketType type = kHeaderTypes[header];
   packet.begin(type, 1);
   switch (type) {
     case PacketType::kSoftware:

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <array>
-#include <bit>
-#include <cstdint>
-#include <string_view>
 
+#include "waymark/protocol/header_pattern.h"
 #include "waymark/ptm/packet.h"
 
 namespace waymark::ptm {
 
 struct HeaderRow {
-  /// Eight characters 0, 1 or x, most significant first; blanks ignored.
-  std::string_view pattern;
+  protocol::HeaderPattern pattern;
   PacketType type;
 };
 
@@ -25,30 +22,11 @@ inline constexpr HeaderRow kHeaderRows[] = {
     {"0110 0110", PacketType::kIgnore},
 };
 
-/// Types by header byte.  A byte without a row is reserved; no byte has two rows.
-consteval std::array<PacketType, 256> make_header_types() {
-  std::array<PacketType, 256> types{};
-  types.fill(PacketType::kReserved);
-  for (const HeaderRow& row : kHeaderRows) {
-    unsigned fixed = 0;
-    unsigned value = 0;
-    unsigned digits = 0;
-    for (const char c : row.pattern) {
-      if (c == ' ') continue;
-      ++digits;
-      fixed = fixed << 1 | (c == 'x' ? 0U : 1U);
-      value = value << 1 | (c == '1' ? 1U : 0U);
-    }
-    if (digits != 8) throw "A pattern has eight digits.";
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      if ((byte & fixed) != value) continue;
-      if (types[byte] != PacketType::kReserved) throw "Two rows name one byte.";
-      types[byte] = row.type;
-    }
-  }
-  return types;
-}
+inline constexpr protocol::HeaderPattern kReservedHeaders[] = {
+    "0000 0100", "0000 xx10", "0001 xxx0", "0010 xxx0", "0011 0xx0", "0011 10x0", "0011 1110",
+    "0100 xx00", "0100 1x10", "0101 xxx0", "0110 xx00", "0110 x010", "0111 xx00", "0111 1x10"};
 
-inline constexpr std::array<PacketType, 256> kHeaderTypes = make_header_types();
+inline constexpr std::array<PacketType, 256> kHeaderTypes =
+    protocol::map_headers(kHeaderRows, kReservedHeaders, PacketType::kReserved, &HeaderRow::type);
 
 }  // namespace waymark::ptm
