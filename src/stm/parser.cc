@@ -230,29 +230,29 @@ void Parser::carry_from(std::size_t at, TraceIndex index) {
 }
 
 bool Parser::next_carried(Packet& packet) {
-  while (at_ < 2 * size_) {
-    const std::size_t before = carry_.size();
-    const std::size_t take = append_to(carry_, at_ / 2, kReadAhead);
-    const std::size_t whole = carry_.size();
-    carry_.resize(whole + kReadAhead);
-    packet.index = carry_index_;
-    const std::size_t at = carry_upper_ ? 1 : 0;
-    const bool complete = read(carry_.data(), at, 2 * whole, packet) != kIncomplete;
-    carry_.resize(whole);
-    if (!complete) {
-      at_ += 2 * take;
-      continue;
-    }
-    carried_ = false;
-    took(carry_.data(), at, packet);
-    // A single nibble that withdraw() left may be a packet, which then ends before the block.
-    const std::size_t end = at + packet.nibbles;
-    at_ += end > 2 * before ? end - 2 * before : 0;
-    remember(carry_.data(), before);
-    remembered_ = false;
-    return true;
-  }
-  return false;
+  packet.index = carry_index_;
+  std::size_t position = at_ / 2;
+  const Completed whole =
+      complete(carry_, position, [&] { return read_carried(packet); }, kReadAhead);
+  at_ = 2 * position;
+  if (!whole) return false;
+  carried_ = false;
+  const std::size_t at = carry_upper_ ? 1 : 0;
+  took(carry_.data(), at, packet);
+  // A single nibble that withdraw() left may be a packet, which then ends before the block.
+  const std::size_t end = at + packet.nibbles;
+  at_ += end > 2 * whole.before ? end - 2 * whole.before : 0;
+  remember(carry_.data(), whole.before);
+  remembered_ = false;
+  return true;
+}
+
+unsigned Parser::read_carried(Packet& packet) {
+  const std::size_t size = carry_.size();
+  carry_.resize(size + kReadAhead);
+  const unsigned nibbles = read(carry_.data(), carry_upper_ ? 1 : 0, 2 * size, packet);
+  carry_.resize(size);
+  return nibbles;
 }
 
 // What is before a position in the block is in the block and, before that, in history_.

@@ -178,6 +178,7 @@ class Parser : private ParserState, frames::BlockReader {
   void give_incomplete(std::size_t at, unsigned nibbles, Packet& packet) const;
   bool next_in_block(Packet& packet);
   bool next_carried(Packet& packet);
+  unsigned read_carried(Packet& packet);
   void took(const std::uint8_t* bytes, std::size_t at, Packet& packet);
   void search_after(const std::uint8_t* bytes, std::size_t at, Packet& packet);
   [[nodiscard]] unsigned fs_before(const std::uint8_t* bytes, std::size_t at) const;
