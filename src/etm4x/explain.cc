@@ -50,7 +50,7 @@ class Explainer {
 
   void where() {
     const Plan& p = out_.plan;
-    if (known("TRCVICTLR")) {
+    if (known("TRCVICTLR") && p.levels) {
       traces("Exception levels: {}.", levels_text(p.levels->value, ", "));
     }
     if (known("TRCVIIECTLR")) {
@@ -94,10 +94,11 @@ class Explainer {
       traces("Only while: {}.", event_text(p.when->event));
     }
     for (unsigned i = 0; i < p.events.size(); ++i) {
-      if (!p.events[i] || p.events[i]->event.kind == EventKind::kNever) continue;
+      const auto& event = p.events[i];
+      if (!event || event->event.kind == EventKind::kNever) continue;
       traces("Event {} ({}): {}.", i,
              (p.events_in_trace >> i & 1) != 0 ? "in the trace" : "an output only",
-             event_text(p.events[i]->event));
+             event_text(event->event));
     }
     if (known("TRCVICTLR") && p.trace_reset) traces("Resets are traced whatever the filter says.");
     if (known("TRCVICTLR") && p.trace_error) traces("System errors are traced in any case.");
@@ -164,7 +165,7 @@ class Explainer {
     if (known("TRCPRGCTLR") && (reg("TRCPRGCTLR") & 1) == 0) {
       doubt("The unit is not enabled (TRCPRGCTLR.EN is 0).");
     }
-    if (!known("TRCVICTLR")) return;
+    if (!known("TRCVICTLR") || !p.levels || !p.when) return;
     const std::uint32_t view = reg("TRCVICTLR");
     if (p.levels->value == 0) doubt("No exception level is traced, so nothing is (TRCVICTLR).");
     if (const std::uint32_t secure = p.levels->value & 0xFU; secure != 0) {

@@ -18,6 +18,7 @@ std::string context_text(const ContextMatch& match) {
 std::string term_text(const Term& term) {
   // The order has no meaning, so this is the canonical one.
   std::vector<std::string> resources;
+  resources.reserve(term.any.size());
   for (const Resource& resource : term.any) resources.push_back(resource_text(resource));
   std::ranges::sort(resources);
   return fmt::format("{}{}", term.inverted ? "not " : "", fmt::join(resources, ", "));
@@ -58,7 +59,7 @@ std::string levels_text(std::uint32_t levels, std::string_view separator) {
 }
 
 // As parse_plan() reads it.
-std::string range_text(const Match& match) {
+static std::string range_text(const Match& match) {
   constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
   if (match.last != kTop) return fmt::format("0x{:x}..0x{:x}", match.first, match.last + 1);
   if (match.first == 0) return "all";

@@ -145,7 +145,7 @@ Result<void> Pass::feed(TraceIndex index, Bytes bytes) {
   frames::Step step = frames::Step::kFrame;
   while (step != frames::Step::kNeedInput) {
     step = splitter_->step();
-    drain();
+    drain(*splitter_);
     if (step == frames::Step::kError) {
       ++block_.errors;
       splitter_->resync();
@@ -162,10 +162,10 @@ Result<void> Pass::feed(TraceIndex index, Bytes bytes) {
   return {};
 }
 
-void Pass::drain() {
-  take_triggers();
+void Pass::drain(frames::StreamSplitter& splitter) {
+  take_triggers(splitter);
   for (TraceId id = 1; id < kTraceIdCount - 1; ++id) {
-    frames::StreamBuffer& stream = splitter_.value().stream(id);
+    frames::StreamBuffer& stream = splitter.stream(id);
     if (stream.empty()) continue;
     id_bytes_[id] += static_cast<std::uint32_t>(stream.size());
     if (part_of_[id] != nullptr) {
@@ -219,8 +219,8 @@ void Pass::count_frame_syncs(TraceIndex index, Bytes bytes) {
   }
 }
 
-void Pass::take_triggers() {
-  const frames::StreamBlock stream = splitter_.value().stream(kTriggerId).block();
+void Pass::take_triggers(frames::StreamSplitter& splitter) {
+  const frames::StreamBlock stream = splitter.stream(kTriggerId).block();
   frames::for_each_segment(stream, [&](std::size_t at, TraceIndex index, std::size_t size) {
     if (block_.triggers == 0) block_.first_trigger = index;
     block_.triggers += size;

@@ -67,8 +67,8 @@ class Pass final : private Observer {
   Result<bool> end_block();
   Result<void> feed(TraceIndex index, Bytes bytes);
   void feed_source(Part& part, const frames::StreamBlock& block);
-  void drain();
-  void take_triggers();
+  void drain(frames::StreamSplitter& splitter);
+  void take_triggers(frames::StreamSplitter& splitter);
   void reset_sources();
   void count_frame_syncs(TraceIndex index, Bytes bytes);
 

@@ -39,8 +39,9 @@ Result<std::optional<bool>> CaptureBuilder::look_for_nibble_order(TraceId id) {
   const bool framed = capture_.framing_ != Framing::kNone;
   const auto found = framed ? order_in_frames(id) : order_in_trace();
   if (!found) return std::unexpected(found.error());
-  if (!*found) return std::nullopt;
-  const bool least_first = **found == stm::NibbleOrder::kLeastFirst;
+  const std::optional<stm::NibbleOrder>& order = *found;
+  if (!order) return std::nullopt;
+  const bool least_first = *order == stm::NibbleOrder::kLeastFirst;
   if (least_first) {
     const std::string of_id = framed ? fmt::format(" of trace ID 0x{:02x}", id) : std::string();
     note(fmt::format("{}: fields{} begin with the least significant nibble, as MIPI's simulator "

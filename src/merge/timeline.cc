@@ -116,10 +116,12 @@ void Timeline::add_lower_bound(TimedRecord record) {
 void Timeline::restart(std::uint64_t time) {
   below_.reset();
   if (time_before_ && *time_before_ <= time) {
-    for (std::size_t i = settled_; i-- > 0 && records_[i].time > time;) {
-      const bool exact = says_time(records_[i].element) && records_[i].element.timestamp == time;
-      records_[i].time = time;
-      records_[i].kind = exact ? TimeKind::kExact : TimeKind::kBefore;
+    for (std::size_t i = settled_; i != 0; --i) {
+      TimedRecord& record = records_[i - 1];
+      if (record.time <= time) break;
+      const bool exact = says_time(record.element) && record.element.timestamp == time;
+      record.time = time;
+      record.kind = exact ? TimeKind::kExact : TimeKind::kBefore;
     }
   }
   time_before_.reset();

@@ -45,7 +45,7 @@ struct AtomTable {
 };
 
 const AtomTable& atom_table() {
-  static const AtomTable table = [] {
+  static const AtomTable kTable = [] {
     AtomTable made;
     const auto header = [](std::uint32_t atoms, unsigned count) {
       const Packet packet = etmv4::longest_atom_packet(atoms, count);
@@ -223,7 +223,7 @@ void Etmv4Unit::address(Place to, bool with_context) {
   packet.address.is = is1 ? 1 : 0;
   const std::uint64_t difference = to.address ^ history_[0].address;
   const unsigned first = is1 ? 8 : 9;
-  const auto match = std::ranges::find(history_, to);
+  const auto* const match = std::ranges::find(history_, to);
   // A reader in AArch32 state takes the upper half of a 32-bit form as 0.
   const bool fits = sent_.a64 ? difference >> 32 == 0 : to.address >> 32 == 0;
   if (joined) {
@@ -495,7 +495,7 @@ void Etmv4Unit::q_element() {
     packet.address.value = end.address;
     packet.address.is = is1 ? 1 : 0;
     const unsigned first = is1 ? 8 : 9;
-    const auto match = std::ranges::find(history_, end);
+    const auto* const match = std::ranges::find(history_, end);
     if (match != history_.end()) {
       packet.match_index = packet.q_type = static_cast<std::uint8_t>(match - history_.begin());
     } else if (difference >> (first + 8) == 0) {

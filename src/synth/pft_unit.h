@@ -67,6 +67,8 @@ class PftUnit : public CoreUnit {
   using Config = typename Protocol::Config;
   using Reason = typename Protocol::Reason;
 
+ private:
+  friend Unit;
   PftUnit(const UnitOptions& options, const std::string& core_name, const Config& config,
           const Program& program, const isa::Options& waypoints, const ExecutionOptions& execution,
           bool keep_truth)
@@ -75,6 +77,8 @@ class PftUnit : public CoreUnit {
         schedule_({options.timestamp_mean, options.event_mean, options.overflow_mean,
                    options.filter_mean},
                   random_) {}
+
+ protected:
 
   /// The bits of ETMCR that both protocols have.
   static std::uint32_t control_bits(const UnitOptions& options) {

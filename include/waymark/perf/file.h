@@ -69,7 +69,7 @@ class File {
   /// The payload of a feature; empty: not in the file.
   [[nodiscard]] Bytes feature(Feature feature) const;
   /// A feature that is one string: kHostname, kOsRelease, kVersion, kArch, kCpuDescription, kCpuId.
-  [[nodiscard]] std::string feature_text(Feature feature) const;
+  [[nodiscard]] std::string feature_text(Feature which) const;
   /// kCommandLine: the words of the command.
   [[nodiscard]] std::vector<std::string> command_line() const;
 
