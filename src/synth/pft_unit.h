@@ -79,7 +79,6 @@ class PftUnit : public CoreUnit {
                   random_) {}
 
  protected:
-
   /// The bits of ETMCR that both protocols have.
   static std::uint32_t control_bits(const UnitOptions& options) {
     return (options.branch_broadcast ? 1U << 8 : 0U) | (options.cycle_counts ? 1U << 12 : 0U) |
