@@ -36,7 +36,7 @@ std::vector<Block> blocks_of_page() {
       file.clear();
     } else if (inside) {
       found.back().code += line + "\n";
-    } else if (line == "```cpp") {
+    } else if (line.starts_with("```")) {
       found.push_back({file, {}});
       inside = true;
     } else if (!line.empty()) {

@@ -1,7 +1,9 @@
 // A protocol that was written by following docs/add-a-protocol.md, with what it then gets.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../fuzz/packets_target.h"
@@ -105,6 +107,20 @@ std::string decoded(DecodeTree& tree, Bytes capture, Recorder& recorder) {
   return std::string(recorder.out.view());
 }
 
+constexpr std::string_view kJson =
+    R"({"type":"packet","index":0,"id":37,"protocol":"STM","bytes":"ff","text":"TOY_SYNC","name":"TOY_SYNC","fields":{}}
+{"type":"element","index":0,"id":37,"kind":"no_sync","reason":"start"}
+{"type":"packet","index":1,"id":37,"protocol":"STM","bytes":"900201","text":"TOY_TIME : time=130","name":"TOY_TIME","fields":{"time":130}}
+{"type":"element","index":1,"id":37,"kind":"timestamp","timestamp":130,"timestamp_text":"130"}
+{"type":"packet","index":4,"id":37,"protocol":"STM","bytes":"a31200","text":"TOY_VALUE : channel=3 value=0x12","name":"TOY_VALUE","fields":{"channel":3,"value":"0x12"}}
+{"type":"element","index":4,"id":37,"kind":"software_trace","what":"data","master":0,"channel":3,"payload_bits":14,"value":"0x12"}
+{"type":"packet","index":7,"id":37,"protocol":"STM","bytes":"85","text":"TOY_EVENT : number=5","name":"TOY_EVENT","fields":{"number":5}}
+{"type":"element","index":7,"id":37,"kind":"event","reason":"numbered","number":5}
+{"type":"packet","index":8,"id":37,"protocol":"STM","bytes":"07","text":"TOY_RESERVED","name":"TOY_RESERVED","bad":true,"fields":{}}
+{"type":"damage","index":8,"id":37,"fault":"invalid_header","severity":"error","stage":"elements","message":"A packet header is reserved."}
+{"type":"element","index":8,"id":37,"kind":"end_of_trace","reason":"end"}
+)";
+
 TEST(Toy, is_a_source_of_a_tree_and_has_json) {
   const auto registers = [](std::string_view name) -> std::optional<RegisterValue> {
     if (name == "TOYCR") return RegisterValue(0x25);
@@ -115,12 +131,12 @@ TEST(Toy, is_a_source_of_a_tree_and_has_json) {
   Recorder recorder;
   recorder.source = source->get();
   frames::Mux mux;
-  ASSERT_TRUE(mux.write(0x25, std::vector<std::uint8_t>{0xFF, 0x90, 0x02, 0x01, 0xA3, 0x12, 0x00,
-                                                        0x85, 0x90, 0x01, 0x05}));
+  ASSERT_TRUE(mux.write(
+      0x25, std::vector<std::uint8_t>{0xFF, 0x90, 0x02, 0x01, 0xA3, 0x12, 0x00, 0x85, 0x07}));
   mux.finish();
   DecodeTree tree(frames::Options{});
   ASSERT_TRUE(tree.add(std::move(*source)));
-  EXPECT_EQ(decoded(tree, mux.bytes(), recorder), "");
+  EXPECT_EQ(decoded(tree, mux.bytes(), recorder), kJson);
 }
 
 }  // namespace
