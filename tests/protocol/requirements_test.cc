@@ -16,7 +16,7 @@ struct Packet {
   std::uint16_t length = 0;
 };
 struct Atoms {};
-inline void copy_atoms(const Atoms& /*from*/, Packet& /*to*/) {}
+[[maybe_unused]] inline void copy_atoms(const Atoms& /*from*/, Packet& /*to*/) {}
 
 class Parser {
  public:
@@ -139,7 +139,7 @@ struct MisspeltCapabilities : Parts<> {
   using Parts<>::kCapabilities;
 
  public:
-  static constexpr Capabilities kCapabilites = kEverything;
+  [[maybe_unused]] static constexpr Capabilities kCapabilites = kEverything;
 };
 static_assert(!PacketProtocol<MisspeltCapabilities>);
 
