@@ -145,8 +145,8 @@ class Compiler {
       problem(plan_.when->line, "strobing decides when to trace",
               "Leave out either when or strobe");
     }
-    selectors_.emplace_back(0x20001U);
-    selectors_.emplace_back(0x20002U);
+    used_.selectors.emplace_back(0x20001U);
+    used_.selectors.emplace_back(0x20002U);
   }
 
   [[nodiscard]] unsigned selector_end() const { return caps_.nr_resource * 2; }
@@ -166,17 +166,17 @@ class Compiler {
 
   // Returns the first comparator of the pair.
   std::optional<unsigned> add_range(const Match& match, bool exclude, std::uint32_t line) {
-    for (unsigned i = 0; i < comparators_.size(); i += 2) {
-      const Comparator& at = comparators_[i];
+    for (unsigned i = 0; i < used_.comparators.size(); i += 2) {
+      const Comparator& at = used_.comparators[i];
       if (at.tag == Tag::kRange && at.match == match && at.exclude == exclude) return i;
     }
     unsigned pair = 0;
-    while (pair < comparators_.size() &&
-           (comparators_[pair].tag != Tag::kNone || comparators_[pair + 1].tag != Tag::kNone)) {
+    while (pair < used_.comparators.size() && (used_.comparators[pair].tag != Tag::kNone ||
+                                               used_.comparators[pair + 1].tag != Tag::kNone)) {
       pair += 2;
     }
     if (pair >= caps_.nr_addr_cmp * 2) {
-      if (std::exchange(told_comparators_, true)) return std::nullopt;
+      if (std::exchange(used_.told_comparators, true)) return std::nullopt;
       problem(line,
               fmt::format("the plan needs more ranges than the unit has free pairs of address "
                           "comparators ({} in all)",
@@ -186,20 +186,20 @@ class Compiler {
     }
     if (!context_for(match, line)) return std::nullopt;
     grow(pair + 2);
-    comparators_[pair] = comparators_[pair + 1] = {match, Tag::kRange, exclude, line};
+    used_.comparators[pair] = used_.comparators[pair + 1] = {match, Tag::kRange, exclude, line};
     return pair;
   }
 
   std::optional<unsigned> add_single(const Match& match, Tag tag, std::uint32_t line) {
-    for (unsigned i = 0; i < comparators_.size(); ++i) {
-      if (comparators_[i].tag == tag && comparators_[i].match == match) return i;
+    for (unsigned i = 0; i < used_.comparators.size(); ++i) {
+      if (used_.comparators[i].tag == tag && used_.comparators[i].match == match) return i;
     }
     // From the top, so that the pairs at the bottom remain complete.
     unsigned index = caps_.nr_addr_cmp * 2;
     grow(index);
-    while (index > 0 && comparators_[index - 1].tag != Tag::kNone) --index;
+    while (index > 0 && used_.comparators[index - 1].tag != Tag::kNone) --index;
     if (index == 0) {
-      if (std::exchange(told_comparators_, true)) return std::nullopt;
+      if (std::exchange(used_.told_comparators, true)) return std::nullopt;
       problem(line,
               fmt::format("the plan needs more than the {} address comparators of the unit",
                           caps_.nr_addr_cmp * 2),
@@ -207,12 +207,12 @@ class Compiler {
       return std::nullopt;
     }
     if (!context_for(match, line)) return std::nullopt;
-    comparators_[index - 1] = {match, tag, false, line};
+    used_.comparators[index - 1] = {match, tag, false, line};
     return index - 1;
   }
 
   void grow(unsigned size) {
-    if (comparators_.size() < size) comparators_.resize(size);
+    if (used_.comparators.size() < size) used_.comparators.resize(size);
   }
 
   // The slot whose comparators hold the contexts of the match; 0 if it has none.
@@ -241,7 +241,7 @@ class Compiler {
     const unsigned ids = match.context_id ? caps_.numcidc : kContextComparators;
     const unsigned vmids = match.vmid ? caps_.numvmidc : kContextComparators;
     for (unsigned i = 0; i < std::min(ids, vmids); ++i) {
-      ContextSlot& slot = contexts_[i];
+      ContextSlot& slot = used_.contexts[i];
       if (!fits(slot.context_id, match.context_id) || !fits(slot.vmid, match.vmid)) continue;
       if (differs(slot.context_id, match.context_id)) slot.context_id = match.context_id;
       if (differs(slot.vmid, match.vmid)) slot.vmid = match.vmid;
@@ -259,15 +259,15 @@ class Compiler {
   // A range that does not filter.  addr_range always adds its range to the filter, so the range
   // must either be in the plan's filter or change nothing there.
   std::optional<unsigned> resource_range(const Match& match, std::uint32_t line) {
-    for (unsigned i = 0; i + 1 < comparators_.size(); i += 2) {
-      if (comparators_[i].tag == Tag::kRange && comparators_[i].match == match) return i;
+    for (unsigned i = 0; i + 1 < used_.comparators.size(); i += 2) {
+      if (used_.comparators[i].tag == Tag::kRange && used_.comparators[i].match == match) return i;
     }
     bool includes = false;
     bool covered = false;
-    for (unsigned i = 0; i + 1 < comparators_.size(); i += 2) {
-      const Comparator& at = comparators_[i];
+    for (unsigned i = 0; i + 1 < used_.comparators.size(); i += 2) {
+      const Comparator& at = used_.comparators[i];
       if (at.tag != Tag::kRange || at.exclude) continue;
-      if ((unfiltered_pairs_ >> (i / 2) & 1) != 0) continue;
+      if ((values_.unfiltered_pairs >> (i / 2) & 1) != 0) continue;
       includes = true;
       Match wide = at.match;
       wide.first = match.first;
@@ -287,7 +287,7 @@ class Compiler {
       beyond(line, "sysfs makes every range part of the filter: this one would be included",
              "Include the range too, or place it inside an included one");
       const auto pair = add_range(match, false, line);
-      if (pair) unfiltered_pairs_ |= 1U << (*pair / 2);
+      if (pair) values_.unfiltered_pairs |= 1U << (*pair / 2);
       return pair;
     }
     return add_range(match, false, line);
@@ -364,9 +364,9 @@ class Compiler {
 
   std::optional<unsigned> external_selector(const Resource& resource, std::uint32_t line) {
     const unsigned count = std::min(caps_.numextinsel, 4U);
-    const auto at = std::ranges::find(inputs_, resource.number);
-    if (at != inputs_.end()) return static_cast<unsigned>(at - inputs_.begin());
-    if (inputs_.size() >= count) {
+    const auto at = std::ranges::find(used_.inputs, resource.number);
+    if (at != used_.inputs.end()) return static_cast<unsigned>(at - used_.inputs.begin());
+    if (used_.inputs.size() >= count) {
       problem(line, fmt::format("the unit selects {} external inputs at once", count),
               "Use fewer of them");
       return std::nullopt;
@@ -380,12 +380,12 @@ class Compiler {
       beyond(line, "sysfs has no file for TRCEXTINSELR: every selector watches external input 0",
              "A configuration feature or a debugger can write it");
     }
-    inputs_.push_back(resource.number);
-    return static_cast<unsigned>(inputs_.size() - 1);
+    used_.inputs.push_back(resource.number);
+    return static_cast<unsigned>(used_.inputs.size() - 1);
   }
 
   std::uint32_t no_selector(std::uint32_t line) {
-    if (!std::exchange(told_selectors_, true)) {
+    if (!std::exchange(used_.told_selectors, true)) {
       problem(line,
               fmt::format("the plan needs more than the {} free selectors of the unit",
                           selector_end() < 2 ? 0 : selector_end() - 2),
@@ -404,16 +404,16 @@ class Compiler {
       case EventKind::kTerm: {
         const auto value = selector_value(event.a, line);
         if (!value) return 0;
-        for (unsigned i = 0; i < selectors_.size(); ++i) {
-          if (selectors_[i] == *value) return i + 2;
+        for (unsigned i = 0; i < used_.selectors.size(); ++i) {
+          if (used_.selectors[i] == *value) return i + 2;
         }
         // A gap between pairs is used first.
-        const auto gap =
-            std::ranges::find_if(selectors_, [](const auto& held) { return !held.has_value(); });
-        const auto index = static_cast<std::size_t>(gap - selectors_.begin());
+        const auto gap = std::ranges::find_if(used_.selectors,
+                                              [](const auto& held) { return !held.has_value(); });
+        const auto index = static_cast<std::size_t>(gap - used_.selectors.begin());
         if (index + 2 >= selector_end()) return no_selector(line);
-        if (gap == selectors_.end()) {
-          selectors_.emplace_back(value);
+        if (gap == used_.selectors.end()) {
+          used_.selectors.emplace_back(value);
         } else {
           *gap = value;
         }
@@ -430,17 +430,18 @@ class Compiler {
           even = (*even ^ kSelectorInverted) | kPairInverted;
           odd = *odd ^ kSelectorInverted;
         }
-        for (unsigned i = 0; i + 1 < selectors_.size(); i += 2) {
-          if (selectors_[i] == even && selectors_[i + 1] == odd) return kEventPair | (i + 2) / 2;
+        for (unsigned i = 0; i + 1 < used_.selectors.size(); i += 2) {
+          if (used_.selectors[i] == even && used_.selectors[i + 1] == odd)
+            return kEventPair | (i + 2) / 2;
         }
-        std::size_t index = selectors_.size();
+        std::size_t index = used_.selectors.size();
         if (index % 2 != 0) {
-          selectors_.emplace_back();
+          used_.selectors.emplace_back();
           ++index;
         }
         if (index + 3 >= selector_end()) return no_selector(line);
-        selectors_.emplace_back(even);
-        selectors_.emplace_back(odd);
+        used_.selectors.emplace_back(even);
+        used_.selectors.emplace_back(odd);
         return kEventPair | static_cast<std::uint32_t>(index + 2) / 2;
       }
     }
@@ -450,19 +451,19 @@ class Compiler {
 
   void collect_controls() {
     const Plan& p = plan_;
-    vinst_ = p.strobe ? 3U : 1U;
-    if (p.when) vinst_ = selector(*p.when);
-    if (p.timestamps && caps_.ts_size != 0) tsctlr_ = selector(*p.timestamps);
+    values_.vinst = p.strobe ? 3U : 1U;
+    if (p.when) values_.vinst = selector(*p.when);
+    if (p.timestamps && caps_.ts_size != 0) values_.tsctlr = selector(*p.timestamps);
     for (unsigned i = 0; i < p.events.size() && i <= caps_.nr_event; ++i) {
-      if (p.events[i]) events_ |= selector(*p.events[i]) << (8 * i);
+      if (p.events[i]) values_.events |= selector(*p.events[i]) << (8 * i);
     }
     for (const PlanRange& range : p.broadcast_ranges) {
       if (caps_.nr_addr_cmp == 0) break;
       if (const auto pair = resource_range(range.match, range.line)) {
-        broadcast_ |= 1U << (*pair / 2);
+        values_.broadcast |= 1U << (*pair / 2);
       }
     }
-    if (p.broadcast == BroadcastKind::kInside) broadcast_ |= kBroadcastInside;
+    if (p.broadcast == BroadcastKind::kInside) values_.broadcast |= kBroadcastInside;
     collect_counters();
     collect_sequencer();
     collect_shots();
@@ -482,9 +483,9 @@ class Compiler {
         problem(counter.line, fmt::format("counter {} cannot be chained", i),
                 "Counters 1 and 3 count reloads of the one below");
       }
-      counters_[i] = selector(counter.count, counter.line) |
-                     selector(counter.reload_on, counter.line) << 8 |
-                     (counter.self_reload ? 1U << 16 : 0) | (counter.chain ? 1U << 17 : 0);
+      values_.counters[i] = selector(counter.count, counter.line) |
+                            selector(counter.reload_on, counter.line) << 8 |
+                            (counter.self_reload ? 1U << 16 : 0) | (counter.chain ? 1U << 17 : 0);
     }
   }
 
@@ -497,7 +498,7 @@ class Compiler {
     }
     if (plan_.sequencer_state) line = plan_.sequencer_state->line;
     if (line == 0) return;
-    uses_sequencer_ = true;
+    values_.uses_sequencer = true;
     need(caps_.nrseqstate != 0, line, "sequencer", "TRCIDR5.NUMSEQSTATE is 0",
          "A counter or a single-shot control can remember one thing");
     if (caps_.nrseqstate == 0) return;
@@ -505,9 +506,9 @@ class Compiler {
       problem(line, "strobing takes transition 0 of the sequencer", "Use 1 and 2");
     }
     for (unsigned i = 0; i < kSequencerEvents; ++i) {
-      sequencer_[i] = selector(plan_.forward[i]) | selector(plan_.back[i]) << 8;
+      values_.sequencer[i] = selector(plan_.forward[i]) | selector(plan_.back[i]) << 8;
     }
-    sequencer_reset_ = selector(plan_.sequencer_reset);
+    values_.sequencer_reset = selector(plan_.sequencer_reset);
   }
 
   void collect_shots() {
@@ -527,7 +528,7 @@ class Compiler {
       for (const Match& match : shot.ranges) {
         if (const auto at = resource_range(match, shot.line)) control |= 1U << (16 + *at / 2);
       }
-      shots_[i] = control;
+      values_.shots[i] = control;
       if (shot.pe_inputs == 0) continue;
       if (shot.pe_inputs >> caps_.nr_pe_cmp != 0) {
         problem(shot.line, "the unit has no such PE comparator input", pe_inputs_remedy());
@@ -564,7 +565,7 @@ class Compiler {
     if (caps_.nr_pe != 0) write("pe", p.pe ? p.pe->value : 0, p.pe ? p.pe->line : 0);
     // Replaces whatever was set before; mode also clears what reset leaves in TRCCONFIGR.
     write("mode", mode_word());
-    write("event_vinst", vinst_, p.when ? p.when->line : 0);
+    write("event_vinst", values_.vinst, p.when ? p.when->line : 0);
     const std::uint32_t hidden = ~traced_levels();
     const std::uint32_t line = p.levels ? p.levels->line : 0;
     write("s_exlevel_vinst", hidden & caps_.s_ex_level, line);
@@ -573,8 +574,9 @@ class Compiler {
     if (p.cycles) {
       write("cyc_threshold", std::max(p.cycles->value, caps_.ccitmin), p.cycles->line);
     }
-    if (caps_.trcbb && caps_.nr_addr_cmp != 0) write("bb_ctrl", broadcast_, p.broadcast_line);
-    if (p.timestamps) write("event_ts", tsctlr_, p.timestamps->line);
+    if (caps_.trcbb && caps_.nr_addr_cmp != 0)
+      write("bb_ctrl", values_.broadcast, p.broadcast_line);
+    if (p.timestamps) write("event_ts", values_.tsctlr, p.timestamps->line);
     write_contexts();
     write_comparators();
     if (caps_.nr_pe_cmp != 0 && (p.start_inputs || p.stop_inputs)) {
@@ -583,10 +585,10 @@ class Compiler {
                 (p.stop_inputs ? p.stop_inputs->value : 0) << 16,
             p.start_inputs ? p.start_inputs->line : p.stop_inputs->line);
     }
-    for (unsigned i = 0; i < selectors_.size(); ++i) {
-      if (!selectors_[i]) continue;
+    for (unsigned i = 0; i < used_.selectors.size(); ++i) {
+      if (!used_.selectors[i]) continue;
       write("res_idx", i + 2);
-      write("res_ctrl", *selectors_[i]);
+      write("res_ctrl", *used_.selectors[i]);
     }
     write_events();
     write_counters();
@@ -595,18 +597,18 @@ class Compiler {
   }
 
   void write_events() {
-    if (events_ == 0 && plan_.events_in_trace == 0) return;
+    if (values_.events == 0 && plan_.events_in_trace == 0) return;
     std::uint32_t line = 0;
     for (const auto& event : plan_.events) {
       if (event) line = event->line;
     }
-    write("event", events_, line);
+    write("event", values_.events, line);
     // With a single event, the driver uses bit 1 instead of bit 0.
     std::uint32_t in_trace = plan_.events_in_trace;
     if (caps_.nr_event == 0 && (in_trace & 1) != 0) {
       beyond(line, "with a single event the driver cannot set TRCEVENTCTL1R.INSTEN[0]",
              "event-output 0 is accepted");
-      instruction_events_ = 1;
+      values_.instruction_events = 1;
       in_trace = 0;
     }
     write("event_instren", in_trace, line);
@@ -631,8 +633,8 @@ class Compiler {
   void write_contexts() {
     std::uint64_t id_masks = 0;
     std::uint64_t vmid_masks = 0;
-    for (unsigned i = 0; i < contexts_.size(); ++i) {
-      const ContextSlot& slot = contexts_[i];
+    for (unsigned i = 0; i < used_.contexts.size(); ++i) {
+      const ContextSlot& slot = used_.contexts[i];
       if (slot.context_id) {
         write("ctxid_idx", i, slot.line);
         write("ctxid_pid", slot.context_id->value, slot.line);
@@ -656,8 +658,8 @@ class Compiler {
   }
 
   void write_comparators() {
-    for (unsigned i = 0; i < comparators_.size(); ++i) {
-      const Comparator& at = comparators_[i];
+    for (unsigned i = 0; i < used_.comparators.size(); ++i) {
+      const Comparator& at = used_.comparators[i];
       if (at.tag == Tag::kNone) continue;
       const bool second_half = at.tag == Tag::kRange && i % 2 != 0;
       const Match& match = at.match;
@@ -709,7 +711,7 @@ class Compiler {
     for (unsigned i = 0; i < kCounters; ++i) {
       const PlanCounter& counter = plan_.counters[i];
       if (counter.line != 0) {
-        write_counter(i, counter.value, counter.reload, counters_[i], counter.line);
+        write_counter(i, counter.value, counter.reload, values_.counters[i], counter.line);
       }
     }
   }
@@ -722,16 +724,16 @@ class Compiler {
   }
 
   void write_sequencer() {
-    if (plan_.strobe && caps_.nrseqstate != 0) sequencer_[0] = 0x0081;
-    if (!uses_sequencer_ && !plan_.strobe) return;
+    if (plan_.strobe && caps_.nrseqstate != 0) values_.sequencer[0] = 0x0081;
+    if (!values_.uses_sequencer && !plan_.strobe) return;
     if (caps_.nrseqstate == 0) return;
     for (unsigned i = 0; i < kSequencerEvents; ++i) {
-      if (sequencer_[i] == 0) continue;
+      if (values_.sequencer[i] == 0) continue;
       write("seq_idx", i);
-      write("seq_event", sequencer_[i], plan_.forward[i].line);
+      write("seq_event", values_.sequencer[i], plan_.forward[i].line);
     }
-    if (sequencer_reset_ != 0) {
-      write("seq_reset_event", sequencer_reset_, plan_.sequencer_reset.line);
+    if (values_.sequencer_reset != 0) {
+      write("seq_reset_event", values_.sequencer_reset, plan_.sequencer_reset.line);
     }
     if (plan_.sequencer_state) {
       write("seq_state", plan_.sequencer_state->value, plan_.sequencer_state->line);
@@ -742,7 +744,7 @@ class Compiler {
     for (unsigned i = 0; i < kSingleShots; ++i) {
       if (plan_.shots[i].line == 0) continue;
       write("sshot_idx", i, plan_.shots[i].line);
-      write("sshot_ctrl", shots_[i], plan_.shots[i].line);
+      write("sshot_ctrl", values_.shots[i], plan_.shots[i].line);
       if (plan_.shots[i].pe_inputs != 0) {
         write("sshot_pe_ctrl", plan_.shots[i].pe_inputs, plan_.shots[i].line);
       }
@@ -775,10 +777,10 @@ class Compiler {
       add_bits("TRCCONFIGR", kConfigVmidOption);
     }
     std::uint32_t inputs = 0;
-    for (unsigned i = 0; i < inputs_.size(); ++i) inputs |= inputs_[i] << (8 * i);
+    for (unsigned i = 0; i < used_.inputs.size(); ++i) inputs |= used_.inputs[i] << (8 * i);
     if (inputs != 0) add_bits("TRCEXTINSELR", inputs);
-    if (instruction_events_ != 0) add_bits("TRCEVENTCTL1R", instruction_events_);
-    if (unfiltered_pairs_ != 0) add_bits("TRCVIIECTLR", 0, unfiltered_pairs_);
+    if (values_.instruction_events != 0) add_bits("TRCEVENTCTL1R", values_.instruction_events);
+    if (values_.unfiltered_pairs != 0) add_bits("TRCVIIECTLR", 0, values_.unfiltered_pairs);
   }
 
   void find_doubts() {
@@ -800,23 +802,32 @@ class Compiler {
   std::vector<PlanProblem>& problems_;
   CompiledPlan out_;
 
-  std::vector<Comparator> comparators_;
-  std::array<ContextSlot, kContextComparators> contexts_;
-  std::vector<std::optional<std::uint32_t>> selectors_;  ///< From number 2 on; empty: a gap.
-  std::vector<unsigned> inputs_;  ///< The inputs of the external input selectors.
-  bool told_comparators_ = false;
-  bool told_selectors_ = false;
-  std::uint32_t vinst_ = 1;
-  std::uint32_t tsctlr_ = 0;
-  std::uint32_t events_ = 0;
-  std::uint32_t instruction_events_ = 0;
-  std::uint32_t broadcast_ = 0;
-  std::uint32_t unfiltered_pairs_ = 0;
-  std::array<std::uint32_t, kCounters> counters_{};
-  std::array<std::uint32_t, kSequencerEvents> sequencer_{};
-  std::uint32_t sequencer_reset_ = 0;
-  bool uses_sequencer_ = false;
-  std::array<std::uint32_t, kSingleShots> shots_{};
+  /// The resources of the unit that the plan has taken so far.
+  struct Used {
+    std::vector<Comparator> comparators{};
+    std::array<ContextSlot, kContextComparators> contexts{};
+    std::vector<std::optional<std::uint32_t>> selectors{};  ///< From number 2 on; empty: a gap.
+    std::vector<unsigned> inputs{};  ///< The inputs of the external input selectors.
+    bool told_comparators = false;   ///< A problem says that there are not enough.
+    bool told_selectors = false;
+  };
+  Used used_;
+
+  /// The values of registers that select resources; written once all are taken.
+  struct Values {
+    std::uint32_t vinst = 1;
+    std::uint32_t tsctlr = 0;
+    std::uint32_t events = 0;
+    std::uint32_t instruction_events = 0;
+    std::uint32_t broadcast = 0;
+    std::uint32_t unfiltered_pairs = 0;
+    std::array<std::uint32_t, kCounters> counters{};
+    std::array<std::uint32_t, kSequencerEvents> sequencer{};
+    std::uint32_t sequencer_reset = 0;
+    bool uses_sequencer = false;
+    std::array<std::uint32_t, kSingleShots> shots{};
+  };
+  Values values_;
 };
 
 }  // namespace

@@ -140,6 +140,55 @@ class Insert {
   int bound_ = 0;
 };
 
+/// The file, and the first failure.
+class Connection {
+ public:
+  Connection(std::unique_ptr<sqlite3, Closer> db, std::string name)
+      : db_(std::move(db)), name_(std::move(name)) {}
+
+  [[nodiscard]] sqlite3* get() const { return db_.get(); }
+  void execute(const std::string& sql) {
+    if (code_ == SQLITE_OK) keep(sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr));
+  }
+  void run(Insert& insert) { keep(insert.run()); }
+  [[nodiscard]] Result<void> result() const {
+    if (code_ == SQLITE_OK) return {};
+    return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}.", name_,
+                                            code_ == SQLITE_FULL ? "the disk is full" : message_));
+  }
+
+ private:
+  void keep(int code) {
+    if (code_ != SQLITE_OK || code == SQLITE_OK || code == SQLITE_DONE) return;
+    code_ = code & 0xFF;
+    message_ = sqlite3_errmsg(db_.get());
+  }
+
+  std::unique_ptr<sqlite3, Closer> db_;
+  std::string name_;
+  int code_ = SQLITE_OK;
+  std::string message_;
+};
+
+/// One statement for each table of kTables.
+struct Tables {
+  Insert inputs, sources, programs, functions, files, blocks, branches, instructions, events,
+      exceptions;
+
+  void prepare(sqlite3* db) {
+    inputs.prepare(db, "inputs", 3);
+    sources.prepare(db, "sources", 4);
+    programs.prepare(db, "programs", 5);
+    functions.prepare(db, "functions", 8);
+    files.prepare(db, "files", 2);
+    blocks.prepare(db, "blocks", 10);
+    branches.prepare(db, "branches", 9);
+    instructions.prepare(db, "instructions", 9);
+    events.prepare(db, "events", 9);
+    exceptions.prepare(db, "exceptions", 10);
+  }
+};
+
 /// The addresses of the instructions of a T32 range; empty: their code could not be read.
 class ThumbCode {
  public:
@@ -180,25 +229,16 @@ std::optional<std::string> text_written(const Event& event) {
 class SqliteDatabase final : public Database {
  public:
   SqliteDatabase(std::unique_ptr<sqlite3, Closer> db, std::string name)
-      : db_(std::move(db)), name_(std::move(name)) {}
+      : db_(std::move(db), std::move(name)) {}
 
   void create() {
     // The file gets its name when it is complete: nothing needs to be undone.
-    execute("PRAGMA journal_mode = OFF");
-    execute("PRAGMA synchronous = OFF");
-    execute(fmt::format("PRAGMA user_version = {}", kSchema));
-    execute("BEGIN");
-    execute(kTables);
-    inputs_.prepare(db_.get(), "inputs", 3);
-    sources_.prepare(db_.get(), "sources", 4);
-    programs_.prepare(db_.get(), "programs", 5);
-    functions_.prepare(db_.get(), "functions", 8);
-    files_.prepare(db_.get(), "files", 2);
-    blocks_.prepare(db_.get(), "blocks", 10);
-    branches_.prepare(db_.get(), "branches", 9);
-    instructions_.prepare(db_.get(), "instructions", 9);
-    events_.prepare(db_.get(), "events", 9);
-    exceptions_.prepare(db_.get(), "exceptions", 10);
+    db_.execute("PRAGMA journal_mode = OFF");
+    db_.execute("PRAGMA synchronous = OFF");
+    db_.execute(fmt::format("PRAGMA user_version = {}", kSchema));
+    db_.execute("BEGIN");
+    db_.execute(kTables);
+    tables_.prepare(db_.get());
   }
 
   void add(const profile::Profile& profile,
@@ -210,34 +250,30 @@ class SqliteDatabase final : public Database {
   }
 
   void begin_input(const std::string& path) override {
-    input_path_ = path;
-    ++input_;
-    survey_ = {};
-    has_events_ = false;
-    open_.clear();
-    source_ids_.clear();
+    input_ = {.path = path, .id = input_.id + 1};
   }
   void survey(std::span<const Element> elements) override {
     for (const Element& element : elements) {
-      survey_.add(element);
+      input_.survey.add(element);
       found_.clear();
       events_of(element, found_);
       for (const Event& event : found_) {
         if (event.kind == EventKind::kGap || event.kind == EventKind::kTraceOn) continue;
-        survey_.add_source(event.source);
-        has_events_ = true;
+        input_.survey.add_source(event.source);
+        input_.has_events = true;
       }
     }
   }
-  [[nodiscard]] bool has_events() const override { return has_events_; }
+  [[nodiscard]] bool has_events() const override { return input_.has_events; }
   [[nodiscard]] bool wants_times() const override {
-    return survey_.time() == EventTime::kTimestamps;
+    return input_.survey.time() == EventTime::kTimestamps;
   }
   void begin(std::span<const EventSource> sources, TextBuffer& /*out*/) override {
-    run(inputs_.number(input_).text(input_path_).text(words_of(survey_.time())));
+    db_.run(
+        tables_.inputs.number(input_.id).text(input_.path).text(words_of(input_.survey.time())));
     for (const EventSource& source : sources) add_source(source.id, source.name);
     clock_ = std::make_unique<EventClock>(
-        survey_.time(),
+        input_.survey.time(),
         [this](const Element& element, std::uint64_t time) { add_events(element, time); });
   }
   void add(const merge::TimedRecord& record) override {
@@ -247,7 +283,7 @@ class SqliteDatabase final : public Database {
   void finish() override {
     if (!clock_) return;
     clock_->finish();
-    for (auto& [id, stack] : open_) {
+    for (auto& [id, stack] : input_.open) {
       stack.lose({last_time_.value_or(0), last_position_}, left(id));
     }
     clock_.reset();
@@ -255,11 +291,9 @@ class SqliteDatabase final : public Database {
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
   Result<void> close() override {
-    execute(kIndexes);
-    execute("COMMIT");
-    if (code_ == SQLITE_OK) return {};
-    return fail(ErrorCode::kIo, fmt::format("Cannot write {}: {}.", name_,
-                                            code_ == SQLITE_FULL ? "the disk is full" : message_));
+    db_.execute(kIndexes);
+    db_.execute("COMMIT");
+    return db_.result();
   }
 
  private:
@@ -272,19 +306,6 @@ class SqliteDatabase final : public Database {
     std::uint64_t entered = 0;
   };
   using ProgramFunctions = std::map<std::uint64_t, FunctionRow>;  ///< By their first address.
-
-  void keep(int code) {
-    if (code_ != SQLITE_OK || code == SQLITE_OK || code == SQLITE_DONE) return;
-    code_ = code & 0xFF;
-    message_ = sqlite3_errmsg(db_.get());
-  }
-  void execute(const std::string& sql) {
-    if (code_ == SQLITE_OK) keep(sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr));
-  }
-  void run(Insert& insert) {
-    const int code = insert.run();
-    keep(code);
-  }
 
   FunctionRow* row_of(const profile::ProgramProfile& program, std::uint64_t address) {
     const program::Function* function =
@@ -318,14 +339,14 @@ class SqliteDatabase final : public Database {
 
   void write_functions(const profile::ProgramProfile& program) {
     for (const auto& [start, row] : function_rows_[program.number]) {
-      run(functions_.number(row.id)
-              .number(program.number)
-              .text(row.function->name)
-              .number(row.function->start)
-              .number(row.function->last)
-              .number(row.instructions)
-              .number(row.cycles)
-              .number(row.entered));
+      db_.run(tables_.functions.number(row.id)
+                  .number(program.number)
+                  .text(row.function->name)
+                  .number(row.function->start)
+                  .number(row.function->last)
+                  .number(row.instructions)
+                  .number(row.cycles)
+                  .number(row.entered));
     }
   }
 
@@ -347,43 +368,43 @@ class SqliteDatabase final : public Database {
   }
 
   void add_program(const profile::Profile& profile, const profile::ProgramProfile& program) {
-    programs_.number(program.number).text(program.path);
+    tables_.programs.number(program.number).text(program.path);
     if (program.build_id.empty()) {
-      programs_.nothing();
+      tables_.programs.nothing();
     } else {
-      programs_.text(fmt::format("{:02x}", fmt::join(program.build_id, "")));
+      tables_.programs.text(fmt::format("{:02x}", fmt::join(program.build_id, "")));
     }
     if (program.program == nullptr) {
-      programs_.nothing();
+      tables_.programs.nothing();
     } else {
-      programs_.text(program.program->path());
+      tables_.programs.text(program.program->path());
     }
-    run(programs_.number(program.instructions()));
+    db_.run(tables_.programs.number(program.instructions()));
     for (const count::Row& row : program.counts.rows) {
-      run(blocks_.number(program.number)
-              .number(id_of(row_of(program, row.range.start)))
-              .number(row.range.start)
-              .number(row.range.last_address())
-              .number(row.range.count)
-              .number(row.times())
-              .number(row.taken())
-              .number(row.not_taken())
-              .number(row.instructions())
-              .number(row.cycles));
+      db_.run(tables_.blocks.number(program.number)
+                  .number(id_of(row_of(program, row.range.start)))
+                  .number(row.range.start)
+                  .number(row.range.last_address())
+                  .number(row.range.count)
+                  .number(row.times())
+                  .number(row.taken())
+                  .number(row.not_taken())
+                  .number(row.instructions())
+                  .number(row.cycles));
     }
     for (const profile::Branch& branch : program.branches) {
       const FunctionRow* from = row_of(program, branch.from);
       const bool known = branch.to != kNoAddress;
       const FunctionRow* to =
           known ? row_of(profile.programs()[branch.to_program], branch.to) : nullptr;
-      branches_.number(program.number).number(id_of(from)).number(branch.from);
-      branches_.text(kind_of(branch, from, to)).number(branch.indirect ? 1 : 0);
+      tables_.branches.number(program.number).number(id_of(from)).number(branch.from);
+      tables_.branches.text(kind_of(branch, from, to)).number(branch.indirect ? 1 : 0);
       if (known) {
-        branches_.number(branch.to_program).number(id_of(to)).number(branch.to);
+        tables_.branches.number(branch.to_program).number(id_of(to)).number(branch.to);
       } else {
-        branches_.nothing().nothing().nothing();
+        tables_.branches.nothing().nothing().nothing();
       }
-      run(branches_.number(branch.times));
+      db_.run(tables_.branches.number(branch.times));
     }
     add_instructions(program);
   }
@@ -410,18 +431,18 @@ class SqliteDatabase final : public Database {
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       frames.clear();
       if (program.program != nullptr) program.program->frames(addresses[i], frames);
-      instructions_.number(program.number)
+      tables_.instructions.number(program.number)
           .number(id_of(row_of(program, addresses[i])))
           .number(addresses[i]);
       if (frames.empty() || frames.front().file.empty() || frames.front().line == 0) {
-        instructions_.nothing().nothing();
+        tables_.instructions.nothing().nothing();
       } else {
-        instructions_.number(file_id(frames.front().file)).number(frames.front().line);
+        tables_.instructions.number(file_id(frames.front().file)).number(frames.front().line);
       }
-      run(instructions_.number(counts[i].times)
-              .number(counts[i].taken)
-              .number(counts[i].not_taken)
-              .number(counts[i].cycles));
+      db_.run(tables_.instructions.number(counts[i].times)
+                  .number(counts[i].taken)
+                  .number(counts[i].not_taken)
+                  .number(counts[i].cycles));
     }
   }
 
@@ -430,39 +451,39 @@ class SqliteDatabase final : public Database {
     if (known != file_ids_.end()) return known->second;
     const std::uint64_t id = file_ids_.size() + 1;
     file_ids_.emplace(path, id);
-    run(files_.number(id).text(path));
+    db_.run(tables_.files.number(id).text(path));
     return id;
   }
 
   std::uint64_t add_source(TraceId id, std::string_view name) {
-    const auto known = source_ids_.find(id);
-    if (known != source_ids_.end()) return known->second;
-    source_ids_.emplace(id, ++sources_made_);
-    run(sources_.number(sources_made_).number(input_).number(id).text(name));
+    const auto known = input_.source_ids.find(id);
+    if (known != input_.source_ids.end()) return known->second;
+    input_.source_ids.emplace(id, ++sources_made_);
+    db_.run(tables_.sources.number(sources_made_).number(input_.id).number(id).text(name));
     return sources_made_;
   }
 
   count::ExceptionStack::Left left(TraceId source) {
     return [this, source](const count::ExceptionStack::Handled& handled,
                           const count::ExceptionStack::Moment& end) {
-      exceptions_.nothing()
+      tables_.exceptions.nothing()
           .number(add_source(source, ""))
           .number(handled.number)
           .number(handled.depth)
           .number(handled.whole && last_time_ ? 1 : 0);
       if (last_time_) {
-        exceptions_.number(handled.begin.time).number(end.time);
+        tables_.exceptions.number(handled.begin.time).number(end.time);
       } else {
-        exceptions_.nothing().nothing();
+        tables_.exceptions.nothing().nothing();
       }
-      exceptions_.number(handled.begin.index).number(end.index);
+      tables_.exceptions.number(handled.begin.index).number(end.index);
       const std::uint64_t duration = end.time - handled.begin.time;
       if (last_time_ && handled.whole && duration >= handled.preempted) {
-        exceptions_.number(duration - handled.preempted);
+        tables_.exceptions.number(duration - handled.preempted);
       } else {
-        exceptions_.nothing();
+        tables_.exceptions.nothing();
       }
-      run(exceptions_);
+      db_.run(tables_.exceptions);
     };
   }
 
@@ -472,47 +493,51 @@ class SqliteDatabase final : public Database {
     last_time_ = time;
     last_position_ = element.index;
     for (const Event& event : found_) {
-      apply(open_[event.source], event, {time.value_or(0), element.index}, left(event.source));
-      events_.nothing().number(add_source(event.source, "")).number(element.index).number(time);
-      events_.text(event_word(event.kind));
+      apply(input_.open[event.source], event, {time.value_or(0), element.index},
+            left(event.source));
+      tables_.events.nothing()
+          .number(add_source(event.source, ""))
+          .number(element.index)
+          .number(time);
+      tables_.events.text(event_word(event.kind));
       const bool numbered = event.kind != EventKind::kGap && event.kind != EventKind::kTraceOn &&
                             event.kind != EventKind::kContext &&
                             event.kind != EventKind::kPcSample &&
                             event.kind != EventKind::kSleeping &&
                             event.kind != EventKind::kMessage && event.number != kAnyException;
-      events_.number(numbered ? std::optional<std::uint64_t>(event.number) : std::nullopt);
+      tables_.events.number(numbered ? std::optional<std::uint64_t>(event.number) : std::nullopt);
       const bool software = event.kind == EventKind::kSoftware || event.kind == EventKind::kFlag;
-      events_.number(software ? std::optional<std::uint64_t>(event.channel) : std::nullopt);
-      events_.number(event.bits != 0 ? std::optional(event.value) : std::nullopt);
+      tables_.events.number(software ? std::optional<std::uint64_t>(event.channel) : std::nullopt);
+      tables_.events.number(event.bits != 0 ? std::optional(event.value) : std::nullopt);
       if (event.kind == EventKind::kMessage && message_text()) {
-        events_.text(message_text()(element));
+        tables_.events.text(message_text()(element));
       } else if (const auto text = text_written(event)) {
-        events_.text(*text);
+        tables_.events.text(*text);
       } else {
-        events_.nothing();
+        tables_.events.nothing();
       }
-      run(events_);
+      db_.run(tables_.events);
     }
   }
 
-  std::unique_ptr<sqlite3, Closer> db_;
-  std::string name_;
-  int code_ = SQLITE_OK;
-  std::string message_;
-  Insert inputs_, sources_, programs_, functions_, files_, blocks_, branches_, instructions_,
-      events_, exceptions_;
+  /// The present input.
+  struct Input {
+    std::string path;
+    std::uint64_t id = 0;
+    TimeSurvey survey{};
+    bool has_events = false;
+    std::map<TraceId, std::uint64_t> source_ids{};
+    std::map<TraceId, count::ExceptionStack> open{};  ///< Exceptions that have not returned.
+  };
+
+  Connection db_;
+  Tables tables_;
   std::map<std::size_t, ProgramFunctions> function_rows_;  ///< By the number of the program.
   std::uint64_t functions_made_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> file_ids_;
-
-  std::string input_path_;
-  std::uint64_t input_ = 0;
-  TimeSurvey survey_;
-  bool has_events_ = false;
-  std::unique_ptr<EventClock> clock_;
-  std::map<TraceId, std::uint64_t> source_ids_;
   std::uint64_t sources_made_ = 0;
-  std::map<TraceId, count::ExceptionStack> open_;
+  Input input_;
+  std::unique_ptr<EventClock> clock_;
   std::optional<std::uint64_t> last_time_;
   TraceIndex last_position_ = 0;
   std::vector<Event> found_;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "unpack_inl.h"
@@ -36,14 +36,9 @@ unsigned unpack(const std::uint8_t* frame, TraceIndex index, TraceId& current_id
 
 void Demux::reset() {
   block_ = {};
-  base_ = 0;
-  pos_ = pass_ = 0;
-  started_ = failed_ = resyncing_ = discarding_ = half_ = carrying_ = after_hsync_ = false;
-  synced_ = options_.memory_aligned || !options_.has_fsyncs;
-  matched_ = held_sync_ = have_ = 0;
-  reset_bytes_ = 0;
-  hsync_bytes_ = 0;
-  boundary_ = frame_index_ = 0;
+  framing_ = {.synced = options_.memory_aligned || !options_.has_fsyncs};
+  partial_ = {};
+  frame_index_ = 0;
   current_id_ = kNoTraceId;
   frame_.count = 0;
   error_ = {};
@@ -60,24 +55,24 @@ Result<void> Demux::refuse(Finding finding, TraceIndex index, std::string detail
 }
 
 Result<void> Demux::feed(TraceIndex index, Bytes block) {
-  if (failed_)
+  if (framing_.failed)
     return refuse(
         Finding::kBlockAfterError, index,
         fmt::format("A block at offset {} was given to a frame demultiplexer that stopped "
                     "at an error; call reset() or resync() first.",
                     index));
-  if (pos_ != block_.size())
+  if (block_.left() != 0)
     return refuse(Finding::kBlockTooEarly, index,
                   fmt::format("A block at offset {} was given while {} bytes of the one before are "
                               "not used; step() to the end or withdraw() it.",
-                              index, block_.size() - pos_));
+                              index, block_.left()));
   if (block.empty())
     return refuse(
         Finding::kBlockEmpty, index,
         fmt::format("An empty block was given at offset {}; blocks hold at least {} bytes.", index,
                     options_.alignment()));
-  const TraceIndex expected = base_ + block_.size();
-  if (started_ && index != expected)
+  const TraceIndex expected = block_.base + block_.bytes.size();
+  if (framing_.started && index != expected)
     return refuse(Finding::kBlockNotContinuous, index,
                   fmt::format("A block at offset {} does not continue the capture, which is at "
                               "offset {}; give the missing bytes, or reset() first.",
@@ -88,113 +83,100 @@ Result<void> Demux::feed(TraceIndex index, Bytes block) {
         fmt::format("The block at offset {} has {} bytes; this framing takes multiples of "
                     "{} bytes.",
                     index, block.size(), options_.alignment()));
-  if (!started_) boundary_ = index;
-  started_ = true;
-  block_ = block;
-  base_ = index;
-  pos_ = pass_ = 0;
-  held_sync_ = 0;
-  reset_bytes_ = 0;
-  after_hsync_ = false;
-  if (quirks_.block_end_moves_index && synced_ && have_ == 0 && !half_ && !discarding_) {
-    boundary_ = index - (carrying_ ? 1 : 0);
-    statistics_.frame_bytes += hsync_bytes_;
-    hsync_bytes_ = 0;
+  if (!framing_.started) framing_.boundary = index;
+  framing_.started = true;
+  block_ = {.bytes = block, .base = index};
+  partial_.after_hsync = false;
+  if (quirks_.block_end_moves_index && framing_.synced && partial_.have == 0 && !partial_.half &&
+      !framing_.discarding) {
+    framing_.boundary = index - (partial_.carrying ? 1 : 0);
+    statistics_.frame_bytes += std::exchange(partial_.hsync_bytes, 0);
   }
   return {};
 }
 
 bool Demux::same_state(const Demux& other) const {
-  const auto state = [](const Demux& d) {
-    return std::tuple(d.base_ + d.pos_, d.started_, d.synced_, d.failed_, d.resyncing_,
-                      d.discarding_, d.half_, d.carrying_, d.carrying_ ? d.carry_ : 0,
-                      d.after_hsync_, d.matched_, d.have_, d.hsync_bytes_, d.boundary_,
-                      d.have_ != 0 ? d.frame_index_ : 0, d.current_id_);
-  };
-  return state(*this) == state(other) &&
-         std::equal(partial_.begin(), partial_.begin() + have_, other.partial_.begin());
+  return block_.index() == other.block_.index() && framing_ == other.framing_ &&
+         partial_ == other.partial_ && (partial_.have == 0 || frame_index_ == other.frame_index_) &&
+         current_id_ == other.current_id_;
 }
 
 std::optional<Demux::Place> Demux::place() const {
   // Half-syncs since the boundary were consumed; the next reader will see them again.
-  if (!synced_ || failed_ || discarding_ || !started_) return std::nullopt;
-  return Place{boundary_, current_id_};
+  if (!framing_.synced || framing_.failed || framing_.discarding || !framing_.started)
+    return std::nullopt;
+  return Place{framing_.boundary, current_id_};
 }
 
 std::size_t Demux::withdraw() {
   const std::size_t used = consumed();
-  block_ = block_.first(used);
-  pos_ = pass_ = used;
-  reset_bytes_ = 0;
+  block_.bytes = block_.bytes.first(used);
+  block_.pos = block_.pass = used;
+  block_.reset_bytes = 0;
   return used;
 }
 
 // Only if a monitor wants it.
 void Demux::show_packed() {
-  if (pos_ == pass_ && held_sync_ == 0) return;
-  const Bytes bytes = block_.subspan(pass_, pos_ - pass_);
-  if (held_sync_ == 0) {
-    monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_, kNoTraceId, bytes);
+  if (block_.pos == block_.pass && block_.held_sync == 0) return;
+  const Bytes bytes = block_.bytes.subspan(block_.pass, block_.pos - block_.pass);
+  if (block_.held_sync == 0) {
+    monitor_->on_raw_frame(RawKind::kPacked, block_.base + block_.pass, kNoTraceId, bytes);
     return;
   }
   // Once per sync: one FSYNC, and at most what follows it in the block.
-  std::vector<std::uint8_t> whole(held_sync_, 0xFF);
+  std::vector<std::uint8_t> whole(block_.held_sync, 0xFF);
   whole.insert(whole.end(), bytes.begin(), bytes.end());
-  monitor_->on_raw_frame(RawKind::kPacked, base_ + pass_ - held_sync_, kNoTraceId, whole);
+  monitor_->on_raw_frame(RawKind::kPacked, block_.pass_index(), kNoTraceId, whole);
 }
 
 inline void Demux::end_pass() {
   if (monitor_ != nullptr && packed_) [[unlikely]]
     show_packed();
-  held_sync_ = 0;
-  pass_ = pos_;
+  block_.held_sync = 0;
+  block_.begin_pass();
 }
 
 inline Step Demux::complete_frame() {
-  statistics_.frame_bytes += hsync_bytes_;
-  hsync_bytes_ = 0;
-  after_hsync_ = false;
-  boundary_ = base_ + pos_;
+  statistics_.frame_bytes += std::exchange(partial_.hsync_bytes, 0);
+  partial_.after_hsync = false;
+  move_boundary();
   end_pass();
   return Step::kFrame;
 }
 
 inline Step Demux::advance_aligned() {
-  if (discarding_) {  // resync() has moved on to the next aligned frame.
-    discarding_ = false;
-    const TraceIndex from = boundary_;
-    boundary_ = base_ + pos_;
-    return skipped(from, boundary_ - from);
-  }
+  // resync() has moved on to the next aligned frame.
+  if (framing_.discarding) return end_discarding();
   if (options_.reset_on_4x_fsync) {
-    if (reset_bytes_ != 0) {
+    if (block_.reset_bytes != 0) {
       if (monitor_ != nullptr)
-        monitor_->on_raw_frame(RawKind::kFsync, base_ + pos_ - reset_bytes_, kNoTraceId,
-                               block_.subspan(pos_ - reset_bytes_, reset_bytes_));
-      reset_bytes_ = 0;
+        monitor_->on_raw_frame(
+            RawKind::kFsync, block_.index() - block_.reset_bytes, kNoTraceId,
+            block_.bytes.subspan(block_.pos - block_.reset_bytes, block_.reset_bytes));
+      block_.reset_bytes = 0;
     } else {
-      std::size_t end = pos_;
-      while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsyncBytes.size();
-      if ((end - pos_) % kFrameSize != 0) {
+      const std::size_t end = block_.end_of_fsyncs();
+      if ((end - block_.pos) % kFrameSize != 0) {
         if (monitor_ != nullptr)
-          monitor_->on_raw_frame(RawKind::kFsync, base_ + pos_, kNoTraceId,
-                                 block_.subspan(pos_, end - pos_));
+          monitor_->on_raw_frame(RawKind::kFsync, block_.index(), kNoTraceId,
+                                 block_.bytes.subspan(block_.pos, end - block_.pos));
         return fail_pass(Finding::kFsyncRun);
       }
-      if (end != pos_) {
-        reset_bytes_ = end - pos_;
-        statistics_.frame_bytes += reset_bytes_;
-        pos_ = end;
-        boundary_ = base_ + pos_;
+      if (end != block_.pos) {
+        block_.reset_bytes = end - block_.pos;
+        statistics_.frame_bytes += block_.reset_bytes;
+        block_.pos = end;
+        move_boundary();
         current_id_ = kNoTraceId;
         return Step::kReset;
       }
     }
   }
-  if (pos_ == block_.size()) return end_block();
-  frame_at_ = block_.data() + pos_;
-  frame_index_ = base_ + pos_;
-  pos_ += kFrameSize;
+  if (block_.left() == 0) return end_block();
+  frame_at_ = block_.at();
+  frame_index_ = block_.index();
+  block_.pos += kFrameSize;
   return complete_frame();
 }
 
@@ -207,14 +189,14 @@ Step Demux::step() {
 
 // A frame that begins with an FSYNC byte would have an ID byte.
 std::size_t Demux::take_plain_frames(std::span<std::uint8_t> out, TraceIndex& index) {
-  const bool ready = options_.memory_aligned && monitor_ == nullptr && !failed_ && !discarding_ &&
-                     reset_bytes_ == 0;
+  const bool ready = options_.memory_aligned && monitor_ == nullptr && !framing_.failed &&
+                     !framing_.discarding && block_.reset_bytes == 0;
   if (!ready || out.empty()) return 0;
-  const std::uint8_t* at = block_.data() + pos_;
+  const std::uint8_t* at = block_.at();
   std::uint8_t* to = out.data();
   // Each store is 16 bytes wide.
   const std::size_t most =
-      std::min((block_.size() - pos_) / kFrameSize, (out.size() - 1) / kPlainFrameBytes);
+      std::min(block_.left() / kFrameSize, (out.size() - 1) / kPlainFrameBytes);
   std::size_t count = 0;
   for (; count < most; ++count) {
     const auto low = load_le<std::uint64_t>(at);
@@ -227,16 +209,16 @@ std::size_t Demux::take_plain_frames(std::span<std::uint8_t> out, TraceIndex& in
     to += kPlainFrameBytes;
   }
   if (count == 0) return 0;
-  index = base_ + pos_;
+  index = block_.index();
   statistics_.frame_bytes += count;
-  pos_ += count * kFrameSize;
-  pass_ = pos_;
-  boundary_ = base_ + pos_;
+  block_.pos += count * kFrameSize;
+  block_.begin_pass();
+  move_boundary();
   return count;
 }
 
 std::size_t Demux::take_plain_frames(StreamBuffer& out, std::size_t most) {
-  const std::size_t left = (block_.size() - pos_) / kFrameSize;
+  const std::size_t left = block_.left() / kFrameSize;
   const std::size_t room = std::min(most, left) * kPlainFrameBytes + 1;
   TraceIndex index = 0;
   const std::size_t frames = take_plain_frames({out.room(room), room}, index);
@@ -245,22 +227,22 @@ std::size_t Demux::take_plain_frames(StreamBuffer& out, std::size_t most) {
 }
 
 void Demux::give_back_frames(std::size_t count) {
-  pos_ -= count * kFrameSize;
-  pass_ = pos_;
-  boundary_ = base_ + pos_;
+  block_.pos -= count * kFrameSize;
+  block_.begin_pass();
+  move_boundary();
   statistics_.frame_bytes -= count;
 }
 
 // Finds the next frame; the caller unpacks it.
 Step Demux::advance() {
-  if (failed_) return Step::kNeedInput;
-  if (!synced_) {
-    const TraceIndex from = boundary_;
+  if (framing_.failed) return Step::kNeedInput;
+  if (!framing_.synced) {
+    const TraceIndex from = framing_.boundary;
     if (!search()) return Step::kNeedInput;
     // The FSYNC that was found may already have moved the boundary.
-    const TraceIndex found = base_ + pass_ - held_sync_;
+    const TraceIndex found = block_.pass_index();
     if (found != from) return skipped(from, found - from);
-    resyncing_ = false;
+    framing_.resyncing = false;
   }
   return options_.memory_aligned ? advance_aligned() : advance_pairs();
 }
@@ -269,127 +251,129 @@ Step Demux::advance() {
 // frame.
 Step Demux::advance_pairs() {
   for (;;) {
-    if (have_ == 0 && !half_ && !carrying_ && !discarding_) {
-      if (options_.has_fsyncs && !(quirks_.fsync_after_hsync_fails && after_hsync_)) {
-        while (block_.size() - pos_ >= kFsyncBytes.size() && is_fsync(block_.data() + pos_)) {
-          pos_ += kFsyncBytes.size();
-          statistics_.frame_bytes += kFsyncBytes.size() + hsync_bytes_;
-          hsync_bytes_ = 0;
-          boundary_ = base_ + pos_;
+    if (partial_.empty() && !framing_.discarding) {
+      if (options_.has_fsyncs && !(quirks_.fsync_after_hsync_fails && partial_.after_hsync)) {
+        while (block_.left() >= kFsyncBytes.size() && is_fsync(block_.at())) {
+          block_.pos += kFsyncBytes.size();
+          statistics_.frame_bytes += kFsyncBytes.size() + std::exchange(partial_.hsync_bytes, 0);
+          move_boundary();
         }
       }
-      const std::uint8_t* at = block_.data() + pos_;
-      if (block_.size() - pos_ >= kFrameSize && !has_sync_byte(load_le<std::uint64_t>(at)) &&
+      const std::uint8_t* at = block_.at();
+      if (block_.left() >= kFrameSize && !has_sync_byte(load_le<std::uint64_t>(at)) &&
           !has_sync_byte(load_le<std::uint64_t>(at + 8))) {
         frame_at_ = at;
-        frame_index_ = boundary_;
-        pos_ += kFrameSize;
+        frame_index_ = framing_.boundary;
+        block_.pos += kFrameSize;
         return complete_frame();
       }
     }
 
-    const std::size_t left = block_.size() - pos_;
-    if (left + (carrying_ ? 1 : 0) < 2) {
+    const std::size_t left = block_.left();
+    if (left + (partial_.carrying ? 1 : 0) < 2) {
       if (left == 1) {  // Possible only after a sync at an odd offset.
-        carry_ = block_[pos_++];
-        carrying_ = true;
+        partial_.carry = block_.bytes[block_.pos++];
+        partial_.carrying = true;
       }
       return end_block();
     }
-    const std::size_t next = pos_ + (carrying_ ? 1 : 2);
-    const std::uint8_t first = carrying_ ? carry_ : block_[pos_];
-    const std::uint8_t second = block_[next - 1];
+    const std::size_t next = block_.pos + (partial_.carrying ? 1 : 2);
+    const std::uint8_t first = partial_.carrying ? partial_.carry : block_.bytes[block_.pos];
+    const std::uint8_t second = block_.bytes[next - 1];
     const bool ends_sync = first == 0xFF && second == 0x7F;
     const bool begins_sync = first == 0xFF && second == 0xFF;
 
-    if (half_ && !ends_sync) return fail_pass(Finding::kFsyncCutShort);
-    if (half_) {
-      half_ = false;
-      statistics_.frame_bytes += kFsyncBytes.size() + hsync_bytes_;
-      hsync_bytes_ = 0;
-      boundary_ = base_ + next;
-    } else if (begins_sync && !discarding_) {
+    if (partial_.half && !ends_sync) return fail_pass(Finding::kFsyncCutShort);
+    if (partial_.half) {
+      partial_.half = false;
+      statistics_.frame_bytes += kFsyncBytes.size() + std::exchange(partial_.hsync_bytes, 0);
+      framing_.boundary = block_.base + next;
+    } else if (begins_sync && !framing_.discarding) {
       if (!starts_sync(next)) return fail_pass(Finding::kFsyncInFrame);
-      half_ = true;
+      partial_.half = true;
     } else if (ends_sync && options_.has_hsyncs) {
-      hsync_bytes_ += 2;
-      after_hsync_ = have_ == 0;
-    } else if (ends_sync && !discarding_) {
+      partial_.hsync_bytes += 2;
+      partial_.after_hsync = partial_.have == 0;
+    } else if (ends_sync && !framing_.discarding) {
       return fail_pass(Finding::kHsyncInFrame);
     } else {
-      if (have_ == 0) frame_index_ = boundary_;
-      partial_[have_] = first;
-      partial_[have_ + 1U] = second;
-      have_ = static_cast<std::uint8_t>(have_ + 2);
+      if (partial_.have == 0) frame_index_ = framing_.boundary;
+      partial_.bytes[partial_.have] = first;
+      partial_.bytes[partial_.have + 1U] = second;
+      partial_.have = static_cast<std::uint8_t>(partial_.have + 2);
     }
-    pos_ = next;
-    carrying_ = false;
+    block_.pos = next;
+    partial_.carrying = false;
 
-    if (have_ < kFrameSize) continue;
-    have_ = 0;
-    if (discarding_) {
-      discarding_ = false;
-      hsync_bytes_ = 0;
-      const TraceIndex from = boundary_;
-      boundary_ = base_ + pos_;
-      pass_ = pos_;
-      return skipped(from, boundary_ - from);
-    }
-    frame_at_ = partial_.data();
+    if (partial_.have < kFrameSize) continue;
+    partial_.have = 0;
+    if (framing_.discarding) return end_discarding();
+    frame_at_ = partial_.bytes.data();
     return complete_frame();
   }
 }
 
 // FF FF was found, and `next` is the position after it: can it be the first half of an FSYNC?
 bool Demux::starts_sync(std::size_t next) const {
-  if (!options_.has_fsyncs || have_ != 0) return false;
-  if (quirks_.fsync_after_hsync_fails && after_hsync_) return false;
-  if (block_.size() - next < 2) return true;  // The next block decides.
-  return block_[next] == 0xFF && block_[next + 1] == 0x7F;
+  if (!options_.has_fsyncs || partial_.have != 0) return false;
+  if (quirks_.fsync_after_hsync_fails && partial_.after_hsync) return false;
+  if (block_.bytes.size() - next < 2) return true;  // The next block decides.
+  return block_.bytes[next] == 0xFF && block_.bytes[next + 1] == 0x7F;
 }
 
 // Searches for FF FF FF 7F at any offset, also across the ends of blocks.
 bool Demux::search() {
-  while (pos_ < block_.size()) {
-    if (matched_ == 0) {
-      const auto* at = static_cast<const std::uint8_t*>(
-          std::memchr(block_.data() + pos_, 0xFF, block_.size() - pos_));
-      pos_ = at == nullptr ? block_.size() : static_cast<std::size_t>(at - block_.data());
+  while (block_.pos < block_.bytes.size()) {
+    if (framing_.matched == 0) {
+      const auto* at =
+          static_cast<const std::uint8_t*>(std::memchr(block_.at(), 0xFF, block_.left()));
+      block_.pos =
+          at == nullptr ? block_.bytes.size() : static_cast<std::size_t>(at - block_.bytes.data());
       if (at == nullptr) break;
     }
-    const std::uint8_t byte = block_[pos_++];
+    const std::uint8_t byte = block_.bytes[block_.pos++];
     if (byte == 0xFF) {
-      matched_ = static_cast<std::uint8_t>(std::min(matched_ + 1, 3));
-    } else if (byte != 0x7F || matched_ < 3) {
-      matched_ = 0;
+      framing_.matched = static_cast<std::uint8_t>(std::min(framing_.matched + 1, 3));
+    } else if (byte != 0x7F || framing_.matched < 3) {
+      framing_.matched = 0;
     } else {
-      matched_ = 0;
-      synced_ = true;
-      if (pos_ >= kFsyncBytes.size()) {  // Left for advance_pairs().
-        pos_ -= kFsyncBytes.size();
-        pass_ = pos_;
-        boundary_ = base_ + pos_;
+      framing_.matched = 0;
+      framing_.synced = true;
+      if (block_.pos >= kFsyncBytes.size()) {  // Left for advance_pairs().
+        block_.pos -= kFsyncBytes.size();
+        block_.begin_pass();
+        move_boundary();
       } else {
-        held_sync_ = static_cast<std::uint8_t>(kFsyncBytes.size() - pos_);
-        pass_ = 0;
+        block_.held_sync = static_cast<std::uint8_t>(kFsyncBytes.size() - block_.pos);
+        block_.pass = 0;
         statistics_.frame_bytes += kFsyncBytes.size();
-        boundary_ = base_ + pos_;
+        move_boundary();
       }
       return true;
     }
   }
-  pass_ = pos_;
+  block_.begin_pass();
   return false;
 }
 
+Step Demux::end_discarding() {
+  framing_.discarding = false;
+  partial_.hsync_bytes = 0;
+  const TraceIndex from = framing_.boundary;
+  move_boundary();
+  block_.begin_pass();
+  return skipped(from, framing_.boundary - from);
+}
+
 Step Demux::skipped(TraceIndex from, std::uint64_t count) {
-  error_ = {.fault = Fault::kBadFrameSync,
-            .finding = resyncing_ ? Finding::kSkippedAfterError : Finding::kSkippedBeforeSync,
-            .severity = resyncing_ ? Severity::kWarning : Severity::kInfo,
-            .stage = Stage::kFrames,
-            .index = from,
-            .lost = count};
-  resyncing_ = false;
+  error_ = {
+      .fault = Fault::kBadFrameSync,
+      .finding = framing_.resyncing ? Finding::kSkippedAfterError : Finding::kSkippedBeforeSync,
+      .severity = framing_.resyncing ? Severity::kWarning : Severity::kInfo,
+      .stage = Stage::kFrames,
+      .index = from,
+      .lost = count};
+  framing_.resyncing = false;
   return Step::kSkipped;
 }
 
@@ -403,35 +387,35 @@ Step Demux::fail_pass(Finding finding) {
             .finding = finding,
             .stage = Stage::kFrames,
             .fatal = true,
-            .index = base_ + pass_ - held_sync_};
-  failed_ = true;
+            .index = block_.pass_index()};
+  framing_.failed = true;
   return Step::kError;
 }
 
 void Demux::resync() {
-  if (!failed_) return;
-  failed_ = false;
-  resyncing_ = true;
+  if (!framing_.failed) return;
+  framing_.failed = false;
+  framing_.resyncing = true;
   current_id_ = kNoTraceId;
-  held_sync_ = 0;
-  boundary_ = std::min(boundary_, base_ + pos_);  // A withdrawn block may have moved it back.
+  block_.held_sync = 0;
+  framing_.boundary =
+      std::min(framing_.boundary, block_.index());  // A withdrawn block may have moved it back.
   if (options_.memory_aligned) {
     // The run of FSYNCs ends inside a frame: continue after that frame.
-    std::size_t end = pos_;
-    while (end < block_.size() && is_fsync(block_.data() + end)) end += kFsyncBytes.size();
-    pos_ += (end - pos_ + kFrameSize - 1) / kFrameSize * kFrameSize;
-    pass_ = pos_;
-    discarding_ = true;
+    const std::size_t run = block_.end_of_fsyncs() - block_.pos;
+    block_.pos += (run + kFrameSize - 1) / kFrameSize * kFrameSize;
+    block_.begin_pass();
+    framing_.discarding = true;
   } else if (options_.has_fsyncs) {
     // Bytes before the bad pair that can still be the start of an FSYNC.
-    matched_ = half_ ? 2 : 0;
-    if (carrying_) matched_ = static_cast<std::uint8_t>(carry_ == 0xFF ? matched_ + 1 : 0);
-    half_ = carrying_ = after_hsync_ = false;
-    have_ = 0;
-    hsync_bytes_ = 0;
-    synced_ = false;
+    framing_.matched = partial_.half ? 2 : 0;
+    if (partial_.carrying)
+      framing_.matched =
+          static_cast<std::uint8_t>(partial_.carry == 0xFF ? framing_.matched + 1 : 0);
+    partial_ = {};
+    framing_.synced = false;
   } else {
-    discarding_ = true;  // The boundaries stay: drop this frame.
+    framing_.discarding = true;  // The boundaries stay: drop this frame.
   }
 }
 

@@ -21,7 +21,7 @@ Step StreamSplitter::step() {
   for (;;) {
     const bool frames_only = demux_.options_.memory_aligned && !demux_.options_.reset_on_4x_fsync &&
                              demux_.monitor_ == nullptr;
-    if (frames_only && !demux_.failed_) split_frames();
+    if (frames_only && !demux_.framing_.failed) split_frames();
     const Step step = demux_.advance();
     if (step != Step::kFrame) return step;
     split_frame(demux_.frame_at_, demux_.frame_index_);
@@ -30,19 +30,19 @@ Step StreamSplitter::step() {
 
 // Memory-aligned frames and nothing else: handles the whole block.
 void StreamSplitter::split_frames() {
-  while (demux_.pos_ != demux_.block_.size()) {
+  while (demux_.block_.left() != 0) {
     const TraceId id = demux_.current_id_;
     const bool kept = id < kTraceIdCount && wanted_[id];
     const std::size_t plain =
         kept ? demux_.take_plain_frames(streams_[id], kMaxBatch) : pass_plain_frames();
     bytes_of_[id] += plain * kPlainFrameBytes;
-    if (demux_.pos_ == demux_.block_.size()) break;
+    if (demux_.block_.left() == 0) break;
     if (plain == kMaxBatch) continue;
-    split_frame(demux_.block_.data() + demux_.pos_, demux_.base_ + demux_.pos_);
-    demux_.pos_ += kFrameSize;
+    split_frame(demux_.block_.at(), demux_.block_.index());
+    demux_.block_.pos += kFrameSize;
   }
-  demux_.pass_ = demux_.pos_;
-  demux_.boundary_ = demux_.base_ + demux_.pos_;
+  demux_.block_.begin_pass();
+  demux_.move_boundary();
 }
 
 void StreamSplitter::split_frame(const std::uint8_t* frame, TraceIndex index) {
@@ -58,15 +58,15 @@ void StreamSplitter::split_frame(const std::uint8_t* frame, TraceIndex index) {
 
 // Skips the frames without ID bytes at the current position, and returns their number.
 std::size_t StreamSplitter::pass_plain_frames() {
-  const std::uint8_t* at = demux_.block_.data() + demux_.pos_;
-  const std::size_t count = (demux_.block_.size() - demux_.pos_) / kFrameSize;
+  const std::uint8_t* at = demux_.block_.at();
+  const std::size_t count = demux_.block_.left() / kFrameSize;
   std::size_t frames = 0;
   while (frames < count &&
          ((load_le<std::uint64_t>(at) | load_le<std::uint64_t>(at + 8)) & kIdBits) == 0) {
     ++frames;
     at += kFrameSize;
   }
-  demux_.pos_ += frames * kFrameSize;
+  demux_.block_.pos += frames * kFrameSize;
   demux_.statistics_.frame_bytes += frames;
   return frames;
 }

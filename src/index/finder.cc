@@ -40,9 +40,7 @@ class Finder final : private PassSink {
     want_.kind = query.kind;
     if (query.kind == LandmarkKind::kTimestamp) want_.timestamp_at_least = query.value;
     triggers_ = query.kind == LandmarkKind::kTrigger && query.formatter && index.header().framed();
-    last_block_.fill(kAllBlocks);
-    for (const TraceId id : ids)
-      if (times_follow(index, id)) times_follow_.set(id);
+    for (const TraceId id : ids) sources_[id].time_follows = times_follow(index, id);
   }
 
   Result<void> run(std::uint64_t block, const std::function<bool(const Hit&)>& take) {
@@ -78,6 +76,13 @@ class Finder final : private PassSink {
     std::uint64_t from = kAllBlocks;
     std::uint64_t number = 0;
   };
+  struct Source {
+    std::uint64_t last_block = kAllBlocks;  ///< Hits are in no later one.
+    Answer answer{};
+    bool time_follows = false;
+    std::optional<std::uint64_t> time{};
+    std::vector<std::size_t> waiting{};  ///< Hits without their time yet.
+  };
   using MaybeNumber = Result<std::optional<std::uint64_t>>;
 
   /// A packet that begins before Query::to ends no later than in the next block that has bytes of
@@ -85,24 +90,24 @@ class Finder final : private PassSink {
   Result<void> look_for_last_blocks() {
     if (query_.to == kNoIndex) return {};
     const std::uint64_t last = query_.to == 0 ? 0 : (query_.to - 1) / index_.header().granule;
-    last_block_[kTriggerId] = last;
+    sources_[kTriggerId].last_block = last;
     for (const TraceId id : ids_) {
       const auto next = index_.find(id, last + 1, Walk::kForward, {});
       if (!next) return std::unexpected(next.error());
-      last_block_[id] = *next ? (*next)->number : last;
+      sources_[id].last_block = *next ? (*next)->number : last;
     }
     return {};
   }
 
   MaybeNumber next_of(TraceId id, std::uint64_t from) {
     // The answer to the previous question is often the answer to this one.
-    Answer& last = answers_[id];
+    Answer& last = sources_[id].answer;
     if (last.from > from || from > last.number) {
       const auto found = index_.find(id, from, Walk::kForward, want_);
       if (!found) return std::unexpected(found.error());
       last = {.from = from, .number = *found ? (*found)->number : kAllBlocks};
     }
-    if (last.number == kAllBlocks || last.number > last_block_[id]) return std::nullopt;
+    if (last.number == kAllBlocks || last.number > sources_[id].last_block) return std::nullopt;
     return last.number;
   }
 
@@ -110,7 +115,7 @@ class Finder final : private PassSink {
     if (!triggers_) return std::nullopt;
     const auto found = index_.find_triggers(from);
     if (!found) return std::unexpected(found.error());
-    if (!*found || (*found)->number > last_block_[kTriggerId]) return std::nullopt;
+    if (!*found || (*found)->number > sources_[kTriggerId].last_block) return std::nullopt;
     return (*found)->number;
   }
 
@@ -189,7 +194,7 @@ class Finder final : private PassSink {
 
   /// Gives the hits of a source that wait for a timestamp the first one from `block` on.
   Result<void> settle_times(TraceId id, std::uint64_t block) {
-    if (waiting_[id].empty()) return {};
+    if (sources_[id].waiting.empty()) return {};
     const auto next = index_.find(id, block, Walk::kForward, {.kind = LandmarkKind::kTimestamp});
     if (!next) return std::unexpected(next.error());
     const auto lost = index_.find(id, block, Walk::kForward, {.kind = LandmarkKind::kOverflow});
@@ -198,18 +203,18 @@ class Finder final : private PassSink {
     if (*next && (!*lost || (*next)->number < (*lost)->number)) {
       give_time(id, (*next)->first_timestamp);
     }
-    waiting_[id].clear();
+    sources_[id].waiting.clear();
     return {};
   }
 
   /// The time of a source when a block begins.
   Result<void> start_time(TraceId id, std::uint64_t block) {
-    time_[id].reset();
+    sources_[id].time.reset();
     if (block == 0) return {};
     const auto found =
         index_.find(id, block - 1, Walk::kBackward, {.kind = LandmarkKind::kTimestamp});
     if (!found) return std::unexpected(found.error());
-    if (*found) time_[id] = (*found)->last_timestamp;
+    if (*found) sources_[id].time = (*found)->last_timestamp;
     return {};
   }
 
@@ -225,19 +230,19 @@ class Finder final : private PassSink {
 
   void add(TraceId id, const Landmark& landmark) {
     if (landmark.kind == LandmarkKind::kTimestamp) {
-      time_[id] = landmark.value;
+      sources_[id].time = landmark.value;
       give_time(id, landmark.value);
     }
-    if (landmark.kind == LandmarkKind::kOverflow) waiting_[id].clear();
+    if (landmark.kind == LandmarkKind::kOverflow) sources_[id].waiting.clear();
     if (!matches(query_, landmark)) return;
-    const bool waits = times_follow_[id] && landmark.kind != LandmarkKind::kTimestamp;
-    if (waits) waiting_[id].push_back(hits_.size());
-    hits_.push_back({.block = 0, .hit = {id, landmark, waits ? std::nullopt : time_[id]}});
+    const bool waits = sources_[id].time_follows && landmark.kind != LandmarkKind::kTimestamp;
+    if (waits) sources_[id].waiting.push_back(hits_.size());
+    hits_.push_back({.block = 0, .hit = {id, landmark, waits ? std::nullopt : sources_[id].time}});
   }
 
   void give_time(TraceId id, std::uint64_t time) {
-    for (const std::size_t at : waiting_[id]) hits_[at].hit.time = time;
-    waiting_[id].clear();
+    for (const std::size_t at : sources_[id].waiting) hits_[at].hit.time = time;
+    sources_[id].waiting.clear();
   }
 
   /// Notes that the hits since the last call are in `block`.
@@ -261,14 +266,10 @@ class Finder final : private PassSink {
   Query query_;
   Want want_;
   bool triggers_ = false;
-  std::array<std::uint64_t, kTraceIdCount> last_block_{};
+  std::array<Source, kTraceIdCount> sources_{};
   std::optional<Pass> pass_;
   frames::IdSet reading_;  ///< IDs that the pass feeds.
   frames::IdSet wanted_;   ///< IDs whose landmarks count at present.
-  frames::IdSet times_follow_;
-  std::array<Answer, kTraceIdCount> answers_{};
-  std::array<std::vector<std::size_t>, kTraceIdCount> waiting_;  ///< Hits without their time yet.
-  std::array<std::optional<std::uint64_t>, kTraceIdCount> time_{};
   std::vector<Held> hits_;
   std::size_t placed_ = 0;  ///< Hits whose block is known.
 };

@@ -57,10 +57,10 @@ void Pass::on_landmark(const Landmark& landmark, TraceId stream) {
 }
 
 void Pass::begin_block(std::uint64_t number) {
-  block_ = {};
-  block_.number = number;
-  id_bytes_.fill(0);
-  if (splitter_) block_.place = started_ ? splitter_->place() : entered_;
+  present_.block = {};
+  present_.block.number = number;
+  present_.id_bytes.fill(0);
+  if (splitter_) present_.block.place = started_ ? splitter_->place() : entered_;
   started_ = true;
   for (Part& part : parts_) {
     part.bytes = 0;
@@ -71,8 +71,8 @@ void Pass::begin_block(std::uint64_t number) {
 Result<bool> Pass::end_block() {
   if (!accepting_) return ++passed_over_ % kBlocksBeforeAsking != 0 || !sink_.stops();
   for (TraceId id = 0; id < kTraceIdCount; ++id)
-    if (id_bytes_[id] != 0) block_.bytes.emplace_back(id, id_bytes_[id]);
-  counts_.clear();
+    if (present_.id_bytes[id] != 0) present_.block.bytes.emplace_back(id, present_.id_bytes[id]);
+  present_.counts.clear();
   for (const Part& part : parts_) {
     const SourceStatistics now = part.source->statistics();
     const SourceStatistics& before = part.before;
@@ -82,9 +82,9 @@ Result<bool> Pass::end_block() {
                       .unsynced_bytes = now.unsynced_bytes - before.unsynced_bytes,
                       .bad_headers = now.bad_headers - before.bad_headers,
                       .bad_sequences = now.bad_sequences - before.bad_sequences};
-    if (tally != Tally{}) counts_.push_back({part.id, tally});
+    if (tally != Tally{}) present_.counts.push_back({part.id, tally});
   }
-  return sink_.on_block(block_, counts_);
+  return sink_.on_block(present_.block, present_.counts);
 }
 
 Result<bool> Pass::run(const Entry& entry, std::uint64_t first, std::uint64_t end) {
@@ -147,11 +147,11 @@ Result<void> Pass::feed(TraceIndex index, Bytes bytes) {
     step = splitter_->step();
     drain(*splitter_);
     if (step == frames::Step::kError) {
-      ++block_.errors;
+      ++present_.block.errors;
       splitter_->resync();
     }
     if (step == frames::Step::kReset) {
-      ++block_.resets;
+      ++present_.block.resets;
       for (Part& part : parts_) {
         part.source->finish_piece();
         (void)part.source->next({});
@@ -167,7 +167,7 @@ void Pass::drain(frames::StreamSplitter& splitter) {
   for (TraceId id = 1; id < kTraceIdCount - 1; ++id) {
     frames::StreamBuffer& stream = splitter.stream(id);
     if (stream.empty()) continue;
-    id_bytes_[id] += static_cast<std::uint32_t>(stream.size());
+    present_.id_bytes[id] += static_cast<std::uint32_t>(stream.size());
     if (part_of_[id] != nullptr) {
       part_of_[id]->bytes += stream.size();
       feed_source(*part_of_[id], stream.block());
@@ -199,8 +199,8 @@ void Pass::count_frame_syncs(TraceIndex index, Bytes bytes) {
   const std::uint8_t* const begin = bytes.data();
   const std::uint8_t* const end = begin + bytes.size();
   const auto found = [&](const std::uint8_t* last) {
-    if (block_.frame_syncs++ == 0)
-      block_.first_frame_sync = index + static_cast<std::size_t>(last - begin) - 3;
+    if (present_.block.frame_syncs++ == 0)
+      present_.block.first_frame_sync = index + static_cast<std::size_t>(last - begin) - 3;
   };
   const std::uint8_t* at = begin;
   while (at != end) {
@@ -222,8 +222,8 @@ void Pass::count_frame_syncs(TraceIndex index, Bytes bytes) {
 void Pass::take_triggers(frames::StreamSplitter& splitter) {
   const frames::StreamBlock stream = splitter.stream(kTriggerId).block();
   frames::for_each_segment(stream, [&](std::size_t at, TraceIndex index, std::size_t size) {
-    if (block_.triggers == 0) block_.first_trigger = index;
-    block_.triggers += size;
+    if (present_.block.triggers == 0) present_.block.first_trigger = index;
+    present_.block.triggers += size;
     if (!accepting_) return;
     for (std::size_t i = 0; i < size; ++i) {
       Landmark landmark;

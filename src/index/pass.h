@@ -59,6 +59,13 @@ class Pass final : private Observer {
     SourceStatistics before;            ///< The statistics when the present block began.
   };
 
+  /// The present block.
+  struct Present {
+    SourceBlock block;
+    std::array<std::uint32_t, kTraceIdCount> id_bytes{};
+    std::vector<StreamCounts> counts{};
+  };
+
   [[nodiscard]] bool wants_packets() const override { return false; }
   [[nodiscard]] bool wants_landmarks() const override { return true; }
   void on_landmark(const Landmark& landmark, TraceId stream) override;
@@ -79,9 +86,7 @@ class Pass final : private Observer {
   std::vector<Part> parts_;
   std::array<Part*, kTraceIdCount> part_of_{};  ///< By stream ID.
   frames::StreamBuffer rest_;                   ///< What is left of a block after Part::first.
-  SourceBlock block_;
-  std::array<std::uint32_t, kTraceIdCount> id_bytes_{};  ///< In the present block.
-  std::vector<StreamCounts> counts_;
+  Present present_;
   std::optional<frames::Demux::Place> entered_;
   TraceIndex position_ = 0;
   bool started_ = false;

@@ -55,6 +55,48 @@ std::vector<std::string> declarations() {
   return all;
 }
 
+/// The steps of SQLite's machine that a question may take.
+class StepBudget {
+ public:
+  std::function<bool()> stop;  ///< Whether the user wants no answer; may be empty.
+
+  void limit(std::uint64_t file_size) {
+    limit_ = kStepsAlways + kStepsPerByte * std::min(file_size, kMaxFile);
+  }
+  void begin_question() { used_ = extra_ = 0; }
+  /// The question takes another statement.
+  void begin_call() { extra_ += kStepsPerCall; }
+  /// False: the statement must end.
+  bool take(std::uint64_t steps) {
+    used_ += steps;
+    return used_ <= limit_ + extra_ && !stopped();
+  }
+  [[nodiscard]] bool stopped() const { return stop && stop(); }
+
+ private:
+  static constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 48;
+
+  std::uint64_t used_ = 0;
+  std::uint64_t limit_ = kStepsAlways;
+  std::uint64_t extra_ = 0;
+};
+
+/// Those that are prepared at their first use.
+struct Statements {
+  static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
+
+  Statement source_block;
+  Statement find_place;
+  Statement find_triggers;
+  std::array<Statement, kWants> finds;
+  std::array<Statement, 2> find_times;
+  std::array<Statement, 2> find_contexts;
+  Statement landmarks;
+  Statement append_source;
+  Statement append_stream;
+  Statement append_landmarks;
+};
+
 class Store final : public Index {
  public:
   Store(Database db, std::string path) : db_(std::move(db)), path_(std::move(path)) {
@@ -80,19 +122,19 @@ class Store final : public Index {
 
   Result<std::optional<SourceBlock>> source_block(std::uint64_t number) override {
     const auto asked = [&](std::uint64_t block) { return block == number; };
-    return one_source_block(source_block_, "block = ?", number, asked);
+    return one_source_block(statements_.source_block, "block = ?", number, asked);
   }
   Result<std::optional<SourceBlock>> find_place(std::uint64_t number) override {
     if (header_.blocks() == 0) return std::nullopt;
     number = std::min(number, header_.blocks() - 1);
     const auto asked = [&](std::uint64_t block) { return block <= number; };
-    return one_source_block(find_place_, "block <= ? AND place IS NOT NULL ORDER BY block DESC",
-                            number, asked);
+    return one_source_block(statements_.find_place,
+                            "block <= ? AND place IS NOT NULL ORDER BY block DESC", number, asked);
   }
   Result<std::optional<SourceBlock>> find_triggers(std::uint64_t number) override {
     const auto asked = [&](std::uint64_t block) { return block >= number; };
-    return one_source_block(find_triggers_, "block >= ? AND triggers > 0 ORDER BY block", number,
-                            asked);
+    return one_source_block(statements_.find_triggers, "block >= ? AND triggers > 0 ORDER BY block",
+                            number, asked);
   }
   Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
                                           const Want& want) override;
@@ -104,26 +146,19 @@ class Store final : public Index {
   Result<void> truncate(std::uint64_t number, const Header& header) override;
 
  private:
-  static constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 48;
-
   static int on_steps(void* store) {
-    auto& self = *static_cast<Store*>(store);
-    self.steps_ += kStepsAsked;
-    return self.steps_ > self.step_limit_ + self.extra_steps_ || (self.stop_ && self.stop_()) ? 1
-                                                                                              : 0;
+    return static_cast<Store*>(store)->steps_.take(kStepsAsked) ? 0 : 1;
   }
 
-  void begin_question() override { steps_ = extra_steps_ = 0; }
+  void begin_question() override { steps_.begin_question(); }
   /// A statement begins: part of the present question, or a question of its own.
   void begin_statement() {
     if (in_question()) {
-      extra_steps_ += kStepsPerCall;
+      steps_.begin_call();
     } else {
       begin_question();
     }
   }
-
-  static constexpr std::size_t kWants = (kLandmarkKindCount + 1) * 2;
 
   Result<void> load();
   Result<void> create();
@@ -132,9 +167,6 @@ class Store final : public Index {
   Result<void> check_tables();
   /// Removes everything from the file, whatever it is.
   Result<void> clear();
-  void limit_steps(std::uint64_t file_size) {
-    step_limit_ = kStepsAlways + kStepsPerByte * std::min(file_size, kMaxFile);
-  }
   /// The answer of a statement that gives one number.
   Result<int> number(const char* sql);
   void note_times();
@@ -203,20 +235,8 @@ class Store final : public Index {
   bool transaction_ = false;
   bool cleared_ = false;        ///< By lock().
   bool times_to_note_ = false;  ///< The file does not have file_times_ yet.
-  std::function<bool()> stop_;
-  std::uint64_t steps_ = 0;  ///< Steps of the present question.
-  std::uint64_t step_limit_ = kStepsAlways;
-  std::uint64_t extra_steps_ = 0;
-  Statement source_block_;
-  Statement find_place_;
-  Statement find_triggers_;
-  std::array<Statement, kWants> finds_;
-  std::array<Statement, 2> find_times_;
-  std::array<Statement, 2> find_contexts_;
-  Statement landmarks_;
-  Statement append_source_;
-  Statement append_stream_;
-  Statement append_landmarks_;
+  StepBudget steps_;
+  Statements statements_;
 };
 
 std::unexpected<Error> Store::error(int code) const {
@@ -233,7 +253,7 @@ std::unexpected<Error> Store::error(int code) const {
     case SQLITE_CONSTRAINT:
       return damaged(message);
     case SQLITE_INTERRUPT:
-      if (stop_ && stop_())
+      if (steps_.stopped())
         return fail(ErrorCode::kLimit, fmt::format("The search in {} was stopped.", path_));
       return damaged("its pages lead in circles");
     case SQLITE_FULL:
@@ -410,11 +430,11 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
   number = std::min(number, header_.blocks() - 1);
   const std::size_t kind = want.kind ? static_cast<std::size_t>(*want.kind) + 1 : 0;
   const std::size_t way = forward ? 1 : 0;
-  Statement* statement = &finds_[kind * 2 + way];
+  Statement* statement = &statements_.finds[kind * 2 + way];
   if (want.timestamp_at_least) {
-    statement = &find_times_[way];
+    statement = &statements_.find_times[way];
   } else if (want.lasting_context) {
-    statement = &find_contexts_[way];
+    statement = &statements_.find_contexts[way];
   }
   if (!again(*statement)) {
     std::string what;
@@ -451,31 +471,32 @@ Result<std::optional<StreamBlock>> Store::find(TraceId id, std::uint64_t number,
 }
 
 Result<std::vector<Landmark>> Store::landmarks(TraceId id, std::uint64_t number) {
-  if (!again(landmarks_)) {
-    WAYMARK_TRY(prepare(landmarks_, select_sql(kLandmarks, "WHERE id = ? AND block = ?")));
+  if (!again(statements_.landmarks)) {
+    WAYMARK_TRY(
+        prepare(statements_.landmarks, select_sql(kLandmarks, "WHERE id = ? AND block = ?")));
   }
-  landmarks_.bind(id);
-  landmarks_.bind(number);
-  const int code = landmarks_.step();
+  statements_.landmarks.bind(id);
+  statements_.landmarks.bind(number);
+  const int code = statements_.landmarks.step();
   if (code == SQLITE_DONE) return std::vector<Landmark>{};
   if (code != SQLITE_ROW) return error(code);
-  (void)landmarks_.number();  // The requested ID.
-  auto block = read(kLandmarks, landmarks_);
-  landmarks_.reset();
+  (void)statements_.landmarks.number();  // The requested ID.
+  auto block = read(kLandmarks, statements_.landmarks);
+  statements_.landmarks.reset();
   if (!block) return std::unexpected(block.error());
   return std::move(block->landmarks);
 }
 
 Result<void> Store::append(const SourceBlock& block) {
   WAYMARK_TRY(begin());
-  return insert(append_source_, kSourceBlocks, block);
+  return insert(statements_.append_source, kSourceBlocks, block);
 }
 
 Result<void> Store::append(TraceId id, const StreamBlock& block) {
   WAYMARK_TRY(begin());
-  WAYMARK_TRY(insert(append_stream_, kStreamBlocks, id, block));
+  WAYMARK_TRY(insert(statements_.append_stream, kStreamBlocks, id, block));
   if (block.landmarks.empty()) return {};
-  return insert(append_landmarks_, kLandmarks, id, block);
+  return insert(statements_.append_landmarks, kLandmarks, id, block);
 }
 
 Result<void> Store::write_header(const Header& header) {
@@ -540,7 +561,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, const StoreO
       sqlite3_open_v2(file.c_str(), &raw, building ? flags | SQLITE_OPEN_CREATE : flags, nullptr);
   auto store = std::make_unique<Store>(Database(raw), path);
   // A builder must not stop within a transaction.
-  if (!building) store->stop_ = options.stop;
+  if (!building) store->steps_.stop = options.stop;
   if (code != SQLITE_OK) {
     return fail(ErrorCode::kIo, fmt::format("Cannot open {}: {}.", path, sqlite3_errstr(code)));
   }
@@ -588,7 +609,7 @@ Result<int> Store::number(const char* sql) {
 Result<void> Store::read_or_create(bool building) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(path_, unknown);
-  if (!unknown) limit_steps(size);
+  if (!unknown) steps_.limit(size);
   const auto application = number("PRAGMA application_id");
   if (!application) return std::unexpected(application.error());
   const auto version = number("PRAGMA user_version");

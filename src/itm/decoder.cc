@@ -21,15 +21,10 @@ Decoder::Decoder(const Config& config) : config_(config) {
 
 void Decoder::clear_state() {
   overflow_ = false;
-  clock_change_ = false;
-  waits_for_upper_ = true;
-  lower_seen_ = false;
-  lower_bits_ = 0;
   page_ = 0;
   local_time_ = 0;
-  global_time_ = 0;
+  global_time_ = {};
   accesses_ = {};
-  accesses_known_ = false;
 }
 
 void Decoder::reset() {
@@ -106,7 +101,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       make_data(packet, element);
       return true;
     case PacketType::kLocalTimestamp:
-      forget_accesses();
+      accesses_.forget();
       local_time_ += packet.value * config_.prescale();
       begin(element, ElementKind::kItmTrace, packet.index);
       element.extra = static_cast<std::uint8_t>(static_cast<std::uint8_t>(ItmKind::kTimestampSync) +
@@ -126,7 +121,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
     case PacketType::kOverflow:
       overflow_ = true;
       local_time_ = 0;
-      forget_accesses();
+      accesses_.forget();
       return false;
     case PacketType::kNotSync:
       clear_state();
@@ -138,7 +133,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       return false;
     case PacketType::kAsync:
       if (packet.in_packet) {
-        forget_accesses();
+        accesses_.forget();
         report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, finding_of(packet));
       }
       return false;
@@ -170,7 +165,7 @@ void Decoder::make_data(const Packet& packet, Element& element) {
 void Decoder::pair(const Packet& packet, Element& element) {
   const DwtEvent event =
       dwt_event(packet.source, packet.size, static_cast<std::uint32_t>(packet.value));
-  Access& access = accesses_[event.comparator];
+  Access& access = accesses_.by[event.comparator];
   bool ends = false;
   switch (event.kind) {
     case DwtKind::kDataPc:
@@ -196,7 +191,7 @@ void Decoder::pair(const Packet& packet, Element& element) {
   element.reason = itm_known_bytes(access.pc_bytes, access.address_bytes);
   element.end = access.pc | std::uint64_t{access.address} << 32;
   if (ends) access = {};
-  accesses_known_ = true;
+  accesses_.any = true;
 }
 
 void Decoder::complete(unsigned comparator, std::uint32_t& value, std::uint8_t& bytes) const {
@@ -208,31 +203,32 @@ void Decoder::complete(unsigned comparator, std::uint32_t& value, std::uint8_t& 
 }
 
 bool Decoder::make_global(const Packet& packet, Element& element) {
-  forget_accesses();
+  accesses_.forget();
   if (packet.type == PacketType::kGlobalTimestamp1) {
     const unsigned width = std::min(7U * packet.size, kLowerBits);
     const std::uint64_t mask = low_mask(width);
-    lower_bits_ = std::max(lower_bits_, static_cast<std::uint8_t>(width));
-    global_time_ = (global_time_ & ~mask) | (packet.value & mask);
-    clock_change_ = clock_change_ || (packet.source & kClockChange) != 0;
-    waits_for_upper_ = waits_for_upper_ || (packet.source & kClockWrap) != 0;
-    lower_seen_ = true;
-    if (waits_for_upper_) return false;
+    global_time_.lower_bits = std::max(global_time_.lower_bits, static_cast<std::uint8_t>(width));
+    global_time_.value = (global_time_.value & ~mask) | (packet.value & mask);
+    global_time_.clock_change = global_time_.clock_change || (packet.source & kClockChange) != 0;
+    global_time_.waits_for_upper =
+        global_time_.waits_for_upper || (packet.source & kClockWrap) != 0;
+    global_time_.lower_seen = true;
+    if (global_time_.waits_for_upper) return false;
   } else {
-    global_time_ = (global_time_ & low_mask(kLowerBits)) | (packet.value & low_mask(kUpperBits))
-                                                               << kLowerBits;
-    waits_for_upper_ = false;
-    if (!lower_seen_ && !config_.quirks.upper_half_alone) return false;
+    global_time_.value = (global_time_.value & low_mask(kLowerBits)) |
+                         (packet.value & low_mask(kUpperBits)) << kLowerBits;
+    global_time_.waits_for_upper = false;
+    if (!global_time_.lower_seen && !config_.quirks.upper_half_alone) return false;
   }
   begin(element, ElementKind::kItmTrace, packet.index);
   element.extra = static_cast<std::uint8_t>(ItmKind::kGlobalTimestamp);
-  element.timestamp = global_time_;
+  element.timestamp = global_time_.value;
   if (!config_.quirks.element_flags_lost) {
     element.flags = kElementHasTimestamp;
-    if (lower_bits_ < kLowerBits) element.flags |= kElementTimeIsPartial;
-    if (clock_change_) element.flags |= kElementFrequencyChange;
+    if (global_time_.lower_bits < kLowerBits) element.flags |= kElementTimeIsPartial;
+    if (global_time_.clock_change) element.flags |= kElementFrequencyChange;
   }
-  clock_change_ = false;
+  global_time_.clock_change = false;
   return true;
 }
 
@@ -249,7 +245,7 @@ void Decoder::bad_packet(const Packet& packet) {
          packet.index, finding_of(packet));
   // If no packet says where the stream is complete, numbers and times continue from what was known.
   if (config_.starts_in_sync) {
-    forget_accesses();
+    accesses_.forget();
     return;
   }
   clear_state();

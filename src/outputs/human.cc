@@ -246,8 +246,8 @@ void write_note(TextBuffer& out, const Element& element) {
 void HumanWriter::name_core(TraceId id, std::string name) {
   if (id >= kTraceIdCount) return;
   name = escaped(name);
-  core_width_ = std::max(core_width_, name.size());
-  cores_[id] = std::move(name);
+  cores_.width = std::max(cores_.width, name.size());
+  cores_.names[id] = std::move(name);
 }
 
 void HumanWriter::name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile) {
@@ -262,9 +262,9 @@ void HumanWriter::header() {
   }
   out_.right("index", kIndexWidth);
   out_.put("  id    ");
-  if (core_width_ != 0) {
+  if (cores_.width != 0) {
     out_.put("core");
-    for (std::size_t i = 4; i < core_width_ + 2; ++i) out_.put(' ');
+    for (std::size_t i = 4; i < cores_.width + 2; ++i) out_.put(' ');
   }
   out_.put("address              insns  what happened");
   end_colour(out_, style_);
@@ -275,7 +275,7 @@ void HumanWriter::add(std::span<const Element> elements) {
   for (const Element& element : elements) {
     add(element);
     // Independent of the number of elements per call, so that the same lines are given up.
-    if (items_.size() - first_ > kMaxWaiting) [[unlikely]]
+    if (lines_.items.size() - lines_.first > kMaxWaiting) [[unlikely]]
       write_ready();
   }
   write_ready();
@@ -288,15 +288,15 @@ void HumanWriter::add(const Element& element) {
   }
   complete_line(element);
   const bool waits = jumps(element);
-  if (waits) waiting_[element.trace_id] = items_.size();
-  items_.push_back({.element = element, .waits = waits});
+  if (waits) waiting_[element.trace_id] = lines_.items.size();
+  lines_.items.push_back({.element = element, .waits = waits});
 }
 
 void HumanWriter::complete_line(const Element& element) {
   std::size_t& waiting = waiting_[element.trace_id];
   if (waiting == kNone || passes(element.kind)) return;
-  items_[waiting].target = continues_at(element);
-  items_[waiting].waits = false;
+  lines_.items[waiting].target = continues_at(element);
+  lines_.items[waiting].waits = false;
   waiting = kNone;
 }
 
@@ -309,34 +309,34 @@ void HumanWriter::add(const Diagnostic& record) {
   Item item;
   item.is_damage = true;
   damage_.push_back(record);
-  items_.push_back(item);
+  lines_.items.push_back(item);
 }
 
 void HumanWriter::add(const merge::TimedRecord& record) {
-  const std::size_t before = items_.size();
+  const std::size_t before = lines_.items.size();
   if (record.is_damage) {
     add(record.damage);
   } else {
     add(record.element);
   }
   // An element may have joined the line of an earlier one.
-  if (items_.size() > before) {
-    items_.back().system_time = record.time;
-    items_.back().time_kind = record.kind;
+  if (lines_.items.size() > before) {
+    lines_.items.back().system_time = record.time;
+    lines_.items.back().time_kind = record.kind;
   }
   write_ready();
 }
 
 void HumanWriter::finish() {
-  for (Item& item : items_) item.waits = false;
+  for (Item& item : lines_.items) item.waits = false;
   waiting_ = make_waiting();
   write_ready();
 }
 
 void HumanWriter::write_ready() {
   write_oldest();
-  while (items_.size() - first_ > kMaxWaiting && first_ < end_) {
-    Item& oldest = items_[first_];
+  while (lines_.items.size() - lines_.first > kMaxWaiting && lines_.first < lines_.end) {
+    Item& oldest = lines_.items[lines_.first];
     oldest.waits = false;
     waiting_[oldest.element.trace_id] = kNone;
     write_oldest();
@@ -346,19 +346,21 @@ void HumanWriter::write_ready() {
 
 /// Writes up to the first line that waits.
 void HumanWriter::write_oldest() {
-  const std::size_t end = std::min(items_.size(), end_);
-  for (; first_ < end && !items_[first_].waits; ++first_) write(items_[first_]);
+  const std::size_t end = std::min(lines_.items.size(), lines_.end);
+  for (; lines_.first < end && !lines_.items[lines_.first].waits; ++lines_.first)
+    write(lines_.items[lines_.first]);
 }
 
 /// Removes lines that were written.
 void HumanWriter::settle() {
-  if (first_ == 0) return;
-  items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+  if (lines_.first == 0) return;
+  lines_.items.erase(lines_.items.begin(),
+                     lines_.items.begin() + static_cast<std::ptrdiff_t>(lines_.first));
   for (std::size_t& at : waiting_) {
-    if (at != kNone) at -= first_;
+    if (at != kNone) at -= lines_.first;
   }
-  if (end_ != kNone) end_ -= first_;
-  first_ = 0;
+  if (lines_.end != kNone) lines_.end -= lines_.first;
+  lines_.first = 0;
 }
 
 void HumanWriter::write_time(const Item& item) {
@@ -391,10 +393,10 @@ void HumanWriter::begin_line(const Item& item, TraceIndex index, TraceId id) {
     out_.hex(id, 2);
   }
   out_.put("  ");
-  if (core_width_ == 0) return;
-  const std::string_view core = id < kTraceIdCount ? std::string_view(cores_[id]) : "";
+  if (cores_.width == 0) return;
+  const std::string_view core = id < kTraceIdCount ? std::string_view(cores_.names[id]) : "";
   out_.put(core);
-  for (std::size_t i = core.size(); i < core_width_ + 2; ++i) out_.put(' ');
+  for (std::size_t i = core.size(); i < cores_.width + 2; ++i) out_.put(' ');
 }
 
 void HumanWriter::write(const Item& item) {
@@ -468,7 +470,7 @@ void HumanWriter::write_missing_code(const Element& element) {
 
 void HumanWriter::write_instructions(const Element& element) {
   const std::size_t indent = (shows_times_ ? kTimeWidth + 2 : 0) + kIndexWidth + 8 +
-                             (core_width_ == 0 ? 0 : core_width_ + 2);
+                             (cores_.width == 0 ? 0 : cores_.width + 2);
   for (instructions_->begin(element); instructions_->next();) {
     out_.right("", indent);
     write_instruction(out_, style_, *instructions_);

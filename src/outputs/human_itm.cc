@@ -18,7 +18,7 @@ bool is_character(const Element& element) {
 void HumanWriter::add_itm(const Element& element) {
   std::size_t& waiting = waiting_[element.trace_id];
   if (waiting != kNone) {
-    Item& item = items_[waiting];
+    Item& item = lines_.items[waiting];
     if (item.element.kind == ElementKind::kItmTrace && continue_itm(item, element)) {
       if (!item.waits) waiting = kNone;
       return;
@@ -36,8 +36,8 @@ void HumanWriter::add_itm(const Element& element) {
       texts_.emplace_back(text.view());
     }
   }
-  if (item.waits) waiting = items_.size();
-  items_.push_back(item);
+  if (item.waits) waiting = lines_.items.size();
+  lines_.items.push_back(item);
 }
 
 /// Whether the element belongs to the waiting line.

@@ -25,7 +25,7 @@ Instructions::Instructions(InstructionOptions options)
 void Instructions::begin(const Element& element) {
   element_ = element;
   next_ = element.start;
-  code_ = {};
+  code_.bytes = {};
   const bool range = element.kind == ElementKind::kInstrRange && is_listed(element.isa);
   if (!range) element_.end = next_;
   profile_ = options_.profile ? options_.profile(element.trace_id) : isa::Profile::kUnknown;
@@ -35,7 +35,7 @@ void Instructions::begin(const Element& element) {
 program::ThumbBlock Instructions::block_before() {
   for (std::size_t size = program::ThumbBlock::kLookBack; size != 0; size -= 2) {
     if (size > element_.start) continue;
-    const Bytes before = options_.read(element_, element_.start - size, scratch_);
+    const Bytes before = options_.read(element_, element_.start - size, code_.scratch);
     if (before.size() >= size) return program::ThumbBlock::before(before.first(size));
   }
   return {};
@@ -43,20 +43,22 @@ program::ThumbBlock Instructions::block_before() {
 
 bool Instructions::fetch(std::uint32_t& opcode) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(element_.end - next_, 4));
-  std::size_t at = next_ - code_start_;
-  if (code_.size() < wanted || at > code_.size() - wanted) {
-    code_ = options_.read(element_, next_, scratch_);
-    code_start_ = next_;
+  std::size_t at = next_ - code_.start;
+  if (code_.bytes.size() < wanted || at > code_.bytes.size() - wanted) {
+    code_.bytes = options_.read(element_, next_, code_.scratch);
+    code_.start = next_;
     at = 0;
   }
   std::array<std::uint8_t, 4> bytes{};
   std::size_t size = 0;
-  for (; size < wanted && at + size < code_.size(); ++size) bytes[size] = code_[at + size];
+  for (; size < wanted && at + size < code_.bytes.size(); ++size)
+    bytes[size] = code_.bytes[at + size];
   if (size < wanted && size != 0) {
     // The rest is in the next region.
-    code_ = options_.read(element_, next_ + size, scratch_);
-    code_start_ = next_ + size;
-    for (std::size_t i = 0; size < wanted && i < code_.size(); ++i) bytes[size++] = code_[i];
+    code_.bytes = options_.read(element_, next_ + size, code_.scratch);
+    code_.start = next_ + size;
+    for (std::size_t i = 0; size < wanted && i < code_.bytes.size(); ++i)
+      bytes[size++] = code_.bytes[i];
   }
   opcode = 0;
   for (unsigned i = 0; i < 4; ++i) opcode |= std::uint32_t{bytes[i]} << (8 * i);
@@ -79,21 +81,21 @@ bool Instructions::next() {
 }
 
 void Instructions::find_source() {
-  const program::Frame before = source_;
-  source_ = {};
+  const program::Frame before = lines_.source;
+  lines_.source = {};
   const program::Place place =
       options_.places ? options_.places(element_, address_) : program::Place();
   if (place.program != nullptr) {
-    if (sources_.size() > kMostSources) sources_.clear();
-    const auto [known, added] = sources_.try_emplace({place.program, place.address});
+    if (lines_.known.size() > kMostSources) lines_.known.clear();
+    const auto [known, added] = lines_.known.try_emplace({place.program, place.address});
     if (added) {
-      place.program->frames(place.address, frames_);
-      if (!frames_.empty()) known->second = frames_.front();
+      place.program->frames(place.address, lines_.frames);
+      if (!lines_.frames.empty()) known->second = lines_.frames.front();
     }
-    source_ = known->second;
+    lines_.source = known->second;
   }
-  source_changes_ =
-      address_ != element_.start && (source_.file != before.file || source_.line != before.line);
+  lines_.changes = address_ != element_.start &&
+                   (lines_.source.file != before.file || lines_.source.line != before.line);
 }
 
 void Instructions::name_target() {

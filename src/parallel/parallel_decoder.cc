@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "handover.h"
 
 namespace waymark::parallel {
 namespace {
@@ -73,24 +73,24 @@ class ParallelDecoder::Run {
       Bytes trace, Consumer& consumer, unsigned threads)
       : tree_(tree),
         statistics_(statistics),
+        batch_(kBatch),
         index_(index),
         trace_(trace),
         consumer_(consumer),
         threads_(threads),
-        piece_bytes_(options.piece_bytes),
-        batch_(kBatch),
-        slots_(std::size_t{2} + threads) {}
+        pieces_{.trace = trace.size(), .bytes = options.piece_bytes},
+        handover_(std::size_t{2} + threads) {}
 
   Result<void> decode() {
     if (threads_ != 1)
-      first_end_ = std::min({kFirstPiece, whole_frames(piece_bytes_), trace_.size()});
-    bool goes_on = decode_here(0, first_end_);
+      pieces_.first_end = std::min({kFirstPiece, whole_frames(pieces_.bytes), trace_.size()});
+    bool goes_on = decode_here(0, pieces_.first_end);
     if (goes_on) {
       plan();
-      goes_on = threads_ == 1 || piece_count_ < 2 ? decode_alone(0) : decode_with_threads();
+      goes_on = threads_ == 1 || pieces_.count < 2 ? decode_alone(0) : decode_with_threads();
     }
     if (refused_) return std::unexpected(*refused_);
-    if (out_of_memory_) {
+    if (handover_.out_of_memory()) {
       return fail(
           ErrorCode::kLimit,
           fmt::format("Memory ran out while {} threads decoded; use fewer threads.", threads_));
@@ -105,16 +105,17 @@ class ParallelDecoder::Run {
   }
 
  private:
-  using State = std::shared_ptr<const DecodeTree>;
+  /// Where pieces begin and end.
+  struct Pieces {
+    std::size_t trace = 0;      ///< Bytes.
+    std::size_t first_end = 0;  ///< What is before is decoded before the threads begin.
+    std::size_t bytes = 0;      ///< Each piece but the last has so many.
+    std::size_t count = 0;
 
-  /// The result of decoding a piece.
-  struct Done {
-    std::unique_ptr<DecodeTree> begin;  ///< Before the piece, as guessed.
-    std::unique_ptr<DecodeTree> end;    ///< After the piece, with only its own counts.
-    std::unique_ptr<Piece> piece;
-    std::size_t end_at = 0;  ///< Before the end of the piece if it held too much.
-    std::size_t warm_up = 0;
-    bool reset = false;  ///< All sources were reset within it.
+    [[nodiscard]] std::size_t begin(std::size_t number) const { return first_end + number * bytes; }
+    [[nodiscard]] std::size_t end(std::size_t number) const {
+      return std::min(trace, begin(number) + bytes);
+    }
   };
 
   /// The threads; they end with this object.
@@ -135,11 +136,7 @@ class ParallelDecoder::Run {
       return static_cast<unsigned>(threads_.size());
     }
     void stop() {
-      {
-        const std::lock_guard lock(run_.mutex_);
-        run_.stopping_ = true;
-      }
-      run_.room_.notify_all();
+      run_.handover_.stop();
       for (std::thread& thread : threads_) thread.join();
       threads_.clear();
     }
@@ -149,23 +146,17 @@ class ParallelDecoder::Run {
     std::vector<std::thread> threads_;
   };
 
-  [[nodiscard]] std::size_t begin_of(std::size_t number) const {
-    return first_end_ + number * piece_bytes_;
-  }
-  [[nodiscard]] std::size_t end_of(std::size_t number) const {
-    return std::min(trace_.size(), begin_of(number) + piece_bytes_);
-  }
-
   void plan() {
-    warm_up_ = std::max(kLeastWarmUp, whole_frames(kSyncPeriods * first_end_ / least_syncs(tree_)));
-    piece_bytes_ = whole_frames(piece_bytes_);
-    most_warm_up_ = kMostStretching * piece_bytes_;
-    piece_bytes_ = std::clamp(kWarmUpsInPiece * warm_up_, piece_bytes_, most_warm_up_);
+    const std::size_t asked = whole_frames(pieces_.bytes);
+    warm_up_ =
+        std::max(kLeastWarmUp, whole_frames(kSyncPeriods * pieces_.first_end / least_syncs(tree_)));
+    most_warm_up_ = kMostStretching * asked;
+    pieces_.bytes = std::clamp(kWarmUpsInPiece * warm_up_, asked, most_warm_up_);
     if (density_ != 0) {
       const std::size_t usual = whole_frames(Piece::kMostHeld / 2 / density_);
-      piece_bytes_ = std::clamp(usual, kLeastPiece, piece_bytes_);
+      pieces_.bytes = std::clamp(usual, kLeastPiece, pieces_.bytes);
     }
-    piece_count_ = (trace_.size() - first_end_ + piece_bytes_ - 1) / piece_bytes_;
+    pieces_.count = (trace_.size() - pieces_.first_end + pieces_.bytes - 1) / pieces_.bytes;
   }
 
   // -- Any thread --
@@ -220,49 +211,33 @@ class ParallelDecoder::Run {
     try {
       work_on_pieces();
     } catch (const std::bad_alloc&) {
-      const std::lock_guard lock(mutex_);
-      out_of_memory_ = stopping_ = true;
-      done_.notify_one();
-      room_.notify_all();
+      handover_.run_out_of_memory();
     }
   }
 
   void work_on_pieces() {
     std::vector<Element> batch(kBatch);
-    std::unique_lock lock(mutex_);
-    const std::unique_ptr<DecodeTree> tree = known_->clone();
-    while (true) {
-      room_.wait(lock, [this] {
-        return stopping_ || next_ >= piece_count_ || next_ < committed_ + slots_.size();
-      });
-      if (stopping_ || next_ >= piece_count_) return;
-      const std::size_t number = next_++;
-      const State known = known_;
-      const std::size_t known_at = known_at_;
-      const std::size_t warm_up = warm_up_;
-      lock.unlock();
-      Done done = decode_guess(*tree, batch, number, *known, known_at, warm_up);
-      lock.lock();
-      slots_[number % slots_.size()] = std::move(done);
-      done_.notify_one();
+    std::unique_ptr<DecodeTree> tree;
+    while (const std::optional<Job> job = handover_.begin_piece()) {
+      if (tree == nullptr) tree = job->known.state->clone();
+      handover_.put(job->number, decode_guess(*tree, batch, *job));
     }
   }
 
-  Done decode_guess(DecodeTree& tree, std::vector<Element>& batch, std::size_t number,
-                    const DecodeTree& known, std::size_t known_at, std::size_t warm_up) {
-    const std::size_t begin = begin_of(number);
+  Done decode_guess(DecodeTree& tree, std::vector<Element>& batch, const Job& job) {
+    const std::size_t begin = pieces_.begin(job.number);
     Done done;
-    tree.restore(known);
-    std::size_t from = known_at;
-    if (begin - known_at > warm_up) {
-      from = begin - warm_up;
+    tree.restore(*job.known.state);
+    std::size_t from = job.known.at;
+    if (begin - from > job.warm_up) {
+      from = begin - job.warm_up;
       tree.jump();
     }
     done.warm_up = begin - from;
     decode_stretch(tree, from, begin, nullptr, batch);
     tree.reset_statistics();
     done.begin = tree.clone();
-    decode_piece(tree, begin, end_of(number), done, batch);
+    decode_piece(tree, begin, pieces_.end(job.number), done, batch);
     return done;
   }
 
@@ -286,72 +261,53 @@ class ParallelDecoder::Run {
 
   /// Decodes all pieces from `first` on.
   bool decode_alone(std::size_t first) {
-    for (std::size_t i = first; i < piece_count_; ++i)
-      if (!decode_here(begin_of(i), end_of(i))) return false;
+    for (std::size_t i = first; i < pieces_.count; ++i)
+      if (!decode_here(pieces_.begin(i), pieces_.end(i))) return false;
     return true;
   }
 
   bool decode_with_threads() {
-    known_ = tree_.clone();
-    known_at_ = first_end_;
+    State truth = tree_.clone();
+    handover_.start({truth, pieces_.first_end}, pieces_.count, warm_up_);
     Workers workers(*this);
     const unsigned started =
-        workers.start(static_cast<unsigned>(std::min<std::size_t>(threads_, piece_count_)));
+        workers.start(static_cast<unsigned>(std::min<std::size_t>(threads_, pieces_.count)));
     if (started == 0) return decode_alone(0);
     statistics_.threads = std::max(statistics_.threads, started);
-    const auto rest = take_pieces();
+    const auto rest = take_pieces(std::move(truth));
     workers.stop();
     return rest && decode_alone(*rest);
   }
 
   /// The first piece that is left for one thread, which may be after the last; empty:
   /// stop.
-  std::optional<std::size_t> take_pieces() {
-    State truth = known_;
+  std::optional<std::size_t> take_pieces(State truth) {
     unsigned wrong = 0;
     bool goes_on = true;
     std::size_t number = 0;
     // A trace that cannot be guessed at all is better left to one thread.
-    for (; goes_on && number < piece_count_ && wrong < kTooManyWrong; ++number) {
+    for (; goes_on && number < pieces_.count && wrong < kTooManyWrong; ++number) {
       Done done;
-      if (!wait_for(number, done)) break;
+      if (!handover_.wait_for(number, done)) break;
       statistics_.warm_up_bytes += done.warm_up;
       if (guessed_right(done, *truth)) {
         wrong = 0;
       } else {
         ++statistics_.redone;
-        decode_again(begin_of(number), end_of(number), *truth, done);
-        lengthen_warm_up(++wrong);
+        decode_again(pieces_.begin(number), pieces_.end(number), *truth, done);
+        if (++wrong % kManyWrong == 0) handover_.lengthen_warm_up(most_warm_up_);
       }
       goes_on = take(done, truth);
       // The rest of a piece that held too much.
-      while (goes_on && done.end_at < end_of(number)) {
-        decode_again(done.end_at, end_of(number), *truth, done);
+      while (goes_on && done.end_at < pieces_.end(number)) {
+        decode_again(done.end_at, pieces_.end(number), *truth, done);
         goes_on = take(done, truth);
       }
-      {
-        const std::lock_guard lock(mutex_);
-        known_ = truth;
-        known_at_ = end_of(number);
-        committed_ = number + 1;
-      }
-      room_.notify_all();
+      handover_.commit(number + 1, {truth, pieces_.end(number)});
     }
     tree_.restore(*truth);
-    const std::lock_guard lock(mutex_);
-    if (!goes_on || out_of_memory_) return std::nullopt;
+    if (!goes_on || handover_.out_of_memory()) return std::nullopt;
     return number;
-  }
-
-  /// False: it will not come.
-  bool wait_for(std::size_t number, Done& done) {
-    std::unique_lock lock(mutex_);
-    Done& slot = slots_[number % slots_.size()];
-    done_.wait(lock, [&] { return slot.piece != nullptr || out_of_memory_; });
-    if (slot.piece == nullptr) return false;
-    done = std::move(slot);
-    slot = {};
-    return true;
   }
 
   /// False: stop.
@@ -386,41 +342,24 @@ class ParallelDecoder::Run {
     decode_piece(*redoing_, from, to, done, batch_);
   }
 
-  void lengthen_warm_up(unsigned wrong) {
-    const std::lock_guard lock(mutex_);
-    if (wrong % kManyWrong == 0) warm_up_ = std::min(2 * warm_up_, most_warm_up_);
-  }
-
   // Belong to the caller's thread.
   DecodeTree& tree_;
   Statistics& statistics_;
   std::unique_ptr<DecodeTree> redoing_;
   std::optional<Error> refused_;  ///< By the first feed().
   std::size_t density_ = 0;       ///< Bytes held per byte of trace.
+  std::vector<Element> batch_;
+  std::size_t warm_up_ = 0;  ///< The first; see Handover.
+  std::size_t most_warm_up_ = 0;
 
   // Constant once workers run.
   const TraceIndex index_;
   const Bytes trace_;
   Consumer& consumer_;
   const unsigned threads_;
-  std::size_t first_end_ = 0;
-  std::size_t piece_bytes_;
-  std::size_t piece_count_ = 0;
-  std::size_t most_warm_up_ = 0;
-  std::vector<Element> batch_;  ///< Belongs to the caller's thread.
+  Pieces pieces_;
 
-  // Under the lock once workers run.
-  std::mutex mutex_;
-  std::condition_variable room_;  ///< A slot may be filled, or everything is over.
-  std::condition_variable done_;  ///< A slot was filled, or never will be.
-  std::vector<Done> slots_;
-  std::size_t next_ = 0;       ///< The first piece that no worker has begun.
-  std::size_t committed_ = 0;  ///< The number of pieces that were taken.
-  State known_;                ///< What is known to be valid at known_at_.
-  std::size_t known_at_ = 0;
-  std::size_t warm_up_ = 0;
-  bool stopping_ = false;
-  bool out_of_memory_ = false;
+  Handover handover_;
 };
 
 ParallelDecoder::ParallelDecoder(DecodeTree& tree, const Options& options)

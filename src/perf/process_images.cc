@@ -131,7 +131,7 @@ void ProcessImages::apply_events() {
   for (const TaskEvent& event : events)
     event_times_.push_back(latest = std::max(latest, event.time));
   std::uint64_t kernel = 0;
-  add_change(memory_, -1, 0, memory_of(-1));
+  add_change(histories_.memory, -1, 0, memory_of(-1));
   std::set<std::int32_t> changed;
   for (std::size_t i = 0; i < events.size();) {
     const Moment moment = moment_of(event_times_[i]);
@@ -143,22 +143,23 @@ void ProcessImages::apply_events() {
       if (event.cpu && event.tid >= 0) {
         const auto cpu = static_cast<std::int32_t>(*event.cpu);
         if (const auto* const switched = std::get_if<Switched>(&event.what)) {
-          add_change(running_, cpu, moment, switched->out ? -1 : event.tid);
+          add_change(histories_.running, cpu, moment, switched->out ? -1 : event.tid);
         } else if (std::holds_alternative<TraceStarted>(event.what)) {
-          add_change(running_, cpu, moment, event.tid);
+          add_change(histories_.running, cpu, moment, event.tid);
         }
       }
       if (event.tid < 0) continue;
-      add_change(processes_, event.tid, moment, spaces_.process_of(event.tid));
+      add_change(histories_.processes, event.tid, moment, spaces_.process_of(event.tid));
       if (!spaces_.name_of(event.tid).empty())
-        add_change(names_, event.tid, moment, spaces_.name_of(event.tid));
+        add_change(histories_.names, event.tid, moment, spaces_.name_of(event.tid));
     }
     if (spaces_.kernel().version() != kernel) {
       kernel = spaces_.kernel().version();
       changed.insert(-1);
-      for (const auto& [pid, history] : memory_) changed.insert(pid);
+      for (const auto& [pid, history] : histories_.memory) changed.insert(pid);
     }
-    for (const std::int32_t pid : changed) add_change(memory_, pid, moment, memory_of(pid));
+    for (const std::int32_t pid : changed)
+      add_change(histories_.memory, pid, moment, memory_of(pid));
   }
 }
 
@@ -231,8 +232,8 @@ std::int32_t ProcessImages::thread_in(const Stretch& stretch, TraceId trace_id,
 /// The thread that ran on the CPU.  Without times in the trace, it must have been the only one
 /// since the piece before; the idle task does not count, because it executes nothing of interest.
 std::int32_t ProcessImages::thread_on(std::int32_t cpu, const Stretch& stretch) const {
-  const auto found = running_.find(cpu);
-  if (found == running_.end()) return -1;
+  const auto found = histories_.running.find(cpu);
+  if (found == histories_.running.end()) return -1;
   if (stretch.timed) {
     const std::int32_t* const thread = value_at(found->second, stretch.moment);
     return thread == nullptr ? -1 : *thread;
@@ -251,11 +252,11 @@ std::int32_t ProcessImages::thread_on(std::int32_t cpu, const Stretch& stretch) 
 perf::Task ProcessImages::task_in(Moment moment, std::int32_t tid) const {
   perf::Task task{.tid = tid, .pid = tid};
   if (tid >= 0) {
-    if (const auto* const pid = value_at(processes_, tid, moment)) task.pid = *pid;
-    if (const auto* const name = value_at(names_, tid, moment)) task.name = *name;
+    if (const auto* const pid = value_at(histories_.processes, tid, moment)) task.pid = *pid;
+    if (const auto* const name = value_at(histories_.names, tid, moment)) task.name = *name;
   }
-  const auto* memory = value_at(memory_, task.pid, moment);
-  if (memory == nullptr) memory = value_at(memory_, -1, moment);
+  const auto* memory = value_at(histories_.memory, task.pid, moment);
+  if (memory == nullptr) memory = value_at(histories_.memory, -1, moment);
   if (memory != nullptr) task.memory = *memory;
   return task;
 }
@@ -264,8 +265,8 @@ perf::Task ProcessImages::task_in(Moment moment, std::int32_t tid) const {
 // of counts does not depend on it.
 const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_t tid) const {
   {
-    const std::shared_lock lock(mutex_);
-    if (const auto known = tasks_of_.find(tid); known != tasks_of_.end()) return known->second;
+    const std::shared_lock lock(tasks_.mutex);
+    if (const auto known = tasks_.of.find(tid); known != tasks_.of.end()) return known->second;
   }
   std::set<Moment> moments = {0};
   const auto add_moments = [&](const auto& histories, std::int32_t key) {
@@ -273,20 +274,20 @@ const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_
     if (found == histories.end()) return;
     for (const auto& change : found->second) moments.insert(change.moment);
   };
-  add_moments(memory_, -1);
-  add_moments(memory_, tid);
-  add_moments(names_, tid);
-  add_moments(processes_, tid);
-  if (const auto found = processes_.find(tid); found != processes_.end())
-    for (const auto& change : found->second) add_moments(memory_, change.value);
-  const std::unique_lock lock(mutex_);
-  const auto [at, inserted] = tasks_of_.try_emplace(tid);
+  add_moments(histories_.memory, -1);
+  add_moments(histories_.memory, tid);
+  add_moments(histories_.names, tid);
+  add_moments(histories_.processes, tid);
+  if (const auto found = histories_.processes.find(tid); found != histories_.processes.end())
+    for (const auto& change : found->second) add_moments(histories_.memory, change.value);
+  const std::unique_lock lock(tasks_.mutex);
+  const auto [at, inserted] = tasks_.of.try_emplace(tid);
   if (!inserted) return at->second;
   for (const Moment moment : moments) {
     perf::Task task = task_in(moment, tid);
-    if (!at->second.empty() && tasks_[at->second.back().value] == task) continue;
-    at->second.push_back({moment, static_cast<std::uint32_t>(tasks_.size())});
-    tasks_.push_back(std::move(task));
+    if (!at->second.empty() && tasks_.all[at->second.back().value] == task) continue;
+    at->second.push_back({moment, static_cast<std::uint32_t>(tasks_.all.size())});
+    tasks_.all.push_back(std::move(task));
   }
   return at->second;
 }
@@ -300,13 +301,13 @@ image::ImageSelector::Task ProcessImages::task_at(TraceIndex index, TraceId trac
 }
 
 const perf::Task& ProcessImages::task(std::uint32_t number) const {
-  const std::shared_lock lock(mutex_);
-  return tasks_[number];
+  const std::shared_lock lock(tasks_.mutex);
+  return tasks_.all[number];
 }
 
 std::vector<perf::Task> ProcessImages::known_tasks() const {
   std::set<std::int32_t> tids;
-  for (const auto& [tid, history] : processes_) tids.insert(tid);
+  for (const auto& [tid, history] : histories_.processes) tids.insert(tid);
   for (const Buffer& buffer : recording_.buffers)
     if (buffer.tid) tids.insert(static_cast<std::int32_t>(*buffer.tid));
   std::vector<perf::Task> all;

@@ -65,7 +65,7 @@ std::optional<DwarfSections> part_of_package(const DwarfSections& package, std::
 /// The unit with code that a skeleton stands for.
 const DwarfUnit* unit_of(const DwarfInfo& info, const DwarfUnit& skeleton) {
   for (const auto& unit : info.units)
-    if (unit->has_code && unit->dwo_id == skeleton.dwo_id) return unit.get();
+    if (unit->has_code && unit->split.id == skeleton.split.id) return unit.get();
   return nullptr;
 }
 
@@ -119,9 +119,9 @@ void Dwarf::map_units() {
     if (found != listed.end()) {
       ranges = std::move(found->second);
     } else if (stretches.size() < kMost) {
-      add_ranges(unit, unit.low_pc, unit.high_pc, unit.ranges, kMost - stretches.size(), ranges);
+      add_ranges(unit, unit.extent, kMost - stretches.size(), ranges);
     }
-    if (ranges.empty() && !unit.ranges && !unit.high_pc && unit.line_table) {
+    if (ranges.empty() && !unit.extent.ranges && !unit.extent.high && unit.line_table) {
       for (const LineSequence& sequence : lines_of(unit)->sequences)
         ranges.push_back({sequence.low, sequence.high});
     }
@@ -140,16 +140,16 @@ std::shared_ptr<const LineTable> Dwarf::lines_of(const DwarfUnit& unit) const {
 }
 
 void Dwarf::open_package() const {
-  if (std::exchange(package_opened_, true)) return;
-  package_file_ = LoadedFile::open(program_ + ".dwp");
-  if (package_file_ == nullptr) return;
-  package_ = package_file_->dwarf(".dwo");
-  package_.unit_index = package_file_->contents(".debug_cu_index");
+  if (std::exchange(package_.opened, true)) return;
+  package_.file = LoadedFile::open(program_ + ".dwp");
+  if (package_.file == nullptr) return;
+  package_.sections = package_.file->dwarf(".dwo");
+  package_.sections.unit_index = package_.file->contents(".debug_cu_index");
 }
 
 const DwarfUnit* Dwarf::packed_unit(const DwarfUnit& skeleton) const {
   open_package();
-  auto part = part_of_package(package_, skeleton.dwo_id);
+  auto part = part_of_package(package_.sections, skeleton.split.id);
   if (!part) return nullptr;
   auto info = std::make_unique<DwarfInfo>();
   info->sections = *std::move(part);
@@ -158,9 +158,9 @@ const DwarfUnit* Dwarf::packed_unit(const DwarfUnit& skeleton) const {
 }
 
 const DwarfUnit* Dwarf::split_unit(const DwarfUnit& skeleton) const {
-  if (skeleton.dwo_name.empty()) return nullptr;
+  if (skeleton.split.name.empty()) return nullptr;
   if (const DwarfUnit* const packed = packed_unit(skeleton)) return packed;
-  auto file = find_split_file(skeleton.dwo_name, skeleton.directory, program_, search_);
+  auto file = find_split_file(skeleton.split.name, skeleton.directory, program_, search_);
   if (file == nullptr) return nullptr;
   auto info = std::make_unique<DwarfInfo>();
   info->sections = file->dwarf(".dwo");

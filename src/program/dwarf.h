@@ -40,6 +40,13 @@ class Dwarf {
     CodeTree tree{};
   };
 
+  /// The file with all split units of the program, opened when it is first needed.
+  struct Package {
+    bool opened = false;
+    std::unique_ptr<LoadedFile> file{};  ///< nullptr: there is none.
+    DwarfSections sections{};
+  };
+
   [[nodiscard]] bool is_code(std::uint64_t address) const;
   void map_units();
   const UnitCode& code_of(std::uint32_t unit) const;
@@ -64,9 +71,7 @@ class Dwarf {
   mutable std::map<std::uint64_t, std::shared_ptr<const LineTable>> line_tables_;
   mutable std::vector<std::unique_ptr<LoadedFile>> split_files_;
   mutable std::vector<std::unique_ptr<DwarfInfo>> split_infos_;
-  mutable bool package_opened_ = false;
-  mutable std::unique_ptr<LoadedFile> package_file_;
-  mutable DwarfSections package_;
+  mutable Package package_;
 };
 
 }  // namespace waymark::program

@@ -10,9 +10,7 @@ namespace {
 
 /// The attributes of an entry that matter here.
 struct Entry {
-  std::optional<std::uint64_t> low{};
-  DwarfValue high{};
-  DwarfValue ranges{};
+  DwarfExtent extent{};
   DwarfValue name{};
   DwarfValue linkage_name{};
   DwarfValue origin{};
@@ -30,10 +28,10 @@ Entry read_entry(const DwarfDie& die, ByteReader& in) {
         low = value;
         break;
       case kAttrHighPc:
-        entry.high = value;
+        entry.extent.high = value;
         break;
       case kAttrRanges:
-        entry.ranges = value;
+        entry.extent.ranges = value;
         break;
       case kAttrName:
         entry.name = value;
@@ -70,7 +68,7 @@ Entry read_entry(const DwarfDie& die, ByteReader& in) {
         break;
     }
   });
-  entry.low = as_address(*die.unit, low);
+  entry.extent.low = as_address(*die.unit, low);
   return entry;
 }
 
@@ -155,7 +153,7 @@ void TreeReader::add(const DwarfDie& die, const Entry& entry, std::uint32_t pare
       std::size_t{1} << 16,
       (std::size_t{1} << 24) - std::min<std::size_t>(stretches_.size(), 1U << 24));
   ranges_.clear();
-  add_ranges(*die.unit, entry.low, entry.high, entry.ranges, most, ranges_);
+  add_ranges(*die.unit, entry.extent, most, ranges_);
   std::erase_if(ranges_, [&](const DwarfRange& range) { return !is_code_(range.low); });
   if (ranges_.empty()) return;
   const auto index = static_cast<std::uint32_t>(tree_.nodes.size());

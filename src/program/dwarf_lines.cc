@@ -32,6 +32,19 @@ struct FileEntry {
   std::uint64_t folder = 0;
 };
 
+struct LineHeader {
+  std::uint64_t end = 0;  ///< The end of the table.
+  std::uint16_t version = 0;
+  std::uint8_t offset_size = 4;
+  std::uint8_t min_length = 1;
+  bool default_is_statement = true;
+  std::int8_t line_base = 0;
+  std::uint8_t line_range = 1;
+  std::uint8_t opcode_base = 1;
+  std::array<std::uint8_t, 256> operands{};
+  std::uint64_t program = 0;  ///< Where the program of the table begins.
+};
+
 class LineReader {
  public:
   LineReader(const DwarfUnit& unit, const std::function<bool(std::uint64_t)>& is_code)
@@ -60,10 +73,10 @@ class LineReader {
   void add_row();
   void end_sequence();
   void clear_state() {
-    row_ = {.file = 1, .line = 1, .is_statement = default_is_statement_};
+    row_ = {.file = 1, .line = 1, .is_statement = header_.default_is_statement};
     first_row_ = table_.rows.size();
   }
-  void advance(std::uint64_t operations) { row_.address += operations * min_length_; }
+  void advance(std::uint64_t operations) { row_.address += operations * header_.min_length; }
 
   const DwarfUnit& unit_;
   const std::function<bool(std::uint64_t)>& is_code_;
@@ -71,18 +84,8 @@ class LineReader {
   ByteReader in_;
   LineTable table_;
 
-  std::uint16_t version_ = 0;
-  std::uint8_t offset_size_ = 4;
-  std::uint8_t min_length_ = 1;
-  bool default_is_statement_ = true;
-  std::int8_t line_base_ = 0;
-  std::uint8_t line_range_ = 1;
-  std::uint8_t opcode_base_ = 1;
-  std::array<std::uint8_t, 256> operands_{};
-  std::uint64_t program_ = 0;
-  std::uint64_t end_ = 0;
+  LineHeader header_;
   std::vector<std::string_view> folders_;
-
   LineRow row_;
   std::size_t first_row_ = 0;
 };
@@ -91,27 +94,27 @@ bool LineReader::read_header() {
   std::uint64_t length = in_.u32();
   if (length == 0xFFFF'FFFF) {
     length = in_.u64();
-    offset_size_ = 8;
+    header_.offset_size = 8;
   }
   if (!in_.ok() || length > in_.remaining()) return false;
-  end_ = in_.position() + length;
-  in_ = ByteReader(sections_.line.first(end_), sections_.big_endian, in_.position());
-  version_ = in_.u16();
-  if (version_ < 2 || version_ > 5) return false;
-  if (version_ >= 5) in_.skip(2);  // The sizes of addresses and segment selectors.
-  const std::uint64_t header_length = in_.integer(offset_size_);
-  program_ = in_.position() + header_length;
+  header_.end = in_.position() + length;
+  in_ = ByteReader(sections_.line.first(header_.end), sections_.big_endian, in_.position());
+  header_.version = in_.u16();
+  if (header_.version < 2 || header_.version > 5) return false;
+  if (header_.version >= 5) in_.skip(2);  // The sizes of addresses and segment selectors.
+  const std::uint64_t header_length = in_.integer(header_.offset_size);
+  header_.program = in_.position() + header_length;
   if (!in_.ok() || header_length > in_.remaining()) return false;
-  min_length_ = in_.u8();
-  if (version_ >= 4) in_.skip(1);  // Operations per instruction: 1 on these machines.
-  default_is_statement_ = in_.u8() != 0;
-  line_base_ = static_cast<std::int8_t>(in_.u8());
-  line_range_ = in_.u8();
-  opcode_base_ = in_.u8();
-  for (unsigned i = 1; i < opcode_base_; ++i) operands_[i] = in_.u8();
-  if (!in_.ok() || line_range_ == 0 || opcode_base_ == 0) return false;
-  table_.from_zero = version_ >= 5;
-  if (version_ >= 5) {
+  header_.min_length = in_.u8();
+  if (header_.version >= 4) in_.skip(1);  // Operations per instruction: 1 on these machines.
+  header_.default_is_statement = in_.u8() != 0;
+  header_.line_base = static_cast<std::int8_t>(in_.u8());
+  header_.line_range = in_.u8();
+  header_.opcode_base = in_.u8();
+  for (unsigned i = 1; i < header_.opcode_base; ++i) header_.operands[i] = in_.u8();
+  if (!in_.ok() || header_.line_range == 0 || header_.opcode_base == 0) return false;
+  table_.from_zero = header_.version >= 5;
+  if (header_.version >= 5) {
     for (const FileEntry& folder : read_entries()) folders_.push_back(folder.name);
     for (const FileEntry& file : read_entries()) add_file(file);
   } else {
@@ -133,7 +136,7 @@ std::vector<FileEntry> LineReader::read_entries() {
   if (columns.empty()) return entries;
   // The table may have another size of offsets than its unit.
   DwarfUnit unit = unit_;
-  unit.offset_size = offset_size_;
+  unit.offset_size = header_.offset_size;
   for (std::uint64_t i = 0; i < count && in_.ok() && entries.size() < kMostFiles; ++i) {
     FileEntry entry;
     for (const Column& column : columns) {
@@ -169,7 +172,7 @@ void LineReader::add_file(const FileEntry& entry) {
     return;
   }
   // Before DWARF 5, folder 0 is that of the unit, and is not in the list.
-  const std::uint64_t index = entry.folder - (version_ >= 5 ? 0 : 1);
+  const std::uint64_t index = entry.folder - (header_.version >= 5 ? 0 : 1);
   std::string folder(index < folders_.size() ? folders_[index].substr(0, kLongestName)
                                              : std::string_view());
   if (!is_absolute(folder)) folder = joined(unit_.directory.substr(0, kLongestName), folder);
@@ -232,16 +235,16 @@ void LineReader::extended() {
 }
 
 void LineReader::read_program() {
-  in_.seek(program_);
+  in_.seek(header_.program);
   clear_state();
-  const std::uint64_t const_advance = (255U - opcode_base_) / line_range_;
+  const std::uint64_t const_advance = (255U - header_.opcode_base) / header_.line_range;
   while (!in_.at_end() && in_.ok()) {
     const std::uint8_t opcode = in_.u8();
-    if (opcode >= opcode_base_) {
-      const unsigned adjusted = opcode - opcode_base_;
-      advance(adjusted / line_range_);
-      row_.line +=
-          static_cast<std::uint32_t>(line_base_ + static_cast<int>(adjusted % line_range_));
+    if (opcode >= header_.opcode_base) {
+      const unsigned adjusted = opcode - header_.opcode_base;
+      advance(adjusted / header_.line_range);
+      row_.line += static_cast<std::uint32_t>(header_.line_base +
+                                              static_cast<int>(adjusted % header_.line_range));
       add_row();
       continue;
     }
@@ -278,7 +281,7 @@ void LineReader::read_program() {
         row_.address += in_.u16();
         break;
       default:
-        for (unsigned i = 0; i < operands_[opcode]; ++i) in_.uleb();
+        for (unsigned i = 0; i < header_.operands[opcode]; ++i) in_.uleb();
         break;
     }
   }

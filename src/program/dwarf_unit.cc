@@ -73,7 +73,7 @@ std::optional<std::uint64_t> address_number(const DwarfUnit& unit, std::uint64_t
   const DwarfUnit& owner = unit.addresses();
   const DwarfSections& sections = owner.info->sections;
   if (index > sections.addr.size()) return std::nullopt;
-  ByteReader in(sections.addr, sections.big_endian, owner.addr_base);
+  ByteReader in(sections.addr, sections.big_endian, owner.bases.addr);
   in.skip(index * owner.address_size);
   const std::uint64_t address = in.integer(owner.address_size);
   return in.ok() ? std::optional(address) : std::nullopt;
@@ -88,9 +88,9 @@ std::uint64_t most_of(const DwarfUnit& unit) {
 void add_old_ranges(const DwarfUnit& unit, std::uint64_t offset, std::size_t most,
                     std::vector<DwarfRange>& out) {
   const DwarfUnit& owner = unit.addresses();
-  if (unit.skeleton != nullptr) offset += owner.ranges_base;
+  if (unit.split.skeleton != nullptr) offset += owner.bases.ranges;
   ByteReader in(owner.info->sections.ranges, owner.info->sections.big_endian, offset);
-  std::uint64_t base = owner.low_pc.value_or(0);
+  std::uint64_t base = owner.extent.low.value_or(0);
   while (out.size() < most) {
     const std::uint64_t low = in.integer(unit.address_size);
     const std::uint64_t high = in.integer(unit.address_size);
@@ -108,7 +108,7 @@ void add_new_ranges(const DwarfUnit& unit, std::uint64_t offset, std::size_t mos
                     std::vector<DwarfRange>& out) {
   const DwarfSections& sections = unit.info->sections;
   ByteReader in(sections.rnglists, sections.big_endian, offset);
-  std::uint64_t base = unit.addresses().low_pc.value_or(0);
+  std::uint64_t base = unit.addresses().extent.low.value_or(0);
   const auto add = [&](std::optional<std::uint64_t> low, std::optional<std::uint64_t> high) {
     if (low && high && *low < *high && in.ok()) out.push_back({*low, *high});
   };
@@ -338,7 +338,7 @@ std::string_view as_text(const DwarfUnit& unit, const DwarfValue& value) {
     case kStrx4:
     case kGnuStrIndex: {
       if (value.number > sections.str_offsets.size()) return {};
-      ByteReader in(sections.str_offsets, sections.big_endian, unit.str_offsets_base);
+      ByteReader in(sections.str_offsets, sections.big_endian, unit.bases.str_offsets);
       in.skip(value.number * unit.offset_size);
       const std::uint64_t offset = in.integer(unit.offset_size);
       return in.ok() ? text_at(sections.str, offset) : std::string_view();
@@ -377,8 +377,9 @@ std::pair<const DwarfUnit*, std::uint64_t> as_reference(const DwarfUnit& unit,
   return {owner, value.number};
 }
 
-void add_ranges(const DwarfUnit& unit, std::optional<std::uint64_t> low, const DwarfValue& high,
-                const DwarfValue& ranges, std::size_t most, std::vector<DwarfRange>& out) {
+void add_ranges(const DwarfUnit& unit, const DwarfExtent& extent, std::size_t most,
+                std::vector<DwarfRange>& out) {
+  const auto& [low, high, ranges] = extent;
   if (ranges) {
     if (unit.version < 5) {
       add_old_ranges(unit, ranges.number, most, out);
@@ -388,9 +389,9 @@ void add_ranges(const DwarfUnit& unit, std::optional<std::uint64_t> low, const D
     if (ranges.form == kRnglistx) {
       const DwarfSections& sections = unit.info->sections;
       if (offset > sections.rnglists.size()) return;
-      ByteReader in(sections.rnglists, sections.big_endian, unit.rnglists_base);
+      ByteReader in(sections.rnglists, sections.big_endian, unit.bases.rnglists);
       in.skip(offset * unit.offset_size);
-      offset = unit.rnglists_base + in.integer(unit.offset_size);
+      offset = unit.bases.rnglists + in.integer(unit.offset_size);
       if (!in.ok()) return;
     }
     add_new_ranges(unit, offset, most, out);
@@ -435,7 +436,7 @@ std::optional<DwarfUnit> DwarfInfo::read_header(ByteReader& in) {
     unit.type = in.u8();
     unit.address_size = in.u8();
     abbrevs = in.integer(unit.offset_size);
-    if (unit.type == kSkeleton || unit.type == kSplitCompile) unit.dwo_id = in.u64();
+    if (unit.type == kSkeleton || unit.type == kSplitCompile) unit.split.id = in.u64();
     if (unit.type == kType || unit.type == kSplitType) in.skip(8U + unit.offset_size);
   } else {
     abbrevs = in.integer(unit.offset_size);
@@ -455,8 +456,8 @@ std::optional<DwarfUnit> DwarfInfo::read_header(ByteReader& in) {
 void DwarfInfo::read_first_die(DwarfUnit& unit) const {
   // Where the tables of a unit begin by themselves.
   if (unit.version >= 5 && (unit.type == kSplitCompile || unit.type == kSplitType)) {
-    unit.str_offsets_base = unit.offset_size == 8 ? 16 : 8;
-    unit.rnglists_base = unit.offset_size == 8 ? 20 : 12;
+    unit.bases.str_offsets = unit.offset_size == 8 ? 16 : 8;
+    unit.bases.rnglists = unit.offset_size == 8 ? 20 : 12;
   }
   ByteReader in(sections.info.first(unit.end), sections.big_endian, unit.first_die);
   const DwarfDie die = read_die(unit, in);
@@ -472,10 +473,10 @@ void DwarfInfo::read_first_die(DwarfUnit& unit) const {
         low = value;
         break;
       case kAttrHighPc:
-        unit.high_pc = value;
+        unit.extent.high = value;
         break;
       case kAttrRanges:
-        unit.ranges = value;
+        unit.extent.ranges = value;
         break;
       case kAttrStmtList:
         unit.line_table = value.number;
@@ -488,28 +489,28 @@ void DwarfInfo::read_first_die(DwarfUnit& unit) const {
         dwo_name = value;
         break;
       case kAttrGnuDwoId:
-        unit.dwo_id = value.number;
+        unit.split.id = value.number;
         break;
       case kAttrStrOffsetsBase:
-        unit.str_offsets_base = value.number;
+        unit.bases.str_offsets = value.number;
         break;
       case kAttrAddrBase:
       case kAttrGnuAddrBase:
-        unit.addr_base = value.number;
+        unit.bases.addr = value.number;
         break;
       case kAttrRnglistsBase:
-        unit.rnglists_base = value.number;
+        unit.bases.rnglists = value.number;
         break;
       case kAttrGnuRangesBase:
-        unit.ranges_base = value.number;
+        unit.bases.ranges = value.number;
         break;
       default:
         break;
     }
   });
-  unit.low_pc = as_address(unit, low);
+  unit.extent.low = as_address(unit, low);
   unit.directory = as_text(unit, directory);
-  unit.dwo_name = as_text(unit, dwo_name);
+  unit.split.name = as_text(unit, dwo_name);
 }
 
 void DwarfInfo::read_units(const DwarfUnit* skeleton) {
@@ -517,7 +518,7 @@ void DwarfInfo::read_units(const DwarfUnit* skeleton) {
   while (!in.at_end()) {
     auto unit = read_header(in);
     if (!unit) return;
-    unit->skeleton = skeleton;
+    unit->split.skeleton = skeleton;
     read_first_die(*unit);
     units.push_back(std::make_unique<DwarfUnit>(*unit));
   }

@@ -83,7 +83,31 @@ struct DwarfValue {
   explicit operator bool() const { return form != 0; }
 };
 
+/// The addresses of an entry: from `low` to `high`, or a list.
+struct DwarfExtent {
+  std::optional<std::uint64_t> low{};
+  DwarfValue high{};
+  DwarfValue ranges{};
+};
+
 struct DwarfInfo;
+struct DwarfUnit;
+
+/// What connects a unit that was split with its skeleton.
+struct DwarfSplit {
+  std::string_view name{};  ///< In a skeleton: the file of the split unit.
+  std::uint64_t id = 0;     ///< The same in both.
+  /// For a split unit: the unit that says where its addresses are.
+  const DwarfUnit* skeleton = nullptr;
+};
+
+/// Where the tables of a unit begin in their sections.
+struct DwarfBases {
+  std::uint64_t str_offsets = 0;
+  std::uint64_t addr = 0;
+  std::uint64_t rnglists = 0;
+  std::uint64_t ranges = 0;  ///< For entries of the split unit only.
+};
 
 struct DwarfUnit {
   const DwarfInfo* info = nullptr;
@@ -98,23 +122,15 @@ struct DwarfUnit {
 
   // From its first entry.
   bool has_code = false;  ///< It may have code: it is not a unit of types or of parts.
-  std::optional<std::uint64_t> low_pc{};
-  DwarfValue high_pc{};
-  DwarfValue ranges{};
+  DwarfExtent extent{};
   std::optional<std::uint64_t> line_table{};
   std::string_view directory{};
-  std::string_view dwo_name{};
-  std::uint64_t dwo_id = 0;
-  std::uint64_t str_offsets_base = 0;
-  std::uint64_t addr_base = 0;
-  std::uint64_t rnglists_base = 0;
-  std::uint64_t ranges_base = 0;  ///< For entries of the split unit only.
-  /// For a split unit: the unit that says where its addresses are.
-  const DwarfUnit* skeleton = nullptr;
+  DwarfSplit split{};
+  DwarfBases bases{};
 
   /// The unit whose file has the addresses.
   [[nodiscard]] const DwarfUnit& addresses() const {
-    return skeleton == nullptr ? *this : *skeleton;
+    return split.skeleton == nullptr ? *this : *split.skeleton;
   }
 };
 
@@ -173,8 +189,8 @@ struct DwarfRange {
 };
 
 /// Adds the addresses of an entry to `out`, at most `most` ranges.
-void add_ranges(const DwarfUnit& unit, std::optional<std::uint64_t> low, const DwarfValue& high,
-                const DwarfValue& ranges, std::size_t most, std::vector<DwarfRange>& out);
+void add_ranges(const DwarfUnit& unit, const DwarfExtent& extent, std::size_t most,
+                std::vector<DwarfRange>& out);
 
 /// Calls take(unit, range) for the addresses that .debug_aranges gives to units.
 template <class Take>

@@ -132,13 +132,12 @@ void Engine::observe(std::span<const Element> elements) {
     }
     // The usual case: ranges that stay in their function.
     const Element* const begin = at;
-    if (now.action <= Action::kDirect) {
-      const std::uint64_t first = now.first;
-      const std::uint64_t span = now.span;
+    if (now.exit.action <= Action::kDirect) {
+      const Bounds bounds = now.running.bounds;
       std::uint64_t own = 0;
       for (; at != end; ++at) {
         if (at->kind != ElementKind::kInstrRange || at->trace_id != now.id ||
-            (at->flags & kElementHasCycleCount) != 0 || at->start - first > span)
+            (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(at->start))
           break;
         own += at->count;
         if ((at->flags & kElementExecuted) != 0 &&
@@ -155,20 +154,20 @@ void Engine::observe(std::span<const Element> elements) {
       continue;
     }
     const Element& last = at[-1];
-    now.end = last.end;
+    now.exit.end = last.end;
     now.last_size = last.last_size;
-    now.action = action_of(last);
+    now.exit.action = action_of(last);
   }
 }
 
 void Engine::observe_one(Source& source, const Element& element) {
   if (element.kind != ElementKind::kInstrRange) return observe_other(source, element);
-  if (source.action > Action::kDirect || element.start - source.first > source.span)
+  if (source.exit.action > Action::kDirect || !source.running.bounds.contains(element.start))
     begin(source, element);
   source.own += element.count;
-  source.end = element.end;
+  source.exit.end = element.end;
   source.last_size = element.last_size;
-  source.action = action_of(element);
+  source.exit.action = action_of(element);
   if (options_.ranges) count_range(source, element);
   if ((element.flags & kElementHasCycleCount) != 0) count_cycles(source, element.cycle_count);
 }
@@ -208,8 +207,8 @@ void Engine::observe_other(Source& source, const Element& element) {
       if (has_cycles) count_cycles(source, element.cycle_count);
       break;
     case ElementKind::kExceptionReturn:
-      if (source.action != Action::kGap && source.action != Action::kEnter)
-        source.action = Action::kExceptionReturn;
+      if (source.exit.action != Action::kGap && source.exit.action != Action::kEnter)
+        source.exit.action = Action::kExceptionReturn;
       if (has_cycles) count_cycles(source, element.cycle_count);
       break;
     case ElementKind::kTimestamp:
@@ -233,8 +232,8 @@ void Engine::give_time(Source& source, const Element& element) {
       (!is_time || !source.facts.timestamps_repeat_cycles))
     count_cycles(source, element.cycle_count);
   if (!is_time || (element.flags & kElementTimeIsPartial) != 0 || options_.sink == nullptr) return;
-  if (source.gap != GapKind::kNone) {
-    source.held_time = element.timestamp;
+  if (source.gap.open()) {
+    source.gap.time = element.timestamp;
   } else {
     options_.sink->on_timestamp(source.id, source.position(), element.timestamp);
   }
@@ -257,7 +256,7 @@ void Engine::finish() {
 }
 
 void Engine::begin(Source& source, const Element& range) {
-  if (source.gap != GapKind::kNone) close_gap(source, range, range.start);
+  if (source.gap.open()) close_gap(source, range, range.start);
   if (source.thread == nullptr) set_context(source, range);
   transfer(source, range, range.start);
 }
@@ -266,89 +265,85 @@ void Engine::begin(Source& source, const Element& range) {
 
 void Engine::flush(Source& source) {
   if (source.own == 0) return;
-  tree_.node(source.node).instructions += source.own;
+  tree_.node(source.running.node).instructions += source.own;
   source.executed += source.own;
   source.quality.instructions += source.own;
-  if (!source.named) source.quality.unnamed += source.own;
-  if (source.group.size() < kMostGroup) {
-    source.group.emplace_back(source.node, source.own);
-  } else if (source.has_cycles) {
-    source.group.back().second += source.own;
+  if (!source.running.named) source.quality.unnamed += source.own;
+  if (source.waiting.instructions.size() < kMostGroup) {
+    source.waiting.instructions.emplace_back(source.running.node, source.own);
+  } else if (source.waiting.counted) {
+    source.waiting.instructions.back().second += source.own;
   }
   source.own = 0;
 }
 
 void Engine::count_range(Source& source, const Element& range) {
   const std::uint64_t link = linked(source, range, range.start);
-  tree_.add_range({.node = source.node, .start = link, .end = link + (range.end - range.start)},
-                  range.count);
+  tree_.add_range(
+      {.node = source.running.node, .start = link, .end = link + (range.end - range.start)},
+      range.count);
 }
 
 void Engine::count_cycles(Source& source, std::uint64_t cycles) {
   flush(source);
-  source.has_cycles = true;
+  source.waiting.counted = true;
   if (options_.sink != nullptr) {
-    if (source.gap != GapKind::kNone) {
-      source.held_cycles += cycles;
+    if (source.gap.open()) {
+      source.gap.cycles += cycles;
     } else {
       options_.sink->on_cycles(source.id, source.position(), cycles);
     }
   }
-  source.waiting_cycles += cycles;
+  source.waiting.cycles += cycles;
   std::uint64_t all = 0;
-  for (const auto& [node, count] : source.group) all += count;
+  for (const auto& [node, count] : source.waiting.instructions) all += count;
   if (all == 0) return;
   std::uint64_t passed = 0;
   std::uint64_t given = 0;
-  for (const auto& [node, count] : source.group) {
+  for (const auto& [node, count] : source.waiting.instructions) {
     passed += count;
-    const std::uint64_t due = share(source.waiting_cycles, passed, all);
+    const std::uint64_t due = share(source.waiting.cycles, passed, all);
     tree_.node(node).cycles += due - given;
     given = due;
   }
-  source.waiting_cycles = 0;
-  source.group.clear();
+  source.waiting.clear();
 }
 
 // ---- Gaps -----------------------------------------------------------------------------------
 
 void Engine::open_gap(Source& source, GapKind kind) {
   flush(source);
-  if (kind != GapKind::kSwitch && kind != GapKind::kMissingCode) {
-    source.waiting_cycles = 0;
-    source.group.clear();
+  if (kind != GapKind::kSwitch && kind != GapKind::kMissingCode) source.waiting.clear();
+  if (!source.gap.open()) {
+    source.gap = {.kind = kind, .action = source.exit.action};
+  } else if (source.gap.kind == GapKind::kSwitch || kind == GapKind::kLoss) {
+    source.gap.kind = kind;
+  } else if (source.gap.kind == GapKind::kFiltered && kind == GapKind::kMissingCode) {
+    source.gap.kind = kind;
   }
-  if (source.gap == GapKind::kNone) {
-    source.held = source.action;
-    source.gap = kind;
-  } else if (source.gap == GapKind::kSwitch || kind == GapKind::kLoss) {
-    source.gap = kind;
-  } else if (source.gap == GapKind::kFiltered && kind == GapKind::kMissingCode) {
-    source.gap = kind;
-  }
-  source.action = Action::kGap;
+  source.exit.action = Action::kGap;
 }
 
 /// Whether nothing happened in the gap that concerns the stack.
 bool Engine::goes_on(Source& source, std::uint64_t target) {
   Thread& thread = *source.thread;
-  if (source.gap == GapKind::kLoss || thread.frames.empty()) return false;
-  const bool is_call = source.held == Action::kCall;
-  if (target == source.end &&
-      (is_call || (source.held == Action::kNone && source.gap != GapKind::kMissingCode))) {
-    source.action = Action::kNone;
+  if (source.gap.kind == GapKind::kLoss || thread.frames.empty()) return false;
+  const bool is_call = source.gap.action == Action::kCall;
+  if (target == source.exit.end && (is_call || (source.gap.action == Action::kNone &&
+                                                source.gap.kind != GapKind::kMissingCode))) {
+    source.exit.action = Action::kNone;
     return true;
   }
   // The handler of an exception is not traced, or its code is missing.
   Frame& top = thread.frames.back();
-  if (source.held == Action::kEnter && (top.flags & kFrameBarrier) != 0 && top.ret == target &&
-      target != kNoAddress) {
-    source.action = Action::kExceptionReturn;
+  if (source.gap.action == Action::kEnter && (top.flags & kFrameBarrier) != 0 &&
+      top.ret == target && target != kNoAddress) {
+    source.exit.action = Action::kExceptionReturn;
     return true;
   }
-  if (source.gap == GapKind::kSwitch && (top.flags & kFrameBarrier) == 0 &&
-      target - top.first <= top.span && (top.flags & kFrameNamed) != 0) {
-    source.action = Action::kNone;
+  if (source.gap.kind == GapKind::kSwitch && (top.flags & kFrameBarrier) == 0 &&
+      top.bounds.contains(target) && (top.flags & kFrameNamed) != 0) {
+    source.exit.action = Action::kNone;
     return true;
   }
   return false;
@@ -356,9 +351,9 @@ bool Engine::goes_on(Source& source, std::uint64_t target) {
 
 void Engine::close_gap(Source& source, const Element& element, std::uint64_t target) {
   if (source.thread == nullptr) set_context(source, element);
-  const GapKind kind = source.gap;
+  const GapKind kind = source.gap.kind;
   const bool same = goes_on(source, target);
-  source.gap = GapKind::kNone;
+  source.gap.kind = GapKind::kNone;
   if (!same) {
     if (!source.thread->frames.empty() && kind != GapKind::kSwitch) {
       ++source.quality.gaps;
@@ -367,23 +362,22 @@ void Engine::close_gap(Source& source, const Element& element, std::uint64_t tar
     suspect_all(source);
     if (options_.sink != nullptr && kind != GapKind::kSwitch)
       options_.sink->on_gap(source.id, source.position());
-    source.in_veneer = false;
+    source.veneer.inside = false;
     if (recognise(source, element, target)) {
       if (kind != GapKind::kSwitch) ++source.quality.confirmed;
-      source.action = Action::kNone;
+      source.exit.action = Action::kNone;
     } else {
-      source.close_bounds();
-      source.action = Action::kEnter;
+      source.running.bounds = {};
+      source.exit.action = Action::kEnter;
       source.thread->root =
           kind == GapKind::kMissingCode ? tree_.child(kRootNode, lost_callers_) : kRootNode;
     }
   }
-  if (options_.sink != nullptr && source.held_time)
-    options_.sink->on_timestamp(source.id, source.position(), *source.held_time);
-  if (options_.sink != nullptr && source.held_cycles != 0)
-    options_.sink->on_cycles(source.id, source.position(), source.held_cycles);
-  source.held_time.reset();
-  source.held_cycles = 0;
+  if (options_.sink != nullptr && source.gap.time)
+    options_.sink->on_timestamp(source.id, source.position(), *source.gap.time);
+  if (options_.sink != nullptr && source.gap.cycles != 0)
+    options_.sink->on_cycles(source.id, source.position(), source.gap.cycles);
+  source.gap = {};
 }
 
 /// Whether the suspected frames explain that execution goes on at `target`.
@@ -395,8 +389,7 @@ bool Engine::recognise(Source& source, const Element& element, std::uint64_t tar
   if ((top.flags & kFrameBarrier) == 0 && (top.flags & kFrameNamed) != 0) {
     const Known known = find(source, element, target);
     if (known.named && known.code == top.code) {
-      top.first = known.first;
-      top.span = known.span;
+      top.bounds = known.bounds;
       confirm(source);
       return true;
     }
@@ -457,41 +450,41 @@ void Engine::confirm(Source& source) {
 Owner Engine::owner_of(Source& source, const Element& element) {
   const bool valid = (element.flags & (kElementContextIdValid | kElementVmidValid)) != 0;
   if (options_.owner) {
-    source.context_known = true;
+    source.context.known = true;
     return options_.owner(element);
   }
-  if (!valid) return source.owner;
-  source.context_known = true;
+  if (!valid) return source.context.owner;
+  source.context.known = true;
   return {.thread = std::uint64_t{element.vmid} << 32 | element.context_id};
 }
 
 void Engine::set_context(Source& source, const Element& element) {
-  const bool was_known = source.context_known;
+  const bool was_known = source.context.known;
   const Owner owner = owner_of(source, element);
   if (source.thread == nullptr) {
     switch_to(source, owner);
     return;
   }
-  source.owner.space = source.next_owner ? source.owner.space : owner.space;
-  if (owner.thread == source.owner.thread) {
-    source.next_owner.reset();
+  source.context.owner.space = source.context.next ? source.context.owner.space : owner.space;
+  if (owner.thread == source.context.owner.thread) {
+    source.context.next.reset();
     return;
   }
   if (!was_known) {
     // The same thread, whose number is known now.
-    auto self = source.threads.extract(source.owner.thread);
+    auto self = source.threads.extract(source.context.owner.thread);
     self.key() = owner.thread;
     source.threads.insert(std::move(self));
-    source.owner = owner;
+    source.context.owner = owner;
     return;
   }
   // A kernel says which thread comes before it goes there.
   const std::vector<Frame>& frames = source.thread->frames;
   const bool in_kernel = source.thread->barrier != 0 ||
                          ((element.flags & kElementElValid) != 0 && element.exception_level != 0);
-  if (in_kernel && source.gap == GapKind::kNone && !frames.empty() &&
+  if (in_kernel && !source.gap.open() && !frames.empty() &&
       (frames.back().flags & kFrameNamed) != 0) {
-    source.next_owner = owner;
+    source.context.next = owner;
     return;
   }
   ++source.quality.switches;
@@ -499,17 +492,16 @@ void Engine::set_context(Source& source, const Element& element) {
   if (!source.thread->frames.empty()) open_gap(source, GapKind::kSwitch);
 }
 
-void Engine::switch_to(Source& source, const Owner& owner) {
+void Engine::switch_to(Source& source, Owner owner) {
   flush(source);
-  source.next_owner.reset();
-  source.in_veneer = false;
+  source.context.next.reset();
+  source.veneer.inside = false;
   if (source.thread != nullptr) {
     Thread& old = *source.thread;
-    old.action = source.gap == GapKind::kNone ? source.action : source.held;
-    old.end = source.end;
-    old.preferred = source.preferred;
+    old.exit = source.exit;
+    old.exit.action = source.last_action();
   }
-  source.owner = owner;
+  source.context.owner = owner;
   const std::uint64_t key =
       source.threads.size() < kMostThreads || source.threads.contains(owner.thread) ? owner.thread
                                                                                     : 0;
@@ -522,13 +514,9 @@ void Engine::switch_to(Source& source, const Owner& owner) {
   source.thread = place.get();
   if (options_.sink != nullptr)
     options_.sink->on_switch(source.id, place->track, source.position());
-  if (source.gap == GapKind::kNone) {
-    source.action = place->action;
-  } else {
-    source.held = place->action;
-  }
-  source.end = place->end;
-  source.preferred = place->preferred;
+  source.last_action() = place->exit.action;
+  source.exit.end = place->exit.end;
+  source.exit.preferred = place->exit.preferred;
   show_top(source);
 }
 

@@ -41,7 +41,7 @@ void Engine::push(Source& source, const Frame& frame, Opening opening) {
     ++thread.folded;
     ++source.quality.folded;
     tree_.fold_call();
-    source.open_bounds();
+    source.running.bounds = Bounds::all();
     return;
   }
   ++frames_;
@@ -49,10 +49,9 @@ void Engine::push(Source& source, const Frame& frame, Opening opening) {
   if (options_.sink != nullptr)
     options_.sink->on_enter(thread.track, source.position(), frame.code, opening);
   thread.frames.push_back(frame);
-  source.first = frame.first;
-  source.span = frame.span;
-  source.node = frame.node;
-  source.named = (frame.flags & kFrameNamed) != 0;
+  source.running.bounds = frame.bounds;
+  source.running.node = frame.node;
+  source.running.named = (frame.flags & kFrameNamed) != 0;
 }
 
 void Engine::pop_to(Source& source, std::size_t size) {
@@ -75,21 +74,20 @@ void Engine::show_top(Source& source) {
   flush(source);
   const Thread& thread = *source.thread;
   if (thread.frames.empty()) {
-    source.close_bounds();
-    source.node = kRootNode;
-    source.named = false;
+    source.running.bounds = {};
+    source.running.node = kRootNode;
+    source.running.named = false;
     return;
   }
   const Frame& top = thread.frames.back();
-  source.node = top.node;
-  source.named = (top.flags & kFrameNamed) != 0;
+  source.running.node = top.node;
+  source.running.named = (top.flags & kFrameNamed) != 0;
   if ((top.flags & kFrameBarrier) != 0) {
-    source.close_bounds();
+    source.running.bounds = {};
   } else {
-    source.first = top.first;
-    source.span = top.span;
+    source.running.bounds = top.bounds;
   }
-  if (thread.folded != 0) source.open_bounds();
+  if (thread.folded != 0) source.running.bounds = Bounds::all();
 }
 
 void Engine::tell(Source& source, Instant what) {
@@ -121,7 +119,7 @@ std::optional<std::size_t> Engine::search_live(const Source& source, std::size_t
     --i;
     const Frame& frame = frames[i];
     if ((frame.flags & (kFrameNamed | kFrameBarrier)) == kFrameNamed &&
-        target - frame.first <= frame.span)
+        frame.bounds.contains(target))
       return i;
     if (looked >= search_credit_) break;
   }
@@ -142,8 +140,7 @@ void Engine::open_root(Source& source, const Element& element, std::uint64_t tar
   const NodeId node = tree_.child(parent, known.code);
   if (is_handler && node != parent) ++tree_.node(node).calls;
   push(source,
-       {.first = known.first,
-        .span = known.span,
+       {.bounds = known.bounds,
         .code = known.code,
         .node = node,
         .flags = static_cast<std::uint8_t>((known.named ? kFrameNamed : 0) |
@@ -156,8 +153,7 @@ void Engine::replace_top(Source& source, const Known& known) {
   Thread& thread = *source.thread;
   Frame& top = thread.frames.back();
   const NodeId parent = parent_of_top(source);
-  top.first = known.first;
-  top.span = known.span;
+  top.bounds = known.bounds;
   const bool other = top.code != known.code;
   top.code = known.code;
   top.flags &= static_cast<std::uint8_t>(~(kFrameNamed | kFrameSwitch));
@@ -183,18 +179,18 @@ void Engine::move(Source& source, const Element& element, std::uint64_t target) 
 // ---- Branches -------------------------------------------------------------------------------
 
 void Engine::transfer(Source& source, const Element& element, std::uint64_t target) {
-  const Action action = std::exchange(source.action, Action::kNone);
+  const Action action = std::exchange(source.exit.action, Action::kNone);
   Thread& thread = *source.thread;
   if (thread.folded != 0) {
-    source.action = action;
+    source.exit.action = action;
     return transfer_folded(source, element, target);
   }
   if (action == Action::kExceptionReturn) return leave_exception(source, element, target);
   if (thread.frames.size() <= base(source)) return open_root(source, element, target);
-  if (source.in_veneer && action != Action::kCall) return leave_veneer(source, element, target);
+  if (source.veneer.inside && action != Action::kCall) return leave_veneer(source, element, target);
   switch (action) {
     case Action::kNone:
-      if (target - source.first > source.span) move(source, element, target);
+      if (!source.running.bounds.contains(target)) move(source, element, target);
       break;
     case Action::kDirect:
       jump(source, element, target);
@@ -222,8 +218,8 @@ void Engine::transfer(Source& source, const Element& element, std::uint64_t targ
 /// Beyond the greatest depth, calls and returns are only counted.
 void Engine::transfer_folded(Source& source, const Element& element, std::uint64_t target) {
   Thread& thread = *source.thread;
-  const Action action = std::exchange(source.action, Action::kNone);
-  if (action == Action::kCall && target != source.end) {
+  const Action action = std::exchange(source.exit.action, Action::kNone);
+  if (action == Action::kCall && target != source.exit.end) {
     ++thread.folded;
     ++source.quality.folded;
     ++source.quality.calls;
@@ -232,40 +228,38 @@ void Engine::transfer_folded(Source& source, const Element& element, std::uint64
     if (--thread.folded != 0) return;
     show_top(source);
     if (thread.frames.size() <= base(source)) return open_root(source, element, target);
-    if (target - source.first > source.span) move(source, element, target);
+    if (!source.running.bounds.contains(target)) move(source, element, target);
   }
 }
 
 void Engine::call(Source& source, const Element& element, std::uint64_t target) {
-  if (source.in_veneer) {
-    source.in_veneer = false;
+  if (source.veneer.inside) {
+    source.veneer.inside = false;
     show_top(source);
   }
   // A call to the next instruction only reads the program counter.
-  if (target == source.end) return;
+  if (target == source.exit.end) return;
   Known& found = find(source, element, target);
   const CodeId code = called_code(found);
   const Known known = found;
   const std::uint64_t site =
-      options_.sites ? linked(source, element, source.end - source.last_size) : 0;
+      options_.sites ? linked(source, element, source.exit.end - source.last_size) : 0;
   ++source.quality.calls;
   if (known.form == Form::kVeneer) {
     flush(source);
-    source.in_veneer = true;
-    source.veneer_call = true;
-    source.veneer_ret = source.end;
-    source.veneer_site = site;
-    source.first = known.first;
-    source.span = known.span;
+    source.veneer.inside = true;
+    source.veneer.called = true;
+    source.veneer.ret = source.exit.end;
+    source.veneer.site = site;
+    source.running.bounds = known.bounds;
     return;
   }
   const NodeId parent = source.thread->frames.back().node;
   const NodeId node = tree_.child(parent, code, site);
   if (node != parent) ++tree_.node(node).calls;
   push(source,
-       {.ret = source.end,
-        .first = known.first,
-        .span = known.span,
+       {.ret = source.exit.end,
+        .bounds = known.bounds,
         .code = code,
         .node = node,
         .flags = static_cast<std::uint8_t>((known.named ? kFrameNamed : 0) |
@@ -276,28 +270,26 @@ void Engine::call(Source& source, const Element& element, std::uint64_t target) 
 void Engine::leave_veneer(Source& source, const Element& element, std::uint64_t target) {
   Known& found = find(source, element, target);
   if (found.form == Form::kVeneer) {
-    source.first = found.first;
-    source.span = found.span;
+    source.running.bounds = found.bounds;
     return;
   }
   const CodeId code = called_code(found);
   const Known known = found;
-  source.in_veneer = false;
+  source.veneer.inside = false;
   show_top(source);
-  if (!source.veneer_call) {
+  if (!source.veneer.called) {
     // As if the branch to the veneer had gone here.
     if (source.thread->frames.back().ret == target && target != kNoAddress)
       return go_back(source, element, target, false);
     return jump(source, element, target);
   }
-  if (target == source.veneer_ret) return;
+  if (target == source.veneer.ret) return;
   const NodeId parent = source.thread->frames.back().node;
-  const NodeId node = tree_.child(parent, code, source.veneer_site);
+  const NodeId node = tree_.child(parent, code, source.veneer.site);
   if (node != parent) ++tree_.node(node).calls;
   push(source,
-       {.ret = source.veneer_ret,
-        .first = known.first,
-        .span = known.span,
+       {.ret = source.veneer.ret,
+        .bounds = known.bounds,
         .code = code,
         .node = node,
         .flags = static_cast<std::uint8_t>((known.named ? kFrameNamed : 0) |
@@ -306,22 +298,20 @@ void Engine::leave_veneer(Source& source, const Element& element, std::uint64_t 
 }
 
 void Engine::jump(Source& source, const Element& element, std::uint64_t target) {
-  if (target - source.first <= source.span) return;
+  if (source.running.bounds.contains(target)) return;
   Thread& thread = *source.thread;
   const Known known = find(source, element, target);
   if (known.form == Form::kVeneer) {
     flush(source);
-    source.in_veneer = true;
-    source.veneer_call = false;
-    source.first = known.first;
-    source.span = known.span;
+    source.veneer.inside = true;
+    source.veneer.called = false;
+    source.running.bounds = known.bounds;
     return;
   }
   Frame& top = thread.frames.back();
   if (!known.named && (top.flags & kFrameNamed) == 0) return;
   if (known.named && known.code == top.code) {
-    top.first = known.first;
-    top.span = known.span;
+    top.bounds = known.bounds;
     return show_top(source);
   }
   const std::size_t size = thread.frames.size();
@@ -341,8 +331,7 @@ void Engine::jump(Source& source, const Element& element, std::uint64_t target) 
   for (std::size_t i = size - 1;; --i, ++chain) {
     if (known.named && thread.frames[i].code == known.code) {
       pop_to(source, i + 1);
-      thread.frames[i].first = known.first;
-      thread.frames[i].span = known.span;
+      thread.frames[i].bounds = known.bounds;
       ++tree_.node(thread.frames[i].node).calls;
       return show_top(source);
     }
@@ -350,13 +339,12 @@ void Engine::jump(Source& source, const Element& element, std::uint64_t target) 
     if ((thread.frames[i].flags & kFrameTail) == 0 || i == base(source)) break;
   }
   const std::uint64_t site =
-      options_.sites ? linked(source, element, source.end - source.last_size) : 0;
+      options_.sites ? linked(source, element, source.exit.end - source.last_size) : 0;
   const NodeId node = tree_.child(top.node, known.code, site);
   if (node != top.node) ++tree_.node(node).calls;
   push(source,
        {.ret = top.ret,
-        .first = known.first,
-        .span = known.span,
+        .bounds = known.bounds,
         .code = known.code,
         .node = node,
         .flags = static_cast<std::uint8_t>(kFrameTail | (known.named ? kFrameNamed : 0) |
@@ -370,15 +358,15 @@ void Engine::go_back(Source& source, const Element& element, std::uint64_t targe
   Thread& thread = *source.thread;
   search_credit_ = std::min(search_credit_ + kCreditOfCall, kMostCredit);
   if (is_return && (thread.frames.back().flags & kFrameSwitch) != 0 &&
-      (source.next_owner || !source.context_known)) {
+      (source.context.next || !source.context.known)) {
     ++source.quality.switches;
-    if (source.next_owner) {
-      switch_to(source, *source.next_owner);
+    if (source.context.next) {
+      switch_to(source, *source.context.next);
     } else {
       lacks_contexts_ = true;
       pop_to(source, 0);
     }
-    source.action = Action::kNone;
+    source.exit.action = Action::kNone;
     if (source.thread->frames.size() <= base(source)) return open_root(source, element, target);
     if ((source.thread->frames.back().flags & kFrameSwitch) == 0)
       return jump(source, element, target);
@@ -406,12 +394,11 @@ void Engine::go_back(Source& source, const Element& element, std::uint64_t targe
 
 /// The top frame goes on at `target`.
 void Engine::resume(Source& source, const Element& element, std::uint64_t target) {
-  if (target - source.first <= source.span) return;
+  if (source.running.bounds.contains(target)) return;
   Frame& top = source.thread->frames.back();
   const Known known = find(source, element, target);
   if (known.named && known.code == top.code) {
-    top.first = known.first;
-    top.span = known.span;
+    top.bounds = known.bounds;
     return show_top(source);
   }
   if (known.named || (top.flags & kFrameNamed) != 0) replace_top(source, known);
@@ -419,10 +406,10 @@ void Engine::resume(Source& source, const Element& element, std::uint64_t target
 
 void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t target) {
   Thread& thread = *source.thread;
-  if (source.next_owner) {
+  if (source.context.next) {
     ++source.quality.switches;
-    switch_to(source, *source.next_owner);
-    source.action = Action::kNone;
+    switch_to(source, *source.context.next);
+    source.exit.action = Action::kNone;
     if (source.thread->frames.size() <= base(source)) return open_root(source, element, target);
     return go_back(source, element, target, true);
   }
@@ -465,7 +452,7 @@ void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t 
   if (size - low > 1) {
     ++source.quality.resyncs;
     tell(source, Instant::kResync);
-    if (!source.context_known) lacks_contexts_ = true;
+    if (!source.context.known) lacks_contexts_ = true;
   }
   pop_to(source, low);
   open_root(source, element, target);
@@ -478,8 +465,8 @@ void Engine::enter_exception(Source& source, const Element& element) {
       (element.flags & kElementReturnAddress) != 0 ? element.end : kNoAddress;
   ++source.quality.exceptions;
   if (source.thread == nullptr) set_context(source, element);
-  if (source.gap != GapKind::kNone) close_gap(source, element, back);
-  const Action action = source.action;
+  if (source.gap.open()) close_gap(source, element, back);
+  const Action action = source.exit.action;
   Action saved = Action::kNone;
   if (const Thread& thread = *source.thread;
       thread.folded == 0 && thread.barrier > thread.suspects &&
@@ -493,8 +480,8 @@ void Engine::enter_exception(Source& source, const Element& element) {
     ++source.quality.exception_returns;
     pop_to(source, thread.barrier - 1);
     show_top(source);
-    source.end = barrier.first;
-    source.preferred = barrier.ret;
+    source.exit.end = barrier.bounds.first;
+    source.exit.preferred = barrier.ret;
     saved = barrier.action;
   } else {
     if (back == kNoAddress) {
@@ -504,9 +491,9 @@ void Engine::enter_exception(Source& source, const Element& element) {
     } else if (action != Action::kNone) {
       transfer(source, element, back);
     }
-    source.preferred = back;
+    source.exit.preferred = back;
   }
-  source.in_veneer = false;
+  source.veneer.inside = false;
   Thread& thread = *source.thread;
   const CodeId code = tree_.code(
       {.kind = CodeKind::kException,
@@ -519,19 +506,19 @@ void Engine::enter_exception(Source& source, const Element& element) {
   if (node != parent) ++tree_.node(node).calls;
   const std::size_t size = thread.frames.size();
   push(source,
-       {.ret = source.preferred,
-        .first = source.end,
+       {.ret = source.exit.preferred,
+        .bounds = {.first = source.exit.end},
         .code = code,
         .node = node,
         .below = thread.barrier,
         .flags = kFrameBarrier,
         .action = saved},
        Opening::kCall);
-  source.action = Action::kNone;
+  source.exit.action = Action::kNone;
   if (thread.frames.size() == size) return;
   thread.barrier = static_cast<std::uint32_t>(size + 1);
-  source.close_bounds();
-  source.action = Action::kEnter;
+  source.running.bounds = {};
+  source.exit.action = Action::kEnter;
 }
 
 /// The handler of a signal has ended: a system call returns to where the signal came.
@@ -555,11 +542,11 @@ bool Engine::ends_signal(Source& source, const Element& element, std::uint64_t t
 
 void Engine::leave_exception(Source& source, const Element& element, std::uint64_t target) {
   ++source.quality.exception_returns;
-  source.in_veneer = false;
-  if (source.next_owner) {
+  source.veneer.inside = false;
+  if (source.context.next) {
     ++source.quality.switches;
-    switch_to(source, *source.next_owner);
-    source.action = Action::kNone;
+    switch_to(source, *source.context.next);
+    source.exit.action = Action::kNone;
   }
   Thread& thread = *source.thread;
   if (thread.barrier <= thread.suspects) {
@@ -585,14 +572,14 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
     if (is_empty) return open_root(source, element, target);
     if (barrier.ret != kNoAddress || barrier.action == Action::kNone)
       return resume(source, element, target);
-    source.action = barrier.action;
-    source.end = barrier.first;
+    source.exit.action = barrier.action;
+    source.exit.end = barrier.bounds.first;
     return transfer(source, element, target);
   }
   if (ends_signal(source, element, target)) return;
   const Known known = find(source, element, target);
   if (!is_empty && known.named) {
-    if (target - source.first <= source.span) return;
+    if (source.running.bounds.contains(target)) return;
     // A program that begins has no callers, and signals rarely interrupt one another.
     std::size_t signals = 0;
     for (std::uint32_t at = thread.barrier; at > thread.suspects && signals < kMostSignals;
@@ -621,7 +608,7 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
     }
   }
   ++source.quality.lost_returns;
-  if (!source.context_known) lacks_contexts_ = true;
+  if (!source.context.known) lacks_contexts_ = true;
   drop_suspects(source);
   pop_to(source, 0);
   open_root(source, element, target);

@@ -53,14 +53,13 @@ CodeId Engine::code_of(const program::Place& place, const program::Function& fun
 }
 
 Engine::Known& Engine::find(const Source& source, const Element& element, std::uint64_t address) {
-  const std::uint32_t space = source.owner.space;
+  const std::uint32_t space = source.context.owner.space;
   const std::uint64_t mixed = (address >> 1 ^ std::uint64_t{space} << 40) * 0x9E3779B97F4A7C15ULL;
   Known& known = known_[mixed >> 51];
   if (known.address == address && known.space == space) return known;
-  known = {.address = address, .space = space, .first = address, .link = address};
+  known = {.address = address, .space = space, .bounds = {.first = address}, .link = address};
   if (!options_.places) {
-    known.first = 0;
-    known.span = std::numeric_limits<std::uint64_t>::max();
+    known.bounds = Bounds::all();
     return known;
   }
   const program::Place place = options_.places(element, address);
@@ -76,8 +75,8 @@ Engine::Known& Engine::find(const Source& source, const Element& element, std::u
   known.form = known.code < forms_.size() ? forms_[known.code] : Form::kPlain;
   known.named = true;
   known.entry = place.address == function->start;
-  known.first = address - (place.address - function->start);
-  known.span = function->last - function->start;
+  known.bounds = {.first = address - (place.address - function->start),
+                  .span = function->last - function->start};
   return known;
 }
 

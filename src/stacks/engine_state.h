@@ -12,7 +12,7 @@
 
 namespace waymark::stacks {
 
-/// How the last range ended, and so what the start of the next one means.
+/// How a range ended, and so what the start of the next one means.
 enum class Action : std::uint8_t {
   kNone,    ///< No branch was taken.
   kDirect,  ///< A direct branch.
@@ -22,6 +22,22 @@ enum class Action : std::uint8_t {
   kExceptionReturn,
   kEnter,  ///< Nothing is open: what comes is a root, or a handler.
   kGap,    ///< See Source::gap.
+};
+
+/// Addresses from `first` to `first + span`; by default none that code has.
+struct Bounds {
+  std::uint64_t first = kNoAddress;
+  std::uint64_t span = 0;
+
+  static constexpr Bounds all() { return {0, std::numeric_limits<std::uint64_t>::max()}; }
+  [[nodiscard]] bool contains(std::uint64_t address) const { return address - first <= span; }
+};
+
+/// How a source or a thread left the last range.
+struct Exit {
+  Action action = Action::kEnter;
+  std::uint64_t end = 0;                 ///< After the range.
+  std::uint64_t preferred = kNoAddress;  ///< The return address of the last exception.
 };
 
 enum FrameFlag : std::uint8_t {
@@ -34,10 +50,9 @@ enum FrameFlag : std::uint8_t {
 
 struct Engine::Frame {
   std::uint64_t ret = kNoAddress;  ///< Where it returns to; kNoAddress: not known.
-  // The code of its function, or of the part of it that runs: `span` is the distance of the last
-  // byte.  In a barrier, `first` is Source::end at the exception.
-  std::uint64_t first = kNoAddress;
-  std::uint64_t span = 0;
+  /// The code of its function, or of the part of it that runs.  In a barrier, `first` is Exit::end
+  /// at the exception.
+  Bounds bounds{};
   CodeId code = 0;
   NodeId node = 0;
   std::uint32_t below = 0;  ///< In a barrier: Thread::barrier without it.
@@ -52,10 +67,7 @@ struct Engine::Thread {
   std::uint32_t barrier = 0;  ///< 1 + the place of the uppermost barrier; 0: none.
   std::uint64_t folded = 0;   ///< Calls beyond the greatest depth that have not returned.
   NodeId root = kRootNode;    ///< The parent of the lowest frame that is not a suspect.
-  // Where it was when another thread went on.
-  Action action = Action::kEnter;
-  std::uint64_t end = 0;
-  std::uint64_t preferred = kNoAddress;
+  Exit exit{};                ///< When another thread went on.
 };
 
 /// What is known of an address.
@@ -63,8 +75,7 @@ struct Engine::Known {
   std::uint64_t address = kNoAddress;
   std::uint32_t space = 0;
   CodeId code = 0;
-  std::uint64_t first = 0;
-  std::uint64_t span = 0;
+  Bounds bounds{};
   std::uint64_t link = 0;  ///< The address as its program was linked.
   CodeId called = 0;       ///< The code that a call to this address enters; 0: not asked yet.
   Form form = Form::kPlain;
@@ -73,50 +84,68 @@ struct Engine::Known {
 };
 
 struct Engine::Source {
+  /// What executes.
+  struct Running {
+    Bounds bounds{};  ///< Where it goes on without a change of the stack.
+    NodeId node = kRootNode;
+    bool named = false;  ///< Whether its function has a name.
+  };
+
+  struct Gap {
+    GapKind kind = GapKind::kNone;
+    Action action = Action::kNone;        ///< That before the gap.
+    std::optional<std::uint64_t> time{};  ///< A timestamp after the gap.
+    std::uint64_t cycles = 0;             ///< Counted after the gap.
+    [[nodiscard]] bool open() const { return kind != GapKind::kNone; }
+  };
+
+  /// Whose instructions these are.
+  struct Context {
+    bool known = false;
+    Owner owner{};
+    std::optional<Owner> next{};  ///< Another thread, which has not returned from the switch.
+  };
+
+  /// A veneer or an entry of a PLT, which has no frame.
+  struct Veneer {
+    bool inside = false;
+    bool called = false;             ///< By a call that `ret` and `site` are about.
+    std::uint64_t ret = kNoAddress;  ///< Where the call returns to.
+    std::uint64_t site = 0;
+  };
+
+  /// Instructions that wait for cycles, and cycles that wait for instructions.
+  struct Waiting {
+    std::vector<std::pair<NodeId, std::uint64_t>> instructions{};
+    std::uint64_t cycles = 0;
+    bool counted = false;  ///< The source counts cycles.
+
+    void clear() {
+      instructions.clear();
+      cycles = 0;
+    }
+  };
+
   // What each range uses.
-  std::uint64_t first = kNoAddress;  ///< The code of the frame that executes.
-  std::uint64_t span = 0;
+  Running running{};
   std::uint64_t own = 0;  ///< Instructions that are not in the tree yet.
-  std::uint64_t end = 0;  ///< After the last range.
-  Action action = Action::kEnter;
+  Exit exit{};
   std::uint8_t last_size = 0;
 
   TraceId id = 0;
-  bool context_known = false;
-  GapKind gap = GapKind::kNone;
-  Action held = Action::kNone;  ///< The action before the gap.
   SourceFacts facts{};
-  NodeId node = kRootNode;  ///< What executes.
-  bool named = false;       ///< Whether its function has a name.
+  Gap gap{};
+  Context context{};
+  Veneer veneer{};
+  Waiting waiting{};
   Thread* thread = nullptr;
-  Owner owner{};
-  std::optional<Owner> next_owner{};  ///< Another thread, which has not returned from the switch.
-  std::uint64_t preferred = kNoAddress;  ///< The return address of the last exception.
-
-  // A veneer or an entry of a PLT, which has no frame.
-  bool in_veneer = false;
-  bool veneer_call = false;
-  std::uint64_t veneer_ret = kNoAddress;
-  std::uint64_t veneer_site = 0;
-
   std::unordered_map<std::uint64_t, std::unique_ptr<Thread>> threads{};
-  std::vector<std::pair<NodeId, std::uint64_t>> group{};  ///< Instructions that wait for cycles.
-  std::uint64_t waiting_cycles = 0;
-  bool has_cycles = false;
-  std::optional<std::uint64_t> held_time{};  ///< A timestamp after the gap.
-  std::uint64_t held_cycles = 0;
   std::uint64_t executed = 0;  ///< Instructions in the tree.
   Quality quality{};
 
   [[nodiscard]] std::uint64_t position() const { return executed + own; }
-  void close_bounds() {
-    first = kNoAddress;
-    span = 0;
-  }
-  void open_bounds() {
-    first = 0;
-    span = std::numeric_limits<std::uint64_t>::max();
-  }
+  /// How the last range ended that was traced.
+  [[nodiscard]] Action& last_action() { return gap.open() ? gap.action : exit.action; }
 };
 
 }  // namespace waymark::stacks

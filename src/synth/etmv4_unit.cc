@@ -105,7 +105,7 @@ Etmv4Unit::Etmv4Unit(const UnitOptions& options, const std::string& core_name,
                  options.overflow_mean, options.discard_mean, options.filter_mean,
                  options.speculation != 0 ? std::uint64_t{16} : 0},
                 random_),
-      broadcast_(options.branch_broadcast) {}
+      settings_{.broadcast = options.branch_broadcast} {}
 
 std::vector<UnitRegister> Etmv4Unit::registers() const {
   std::vector<UnitRegister> all = {
@@ -133,8 +133,8 @@ std::unique_ptr<Source> Etmv4Unit::make_source(const image::Image& image) const 
 // -- Packets --------------------------------------------------------------------------------------
 
 void Etmv4Unit::put(const Packet& packet) {
-  if (atom_count_ != 0) flush_atoms();
-  note(etmv4::encode(packet, config_, *out_));
+  if (atoms_.count != 0) flush_atoms();
+  note(etmv4::encode(packet, config_, *output_.bytes));
 }
 
 void Etmv4Unit::put(PacketType type) {
@@ -146,15 +146,14 @@ void Etmv4Unit::put(PacketType type) {
 void Etmv4Unit::flush_atoms() {
   drain_atoms();
   const AtomTable& table = atom_table();
-  while (atom_count_ != 0) {
-    const auto leading = static_cast<unsigned>(std::countr_one(atoms_));
-    const AtomHeader header = leading >= atom_count_ ? table.all_e[atom_count_]
-                              : leading > 2          ? table.runs[leading]
-                              : atom_count_ >= 5     ? table.patterns[atoms_ & 0x1F]
-                                                     : table.few[atom_count_][atoms_ & 0xF];
-    out_->push_back(header.byte);
-    atoms_ >>= header.count;
-    atom_count_ -= header.count;
+  while (atoms_.count != 0) {
+    const auto leading = static_cast<unsigned>(std::countr_one(atoms_.bits));
+    const AtomHeader header = leading >= atoms_.count ? table.all_e[atoms_.count]
+                              : leading > 2           ? table.runs[leading]
+                              : atoms_.count >= 5     ? table.patterns[atoms_.bits & 0x1F]
+                                                      : table.few[atoms_.count][atoms_.bits & 0xF];
+    output_.bytes->push_back(header.byte);
+    atoms_.pop(header.count);
     added(header.count);
   }
 }
@@ -164,17 +163,18 @@ void Etmv4Unit::drain_atoms() {
   const AtomTable& table = atom_table();
   std::array<std::uint8_t, kAtomRoom> bytes;
   std::size_t size = 0;
-  while (atom_count_ >= kMaxAtoms) {
-    const auto leading = static_cast<unsigned>(std::countr_one(atoms_));
+  while (atoms_.count >= kMaxAtoms) {
+    const auto leading = static_cast<unsigned>(std::countr_one(atoms_.bits));
     const AtomHeader header =
-        leading < kMaxAtoms ? (leading > 2 ? table.runs[leading] : table.patterns[atoms_ & 0x1F])
-                            : table.runs[kMaxAtoms];
+        leading < kMaxAtoms
+            ? (leading > 2 ? table.runs[leading] : table.patterns[atoms_.bits & 0x1F])
+            : table.runs[kMaxAtoms];
     bytes[size++] = header.byte;
-    atoms_ >>= header.count;
-    atom_count_ -= header.count;
+    atoms_.pop(header.count);
     added(header.count);
   }
-  out_->insert(out_->end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  output_.bytes->insert(output_.bytes->end(), bytes.begin(),
+                        bytes.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
 // The decoder itself commits elements beyond the speculation depth.
@@ -198,10 +198,10 @@ void Etmv4Unit::context_fields(Packet& packet) {
   to.ns = !now_.secure;
   to.context_id = now_.context_id;
   to.vmid = now_.vmid;
-  to.updated_context_id =
-      options_.context_ids && (full_context_ || now_.context_id != sent_.context_id);
-  to.updated_vmid = options_.vmids && (full_context_ || now_.vmid != sent_.vmid);
-  full_context_ = false;
+  to.updated_context_id = options_.context_ids &&
+                          (sent_.full_context_due || now_.context_id != sent_.context.context_id);
+  to.updated_vmid = options_.vmids && (sent_.full_context_due || now_.vmid != sent_.context.vmid);
+  sent_.full_context_due = false;
 }
 
 // The shortest form that the reader's history and context allow; etmv4-ete.md 2.7.
@@ -216,26 +216,26 @@ void Etmv4Unit::address(Place to, bool with_context) {
       context_fields(packet);
       put(packet);
       packet = {};
-      sent_ = now_;
+      sent_.context = now_;
     }
   }
   packet.address.value = to.address;
   packet.address.is = is1 ? 1 : 0;
-  const std::uint64_t difference = to.address ^ history_[0].address;
+  const std::uint64_t difference = to.address ^ history_.places[0].address;
   const unsigned first = is1 ? 8 : 9;
-  const auto* const match = std::ranges::find(history_, to);
+  const auto* const match = std::ranges::find(history_.places, to);
   // A reader in AArch32 state takes the upper half of a 32-bit form as 0.
-  const bool fits = sent_.a64 ? difference >> 32 == 0 : to.address >> 32 == 0;
+  const bool fits = sent_.context.a64 ? difference >> 32 == 0 : to.address >> 32 == 0;
   if (joined) {
     packet.type = fits
                       ? (is1 ? PacketType::kAddressContext32Is1 : PacketType::kAddressContext32Is0)
                       : (is1 ? PacketType::kAddressContext64Is1 : PacketType::kAddressContext64Is0);
     packet.address.update_bits = fits ? 32 : 64;
     context_fields(packet);
-    sent_ = now_;
-  } else if (match != history_.end()) {
+    sent_.context = now_;
+  } else if (match != history_.places.end()) {
     packet.type = PacketType::kAddressMatch;
-    packet.match_index = static_cast<std::uint8_t>(match - history_.begin());
+    packet.match_index = static_cast<std::uint8_t>(match - history_.places.begin());
   } else if (difference >> (first + 8) == 0) {
     packet.type = is1 ? PacketType::kAddressShortIs1 : PacketType::kAddressShortIs0;
     packet.address.update_bits =
@@ -246,14 +246,12 @@ void Etmv4Unit::address(Place to, bool with_context) {
     packet.address.update_bits = fits ? 32 : 64;
   }
   put(packet);
-  history_[2] = history_[1];
-  history_[1] = history_[0];
-  history_[0] = to;
+  history_.push(to);
 }
 
 void Etmv4Unit::target(Place to) {
-  address(to, full_context_ || sent_ != now_);
-  pending_ = false;
+  address(to, sent_.full_context_due || sent_.context != now_);
+  next_.pending = false;
 }
 
 void Etmv4Unit::put_timestamp() {
@@ -261,7 +259,7 @@ void Etmv4Unit::put_timestamp() {
   packet.type = PacketType::kTimestamp;
   packet.timestamp = timestamp();
   const std::uint64_t difference =
-      timestamp_absolute_ ? packet.timestamp : packet.timestamp ^ last_timestamp_;
+      sent_.timestamp_known ? packet.timestamp ^ sent_.timestamp : packet.timestamp;
   const auto width = static_cast<unsigned>(std::bit_width(difference));
   packet.timestamp_bits =
       static_cast<std::uint8_t>(width > 56 ? 64 : std::max(1U, (width + 6) / 7) * 7);
@@ -269,14 +267,14 @@ void Etmv4Unit::put_timestamp() {
   const unsigned bits = std::min(config_.cycle_count_bits(), 20U);
   packet.cycle_count = packet.has_count ? static_cast<std::uint32_t>(random_.below(1U << bits)) : 0;
   put(packet);
-  timestamp_absolute_ = false;
-  last_timestamp_ = packet.timestamp;
+  sent_.timestamp_known = true;
+  sent_.timestamp = packet.timestamp;
   say(EventKind::kTimestamp, packet.timestamp);
   if (options_.cycle_counts) say(EventKind::kCycleCount, packet.cycle_count);
 }
 
 void Etmv4Unit::put_cycle_count() {
-  if (atom_count_ != 0) flush_atoms();
+  if (atoms_.count != 0) flush_atoms();
   const std::uint32_t threshold = options_.cycle_threshold;
   const std::uint64_t cycles = std::min<std::uint64_t>(cycles_ - counted_to_, (1U << 20) - 1);
   counted_to_ = cycles_;
@@ -305,7 +303,7 @@ void Etmv4Unit::put_cycle_count() {
 
 void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
   put(PacketType::kAsync);
-  synced_at_ = written_ + out_->size() - run_start_;
+  synced_at_ = output_.position();
   Packet info;
   info.type = PacketType::kTraceInfo;
   info.value = 1;
@@ -320,32 +318,32 @@ void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
     info.cc_threshold = options_.cycle_threshold;
   }
   put(info);
-  history_ = {};
-  history_.fill({0, Isa::kA64});
-  timestamp_absolute_ = true;
-  full_context_ = true;
+  history_.places.fill({0, Isa::kA64});
+  sent_.timestamp_known = false;
+  sent_.full_context_due = true;
   stack_.clear();
-  if (timestamp_with_sync_ || (options_.timestamp_mean != 0 && random_.coin())) put_timestamp();
+  if (settings_.timestamp_with_sync || (options_.timestamp_mean != 0 && random_.coin()))
+    put_timestamp();
   if (trace_on) {
     put(PacketType::kTraceOn);
     say(EventKind::kTraceOn, reason);
   }
   // Hardware may trace one more block of the old flow before it sends the new address.
-  late_ = !trace_on && !pending_ && !matched_ && random_.one_in(4);
-  pending_ = true;
+  next_.late = !trace_on && !next_.pending && !next_.matched && random_.one_in(4);
+  next_.pending = true;
 }
 
 // -- Steps of the core
 // ------------------------------------------------------------------------------
 
 void Etmv4Unit::on_block(const Step& step) {
-  const bool late = late_;
-  late_ = false;
+  const bool late = next_.late;
+  next_.late = false;
   const bool part = step.kind == StepKind::kPart;
-  if (pending_ && (!late || part)) target({step.start, step.isa});
+  if (next_.pending && (!late || part)) target({step.start, step.isa});
   const CodeBlock& block = *step.block;
   truth_.range(step.start, step.end, step.count, step.taken, block.isa);
-  matched_ = false;
+  next_.matched = false;
   // An interrupted block has no atom: the exception's address shows how far it executed.
   if (part) return;
   if (mispredict_due_ && block.is_direct() && block.conditional && !late) [[unlikely]] {
@@ -357,31 +355,32 @@ void Etmv4Unit::on_block(const Step& step) {
   // The decoder ignores calls between a trace info and the address after it.
   if (block.link && !late) stack_.push({block.end, block.isa});
   if (!block.is_indirect()) {
-    if (broadcast_ && block.is_direct()) pending_ = true;
+    if (settings_.broadcast && block.is_direct()) next_.pending = true;
     return;
   }
   if (step.exception_return) {
     if (!config_.ete) put(PacketType::kExceptionReturn);
     if (!config_.ete || block.isa == Isa::kA64) say(EventKind::kExceptionReturn, 0);
     if (step.context_changed) say_context();
-    pending_ = true;
+    next_.pending = true;
     return;
   }
   // When a unit broadcasts branches, it still sends the addresses of returns.
-  if (options_.return_stack && !broadcast_ && !block.link && !pending_ && stack_.match(step.next)) {
-    matched_ = true;
+  if (options_.return_stack && !settings_.broadcast && !block.link && !next_.pending &&
+      stack_.match(step.next)) {
+    next_.matched = true;
     return;
   }
-  pending_ = true;
+  next_.pending = true;
 }
 
 void Etmv4Unit::on_exception(const Step& step) {
-  late_ = false;
+  next_.late = false;
   const Place at{step.start, step.isa};
   Packet packet;
   packet.type = PacketType::kException;
   packet.exception = exception_number(step.cause);
-  if (options_.speculation > 1 && !pending_ && random_.one_in(4)) {
+  if (options_.speculation > 1 && !next_.pending && random_.one_in(4)) {
     // What was fetched beyond the interrupted instruction is cancelled.
     const std::uint32_t count = wrong_path(at, std::min(options_.speculation, 8U));
     if (count != 0) {
@@ -392,12 +391,12 @@ void Etmv4Unit::on_exception(const Step& step) {
       depth_ -= count;
     }
   }
-  if (pending_ && random_.coin()) {
+  if (next_.pending && random_.coin()) {
     packet.exception_address = etmv4::ExceptionAddress::kReturnIsTarget;
     put(packet);
     target(at);
   } else {
-    if (pending_) target(at);
+    if (next_.pending) target(at);
     packet.exception_address = etmv4::ExceptionAddress::kReturnAddress;
     put(packet);
     address(at, false);
@@ -405,8 +404,8 @@ void Etmv4Unit::on_exception(const Step& step) {
   added(1);
   say_exception(packet.exception, step.start);
   if (step.context_changed) say_context();
-  matched_ = false;
-  pending_ = true;
+  next_.matched = false;
+  next_.pending = true;
 }
 
 // Emits the wrong outcome of the branch and some of what would have followed, then cancels both.
@@ -448,7 +447,7 @@ std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
       }
       place = (*block.targets)[random_.below(static_cast<std::uint32_t>(block.targets->size()))];
       // Instructions that are cancelled do not change the reader's context.
-      if ((place.isa == Isa::kA64) != sent_.a64) {
+      if ((place.isa == Isa::kA64) != sent_.context.a64) {
         ++count;
         break;
       }
@@ -459,17 +458,17 @@ std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
       place = {block.end, block.isa};
     }
   }
-  if (atom_count_ != 0) flush_atoms();
+  if (atoms_.count != 0) flush_atoms();
   return count;
 }
 
 // A run of blocks for which the trace has only the number of instructions and the end.
 void Etmv4Unit::q_element() {
   // The decoder's return stack would keep an entry that a Q element does not pop.
-  if (matched_) return;
+  if (next_.matched) return;
   const Place start = execution_.place();
-  if (pending_) target(start);
-  late_ = false;
+  if (next_.pending) target(start);
+  next_.late = false;
   Step step;
   std::uint32_t instructions = 0;
   bool left = false;
@@ -490,14 +489,15 @@ void Etmv4Unit::q_element() {
     packet.has_count = true;
     packet.cycle_count = instructions;
     const bool is1 = end.isa == Isa::kT32;
-    const std::uint64_t difference = end.address ^ history_[0].address;
-    const bool fits = sent_.a64 ? difference >> 32 == 0 : end.address >> 32 == 0;
+    const std::uint64_t difference = end.address ^ history_.places[0].address;
+    const bool fits = sent_.context.a64 ? difference >> 32 == 0 : end.address >> 32 == 0;
     packet.address.value = end.address;
     packet.address.is = is1 ? 1 : 0;
     const unsigned first = is1 ? 8 : 9;
-    const auto* const match = std::ranges::find(history_, end);
-    if (match != history_.end()) {
-      packet.match_index = packet.q_type = static_cast<std::uint8_t>(match - history_.begin());
+    const auto* const match = std::ranges::find(history_.places, end);
+    if (match != history_.places.end()) {
+      packet.match_index = packet.q_type =
+          static_cast<std::uint8_t>(match - history_.places.begin());
     } else if (difference >> (first + 8) == 0) {
       packet.q_type = is1 ? 6 : 5;
       packet.address.update_bits =
@@ -512,9 +512,7 @@ void Etmv4Unit::q_element() {
     if (packet.q_type == 0xC) {
       address(end, false);
     } else {
-      history_[2] = history_[1];
-      history_[1] = history_[0];
-      history_[0] = end;
+      history_.push(end);
     }
     added(1);
     TruthEvent event{.kind = EventKind::kUnknownPath};
@@ -547,7 +545,7 @@ void Etmv4Unit::settle() {
 
 void Etmv4Unit::gap(PacketType type) {
   settle();
-  if (depth_ != 0 || atom_count_ != 0) flush_atoms();
+  if (depth_ != 0 || atoms_.count != 0) flush_atoms();
   if (depth_ != 0) commit(depth_);
   put(type);
   const bool overflow = type == PacketType::kOverflow;
@@ -559,14 +557,14 @@ void Etmv4Unit::gap(PacketType type) {
 }
 
 void Etmv4Unit::filter() {
-  if (atom_count_ != 0) flush_atoms();
+  if (atoms_.count != 0) flush_atoms();
   run_hidden(random_.between(1, 40));
   put(PacketType::kTraceOn);
   say(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
   stack_.clear();
-  matched_ = false;
-  late_ = false;
-  pending_ = true;
+  next_.matched = false;
+  next_.late = false;
+  next_.pending = true;
 }
 
 void Etmv4Unit::rare() {
@@ -580,7 +578,7 @@ void Etmv4Unit::rare() {
   }
   if (schedule_.take(kMispredict, random_)) mispredict_due_ = true;
   if (schedule_.take(kCommit, random_)) {
-    if (atom_count_ != 0) flush_atoms();
+    if (atoms_.count != 0) flush_atoms();
     if (depth_ != 0) commit(random_.between(1, depth_));
   }
   if (schedule_.take(kQ, random_)) q_element();
@@ -605,12 +603,12 @@ void Etmv4Unit::follow(Step& step) {
 
 // Traces blocks that consist of one atom.  False: the next block is not such a block.
 bool Etmv4Unit::run_plain() {
-  if (pending_ || mispredict_due_ || late_ || broadcast_) return false;
+  if (next_.pending || mispredict_due_ || next_.late || settings_.broadcast) return false;
   bool taken = false;
   std::uint64_t chance = 0;
   const CodeBlock* block = execution_.next_plain(taken, chance);
   if (block == nullptr) return false;
-  matched_ = false;
+  next_.matched = false;
   truth_.range(block->start, block->end, block->count, taken, block->isa);
   pass_time(block->count, chance);
   atom(taken);
@@ -618,16 +616,15 @@ bool Etmv4Unit::run_plain() {
 }
 
 void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
-  out_ = &out;
-  run_start_ = out.size();
+  output_.start(out);
   if (!started_) {
     started_ = true;
     synchronise(true, static_cast<std::uint64_t>(TraceOnReason::kNormal));
   }
-  const std::size_t end = run_start_ + bytes;
+  const std::size_t end = output_.begin + bytes;
   Step step;
   while (out.size() < end && !execution_.ended()) {
-    if (written_ + out.size() - run_start_ - synced_at_ >= options_.sync_period) [[unlikely]]
+    if (output_.position() - synced_at_ >= options_.sync_period) [[unlikely]]
       synchronise(false, 0);
     if (!run_plain()) {
       execution_.next(step);
@@ -639,14 +636,14 @@ void Etmv4Unit::run(std::vector<std::uint8_t>& out, std::size_t bytes) {
     if (schedule_.tick()) [[unlikely]]
       rare();
   }
-  written_ += out.size() - run_start_;
+  output_.before = output_.position();
 }
 
 void Etmv4Unit::finish(std::vector<std::uint8_t>& out) {
   if (!started_) return;
-  out_ = &out;
+  output_.start(out);
   settle();
-  if (atom_count_ != 0) flush_atoms();
+  if (atoms_.count != 0) flush_atoms();
   if (depth_ != 0) commit(depth_);
 }
 

@@ -40,11 +40,58 @@ class Etmv4Unit : public CoreUnit {
   static etmv4::Config make_config(const UnitOptions& options, isa::Core core);
   static isa::Options waypoints(const etmv4::Config& config);
 
+  struct Output {
+    std::vector<std::uint8_t>* bytes = nullptr;
+    std::uint64_t before = 0;  ///< Bytes before the present call of run().
+    std::size_t begin = 0;     ///< The size of `bytes` when the call began.
+
+    void start(std::vector<std::uint8_t>& out) {
+      bytes = &out;
+      begin = out.size();
+    }
+    /// In the whole trace.
+    [[nodiscard]] std::uint64_t position() const { return before + bytes->size() - begin; }
+  };
+  /// What registers say that options do not.
+  struct Settings {
+    bool broadcast = false;  ///< Taken branches get an address, also direct ones.
+    bool timestamp_with_sync = false;
+  };
+  /// Those that wait for a packet.
+  struct Atoms {
+    std::uint64_t bits = 0;  ///< The oldest in bit 0.
+    unsigned count = 0;
+
+    void push(bool taken) { bits |= std::uint64_t{taken} << count++; }
+    void pop(unsigned oldest) {
+      bits >>= oldest;
+      count -= oldest;
+    }
+  };
+  /// What follows the last step.
+  struct NextAddress {
+    bool pending = false;  ///< The address of the next instruction must be sent,
+    bool late = false;     ///< but only after one more block.
+    bool matched = false;  ///< The last branch matched the return stack.
+  };
+  /// What the reader knows since the last synchronisation.
+  struct Sent {
+    PeContext context;
+    bool full_context_due = true;
+    bool timestamp_known = false;
+    std::uint64_t timestamp = 0;
+  };
+  /// The addresses that the reader remembers, the newest first.
+  struct History {
+    std::array<Place, 3> places{};
+    void push(Place place) { places = {place, places[0], places[1]}; }
+  };
+
   void put(const etmv4::Packet& packet);
   void put(etmv4::PacketType type);
   void atom(bool taken) {
-    atoms_ |= std::uint64_t{taken} << atom_count_;
-    if (++atom_count_ == kAtomRoom) [[unlikely]]
+    atoms_.push(taken);
+    if (atoms_.count == kAtomRoom) [[unlikely]]
       drain_atoms();
   }
   void drain_atoms();
@@ -72,26 +119,17 @@ class Etmv4Unit : public CoreUnit {
 
   etmv4::Config config_;
   Schedule<kRareCount> schedule_;
-  std::vector<std::uint8_t>* out_ = nullptr;
-  std::uint64_t written_ = 0;  // Bytes before the present call of run().
-  std::size_t run_start_ = 0;
+  Output output_;
   std::uint64_t synced_at_ = 0;
   bool started_ = false;
 
-  std::uint64_t atoms_ = 0;  // The oldest in bit 0.
-  unsigned atom_count_ = 0;
+  Settings settings_;
+  Atoms atoms_;
   std::uint32_t depth_ = 0;  // P0 elements that the decoder has not committed.
-  bool pending_ = false;     // The address of the next instruction must be sent.
-  bool late_ = false;        // … but only after one more block.
-  bool matched_ = false;     // The last branch matched the return stack.
+  NextAddress next_;
   bool mispredict_due_ = false;
-  bool broadcast_ = false;  // Taken branches get an address, also direct ones.
-  bool timestamp_with_sync_ = false;
-  bool full_context_ = true;
-  PeContext sent_;
-  std::array<Place, 3> history_{};
-  bool timestamp_absolute_ = true;
-  std::uint64_t last_timestamp_ = 0;
+  Sent sent_;
+  History history_;
   std::uint64_t counted_to_ = 0;  // Cycles up to here are in cycle counts.
   UnitStack stack_;
 };

@@ -64,13 +64,13 @@ Place Execution::restart() {
 }
 
 CodeBlock* Execution::find(Place place) {
-  const auto at = index_.find(place);
-  return at != index_.end() ? at->second : build(place);
+  const auto at = blocks_.by_place.find(place);
+  return at != blocks_.by_place.end() ? at->second : build(place);
 }
 
 CodeBlock* Execution::build(Place place) {
-  CodeBlock& block = blocks_.emplace_back();
-  index_.emplace(place, &block);
+  CodeBlock& block = blocks_.all.emplace_back();
+  blocks_.by_place.emplace(place, &block);
   block.start = block.end = place.address;
   block.isa = block.next_isa = place.isa;
   isa::Instruction instruction;
@@ -114,7 +114,7 @@ void Execution::describe(CodeBlock& block) {
   }
   if (said == nullptr || (always && !block.is_indirect())) return;
   if (!said->outcomes.empty() || !said->route.empty()) {
-    block.replay = &replays_[block.last_instruction()];
+    block.replay = &replays_.by_branch[block.last_instruction()];
     block.replay->recorded = said;
     block.plain = false;
     return;
@@ -131,7 +131,7 @@ void Execution::describe(CodeBlock& block) {
 }
 
 void Execution::next(Step& step) {
-  if (exception_due_) [[unlikely]] {
+  if (exception_.due) [[unlikely]] {
     enter_handler(step);
     return;
   }
@@ -145,7 +145,7 @@ void Execution::next(Step& step) {
     if (step.kind != StepKind::kBlock) return;
   }
   if (block.replay != nullptr) {
-    if (std::exchange(block.replay->run, run_) != run_) {
+    if (std::exchange(block.replay->run, replays_.run) != replays_.run) {
       block.replay->outcomes_used = block.replay->route_used = 0;
     }
     if (block.replay->used_up()) spins_ = kMaxSpins;
@@ -199,14 +199,13 @@ void Execution::take_indirect(Step& step, CodeBlock& block) {
       leave_handler(step);
       return;
     case Behaviour::Kind::kReturn: {
-      if (known_calls_ == 0) {
+      CodeBlock* const caller = calls_.pop();
+      if (caller == nullptr) {
         current_ = find(restart());
         break;
       }
-      --known_calls_;
-      CodeBlock& caller = *calls_[--depth_ % kMaxCalls];
-      if (caller.next[0] == nullptr) caller.next[0] = find({caller.end, caller.isa});
-      current_ = caller.next[0];
+      if (caller->next[0] == nullptr) caller->next[0] = find({caller->end, caller->isa});
+      current_ = caller->next[0];
       break;
     }
     default: {
@@ -230,7 +229,7 @@ void Execution::take_indirect(Step& step, CodeBlock& block) {
 // the trace at the right place.
 void Execution::follow_log(Step& step, CodeBlock& block) {
   const Program::Log& log = *program_->log();
-  const bool is_last = logged_ + 1 == log.places.size();
+  const bool is_last = logged_.place + 1 == log.places.size();
   const bool branches = block.is_direct() || block.is_indirect();
   step = {.kind = StepKind::kBlock,
           .taken = true,
@@ -241,29 +240,29 @@ void Execution::follow_log(Step& step, CodeBlock& block) {
           .next = {block.end, block.isa},
           .block = &block};
   if (is_last) {
-    const std::uint64_t left = log.rest - log_rest_done_;
+    const std::uint64_t left = log.rest - logged_.rest_done;
     if (left <= block.count) {
-      log_rest_done_ = log.rest;
-      exception_due_ = true;
-      cause_ = ExceptionCause::kCall;
-      fault_ = {cut(block, static_cast<std::uint32_t>(left)), block.isa};
+      logged_.rest_done = log.rest;
+      exception_.due = true;
+      exception_.cause = ExceptionCause::kCall;
+      exception_.at = {cut(block, static_cast<std::uint32_t>(left)), block.isa};
       if (left == 0) return enter_handler(step);
       if (left == block.count && block.complete) {
         // Where its last branch went is not in the log.
         step.taken = !block.conditional || !branches;
-        current_ = find(fault_);
-        step.next = fault_;
+        current_ = find(exception_.at);
+        step.next = exception_.at;
         return;
       }
       step.kind = StepKind::kPart;
       step.count = static_cast<std::uint32_t>(left);
-      step.end = fault_.address;
-      step.next = fault_;
+      step.end = exception_.at.address;
+      step.next = exception_.at;
       return;
     }
-    log_rest_done_ += block.count;
+    logged_.rest_done += block.count;
   } else if (branches) {
-    const Place next = log.places[++logged_];
+    const Place next = log.places[++logged_.place];
     step.taken = block.is_indirect() || !block.conditional || next != Place{block.end, block.isa};
     step.next = next;
     if (step.taken && block.link) push(block);
@@ -282,11 +281,11 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
                                         ExceptionCause::kIrq,      ExceptionCause::kFiq,
                                         ExceptionCause::kCall,     ExceptionCause::kDataFault,
                                         ExceptionCause::kUndefined};
-  cause_ = interrupted_.empty() ? kCauses[random_.below(7)] : ExceptionCause::kFiq;
-  abandon_ = interrupted_.empty() && random_.one_in(64) && !program_->recorded();
+  exception_.cause = interrupted_.empty() ? kCauses[random_.below(7)] : ExceptionCause::kFiq;
+  exception_.abandon = interrupted_.empty() && random_.one_in(64) && !program_->recorded();
   const std::uint32_t count = random_.below(block.count);
-  exception_due_ = true;
-  fault_ = {cut(block, count), block.isa};
+  exception_.due = true;
+  exception_.at = {cut(block, count), block.isa};
   if (count == 0) {
     enter_handler(step);
     return;
@@ -296,8 +295,8 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
           .isa = block.isa,
           .count = count,
           .start = block.start,
-          .end = fault_.address,
-          .next = fault_,
+          .end = exception_.at.address,
+          .next = exception_.at,
           .block = &block};
 }
 
@@ -306,10 +305,10 @@ void Execution::fault(Step& step, CodeBlock& block) {
   const bool spinning = block.complete;
   const std::uint32_t count = spinning ? 0 : block.count;
   spins_ = 0;
-  abandon_ = true;
-  exception_due_ = true;
-  cause_ = spinning ? ExceptionCause::kIrq : ExceptionCause::kFetchFault;
-  fault_ = {spinning ? block.start : block.end, block.isa};
+  exception_.abandon = true;
+  exception_.due = true;
+  exception_.cause = spinning ? ExceptionCause::kIrq : ExceptionCause::kFetchFault;
+  exception_.at = {spinning ? block.start : block.end, block.isa};
   if (count == 0) {
     enter_handler(step);
     return;
@@ -320,25 +319,25 @@ void Execution::fault(Step& step, CodeBlock& block) {
           .count = count,
           .start = block.start,
           .end = block.end,
-          .next = fault_,
+          .next = exception_.at,
           .block = &block};
 }
 
 void Execution::enter_handler(Step& step) {
-  exception_due_ = false;
+  exception_.due = false;
   ended_ = program_->log() != nullptr;
   // Nothing nests deeper than kMaxNesting: the oldest interrupted code is never resumed.
   if (interrupted_.size() >= kMaxNesting) interrupted_.erase(interrupted_.begin());
-  interrupted_.push_back({abandon_ ? restart() : fault_, context_});
-  if (abandon_) {
-    ++run_;
-    known_calls_ = 0;
+  interrupted_.push_back({exception_.abandon ? restart() : exception_.at, context_});
+  if (exception_.abandon) {
+    ++replays_.run;
+    calls_.known = 0;
     interrupted_.resize(1);
     interrupted_.front() = {restart(), context_};
     interrupted_.front().context.el = options_.el;
     interrupted_.front().context.a64 = interrupted_.front().back.isa == isa::Isa::kA64;
   }
-  abandon_ = false;
+  exception_.abandon = false;
   const std::vector<Place>& handlers = program_->handlers();
   const Place handler = handlers[random_.below(static_cast<std::uint32_t>(handlers.size()))];
   const PeContext before = context_;
@@ -346,10 +345,10 @@ void Execution::enter_handler(Step& step) {
   context_.a64 = handler.isa == isa::Isa::kA64;
   step = {.kind = StepKind::kException,
           .context_changed = context_ != before,
-          .cause = cause_,
-          .isa = fault_.isa,
-          .start = fault_.address,
-          .end = fault_.address,
+          .cause = exception_.cause,
+          .isa = exception_.at.isa,
+          .start = exception_.at.address,
+          .end = exception_.at.address,
           .next = handler};
   current_ = find(handler);
 }

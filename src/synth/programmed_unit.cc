@@ -72,38 +72,35 @@ class ProgrammedUnit final : public Etmv4Unit {
         id_(options.id),
         resources_(image_, etm4x::read_capabilities(options.id, options.environment)),
         limit_(options.instructions) {
-    timestamp_with_sync_ = (config.trcconfigr & etm4x::kConfigTimestamps) != 0;
+    settings_.timestamp_with_sync = (config.trcconfigr & etm4x::kConfigTimestamps) != 0;
   }
 
   void run(std::vector<std::uint8_t>& out, std::size_t bytes) override {
-    out_ = &out;
-    run_start_ = out.size();
+    output_.start(out);
     if (!started_) {
       started_ = true;
       synchronise(false, 0);
-      late_ = false;
+      next_.late = false;
     }
-    const std::size_t end = run_start_ + bytes;
+    const std::size_t end = output_.begin + bytes;
     while (out.size() < end && !exhausted()) {
-      if (on_ && written_ + out.size() - run_start_ - synced_at_ >= options_.sync_period)
-        synchronise(false, 0);
+      if (on_ && output_.position() - synced_at_ >= options_.sync_period) synchronise(false, 0);
       advance();
     }
-    written_ += out.size() - run_start_;
+    output_.before = output_.position();
   }
 
   // Whatever follows the last P0 element is lost, including an exception return.  If the filter
   // closed right after one, the core therefore runs until the filter opens again.
   void finish(std::vector<std::uint8_t>& out) override {
     if (!started_) return;
-    out_ = &out;
-    run_start_ = out.size();
+    output_.start(out);
     const std::uint64_t most = executed_ + kMostAfterEnd;
     do {
       advance();
     } while (on_ ? step_.kind != StepKind::kBlock || step_.exception_return
                  : returned_ && executed_ < most);
-    if (atom_count_ != 0) flush_atoms();
+    if (atoms_.count != 0) flush_atoms();
   }
 
   [[nodiscard]] bool exhausted() const override { return executed_ >= limit_; }
@@ -162,14 +159,14 @@ class ProgrammedUnit final : public Etmv4Unit {
       if (response.traced && seen.first == step_.count) seen = {i, at.address};
       if (i + 1 != step_.count) at.address = execution_.after(*step_.block, at.address);
     }
-    broadcast_ =
+    settings_.broadcast =
         (config_.trcconfigr & etm4x::kConfigBranchBroadcast) != 0 && resources_.broadcasts();
     return seen;
   }
 
   void follow_block(const Seen& seen, std::uint64_t began) {
     if (seen.first == step_.count) {
-      if (atom_count_ != 0) flush_atoms();
+      if (atoms_.count != 0) flush_atoms();
       on_ = false;
       hide(step_);
       if (step_.context_changed) say_context();
@@ -188,8 +185,8 @@ class ProgrammedUnit final : public Etmv4Unit {
       put(etmv4::PacketType::kTraceOn);
       say(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
       stack_.clear();
-      matched_ = late_ = false;
-      pending_ = on_ = true;
+      next_.matched = next_.late = false;
+      next_.pending = on_ = true;
       counted_to_ = began;
     }
     on_block(shown);
@@ -214,7 +211,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       say(EventKind::kEvent, events_);
       events_ = 0;
     }
-    if (timestamp_due_ && timestamp_with_sync_ && on_) put_timestamp();
+    if (timestamp_due_ && settings_.timestamp_with_sync && on_) put_timestamp();
     timestamp_due_ = false;
   }
 

@@ -33,6 +33,18 @@ struct SystOptions : RecordOptions {
 /// Standard input or a pipe: what is in it is shown as it comes.
 bool is_stream(const SystOptions& options) { return inputs::is_stream(options.input.path); }
 
+struct MessageCounts {
+  std::uint64_t all = 0;
+  std::uint64_t bad = 0;
+  std::uint64_t guessed = 0;   ///< Plain messages whose end is a guess.
+  std::uint64_t missing = 0;   ///< Catalog messages whose sender has no collateral.
+  std::uint64_t unlisted = 0;  ///< Catalog messages whose sender's collateral has no such ID.
+  /// Messages that are not shown because they have no time to compare with --from and --to.
+  std::uint64_t untimed = 0;
+  std::uint64_t shown = 0;
+  std::optional<TraceIndex> first_bad{};
+};
+
 /// Converts frames to lines of output.
 class Messages final : public syst::FrameSink {
  public:
@@ -54,18 +66,18 @@ class Messages final : public syst::FrameSink {
 
   void on_frame(const syst::Frame& frame) override {
     const syst::Record record = interpreter_.interpret(frame);
-    ++count_;
+    ++counts_.all;
     const bool bad = !record.good();
-    bad_ += bad ? 1 : 0;
-    if (bad && !first_bad_) first_bad_ = frame.index;
-    guessed_ += frame.end == syst::FrameEnd::kGuessed ? 1 : 0;
-    missing_ += !bad && record.status == syst::Status::kMissingCollateral ? 1 : 0;
+    counts_.bad += bad ? 1 : 0;
+    if (bad && !counts_.first_bad) counts_.first_bad = frame.index;
+    counts_.guessed += frame.end == syst::FrameEnd::kGuessed ? 1 : 0;
+    counts_.missing += !bad && record.status == syst::Status::kMissingCollateral ? 1 : 0;
     const bool is_unlisted = !bad && record.client != nullptr && record.entry == nullptr &&
                              record.message.type == syst::Type::kCatalog;
-    unlisted_ += is_unlisted ? 1 : 0;
-    untimed_ += filter_.is_untimed(record) ? 1 : 0;
+    counts_.unlisted += is_unlisted ? 1 : 0;
+    counts_.untimed += filter_.is_untimed(record) ? 1 : 0;
     if (!filter_.wants(record)) return;
-    ++shown_;
+    ++counts_.shown;
     const std::uint64_t time = order_.add(record);
     switch (format_) {
       case Format::kText:
@@ -101,18 +113,9 @@ class Messages final : public syst::FrameSink {
 
   /// Nothing more is read: --strict met a bad message, the user interrupted, or sorting failed.
   [[nodiscard]] bool is_stopped() const {
-    return (is_strict_ && first_bad_.has_value()) || interrupted() || !error_.empty();
+    return (is_strict_ && counts_.first_bad.has_value()) || interrupted() || !error_.empty();
   }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] std::uint64_t bad() const { return bad_; }
-  [[nodiscard]] std::uint64_t guessed() const { return guessed_; }
-  [[nodiscard]] std::uint64_t missing() const { return missing_; }
-  /// Catalog messages whose sender's collateral has no such ID.
-  [[nodiscard]] std::uint64_t unlisted() const { return unlisted_; }
-  /// Messages that are not shown because they have no time to compare with --from and --to.
-  [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
-  [[nodiscard]] std::uint64_t shown() const { return shown_; }
-  [[nodiscard]] const std::optional<TraceIndex>& first_bad() const { return first_bad_; }
+  [[nodiscard]] const MessageCounts& counts() const { return counts_; }
   /// The order of the messages that are shown.
   [[nodiscard]] const syst::MessageOrder& order() const { return order_; }
 
@@ -135,14 +138,7 @@ class Messages final : public syst::FrameSink {
   syst::MessageOrder order_;
   syst::MessageSorter sorter_;
   std::string error_;  ///< An error of the sorter.
-  std::uint64_t count_ = 0;
-  std::uint64_t bad_ = 0;
-  std::uint64_t guessed_ = 0;
-  std::uint64_t missing_ = 0;
-  std::uint64_t unlisted_ = 0;
-  std::uint64_t untimed_ = 0;
-  std::uint64_t shown_ = 0;
-  std::optional<TraceIndex> first_bad_;
+  MessageCounts counts_;
 };
 
 /// What the messages are in.
@@ -325,23 +321,24 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
   const auto give = [&](std::span<const syst::Frame> frames) {
     for (const syst::Frame& frame : frames) messages.on_frame(frame);
   };
-  const RunHooks hooks{.on_elements =
-                           [&](std::span<const Element> elements) {
-                             for (const Element& element : elements) {
-                               if (messages.is_stopped()) return;
-                               if (element.kind == ElementKind::kItmTrace) {
-                                 ports.add(element);
-                                 continue;
-                               }
-                               give(channels.add(element));
-                               messages.interpreter().set_transport_frequency(
-                                   element.trace_id, channels.frequency(element.trace_id));
-                             }
-                           },
-                       .stop = [&] { return options.strict && messages.first_bad().has_value(); }};
+  const RunHooks hooks{
+      .on_elements =
+          [&](std::span<const Element> elements) {
+            for (const Element& element : elements) {
+              if (messages.is_stopped()) return;
+              if (element.kind == ElementKind::kItmTrace) {
+                ports.add(element);
+                continue;
+              }
+              give(channels.add(element));
+              messages.interpreter().set_transport_frequency(element.trace_id,
+                                                             channels.frequency(element.trace_id));
+            }
+          },
+      .stop = [&] { return options.strict && messages.counts().first_bad.has_value(); }};
   const int code = run_capture(capture, output, hooks);
   // Pending messages are shown even if the trace ends in damage.
-  const bool is_stopped = options.strict && messages.first_bad().has_value();
+  const bool is_stopped = options.strict && messages.counts().first_bad.has_value();
   if (code != kInterrupted && code != kOutput && !is_stopped) {
     give(channels.finish());
     ports.finish();
@@ -361,33 +358,33 @@ std::string catalog_messages(std::uint64_t count) {
 
 /// Prints the closing sentences to standard error; returns the exit code.
 int judge(const SystOptions& options, const Messages& messages, int code) {
-  if (messages.guessed() != 0) {
-    complain(fmt::format("note: {} no length field, and plain bytes do not say where it ends; it "
-                         "was taken to end where the next message makes sense.",
-                         messages.guessed() == 1
-                             ? "1 message has"
-                             : fmt::format("each of {} messages has", messages.guessed())),
-             kOk);
+  const MessageCounts& counts = messages.counts();
+  if (counts.guessed != 0) {
+    complain(
+        fmt::format("note: {} no length field, and plain bytes do not say where it ends; it "
+                    "was taken to end where the next message makes sense.",
+                    counts.guessed == 1 ? "1 message has"
+                                        : fmt::format("each of {} messages has", counts.guessed)),
+        kOk);
   }
-  if (messages.missing() != 0) {
+  if (counts.missing != 0) {
     complain(fmt::format("note: {} no text; name the sender's XML with --collateral.",
-                         catalog_messages(messages.missing())),
+                         catalog_messages(counts.missing)),
              kOk);
   }
-  if (messages.unlisted() != 0) {
+  if (counts.unlisted != 0) {
     complain(fmt::format("note: {} an ID that the collateral of the sender lacks; it may be of "
                          "another build.",
-                         catalog_messages(messages.unlisted())),
+                         catalog_messages(counts.unlisted)),
              kOk);
   }
-  if (messages.untimed() != 0) {
-    complain(
-        fmt::format("note: {} no time that --from and --to can be compared with, and {} not "
-                    "shown.",
-                    messages.untimed() == 1 ? "1 message has"
-                                            : fmt::format("{} messages have", messages.untimed()),
-                    messages.untimed() == 1 ? "is" : "are"),
-        kOk);
+  if (counts.untimed != 0) {
+    complain(fmt::format("note: {} no time that --from and --to can be compared with, and {} not "
+                         "shown.",
+                         counts.untimed == 1 ? "1 message has"
+                                             : fmt::format("{} messages have", counts.untimed),
+                         counts.untimed == 1 ? "is" : "are"),
+             kOk);
   }
   const syst::MessageOrder& order = messages.order();
   if (!options.sort && order.backwards() != 0) {
@@ -398,16 +395,14 @@ int judge(const SystOptions& options, const Messages& messages, int code) {
         order.backwards() == 1 ? "it" : "them", *order.first_backwards()));
   }
   if (options.statistics) {
-    complain(fmt::format("{} messages, {} bad, {} shown", messages.count(), messages.bad(),
-                         messages.shown()),
+    complain(fmt::format("{} messages, {} bad, {} shown", counts.all, counts.bad, counts.shown),
              kOk);
   }
-  const std::optional<TraceIndex> first_bad = messages.first_bad();
-  if (options.strict && first_bad && (code == kOk || code == kDamaged)) {
-    return complain(fmt::format("--strict: the message at byte {} is damaged.", *first_bad),
+  if (options.strict && counts.first_bad && (code == kOk || code == kDamaged)) {
+    return complain(fmt::format("--strict: the message at byte {} is damaged.", *counts.first_bad),
                     kDamaged);
   }
-  if (code == kOk && messages.count() == 0) {
+  if (code == kOk && counts.all == 0) {
     return complain(fmt::format("{}: no SyS-T message was found. If it contains any, say in which "
                                 "form with --as lines, --as plain or --as trace.",
                                 inputs::input_name(options.input.path)),

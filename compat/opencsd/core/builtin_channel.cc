@@ -51,35 +51,35 @@ BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
       decode_(decode),
       flags_(effective_flags(built_.source->protocol(), flags)),
       slot_(slot),
-      image_version_(around.memory.version()) {
+      refreshed_{.version = around.memory.version()} {
+  const auto name = [&](std::string_view component) {
+    return named ? component_name(component, built_.trace_id) : std::string(component);
+  };
   const ComponentNames names = component_names(protocol());
-  packet_component_ =
-      named ? component_name(names.packets, built_.trace_id) : std::string(names.packets);
-  element_component_ =
-      named ? component_name(names.elements, built_.trace_id) : std::string(names.elements);
-  statistics_.version = OCSD_VER_NUM;
-  statistics_.revision = OCSD_STATS_REVISION;
-  marks_frames_ = decode && built_.source->mark_frames(nullptr);
+  names_ = {name(names.packets), name(names.elements)};
+  counts_.shown.version = OCSD_VER_NUM;
+  counts_.shown.revision = OCSD_STATS_REVISION;
+  input_.marks_frames = decode && built_.source->mark_frames(nullptr);
   observe();
 }
 
 // -- The data path. -------------------------------------------------------------------------------
 
 Response BuiltinChannel::data(TraceIndex index, Bytes block) {
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   if (block.empty()) {
     // A frame can end with a segment without bytes.
     if (!around_.empty_segment_fails) return OCSD_RESP_CONT;
     if (!decode_)
-      Logger::instance().error(packet_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
+      Logger::instance().error(names_.packets, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
                                kNoIndex, kNoTraceId,
                                "Packet Processor: Zero length data block or NULL pointer error\n");
     return OCSD_RESP_FATAL_INVALID_PARAM;
   }
   if (decode_ && !ready()) return OCSD_RESP_FATAL_NOT_INIT;
   refresh_if_changed();
-  if (sink_waits_ && client_.sink_printer) {
-    sink_waits_ = false;
+  if (answer_.sink_waits && client_.sink_printer) {
+    answer_.sink_waits = false;
     text_.clear();
     text_.put("ID:");
     text_.hex(client_.printer_id);
@@ -87,130 +87,133 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
     client_.sink_printer.print(text_.view());
     return OCSD_RESP_FATAL_INVALID_OP;
   }
-  if (ahead()) [[unlikely]]
+  if (input_.is_ahead()) [[unlikely]]
     return data_again(index, block);
   return feed(index, block);
 }
 
 Response BuiltinChannel::feed(TraceIndex index, Bytes block) {
-  run_ = {.position = 0, .index = index};
-  built_.source->feed({block, {&run_, 1}, around_.segment_memory});
+  input_.run = {.position = 0, .index = index};
+  built_.source->feed({block, {&input_.run, 1}, around_.segment_memory});
   return pump();
 }
 
 bool BuiltinChannel::takes_runs() const {
-  return marks_frames_ && around_.output.function != nullptr && !ahead() && !wants_packets();
+  return input_.marks_frames && around_.output.function != nullptr && !input_.is_ahead() &&
+         !wants_packets();
 }
 
 Response BuiltinChannel::data_run(TraceIndex index, std::size_t frames, std::size_t& used) {
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   used = 1;
   if (!ready()) return OCSD_RESP_FATAL_NOT_INIT;
   refresh_if_changed();
-  run_ = {.position = 0, .index = index, .whole_frames = true};
-  run_frames_ = used_frames_ = frames;
-  marks_.begin(index);
-  built_.source->mark_frames(&marks_);
-  built_.source->feed({Bytes(run_bytes_).first(frames * frames::kPlainFrameBytes), {&run_, 1}});
+  input_.run = {.position = 0, .index = index, .whole_frames = true};
+  input_.run_frames = input_.used_frames = frames;
+  input_.marks.begin(index);
+  built_.source->mark_frames(&input_.marks);
+  built_.source->feed(
+      {Bytes(input_.bytes).first(frames * frames::kPlainFrameBytes), {&input_.run, 1}});
   pump();
   built_.source->mark_frames(nullptr);
-  run_frames_ = 0;
-  used = used_frames_;
-  return response_;
+  input_.run_frames = 0;
+  used = input_.used_frames;
+  return answer_.response;
 }
 
 /// The end of the elements of `frame` in the batch.
 std::size_t BuiltinChannel::end_of_frame(std::size_t frame) const {
-  if (frame >= marks_.frame) return count_;
-  const std::uint32_t end = marks_.ends[frame];
-  return end == FrameMarks::kNone ? ready_ : end - marks_.elements;
+  if (frame >= input_.marks.frame) return batch_.count;
+  const std::uint32_t end = input_.marks.ends[frame];
+  return end == FrameMarks::kNone ? batch_.ready : end - input_.marks.elements;
 }
 
 /// After a WAIT or an error in a run of frames: the elements of later frames are kept separately.
 void BuiltinChannel::cut_run() {
   std::size_t frame = 0;
-  while (frame < marks_.frame &&
-         (marks_.ends[frame] == FrameMarks::kNone || marks_.ends[frame] < marks_.elements + at_))
+  while (frame < input_.marks.frame &&
+         (input_.marks.ends[frame] == FrameMarks::kNone ||
+          input_.marks.ends[frame] < input_.marks.elements + batch_.at))
     ++frame;
-  ready_ = end_of_frame(frame);
-  used_frames_ = frame + 1;
-  const std::size_t end = used_frames_ * frames::kPlainFrameBytes;
+  batch_.ready = end_of_frame(frame);
+  input_.used_frames = frame + 1;
+  const std::size_t end = input_.used_frames * frames::kPlainFrameBytes;
   const std::size_t position = built_.source->withdraw();
   if (position > end) {
-    ahead_ = end;
-    ahead_end_ = position;
-    next_frame_ = used_frames_;
+    input_.ahead = end;
+    input_.ahead_end = position;
+    input_.next_frame = input_.used_frames;
   } else if (position < end) {
-    run_ = {.position = 0, .index = run_.index_at(position)};
-    built_.source->feed({Bytes(run_bytes_).subspan(position, end - position), {&run_, 1}});
+    input_.run = {.position = 0, .index = input_.run.index_at(position)};
+    built_.source->feed({Bytes(input_.bytes).subspan(position, end - position), {&input_.run, 1}});
   }
 }
 
 /// A frame that the source has already begun to read.
 Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
-  const std::size_t size = std::min(block.size(), ahead_end_ - ahead_);
-  if (std::memcmp(block.data(), &run_bytes_[ahead_], size) != 0) {
-    Logger::instance().error(packet_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
+  const std::size_t size = std::min(block.size(), input_.left());
+  if (std::memcmp(block.data(), &input_.bytes[input_.ahead], size) != 0) {
+    Logger::instance().error(names_.packets, OCSD_ERR_SEV_ERROR, ErrorNumber::kInvalidParamVal,
                              index, kNoTraceId,
                              "The bytes after a WAIT are not those that were given before");
     return OCSD_RESP_FATAL_INVALID_DATA;
   }
-  ahead_ += size;
-  if (!ahead()) {
-    ready_ = count_;
+  input_.ahead += size;
+  if (!input_.is_ahead()) {
+    batch_.ready = batch_.count;
     if (size == block.size()) return pump();
     around_.segment_memory = {};
     return feed(index + size, block.subspan(size));
   }
-  ready_ = end_of_frame(next_frame_++);
+  batch_.ready = end_of_frame(input_.next_frame++);
   return pump();
 }
 
 void BuiltinChannel::forget_batch() {
   // Read, but the client never gave it again.
-  uncounted_ += ahead_end_ - ahead_;
-  at_ = ready_ = count_ = 0;
-  ahead_ = ahead_end_ = 0;
+  counts_.uncounted += input_.left();
+  batch_.clear();
+  input_.ahead = input_.ahead_end = 0;
 }
 
 Response BuiltinChannel::pump() {
-  holds_ = false;
-  const std::size_t size = around_.formatted ? kBatch : 1;
+  answer_.holds = false;
+  const std::size_t size = around_.formatted ? Batch::kSize : 1;
   while (true) {
-    while (at_ != ready_) {
-      const Response answer =
-          batch_[at_].kind == ElementKind::kInstrRange && around_.output.function != nullptr
-              ? deliver_ranges()
-              : deliver(batch_[at_++]);
-      if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer) && follows_no_sync()) continue;
-      response_ = worse(response_, answer);
+    while (batch_.at != batch_.ready) {
+      const Response answer = batch_.elements[batch_.at].kind == ElementKind::kInstrRange &&
+                                      around_.output.function != nullptr
+                                  ? deliver_ranges()
+                                  : deliver(batch_.elements[batch_.at++]);
+      if (end_.now && OCSD_DATA_RESP_IS_WAIT(answer) && follows_no_sync()) continue;
+      answer_.add(answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
         return stop();
     }
-    if (ahead()) [[unlikely]]
-      return response_;
-    marks_.elements += static_cast<std::uint32_t>(count_);
-    at_ = ready_ = count_ = 0;
-    paused_ = false;
+    if (input_.is_ahead()) [[unlikely]]
+      return answer_.response;
+    input_.marks.elements += static_cast<std::uint32_t>(batch_.count);
+    batch_.clear();
+    answer_.paused = false;
     // Without frames a block holds many packets, and only the part whose elements the client has
     // received counts as used: one element at a time.
-    const std::size_t count = built_.source->next({batch_.data(), size});
-    if (paused_) [[unlikely]]
+    const std::size_t count = built_.source->next({batch_.elements.data(), size});
+    if (answer_.paused) [[unlikely]]
       return stop();
-    ready_ = count_ = count;
+    batch_.ready = batch_.count = count;
     if (count == 0) break;
   }
-  if (built_.source->failed() && !ended_failed_) {
-    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
-    if (run_frames_ != 0) used_frames_ = marks_.frame + std::size_t{1};
+  if (built_.source->failed() && !end_.failed) {
+    answer_.add(OCSD_RESP_FATAL_INVALID_DATA);
+    if (input_.run_frames != 0) input_.used_frames = input_.marks.frame + std::size_t{1};
     if (around_.formatted) built_.source->withdraw();  // Only what was read counts.
   }
-  return response_;
+  return answer_.response;
 }
 
 /// At the end of the trace the answer to a NO_SYNC does not count: EO_TRACE follows it at once.
 bool BuiltinChannel::follows_no_sync() const {
-  return at_ != 0 && batch_[at_ - 1].kind == ElementKind::kNoSync;
+  return batch_.at != 0 && batch_.elements[batch_.at - 1].kind == ElementKind::kNoSync;
 }
 
 /// The loop for nearly all elements.  It ends at the first element that is not a range, or that the
@@ -219,27 +222,28 @@ Response BuiltinChannel::deliver_ranges() {
   // The function may change the output.
   const FnTraceElemIn function = around_.output.function;
   const void* const context = around_.output.context;
-  std::size_t at = at_;
-  const std::size_t end = ready_;
+  std::size_t at = batch_.at;
+  const std::size_t end = batch_.ready;
   Response answer = OCSD_RESP_CONT;
   do {
-    const Element& element = batch_[at++];
+    const Element& element = batch_.elements[at++];
     answer =
         function(context, narrow(element.index), element.trace_id, struct_.fill_range(element));
-  } while (answer == OCSD_RESP_CONT && at != end && batch_[at].kind == ElementKind::kInstrRange);
-  at_ = at;
+  } while (answer == OCSD_RESP_CONT && at != end &&
+           batch_.elements[at].kind == ElementKind::kInstrRange);
+  batch_.at = at;
   return answer;
 }
 
 // The rest waits for a flush; after a fatal answer nothing is left.
 Response BuiltinChannel::stop() {
-  holds_ = response_ < OCSD_RESP_FATAL_NOT_INIT;
-  if (run_frames_ != 0) cut_run();
-  if (holds_) return response_;
-  at_ = ready_;
-  if (!ahead()) at_ = ready_ = count_ = 0;
+  answer_.holds = answer_.response < OCSD_RESP_FATAL_NOT_INIT;
+  if (input_.run_frames != 0) cut_run();
+  if (answer_.holds) return answer_.response;
+  batch_.at = batch_.ready;
+  if (!input_.is_ahead()) batch_.clear();
   if (around_.formatted) built_.source->withdraw();
-  return response_;
+  return answer_.response;
 }
 
 Response BuiltinChannel::deliver(const Element& element) {
@@ -265,20 +269,20 @@ Response BuiltinChannel::deliver(const Element& element) {
 /// separately; but since the last call of the client, the memory of the same context may have
 /// changed.
 void BuiltinChannel::follow_context(const Element& element) {
-  if (!same_context(element, context_) && refreshed_call_ != around_.calls && at_ == count_ &&
-      around_.memory.image().has_callbacks()) {
-    refreshed_call_ = around_.calls;
+  if (!same_context(element, refreshed_.context) && refreshed_.call != around_.calls &&
+      batch_.at == batch_.count && around_.memory.image().has_callbacks()) {
+    refreshed_.call = around_.calls;
     built_.source->refresh();
   }
-  context_ = element;
+  refreshed_.context = element;
 }
 
 void BuiltinChannel::refresh_if_changed() {
   const std::uint64_t version = around_.memory.version();
-  if (version == image_version_ && around_.memory.caches()) [[likely]]
+  if (version == refreshed_.version && around_.memory.caches()) [[likely]]
     return;
-  if (version == image_version_ && !around_.memory.image().has_callbacks()) return;
-  image_version_ = version;
+  if (version == refreshed_.version && !around_.memory.image().has_callbacks()) return;
+  refreshed_.version = version;
   built_.source->refresh();
 }
 
@@ -296,54 +300,54 @@ bool BuiltinChannel::ready() {
 }
 
 void BuiltinChannel::not_ready(std::string_view message) {
-  Logger::instance().error(element_component_, OCSD_ERR_SEV_ERROR, ErrorNumber::kNotInit, kNoIndex,
+  Logger::instance().error(names_.elements, OCSD_ERR_SEV_ERROR, ErrorNumber::kNotInit, kNoIndex,
                            kNoTraceId, message);
 }
 
 Response BuiltinChannel::flush() {
-  response_ = OCSD_RESP_CONT;
-  sink_waits_ = false;
+  answer_.response = OCSD_RESP_CONT;
+  answer_.sink_waits = false;
   if (decode_) refresh_if_changed();
   if (client_.has_sink()) {
-    response_ = to_sink(Operation::kFlush);
-    if (response_ >= OCSD_RESP_WAIT) {
-      holds_ = response_ < OCSD_RESP_FATAL_NOT_INIT;
-      return response_;
+    answer_.response = to_sink(Operation::kFlush);
+    if (answer_.response >= OCSD_RESP_WAIT) {
+      answer_.holds = answer_.response < OCSD_RESP_FATAL_NOT_INIT;
+      return answer_.response;
     }
   }
   return pump();
 }
 
 Response BuiltinChannel::end_of_trace() {
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   if (decode_ && !ready()) return OCSD_RESP_FATAL_NOT_INIT;
   refresh_if_changed();
   // The client keeps the bytes that it would have to give again.
-  if (ahead()) forget_batch();
+  if (input_.is_ahead()) forget_batch();
   // The end can still be reported after a fatal error.
-  ended_failed_ = built_.source->failed();
-  end_told_ = false;
+  end_.failed = built_.source->failed();
+  end_.told = false;
   built_.source->finish();
-  ending_ = true;
+  end_.now = true;
   pump();
-  ending_ = false;
+  end_.now = false;
   // Even if something waits now, the monitor has received the end.
-  if (!end_told_) {
-    end_told_ = true;
+  if (!end_.told) {
+    end_.told = true;
     to_monitor(Operation::kEndOfTrace);
   }
-  return response_;
+  return answer_.response;
 }
 
 Response BuiltinChannel::reset() {
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   forget_batch();
-  holds_ = paused_ = sink_waits_ = ended_failed_ = false;
-  context_ = {};
+  answer_.holds = answer_.paused = answer_.sink_waits = end_.failed = false;
+  refreshed_.context = {};
   built_.source->reset();
   if (around_.memory.image().has_callbacks()) built_.source->refresh();
-  refreshed_call_ = around_.calls;
-  return response_;
+  refreshed_.call = around_.calls;
+  return answer_.response;
 }
 
 // -- Packets. -------------------------------------------------------------------------------------
@@ -357,8 +361,8 @@ bool BuiltinChannel::monitors_packets() const { return client_.has_monitor(); }
 
 void BuiltinChannel::on_packet(const PacketRef& packet) {
   if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
-    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
-    paused_ = true;
+    answer_.add(OCSD_RESP_FATAL_INVALID_DATA);
+    answer_.paused = true;
     return;
   }
   // Monitors get everything that has bytes; sinks only get packets.
@@ -376,11 +380,11 @@ void BuiltinChannel::on_packet(const PacketRef& packet) {
     if (sunk && client_.sink != nullptr) {
       const Response answer =
           client_.sink(client_.sink_context, OCSD_OP_DATA, narrow(packet.index), filled);
-      response_ = worse(response_, answer);
+      answer_.add(answer);
       // The end follows an unfinished packet immediately.
-      if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer)) return;
-      paused_ = paused_ || answer >= OCSD_RESP_WAIT;
-      sink_waits_ = OCSD_DATA_RESP_IS_WAIT(answer);
+      if (end_.now && OCSD_DATA_RESP_IS_WAIT(answer)) return;
+      answer_.paused = answer_.paused || answer >= OCSD_RESP_WAIT;
+      answer_.sink_waits = OCSD_DATA_RESP_IS_WAIT(answer);
     }
   }
 }
@@ -423,12 +427,12 @@ void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
   const Response answer = client_.has_sink() ? to_sink(operation) : OCSD_RESP_CONT;
   if (operation == Operation::kEndOfTrace) {
     // The sink's answer to the end replaces its answer to an unfinished packet.
-    if (client_.has_sink()) response_ = answer;
-    if (end_told_) return;
-    end_told_ = true;
+    if (client_.has_sink()) answer_.response = answer;
+    if (end_.told) return;
+    end_.told = true;
   } else {
     // After a reset, only a fatal answer counts.
-    if (answer >= OCSD_RESP_FATAL_NOT_INIT) response_ = worse(response_, answer);
+    if (answer >= OCSD_RESP_FATAL_NOT_INIT) answer_.add(answer);
   }
   to_monitor(operation);
 }
@@ -452,7 +456,7 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
   const bool packets = record.stage == Stage::kPackets;
   if (!(packets && decode_)) {
     const Wording wording = wording_of(record, protocol());
-    Logger::instance().error(packets ? packet_component_ : element_component_,
+    Logger::instance().error(packets ? names_.packets : names_.elements,
                              static_cast<ocsd_err_severity_t>(record.severity), wording.number,
                              wording.index, record.trace_id, wording.text);
   }
@@ -461,7 +465,7 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
   // The answer to bad packets; see etmv4-ete.md 4.11.
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
     const bool error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
-    response_ = worse(response_, error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
+    answer_.add(error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
   }
 }
 
@@ -503,22 +507,22 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
                                        ocsd_decode_stats_t*& out) {
   if (protocol() != Protocol::kEtmV4 && protocol() != Protocol::kEte) return ErrorNumber::kNotInit;
   const SourceStatistics counts = built_.source->statistics();
-  statistics_.channel_total = counts.total_bytes - uncounted_ - (ahead_end_ - ahead_);
-  statistics_.channel_unsynced = std::min(counts.unsynced_bytes, statistics_.channel_total);
-  statistics_.bad_header_errs = counts.bad_headers;
-  statistics_.bad_sequence_errs = counts.bad_sequences;
-  statistics_.demux = frames;
-  out = &statistics_;
+  counts_.shown.channel_total = counts.total_bytes - counts_.uncounted - input_.left();
+  counts_.shown.channel_unsynced = std::min(counts.unsynced_bytes, counts_.shown.channel_total);
+  counts_.shown.bad_header_errs = counts.bad_headers;
+  counts_.shown.bad_sequence_errs = counts.bad_sequences;
+  counts_.shown.demux = frames;
+  out = &counts_.shown;
   return ErrorNumber::kOk;
 }
 
 bool BuiltinChannel::reset_statistics() {
   built_.source->reset_statistics();
   // What the source has read ahead will be given again, and is counted then.
-  uncounted_ = 0 - static_cast<std::uint64_t>(ahead_end_ - ahead_);
-  statistics_.channel_total = statistics_.channel_unsynced = 0;
-  statistics_.bad_header_errs = statistics_.bad_sequence_errs = 0;
-  statistics_.demux = {};
+  counts_.uncounted = 0 - static_cast<std::uint64_t>(input_.left());
+  counts_.shown.channel_total = counts_.shown.channel_unsynced = 0;
+  counts_.shown.bad_header_errs = counts_.shown.bad_sequence_errs = 0;
+  counts_.shown.demux = {};
   return true;
 }
 

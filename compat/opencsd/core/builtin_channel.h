@@ -20,12 +20,12 @@ class BuiltinChannel final : public Channel, private Observer {
 
   Response data(TraceIndex index, Bytes block) override;
   [[nodiscard]] bool takes_runs() const override;
-  std::span<std::uint8_t> run_room() override { return run_bytes_; }
+  std::span<std::uint8_t> run_room() override { return input_.bytes; }
   Response data_run(TraceIndex index, std::size_t frames, std::size_t& used) override;
   Response flush() override;
   Response end_of_trace() override;
   Response reset() override;
-  [[nodiscard]] bool holds() const override { return holds_; }
+  [[nodiscard]] bool holds() const override { return answer_.holds; }
   std::size_t withdraw() override { return built_.source->withdraw(); }
 
   ErrorNumber attach_sink(FnDefPktDataIn function, const void* context) override;
@@ -35,14 +35,10 @@ class BuiltinChannel final : public Channel, private Observer {
   bool reset_statistics() override;
 
  private:
-  // The segment of one frame has at most 15 bytes; if it gives more elements than this, they come
-  // in several batches.
-  static constexpr std::size_t kBatch = 128;
-
   void on_packet(const PacketRef& packet) override;
   [[nodiscard]] bool wants_packets() const override;
   [[nodiscard]] bool monitors_packets() const override;
-  [[nodiscard]] bool pauses() const override { return paused_; }
+  [[nodiscard]] bool pauses() const override { return answer_.paused; }
   void on_diagnostic(const Diagnostic& record) override;
   void on_operation(Operation operation, TraceId trace_id) override;
 
@@ -54,7 +50,6 @@ class BuiltinChannel final : public Channel, private Observer {
   void cut_run();
   [[nodiscard]] std::size_t end_of_frame(std::size_t frame) const;
   void forget_batch();
-  [[nodiscard]] bool ahead() const { return ahead_ != ahead_end_; }
   Response stop();
   Response deliver(const Element& element);
   void follow_context(const Element& element);
@@ -68,50 +63,86 @@ class BuiltinChannel final : public Channel, private Observer {
   void observe() { built_.source->set_observer(this, slot_); }
   [[nodiscard]] Protocol protocol() const { return built_.source->protocol(); }
 
+  struct Names {
+    std::string packets;
+    std::string elements;
+  };
+
+  /// Elements [at, ready) can be delivered; [ready, count) wait for their frame.
+  struct Batch {
+    // The segment of one frame has at most 15 bytes; if it gives more elements than this, they come
+    // in several batches.
+    static constexpr std::size_t kSize = 128;
+
+    std::array<Element, kSize> elements;
+    std::size_t at = 0;
+    std::size_t ready = 0;
+    std::size_t count = 0;
+    void clear() { at = ready = count = 0; }
+  };
+
+  /// The answer to the client.
+  struct Answer {
+    Response response = OCSD_RESP_CONT;  ///< To the present operation.
+    bool holds = false;                  ///< Elements wait for a flush.
+    bool paused = false;                 ///< By the sink of packets, or a bad packet.
+    bool sink_waits = false;
+    void add(Response other) { response = worse(response, other); }
+  };
+
+  struct End {
+    bool now = false;     ///< In end_of_trace().
+    bool told = false;    ///< The monitor has received the end.
+    bool failed = false;  ///< The end came after a fatal error.
+  };
+
+  /// What the source reads.  A run of frames is decoded in batches, before the client's answers are
+  /// known.  After a WAIT the client gives the frames after that of the element again, including
+  /// those that the source has already read: bytes [ahead, ahead_end) of the run, with the elements
+  /// [ready, count) of the batch.
+  struct Input {
+    bool marks_frames = false;   ///< The source can tell the frame of each element.
+    std::size_t run_frames = 0;  ///< 0: no run.
+    std::size_t used_frames = 0;
+    std::size_t next_frame = 0;  ///< The frame of byte `ahead`.
+    std::size_t ahead = 0;
+    std::size_t ahead_end = 0;
+    frames::Run run;
+    FrameMarks marks;
+    /// Each frame is stored with one additional byte.
+    std::array<std::uint8_t, FrameMarks::kMaxFrames * frames::kPlainFrameBytes + 1> bytes;
+
+    [[nodiscard]] std::size_t left() const { return ahead_end - ahead; }
+    [[nodiscard]] bool is_ahead() const { return left() != 0; }
+  };
+
+  /// What the source knows of the client's memory.
+  struct Refresh {
+    std::uint64_t version = 0;  ///< Memory::version().
+    std::uint64_t call = 0;     ///< Surroundings::calls.
+    Element context{};          ///< The last kPeContext.
+  };
+
+  struct Counts {
+    ocsd_decode_stats_t shown{};
+    std::uint64_t uncounted = 0;  ///< Bytes that the source has read before the client gave them.
+  };
+
   Surroundings& around_;
   Builtin built_;
   bool decode_;
   std::uint32_t flags_;
   TraceId slot_;
-  std::string packet_component_;
-  std::string element_component_;
+  Names names_;
   PacketClient client_;
-
-  frames::Run run_;
-  std::array<Element, kBatch> batch_;
-  std::size_t at_ = 0;
-  // Elements [ready_, count_) of the batch wait for their frame.
-  std::size_t ready_ = 0;
-  std::size_t count_ = 0;
-  Response response_ = OCSD_RESP_CONT;
-  bool holds_ = false;
-  bool paused_ = false;
-  bool sink_waits_ = false;
-  bool ending_ = false;        ///< In end_of_trace().
-  bool end_told_ = false;      ///< The monitor has received the end.
-  bool ended_failed_ = false;  ///< The end came after a fatal error.
-
-  // A run of frames is decoded in batches, before the client's answers are known.  After a WAIT the
-  // client gives the frames after that of the element again, including those that the source has
-  // already read: bytes [ahead_, ahead_end_) of the run, with the elements [ready_, count_) of the
-  // batch.
-  bool marks_frames_ = false;   ///< The source can tell the frame of each element.
-  std::size_t run_frames_ = 0;  ///< 0: no run.
-  std::size_t used_frames_ = 0;
-  std::size_t next_frame_ = 0;  ///< The frame of byte ahead_.
-  std::size_t ahead_ = 0;
-  std::size_t ahead_end_ = 0;
-  FrameMarks marks_;
-  /// Each frame is stored with one additional byte.
-  std::array<std::uint8_t, FrameMarks::kMaxFrames * frames::kPlainFrameBytes + 1> run_bytes_;
-
+  Input input_;
+  Batch batch_;
+  Answer answer_;
+  End end_;
   ElementStruct struct_;
-  Element context_;  ///< The last kPeContext.
-  std::uint64_t image_version_ = 0;
-  std::uint64_t refreshed_call_ = 0;
+  Refresh refreshed_;
   TextBuffer text_;
-  ocsd_decode_stats_t statistics_{};
-  std::uint64_t uncounted_ = 0;  ///< Bytes that the source has read before the client gave them.
+  Counts counts_;
 };
 
 }  // namespace waymark::compat

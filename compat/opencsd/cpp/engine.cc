@@ -67,7 +67,7 @@ void Engine::set_decoder(BuiltinDecoder* decoder) {
 
 void Engine::configure() {
   built_.reset();
-  at_ = count_ = 0;
+  batch_.clear();
 }
 
 // False: something that decoding needs is missing; the log names it.
@@ -120,13 +120,13 @@ void Engine::observe() { built_->source->set_observer(this, built_->trace_id); }
 
 Response Engine::data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used) {
   used = 0;
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
   // A client that leaves out the FLUSH loses nothing.
-  if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
+  if (!batch_.empty() && pump() >= OCSD_RESP_WAIT) return answer_.response;
   // Only the part of the block whose elements the client has received counts as used: one element
   // at a time.
-  batch_size_ = block.size() <= kSegment ? kBatch : 1;
+  batch_.size = block.size() <= Batch::kSegment ? Batch::kMost : 1;
   run_ = {.position = 0, .index = index};
   built_->source->feed({block, {&run_, 1}, delivered_memory(block)});
   const Response response = pump();
@@ -139,35 +139,35 @@ Response Engine::data(ocsd_trc_index_t index, Bytes block, std::uint32_t& used) 
 Response Engine::pump() {
   Source& source = *built_->source;
   while (true) {
-    while (at_ != count_) {
-      const Element& element = batch_[at_++];
+    while (!batch_.empty()) {
+      const Element& element = batch_.elements[batch_.at++];
       const Response answer = deliver(element);
       // At the end of the trace the answer to a NO_SYNC does not count: EO_TRACE follows it at
       // once.
-      if (ending_ && OCSD_DATA_RESP_IS_WAIT(answer) && element.kind == ElementKind::kNoSync)
+      if (end_.now && OCSD_DATA_RESP_IS_WAIT(answer) && element.kind == ElementKind::kNoSync)
         continue;
-      response_ = worse(response_, answer);
+      answer_.add(answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
         return stop();
     }
-    at_ = count_ = 0;
-    paused_ = false;
-    const std::size_t count = source.next({batch_.data(), batch_size_});
-    if (paused_) [[unlikely]] {
-      count_ = count;
+    batch_.clear();
+    answer_.paused = false;
+    const std::size_t count = source.next({batch_.elements.data(), batch_.size});
+    if (answer_.paused) [[unlikely]] {
+      batch_.count = count;
       return stop();
     }
-    count_ = count;
+    batch_.count = count;
     if (count == 0) break;
   }
-  if (source.failed() && !ended_failed_) response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
-  return response_;
+  if (source.failed() && !end_.failed) answer_.add(OCSD_RESP_FATAL_INVALID_DATA);
+  return answer_.response;
 }
 
 // The rest waits for a flush; after a fatal answer nothing is left.
 Response Engine::stop() {
-  if (OCSD_DATA_RESP_IS_FATAL(response_)) at_ = count_ = 0;
-  return response_;
+  if (OCSD_DATA_RESP_IS_FATAL(answer_.response)) batch_.clear();
+  return answer_.response;
 }
 
 Response Engine::deliver(const Element& element) {
@@ -193,7 +193,7 @@ void Engine::follow_context(const Element& element) {
       if (ITargetMemAccess* const memory = decoder_->memory())
         memory->InvalidateMemAccCache(element.trace_id);
     }
-    if (!refreshed_ && at_ == count_ && memory_->image().has_callbacks()) {
+    if (!refreshed_ && batch_.empty() && memory_->image().has_callbacks()) {
       refreshed_ = true;
       built_->source->refresh();
     }
@@ -202,28 +202,28 @@ void Engine::follow_context(const Element& element) {
 }
 
 Response Engine::flush() {
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   if (!built_) return OCSD_RESP_CONT;
   if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
   return pump();
 }
 
 Response Engine::end_of_trace() {
-  response_ = OCSD_RESP_CONT;
+  answer_.response = OCSD_RESP_CONT;
   if (!prepare()) return OCSD_RESP_FATAL_NOT_INIT;
-  if (at_ != count_ && pump() >= OCSD_RESP_WAIT) return response_;
+  if (!batch_.empty() && pump() >= OCSD_RESP_WAIT) return answer_.response;
   // The end can still be reported after a fatal error.
-  ended_failed_ = built_->source->failed();
+  end_.failed = built_->source->failed();
   built_->source->finish();
-  ending_ = true;
+  end_.now = true;
   const Response response = pump();
-  ending_ = false;
+  end_.now = false;
   return response;
 }
 
 Response Engine::reset() {
-  at_ = count_ = 0;
-  ended_failed_ = false;
+  batch_.clear();
+  end_.failed = false;
   context_ = {};
   if (built_) {
     built_->source->reset();
@@ -244,15 +244,15 @@ void Engine::reset_statistics() {
 
 void Engine::on_packet(const PacketRef& packet) {
   // For the flags of PTM, no packet is bad.
-  bad_packet_ = packet.bad && built_->source->protocol() != Protocol::kPtm;
+  answer_.bad_packet = packet.bad && built_->source->protocol() != Protocol::kPtm;
   if (packet.bad && (flags_ & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0) {
-    response_ = worse(response_, OCSD_RESP_FATAL_INVALID_DATA);
-    paused_ = true;
+    answer_.add(OCSD_RESP_FATAL_INVALID_DATA);
+    answer_.paused = true;
     return;
   }
   const Response answer = show(packet, built_->packets);
-  response_ = worse(response_, answer);
-  paused_ = paused_ || answer >= OCSD_RESP_WAIT;
+  answer_.add(answer);
+  answer_.paused = answer_.paused || answer >= OCSD_RESP_WAIT;
 }
 
 void Engine::on_diagnostic(const Diagnostic& record) {
@@ -273,7 +273,7 @@ void Engine::on_diagnostic(const Diagnostic& record) {
   if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) return;
   if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
     const bool is_error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
-    response_ = worse(response_, is_error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
+    answer_.add(is_error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
   }
 }
 

@@ -69,7 +69,7 @@ class Engine : private Observer {
   void configure();
 
   [[nodiscard]] bool decodes() const { return decoder_ != nullptr; }
-  [[nodiscard]] bool bad_packet() const { return bad_packet_; }
+  [[nodiscard]] bool bad_packet() const { return answer_.bad_packet; }
   [[nodiscard]] SourceStatistics statistics() const;
   void reset_statistics();
 
@@ -85,15 +85,10 @@ class Engine : private Observer {
   virtual void log(const ocsdError& error) = 0;
 
  private:
-  // A segment of a frame has at most 15 bytes; if it gives more elements than kBatch, they come in
-  // several batches.
-  static constexpr std::size_t kBatch = 64;
-  static constexpr std::size_t kSegment = 15;
-
   void on_packet(const PacketRef& packet) override;
   [[nodiscard]] bool wants_packets() const override { return showing_; }
   [[nodiscard]] bool monitors_packets() const override { return monitored_; }
-  [[nodiscard]] bool pauses() const override { return paused_; }
+  [[nodiscard]] bool pauses() const override { return answer_.paused; }
   void on_diagnostic(const Diagnostic& record) override;
 
   bool prepare();
@@ -103,6 +98,34 @@ class Engine : private Observer {
   Response deliver(const Element& element);
   void follow_context(const Element& element);
 
+  /// Elements [at, count) wait for the client.
+  struct Batch {
+    // A segment of a frame has at most 15 bytes; if it gives more elements than kMost, they come in
+    // several batches.
+    static constexpr std::size_t kMost = 64;
+    static constexpr std::size_t kSegment = 15;
+
+    std::array<Element, kMost> elements;
+    std::size_t size = 1;  ///< How many the source may give at once.
+    std::size_t at = 0;
+    std::size_t count = 0;
+    [[nodiscard]] bool empty() const { return at == count; }
+    void clear() { at = count = 0; }
+  };
+
+  /// The answer to the client.
+  struct Answer {
+    Response response = OCSD_RESP_CONT;
+    bool paused = false;
+    bool bad_packet = false;
+    void add(Response other) { response = worse(response, other); }
+  };
+
+  struct End {
+    bool now = false;     ///< In end_of_trace().
+    bool failed = false;  ///< The end came after a fatal error.
+  };
+
   BuiltinDecoder* decoder_ = nullptr;
   std::optional<MemoryView> memory_;
   std::optional<Builtin> built_;
@@ -111,16 +134,9 @@ class Engine : private Observer {
   bool monitored_ = false;
 
   frames::Run run_;
-  std::array<Element, kBatch> batch_;
-  std::size_t batch_size_ = 1;
-  std::size_t at_ = 0;
-  std::size_t count_ = 0;
-  Response response_ = OCSD_RESP_CONT;
-  bool paused_ = false;
-  bool bad_packet_ = false;
-  bool ending_ = false;        ///< In end_of_trace().
-  bool ended_failed_ = false;  ///< The end came after a fatal error.
-
+  Batch batch_;
+  Answer answer_;
+  End end_;
   ITrcGenElemIn* sink_ = nullptr;
   ElementStruct struct_;
   OcsdTraceElement element_;

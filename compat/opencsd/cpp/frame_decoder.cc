@@ -72,11 +72,17 @@ class TraceFmtDcdImpl final : public TraceComponent, private frames::RawMonitor 
   void count_frame_bytes();
   void count(TraceId id, uint32_t size, bool delivered) const;
   void on_raw_frame(frames::RawKind kind, TraceIndex index, TraceId id, Bytes bytes) override;
-  void forget_segments() {
-    segment_ = segment_count_ = 0;
-    segment_used_ = 0;
-    segment_shown_ = false;
-  }
+
+  /// The segments of the current frame.
+  struct Segments {
+    unsigned next = 0;
+    unsigned count = 0;
+    std::size_t used = 0;  ///< How much of the next one was taken.
+    bool shown = false;    ///< The same to the receiver of raw frames.
+
+    [[nodiscard]] bool done() const { return next == count; }
+    void pass() { *this = {.next = next + 1, .count = count}; }
+  };
 
   std::optional<frames::Demux> demux_;
   frames::SegmentMemory memory_;
@@ -85,11 +91,7 @@ class TraceFmtDcdImpl final : public TraceComponent, private frames::RawMonitor 
   bool empty_segment_fails_ = true;
   uint32_t last_used_ = 0;
 
-  // The segments of the current frame: the next one, and how much of it was taken.
-  unsigned segment_ = 0;
-  unsigned segment_count_ = 0;
-  std::size_t segment_used_ = 0;
-  bool segment_shown_ = false;
+  Segments segments_;
 };
 
 void TraceFmtDcdImpl::configure_demux(uint32_t new_flags) {
@@ -101,7 +103,7 @@ void TraceFmtDcdImpl::configure_demux(uint32_t new_flags) {
   demux_.emplace(options, quirks);
   empty_segment_fails_ = quirks.empty_segment_fails;
   started_ = false;
-  forget_segments();
+  segments_ = {};
 }
 
 ocsd_err_t TraceFmtDcdImpl::configure(uint32_t new_flags) {
@@ -141,7 +143,7 @@ Response TraceFmtDcdImpl::trace_data_in(ocsd_datapath_op_t op, ocsd_trc_index_t 
   *used = last_used_ = 0;
   Response response = OCSD_RESP_CONT;
   // A client that leaves out the FLUSH loses nothing.
-  if (segment_ != segment_count_) {
+  if (!segments_.done()) {
     response = run_segments();
     if (response >= OCSD_RESP_WAIT) return response;
   }
@@ -163,8 +165,7 @@ Response TraceFmtDcdImpl::run() {
     switch (demux_->step()) {
       case frames::Step::kFrame:
         count_frame_bytes();
-        forget_segments();
-        segment_count_ = demux_->frame().count;
+        segments_ = {.count = demux_->frame().count};
         memory_.fill(demux_->frame());
         response = worse(response, run_segments());
         break;
@@ -189,41 +190,39 @@ Response TraceFmtDcdImpl::run() {
 // Up to the first that does not continue.
 Response TraceFmtDcdImpl::run_segments() {
   Response response = OCSD_RESP_CONT;
-  while (segment_ != segment_count_) {
-    const frames::Segment& segment = demux_->frame().segments[segment_];
+  while (!segments_.done()) {
+    const frames::Segment& segment = demux_->frame().segments[segments_.next];
     componentAttachPt<ITrcDataIn>* const stream =
         segment.id < kTraceIdCount ? &streams[segment.id] : nullptr;
     ITrcDataIn* const listener = stream != nullptr ? stream->first() : nullptr;
     const bool filtered = stream != nullptr && !stream->enabled();
-    if (!segment_shown_ && !filtered && (flags & OCSD_DFRMTR_UNPACKED_RAW_OUT) != 0) {
+    if (!segments_.shown && !filtered && (flags & OCSD_DFRMTR_UNPACKED_RAW_OUT) != 0) {
       on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
-      segment_shown_ = true;
+      segments_.shown = true;
     }
     if (listener == nullptr || (segment.size == 0 && !empty_segment_fails_)) {
       count(segment.id, segment.size, false);
     } else {
-      const Bytes memory = memory_.from(segment_).subspan(segment_used_);
-      const Bytes rest = memory.first(segment.size - segment_used_);
+      const Bytes memory = memory_.from(segments_.next).subspan(segments_.used);
+      const Bytes rest = memory.first(segment.size - segments_.used);
       const waymark::compat::MemoryScope scope(memory);
       uint32_t used = 0;
       response = worse(
           response, listener->TraceDataIn(
-                        OCSD_OP_DATA, static_cast<ocsd_trc_index_t>(segment.index + segment_used_),
+                        OCSD_OP_DATA, static_cast<ocsd_trc_index_t>(segment.index + segments_.used),
                         static_cast<uint32_t>(rest.size()), rest.data(), &used));
       used = std::min(used, static_cast<uint32_t>(rest.size()));
       count(segment.id, used, true);
-      segment_used_ += used;
+      segments_.used += used;
       if (response >= OCSD_RESP_WAIT) {
         if (OCSD_DATA_RESP_IS_FATAL(response)) {
-          segment_ = segment_count_;
+          segments_.next = segments_.count;
           return response;
         }
-        if (segment_used_ < segment.size) return response;
+        if (segments_.used < segment.size) return response;
       }
     }
-    ++segment_;
-    segment_used_ = 0;
-    segment_shown_ = false;
+    segments_.pass();
     if (response >= OCSD_RESP_WAIT) return response;
   }
   return response;
@@ -260,7 +259,7 @@ Response TraceFmtDcdImpl::reset() {
   started_ = false;
   next_index_ = 0;
   last_used_ = 0;
-  forget_segments();
+  segments_ = {};
   return to_streams(OCSD_OP_RESET, 0);
 }
 

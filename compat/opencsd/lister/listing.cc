@@ -15,11 +15,11 @@ namespace waymark::compat {
 Listing::Listing(const ListerOptions& options, Log& log)
     : options_(options),
       log_(log),
+      waits_{.elements = options.decode && !options.profile ? options.test_waits : 0},
       lines_(!options.profile),
       packets_(options.packets && !options.profile),
-      bytes_(options.monitored()),
-      element_waits_(options.decode && !options.profile ? options.test_waits : 0) {
-  waits_.fill(options.decode ? 0 : options.test_waits);
+      bytes_(options.monitored()) {
+  waits_.packets.fill(options.decode ? 0 : options.test_waits);
 }
 
 void Listing::attach(DecodeTree& tree, const std::array<bool, kTraceIdCount>& refused) {
@@ -65,8 +65,8 @@ void Listing::on_packet(const PacketRef& packet) {
       }
     });
     log_.settle();
-    if (waits_[id & 0x7F] != 0) [[unlikely]] {
-      --waits_[id & 0x7F];
+    if (waits_.packets[id & 0x7F] != 0) [[unlikely]] {
+      --waits_.packets[id & 0x7F];
       write_flushes();
     }
   }
@@ -140,14 +140,14 @@ void Listing::elements(std::span<const Element> elements) {
   }
   for (const Element& element : elements) {
     write_at_level(log_.text(), [&](TextBuffer& to) { write_element_line(to, element); });
-    if (unacknowledged_) [[unlikely]] {
+    if (waits_.unacknowledged) [[unlikely]] {
       log_.line(
           "WARNING: Generic Element Printer; New element without previous _WAIT acknowledged");
-      unacknowledged_ = false;
+      waits_.unacknowledged = false;
     }
-    if (element_waits_ != 0) [[unlikely]] {
-      --element_waits_;
-      unacknowledged_ = true;
+    if (waits_.elements != 0) [[unlikely]] {
+      --waits_.elements;
+      waits_.unacknowledged = true;
     }
     log_.settle();
   }

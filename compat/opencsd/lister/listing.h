@@ -35,10 +35,10 @@ class Listing final : public Observer, public frames::RawMonitor {
   void elements(std::span<const Element> elements);
 
   /// With -decode and -test_waits: how many more elements are answered with WAIT.
-  [[nodiscard]] std::uint64_t element_waits() const { return element_waits_; }
+  [[nodiscard]] std::uint64_t element_waits() const { return waits_.elements; }
   /// An element was answered with WAIT, which acknowledge() takes note of.
-  [[nodiscard]] bool unacknowledged() const { return unacknowledged_; }
-  void acknowledge() { unacknowledged_ = false; }
+  [[nodiscard]] bool unacknowledged() const { return waits_.unacknowledged; }
+  void acknowledge() { waits_.unacknowledged = false; }
 
   /// Nothing is printed until `silent` is false.
   void set_silent(bool silent) { silent_ = silent; }
@@ -54,6 +54,13 @@ class Listing final : public Observer, public frames::RawMonitor {
   void log_profile();
 
  private:
+  /// Of -test_waits: how many more are answered with WAIT.
+  struct Waits {
+    std::array<std::uint64_t, kTraceIdCount> packets{};
+    std::uint64_t elements = 0;
+    bool unacknowledged = false;  ///< See unacknowledged().
+  };
+
   void write_component(std::string_view name, TraceId id);
   void write_flushes();
 
@@ -62,7 +69,7 @@ class Listing final : public Observer, public frames::RawMonitor {
   DecodeTree* tree_ = nullptr;
   std::array<Source*, kTraceIdCount> listed_{};  ///< By stream ID: the sources that are printed.
   std::array<bool, kTraceIdCount> refused_{};
-  std::array<std::uint64_t, kTraceIdCount> waits_{};
+  Waits waits_;
   std::array<std::uint64_t, kElementKindCount> counts_{};
   TraceId current_ = 0;  ///< The source of the last packet, for records without an ID.
   bool lines_;           ///< False with -profile.
@@ -71,8 +78,6 @@ class Listing final : public Observer, public frames::RawMonitor {
   bool prints_ = false;
   bool stopped_ = false;
   bool silent_ = false;
-  bool unacknowledged_ = false;
-  std::uint64_t element_waits_;
   std::size_t stopped_at_ = 0;
 };
 

@@ -38,7 +38,7 @@ class Resources {
   /// A cycle in which the core waits.
   Response idle();
   /// Whether waiting cycles can change anything.
-  [[nodiscard]] bool counts_cycles() const { return counts_cycles_; }
+  [[nodiscard]] bool counts_cycles() const { return used_.counts_cycles; }
   /// Whether a taken branch at the last executed instruction gets an address, apart from
   /// TRCCONFIGR.BB.
   [[nodiscard]] bool broadcasts() const;
@@ -57,42 +57,50 @@ class Resources {
   void count();
   void sequence();
 
-  // Registers.
-  std::uint32_t view_ = 0;
-  std::uint32_t ranges_ = 0;
-  std::uint32_t points_ = 0;
-  std::uint32_t broadcast_ = 0;
-  std::uint32_t timestamp_ = 0;
-  std::uint32_t events_ = 0;
-  std::uint32_t events_in_trace_ = 0;
-  std::array<std::uint32_t, kSelectors> selectors_{};
-  std::array<std::uint64_t, kAddressComparators> addresses_{};
-  std::array<std::uint32_t, kAddressComparators> controls_{};
-  std::array<std::uint64_t, kContextComparators> context_ids_{};
-  std::array<std::uint64_t, kContextComparators> vmids_{};
-  std::array<std::uint64_t, kContextComparators> context_masks_{};  ///< Bits that are compared.
-  std::array<std::uint64_t, kContextComparators> vmid_masks_{};
-  std::array<std::uint32_t, kCounters> counter_controls_{};
-  std::array<std::uint32_t, kCounters> reloads_{};
-  std::array<std::uint32_t, kSequencerEvents> transitions_{};
-  std::uint32_t sequencer_reset_ = 0;
-  std::array<std::uint32_t, kSingleShots> shots_{};
-  // The registers that matter.
-  std::uint32_t used_singles_ = 0;
-  std::uint32_t used_pairs_ = 0;
-  bool uses_contexts_ = false;
-  bool uses_selectors_ = false;
-  bool counts_cycles_ = false;
+  struct Registers {
+    std::uint32_t view = 0;
+    std::uint32_t ranges = 0;
+    std::uint32_t points = 0;
+    std::uint32_t broadcast = 0;
+    std::uint32_t timestamp = 0;
+    std::uint32_t events = 0;
+    std::uint32_t events_in_trace = 0;
+    std::array<std::uint32_t, kSelectors> selectors{};
+    std::array<std::uint64_t, kAddressComparators> addresses{};
+    std::array<std::uint32_t, kAddressComparators> controls{};
+    std::array<std::uint64_t, kContextComparators> context_ids{};
+    std::array<std::uint64_t, kContextComparators> vmids{};
+    std::array<std::uint64_t, kContextComparators> context_masks{};  ///< Bits that are compared.
+    std::array<std::uint64_t, kContextComparators> vmid_masks{};
+    std::array<std::uint32_t, kCounters> counter_controls{};
+    std::array<std::uint32_t, kCounters> reloads{};
+    std::array<std::uint32_t, kSequencerEvents> transitions{};
+    std::uint32_t sequencer_reset = 0;
+    std::array<std::uint32_t, kSingleShots> shots{};
+  };
+  Registers registers_;
 
-  // State.
-  Executed at_;
-  bool started_ = false;
-  std::array<std::uint32_t, kCounters> counters_{};
-  unsigned sequencer_ = 0;
-  std::uint32_t shots_done_ = 0;
-  std::uint32_t events_were_ = 0;
-  bool timestamp_was_ = false;
-  std::array<std::uint32_t, 8> groups_{};  ///< Active resources of each group of TRCRSCTLRn.
+  /// Which of them matter.
+  struct Used {
+    std::uint32_t singles = 0;
+    std::uint32_t pairs = 0;
+    bool contexts = false;
+    bool selectors = false;
+    bool counts_cycles = false;
+  };
+  Used used_;
+
+  struct Logic {
+    Executed at;
+    bool started = false;
+    std::array<std::uint32_t, kCounters> counters{};
+    unsigned sequencer = 0;
+    std::uint32_t shots_done = 0;
+    std::uint32_t events_were = 0;
+    bool timestamp_was = false;
+    std::array<std::uint32_t, 8> groups{};  ///< Active resources of each group of TRCRSCTLRn.
+  };
+  Logic logic_;
 };
 
 }  // namespace waymark::etm4x

@@ -2,6 +2,7 @@
 // See frames.md.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -189,7 +190,7 @@ class Demux {
 
   /// The bytes of the current block that completed frames, syncs and skips have used.  For a block
   /// that is used up this is its size, because an unfinished frame is kept inside.
-  [[nodiscard]] std::size_t consumed() const { return failed_ ? pass_ : pos_; }
+  [[nodiscard]] std::size_t consumed() const { return framing_.failed ? block_.pass : block_.pos; }
 
   /// Gives up the rest of the block, after a kFrame for instance, and returns consumed().  The next
   /// block must start there.
@@ -225,13 +226,15 @@ class Demux {
   /// Like reset(), but the next block begins at a place, with a frame or a sync.
   void go_on(TraceId current_id) {
     reset();
-    synced_ = true;
+    framing_.synced = true;
     current_id_ = current_id;
   }
 
   /// Bytes that were taken in but neither counted nor reported as skipped: an unfinished frame, or
   /// the search for a sync.  At the end of the capture they are lost.
-  [[nodiscard]] std::uint64_t held() const { return started_ ? base_ + pos_ - boundary_ : 0; }
+  [[nodiscard]] std::uint64_t held() const {
+    return framing_.started ? block_.index() - framing_.boundary : 0;
+  }
 
   /// The ID of the next data byte, unless an ID byte comes first.
   [[nodiscard]] TraceId current_id() const { return current_id_; }
@@ -255,11 +258,65 @@ class Demux {
   bool starts_sync(std::size_t next) const;
   Step complete_frame();
   bool search();
+  Step end_discarding();
+  void move_boundary() { framing_.boundary = block_.index(); }
   Step skipped(TraceIndex from, std::uint64_t count);
   Step end_block();
   Step fail_pass(Finding finding);
   void end_pass();
   void show_packed();
+
+  /// The block in use; bytes [pass, pos) are the present pass.
+  struct Block {
+    Bytes bytes{};
+    TraceIndex base = 0;  ///< The index of byte 0.
+    std::size_t pos = 0;  ///< The next byte.
+    std::size_t pass = 0;
+    std::size_t reset_bytes = 0;  ///< FSYNC bytes of the last kReset, not yet shown.
+    std::uint8_t held_sync = 0;   ///< Bytes of the first FSYNC that come before this block.
+
+    [[nodiscard]] const std::uint8_t* at() const { return bytes.data() + pos; }
+    [[nodiscard]] std::size_t left() const { return bytes.size() - pos; }
+    [[nodiscard]] TraceIndex index() const { return base + pos; }
+    [[nodiscard]] TraceIndex pass_index() const { return base + pass - held_sync; }
+    void begin_pass() { pass = pos; }
+    /// The end of the FSYNCs that begin here.
+    [[nodiscard]] std::size_t end_of_fsyncs() const {
+      std::size_t end = pos;
+      while (end < bytes.size() && is_fsync(bytes.data() + end)) end += kFsyncBytes.size();
+      return end;
+    }
+  };
+
+  /// What is known of frame boundaries.
+  struct Framing {
+    bool started = false;      ///< A block was fed since the reset.
+    bool synced = false;       ///< A frame boundary is known.
+    bool failed = false;       ///< kError was returned.
+    bool resyncing = false;    ///< The search follows an error.
+    bool discarding = false;   ///< The current frame contains the damage: it is dropped at its end.
+    std::uint8_t matched = 0;  ///< Search: the bytes so far end with this many FFs (at most 3).
+    TraceIndex boundary = 0;   ///< The end of the last frame or FSYNC.
+    friend bool operator==(const Framing&, const Framing&) = default;
+  };
+
+  /// What came after the boundary and completes no frame yet.
+  struct Partial {
+    bool half = false;         ///< FF FF was taken at a frame boundary; FF 7F must follow.
+    bool carrying = false;     ///< `carry` is the first byte of a pair that a block end cut.
+    bool after_hsync = false;  ///< An HSYNC was dropped in this pass with no frame byte held.
+    std::uint8_t carry = 0;
+    std::uint8_t have = 0;          ///< Bytes of the frame; even.
+    std::uint64_t hsync_bytes = 0;  ///< HSYNC bytes; counted with the frame.
+    std::array<std::uint8_t, kFrameSize> bytes{};
+
+    [[nodiscard]] bool empty() const { return have == 0 && !half && !carrying; }
+    friend bool operator==(const Partial& a, const Partial& b) {
+      return a.half == b.half && a.carrying == b.carrying && (!a.carrying || a.carry == b.carry) &&
+             a.after_hsync == b.after_hsync && a.have == b.have && a.hsync_bytes == b.hsync_bytes &&
+             std::equal(a.bytes.begin(), a.bytes.begin() + a.have, b.bytes.begin());
+    }
+  };
 
   Options options_;
   Quirks quirks_;
@@ -268,32 +325,12 @@ class Demux {
   Diagnostic error_;
   RawMonitor* monitor_ = nullptr;
   bool packed_ = false;
-
-  // The block: base_ is the index of its byte 0, pos_ the next byte, pass_ the start of the pass.
-  Bytes block_;
-  TraceIndex base_ = 0;
-  std::size_t pos_ = 0;
-  std::size_t pass_ = 0;
-
-  bool started_ = false;      // A block was fed since the reset.
-  bool synced_ = false;       // A frame boundary is known.
-  bool failed_ = false;       // kError was returned.
-  bool resyncing_ = false;    // The search follows an error.
-  bool discarding_ = false;   // The current frame contains the damage: it is dropped at its end.
-  bool half_ = false;         // FF FF was taken at a frame boundary; FF 7F must follow.
-  bool carrying_ = false;     // carry_ is the first byte of a pair that a block end cut.
-  bool after_hsync_ = false;  // An HSYNC was dropped in this pass with no frame byte held.
-  std::uint8_t carry_ = 0;
-  std::uint8_t matched_ = 0;       // Search: the bytes so far end with this many FFs (at most 3).
-  std::uint8_t held_sync_ = 0;     // Bytes of the first FSYNC that come before this block.
-  std::uint8_t have_ = 0;          // Frame bytes in partial_; even.
-  std::size_t reset_bytes_ = 0;    // FSYNC bytes of the last kReset, not yet shown.
-  std::uint64_t hsync_bytes_ = 0;  // HSYNC bytes since boundary_; counted with the frame.
-  TraceIndex boundary_ = 0;        // The end of the last frame or FSYNC.
-  TraceIndex frame_index_ = 0;     // The index of the frame that was completed last.
+  Block block_;
+  Framing framing_;
+  Partial partial_;
   TraceId current_id_ = kNoTraceId;
+  TraceIndex frame_index_ = 0;              // The index of the frame that was completed last.
   const std::uint8_t* frame_at_ = nullptr;  // Its 16 bytes.
-  std::array<std::uint8_t, kFrameSize> partial_{};
 };
 
 }  // namespace waymark::frames

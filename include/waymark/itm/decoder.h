@@ -60,6 +60,23 @@ class Decoder {
     std::uint8_t address_bytes = 0;
   };
 
+  /// By comparator.
+  struct Accesses {
+    std::array<Access, 4> by{};
+    bool any = false;
+    void forget() {
+      if (any) *this = {};
+    }
+  };
+
+  struct GlobalTime {
+    std::uint64_t value = 0;
+    std::uint8_t lower_bits = 0;  ///< The number of its low bits that are known.
+    bool lower_seen = false;
+    bool waits_for_upper = true;  ///< The upper half is not known.
+    bool clock_change = false;    ///< Since the last element.
+  };
+
   void clear_state();
   /// Makes the element of a synchronised packet; false: it has none.
   bool make(const Packet& packet, Element& element);
@@ -67,10 +84,6 @@ class Decoder {
   void pair(const Packet& packet, Element& element);
   /// `value` has `bytes` low bytes; adds the rest if the comparator's register is known.
   void complete(unsigned comparator, std::uint32_t& value, std::uint8_t& bytes) const;
-  void forget_accesses() {
-    if (accesses_known_) accesses_ = {};
-    accesses_known_ = false;
-  }
   bool make_global(const Packet& packet, Element& element);
   void bad_packet(const Packet& packet);
   /// True: the packet is to be decoded.
@@ -88,15 +101,10 @@ class Decoder {
   TraceIndex last_index_ = 0;
 
   bool overflow_ = false;
-  bool clock_change_ = false;
-  bool waits_for_upper_ = true;  ///< The upper half of global time is not known.
-  bool lower_seen_ = false;
-  std::uint8_t lower_bits_ = 0;  ///< The number of low bits of global time that are known.
   std::uint8_t page_ = 0;
   std::uint64_t local_time_ = 0;
-  std::uint64_t global_time_ = 0;
-  std::array<Access, 4> accesses_{};
-  bool accesses_known_ = false;
+  GlobalTime global_time_;
+  Accesses accesses_;
 
   // What drain() has yet to give.
   std::array<Element, 2> queue_;

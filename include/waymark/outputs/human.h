@@ -76,9 +76,9 @@ class HumanWriter {
   void finish();
 
   /// From now on, new lines are not written; elements only complete lines that wait.
-  void end_here() { end_ = items_.size(); }
+  void end_here() { lines_.end = lines_.items.size(); }
   /// After end_here(): whether a line still waits.
-  [[nodiscard]] bool wants_more() const { return first_ < end_; }
+  [[nodiscard]] bool wants_more() const { return lines_.first < lines_.end; }
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
@@ -99,6 +99,21 @@ class HumanWriter {
     bool late = false;         ///< The time is that of the packet or the stamp, not of the event.
     std::uint64_t time = 0;    ///< If the item has a timestamp.
     std::uint64_t number = 0;  ///< The number of the text or damage record, counted from the start.
+  };
+
+  /// Items before `first` are written; only those before `end` will be.
+  struct Lines {
+    std::vector<Item> items{};
+    std::size_t first = 0;
+    std::size_t end = kNone;
+  };
+  struct Cores {
+    std::array<std::string, kTraceIdCount> names{};
+    std::size_t width = 0;  ///< The column's; 0: there is none.
+  };
+  struct Exceptions {
+    ExceptionNamer namer = nullptr;
+    isa::Profile profile = isa::Profile::kUnknown;
   };
 
   void add(const Element& element);
@@ -131,17 +146,9 @@ class HumanWriter {
   std::optional<FunctionNames> functions_;
   Instructions* instructions_ = nullptr;
   bool shows_times_ = false;
-  struct Exceptions {
-    ExceptionNamer namer = nullptr;
-    isa::Profile profile = isa::Profile::kUnknown;
-  };
-
-  std::array<std::string, kTraceIdCount> cores_;
+  Cores cores_;
   std::array<Exceptions, kTraceIdCount> exceptions_{};
-  std::size_t core_width_ = 0;
-  std::vector<Item> items_;  ///< From `first_` on: not written yet.
-  std::size_t first_ = 0;
-  std::size_t end_ = kNone;  ///< Only items before it are written.
+  Lines lines_;
   // The data to which items refer; the first belongs to the first such item that is not written
   // yet.
   std::deque<Diagnostic> damage_;

@@ -54,9 +54,9 @@ class Instructions {
   /// What decoding knows of an instruction that has no text.
   [[nodiscard]] std::string_view note() const { return text_.note; }
   /// Its source line, with InstructionOptions::lines; without a file: not known.
-  [[nodiscard]] const program::Frame& source() const { return source_; }
+  [[nodiscard]] const program::Frame& source() const { return lines_.source; }
   /// Whether the line is another one than that of the instruction before it in the range.
-  [[nodiscard]] bool source_changes() const { return source_changes_; }
+  [[nodiscard]] bool source_changes() const { return lines_.changes; }
   /// "taken" and "not taken" for a conditional instruction at the end of the range; or empty.
   [[nodiscard]] std::string_view outcome() const;
 
@@ -65,6 +65,22 @@ class Instructions {
   [[nodiscard]] std::string_view text();
 
  private:
+  /// What was read at last.
+  struct Code {
+    Bytes bytes{};
+    std::uint64_t start = 0;  ///< Its address.
+    std::array<std::uint8_t, 4096> scratch{};
+  };
+
+  /// Source lines, with InstructionOptions::lines.
+  struct Lines {
+    program::Frame source;  ///< The present instruction's.
+    bool changes = false;
+    std::vector<program::Frame> frames{};
+    /// The innermost frames of instructions that were seen, by their places.
+    std::map<std::pair<const program::Program*, std::uint64_t>, program::Frame> known{};
+  };
+
   bool fetch(std::uint32_t& opcode);
   program::ThumbBlock block_before();
   void name_target();
@@ -81,14 +97,8 @@ class Instructions {
   program::InstructionText text_;
   std::string target_name_;
   std::string whole_;
-  std::array<std::uint8_t, 4096> scratch_{};
-  Bytes code_{};  ///< From code_start_ on.
-  std::uint64_t code_start_ = 0;
-  program::Frame source_;
-  bool source_changes_ = false;
-  std::vector<program::Frame> frames_;
-  /// The innermost frames of instructions that were seen, by their places.
-  std::map<std::pair<const program::Program*, std::uint64_t>, program::Frame> sources_;
+  Code code_;
+  Lines lines_;
   /// Readable names of functions that are targets.
   std::unordered_map<const program::Function*, std::string> names_;
 };

@@ -97,6 +97,19 @@ class ProcessImages final : public image::ImageSelector {
     TraceIndex begin = 0;
     TraceIndex end = kNoIndex;
   };
+  /// What the events say.
+  struct Histories {
+    std::unordered_map<std::int32_t, History<std::size_t>> memory{};      ///< By pid; -1: kernel.
+    std::unordered_map<std::int32_t, History<std::int32_t>> processes{};  ///< By tid.
+    std::unordered_map<std::int32_t, History<std::string>> names{};       ///< By tid.
+    std::unordered_map<std::int32_t, History<std::int32_t>> running{};  ///< By CPU; -1: not known.
+  };
+  /// Made when they are first asked for.
+  struct Tasks {
+    std::shared_mutex mutex{};
+    std::deque<perf::Task> all{};
+    std::unordered_map<std::int32_t, History<std::uint32_t>> of{};  ///< By tid.
+  };
   struct TimedMoment {
     TraceIndex from = 0;
     Moment moment = 0;
@@ -129,15 +142,8 @@ class ProcessImages final : public image::ImageSelector {
   std::map<TraceId, std::int32_t> cpus_;
   std::vector<std::unique_ptr<Memory>> memories_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> by_versions_;
-  std::unordered_map<std::int32_t, History<std::size_t>> memory_;      ///< By pid; -1: the kernel.
-  std::unordered_map<std::int32_t, History<std::int32_t>> processes_;  ///< By tid.
-  std::unordered_map<std::int32_t, History<std::string>> names_;       ///< By tid.
-  std::unordered_map<std::int32_t, History<std::int32_t>> running_;    ///< By CPU; -1: not known.
-
-  // Made when they are first asked for.
-  mutable std::shared_mutex mutex_;
-  mutable std::deque<perf::Task> tasks_;
-  mutable std::unordered_map<std::int32_t, History<std::uint32_t>> tasks_of_;  ///< By tid.
+  Histories histories_;
+  mutable Tasks tasks_;
 };
 
 /// Remembers the last answers: elements that follow one another are nearly always of one task and

@@ -139,7 +139,7 @@ class Engine {
   void enter_exception(Source& source, const Element& element);
   void set_context(Source& source, const Element& element);
   Owner owner_of(Source& source, const Element& element);
-  void switch_to(Source& source, const Owner& owner);
+  void switch_to(Source& source, Owner owner);
   void open_gap(Source& source, GapKind kind);
   void close_gap(Source& source, const Element& element, std::uint64_t target);
   bool goes_on(Source& source, std::uint64_t target);

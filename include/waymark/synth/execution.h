@@ -127,7 +127,7 @@ class Execution {
   /// different; call next(). `chance` gets random bits, of which the low ones may be used again.
   const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
     CodeBlock& block = *current_;
-    if (!block.plain || until_exception_ <= 1 || exception_due_) return nullptr;
+    if (!block.plain || until_exception_ <= 1 || exception_.due) return nullptr;
     chance = random_.next();
     taken = decide(block, chance);
     CodeBlock* follows = block.next[taken ? 1 : 0];
@@ -145,7 +145,7 @@ class Execution {
   /// The context of the next instruction.
   [[nodiscard]] const PeContext& context() const { return context_; }
   [[nodiscard]] Place place() const {
-    return exception_due_ ? fault_ : Place{current_->start, current_->isa};
+    return exception_.due ? exception_.at : Place{current_->start, current_->isa};
   }
 
   /// The block at `place`, for walks that did not happen (speculation).  Valid during the lifetime
@@ -167,7 +167,6 @@ class Execution {
             static_cast<std::uint32_t>(chance >> 32 < block.chance)) != 0;
   }
 
-  static constexpr std::size_t kMaxCalls = 4096;  // A power of two; older ones are forgotten.
   static constexpr std::size_t kMostByChance = 256;
   static constexpr std::uint32_t kMaxBlockCount = 1U << 16;
   static constexpr std::uint32_t kMaxSpins = 64;
@@ -183,6 +182,43 @@ class Execution {
     PeContext context;
   };
 
+  struct Blocks {
+    std::deque<CodeBlock> all{};
+    std::unordered_map<Place, CodeBlock*, PlaceHash> by_place{};
+  };
+  struct Replays {
+    std::unordered_map<std::uint64_t, Replay> by_branch{};  ///< Blocks may share one.
+    std::uint64_t run = 0;  ///< Counts how often the program began again.
+  };
+  /// The callers, as a ring: older ones are forgotten.
+  struct Calls {
+    static constexpr std::size_t kMost = 4096;  // A power of two.
+    std::array<CodeBlock*, kMost> ring{};
+    std::uint64_t depth = 0;
+    std::size_t known = 0;
+
+    void push(CodeBlock& block) {
+      ring[depth++ % kMost] = &block;
+      if (known < kMost) ++known;
+    }
+    /// nullptr: none is known.
+    CodeBlock* pop() {
+      if (known == 0) return nullptr;
+      --known;
+      return ring[--depth % kMost];
+    }
+  };
+  struct Pending {
+    bool due = false;      ///< The last step was cut: the next one is the exception.
+    bool abandon = false;  ///< Execution does not return to what the exception interrupts.
+    ExceptionCause cause = ExceptionCause::kIrq;
+    Place at{};  ///< Where it happens.
+  };
+  struct Logged {
+    std::size_t place = 0;        ///< The one of the log that was reached last.
+    std::uint64_t rest_done = 0;  ///< Instructions after the last place that were executed.
+  };
+
   CodeBlock* find(Place place);
   CodeBlock* build(Place place);
   CodeBlock* link(CodeBlock& block, bool taken);
@@ -196,34 +232,25 @@ class Execution {
   [[nodiscard]] Place restart();
 
   void push(CodeBlock& block) {
-    calls_[depth_++ % kMaxCalls] = &block;
-    if (known_calls_ < kMaxCalls) ++known_calls_;
+    calls_.push(block);
     // Some recursions would never end by chance.
-    if (known_calls_ >= kMostByChance && !program_->recorded()) spins_ = kMaxSpins;
+    if (calls_.known >= kMostByChance && !program_->recorded()) spins_ = kMaxSpins;
   }
 
   const Program* program_;
   isa::Options waypoints_;
   ExecutionOptions options_;
   Random random_;
-  std::deque<CodeBlock> blocks_;
-  std::unordered_map<Place, CodeBlock*, PlaceHash> index_;
-  std::unordered_map<std::uint64_t, Replay> replays_;  // By branch: blocks may share one.
-  std::array<CodeBlock*, kMaxCalls> calls_{};          // The callers, as a ring.
-  std::uint64_t depth_ = 0;
-  std::size_t known_calls_ = 0;
+  Blocks blocks_;
+  Replays replays_;
+  Calls calls_;
   std::vector<Interrupted> interrupted_;
   PeContext context_;
   CodeBlock* current_ = nullptr;
-  bool exception_due_ = false;  // The last step was cut: the next one is the exception.
-  bool abandon_ = false;        // Execution does not return to what the exception interrupts.
-  ExceptionCause cause_ = ExceptionCause::kIrq;
-  Place fault_;  // Where the pending exception happens.
+  Pending exception_;
   std::uint32_t spins_ = 0;
-  std::size_t logged_ = 0;           // The place in the log that was reached last.
-  std::uint64_t log_rest_done_ = 0;  // Instructions after the last place that were executed.
+  Logged logged_;
   bool ended_ = false;
-  std::uint64_t run_ = 0;  // Counts how often the program began again.
   std::uint64_t until_exception_ = 0;
 };
 
