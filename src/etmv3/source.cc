@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "decoder_count.h"
 #include "findings.h"
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/fields.h"
@@ -37,6 +38,14 @@ struct Parts {
     Decoder decoder(config, *image, decoder_quirks(options));
     decoder.instructions().set_enabled(options.block_cache);
     return decoder;
+  }
+  template <class Host>
+  static void count(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host) {
+    if (decoder.config().cycle_accurate()) {
+      parser.parse(CountingWalk<Host, true>(decoder, counter, host));
+    } else {
+      parser.parse(CountingWalk<Host, false>(decoder, counter, host));
+    }
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
