@@ -140,6 +140,7 @@ struct Decoder::HeaderSink {
   std::uint64_t other_counts;
   Element* at;
 
+  void pass_on(const Step& step) { pass(step, 1); }
   void pass(const Step& step, std::uint32_t executed) {
     static_assert(static_cast<unsigned>(Isa::kA32) == 0);
     static_assert(kElementExecuted == 1);

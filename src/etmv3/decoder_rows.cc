@@ -190,11 +190,14 @@ class Decoder::RowLoop {
     SlotWriter<kQuirks> slots;
     isa::Isa next_isa = isa::Isa::kA32;
 
-    [[gnu::always_inline]] void pass(const Step& step, std::uint32_t executed) {
-      const Quad quad = load(step);
-      write_element(to++, where, quad, counts, bases[executed], row, rest);
+    [[gnu::always_inline]] void write(Quad step, std::uint32_t executed) {
+      write_element(to++, where, step, counts, bases[executed], row, rest);
       counts = row.other_counts;
-      slots.put(quad);
+      slots.put(step);
+    }
+    [[gnu::always_inline]] void pass_on(const Step& step) { write(load(step), 1); }
+    [[gnu::always_inline]] void pass(const Step& step, std::uint32_t executed) {
+      write(load(step), executed);
       if constexpr (kQuirks) next_isa = cache.next_isa(step);
     }
   };

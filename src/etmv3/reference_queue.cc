@@ -19,6 +19,7 @@ void GivenElements::grow(std::size_t slots) {
   for (std::size_t i = 0; i < size(); ++i) kept.push_back((*this)[i]);
   count_ = kept.size();
   kept.resize(std::bit_ceil(slots));
+  mask_ = kept.size() - 1;
   ring_ = std::move(kept);
 }
 

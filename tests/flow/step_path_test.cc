@@ -26,6 +26,7 @@ struct Sink {
     for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[step.address >> shift & 15];
     text += executed != 0 ? 'E' : 'N';
   }
+  void pass_on(const Step& step) { pass(step, 1); }
 };
 
 class StepPathTest : public testing::Test {

@@ -75,11 +75,11 @@ class GivenElements {
   [[nodiscard]] std::size_t size() const { return std::min(count_, ring_.size()); }
   /// The oldest has number 0.
   [[nodiscard]] const Element& operator[](std::size_t number) const {
-    return ring_[(count_ - size() + number) & (ring_.size() - 1)];
+    return ring_[(count_ - size() + number) & mask_];
   }
-  void add(const Element& element) { ring_[count_++ & (ring_.size() - 1)] = element; }
+  void add(const Element& element) { ring_[count_++ & mask_] = element; }
   void reserve(std::size_t slots) {
-    if (slots > ring_.size()) [[unlikely]]
+    if (slots > mask_ + 1) [[unlikely]]
       grow(slots);
   }
   void clear() { count_ = 0; }
@@ -88,6 +88,7 @@ class GivenElements {
   void grow(std::size_t slots);
 
   std::vector<Element> ring_ = std::vector<Element>(16);  ///< The size is a power of two.
+  std::size_t mask_ = 15;                                 ///< That size less 1.
   std::size_t count_ = 0;                                 ///< All that were added.
 };
 
@@ -117,8 +118,8 @@ struct ReferenceQueue {
   /// Elements that were given, in order.
   void remember(std::span<const Element> elements) {
     given.reserve(slots.size());
-    for (const Element& element : elements.last(std::min(elements.size(), slots.size())))
-      given.add(element);
+    if (elements.size() > slots.size()) elements = elements.last(slots.size());
+    for (const Element& element : elements) given.add(element);
   }
   void note(const flow::Step& step, isa::Isa next_isa) {
     QueueSlot& slot = slots.push();

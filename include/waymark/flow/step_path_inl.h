@@ -1,6 +1,9 @@
 // The loop over atoms that stand for single instructions.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+
 #include "waymark/flow/step_path.h"
 
 namespace waymark::flow {
@@ -9,6 +12,7 @@ namespace waymark::flow {
 /// `atoms` and `left`.  `Sink` has
 ///   void pass(const Step&, std::uint32_t executed);   1: the instruction was executed; 0: it was
 ///   not
+///   void pass_on(const Step&);   the same for one that was executed and is not a branch
 /// kStuck: there is no instruction for the next atom; see find().  kStuckAfter: an indirect branch
 /// was executed, and atoms are left.
 template <class Sink>
@@ -33,6 +37,13 @@ template <class Sink>
   const Step* step = at;
   Turn turned = Turn::kOn;
   do {
+    // Nearly all are executed and lead on.  The last atom is left for what follows.
+    const unsigned most = std::min(static_cast<unsigned>(std::countr_one(atoms)), left - 1);
+    unsigned passed = 0;
+    for (; passed != most && (step->bits & Step::kStopsExecuted) == 0; ++passed)
+      sink.pass_on(*step++);
+    atoms >>= passed;
+    left -= passed;
     if (step->is_end()) [[unlikely]] {
       step = go_on(*step);
       if (step == nullptr) {
