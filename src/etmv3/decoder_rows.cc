@@ -79,6 +79,27 @@ class SlotWriter {
   std::size_t at_;
 };
 
+/// The headers of a row.
+struct Headers {
+  const std::uint8_t* data;
+  std::size_t position;
+  std::size_t size;
+  const frames::Run* run;
+  const frames::Run* runs_end;
+  frames::Indexer index{*run};
+  std::size_t run_end = end_of_run();  ///< Of this run, or of the row.
+
+  [[nodiscard]] TraceIndex where() const { return index(position); }
+  [[gnu::always_inline]] void next_run() {
+    ++run;
+    index = frames::Indexer(*run);
+    run_end = end_of_run();
+  }
+  [[nodiscard]] std::size_t end_of_run() const {
+    return run + 1 != runs_end ? run[1].position : size;
+  }
+};
+
 }  // namespace
 
 /// The loop of run_row().  Most headers make one or two elements, of consecutive instructions. Both
@@ -88,24 +109,15 @@ class SlotWriter {
 template <bool kQuirks>
 class Decoder::RowLoop {
  public:
-  [[gnu::always_inline]] RowLoop(Decoder& decoder, const frames::Run* run,
-                                 const frames::Run* runs_end, const std::uint8_t* data,
-                                 std::size_t position, std::size_t size, Element* out,
+  [[gnu::always_inline]] RowLoop(Decoder& decoder, const Headers& headers, Element* out,
                                  Element* out_end)
       : d_(decoder),
         rows_(decoder.rows_->data()),
         bases_(decoder.words_.bases),
         rest_(decoder.words_.rest),
-        data_(data),
-        run_(run),
-        runs_end_(runs_end),
-        index_(*run),
-        position_(position),
-        run_end_(run + 1 != runs_end ? run[1].position : size),
-        size_(size),
-        begin_(position),
-        lost_at_(position),
-        out_(out),
+        headers_(headers),
+        begin_(headers.position),
+        lost_at_(headers.position),
         out_end_(out_end),
         at_(out + decoder.queue_.tail_count()),
         slots_(decoder.reference_.slots) {}
@@ -126,15 +138,15 @@ class Decoder::RowLoop {
   [[gnu::always_inline]] void loop() {
     Element* const last_room = out_end_ - 2;
     while (at_ <= last_room) {
-      if (position_ == run_end_) [[unlikely]] {
-        if (position_ == size_) break;
-        next_run();
+      if (headers_.position == headers_.run_end) [[unlikely]] {
+        if (headers_.position == headers_.size) break;
+        headers_.next_run();
         continue;
       }
-      const Row& row = rows_[data_[position_]];
+      const Row& row = rows_[headers_.data[headers_.position]];
       if (((step_[0].bits & row.stops[0]) | (step_[1].bits & row.stops[1])) == 0) [[likely]] {
         pass(row);
-        ++position_;
+        ++headers_.position;
       } else if (!follow(row)) {
         break;
       }
@@ -145,29 +157,23 @@ class Decoder::RowLoop {
   [[gnu::always_inline]] std::size_t finish(Element*& out) {
     if (lost_) {
       d_.path_.lose();
-      d_.sent_unknown_ = d_.sent_unknown_ || position_ != lost_at_;
+      d_.sent_unknown_ = d_.sent_unknown_ || headers_.position != lost_at_;
     } else if (step_ != nullptr) {
       d_.path_.go_to(*step_);
       note_line();
     }
-    if (position_ == begin_) return position_;
-    d_.packet_index_ = index_(position_ - 1);
+    if (headers_.position == begin_) return headers_.position;
+    d_.packet_index_ = headers_.index(headers_.position - 1);
     const std::size_t held = kQuirks ? held_by_count() : held_for_cancel();
     out = at_ - held;
     d_.queue_.set_tail(out, held);
-    return position_;
+    return headers_.position;
   }
 
  private:
-  [[gnu::always_inline]] void next_run() {
-    ++run_;
-    index_ = frames::Indexer(*run_);
-    run_end_ = run_ + 1 != runs_end_ ? run_[1].position : size_;
-  }
-
   // One or two atoms, of steps that lead on to the next ones, or none.
   [[gnu::always_inline]] void pass(const Row& row) {
-    const TraceIndex where = index_(position_);
+    const TraceIndex where = headers_.where();
     const Quad first = load(step_[0]);
     const Quad second = load(step_[1]);
     write_element(at_, where, first, row.first_counts,
@@ -214,7 +220,7 @@ class Decoder::RowLoop {
     const isa::Isa isa = step_->isa();
     std::uint32_t atoms = row.atoms;
     unsigned left = row.atom_count;
-    Sink sink{row, bases_, rest_, index_(position_), d_.path_.cache(), row.first_counts,
+    Sink sink{row, bases_, rest_, headers_.where(), d_.path_.cache(), row.first_counts,
               at_, slots_};
     if (d_.path_.take_from(step_, atoms, left, sink) != flow::Turn::kOn) {
       d_.path_.go_to(address, isa);
@@ -222,7 +228,7 @@ class Decoder::RowLoop {
       return false;
     }
     at_ = sink.to;
-    ++position_;
+    ++headers_.position;
     if constexpr (kQuirks) {
       slots_ = sink.slots;
       d_.reference_.stale_isa = sink.next_isa;
@@ -244,7 +250,7 @@ class Decoder::RowLoop {
       return false;
     }
     d_.sent_unknown_ = false;
-    lost_at_ = position_;
+    lost_at_ = headers_.position;
     step_ = line_ = flow::StepPath::kNowhere;
     // In this loop, only cycles can follow.
     return d_.cycle_accurate_;
@@ -257,9 +263,9 @@ class Decoder::RowLoop {
 
   // Under the quirk, every second one of the last packets is held, if they are a single range each.
   [[gnu::always_inline]] std::size_t held_by_count() {
-    std::size_t passed = position_;
-    while (passed != begin_ && rows_[data_[passed - 1]].lone) --passed;
-    std::size_t held = position_ - passed;
+    std::size_t passed = headers_.position;
+    while (passed != begin_ && rows_[headers_.data[passed - 1]].lone) --passed;
+    std::size_t held = headers_.position - passed;
     if (held != 0 && passed == begin_ && d_.queue_.tail_count() != 0) ++held;
     held &= 1;
     d_.reference_.slots.sent(slots_.number(), held);
@@ -269,9 +275,9 @@ class Decoder::RowLoop {
 
   // The last range, with the cycles after it.
   [[gnu::always_inline]] std::size_t held_for_cancel() {
-    std::size_t passed = position_;
-    while (passed != begin_ && rows_[data_[passed - 1]].atom_count == 0) --passed;
-    std::size_t held = position_ - passed;
+    std::size_t passed = headers_.position;
+    while (passed != begin_ && rows_[headers_.data[passed - 1]].atom_count == 0) --passed;
+    std::size_t held = headers_.position - passed;
     if (passed != begin_) {
       ++held;
     } else {
@@ -286,16 +292,9 @@ class Decoder::RowLoop {
   const Row* rows_;
   const Quad* bases_;
   std::uint64_t rest_;
-  const std::uint8_t* data_;
-  const frames::Run* run_;
-  const frames::Run* runs_end_;
-  frames::Indexer index_;
-  std::size_t position_;
-  std::size_t run_end_;
-  std::size_t size_;
+  Headers headers_;
   std::size_t begin_;
   std::size_t lost_at_;
-  Element* out_;
   Element* out_end_;
   Element* at_;
   SlotWriter<kQuirks> slots_;
@@ -320,7 +319,9 @@ std::size_t Decoder::row(const frames::Run* run, const frames::Run* runs_end,
                          const std::uint8_t* data, std::size_t position, std::size_t size,
                          Element*& out, Element* out_end) {
   if (!queue_.empty() && !load_tail(out, out_end)) return position;
-  RowLoop<kQuirks> loop(*this, run, runs_end, data, position, size, out, out_end);
+  RowLoop<kQuirks> loop(
+      *this, {.data = data, .position = position, .size = size, .run = run, .runs_end = runs_end},
+      out, out_end);
   if (!loop.enter()) return position;
   loop.loop();
   return loop.finish(out);
