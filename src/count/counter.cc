@@ -110,15 +110,14 @@ Counter::Counter()
 
 // ---- Nodes ----------------------------------------------------------------------------------
 
-void Counter::begin(const flow::Follower& follower) {
-  const std::uint64_t flushes = follower.statistics().flushes;
-  if (follower_ == &follower && flushes_ == flushes) return;
-  // The blocks may have changed since.
-  if (follower_ != nullptr) {
+void Counter::begin(const void* memory, std::uint64_t flushes) {
+  if (memory_ == memory && flushes_ == flushes) return;
+  // The instructions may have changed since.
+  if (memory_ != nullptr) {
     harvest();
     drop_nodes();
   }
-  follower_ = &follower;
+  memory_ = memory;
   flushes_ = flushes;
 }
 
@@ -203,43 +202,73 @@ void Counter::enter(Table& table, std::uint32_t& slot, const Node& node, HashOf 
   }
 }
 
-Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
-                    bool refuse_exception_returns) {
+Place Counter::known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
   const auto same = [&](const Node& node) {
     return node.range.start == address && node.range.isa == isa && node.it_in == it &&
            node.context == context_;
   };
-  std::uint32_t* at = &slot(blocks_, block_hash(address, isa, it, context_), same);
-  if (*at != 0) return static_cast<Place>(((*at & kNumberMask) - 1) * sizeof(Step));
-  const flow::Block& block = follower.block(address, isa, it);
-  if (block.ended != flow::BlockEnd::kWaypoint) return 0;
-  if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn) return 0;
+  const std::uint32_t at = slot(blocks_, block_hash(address, isa, it, context_), same);
+  return at != 0 ? static_cast<Place>(((at & kNumberMask) - 1) * sizeof(Step)) : 0;
+}
+
+// A block that is not known yet.
+Node& Counter::add_block(const Range& range, std::uint8_t it) {
   if (used_ == kMaxNodes || exits_.size() == kMaxExits) {
     harvest();
     drop_nodes();
-    at = &slot(blocks_, block_hash(address, isa, it, context_), same);
   }
   Node& node = make();
-  node.it_in = block.it_in;
-  node.it_out = block.it_out;
-  node.next_isa = block.next_isa;
-  node.link = block.link;
-  node.range = {.start = block.start,
-                .end = block.end,
-                .count = block.count,
-                .isa = block.isa,
-                .last_type = block.type,
-                .last_subtype = block.subtype,
-                .last_size = block.last_size,
-                .conditional = block.conditional};
-  if (block.is_direct_branch()) node.target = block.target;
-  if (block.is_indirect_branch()) {
+  node.range = range;
+  node.it_in = it;
+  if (range.last_type == isa::InstrType::kIndirectBranch) {
     node.far = static_cast<Place>(exits_.size() * sizeof(Step)) | kExitBit;
     exits_.push_back(node.place);
   }
-  enter(blocks_, *at, node, [](const Node& of) {
+  const auto hash_of = [](const Node& of) {
     return block_hash(of.range.start, of.range.isa, of.it_in, of.context);
-  });
+  };
+  std::uint32_t& at = slot(blocks_, hash_of(node), [](const Node&) { return false; });
+  enter(blocks_, at, node, hash_of);
+  return node;
+}
+
+Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
+                    bool refuse_exception_returns) {
+  if (const Place known = known_block(address, isa, it)) return known;
+  const flow::Block& block = follower.block(address, isa, it);
+  if (block.ended != flow::BlockEnd::kWaypoint) return 0;
+  if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn) return 0;
+  Node& node = add_block({.start = block.start,
+                          .end = block.end,
+                          .count = block.count,
+                          .isa = block.isa,
+                          .last_type = block.type,
+                          .last_subtype = block.subtype,
+                          .last_size = block.last_size,
+                          .conditional = block.conditional},
+                         block.it_in);
+  node.it_out = block.it_out;
+  node.next_isa = block.next_isa;
+  node.link = block.link;
+  if (block.is_direct_branch()) node.target = block.target;
+  return node.place;
+}
+
+Place Counter::find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache) {
+  if (const Place known = known_block(address, isa, 0)) return known;
+  const flow::Step* const step = cache.find(address, isa);
+  if (step == nullptr) return 0;
+  Node& node = add_block({.start = step->address,
+                          .end = step->end,
+                          .count = 1,
+                          .isa = step->isa(),
+                          .last_type = step->type(),
+                          .last_subtype = step->subtype(),
+                          .last_size = static_cast<std::uint8_t>(step->size()),
+                          .conditional = step->conditional()},
+                         0);
+  node.next_isa = cache.next_isa(*step);
+  if (step->type() == isa::InstrType::kBranch) node.target = cache.target(*step);
   return node.place;
 }
 

@@ -1,7 +1,6 @@
 #include "waymark/etmv3/decoder.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "findings.h"
 #include "waymark/etmv3/memory_space.h"
@@ -13,7 +12,6 @@ isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
   return {.arch = config.core.arch, .reference_deviations = quirks.isa_deviations};
 }
 
-// The reference's messages for packets that end its decoding; etmv3.md 9.2.
 // This many data instructions without a data packet are not an effect of filters.
 constexpr std::uint64_t kManyDataInstructions = 1000;
 
@@ -41,9 +39,8 @@ DecoderQuirks with_whole_queue(const Config& config, DecoderQuirks quirks) {
 Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQuirks& quirks)
     : config_(config),
       quirks_(with_whole_queue(config, quirks)),
-      instructions_(image, walk_options(config, quirks), config.trace_id()),
+      path_(image, walk_options(config, quirks), config.trace_id()),
       rows_(rows_for(config, quirks_)),
-      callbacks_(image.has_callbacks()),
       cycle_accurate_(config.cycle_accurate()),
       data_trace_(config.data_trace()),
       transfers_(config),
@@ -60,13 +57,11 @@ void Decoder::reset() {
   time_bits_ = 0;
   unsync_reason_ = UnsyncReason::kResetDecoder;
   if (!quirks_.index_survives_reset) packet_index_ = 0;
-  need_address_ = true;
+  path_.lose();
   sent_unknown_ = false;
   queue_.clear();
-  taken_ = ready_ = pended_ = tail_count_ = 0;
+  reference_.reset();
   cancellable_ = false;
-  slots_.reset();
-  given_.clear();
   transfers_ = Transfers(config_);
   failed_ = yield_ = false;
   diagnostics_.clear();
@@ -77,19 +72,16 @@ void Decoder::jump() {
   state_ = State::kWaitASync;
   async_seen_ = false;
   jumped_ = true;
-  need_address_ = true;
+  path_.lose();
   sent_unknown_ = false;
   queue_.clear();
-  taken_ = ready_ = 0;
   cancellable_ = false;
 }
 
 void Decoder::restore(const Decoder& other) {
   static_cast<DecoderState&>(*this) = other;
-  queue_.assign(other.queue_.begin() + static_cast<std::ptrdiff_t>(other.taken_),
-                other.queue_.end());
-  ready_ = other.ready_ - other.taken_;
-  taken_ = 0;
+  path_.restore(other.path_);
+  queue_.restore(other.queue_);
   registers_ = other.registers_;
   diagnostics_.clear();
   select_memory(memory_from_);
@@ -98,9 +90,8 @@ void Decoder::restore(const Decoder& other) {
 
 bool Decoder::same_state(const Decoder& other) const {
   return static_cast<const DecoderState&>(*this) == static_cast<const DecoderState&>(other) &&
-         std::equal(queue_.begin() + static_cast<std::ptrdiff_t>(taken_), queue_.end(),
-                    other.queue_.begin() + static_cast<std::ptrdiff_t>(other.taken_),
-                    other.queue_.end()) &&
+         static_cast<const flow::StepPathState&>(path_) == other.path_ &&
+         std::ranges::equal(queue_.waiting(), other.queue_.waiting()) &&
          registers_.same_state(other.registers_);
 }
 
@@ -131,14 +122,14 @@ void Decoder::accept(const Packet& packet) {
 
 Element* Decoder::put_straight(const Packet& packet, Element* out) {
   packet_index_ = packet.index;
-  out += tail_count_;
-  slots_.send(quirks_.cancels_lone_range_only ? tail_count_ : 0);
-  tail_count_ = 0;
+  out += queue_.tail_count();
+  reference_.slots.send(quirks_.cancels_lone_range_only ? queue_.tail_count() : 0);
+  queue_.give_tail();
   straight_out_ = out;
   accept_in_decode(packet);
   Element* const end = straight_out_;
   straight_out_ = nullptr;
-  if (quirks_.cancels_lone_range_only) slots_.send(static_cast<std::size_t>(end - out));
+  if (quirks_.cancels_lone_range_only) reference_.slots.send(static_cast<std::size_t>(end - out));
   return end;
 }
 
@@ -178,7 +169,7 @@ void Decoder::accept_before_isync(const Packet& packet) {
 }
 
 void Decoder::accept_in_decode(const Packet& packet) {
-  if (packet.type != PacketType::kBranchAddress) pended_ = 0;
+  if (packet.type != PacketType::kBranchAddress) reference_.pended = 0;
   switch (packet.type) {
     case PacketType::kPHeader: {
       PHeader header;
@@ -271,7 +262,7 @@ void Decoder::lose_sync() {
   time_bits_ = 0;
   state_ = State::kNoSync;
   unsync_reason_ = UnsyncReason::kBadPacket;
-  need_address_ = true;
+  path_.lose();
   sent_unknown_ = false;
   transfers_ = Transfers(config_);
 }
@@ -284,7 +275,7 @@ void Decoder::bad_packet(const Packet& packet) {
   if (quirks_.bad_packets_are_fatal) {
     diagnostics_.back().fatal = true;
     failed_ = true;
-    queue_.resize(ready_);
+    queue_.drop_held();
     return;
   }
   lose_sync();
@@ -313,7 +304,7 @@ void Decoder::check(const Packet& packet) {
 
 void Decoder::isync(const Packet& packet, bool first) {
   const bool periodic = packet.reason == SyncReason::kPeriodic;
-  if (first || !periodic || callbacks_) settle();
+  if (first || !periodic || reads_callbacks()) settle();
   if (first) {
     constexpr unsigned kKnown = kElementContextIdValid | kElementVmidValid | kElementElValid;
     context_.flags = static_cast<std::uint16_t>(context_.flags & ~kKnown);
@@ -337,24 +328,24 @@ void Decoder::isync(const Packet& packet, bool first) {
     context_.flags |= kElementContextIdValid;
   }
   set_world(packet.context);
-  if (!packet.no_address) isa_ = packet_isa_ = packet.lsip ? packet.data_isa : packet.isa;
+  if (!packet.no_address)
+    path_.change_isa(packet_isa_ = packet.lsip ? packet.data_isa : packet.isa);
   Element& context = emit_context(packet.index, true);
   if (packet.has_cycle_count) {
     context.flags |= kElementHasCycleCount;
     context.cycle_count = packet.cycle_count;
   }
   if (packet.no_address) return;
-  need_address_ = sent_unknown_ = false;
+  sent_unknown_ = false;
   if (packet.lsip) {
     // Like another E atom, of the instruction in progress.
-    address_ = packet.data_instruction;
+    path_.go_to(packet.data_instruction, path_.isa);
     p_header(packet.index, {.atoms = 1, .atom_count = 1, .format = 4});
     if (data_trace_) transfers_.executed(packet.data_instruction, isa::DataAccess::kMemory);
-    need_address_ = sent_unknown_ = false;
-    isa_ = packet_isa_ = packet.isa;
+    sent_unknown_ = false;
+    packet_isa_ = packet.isa;
   }
-  address_ = packet.address.value;
-  step_ = nullptr;
+  path_.go_to(packet.address.value, packet_isa_);
 }
 
 // Returns true if something has changed.
@@ -374,14 +365,13 @@ void Decoder::branch(const Packet& packet) {
   if (exception.present && exception.cancel) {
     cancel();
   } else if (quirks_.cancels_lone_range_only) {
-    pended_ = 0;
+    reference_.pended = 0;
   } else {
     settle();
   }
-  address_ = packet.address.value;
-  isa_ = packet_isa_ = packet.isa;
-  step_ = nullptr;
-  need_address_ = sent_unknown_ = false;
+  packet_isa_ = packet.isa;
+  path_.go_to(packet.address.value, packet.isa);
+  sent_unknown_ = false;
   if (!exception.present) return;
   if (set_world(packet.context)) emit_context(packet.index, false);
   if (exception.number == 0) return;
@@ -394,17 +384,17 @@ void Decoder::exception_exit(const Packet& packet) {
   emit(ElementKind::kExceptionReturn, packet.index);
   if (m_profile) transfers_.begin(Owner::Kind::kUnstacking);
   if (!quirks_.cancels_lone_range_only) return;
-  const std::size_t unsent = queue_.size() - ready_;
+  const std::size_t unsent = queue_.held();
   const bool after_range =
       unsent >= 2 && queue_[queue_.size() - 2].kind == ElementKind::kInstrRange;
   const std::size_t wanted = after_range && !m_profile ? 2 : 1;
-  if (unsent == wanted) pended_ = wanted;
+  if (unsent == wanted) reference_.pended = wanted;
 }
 
 // ---- Elements -----------------------------------------------------------------------------------
 
 Element& Decoder::emit(ElementKind kind, TraceIndex index) {
-  if (quirks_.cancels_lone_range_only) slots_.push();
+  if (quirks_.cancels_lone_range_only) reference_.slots.push();
   Element& element = make();
   element.kind = kind;
   element.index = index;
@@ -413,43 +403,33 @@ Element& Decoder::emit(ElementKind kind, TraceIndex index) {
 
 // What the slot of the reference's queue held before: the ring is full of the latest elements.
 void Decoder::emit_stale(TraceIndex index) {
-  const std::size_t waiting = queue_.size() - taken_;
-  const std::size_t size = slots_.size();
-  if (!quirks_.cancels_lone_range_only || given_.size() + waiting < size) {
+  const Element* const before =
+      quirks_.cancels_lone_range_only ? reference_.stale(queue_.waiting()) : nullptr;
+  if (before == nullptr) {
     emit(ElementKind::kUnknown, index);
     return;
   }
-  const std::size_t at = given_.size() + waiting - size;
-  Element stale = at < given_.size() ? given_[at] : queue_[taken_ + at - given_.size()];
+  Element stale = *before;
   stale.index = index;
-  slots_.push();
-  queue_.push_back(stale);
-}
-
-void Decoder::Recent::grow(std::size_t slots) {
-  std::vector<Element> kept;
-  kept.reserve(std::bit_ceil(slots));
-  for (std::size_t i = 0; i < size(); ++i) kept.push_back((*this)[i]);
-  count_ = kept.size();
-  kept.resize(std::bit_ceil(slots));
-  ring_ = std::move(kept);
+  reference_.slots.push();
+  queue_.add(stale);
 }
 
 Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
-  if (callbacks_) {
+  if (reads_callbacks()) {
     settle();
     yield_ = true;
   }
-  context_.isa = isa_;
+  context_.isa = path_.isa;
   select_memory();
   refresh_words();
   Element& element = make();
   element.kind = ElementKind::kPeContext;
   element.index = index;
   if (!quirks_.cancels_lone_range_only) return element;
-  Slot& slot = slots_.push();
+  QueueSlot& slot = reference_.slots.push();
   if (from_sync || !quirks_.stale_context_isa) {
-    slot.set_isa(isa_);
+    slot.set_isa(path_.isa);
   } else {
     element.isa = slot.isa();
   }
@@ -457,56 +437,50 @@ Element& Decoder::emit_context(TraceIndex index, bool from_sync) {
 }
 
 void Decoder::refresh() {
-  instructions_.flush();
-  callbacks_ = instructions_.reads_callbacks();
+  path_.cache().flush();
   select_memory();
 }
 
 void Decoder::select_memory(TraceIndex index) {
-  step_ = nullptr;
-  instructions_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id,
-                       index);
-  memory_from_ = instructions_.covers_from();
+  path_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id, index);
+  memory_from_ = path_.cache().covers_from();
 }
 
 // From now on, the existing elements cannot be cancelled.
 void Decoder::settle() {
   if (quirks_.cancels_lone_range_only) return;
   cancellable_ = false;
-  ready_ = queue_.size();
+  queue_.release();
 }
 
 void Decoder::cancel() {
   if (quirks_.cancels_lone_range_only) {
-    const std::size_t count = std::min(pended_, queue_.size() - ready_);
-    queue_.resize(queue_.size() - count);
-    slots_.drop(count);
+    const std::size_t count = std::min(reference_.pended, queue_.held());
+    queue_.drop(count);
+    reference_.slots.drop(count);
     return;
   }
   if (!cancellable_) return;
   cancellable_ = false;
-  const auto range = queue_.begin() + static_cast<std::ptrdiff_t>(ready_);
-  const std::uint64_t address = range->start;
-  auto rest = range;
-  if ((range->flags & kElementHasCycleCount) != 0 && range->cycle_count != 0) {
+  std::size_t rest = queue_.ready();
+  Element& range = queue_[rest];
+  const std::uint64_t address = range.start;
+  if ((range.flags & kElementHasCycleCount) != 0 && range.cycle_count != 0) {
     // The instruction did not happen, but its cycles did.
     Element count = context_;
     count.kind = ElementKind::kCycleCount;
-    count.index = range->index;
-    count.cycle_count = range->cycle_count;
+    count.index = range.index;
+    count.cycle_count = range.cycle_count;
     count.flags |= kElementHasCycleCount;
-    *range = count;
+    range = count;
     ++rest;
   } else {
-    rest = queue_.erase(range);
+    queue_.erase_held();
   }
   // A cancelled exception return did not return.
   if (config_.core.profile != isa::Profile::kM)
-    queue_.erase(
-        std::remove_if(rest, queue_.end(),
-                       [](const Element& e) { return e.kind == ElementKind::kExceptionReturn; }),
-        queue_.end());
-  for (std::size_t i = ready_; i < queue_.size(); ++i) {
+    queue_.erase_held(ElementKind::kExceptionReturn, rest);
+  for (std::size_t i = queue_.ready(); i < queue_.size(); ++i) {
     Element& element = queue_[i];
     const bool data = element.kind == ElementKind::kDataAddress ||
                       element.kind == ElementKind::kDataValue ||
@@ -519,16 +493,16 @@ void Decoder::cancel() {
 // The elements of this packet can be taken, except for those held back.
 void Decoder::finish_packet() {
   if (quirks_.cancels_lone_range_only) {
-    const std::size_t ready = queue_.size() - std::min(pended_, queue_.size() - ready_);
-    slots_.send(ready - ready_);
-    ready_ = ready;
+    const std::size_t held = std::min(reference_.pended, queue_.held());
+    reference_.slots.send(queue_.held() - held);
+    queue_.release(held);
     return;
   }
-  if (!cancellable_ || queue_.size() - ready_ > kMaxHeld) settle();
+  if (!cancellable_ || queue_.held() > kMaxHeld) settle();
 }
 
 void Decoder::end_of_trace() {
-  pended_ = 0;
+  reference_.pended = 0;
   // After a failure, nothing but the end is left.
   if (!failed_) settle();
   emit(ElementKind::kEndOfTrace, packet_index_).reason =
@@ -539,15 +513,8 @@ void Decoder::end_of_trace() {
 }
 
 std::size_t Decoder::drain(std::span<Element> out) {
-  const std::size_t count = std::min(out.size(), ready_ - taken_);
-  std::copy_n(queue_.begin() + static_cast<std::ptrdiff_t>(taken_), count, out.begin());
-  taken_ += count;
-  if (taken_ == ready_) {
-    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(ready_));
-    if (ready_ == 0) yield_ = false;
-    taken_ = ready_ = 0;
-  }
-  return count;
+  if (queue_.ready() == 0) yield_ = false;
+  return queue_.drain(out);
 }
 
 void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {

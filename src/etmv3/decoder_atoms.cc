@@ -4,20 +4,13 @@
 #include <cstring>
 
 #include "decoder_inl.h"
+#include "waymark/flow/step_path_inl.h"
 
 namespace waymark::etmv3 {
 
 using flow::Step;
 using isa::InstrType;
 using isa::Isa;
-
-// The elements move to the front of a queue that is half as large again.
-void Decoder::Slots::grow() {
-  const auto begin = slots_.begin() + 1;
-  std::rotate(begin, begin + static_cast<std::ptrdiff_t>(first_), slots_.end());
-  slots_.resize(1 + size() + size() / 2);
-  first_ = 0;
-}
 
 inline void Decoder::write_words(Element* at, TraceIndex index, std::uint64_t start,
                                  std::uint64_t end, std::uint64_t counts,
@@ -36,7 +29,7 @@ Element* Decoder::write(Element* at, ElementKind kind, TraceIndex index) {
   *at = context_;
   at->kind = kind;
   at->index = index;
-  if (quirks_.cancels_lone_range_only) slots_.push();
+  if (quirks_.cancels_lone_range_only) reference_.slots.push();
   return at + 1;
 }
 
@@ -68,7 +61,7 @@ Element* Decoder::unknown_address(TraceIndex index, const PHeader& header, unsig
 
 // Quirks stale_ranges and empty_p_headers_count: a range with the old content of its slot.
 Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
-  const Slot& slot = slots_.push();
+  const QueueSlot& slot = reference_.slots.push();
   *at = context_;
   at->kind = ElementKind::kInstrRange;
   at->index = index;
@@ -80,29 +73,30 @@ Element* Decoder::write_stale_range(TraceIndex index, Element* at) {
   return at + 1;
 }
 
-Element* Decoder::not_followed(TraceIndex index, Isa isa, Element* at) {
-  const bool unsupported = instructions_.outcome() == flow::BlockEnd::kUnsupported;
+// There is no instruction at the place.
+Element* Decoder::not_followed(TraceIndex index, Element* at) {
+  const bool unsupported = path_.cache().outcome() == flow::BlockEnd::kUnsupported;
   if (unsupported && quirks_.stale_ranges) return write_stale_range(index, at);
   if (quirks_.cancels_lone_range_only) {
-    slots_.push().start = address_;
-    slots_.drop(1);
+    reference_.slots.push().start = path_.address;
+    reference_.slots.drop(1);
   }
   at = write(at, ElementKind::kAddrNacc, index);
-  at[-1].start = address_;
-  at[-1].number = instructions_.space();
-  at[-1].isa = isa;
-  need_address_ = true;
+  at[-1].start = path_.address;
+  at[-1].number = path_.cache().space();
+  at[-1].isa = path_.isa;
+  path_.lose();
   if (data_trace_) transfers_.begin(Owner::Kind::kUnknown);
   if (unsupported) doubt(kDoubtIsa, index, Finding::kIsaNotFollowed);
   return at;
 }
 
 Element* Decoder::no_atoms(TraceIndex index, const PHeader& header, Element* at) {
-  if (need_address_) return unknown_address(index, header, 0, at);
+  if (path_.lost) return unknown_address(index, header, 0, at);
   if (cycle_accurate_) {
     const std::uint64_t cycles = header.format == 1 ? 1U : header.cycle_count;
     write_words(at++, index, 0, 0, cycles << 32, words_.cycle_count);
-    if (quirks_.cancels_lone_range_only) slots_.push();
+    if (quirks_.cancels_lone_range_only) reference_.slots.push();
   } else if (quirks_.empty_p_headers_count) {
     at = write_stale_range(index, at);
   }
@@ -137,197 +131,170 @@ void Decoder::refresh_words() {
       quad_of(words_.context_ids, words_.cycle_count);
 }
 
+/// Writes a range for each instruction.
 template <bool kQuirks, bool kData>
-Element* Decoder::atoms_with_address(TraceIndex index, const PHeader& header, Element* at) {
-  static_assert(static_cast<unsigned>(Isa::kA32) == 0);
-  static_assert(kElementExecuted == 1);
-  const std::uint64_t base = words_.range;
-  std::uint64_t counts = 1 | (cycle_accurate_ ? std::uint64_t{header.first_cycles} << 32 : 0);
-  std::uint64_t atoms = header.atoms;
-  std::uint32_t address = address_;
-  Isa isa = isa_;
-  step_ = nullptr;
-  Element* const end = at + header.atom_count;
-  while (true) {
-    const Step* const found = instructions_.at(address, isa);
-    if (found == nullptr) [[unlikely]] {
-      address_ = address;
-      isa_ = isa;
-      return atoms_without_step(index, header,
-                                static_cast<unsigned>(header.atom_count - (end - at)), at);
-    }
-    const Step step = *found;
-    const std::uint64_t executed = atoms & 1;
-    atoms >>= 1;
-    write_words(at, index, address, step.end, counts,
-                base | (step.bits & Step::kConditional) | executed << kFlagsShift |
-                    std::uint64_t{step.description} << 32);
-    ++at;
-    if constexpr (kQuirks) note_slot(step);
-    if constexpr (kData) {
-      if (executed != 0 && step.access() != isa::DataAccess::kNone) {
-        transfers_.executed(address, step.access());
-        ++data_instructions_;
-      }
-    }
-    address = step.end;
-    if (executed != 0 && step.is_branch()) {
-      if (step.type() == InstrType::kBranch) {
-        address = instructions_.target(step);
-        isa = instructions_.next_isa(step);
-      } else {
-        need_address_ = true;
-        sent_unknown_ = false;
-        if (at != end) at = unknown_address(index, header, static_cast<unsigned>(end - at), at);
-        break;
-      }
-    }
-    if (at == end) break;
-    counts = 1 | (cycle_accurate_ ? std::uint64_t{header.other_cycles} << 32 : 0);
-  }
-  address_ = address;
-  isa_ = isa;
-  return at;
-}
+struct Decoder::HeaderSink {
+  Decoder& decoder;
+  TraceIndex index;
+  std::uint64_t counts;  ///< Those of the next element.
+  std::uint64_t other_counts;
+  Element* at;
 
-inline void Decoder::note_slot(const Step& step) {
-  Slot& slot = slots_.push();
-  slot.start = step.address;
-  slot.end = step.end;
-  slot.description = step.description;
-  stale_isa_ = instructions_.next_isa(step);
+  void pass_on(const Step& step) { pass(step, 1); }
+  void pass(const Step& step, std::uint32_t executed) {
+    static_assert(static_cast<unsigned>(Isa::kA32) == 0);
+    static_assert(kElementExecuted == 1);
+    const std::uint64_t flags = (step.bits & Step::kConditional) | executed << kFlagsShift;
+    decoder.write_words(
+        at++, index, step.address, step.end, counts,
+        decoder.words_.range | flags | std::uint64_t{step.description} << kInstructionShift);
+    counts = other_counts;
+    if constexpr (kQuirks) decoder.reference_.note(step, decoder.path_.cache().next_isa(step));
+    if constexpr (kData) {
+      if (executed == 0 || step.access() == isa::DataAccess::kNone) return;
+      decoder.transfers_.executed(step.address, step.access());
+      ++decoder.data_instructions_;
+    }
+  }
+};
+
+template <bool kQuirks, bool kData>
+Element* Decoder::follow(TraceIndex index, const PHeader& header, Element* at) {
+  const auto counts = [this](std::uint8_t cycles) {
+    return 1 | (cycle_accurate_ ? std::uint64_t{cycles} << 32 : 0);
+  };
+  HeaderSink<kQuirks, kData> sink{*this, index, counts(header.first_cycles),
+                                  counts(header.other_cycles), at};
+  std::uint32_t atoms = header.atoms;
+  unsigned left = header.atom_count;
+  const flow::Turn turned = path_.take(atoms, left, sink);
+  if (path_.lost) sent_unknown_ = false;
+  if (turned == flow::Turn::kOn) [[likely]]
+    return sink.at;
+  return rest_of(index, header, header.atom_count - left, sink.at);
 }
 
 // The atoms from `i` on, whose instruction is not available.
-Element* Decoder::atoms_without_step(TraceIndex index, const PHeader& header, unsigned i,
-                                     Element* at) {
+Element* Decoder::rest_of(TraceIndex index, const PHeader& header, unsigned i, Element* at) {
   for (; i < header.atom_count; ++i) {
-    if (need_address_) return unknown_address(index, header, header.atom_count - i, at);
+    if (path_.lost) return unknown_address(index, header, header.atom_count - i, at);
     const std::uint8_t cycles = i == 0 ? header.first_cycles : header.other_cycles;
-    if (instructions_.at(address_, isa_) != nullptr) {
+    if (path_.find() != nullptr) {
       const auto atom = static_cast<std::uint16_t>(header.atoms >> i & 1);
       at = atoms(index, {.atoms = atom, .atom_count = 1, .first_cycles = cycles}, at);
       continue;
     }
-    at = not_followed(index, isa_, at);
+    at = not_followed(index, at);
     count_cycles(at[-1], cycles);
-    if (!need_address_) isa_ = stale_isa_;
+    if (!path_.lost) path_.change_isa(reference_.stale_isa);
   }
   return at;
 }
 
 inline Element* Decoder::atoms(TraceIndex index, const PHeader& header, Element* at) {
-  if (need_address_) [[unlikely]]
+  if (path_.lost) [[unlikely]]
     return unknown_address(index, header, header.atom_count, at);
   if (header.atom_count == 0) return no_atoms(index, header, at);
-  if (data_trace_) return atoms_with_address<false, true>(index, header, at);
-  return quirks_.cancels_lone_range_only ? atoms_with_address<true, false>(index, header, at)
-                                         : atoms_with_address<false, false>(index, header, at);
+  if (data_trace_) return follow<false, true>(index, header, at);
+  return quirks_.cancels_lone_range_only ? follow<true, false>(index, header, at)
+                                         : follow<false, false>(index, header, at);
 }
 
 // The held elements move to `out`, unless they are there already.  False: there may not be enough
 // space for one more packet.
 bool Decoder::load_tail(Element* out, const Element* end) {
   const auto room = static_cast<std::size_t>(end - out);
-  if (room < queue_.size() + tail_count_ + kMaxPerHeader) {
+  if (room < queue_.size() + queue_.tail_count() + kMaxPerHeader) {
     leave_span();
     return false;
   }
-  if (tail_count_ == 0 && !queue_.empty()) {
-    tail_ = out;
-    tail_count_ = queue_.size();
-    std::ranges::copy(queue_, out);
-    queue_.clear();
-  }
+  if (queue_.tail_count() == 0 && !queue_.empty()) queue_.to_tail(out);
   return true;
-}
-
-void Decoder::stash() {
-  queue_.insert(queue_.end(), tail_, tail_ + tail_count_);
-  tail_count_ = 0;
 }
 
 Element* Decoder::run(TraceIndex index, const PHeader& header, Element* out, Element* end) {
   packet_index_ = index;
   const bool simple =
-      queue_.empty() && static_cast<std::size_t>(end - out) >= tail_count_ + kMaxPerHeader;
+      queue_.empty() && static_cast<std::size_t>(end - out) >= queue_.tail_count() + kMaxPerHeader;
   if (!simple && !load_tail(out, end)) [[unlikely]] {
     p_header(index, header);
     finish_packet();
     return out;
   }
   if (quirks_.cancels_lone_range_only) return run_by_count(index, header, out);
-  Element* const first = out + tail_count_;
+  Element* const first = out + queue_.tail_count();
   Element* const last = atoms(index, header, first);
   if (header.atom_count == 0 && cancellable_) {
     // Cycles after an instruction that can still be cancelled stay with it.
-    tail_ = out;
-    tail_count_ = static_cast<std::size_t>(last - out);
-    if (tail_count_ < kMaxHeld) return out;
-    cancellable_ = false;
-    tail_count_ = 0;
-    return last;
+    const auto held = static_cast<std::size_t>(last - out);
+    cancellable_ = held < kMaxHeld;
+    queue_.set_tail(out, cancellable_ ? held : 0);
+    return cancellable_ ? out : last;
   }
   cancellable_ = last != first && last[-1].kind == ElementKind::kInstrRange;
-  tail_count_ = cancellable_ ? 1 : 0;
-  tail_ = last - tail_count_;
-  return tail_;
+  const std::size_t held = cancellable_ ? 1 : 0;
+  queue_.set_tail(last - held, held);
+  return last - held;
 }
 
 // Quirk cancels_lone_range_only.
 Element* Decoder::run_by_count(TraceIndex index, const PHeader& header, Element* out) {
-  Element* const last = atoms(index, header, out + tail_count_);
-  if (quirks_.forgets_direct_interworking) isa_ = packet_isa_;
+  const bool held_before = queue_.tail_count() != 0;
+  Element* const last = atoms(index, header, out + queue_.tail_count());
+  if (quirks_.forgets_direct_interworking) path_.change_isa(packet_isa_);
   const bool lone = last - out == 1 && out->kind == ElementKind::kInstrRange;
-  const bool held_before = tail_count_ != 0;
-  pended_ = lone && !held_before ? 1 : 0;
-  slots_.send(static_cast<std::size_t>(last - out) - pended_);
-  tail_ = out;
-  tail_count_ = pended_;
-  return last - pended_;
+  const std::size_t held = lone && !held_before ? 1 : 0;
+  reference_.pended = held;
+  reference_.slots.send(static_cast<std::size_t>(last - out) - held);
+  queue_.set_tail(out, held);
+  return last - held;
 }
 
 Element* Decoder::run(TraceIndex index, const ShortBranch& branch, Element* out, Element* end) {
   packet_index_ = index;
-  address_ = branch.address;
-  isa_ = packet_isa_ = branch.isa;
-  step_ = nullptr;
-  need_address_ = sent_unknown_ = false;
+  packet_isa_ = branch.isa;
+  path_.go_to(branch.address, branch.isa);
+  sent_unknown_ = false;
   cancellable_ = false;
   if (!load_tail(out, end)) [[unlikely]] {
-    pended_ = 0;
+    reference_.pended = 0;
     finish_packet();
     return out;
   }
+  const std::size_t held = queue_.tail_count();
   if (quirks_.cancels_lone_range_only) {
-    pended_ = 0;
-    slots_.send(tail_count_);
+    reference_.pended = 0;
+    reference_.slots.send(held);
   }
-  out += tail_count_;
-  tail_count_ = 0;
-  return out;
+  queue_.give_tail();
+  return out + held;
+}
+
+// The atoms of a header from number `first` on, as a packet.
+void Decoder::finish_header(TraceIndex index, const PHeader& header, unsigned first) {
+  packet_index_ = index;
+  p_header(index, header, first);
+  finish_packet();
 }
 
 // Like run(), into the queue.
-void Decoder::p_header(TraceIndex index, const PHeader& header) {
+void Decoder::p_header(TraceIndex index, const PHeader& header, unsigned first) {
   Element* const made = made_.data();
-  const std::size_t held = queue_.size() - ready_;
+  const std::size_t held = queue_.held();
   if (header.atom_count != 0) settle();
-  if (quirks_.cancels_lone_range_only) pended_ = 0;
-  Element* const end = atoms(index, header, made);
-  if (quirks_.forgets_direct_interworking) isa_ = packet_isa_;
+  if (quirks_.cancels_lone_range_only) reference_.pended = 0;
+  Element* const end =
+      first == 0 ? atoms(index, header, made) : rest_of(index, header, first, made);
+  if (quirks_.forgets_direct_interworking) path_.change_isa(packet_isa_);
   const auto count = static_cast<std::size_t>(end - made);
-  const bool range = count != 0 && end[-1].kind == ElementKind::kInstrRange;
+  queue_.add(made, end);
+  if (count == 0 || end[-1].kind != ElementKind::kInstrRange) return;
   if (quirks_.cancels_lone_range_only) {
-    if (range && held == 0 && count == 1) pended_ = 1;
-  } else if (range) {
-    queue_.insert(queue_.end(), made, end - 1);
-    settle();
-    queue_.push_back(end[-1]);
-    cancellable_ = true;
+    if (held == 0 && count == 1) reference_.pended = 1;
     return;
   }
-  queue_.insert(queue_.end(), made, end);
+  queue_.release(1);
+  cancellable_ = true;
 }
 
 }  // namespace waymark::etmv3

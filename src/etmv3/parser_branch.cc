@@ -13,6 +13,7 @@ using isa::Isa;
 constexpr std::size_t kIncomplete = 0;
 constexpr std::size_t kAddressBytes = 5;    ///< The most of one address.
 constexpr std::size_t kExceptionBytes = 3;  ///< The most of the exception information.
+constexpr std::uint8_t kSyncWithCycles = 0x70;
 
 /// The low bits of an address in up to four bytes; etmv3.md 5.1.
 struct LowBits {
@@ -179,46 +180,65 @@ std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, P
   return frame.length;
 }
 
-std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Packet& packet) {
-  std::size_t n = 1;
-  const bool counted = at[0] == 0x70;
+/// The parts of an I-sync packet before the second address.
+struct Parser::SyncFrame {
+  std::size_t body = 0;    ///< Where the context ID begins.
+  std::size_t length = 0;  ///< 0: more bytes are needed.
   std::uint32_t cycles = 0;
+};
+
+Parser::SyncFrame Parser::frame_isync(const std::uint8_t* at, std::size_t available) const {
+  SyncFrame frame{.body = 1};
+  const bool counted = at[0] == kSyncWithCycles;
   if (counted) {
     Cursor cursor({at + 1, available - 1});
-    cycles = static_cast<std::uint32_t>(cursor.continued(5));
-    if (cursor.overrun()) return kIncomplete;
-    n += cursor.position();
+    frame.cycles = static_cast<std::uint32_t>(cursor.continued(5));
+    if (cursor.overrun()) return {};
+    frame.body += cursor.position();
   }
   const unsigned id_size = config_.context_id_bytes();
-  const bool data_only = config_.data_only();
-  std::size_t length = n + id_size + (data_only ? 1 : 5);
-  if (data_only && counted && quirks_.data_only_length)
-    length = std::max<std::size_t>(2 + id_size, n + 1);
+  frame.length = frame.body + id_size + (config_.data_only() ? 1 : 5);
+  if (config_.data_only() && counted && quirks_.data_only_length)
+    frame.length = std::max<std::size_t>(2 + id_size, frame.body + 1);
+  return frame;
+}
+
+// The address of an instruction in progress, after `length` bytes of an I-sync.
+Parser::BranchFrame Parser::frame_second_address(const std::uint8_t* at, std::size_t length,
+                                                 std::size_t available) const {
+  std::size_t size = 0;
+  do {
+    if (length + size == available) return {};
+    const bool too_long =
+        size == kAddressBytes ? !quirks_.endless_continuation : length + size == kMaxPacketBytes;
+    if (too_long) return {size, length + size, true};
+  } while ((at[length + size++] & 0x80) != 0);
+  return {size, length + size, false};
+}
+
+std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Packet& packet) {
+  const auto [body, length, cycles] = frame_isync(at, available);
+  if (length == 0) return kIncomplete;
   if (!quirks_.async_needs_own_zeros) {
     if (const std::size_t end = async_inside({at, std::min(available, length)}); end != 0)
       return bad(packet, PacketType::kBadSequence, packet.type, end);
   }
   if (available < length) return kIncomplete;
 
-  Cursor cursor({at + n, length - n});
+  Cursor cursor({at + body, length - body});
   const State before = state_;
   State next = state_;
   next.context.updated_context_id = false;
+  next.address.update_bits = 0;
   packet.cycle_count = cycles;
-  packet.has_cycle_count = counted;
-  packet.lsip = packet.no_address = false;
+  packet.has_cycle_count = at[0] == kSyncWithCycles;
+  packet.lsip = false;
+  packet.no_address = false;
   packet.previous_isa = state_.isa;
-  const auto settle = [&] {
-    state_ = next;
-    packet.reason = state_.reason;
-    packet.isa = state_.isa;
-    packet.address = state_.address;
-    packet.context = state_.context;
-  };
+  const unsigned id_size = config_.context_id_bytes();
   if (cursor.remaining() < id_size) {  // Quirk data_only_length.
-    next.address.update_bits = 0;
     note_bad_sequence(packet);
-    settle();
+    settle_isync(next, packet);
     return length;
   }
   if (id_size != 0) {
@@ -229,57 +249,67 @@ std::size_t Parser::read_isync(const std::uint8_t* at, std::size_t available, Pa
   next.reason = static_cast<SyncReason>(bits<6, 5>(info));
   next.context.ns = bit<3>(info);
   if (config_.has_virtualization()) next.context.hyp = bit<1>(info);
-  next.address.update_bits = 0;
+  const bool data_only = config_.data_only();
   packet.no_address = data_only;
-  // The second address of a load or store in progress.
-  const bool second =
+  const bool has_second =
       bit<7>(info) && (quirks_.lsip_hidden ? (at[length - 1] & 0x80) != 0 : !data_only);
-  std::size_t second_size = 0;
-  if (second) {
-    do {
-      if (length + second_size == available) return kIncomplete;
-      const bool too_long = second_size == kAddressBytes ? !quirks_.endless_continuation
-                                                         : length + second_size == kMaxPacketBytes;
-      if (too_long) return bad(packet, PacketType::kBadSequence, packet.type, length + second_size);
-    } while ((at[length + second_size++] & 0x80) != 0);
+  BranchFrame second{0, length, false};
+  if (has_second) {
+    second = frame_second_address(at, length, available);
+    if (second.length == 0) return kIncomplete;
+    if (second.malformed) return bad(packet, PacketType::kBadSequence, packet.type, second.length);
   }
   if (data_only) {
-    settle();
-    return length + second_size;
+    settle_isync(next, packet);
+    return second.length;
   }
-  const bool alt = bit<2>(info) && config_.minor_version() >= 3;
-  const bool jazelle = bit<4>(info);
-  if (!quirks_.sync_alt_isa_forgotten) next.context.alt_isa = alt;
-  const auto word = static_cast<std::uint32_t>(cursor.little(4));
-  next.isa = isa_of_sync(jazelle, bit<0>(word), alt);
-  const bool keeps_bit0 = jazelle && !quirks_.jazelle_sync_is_even;
-  next.address = {keeps_bit0 ? word : word & ~1U, 32, 0};
-  settle();
-  if (!second) {
+  read_sync_address(info, static_cast<std::uint32_t>(cursor.little(4)), next);
+  settle_isync(next, packet);
+  if (!has_second) {
     // The reference still expects the second address.
     if (bit<7>(info)) note_bad_sequence(packet);
     return length;
   }
+  if (read_second_address({at + length, second.address}, packet)) return second.length;
+  state_ = before;
+  return bad(packet, PacketType::kBadSequence, packet.type, second.length);
+}
+
+void Parser::read_sync_address(std::uint8_t info, std::uint32_t word, State& next) const {
+  const bool alt = bit<2>(info) && config_.minor_version() >= 3;
+  const bool jazelle = bit<4>(info);
+  if (!quirks_.sync_alt_isa_forgotten) next.context.alt_isa = alt;
+  next.isa = isa_of_sync(jazelle, bit<0>(word), alt);
+  const bool keeps_bit0 = jazelle && !quirks_.jazelle_sync_is_even;
+  next.address = {keeps_bit0 ? word : word & ~1U, 32, 0};
+}
+
+void Parser::settle_isync(const State& next, Packet& packet) {
+  state_ = next;
+  packet.reason = state_.reason;
+  packet.isa = state_.isa;
+  packet.address = state_.address;
+  packet.context = state_.context;
+}
+
+// False: it is malformed.
+bool Parser::read_second_address(Bytes bytes, Packet& packet) {
   packet.lsip = !quirks_.lsip_hidden;
   packet.data_instruction = packet.address.value;
   packet.data_isa = packet.isa;
-  const std::uint8_t last = at[length + second_size - 1];
-  const bool flagged =
-      bit<6>(last) &&
-      (second_size == kAddressBytes ||
-       (config_.alternative_branches() && second_size > 1 && second_size < kAddressBytes));
+  const std::size_t size = bytes.size();
+  const bool flagged = bit<6>(bytes.back()) &&
+                       (size == kAddressBytes ||
+                        (config_.alternative_branches() && size > 1 && size < kAddressBytes));
   const bool understood =
-      !flagged && update_address({at + length, std::min(second_size, kAddressBytes)}, packet);
-  if (!understood && !quirks_.lsip_hidden) {
-    state_ = before;
-    return bad(packet, PacketType::kBadSequence, packet.type, length + second_size);
-  }
+      !flagged && update_address(bytes.first(std::min(size, kAddressBytes)), packet);
+  if (!understood && !quirks_.lsip_hidden) return false;
   if (!understood)
     note_bad_sequence(packet, flagged ? PacketType::kBadSequence : PacketType::kBranchAddress);
   packet.address = state_.address;
   packet.isa = state_.isa;
   state_.address.update_bits = 0;
-  return length + second_size;
+  return true;
 }
 
 }  // namespace waymark::etmv3

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "decoder_count.h"
 #include "findings.h"
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/fields.h"
@@ -29,7 +30,7 @@ struct Parts {
   using Decoder = etmv3::Decoder;
   using Atoms = PHeader;
   static constexpr protocol::Capabilities kCapabilities{
-      .counts = false,
+      .counts = true,
       .runs_atoms = true,
       .settles_atoms = false,
       .runs_rows = true,
@@ -54,6 +55,14 @@ struct Parts {
     Decoder decoder(config, *image, decoder_quirks(options));
     decoder.instructions().set_enabled(options.block_cache);
     return decoder;
+  }
+  template <class Host>
+  static void count(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host) {
+    if (decoder.config().cycle_accurate()) {
+      parser.parse(CountingWalk<Host, true>(decoder, counter, host));
+    } else {
+      parser.parse(CountingWalk<Host, false>(decoder, counter, host));
+    }
   }
   static bool has_cycles(const Config& config) { return config.cycle_accurate(); }
   static bool can_jump(const Decoder& decoder) { return decoder.can_jump(); }

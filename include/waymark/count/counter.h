@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "waymark/count/counts.h"
 #include "waymark/count/part.h"
 #include "waymark/element/element.h"
 #include "waymark/flow/follower.h"
+#include "waymark/flow/instruction_cache.h"
 #include "waymark/image/image_selector.h"
 
 namespace waymark::count {
@@ -149,8 +151,10 @@ class Counter {
 
   // -- For decoders: from node to node. ---------------------------------------------------------
 
-  /// Call it before memory is read: nodes are dropped if the follower has dropped its blocks.
-  void begin(const flow::Follower& follower);
+  /// Call it before memory is read: nodes are dropped if the follower has dropped its blocks, or
+  /// the cache its instructions.
+  void begin(const flow::Follower& follower) { begin(&follower, follower.statistics().flushes); }
+  void begin(const flow::InstructionCache& cache) { begin(&cache, cache.flushes()); }
 
   /// The elements that follow, at this place of the trace and after it, have the context of
   /// `element`.
@@ -167,6 +171,8 @@ class Counter {
   /// May drop all nodes: see generation().
   Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
              bool refuse_exception_returns);
+  /// The same for a single instruction; 0 if there is none.
+  Place find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache);
 
   /// Changes when earlier nodes and places are gone.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
@@ -262,6 +268,15 @@ class Counter {
   }
   /// Counts the cycles of what was logged.
   void count_cycles(std::uint64_t cycles);
+  /// Counts the cycles of a range that has a count of its own, and is not logged for that.
+  void count_cycles_of(Place place, std::uint64_t cycles) {
+    if (group_size_ == 0 && !group_lost_ && !head_open_) [[likely]] {
+      numbered(place / sizeof(Step)).cycles += std::exchange(waiting_cycles_, 0) + cycles;
+    } else {
+      log(place);
+      count_cycles(cycles);
+    }
+  }
 
  private:
   static constexpr std::size_t kSlab = 256;
@@ -306,7 +321,10 @@ class Counter {
   void close_group();
   [[nodiscard]] PartRange part_range(const Node& node) const;
   [[nodiscard]] std::vector<PartRange> group_ranges() const;
+  void begin(const void* memory, std::uint64_t flushes);
   Node& make();
+  [[nodiscard]] Place known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it);
+  Node& add_block(const Range& range, std::uint8_t it);
   Node* range_node(const Element& element);
   [[nodiscard]] Node& numbered(std::size_t number) const {
     return slabs_[number / kSlab][number % kSlab];
@@ -333,7 +351,7 @@ class Counter {
   std::vector<Stretch> stretches_;
   Expand expand_ = nullptr;
   std::uint64_t generation_ = 0;
-  const flow::Follower* follower_ = nullptr;
+  const void* memory_ = nullptr;  ///< A flow::Follower or InstructionCache.
   std::uint64_t flushes_ = 0;
 
   std::vector<Context> contexts_;

@@ -1,22 +1,27 @@
 // A path over the nodes of a counter: what flow::take_atoms() counts on.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "waymark/count/counter.h"
 #include "waymark/flow/path_inl.h"
+#include "waymark/flow/step_path.h"
 
 namespace waymark::count {
 
-/// The base of a protocol's walk over nodes.  While it is live, only at_ has the place of the path.
-/// `Walk`, which derives from this, has
+/// The base of a protocol's walk over nodes: blocks of a flow::Path, or instructions of a
+/// flow::StepPath, which has no return stack.  While it is live, only at_ has the place of the
+/// path. `Walk`, which derives from this, has
 ///   void leave();                         the path gets the place, and what is open stays open
 ///   void hand_over(address, isa, it);     the same at a place that has no node
 ///   void before_find();                   nodes may be dropped now
 ///   bool refuses(const Node&);            a taken indirect branch is not counted here
 ///   static constexpr bool kLinksExits;    refuses() never depends on the state of the path
-template <class Walk, bool kCycles, bool kReturns>
+template <class Walk, bool kCycles, bool kReturns, class WalkedPath = flow::Path>
 class NodeTrack {
+  static constexpr bool kBlocks = std::same_as<WalkedPath, flow::Path>;
+
  public:
   using Place = count::Place;
 
@@ -42,7 +47,11 @@ class NodeTrack {
 
   Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
     walk().before_find();
-    return counter_.find(address, isa, it, path_.follower(), refuse_exception_returns_);
+    if constexpr (kBlocks) {
+      return counter_.find(address, isa, it, path_.follower(), refuse_exception_returns_);
+    } else {
+      return counter_.find(static_cast<std::uint32_t>(address), isa, path_.cache());
+    }
   }
 
   void count(Place block, bool taken) {
@@ -61,7 +70,9 @@ class NodeTrack {
 
   // From an exit, or from kReturn, to the address on the return stack.  False: it is empty, or the
   // address cannot be followed.
-  bool pop() {
+  bool pop()
+    requires kBlocks
+  {
     const Place from = at_;
     if (path_.return_stack.size() == 0) {
       walk().leave();
@@ -136,7 +147,7 @@ class NodeTrack {
     way_ = nullptr;
   }
 
-  flow::Path& path_;
+  WalkedPath& path_;
   Counter& counter_;
   std::uint8_t* steps_;
   std::uint32_t budget_;   ///< See Counter::budget.
@@ -149,7 +160,7 @@ class NodeTrack {
  private:
   friend Walk;
 
-  NodeTrack(flow::Path& path, Counter& counter, bool refuse_exception_returns)
+  NodeTrack(WalkedPath& path, Counter& counter, bool refuse_exception_returns)
       : path_(path),
         counter_(counter),
         steps_(counter.steps()),
@@ -163,11 +174,28 @@ class NodeTrack {
     return reinterpret_cast<std::uint32_t*>(steps_ + std::size_t{taken} * sizeof(Place) + at);
   }
 
+  // What follows an indirect branch is on the return stack.
+  bool leaves_exit() {
+    if constexpr (kBlocks) {
+      return pop();
+    } else {
+      walk().leave();
+      return false;
+    }
+  }
+  [[nodiscard]] bool untaken_changes_isa() const {
+    if constexpr (kBlocks) {
+      return path_.untaken_blx_changes_isa();
+    } else {
+      return false;
+    }
+  }
+
   // Takes an atom at a place that has no link for it.
   flow::Turn resolve(bool taken) {
     resolved_ = true;
     if (!is_block(at_)) {
-      if (!pop()) return flow::Turn::kStuck;
+      if (!leaves_exit()) return flow::Turn::kStuck;
       if (const Place next = counter_.step(at_).next[taken ? 1 : 0]; next != 0) {
         count(at_, taken);
         at_ = next;
@@ -184,10 +212,13 @@ class NodeTrack {
     }
     count(at_, taken);
     const bool pushes = kReturns && branches && block.link;
-    if (pushes) path_.push(block.range.end, block.range.isa);
+    if constexpr (kReturns) {
+      if (pushes) path_.push(block.range.end, block.range.isa);
+    }
     if (indirect) {
       at_ = block.far;
-      if (!kReturns) counter_.step(at_).next = {at_, at_};
+      // Without a return stack, waypoints that follow are unknown.  Instructions are reported.
+      if (!kReturns && kBlocks) counter_.step(at_).next = {at_, at_};
       if (!pushes && Walk::kLinksExits) link = at_;
       return flow::Turn::kOn;
     }
@@ -196,8 +227,7 @@ class NodeTrack {
       return flow::Turn::kOn;
     }
     const std::uint64_t address = branches ? block.target : block.range.end;
-    const isa::Isa isa =
-        taken || path_.untaken_blx_changes_isa() ? block.next_isa : block.range.isa;
+    const isa::Isa isa = taken || untaken_changes_isa() ? block.next_isa : block.range.isa;
     const std::uint8_t it = branches ? 0 : block.it_out;
     const std::uint64_t generation = counter_.generation();
     const Place found = find(address, isa, it);

@@ -11,20 +11,22 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/element/element.h"
 #include "waymark/etmv3/config.h"
+#include "waymark/etmv3/element_queue.h"
 #include "waymark/etmv3/p_header.h"
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
+#include "waymark/etmv3/reference_queue.h"
 #include "waymark/etmv3/register_check.h"
 #include "waymark/etmv3/rows.h"
 #include "waymark/etmv3/transfers.h"
-#include "waymark/flow/instruction_cache.h"
+#include "waymark/flow/step_path.h"
 #include "waymark/frames/stream.h"
 #include "waymark/image/image.h"
 
 namespace waymark::etmv3 {
 
-/// The state that a decoder keeps between packets, except for what it remembers of the image, the
-/// elements that it holds back, and the state of data trace.  See etmv3.md 11.
+/// The state that a decoder keeps between packets, except for the path, the elements that it holds
+/// back, and the state of data trace.  See etmv3.md 11.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
 
@@ -36,12 +38,8 @@ struct DecoderState {
   TraceIndex memory_from_ = 0;
   unsigned time_bits_ = 0;  ///< Low bits of the time that were sent since the last loss.
 
-  // Where execution is.
-  std::uint32_t address_ = 0;
-  isa::Isa isa_ = isa::Isa::kUnknown;
   isa::Isa packet_isa_ = isa::Isa::kUnknown;  ///< From the last branch or I-sync.
-  bool need_address_ = true;
-  bool sent_unknown_ = false;
+  bool sent_unknown_ = false;                 ///< Elements have told that the path is lost.
 
   Element context_;  ///< The context fields of every element.
   /// The first held element is the range of the last instruction.
@@ -79,13 +77,13 @@ class Decoder : private DecoderState {
     if (goes_straight(packet, static_cast<std::size_t>(end - out))) [[likely]]
       return put_straight(packet, out);
     accept(packet);
-    if (ready_ == 0 || has_diagnostics()) return out;
+    if (queue_.ready() == 0 || has_diagnostics()) return out;
     return out + drain({out, end});
   }
 
   /// The fast path for a P-header.  It may be used when straight(); otherwise call accept().
   [[nodiscard]] bool straight() const {
-    return state_ == State::kDecode && ready_ == 0 && diagnostics_.empty() && !yield_;
+    return state_ == State::kDecode && queue_.ready() == 0 && diagnostics_.empty() && !yield_;
   }
 
   /// As accept() and drain(): writes from `out` on and returns the new position.  Held elements may
@@ -102,9 +100,7 @@ class Decoder : private DecoderState {
                       std::size_t position, std::size_t size, Element*& out, Element* out_end);
 
   /// Takes back the held elements that run() left after its position.
-  void leave_span() {
-    if (tail_count_ != 0) stash();
-  }
+  void leave_span() { queue_.stash_tail(); }
 
   /// run() always handles the whole header.
   [[nodiscard]] static constexpr bool running() { return false; }
@@ -117,7 +113,7 @@ class Decoder : private DecoderState {
   std::size_t drain(std::span<Element> out);
 
   /// There is something left for drain() to do.
-  [[nodiscard]] bool busy() const { return ready_ != 0 || !diagnostics_.empty() || yield_; }
+  [[nodiscard]] bool busy() const { return queue_.ready() != 0 || !diagnostics_.empty() || yield_; }
 
   /// Records whose place is after all elements that were drained.
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
@@ -133,7 +129,13 @@ class Decoder : private DecoderState {
   /// The image has changed, or its callbacks may answer differently: forgets what was read before.
   void refresh();
 
-  [[nodiscard]] flow::InstructionCache& instructions() { return instructions_; }
+  [[nodiscard]] flow::InstructionCache& instructions() { return path_.cache(); }
+
+  [[nodiscard]] const Config& config() const { return config_; }
+  /// Counting needs no elements; see CountingWalk.
+  [[nodiscard]] bool counts_straight() const {
+    return !data_trace_ && rows_ != nullptr && !quirks_.cancels_lone_range_only;
+  }
 
   /// What data trace has said of a tag or a transfer may concern packets of any age.
   [[nodiscard]] bool can_jump() const { return !data_trace_; }
@@ -150,95 +152,14 @@ class Decoder : private DecoderState {
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
   /// Elements that drain() and run() gave, in order.  Only quirks need it.
-  void remember(std::span<const Element> given) {
-    given_.reserve(slots_.size());
-    for (const Element& element : given.last(std::min(given.size(), slots_.size())))
-      given_.add(element);
-  }
+  void remember(std::span<const Element> given) { reference_.remember(given); }
 
  private:
+  template <class Host, bool kCycles>
+  friend class CountingWalk;
+
   /// Doubts that no single packet causes; each is reported once.
   enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
-
-  /// What the reference leaves in the slots of its element queue; quirks stale_*.
-  struct Slot {
-    std::uint32_t start = 0;
-    std::uint32_t end = 0;
-    std::uint32_t unused = 0;
-    std::uint32_t description = static_cast<std::uint32_t>(isa::Isa::kA32);  ///< As in a Step.
-
-    [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
-    void set_isa(isa::Isa isa) {
-      description = (description & ~0xFFU) | static_cast<unsigned>(isa);
-    }
-  };
-  static_assert(sizeof(Slot) == sizeof(flow::Step));
-
-  class Slots {
-   public:
-    Slots() : slots_(1 + kFirstSize) {}
-    Slot& push() {
-      if (count_ == size()) [[unlikely]]
-        grow();
-      Slot& slot = slots_[1 + wrapped(first_ + count_)];
-      ++count_;
-      return slot;
-    }
-    void send(std::size_t count) {
-      first_ = wrapped(first_ + count);
-      count_ -= count;
-    }
-    void drop(std::size_t count) { count_ -= count; }
-    void reset() {
-      slots_.assign(1 + kFirstSize, {});
-      first_ = count_ = 0;
-    }
-
-    // For loops: slot 0 takes what must not be kept; the slots are 1 to size().
-    [[nodiscard]] Slot* data() { return slots_.data(); }
-    [[nodiscard]] std::size_t size() const { return slots_.size() - 1; }
-    [[nodiscard]] std::size_t next() const { return 1 + wrapped(first_ + count_); }
-    /// All elements before slot `next`, except for the last `held`, are sent.
-    void sent(std::size_t next, std::size_t held) {
-      first_ = wrapped(next - 1 + size() - held);
-      count_ = held;
-    }
-
-   private:
-    static constexpr std::size_t kFirstSize = 8;
-
-    /// `at` is less than twice the size.
-    [[nodiscard]] std::size_t wrapped(std::size_t at) const {
-      return at >= size() ? at - size() : at;
-    }
-    void grow();
-
-    std::vector<Slot> slots_;
-    std::size_t first_ = 0;
-    std::size_t count_ = 0;
-  };
-
-  /// The elements that were given last, at least as many as there are slots.
-  class Recent {
-   public:
-    [[nodiscard]] std::size_t size() const { return std::min(count_, ring_.size()); }
-    /// The oldest has number 0.
-    [[nodiscard]] const Element& operator[](std::size_t number) const {
-      return ring_[(count_ - size() + number) & (ring_.size() - 1)];
-    }
-    void add(const Element& element) { ring_[count_++ & (ring_.size() - 1)] = element; }
-    void reserve(std::size_t slots) {
-      if (slots > ring_.size()) [[unlikely]]
-        grow(slots);
-    }
-    void clear() { count_ = 0; }
-
-   private:
-    void grow(std::size_t slots);
-
-    std::vector<Element> ring_ = std::vector<Element>(16);  ///< The size is a power of two.
-    std::size_t count_ = 0;                                 ///< All that were added.
-  };
 
   // -- Packets --
   /// An I-sync or a timestamp that releases the held elements and leaves nothing to be done.
@@ -246,15 +167,16 @@ class Decoder : private DecoderState {
     const bool sync = packet.type == PacketType::kISync || packet.type == PacketType::kISyncCycle;
     const bool frees = !cancellable_ || (sync && packet.reason != SyncReason::kPeriodic);
     return (sync ? !packet.lsip && !packet.no_address : packet.type == PacketType::kTimestamp) &&
-           frees && straight() && queue_.empty() && room >= tail_count_ + kMaxPerHeader &&
-           !callbacks_ && !data_trace_;
+           frees && straight() && queue_.empty() && room >= queue_.tail_count() + kMaxPerHeader &&
+           !reads_callbacks() && !data_trace_;
   }
   Element* put_straight(const Packet& packet, Element* out);
   void accept_before_isync(const Packet& packet);
   void accept_in_decode(const Packet& packet);
   void isync(const Packet& packet, bool first);
   void branch(const Packet& packet);
-  void p_header(TraceIndex index, const PHeader& header);
+  void p_header(TraceIndex index, const PHeader& header, unsigned first = 0);
+  void finish_header(TraceIndex index, const PHeader& header, unsigned first);
   void exception_exit(const Packet& packet);
   void transfer(const Packet& packet);
   void timestamp(const Packet& packet);
@@ -271,18 +193,22 @@ class Decoder : private DecoderState {
   Element* no_atoms(TraceIndex index, const PHeader& header, Element* at);
   Element* unknown_address(TraceIndex index, const PHeader& header, unsigned left, Element* at);
   Element* write_stale_range(TraceIndex index, Element* at);
-  Element* not_followed(TraceIndex index, isa::Isa isa, Element* at);
+  Element* not_followed(TraceIndex index, Element* at);
   Element* write(Element* at, ElementKind kind, TraceIndex index);
   template <bool kQuirks, bool kData>
-  Element* atoms_with_address(TraceIndex index, const PHeader& header, Element* at);
-  Element* atoms_without_step(TraceIndex index, const PHeader& header, unsigned i, Element* at);
-  void note_slot(const flow::Step& step);
+  struct HeaderSink;
+  template <bool kQuirks, bool kData>
+  Element* follow(TraceIndex index, const PHeader& header, Element* at);
+  Element* rest_of(TraceIndex index, const PHeader& header, unsigned i, Element* at);
+  template <bool kQuirks>
+  class RowLoop;
   template <bool kQuirks>
   std::size_t row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
                   std::size_t position, std::size_t size, Element*& out, Element* out_end);
   void write_words(Element* at, TraceIndex index, std::uint64_t start, std::uint64_t end,
                    std::uint64_t counts, std::uint64_t described) const;
   void refresh_words();
+  [[nodiscard]] bool reads_callbacks() const { return path_.cache().reads_callbacks(); }
   void count_cycles(Element& element, std::uint32_t cycles) const {
     if (!cycle_accurate_) return;
     element.flags |= kElementHasCycleCount;
@@ -291,7 +217,7 @@ class Decoder : private DecoderState {
 
   // -- Elements --
   Element& make() {
-    if (straight_out_ == nullptr) return queue_.emplace_back(context_);
+    if (straight_out_ == nullptr) return queue_.add(context_);
     *straight_out_ = context_;
     return *straight_out_++;
   }
@@ -300,13 +226,12 @@ class Decoder : private DecoderState {
   void emit_stale(TraceIndex index);
   Element& emit_data(ElementKind kind, TraceIndex index, const Place& place, unsigned tag);
   bool load_tail(Element* out, const Element* end);
-  void stash();
   void settle();
   void cancel();
   void finish_packet();
   /// What was selected may not hold from here on.
   void enter_place(TraceIndex index) {
-    if (!instructions_.covers(index)) [[unlikely]]
+    if (!path_.cache().covers(index)) [[unlikely]]
       select_memory(index);
   }
   void select_memory() { select_memory(packet_index_); }
@@ -315,14 +240,10 @@ class Decoder : private DecoderState {
 
   Config config_;
   DecoderQuirks quirks_;
-  flow::InstructionCache instructions_;
+  flow::StepPath path_;
   const Rows* rows_;
-  bool callbacks_;
   bool cycle_accurate_;
   bool data_trace_;
-
-  flow::StepPointer step_;               ///< The instruction at address_, if it is known.
-  isa::Isa stale_isa_ = isa::Isa::kA32;  ///< After the last instruction; quirk stale_ranges.
 
   /// The parts of an element that change only with the context, as they are in memory.
   struct Words {
@@ -336,24 +257,11 @@ class Decoder : private DecoderState {
   };
   Words words_;
 
-  // Elements that are not given yet.  [taken_, ready_) can be taken; the rest is held back.
-  std::vector<Element> queue_;
-  std::size_t taken_ = 0;
-  std::size_t ready_ = 0;
+  ElementQueue queue_;
+  ReferenceQueue reference_;                 ///< Only with quirk cancels_lone_range_only.
   std::array<Element, kMaxPerHeader> made_;  ///< By the current P-header.
   Element* straight_out_ = nullptr;          ///< Where elements go in place of the queue.
-  // During a call of run(), the held elements are in the caller's span instead.
-  Element* tail_ = nullptr;
-  std::size_t tail_count_ = 0;
-  // Quirk cancels_lone_range_only: the number of held elements at the end.  Two are a range and the
-  // exception return after it.
-  static constexpr std::size_t kMostPended = 2;
-  std::size_t pended_ = 0;
-  Slots slots_;
-  Recent given_;
-
   Transfers transfers_;
-
   RegisterCheck registers_;
   std::vector<Diagnostic> diagnostics_;
 };

@@ -166,6 +166,13 @@ class Parser : private ParserState, frames::ZerosReader {
 
   struct BranchFrame;
   [[nodiscard]] BranchFrame frame_branch(const std::uint8_t* at, std::size_t available) const;
+  struct SyncFrame;
+  [[nodiscard]] SyncFrame frame_isync(const std::uint8_t* at, std::size_t available) const;
+  [[nodiscard]] BranchFrame frame_second_address(const std::uint8_t* at, std::size_t length,
+                                                 std::size_t available) const;
+  void read_sync_address(std::uint8_t info, std::uint32_t word, State& next) const;
+  void settle_isync(const State& next, Packet& packet);
+  bool read_second_address(Bytes bytes, Packet& packet);
   void read_exception(Bytes bytes, Packet& packet);
   bool update_address(Bytes bytes, Packet& packet);
   void fill_unfinished(Packet& packet, PacketType type);
