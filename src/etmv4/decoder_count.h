@@ -169,9 +169,6 @@ class CountingWalk final
             packet.type == PacketType::kCycleCountF3) &&
            (!packet.has_commit || packet.commit == 0);
   }
-  static bool is_atoms(PacketType type) {
-    return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
-  }
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
     if (packet.atom_count != 0 && is_atoms(packet.type)) {
       // At the end of a block, atoms are handled one by one.
@@ -218,11 +215,8 @@ class CountingWalk final
       host_.flush();
     }
     last_index_ = d.packet_index_;
-    if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
-    if (d.holding_) {
-      d.holding_ = false;
-      d.apply_address(d.held_address_, d.held_is_);
-    }
+    if (!d.straight() || d.failed_ || d.busy_ || d.mode_.unknown || d.queue_.awaits_address) return;
+    if (d.queue_.holds()) d.take_held();
     enter_at(d.packet_index_);
   }
 
@@ -297,7 +291,7 @@ class CountingWalk final
     if (queues_) this->take_back_way();
     const bool address_behind = has_cycles_ && cycles_first_ && before_ != 0;
     if (before_ != 0) hold();
-    if (address_behind) decoder_.holding_ = false;
+    if (address_behind) decoder_.queue_.drop_held();
     if (is_exit(at_)) {
       const Node& branch = counter_.node(at_);
       counter_.open_branch(at_);
@@ -344,10 +338,11 @@ class CountingWalk final
     packet.cycle_count = cycles_;
     give(packet);
     if (!address_behind) return;
-    packet.index = decoder_.held_index_;
-    packet.type = decoder_.held_is_ != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;
-    packet.address.value = decoder_.held_address_;
-    packet.address.is = decoder_.held_is_;
+    const Entry& held = decoder_.queue_.held();
+    packet.index = held.index;
+    packet.type = held.is != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;
+    packet.address.value = held.value;
+    packet.address.is = held.is;
     give(packet);
   }
 
@@ -359,10 +354,8 @@ class CountingWalk final
     }
     at_ = before_;
     before_ = 0;
-    decoder_.holding_ = true;
-    decoder_.held_index_ = held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_;
-    decoder_.held_address_ = held_address_;
-    decoder_.held_is_ = decoder_.last_is_;
+    decoder_.queue_.hold(held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_,
+                         held_address_, decoder_.mode_.is);
     path_.calls_forgotten = held_forgotten_;
   }
 
@@ -401,11 +394,11 @@ class CountingWalk final
 
   void go_to(std::uint64_t address, std::uint8_t is) {
     Decoder& d = decoder_;
-    d.last_is_ = is;
+    d.mode_.is = is;
     held_forgotten_ = std::exchange(path_.calls_forgotten, false);
     held_address_ = address;
     before_ = at_;
-    const isa::Isa isa = isa_of(d.is_64bit_, is);
+    const isa::Isa isa = isa_of(d.mode_.is_64bit, is);
     if (is_exit(at_)) [[likely]] {
       if (const Place to = this->known_way(at_, address, isa)) [[likely]] {
         at_ = to;
@@ -463,7 +456,7 @@ class CountingWalk final
   Decoder& decoder_;
   Host& host_;
   /// The decoder queues atoms until they are committed; see AtomCounter.
-  const bool queues_ = !decoder_.straight_;
+  const bool queues_ = !decoder_.traits_.straight;
   /// A timestamp may have no position, and then gives no element.
   const bool markers_ = decoder_.config_.timestamp_markers();
   const std::uint8_t* place_ = nullptr;  ///< See on_place().

@@ -163,6 +163,22 @@ struct Packet {
 
 static_assert(std::is_trivially_copyable_v<Packet>);
 
+constexpr bool is_atoms(PacketType type) {
+  return type >= PacketType::kAtomF6 && type <= PacketType::kAtomF3;
+}
+constexpr bool is_target_address(PacketType type) {
+  return type >= PacketType::kAddressMatch && type <= PacketType::kAddress64Is1;
+}
+constexpr bool is_address_context(PacketType type) {
+  return type >= PacketType::kAddressContext32Is0 && type <= PacketType::kAddressContext64Is1;
+}
+constexpr bool is_source_address(PacketType type) {
+  return type >= PacketType::kSourceMatch && type <= PacketType::kSource64Is1;
+}
+constexpr bool is_conditional(PacketType type) {
+  return type >= PacketType::kCondInstrF2 && type <= PacketType::kCondInstrF3;
+}
+
 constexpr bool is_bad(PacketType type) {
   return type >= PacketType::kBadSequence && type <= PacketType::kReservedConfig;
 }
