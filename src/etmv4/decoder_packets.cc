@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "decoder_inl.h"
-#include "waymark/etmv4/parser.h"
 #include "waymark/tree/source.h"
 
 namespace waymark::etmv4 {
@@ -83,11 +82,11 @@ void Decoder::accept_atoms(TraceIndex index, const AtomPacket& atoms) {
 void Decoder::begin_at_trace_info(const Packet& packet) {
   leave_counter();
   sync_.state = State::kDecode;
-  queue_.depth = packet.spec_depth;
+  queue_.depth = packet.trace_info.spec_depth;
   if (queue_.depth != 0 && !quirks_.unseen_elements_missing)
-    queue_.add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
+    queue_.add(EntryKind::kUnseen, packet.index).count = packet.trace_info.spec_depth;
   queue_.add(EntryKind::kTraceInfo, packet.index);
-  if (bit<6>(packet.info)) queue_.add(EntryKind::kTransactionInit, packet.index);
+  if (bit<6>(packet.trace_info.info)) queue_.add(EntryKind::kTransactionInit, packet.index);
   forget_calls();
   select_memory();  // In a recording, another process may run since the reset.
   if (!quirks_.trace_info_commits_nothing) request_excess();
@@ -250,8 +249,8 @@ bool Decoder::add_other(const Packet& packet) {
       return add_single(EntryKind::kTransactionFail, index);
     case PacketType::kInstrumentation: {
       Entry& entry = queue_.add(EntryKind::kInstrumentation, index);
-      entry.number = packet.value;
-      entry.value = packet.timestamp;
+      entry.number = packet.instrumentation.el;
+      entry.value = packet.instrumentation.payload;
       return true;
     }
     case PacketType::kNumberedDataSync:
@@ -291,9 +290,9 @@ void Decoder::add_exception(const Packet& packet) {
 
 void Decoder::add_q(const Packet& packet) {
   Entry& entry = queue_.add(EntryKind::kQ, packet.index);
-  entry.count = packet.cycle_count;
-  entry.known = packet.has_count;
-  entry.flag = packet.q_type != 0xC && packet.q_type != 0xF;
+  entry.count = packet.q.count;
+  entry.known = packet.q.has_count;
+  entry.flag = packet.q.has_address();
   if (!entry.flag) {
     queue_.awaits_address = true;
     return;

@@ -4,7 +4,7 @@
 #include "findings.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
-#include "waymark/ptm/parser.h"
+#include "waymark/ptm/parser_inl.h"
 #include "waymark/ptm/text.h"
 #include "waymark/tree/packet_source.h"
 
