@@ -67,18 +67,20 @@ void Decoder::commit() {
     if (!output_.room()) return;
     Entry& entry = queue_.front();
     run_.looked_at = entry.index;
-    if (entry.kind != EntryKind::kAtom) path_.settle();
+    if (entry.kind == EntryKind::kAtom) {
+      if (!commit_atoms(entry)) return;
+      continue;
+    }
+    path_.settle();
     if (counter_ != nullptr && !stays_counted(entry)) counter_->leave();
     if (!commit_entry(entry)) return;
   }
 }
 
-// The oldest entry.  False: the run ends here.
+// The oldest entry, which is not atoms.  False: the run ends here.
 bool Decoder::commit_entry(Entry& entry) {
   const EntryKind kind = entry.kind;
   switch (kind) {
-    case EntryKind::kAtom:
-      return commit_atoms(entry);
     case EntryKind::kUnseen: {
       const std::uint32_t count = std::min(entry.count, requests_.commit);
       commit_p0(count);
@@ -170,7 +172,6 @@ void Decoder::emit_transaction(const Entry& entry) {
 // The entries after which a counter may still be live.
 bool Decoder::stays_counted(const Entry& entry) const {
   switch (entry.kind) {
-    case EntryKind::kAtom:
     case EntryKind::kUnseen:
     case EntryKind::kAddress:
     case EntryKind::kCycleCount:

@@ -1,8 +1,8 @@
 // Where the decoder's elements go.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "waymark/element/element.h"
@@ -50,7 +50,17 @@ class StagedOutput {
   /// Those that may not be given yet are lost.
   void drop_unreleased() { staged_.resize(released_); }
   /// Gives what may be given.  False: the span is full before that.
-  bool give_released() { return released_ == 0 || give(); }
+  [[gnu::always_inline]] bool give_released() {
+    if (released_ == 0) return true;
+    const std::size_t count = std::min(released_ - taken_, static_cast<std::size_t>(end_ - at_));
+    std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(taken_), count, at_);
+    at_ += count;
+    taken_ += count;
+    if (taken_ != released_) return false;
+    staged_.erase(staged_.begin(), staged_.begin() + static_cast<std::ptrdiff_t>(released_));
+    taken_ = released_ = 0;
+    return true;
+  }
 
   void reset() {
     staged_.clear();
@@ -58,8 +68,6 @@ class StagedOutput {
   }
 
  private:
-  bool give();
-
   Element* begin_ = nullptr;
   Element* at_ = nullptr;
   Element* end_ = nullptr;
