@@ -10,7 +10,8 @@
 namespace waymark::ptm {
 
 /// Counts packets that the registers do not allow.  A doubt that arises too often between two
-/// A-syncs to be damage is reported once.  Nobody needs to know about registers that were not given.
+/// A-syncs to be damage is reported once.  Nobody needs to know about registers that were not
+/// given.
 class Doubts {
  public:
   explicit Doubts(const Config& config);
