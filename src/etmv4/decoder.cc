@@ -29,17 +29,18 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
       flags_(flags),
       path_(image, walk_options(config, flags, quirks), config.trace_id(),
             config.return_stack_enabled()),
-      exception_return_is_p0_(m_profile() && (config.core.arch == isa::Arch::kV7 ||
-                                              !quirks.v8m_exception_return_is_not_p0)),
-      checks_((flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0),
-      atoms_can_fail_(checks_ || path_.returns() || (flags & kA64OpcodeCheck) != 0),
-      follows_(!config.load_store_p0()),
       callbacks_(image.has_callbacks()) {
-  straight_ =
-      follows_ && config.max_speculation() == 0 && !checks_ && (flags & kA64OpcodeCheck) == 0;
-  counts_queued_ =
-      follows_ && !checks_ && (flags & kA64OpcodeCheck) == 0 && !quirks.error_loses_elements;
-  can_lose_elements_ = path_.returns() && quirks.error_loses_elements;
+  const bool opcode_check = (flags & kA64OpcodeCheck) != 0;
+  traits_.exception_return_is_p0 =
+      m_profile() && (config.core.arch == isa::Arch::kV7 || !quirks.v8m_exception_return_is_not_p0);
+  traits_.checks =
+      (flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0;
+  traits_.atoms_can_fail = traits_.checks || path_.returns() || opcode_check;
+  traits_.follows = !config.load_store_p0();
+  const bool plain = traits_.follows && !traits_.checks && !opcode_check;
+  traits_.straight = plain && config.max_speculation() == 0;
+  traits_.counts_queued = plain && !quirks.error_loses_elements;
+  traits_.can_lose_elements = path_.returns() && quirks.error_loses_elements;
   context_.kind = ElementKind::kInstrRange;
   context_.trace_id = config.trace_id();
   context_.isa = path_.isa;
@@ -49,8 +50,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
 void Decoder::set_range_limit(std::uint32_t instructions) {
   path_.follower().set_range_limit(instructions);
   if (instructions != 0) {
-    atoms_can_fail_ = true;
-    straight_ = counts_queued_ = false;
+    traits_.atoms_can_fail = true;
+    traits_.straight = traits_.counts_queued = false;
   }
   path_.settle();
   path_.cut();
@@ -58,13 +59,11 @@ void Decoder::set_range_limit(std::uint32_t instructions) {
 
 void Decoder::reset() {
   clear_state();
-  state_ = State::kNoSync;
-  unsync_reason_ = UnsyncReason::kResetDecoder;
-  no_sync_pending_ = end_request_ = false;
-  staged_.clear();
-  staged_taken_ = staged_ready_ = 0;
+  sync_ = {.reason = UnsyncReason::kResetDecoder};
+  requests_ = {};
+  output_.reset();
   diagnostics_.clear();
-  busy_ = failed_ = yield_ = run_open_ = false;
+  busy_ = failed_ = yield_ = run_.open = false;
   if (!quirks_.index_survives_reset) packet_index_ = 0;
 }
 
@@ -72,34 +71,27 @@ void Decoder::reset() {
 // and "RESET".
 void Decoder::clear_state() {
   leave_counter();
-  run_left_ = 0;
-  queue_.clear();
-  holding_ = false;
-  depth_ = 0;
-  commit_request_ = cancel_request_ = 0;
-  settling_ = event_overdue_ = false;
-  mispredict_request_ = discard_request_ = false;
-  path_.lost = need_context_ = true;
-  address_pending_ = false;
-  last_is_ = 0;
-  is_64bit_ = false;
-  previous_overflow_ = false;
-  marker_seen_ = false;
-  range_expected_ = false;
+  rest_.left = 0;
+  queue_.reset();
+  requests_ = {.end = requests_.end};
+  settling_ = false;
+  mode_ = {};
+  earlier_ = {.unfollowed_told = earlier_.unfollowed_told};
+  expected_start_.reset();
+  path_.lost = true;
   path_.cut();
 }
 
 void Decoder::jump() {
-  if (state_ == State::kNoSync) return;
+  if (sync_.state == State::kNoSync) return;
   clear_state();
-  state_ = State::kWaitSync;
+  sync_.state = State::kWaitSync;
 }
 
 void Decoder::restore(const Decoder& other) {
   static_cast<DecoderState&>(*this) = other.settled_state();
   path_.restore(other.path_.settled());
-  staged_.clear();
-  staged_taken_ = staged_ready_ = 0;
+  output_.reset();
   diagnostics_.clear();
   select_memory(memory_from_);
 }
@@ -107,16 +99,9 @@ void Decoder::restore(const Decoder& other) {
 // The state without leftovers that no longer have a meaning.
 DecoderState Decoder::settled_state() const {
   DecoderState state = *this;
-  state.run_atoms_ = 0;
-  if (!holding_) {
-    state.held_is_ = 0;
-    state.held_index_ = 0;
-    state.held_address_ = 0;
-  }
-  if (!run_open_) state.last_looked_at_ = 0;
-  if (!range_expected_) state.range_expectation_ = 0;
-  state.credit_ = refilled_credit();
-  state.refilled_at_ = packet_index_;
+  state.rest_.atoms = 0;
+  if (!run_.open) state.run_.looked_at = 0;
+  refill(state.credit_);
   return state;
 }
 
@@ -125,51 +110,37 @@ bool Decoder::same_state(const Decoder& other) const {
 }
 
 std::size_t Decoder::drain(std::span<Element> out) {
-  out_begin_ = out_ = out.data();
-  out_end_ = out_begin_ + out.size();
+  output_.begin(out.data(), out.data() + out.size());
   while (true) {
-    if (staged_ready_ != 0) [[unlikely]] {
-      const std::size_t count =
-          std::min(staged_ready_ - staged_taken_, static_cast<std::size_t>(out_end_ - out_));
-      std::copy_n(staged_.begin() + static_cast<std::ptrdiff_t>(staged_taken_), count, out_);
-      out_ += count;
-      staged_taken_ += count;
-      if (staged_taken_ != staged_ready_) return given();
-      staged_.erase(staged_.begin(), staged_.begin() + static_cast<std::ptrdiff_t>(staged_ready_));
-      staged_taken_ = staged_ready_ = 0;
-    }
+    if (!output_.give_released()) [[unlikely]]
+      return output_.given();
     if (!diagnostics_.empty()) [[unlikely]]
-      return given();
-    if (no_sync_pending_) [[unlikely]] {
-      if (!room()) return given();
-      emit(ElementKind::kNoSync, packet_index_).reason = static_cast<std::uint8_t>(unsync_reason_);
-      no_sync_pending_ = false;
+      return output_.given();
+    if (sync_.untold) [[unlikely]] {
+      if (!output_.room()) return output_.given();
+      emit(ElementKind::kNoSync, packet_index_).reason = static_cast<std::uint8_t>(sync_.reason);
+      sync_.untold = false;
     }
     if (yield_) [[unlikely]] {
       yield_ = false;
-      if (given() != 0) return given();
+      if (output_.given() != 0) return output_.given();
     }
-    if (failed_ || (commit_request_ == 0 && cancel_request_ == 0 && !mispredict_request_ &&
-                    !discard_request_ && !end_request_)) {
+    if (failed_ || !requests_.any()) {
       busy_ = false;
-      return given();
+      return output_.given();
     }
-    if (!room()) return given();
+    if (!output_.room()) return output_.given();
     resolve();
   }
 }
 
-std::uint32_t Decoder::refilled_credit() const {
-  constexpr std::uint64_t kPerByte = 64;
-  const std::uint64_t bytes = packet_index_ - std::min(packet_index_, refilled_at_);
-  if (quirks_.fatal_walk_errors || bytes > kMaxCredit / kPerByte) return kMaxCredit;
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(kMaxCredit, credit_ + bytes * kPerByte));
-}
-
-void Decoder::refill_credit() {
-  credit_ = refilled_credit();
-  refilled_at_ = packet_index_;
+// With fatal errors, nothing bounds the work but the length of the trace.
+void Decoder::refill(Credit& credit) const {
+  if (quirks_.fatal_walk_errors) {
+    credit.reset(packet_index_);
+  } else {
+    credit.refill(packet_index_);
+  }
 }
 
 void Decoder::refresh() {
@@ -209,13 +180,13 @@ void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding f
 void Decoder::blame(std::uint64_t address) { diagnostics_.back().address = address; }
 
 void Decoder::fail_commit(Fault fault, TraceIndex index, Finding finding, UnsyncReason reason) {
-  if (staging_) staged_.resize(staged_ready_);
+  if (output_.staging()) output_.drop_unreleased();
   report(fault, Severity::kError, index, finding);
   clear_state();
   if (failed_) return;
-  unsync_reason_ = reason;
-  state_ = State::kWaitSync;
-  no_sync_pending_ = true;
+  sync_.reason = reason;
+  sync_.state = State::kWaitSync;
+  sync_.untold = true;
 }
 
 }  // namespace waymark::etmv4

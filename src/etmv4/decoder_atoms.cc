@@ -30,11 +30,9 @@ struct Decoder::RangeSink {
   }
   flow::Turn indirect(const Block& block) {
     if (!decoder->is_exception_return(block)) return flow::Turn::kOn;
-    decoder->staging_ = false;
-    decoder->out_ = out;
-    decoder->out_end_ = end;
+    decoder->output_.write_at(out, end);
     decoder->emit(ElementKind::kExceptionReturn, index);
-    out = decoder->out_;
+    out = decoder->output_.at();
     return out == end ? flow::Turn::kStuckAfter : flow::Turn::kOn;
   }
 };
@@ -63,16 +61,16 @@ struct Decoder::HeldSink {
 
 // As many atoms as there is room for.
 flow::Turn Decoder::commit_run(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) {
-  if (staging_) {
+  if (output_.staging()) {
     StagedSink sink{this, index};
     return path_.take<flow::Returns::kLater>(atoms, left, sink);
   }
-  RangeSink sink{this, index, out_, out_end_};
-  const auto space = static_cast<std::size_t>(out_end_ - out_);
+  RangeSink sink{this, index, output_.at(), output_.end()};
+  const auto space = static_cast<std::size_t>(sink.end - sink.out);
   const std::uint32_t most = left < space ? left : static_cast<std::uint32_t>(space);
   std::uint32_t run = most;
   const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, run, sink);
-  out_ = sink.out;
+  output_.set_at(sink.out);
   left -= most - run;
   return turned;
 }
@@ -96,33 +94,27 @@ bool Decoder::commit_checked(TraceIndex index, std::uint64_t& atoms, std::uint32
 bool Decoder::commit_atoms(Entry& entry) {
   const TraceIndex index = entry.index;
   std::uint64_t atoms = entry.value;
-  const std::uint32_t wanted = std::min(entry.count, commit_request_);
+  const std::uint32_t wanted = std::min(entry.count, requests_.commit);
   std::uint32_t left = wanted;
   while (left != 0) {
-    if (need_context_ || !follows_) {
-      if (path_.pop_pending && !pop_return_stack(index)) return false;
-      if (!follows_ && !said_unfollowed_) {
-        said_unfollowed_ = true;
-        report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
-      }
-      // These atoms are dropped: nothing says where they were.
-      if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+    if (mode_.unknown || !traits_.follows) {
+      if (!drop_atoms(index)) return false;
       left = 0;
       break;
     }
-    if (!room()) break;
-    flow::Turn turned = flow::Turn::kOn;
-    const std::uint32_t before = left;
+    if (!output_.room()) break;
     if (counter_ != nullptr) {
-      if (given() != 0) {
+      if (output_.given() != 0) {
         // What came before must be observed first.
-        out_end_ = out_;
+        output_.close();
         break;
       }
       if (counter_->take(index, atoms, left) != flow::Turn::kStuck) continue;
       counter_->leave();
     }
-    if (checks_) {
+    flow::Turn turned = flow::Turn::kOn;
+    if (traits_.checks) {
+      const std::uint32_t before = left;
       // When a check fails, the entry is gone, and nothing is left to settle.
       if (!commit_checked(index, atoms, left)) return false;
       if (left == before) turned = flow::Turn::kStuck;
@@ -131,81 +123,92 @@ bool Decoder::commit_atoms(Entry& entry) {
     }
     if (turned != flow::Turn::kStuck) continue;
     path_.settle();
-    switch (path_.stop()) {
-      case flow::Stop::kStackEmpty:
-        fail_pop(index);
-        return false;
-      case flow::Stop::kLost:
-        if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
-        left = 0;
-        break;
-      default: {
-        const Block block = *path_.block();
-        --left;
-        atoms >>= 1;
-        if (block.ended != BlockEnd::kNotAccessible) {
-          settle_atoms(entry, atoms, wanted - left);
-          walk_error(block, index);
-          return false;
-        }
-        if (block.count != 0) emit_range(block, index, true);
-        emit_not_accessible(index, block.end);
-        path_.address = block.end;
-        path_.it = block.it_out;
-        path_.lost = true;
-        path_.cut();
-        range_expected_ = false;
-      }
+    if (path_.stop() == flow::Stop::kStackEmpty) {
+      fail_pop(index);
+      return false;
     }
+    if (path_.stop() == flow::Stop::kLost) {
+      if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+      left = 0;
+      break;
+    }
+    --left;
+    atoms >>= 1;
+    const Block block = *path_.block();
+    if (block.ended != BlockEnd::kNotAccessible) {
+      settle_atoms(entry, atoms, wanted - left);
+      walk_error(block, index);
+      return false;
+    }
+    end_at_unreadable(block, index);
   }
   settle_atoms(entry, atoms, wanted - left);
+  if (entry.count == 0) queue_.pop_front();
   return true;
+}
+
+// Nothing says where the atoms were.  False: the return stack that should have said it is empty.
+bool Decoder::drop_atoms(TraceIndex index) {
+  if (path_.pop_pending && !pop_return_stack(index)) return false;
+  if (!traits_.follows && !earlier_.unfollowed_told) {
+    earlier_.unfollowed_told = true;
+    report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
+  }
+  if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+  return true;
+}
+
+// The block has no waypoint in readable memory.
+void Decoder::end_at_unreadable(const Block& block, TraceIndex index) {
+  if (block.count != 0) emit_range(block, index, true);
+  emit_not_accessible(index, block.end);
+  path_.address = block.end;
+  path_.it = block.it_out;
+  path_.lost = true;
+  path_.cut();
+  expected_start_.reset();
 }
 
 // The oldest atoms of the entry are done, or dropped.
 void Decoder::settle_atoms(Entry& entry, std::uint64_t atoms, std::uint32_t done) {
   entry.value = atoms;
   entry.count -= done;
-  commit_request_ -= done;
-  depth_ -= done;
+  commit_p0(done);
 }
 
 // The main loop of decoding.  Everything but a waypoint in readable memory at a known position
 // takes the long path, through the queue.
 Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
-  if (holding_) {
-    holding_ = false;
-    apply_address(held_address_, held_is_);
-  }
+  if (queue_.holds()) take_held();
   RangeSink sink{this, packet_index_, out, end};
   const auto space = static_cast<std::size_t>(end - out);
   std::uint64_t bits = atoms;
   std::uint32_t over = left <= space ? 0 : left - static_cast<std::uint32_t>(space);
   left -= over;
   flow::Turn turned = flow::Turn::kOn;
-  if (need_context_) [[unlikely]] {
+  if (mode_.unknown) [[unlikely]] {
     turned = flow::Turn::kStuck;
   } else if (left != 0) {
     turned = path_.take<flow::Returns::kLater>(bits, left, sink);
-    if (turned == flow::Turn::kStuckAfter && !staged_.empty()) {
-      staged_ready_ = staged_.size();
+    if (turned == flow::Turn::kStuckAfter && output_.waits()) {
+      output_.release();
       busy_ = true;
     }
   }
   left += over;
   if (turned != flow::Turn::kStuck) [[likely]] {
     // Without space, the rest of the run comes later; until then only the block has the place.
-    run_atoms_ = static_cast<std::uint32_t>(bits);
-    run_left_ = left;
+    rest_.atoms = static_cast<std::uint32_t>(bits);
+    rest_.left = left;
     if (left == 0) path_.settle();
     return sink.out;
   }
-  run_left_ = 0;
+  rest_.left = 0;
   path_.settle();
-  if (need_context_ || path_.stop() == flow::Stop::kLost) {
+  if (mode_.unknown || path_.stop() == flow::Stop::kLost) {
     // These atoms are dropped: nothing says where they were.
     if ((flags_ & kReportLostAtoms) == 0) return sink.out;
-  } else if (path_.stop() == flow::Stop::kStackEmpty && can_lose_elements_) {
+  } else if (path_.stop() == flow::Stop::kStackEmpty && traits_.can_lose_elements) {
     sink.out = run_out_;
   }
   queue_atoms(packet_index_, static_cast<std::uint32_t>(bits), left);
@@ -225,9 +228,14 @@ Element* Decoder::run_or_lose(Element* out, Element* end, std::uint32_t atoms, s
   return out;
 }
 
+void Decoder::take_held() {
+  queue_.drop_held();
+  apply_address(queue_.held().value, queue_.held().is);
+}
+
 void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
   path_.calls_forgotten = false;
-  path_.go_to(address, isa_of(is_64bit_, is));
+  path_.go_to(address, isa_of(mode_.is_64bit, is));
 }
 
 bool Decoder::pop_return_stack(TraceIndex index) {
@@ -260,13 +268,12 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
     }
   }
   if ((flags_ & kCheckRangeContinuity) != 0) {
-    if (range_expected_ && range_expectation_ != block.start) {
+    if (expected_start_ && *expected_start_ != block.start) {
       fail_commit(Fault::kBadImage, index, Finding::kRangeNotContinuous, UnsyncReason::kBadImage);
       blame(block.start);
       return false;
     }
-    range_expected_ = !executed;
-    range_expectation_ = block.end;
+    expected_start_ = executed ? std::nullopt : std::optional(block.end);
   }
   return true;
 }
@@ -275,7 +282,7 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
 // ete_ip, after `ldr pc` and `pop {pc}`, where the code fits the trace before and after).
 void Decoder::report_lost_atoms(TraceIndex index) {
   const Block* const from = path_.indirect_branch();
-  if (need_context_ || from == nullptr || from->isa != Isa::kA64) return;
+  if (mode_.unknown || from == nullptr || from->isa != Isa::kA64) return;
   report(Fault::kBadImage, Severity::kWarning, index, Finding::kAtomsBeforeTarget);
   blame(from->end - from->last_size);
   path_.cut();  // Once for each branch.

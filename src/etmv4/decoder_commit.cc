@@ -1,6 +1,8 @@
 // Entries to elements: commit, cancel, mispredict, discard, the end.
 #include <algorithm>
 #include <ranges>
+#include <utility>
+#include <vector>
 
 #include "decoder_inl.h"
 #include "waymark/protocol/source.h"
@@ -16,150 +18,152 @@ Security security_of(bool ns, bool nse) {
 }  // namespace
 
 void Decoder::resolve() {
-  if (holding_) settle_held();
-  if (!run_open_) {
-    run_open_ = true;
-    last_looked_at_ = 0;
-    staging_ = quirks_.error_loses_elements &&
-               (atoms_can_fail_ || queue_.size() != 1 || queue_.front().kind != EntryKind::kAtom ||
-                cancel_request_ != 0 || mispredict_request_);
+  if (queue_.holds()) queue_.settle_held();
+  if (!run_.open) {
+    run_ = {.open = true};
+    output_.set_staging(quirks_.error_loses_elements &&
+                        (traits_.atoms_can_fail || queue_.size() != 1 ||
+                         queue_.front().kind != EntryKind::kAtom || requests_.cancel != 0 ||
+                         requests_.mispredict));
   }
-  if (commit_request_ != 0) {
+  if (requests_.commit != 0) {
     commit();
-    if (commit_request_ != 0) {
+    if (requests_.commit != 0) {
       // The space is used up, or a context must be seen first; the latter ends the run.
-      if (yield_ || staging_) return close_run();
+      if (yield_ || output_.staging()) return close_run();
       // What the last entry made beyond the space comes before everything that is still to be made.
-      staged_ready_ = staged_.size();
+      output_.release();
       return;
     }
     // A record comes before the elements of a discard.
     if (!diagnostics_.empty()) return close_run();
   }
-  if (cancel_request_ != 0) cancel();
-  if (mispredict_request_) mispredict();
-  if (!staging_) staged_ready_ = staged_.size();
-  if (discard_request_ && !discard()) return;
-  if (end_request_ && !finish_queue()) return;
+  if (requests_.cancel != 0) cancel();
+  if (requests_.mispredict) mispredict();
+  if (!output_.staging()) output_.release();
+  if (requests_.discard && !discard()) return;
+  if (requests_.end && !finish_queue()) return;
   close_run();
 }
 
 void Decoder::close_run() {
-  run_open_ = false;
-  staging_ = false;
-  if (commit_request_ == 0) settling_ = false;
-  staged_ready_ = staged_.size();
+  run_.open = false;
+  output_.set_staging(false);
+  if (requests_.commit == 0) settling_ = false;
+  output_.release();
 }
 
 void Decoder::commit() {
-  while (commit_request_ != 0) {
+  while (requests_.commit != 0) {
     if (queue_.empty()) {
       if (settling_) {
-        commit_request_ = 0;
+        requests_.commit = 0;
         return;
       }
-      fail_commit(Fault::kCommitOverrun, last_looked_at_, Finding::kCommitsTooMany,
+      fail_commit(Fault::kCommitOverrun, run_.looked_at, Finding::kCommitsTooMany,
                   UnsyncReason::kBadPacket);
       return;
     }
-    if (!room()) return;
+    if (!output_.room()) return;
     Entry& entry = queue_.front();
-    last_looked_at_ = entry.index;
-    bool counts = false;
-    if (entry.kind != EntryKind::kAtom) path_.settle();
+    run_.looked_at = entry.index;
+    if (entry.kind == EntryKind::kAtom) {
+      if (!commit_atoms(entry)) return;
+      continue;
+    }
+    path_.settle();
     if (counter_ != nullptr && !stays_counted(entry)) counter_->leave();
-    switch (entry.kind) {
-      case EntryKind::kAtom:
-        if (!commit_atoms(entry)) return;
-        if (entry.count == 0) queue_.pop_front();
-        continue;
-      case EntryKind::kUnseen: {
-        const std::uint32_t count = std::min(entry.count, commit_request_);
-        entry.count -= count;
-        commit_request_ -= count;
-        depth_ -= count;
-        if (entry.count == 0) queue_.pop_front();
-        continue;
-      }
-      case EntryKind::kAddress:
-        if (counter_ == nullptr || !counter_->go_to(entry.value, isa_of(is_64bit_, entry.is)))
-          apply_address(entry.value, entry.is);
-        break;
-      case EntryKind::kContext: {
-        const bool updated = entry.flag;
-        if (updated) apply_context(entry, entry.index);
-        queue_.pop_front();
-        if (updated) {
-          yield_ = callbacks_;
-          if (staging_ || yield_) return;
-        }
-        continue;
-      }
-      case EntryKind::kTraceInfo:
-        path_.calls_forgotten = true;
-        path_.return_stack.clear();
-        path_.pop_pending = false;
-        break;
-      case EntryKind::kTraceOn: {
-        range_expected_ = false;
-        path_.return_stack.clear();
-        path_.pop_pending = false;
-        const auto reason = previous_overflow_ ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
-        emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
-        previous_overflow_ = false;
-        enter_place(entry.index);
-        break;
-      }
-      case EntryKind::kEvent:
-      case EntryKind::kCycleCount:
-      case EntryKind::kTimestamp:
-      case EntryKind::kTimestampCycleCount:
-      case EntryKind::kMarker:
-      case EntryKind::kDataMarker:
-      case EntryKind::kInstrumentation:
-        emit_survivor(entry);
-        break;
-      case EntryKind::kException:
-        if (!commit_exception()) return;
-        if (commit_request_ != 0 && (yield_ || !diagnostics_.empty())) return;
-        continue;
-      case EntryKind::kExceptionReturn:
-        range_expected_ = false;
-        emit(ElementKind::kExceptionReturn, entry.index);
-        counts = exception_return_is_p0_;
-        break;
-      case EntryKind::kFunctionReturn:
-        counts = true;
-        break;
-      case EntryKind::kSourceAddress:
-        if (!commit_source_address(entry)) return;
-        counts = true;
-        break;
-      case EntryKind::kQ:
-        if (!commit_q()) return;
-        continue;
-      case EntryKind::kTransactionStart:
-        emit(ElementKind::kMemTrans, entry.index).reason =
-            static_cast<std::uint8_t>(MemTransType::kStart);
-        counts = config_.transaction_start_is_p0();
-        break;
-      case EntryKind::kTransactionCommit:
-      case EntryKind::kTransactionFail:
-      case EntryKind::kTransactionInit:
-        range_expected_ = false;
-        emit_transaction(entry);
-        break;
+    if (!commit_entry(entry)) return;
+  }
+}
+
+// The oldest entry, which is not atoms.  False: the run ends here.
+bool Decoder::commit_entry(Entry& entry) {
+  const EntryKind kind = entry.kind;
+  switch (kind) {
+    case EntryKind::kUnseen: {
+      const std::uint32_t count = std::min(entry.count, requests_.commit);
+      commit_p0(count);
+      entry.count -= count;
+      if (entry.count == 0) queue_.pop_front();
+      return true;
     }
-    queue_.pop_front();
-    if (counts) {
-      --commit_request_;
-      --depth_;
+    case EntryKind::kContext:
+      return commit_context();
+    case EntryKind::kException:
+      return commit_exception() && !yield_ && diagnostics_.empty();
+    case EntryKind::kQ:
+      return commit_q();
+    case EntryKind::kSourceAddress:
+      if (!commit_source_address(entry)) return false;
+      break;
+    case EntryKind::kAddress:
+      if (counter_ == nullptr || !counter_->go_to(entry.value, isa_of(mode_.is_64bit, entry.is)))
+        apply_address(entry.value, entry.is);
+      break;
+    case EntryKind::kTraceInfo:
+      path_.calls_forgotten = true;
+      forget_calls();
+      break;
+    case EntryKind::kTraceOn: {
+      expected_start_.reset();
+      forget_calls();
+      const auto reason = earlier_.overflow ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
+      emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
+      earlier_.overflow = false;
+      enter_place(entry.index);
+      break;
     }
+    case EntryKind::kExceptionReturn:
+      expected_start_.reset();
+      emit(ElementKind::kExceptionReturn, entry.index);
+      break;
+    case EntryKind::kTransactionStart:
+      emit_transaction(entry);
+      break;
+    case EntryKind::kTransactionCommit:
+    case EntryKind::kTransactionFail:
+    case EntryKind::kTransactionInit:
+      expected_start_.reset();
+      emit_transaction(entry);
+      break;
+    default:
+      emit_survivor(entry);
+  }
+  queue_.pop_front();
+  if (is_p0(kind)) commit_p0();
+  return true;
+}
+
+bool Decoder::commit_context() {
+  const Entry entry = queue_.front();
+  queue_.pop_front();
+  if (!entry.flag) return true;
+  apply_context(entry, entry.index);
+  yield_ = callbacks_;
+  return !output_.staging() && !yield_;
+}
+
+// A P0 element, apart from atoms and unseen elements, of which an entry may have many.
+bool Decoder::is_p0(EntryKind kind) const {
+  switch (kind) {
+    case EntryKind::kException:
+    case EntryKind::kFunctionReturn:
+    case EntryKind::kSourceAddress:
+    case EntryKind::kQ:
+      return true;
+    case EntryKind::kExceptionReturn:
+      return traits_.exception_return_is_p0;
+    case EntryKind::kTransactionStart:
+      return config_.transaction_start_is_p0();
+    default:
+      return false;
   }
 }
 
 void Decoder::emit_transaction(const Entry& entry) {
   auto type = MemTransType::kInit;
+  if (entry.kind == EntryKind::kTransactionStart) type = MemTransType::kStart;
   if (entry.kind == EntryKind::kTransactionCommit) type = MemTransType::kCommit;
   if (entry.kind == EntryKind::kTransactionFail) type = MemTransType::kFail;
   emit(ElementKind::kMemTrans, entry.index).reason = static_cast<std::uint8_t>(type);
@@ -168,7 +172,6 @@ void Decoder::emit_transaction(const Entry& entry) {
 // The entries after which a counter may still be live.
 bool Decoder::stays_counted(const Entry& entry) const {
   switch (entry.kind) {
-    case EntryKind::kAtom:
     case EntryKind::kUnseen:
     case EntryKind::kAddress:
     case EntryKind::kCycleCount:
@@ -209,7 +212,7 @@ void Decoder::emit_survivor(const Entry& entry) {
     case EntryKind::kTimestampCycleCount: {
       enter_place(entry.index + 1);
       // If markers are in use, a timestamp without a marker has no position.
-      if (config_.timestamp_markers() && !marker_seen_) break;
+      if (config_.timestamp_markers() && !earlier_.marker) break;
       if (counter_ != nullptr && counter_->count_timestamp()) break;
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
       timestamp.timestamp = entry.value;
@@ -221,7 +224,7 @@ void Decoder::emit_survivor(const Entry& entry) {
       break;
     }
     case EntryKind::kMarker:
-      marker_seen_ = true;
+      earlier_.marker = true;
       emit(ElementKind::kSyncMarker, entry.index).number = 0;
       break;
     case EntryKind::kDataMarker: {
@@ -256,10 +259,10 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
   }
   flags = entry.sf ? flags | kElement64Bit : flags & ~unsigned{kElement64Bit};
   context_.flags = static_cast<std::uint16_t>(flags);
-  is_64bit_ = entry.sf;
+  mode_.is_64bit = entry.sf;
   path_.isa = isa_of(entry.sf, entry.is);
   context_.isa = path_.isa;
-  need_context_ = false;
+  mode_.unknown = false;
   emit(ElementKind::kPeContext, index);
   select_memory(index);
 }
@@ -268,61 +271,34 @@ void Decoder::apply_context(const Entry& entry, TraceIndex index) {
 // has requested too much of that.
 bool Decoder::look_through(std::size_t entries) {
   constexpr std::size_t kEntriesPerInstruction = 8;
-  refill_credit();
-  const std::size_t cost = entries / kEntriesPerInstruction;
-  if (cost > credit_) {
-    fail_commit(Fault::kCommitOverrun, packet_index_, Finding::kQueueFull,
-                UnsyncReason::kBadPacket);
-    return false;
-  }
-  credit_ -= static_cast<std::uint32_t>(cost);
-  return true;
+  refill(credit_);
+  if (credit_.take(entries / kEntriesPerInstruction)) return true;
+  fail_commit(Fault::kCommitOverrun, packet_index_, Finding::kQueueFull, UnsyncReason::kBadPacket);
+  return false;
 }
 
 // From the newest end; etmv4-ete.md 4.4, "Cancel".
 void Decoder::cancel() {
-  std::uint32_t left = cancel_request_;
-  cancel_request_ = 0;
+  std::uint32_t left = std::exchange(requests_.cancel, 0);
   std::vector<Entry> kept;
   const std::size_t size = queue_.size();
   while (left != 0 && !queue_.empty()) {
     Entry& newest = queue_.back();
-    switch (newest.kind) {
-      case EntryKind::kAtom:
-      case EntryKind::kUnseen: {
-        const std::uint32_t count = std::min(newest.count, left);
-        newest.count -= count;
-        left -= count;
-        depth_ -= count;
-        if (newest.count == 0) queue_.pop_back();
-        continue;
-      }
-      case EntryKind::kException:
-      case EntryKind::kFunctionReturn:
-      case EntryKind::kQ:
-        --left;
-        --depth_;
-        break;
-      case EntryKind::kExceptionReturn:
-        if (exception_return_is_p0_) {
-          --left;
-          --depth_;
-        }
-        break;
-      case EntryKind::kTransactionStart:
-        if (config_.transaction_start_is_p0()) {
-          --left;
-          --depth_;
-        }
-        break;
-      case EntryKind::kSourceAddress:
-        if (!quirks_.source_address_not_cancelled) {
-          --left;
-          --depth_;
-        }
-        break;
-      default:
-        if (is_survivor(newest.kind)) kept.push_back(newest);
+    if (newest.kind == EntryKind::kAtom || newest.kind == EntryKind::kUnseen) {
+      const std::uint32_t count = std::min(newest.count, left);
+      newest.count -= count;
+      left -= count;
+      queue_.depth -= count;
+      if (newest.count == 0) queue_.pop_back();
+      continue;
+    }
+    const bool uncounted =
+        newest.kind == EntryKind::kSourceAddress && quirks_.source_address_not_cancelled;
+    if (is_survivor(newest.kind)) {
+      kept.push_back(newest);
+    } else if (is_p0(newest.kind) && !uncounted) {
+      --left;
+      --queue_.depth;
     }
     queue_.pop_back();
   }
@@ -330,21 +306,19 @@ void Decoder::cancel() {
     fail_commit(Fault::kCommitOverrun, packet_index_, Finding::kCancelsTooMany,
                 UnsyncReason::kBadPacket);
   const std::size_t passed = size - queue_.size();
-  for (const Entry& entry : std::views::reverse(kept)) queue_.push() = entry;
+  for (const Entry& entry : std::views::reverse(kept)) queue_.push_back(entry);
   if (left == 0) (void)look_through(passed);
 }
 
 // From the newest end; etmv4-ete.md 4.4, "Mispredict".
 void Decoder::mispredict() {
-  mispredict_request_ = false;
-  std::size_t i = queue_.size();
-  while (i != 0 && queue_.at(i - 1).kind != EntryKind::kAtom &&
-         queue_.at(i - 1).kind != EntryKind::kUnseen)
-    --i;
-  if (!look_through(queue_.size() - i)) return;
-  queue_.erase_from(i, [](const Entry& entry) { return entry.kind == EntryKind::kAddress; });
-  if (i != 0) {
-    Entry& entry = queue_.at(i - 1);
+  requests_.mispredict = false;
+  const std::size_t newer = queue_.newer_than_atoms();
+  const std::size_t older = queue_.size() - newer;
+  if (!look_through(newer)) return;
+  queue_.drop_addresses(newer);
+  if (older != 0) {
+    Entry& entry = queue_.at(older - 1);
     if (entry.kind == EntryKind::kAtom) entry.value ^= std::uint64_t{1} << (entry.count - 1);
     return;
   }
@@ -356,20 +330,20 @@ void Decoder::mispredict() {
 bool Decoder::discard() {
   leave_counter();
   while (!queue_.empty()) {
-    if (!room()) return false;
+    if (!output_.room()) return false;
     const Entry& entry = queue_.front();
     const bool lost =
         quirks_.discard_loses_instrumentation && entry.kind == EntryKind::kInstrumentation;
     if (is_survivor(entry.kind) && !lost) emit_survivor(entry);
     queue_.pop_front();
   }
-  discard_request_ = false;
-  depth_ = 0;
-  path_.lost = need_context_ = true;
-  address_pending_ = false;
-  unsync_reason_ = previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kDiscard;
-  state_ = State::kWaitSync;
-  no_sync_pending_ = true;
+  requests_.discard = false;
+  queue_.depth = 0;
+  path_.lost = mode_.unknown = true;
+  queue_.awaits_address = false;
+  sync_.reason = earlier_.overflow ? UnsyncReason::kOverflow : UnsyncReason::kDiscard;
+  sync_.state = State::kWaitSync;
+  sync_.untold = true;
   return true;
 }
 
@@ -378,7 +352,7 @@ bool Decoder::finish_queue() {
   leave_counter();
   bool stop = false;
   while (!queue_.empty() && !stop) {
-    if (!room()) return false;
+    if (!output_.room()) return false;
     const Entry& entry = queue_.front();
     switch (entry.kind) {
       case EntryKind::kAtom:
@@ -394,17 +368,17 @@ bool Decoder::finish_queue() {
         break;
       case EntryKind::kTransactionCommit:
       case EntryKind::kTransactionFail:
-        if (config_.max_speculation() == 0 || depth_ == 0) emit_transaction(entry);
+        if (config_.max_speculation() == 0 || queue_.depth == 0) emit_transaction(entry);
         break;
       default:
         if (is_survivor(entry.kind)) emit_survivor(entry);
     }
     if (!stop) queue_.pop_front();
   }
-  if (!room()) return false;
+  if (!output_.room()) return false;
   queue_.clear();
-  end_request_ = false;
-  const auto reason = previous_overflow_ ? UnsyncReason::kOverflow : UnsyncReason::kEndOfTrace;
+  requests_.end = false;
+  const auto reason = earlier_.overflow ? UnsyncReason::kOverflow : UnsyncReason::kEndOfTrace;
   emit(ElementKind::kEndOfTrace, packet_index_).reason = static_cast<std::uint8_t>(reason);
   return true;
 }

@@ -10,7 +10,7 @@
 #include "waymark/base/bits.h"
 #include "waymark/count/node_track.h"
 #include "waymark/etmv4/decoder.h"
-#include "waymark/etmv4/parser.h"
+#include "waymark/etmv4/parser_inl.h"
 
 namespace waymark::etmv4 {
 
@@ -57,8 +57,8 @@ class CountingWalk final
     host_.took(headers.size());
     if (queues_) return queue(headers);
     if (headers.empty()) return true;
-    last_place_ = &headers.back();
-    if (has_time_) [[unlikely]]
+    last_.place = &headers.back();
+    if (time_.waits) [[unlikely]]
       count_time();
     std::uint32_t used = 0;
     if (at_ != 0) [[likely]] {
@@ -72,7 +72,7 @@ class CountingWalk final
         if (stretch->row == row && stretch->from == from) [[likely]] {
           spend();
           ++stretch->times;
-          before_ = 0;
+          held_.before = 0;
           at_ = stretch->to;
           return true;
         }
@@ -96,31 +96,31 @@ class CountingWalk final
 
   bool on_packet(Packet& packet) {
     if (queues_) return queue(packet);
-    if (at_ != 0 && before_ == 0 && is_address(packet.type)) [[likely]] {
+    if (at_ != 0 && held_.before == 0 && is_address(packet.type)) [[likely]] {
       host_.took(1);
-      cycles_first_ = has_cycles_;
-      held_place_ = last_place_ = place_;
-      last_index_ = packet.index;
-      if (place_ == nullptr) held_index_ = packet.index;
+      cycles_.first = cycles_.waits;
+      held_.place = last_.place = place_;
+      last_.index = packet.index;
+      if (place_ == nullptr) held_.index = packet.index;
       go_to(packet.address.value, packet.address.is);
       return true;
     }
-    if (kCycles && at_ != 0 && !has_cycles_ && is_cycle_count(packet)) {
+    if (kCycles && at_ != 0 && !cycles_.waits && is_cycle_count(packet)) {
       host_.took(1);
-      has_cycles_ = true;
-      cycles_first_ = false;
-      cycles_ = packet.cycle_count;
-      last_place_ = place_;
-      last_index_ = cycles_index_ = index_of(packet);
+      cycles_.waits = true;
+      cycles_.first = false;
+      cycles_.count = packet.cycle_count;
+      last_.place = place_;
+      last_.index = cycles_.index = index_of(packet);
       return true;
     }
-    if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !has_time_ && !markers_ &&
-        path_.follower().covers(index_of(packet) + 1)) {
+    if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !time_.waits &&
+        !markers_ && path_.follower().covers(index_of(packet) + 1)) {
       host_.took(1);
-      has_time_ = true;
-      time_ = packet.timestamp;
-      last_place_ = place_;
-      last_index_ = time_index_ = index_of(packet);
+      time_.waits = true;
+      time_.value = packet.timestamp;
+      last_.place = place_;
+      last_.index = time_.index = index_of(packet);
       return true;
     }
     return slow_packet(packet);
@@ -169,9 +169,6 @@ class CountingWalk final
             packet.type == PacketType::kCycleCountF3) &&
            (!packet.has_commit || packet.commit == 0);
   }
-  static bool is_atoms(PacketType type) {
-    return type >= PacketType::kAtomF6 && type < PacketType::kAsync;
-  }
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
     if (packet.atom_count != 0 && is_atoms(packet.type)) {
       // At the end of a block, atoms are handled one by one.
@@ -180,9 +177,9 @@ class CountingWalk final
       if (at_ == 0) enter([&] { return index_of(packet); });
       if (at_ != 0) {
         host_.took(1);
-        last_place_ = place_;
-        last_index_ = packet.index;
-        if (has_time_) count_time();
+        last_.place = place_;
+        last_.index = packet.index;
+        if (time_.waits) count_time();
         if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
         return !decoder_.failed();
       }
@@ -217,12 +214,9 @@ class CountingWalk final
       d.settle(index_of());
       host_.flush();
     }
-    last_index_ = d.packet_index_;
-    if (!d.straight() || d.failed_ || d.busy_ || d.need_context_ || d.address_pending_) return;
-    if (d.holding_) {
-      d.holding_ = false;
-      d.apply_address(d.held_address_, d.held_is_);
-    }
+    last_.index = d.packet_index_;
+    if (!d.straight() || d.failed_ || d.busy_ || d.mode_.unknown || d.queue_.awaits_address) return;
+    if (d.queue_.holds()) d.take_held();
     enter_at(d.packet_index_);
   }
 
@@ -295,9 +289,9 @@ class CountingWalk final
   void leave() override {
     if (at_ == 0) return;
     if (queues_) this->take_back_way();
-    const bool address_behind = has_cycles_ && cycles_first_ && before_ != 0;
-    if (before_ != 0) hold();
-    if (address_behind) decoder_.holding_ = false;
+    const bool address_behind = cycles_.waits && cycles_.first && held_.before != 0;
+    if (held_.before != 0) hold();
+    if (address_behind) decoder_.queue_.drop_held();
     if (is_exit(at_)) {
       const Node& branch = counter_.node(at_);
       counter_.open_branch(at_);
@@ -309,8 +303,8 @@ class CountingWalk final
       set_place(block.range.start, block.range.isa, block.it_in);
     }
     stop();
-    if (has_cycles_) give_cycles(address_behind);
-    if (has_time_) give_time();
+    if (cycles_.waits) give_cycles(address_behind);
+    if (time_.waits) give_time();
   }
 
   void give(const Packet& packet) {
@@ -320,34 +314,35 @@ class CountingWalk final
 
   // Atoms have come after the timestamp.
   void count_time() {
-    has_time_ = false;
+    time_.waits = false;
     counter_.count_element(ElementKind::kTimestamp);
   }
 
   // No atoms have come after it: it waits in the decoder's queue.
   [[gnu::noinline]] void give_time() {
-    has_time_ = false;
+    time_.waits = false;
     Packet packet;
-    packet.index = time_index_;
+    packet.index = time_.index;
     packet.type = PacketType::kTimestamp;
-    packet.timestamp = time_;
+    packet.timestamp = time_.value;
     give(packet);
   }
 
   // The cycle count that no atom has followed waits in the decoder's queue, and so does an address
   // after it.
   [[gnu::noinline]] void give_cycles(bool address_behind) {
-    has_cycles_ = false;
+    cycles_.waits = false;
     Packet packet;
-    packet.index = cycles_index_;
+    packet.index = cycles_.index;
     packet.type = PacketType::kCycleCountF1;
-    packet.cycle_count = cycles_;
+    packet.cycle_count = cycles_.count;
     give(packet);
     if (!address_behind) return;
-    packet.index = decoder_.held_index_;
-    packet.type = decoder_.held_is_ != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;
-    packet.address.value = decoder_.held_address_;
-    packet.address.is = decoder_.held_is_;
+    const Entry& held = decoder_.queue_.held();
+    packet.index = held.index;
+    packet.type = held.is != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;
+    packet.address.value = held.value;
+    packet.address.is = held.is;
     give(packet);
   }
 
@@ -357,13 +352,11 @@ class CountingWalk final
       --way_->times;
       counter_.open_branch(way_->from());
     }
-    at_ = before_;
-    before_ = 0;
-    decoder_.holding_ = true;
-    decoder_.held_index_ = held_place_ != nullptr ? parser_.index_of(held_place_) : held_index_;
-    decoder_.held_address_ = held_address_;
-    decoder_.held_is_ = decoder_.last_is_;
-    path_.calls_forgotten = held_forgotten_;
+    at_ = held_.before;
+    held_.before = 0;
+    decoder_.queue_.hold(held_.place != nullptr ? parser_.index_of(held_.place) : held_.index,
+                         held_.address, decoder_.mode_.is);
+    path_.calls_forgotten = held_.forgotten;
   }
 
   void set_place(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
@@ -382,18 +375,18 @@ class CountingWalk final
     path_.cut();
     at_ = 0;
     if (queues_) return;
-    decoder_.packet_index_ = last_place_ != nullptr ? parser_.index_of(last_place_) : last_index_;
+    decoder_.packet_index_ = last_.place != nullptr ? parser_.index_of(last_.place) : last_.index;
   }
 
   // False: the decoder has the position, and gets the remaining atoms too.
   bool follow(std::uint64_t& atoms, std::uint32_t& left) {
     spend();
-    before_ = 0;
+    held_.before = 0;
     if constexpr (kCycles) {
-      if (has_cycles_) {
-        has_cycles_ = false;
+      if (cycles_.waits) {
+        cycles_.waits = false;
         counter_.count_element(ElementKind::kCycleCount);
-        counter_.count_cycles(cycles_);
+        counter_.count_cycles(cycles_.count);
       }
     }
     return Track::take(atoms, left) == flow::Turn::kOn;
@@ -401,11 +394,11 @@ class CountingWalk final
 
   void go_to(std::uint64_t address, std::uint8_t is) {
     Decoder& d = decoder_;
-    d.last_is_ = is;
-    held_forgotten_ = std::exchange(path_.calls_forgotten, false);
-    held_address_ = address;
-    before_ = at_;
-    const isa::Isa isa = isa_of(d.is_64bit_, is);
+    d.mode_.is = is;
+    held_.forgotten = std::exchange(path_.calls_forgotten, false);
+    held_.address = address;
+    held_.before = at_;
+    const isa::Isa isa = isa_of(d.mode_.is_64bit, is);
     if (is_exit(at_)) [[likely]] {
       if (const Place to = this->known_way(at_, address, isa)) [[likely]] {
         at_ = to;
@@ -442,10 +435,10 @@ class CountingWalk final
 
   // The previous place is gone: as if the address had been applied.
   void forget_origin(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
-    before_ = 0;
+    held_.before = 0;
     hand_over(address, isa, it);
-    if (has_cycles_) give_cycles(false);
-    if (has_time_) give_time();
+    if (cycles_.waits) give_cycles(false);
+    if (time_.waits) give_time();
   }
 
   void slow_atoms(TraceIndex index, std::uint64_t atoms, std::uint32_t count) {
@@ -463,28 +456,40 @@ class CountingWalk final
   Decoder& decoder_;
   Host& host_;
   /// The decoder queues atoms until they are committed; see AtomCounter.
-  const bool queues_ = !decoder_.straight_;
+  const bool queues_ = !decoder_.traits_.straight;
   /// A timestamp may have no position, and then gives no element.
   const bool markers_ = decoder_.config_.timestamp_markers();
   const std::uint8_t* place_ = nullptr;  ///< See on_place().
-  // The address that no atom has followed.
-  Place before_ = 0;  ///< Where it came; 0: there is no such address.  way_ was counted for it.
-  std::uint64_t held_address_ = 0;
-  const std::uint8_t* held_place_ = nullptr;  ///< nullptr: held_index_ has the index.
-  TraceIndex held_index_ = 0;
-  bool held_forgotten_ = false;  ///< The change that it made in the path.
-  // A cycle count that no atom has followed.
-  bool has_cycles_ = false;
-  bool cycles_first_ = false;  ///< The address that no atom has followed came after the count.
-  std::uint32_t cycles_ = 0;
-  TraceIndex cycles_index_ = 0;
-  // A timestamp that no atom has followed.
-  bool has_time_ = false;
-  std::uint64_t time_ = 0;
-  TraceIndex time_index_ = 0;
-  // The last packet that was counted.
-  const std::uint8_t* last_place_ = nullptr;  ///< nullptr: last_index_ has the index.
-  TraceIndex last_index_ = 0;
+  /// The address that no atom has followed.
+  struct Held {
+    Place before = 0;  ///< Where it came; 0: there is none.  way_ was counted for it.
+    std::uint64_t address = 0;
+    const std::uint8_t* place = nullptr;  ///< nullptr: `index` is valid.
+    TraceIndex index = 0;
+    bool forgotten = false;  ///< The change that it made in the path.
+  };
+  /// A cycle count that no atom has followed.
+  struct Cycles {
+    bool waits = false;
+    bool first = false;  ///< The address that no atom has followed came after it.
+    std::uint32_t count = 0;
+    TraceIndex index = 0;
+  };
+  /// A timestamp that no atom has followed.
+  struct Time {
+    bool waits = false;
+    std::uint64_t value = 0;
+    TraceIndex index = 0;
+  };
+  /// The last packet that was counted.
+  struct Last {
+    const std::uint8_t* place = nullptr;  ///< nullptr: `index` is valid.
+    TraceIndex index = 0;
+  };
+  Held held_;
+  Cycles cycles_;
+  Time time_;
+  Last last_;
 };
 
 }  // namespace waymark::etmv4

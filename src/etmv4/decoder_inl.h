@@ -29,16 +29,11 @@ inline Fault fault_of(flow::BlockEnd ended) {
 }
 
 inline Element& Decoder::emit(ElementKind kind, TraceIndex index) {
-  Element* slot = out_;
-  if (staging_ || out_ == out_end_) [[unlikely]] {
-    slot = &staged_.emplace_back();
-  } else {
-    ++out_;
-  }
-  *slot = context_;
-  slot->kind = kind;
-  slot->index = index;
-  return *slot;
+  Element& slot = output_.next();
+  slot = context_;
+  slot.kind = kind;
+  slot.index = index;
+  return slot;
 }
 
 // Writes all of `*to`.

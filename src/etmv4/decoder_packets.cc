@@ -2,38 +2,62 @@
 #include <utility>
 
 #include "decoder_inl.h"
-#include "waymark/etmv4/parser.h"
 #include "waymark/protocol/source.h"
 
 namespace waymark::etmv4 {
+namespace {
+
+/// Why a packet is of no use.
+Finding finding_of(PacketType type) {
+  if (is_conditional(type)) return Finding::kNotDecodable;
+  switch (type) {
+    case PacketType::kNumberedDataSync:
+    case PacketType::kUnnumberedDataSync:
+      return Finding::kNotDecodable;
+    case PacketType::kBadSequence:
+      return Finding::kMalformedPacket;
+    case PacketType::kBadTraceMode:
+      return Finding::kNotInThisMode;
+    case PacketType::kReserved:
+      return Finding::kReservedHeader;
+    case PacketType::kReservedConfig:
+      return Finding::kReservedInConfig;
+    case PacketType::kIncompleteEot:
+      return Finding::kEndsInPacket;
+    default:
+      return Finding::kUnknownPacket;
+  }
+}
+
+}  // namespace
 
 void Decoder::accept(const Packet& packet) {
   if (failed_) return;
   packet_index_ = packet.index;
-  if (state_ == State::kDecode) [[likely]] {
+  if (sync_.state == State::kDecode) [[likely]] {
     accept_in_decode(packet);
     return;
   }
-  if (state_ == State::kNoSync) {
-    no_sync_pending_ = busy_ = true;
-    state_ = State::kWaitSync;
+  if (sync_.state == State::kNoSync) {
+    sync_.untold = busy_ = true;
+    sync_.state = State::kWaitSync;
   }
-  if (state_ == State::kWaitSync) {
-    if (packet.type == PacketType::kAsync) state_ = State::kWaitTraceInfo;
+  if (sync_.state == State::kWaitSync) {
+    if (packet.type == PacketType::kAsync) sync_.state = State::kWaitTraceInfo;
     return;
   }
-  path_.lost = need_context_ = true;
-  if (std::exchange(event_overdue_, false)) {
-    commit_request_ = 1;
+  path_.lost = mode_.unknown = true;
+  if (std::exchange(earlier_.event_overdue, false)) {
+    requests_.commit = 1;
     busy_ = true;
     return;
   }
   if (packet.type == PacketType::kTraceInfo) {
     begin_at_trace_info(packet);
   } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
-    add(EntryKind::kEvent, packet.index).number = packet.value;
+    queue_.add(EntryKind::kEvent, packet.index).number = packet.value;
     if (quirks_.missing_address_leaves_element) {
-      event_overdue_ = depth_ > max_depth();
+      earlier_.event_overdue = queue_.depth > max_depth();
     } else {
       request_excess();
     }
@@ -41,7 +65,7 @@ void Decoder::accept(const Packet& packet) {
 }
 
 void Decoder::accept_atoms(TraceIndex index, const AtomPacket& atoms) {
-  if (state_ == State::kDecode && !failed_) [[likely]] {
+  if (sync_.state == State::kDecode && !failed_) [[likely]] {
     packet_index_ = index;
     queue_atoms(index, atoms.atoms, atoms.atom_count);
     request_excess();
@@ -57,15 +81,15 @@ void Decoder::accept_atoms(TraceIndex index, const AtomPacket& atoms) {
 
 void Decoder::begin_at_trace_info(const Packet& packet) {
   leave_counter();
-  state_ = State::kDecode;
-  depth_ = quirks_.max_speculation_is_signed ? static_cast<std::int32_t>(packet.spec_depth)
-                                             : std::int64_t{packet.spec_depth};
-  if (depth_ != 0 && !quirks_.unseen_elements_missing)
-    add(EntryKind::kUnseen, packet.index).count = packet.spec_depth;
-  add(EntryKind::kTraceInfo, packet.index);
-  if (bit<6>(packet.info)) add(EntryKind::kTransactionInit, packet.index);
-  path_.return_stack.clear();
-  path_.pop_pending = false;
+  sync_.state = State::kDecode;
+  queue_.depth = quirks_.max_speculation_is_signed
+                     ? static_cast<std::int32_t>(packet.trace_info.spec_depth)
+                     : std::int64_t{packet.trace_info.spec_depth};
+  if (queue_.depth != 0 && !quirks_.unseen_elements_missing)
+    queue_.add(EntryKind::kUnseen, packet.index).count = packet.trace_info.spec_depth;
+  queue_.add(EntryKind::kTraceInfo, packet.index);
+  if (bit<6>(packet.trace_info.info)) queue_.add(EntryKind::kTransactionInit, packet.index);
+  forget_calls();
   select_memory();  // In a recording, another process may run since the reset.
   if (!quirks_.trace_info_commits_nothing) request_excess();
 }
@@ -77,35 +101,17 @@ std::int64_t Decoder::max_depth() const {
 
 // More elements are outstanding than the unit can speculate: the oldest must have been committed.
 void Decoder::request_excess() {
-  if (depth_ > max_depth()) {
-    commit_request_ = static_cast<std::uint32_t>(depth_ - max_depth());
+  if (queue_.depth > max_depth()) {
+    requests_.commit = static_cast<std::uint32_t>(queue_.depth - max_depth());
     busy_ = true;
   }
 }
 
-Decoder::Entry& Decoder::add(EntryKind kind, TraceIndex index) {
-  if (holding_) settle_held();
-  Entry& entry = queue_.push();
-  entry.kind = kind;
-  entry.index = index;
-  return entry;
-}
-
-// The held address becomes the entry that it represents: the only one of the queue.
-void Decoder::settle_held() {
-  holding_ = false;
-  Entry& entry = queue_.push();
-  entry.kind = EntryKind::kAddress;
-  entry.index = held_index_;
-  entry.value = held_address_;
-  entry.is = held_is_;
-}
-
 void Decoder::queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count) {
-  Entry& entry = add(EntryKind::kAtom, index);
+  Entry& entry = queue_.add(EntryKind::kAtom, index);
   entry.value = atoms;
   entry.count = count;
-  depth_ += count;
+  queue_.depth += count;
 }
 
 void Decoder::add_atoms(const Packet& packet) {
@@ -114,7 +120,7 @@ void Decoder::add_atoms(const Packet& packet) {
 
 void Decoder::add_context(const Packet& packet, std::uint8_t is) {
   const Context& context = packet.context;
-  Entry& entry = add(EntryKind::kContext, packet.index);
+  Entry& entry = queue_.add(EntryKind::kContext, packet.index);
   entry.context_id = context.context_id;
   entry.vmid = context.vmid;
   entry.is = is;
@@ -128,233 +134,197 @@ void Decoder::add_context(const Packet& packet, std::uint8_t is) {
 }
 
 void Decoder::add_address(const Packet& packet) {
-  if (straight_ && !holding_ && !address_pending_ && queue_.empty()) {
-    holding_ = true;
-    held_index_ = packet.index;
-    held_address_ = packet.address.value;
-    last_is_ = held_is_ = packet.address.is;
+  mode_.is = packet.address.is;
+  if (traits_.straight && !queue_.holds() && !queue_.awaits_address && queue_.empty()) {
+    queue_.hold(packet.index, packet.address.value, packet.address.is);
     return;
   }
-  Entry& entry = add(EntryKind::kAddress, packet.index);
+  Entry& entry = queue_.add(EntryKind::kAddress, packet.index);
   entry.value = packet.address.value;
   entry.is = packet.address.is;
-  last_is_ = packet.address.is;
-  if (address_pending_) {
-    ++depth_;
-    address_pending_ = false;
-  }
+  if (std::exchange(queue_.awaits_address, false)) ++queue_.depth;
 }
 
 void Decoder::accept_in_decode(const Packet& packet) {
-  switch (packet.type) {
-    case PacketType::kAtomF1:
-    case PacketType::kAtomF2:
-    case PacketType::kAtomF3:
-    case PacketType::kAtomF4:
-    case PacketType::kAtomF5:
-    case PacketType::kAtomF6:
-      add_atoms(packet);
-      break;
-    case PacketType::kAsync:
-    case PacketType::kIgnore:
-      break;
-    case PacketType::kTraceInfo:
-      add(EntryKind::kTraceInfo, packet.index);
-      break;
-    case PacketType::kTraceOn:
-      add(EntryKind::kTraceOn, packet.index);
-      break;
-    case PacketType::kContext:
-      add_context(packet, last_is_);
-      break;
-    case PacketType::kAddressContext32Is0:
-    case PacketType::kAddressContext32Is1:
-    case PacketType::kAddressContext64Is0:
-    case PacketType::kAddressContext64Is1:
-      add_context(packet, packet.address.is);
-      add_address(packet);
-      break;
-    case PacketType::kAddressMatch:
-    case PacketType::kAddressShortIs0:
-    case PacketType::kAddressShortIs1:
-    case PacketType::kAddress32Is0:
-    case PacketType::kAddress32Is1:
-    case PacketType::kAddress64Is0:
-    case PacketType::kAddress64Is1:
-      add_address(packet);
-      break;
-    case PacketType::kSourceMatch:
-    case PacketType::kSourceShortIs0:
-    case PacketType::kSourceShortIs1:
-    case PacketType::kSource32Is0:
-    case PacketType::kSource32Is1:
-    case PacketType::kSource64Is0:
-    case PacketType::kSource64Is1:
-      add(EntryKind::kSourceAddress, packet.index).value = packet.address.value;
-      ++depth_;
-      break;
-    case PacketType::kException: {
-      Entry& entry = add(EntryKind::kException, packet.index);
-      entry.number = packet.exception;
-      entry.flag = packet.exception_address == ExceptionAddress::kReturnIsTarget;
-      entry.known = true;
-      address_pending_ = true;
-      break;
-    }
-    case PacketType::kPeReset:
-      if (quirks_.pe_reset_is_bad) {
-        bad_packet(Finding::kUnknownPacket);
-        return;
-      }
-      // Nothing returns from a reset: it has no address.
-      add(EntryKind::kException, packet.index).number = 0;
-      ++depth_;
-      break;
-    case PacketType::kExceptionReturn:
-      add(EntryKind::kExceptionReturn, packet.index);
-      if (exception_return_is_p0_) ++depth_;
-      break;
-    case PacketType::kFunctionReturn:
-      if (m_profile() && config_.core.arch >= isa::Arch::kV8) {
-        add(EntryKind::kFunctionReturn, packet.index);
-        ++depth_;
-      }
-      break;
-    case PacketType::kEvent:
-      add(EntryKind::kEvent, packet.index).number = packet.value;
-      break;
-    case PacketType::kCycleCountF1:
-    case PacketType::kCycleCountF2:
-    case PacketType::kCycleCountF3:
-      add(EntryKind::kCycleCount, packet.index).count = packet.cycle_count;
-      commit_request_ =
-          packet.has_commit && !quirks_.cycle_counts_do_not_commit ? packet.commit : 0;
-      break;
-    case PacketType::kTimestamp: {
-      Entry& entry = add(
-          config_.cycle_count_enabled() ? EntryKind::kTimestampCycleCount : EntryKind::kTimestamp,
-          packet.index);
-      entry.value = packet.timestamp;
-      entry.count = packet.has_count ? packet.cycle_count : 0;
-      break;
-    }
-    case PacketType::kTimestampMarker:
-      add(EntryKind::kMarker, packet.index);
-      break;
-    case PacketType::kMispredict:
-    case PacketType::kCancelF1Mispredict:
-    case PacketType::kCancelF2:
-    case PacketType::kCancelF3:
-      add_atoms(packet);
-      mispredict_request_ = true;
-      cancel_request_ = packet.type == PacketType::kMispredict ? 0 : packet.cancel;
-      break;
-    case PacketType::kCancelF1:
-      cancel_request_ = packet.cancel;
-      break;
-    case PacketType::kCommit:
-      commit_request_ = packet.commit;
-      break;
-    case PacketType::kOverflow:
-      previous_overflow_ = true;
-      [[fallthrough]];
-    case PacketType::kDiscard:
-      discard_request_ = true;
-      depth_ = 0;
-      break;
-    case PacketType::kQ: {
-      Entry& entry = add(EntryKind::kQ, packet.index);
-      entry.count = packet.cycle_count;
-      entry.known = packet.has_count;
-      entry.flag = packet.q_type != 0xC && packet.q_type != 0xF;
-      if (entry.flag) {
-        entry.value = packet.address.value;
-        entry.is = packet.address.is;
-        ++depth_;
-      } else {
-        address_pending_ = true;
-      }
-      break;
-    }
-    case PacketType::kTransactionStart:
-      add(EntryKind::kTransactionStart, packet.index);
-      if (config_.transaction_start_is_p0()) ++depth_;
-      break;
-    case PacketType::kTransactionCommit:
-      add(EntryKind::kTransactionCommit, packet.index);
-      break;
-    case PacketType::kTransactionFail:
-      add(EntryKind::kTransactionFail, packet.index);
-      break;
-    case PacketType::kInstrumentation: {
-      Entry& entry = add(EntryKind::kInstrumentation, packet.index);
-      entry.number = packet.value;
-      entry.value = packet.timestamp;
-      break;
-    }
-    case PacketType::kNumberedDataSync:
-    case PacketType::kUnnumberedDataSync: {
-      if (quirks_.data_trace_is_unsupported) {
-        unusable_packet(Fault::kUnsupportedPacket, Severity::kError, Finding::kNotDecodable);
-        return;
-      }
-      Entry& entry = add(EntryKind::kDataMarker, packet.index);
-      entry.number = packet.value;
-      entry.flag = packet.type == PacketType::kNumberedDataSync;
-      break;
-    }
-    case PacketType::kCondInstrF1:
-    case PacketType::kCondInstrF2:
-    case PacketType::kCondInstrF3:
-    case PacketType::kCondFlush:
-    case PacketType::kCondResultF1:
-    case PacketType::kCondResultF2:
-    case PacketType::kCondResultF3:
-    case PacketType::kCondResultF4:
-      unusable_packet(Fault::kUnsupportedPacket, Severity::kError, Finding::kNotDecodable);
-      return;
-    case PacketType::kBadSequence:
-      bad_packet(Finding::kMalformedPacket);
-      return;
-    case PacketType::kBadTraceMode:
-      bad_packet(Finding::kNotInThisMode);
-      return;
-    case PacketType::kReserved:
-      bad_packet(Finding::kReservedHeader);
-      return;
-    case PacketType::kReservedConfig:
-      bad_packet(Finding::kReservedInConfig);
-      return;
-    case PacketType::kIncompleteEot:
-      bad_packet(Finding::kEndsInPacket);
-      return;
-    default:
-      bad_packet(Finding::kUnknownPacket);
-      return;
+  if (is_atoms(packet.type)) {
+    add_atoms(packet);
+  } else if (is_target_address(packet.type)) {
+    add_address(packet);
+  } else if (is_address_context(packet.type)) {
+    add_context(packet, packet.address.is);
+    add_address(packet);
+  } else if (is_source_address(packet.type)) {
+    queue_.add(EntryKind::kSourceAddress, packet.index).value = packet.address.value;
+    ++queue_.depth;
+  } else if (!request(packet) && !add_other(packet)) {
+    refuse(packet);
+    return;
   }
   request_excess();
-  if (commit_request_ != 0 || cancel_request_ != 0 || mispredict_request_ || discard_request_)
+  if (requests_.commit != 0 || requests_.cancel != 0 || requests_.mispredict || requests_.discard)
     busy_ = true;
   if (queue_.size() > kMaxEntries) [[unlikely]]
     unusable_packet(Fault::kCommitOverrun, Severity::kError, Finding::kQueueFull);
 }
 
-void Decoder::bad_packet(Finding finding) {
+// Packets that settle entries of the queue.  False: it is another one.
+bool Decoder::request(const Packet& packet) {
+  switch (packet.type) {
+    case PacketType::kCycleCountF1:
+    case PacketType::kCycleCountF2:
+    case PacketType::kCycleCountF3:
+      queue_.add(EntryKind::kCycleCount, packet.index).count = packet.cycle_count;
+      requests_.commit =
+          packet.has_commit && !quirks_.cycle_counts_do_not_commit ? packet.commit : 0;
+      return true;
+    case PacketType::kCommit:
+      requests_.commit = packet.commit;
+      return true;
+    case PacketType::kMispredict:
+    case PacketType::kCancelF1Mispredict:
+    case PacketType::kCancelF2:
+    case PacketType::kCancelF3:
+      add_atoms(packet);
+      requests_.mispredict = true;
+      requests_.cancel = packet.type == PacketType::kMispredict ? 0 : packet.cancel;
+      return true;
+    case PacketType::kCancelF1:
+      requests_.cancel = packet.cancel;
+      return true;
+    case PacketType::kOverflow:
+    case PacketType::kDiscard:
+      earlier_.overflow = earlier_.overflow || packet.type == PacketType::kOverflow;
+      requests_.discard = true;
+      queue_.depth = 0;
+      return true;
+    default:
+      return false;
+  }
+}
+
+// False: the decoder does not know it.
+bool Decoder::add_other(const Packet& packet) {
+  const TraceIndex index = packet.index;
+  switch (packet.type) {
+    case PacketType::kAsync:
+    case PacketType::kIgnore:
+      return true;
+    case PacketType::kTraceInfo:
+      queue_.add(EntryKind::kTraceInfo, index);
+      return true;
+    case PacketType::kTraceOn:
+      queue_.add(EntryKind::kTraceOn, index);
+      return true;
+    case PacketType::kContext:
+      add_context(packet, mode_.is);
+      return true;
+    case PacketType::kException:
+      add_exception(packet);
+      return true;
+    case PacketType::kPeReset:
+      if (quirks_.pe_reset_is_bad) return false;
+      // Nothing returns from a reset: it has no address.
+      queue_.add(EntryKind::kException, index).number = 0;
+      ++queue_.depth;
+      return true;
+    case PacketType::kExceptionReturn:
+      return add_single(EntryKind::kExceptionReturn, index);
+    case PacketType::kFunctionReturn:
+      if (!m_profile() || config_.core.arch < isa::Arch::kV8) return true;
+      return add_single(EntryKind::kFunctionReturn, index);
+    case PacketType::kEvent:
+      queue_.add(EntryKind::kEvent, index).number = packet.value;
+      return true;
+    case PacketType::kTimestamp:
+      add_timestamp(packet);
+      return true;
+    case PacketType::kTimestampMarker:
+      return add_single(EntryKind::kMarker, index);
+    case PacketType::kQ:
+      add_q(packet);
+      return true;
+    case PacketType::kTransactionStart:
+      return add_single(EntryKind::kTransactionStart, index);
+    case PacketType::kTransactionCommit:
+      return add_single(EntryKind::kTransactionCommit, index);
+    case PacketType::kTransactionFail:
+      return add_single(EntryKind::kTransactionFail, index);
+    case PacketType::kInstrumentation: {
+      Entry& entry = queue_.add(EntryKind::kInstrumentation, index);
+      entry.number = packet.instrumentation.el;
+      entry.value = packet.instrumentation.payload;
+      return true;
+    }
+    case PacketType::kNumberedDataSync:
+    case PacketType::kUnnumberedDataSync: {
+      if (quirks_.data_trace_is_unsupported) return false;
+      Entry& entry = queue_.add(EntryKind::kDataMarker, index);
+      entry.number = packet.value;
+      entry.flag = packet.type == PacketType::kNumberedDataSync;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+bool Decoder::add_single(EntryKind kind, TraceIndex index) {
+  queue_.add(kind, index);
+  if (is_p0(kind)) ++queue_.depth;
+  return true;
+}
+
+void Decoder::add_timestamp(const Packet& packet) {
+  Entry& entry = queue_.add(
+      config_.cycle_count_enabled() ? EntryKind::kTimestampCycleCount : EntryKind::kTimestamp,
+      packet.index);
+  entry.value = packet.timestamp;
+  entry.count = packet.has_count ? packet.cycle_count : 0;
+}
+
+void Decoder::add_exception(const Packet& packet) {
+  Entry& entry = queue_.add(EntryKind::kException, packet.index);
+  entry.number = packet.exception;
+  entry.flag = packet.exception_address == ExceptionAddress::kReturnIsTarget;
+  entry.known = true;
+  queue_.awaits_address = true;
+}
+
+void Decoder::add_q(const Packet& packet) {
+  Entry& entry = queue_.add(EntryKind::kQ, packet.index);
+  entry.count = packet.q.count;
+  entry.known = packet.q.has_count;
+  entry.flag = packet.q.has_address();
+  if (!entry.flag) {
+    queue_.awaits_address = true;
+    return;
+  }
+  entry.value = packet.address.value;
+  entry.is = packet.address.is;
+  ++queue_.depth;
+}
+
+void Decoder::refuse(const Packet& packet) {
   const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
-  unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, finding);
+  const Finding finding = finding_of(packet.type);
+  if (finding == Finding::kNotDecodable) {
+    unusable_packet(Fault::kUnsupportedPacket, Severity::kError, finding);
+  } else {
+    unusable_packet(Fault::kBadPacket, as_error ? Severity::kError : Severity::kWarning, finding);
+  }
 }
 
 void Decoder::unusable_packet(Fault fault, Severity severity, Finding finding) {
   report(fault, severity, packet_index_, finding);
   if (failed_) return;
   clear_state();
-  state_ = State::kNoSync;
-  unsync_reason_ = UnsyncReason::kBadPacket;
+  sync_.state = State::kNoSync;
+  sync_.reason = UnsyncReason::kBadPacket;
 }
 
 void Decoder::end_of_trace() {
   if (failed_) return;
-  end_request_ = busy_ = true;
+  requests_.end = busy_ = true;
 }
 
 }  // namespace waymark::etmv4

@@ -12,9 +12,36 @@ namespace {
 
 constexpr bool always(const Packet& /*packet*/) { return true; }
 
-template <auto Member>
+/// A member, or a member of a member.
+template <auto First, auto... Rest>
+constexpr auto& member_of(auto& of) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return of.*First;
+  } else {
+    return member_of<Rest...>(of.*First);
+  }
+}
+template <auto... Path>
+constexpr void set_member(Packet& packet, std::uint64_t value) {
+  auto& member = member_of<Path...>(packet);
+  member = static_cast<std::remove_reference_t<decltype(member)>>(value);
+}
+template <auto... Path>
 constexpr Field member(std::string_view name, FieldKind kind, std::uint8_t width) {
-  return member_field<Packet, Member>(name, kind, width);
+  return {name,
+          kind,
+          width,
+          [](const Packet& p) { return static_cast<std::uint64_t>(member_of<Path...>(p)); },
+          set_member<Path...>,
+          always};
+}
+constexpr Field when(Field field, bool (*present)(const Packet&)) {
+  field.present = present;
+  return field;
+}
+constexpr Field read_only(Field field) {
+  field.set = nullptr;
+  return field;
 }
 
 // -- The same packet for both instruction sets: the field `is` chooses between the types. ---------
@@ -48,126 +75,84 @@ void set_is(Packet& packet, std::uint64_t is) {
 }
 
 constexpr Field kIs = {"is", FieldKind::kDecimal, 1, get_is, set_is, always};
-constexpr Field kAddressValue = {"value",
-                                 FieldKind::kHex,
-                                 64,
-                                 [](const Packet& p) { return p.address.value; },
-                                 [](Packet& p, std::uint64_t v) { p.address.value = v; },
-                                 always};
-constexpr Field kAddressBits = {
-    "bits",
-    FieldKind::kDecimal,
-    7,
-    [](const Packet& p) { return std::uint64_t{p.address.update_bits}; },
-    [](Packet& p, std::uint64_t v) { p.address.update_bits = static_cast<std::uint8_t>(v); },
-    [](const Packet& p) { return p.address.update_bits != 0; }};
+constexpr Field kAddressValue =
+    member<&Packet::address, &Address::value>("value", FieldKind::kHex, 64);
+constexpr Field kAddressBits =
+    when(member<&Packet::address, &Address::update_bits>("bits", FieldKind::kDecimal, 7),
+         [](const Packet& p) { return p.address.update_bits != 0; });
 
 // -- Context. -------------------------------------------------------------------------------------
 
-constexpr bool has_context(const Packet& packet) { return packet.context.updated; }
-
-template <auto Member>
+/// `Flag` says that the packet carries it.
+template <auto Member, auto Flag = &Context::updated>
 constexpr Field context_member(std::string_view name, FieldKind kind, std::uint8_t width) {
-  return {name,
-          kind,
-          width,
-          [](const Packet& p) { return static_cast<std::uint64_t>(p.context.*Member); },
-          [](Packet& p, std::uint64_t v) {
-            p.context.*Member =
-                static_cast<std::remove_reference_t<decltype(p.context.*Member)>>(v);
-            p.context.updated = true;
-          },
-          has_context};
+  Field field = member<&Packet::context, Member>(name, kind, width);
+  field.set = [](Packet& p, std::uint64_t v) {
+    set_member<&Packet::context, Member>(p, v);
+    p.context.updated = p.context.*Flag = true;
+  };
+  field.present = [](const Packet& p) { return p.context.updated && p.context.*Flag; };
+  return field;
 }
 
 constexpr Field kEl = context_member<&Context::el>("el", FieldKind::kDecimal, 2);
 constexpr Field kSf = context_member<&Context::sf>("sf", FieldKind::kFlag, 1);
 constexpr Field kNs = context_member<&Context::ns>("ns", FieldKind::kFlag, 1);
 constexpr Field kNse = context_member<&Context::nse>("nse", FieldKind::kFlag, 1);
-constexpr Field kVmid = {
-    "vmid",
-    FieldKind::kHex,
-    32,
-    [](const Packet& p) { return std::uint64_t{p.context.vmid}; },
-    [](Packet& p, std::uint64_t v) {
-      p.context.vmid = static_cast<std::uint32_t>(v);
-      p.context.updated = p.context.updated_vmid = true;
-    },
-    [](const Packet& p) { return p.context.updated && p.context.updated_vmid; }};
-constexpr Field kContextId = {
-    "context_id",
-    FieldKind::kHex,
-    32,
-    [](const Packet& p) { return std::uint64_t{p.context.context_id}; },
-    [](Packet& p, std::uint64_t v) {
-      p.context.context_id = static_cast<std::uint32_t>(v);
-      p.context.updated = p.context.updated_context_id = true;
-    },
-    [](const Packet& p) { return p.context.updated && p.context.updated_context_id; }};
+constexpr Field kVmid =
+    context_member<&Context::vmid, &Context::updated_vmid>("vmid", FieldKind::kHex, 32);
+constexpr Field kContextId = context_member<&Context::context_id, &Context::updated_context_id>(
+    "context_id", FieldKind::kHex, 32);
 
-// -- Trace info: the section bits of PLCTL are in Packet::value. ----------------------------------
+// -- Trace info. ----------------------------------------------------------------------------------
 
-template <auto Member, unsigned Section>
+template <unsigned Section, auto... Path>
 constexpr Field section(std::string_view name, FieldKind kind) {
-  return {name,
-          kind,
-          32,
-          [](const Packet& p) { return static_cast<std::uint64_t>(p.*Member); },
-          [](Packet& p, std::uint64_t v) {
-            p.*Member = static_cast<std::uint32_t>(v);
-            p.value |= 1U << Section;
-            if constexpr (Section == 2) p.has_spec = true;
-          },
-          [](const Packet& p) { return (p.value >> Section & 1) != 0; }};
+  Field field = member<Path...>(name, kind, 32);
+  field.set = [](Packet& p, std::uint64_t v) {
+    set_member<Path...>(p, v);
+    p.trace_info.sections |= 1U << Section;
+    if constexpr (Section == 2) p.trace_info.has_spec = true;
+  };
+  field.present = [](const Packet& p) { return (p.trace_info.sections >> Section & 1) != 0; };
+  return field;
 }
 
 constexpr Field kTraceInfoFields[] = {
-    section<&Packet::info, 0>("info", FieldKind::kHex),
-    section<&Packet::cycle_count, 1>("p0_key", FieldKind::kHex),
-    section<&Packet::spec_depth, 2>("spec_depth", FieldKind::kDecimal),
-    section<&Packet::cc_threshold, 3>("cc_threshold", FieldKind::kHex),
-    section<&Packet::commit, 4>("commit_window", FieldKind::kDecimal),
-    {"initial", FieldKind::kFlag, 1, [](const Packet& p) { return std::uint64_t{p.initial}; },
-     nullptr, always},
+    section<0, &Packet::trace_info, &TraceInfo::info>("info", FieldKind::kHex),
+    section<1, &Packet::trace_info, &TraceInfo::p0_key>("p0_key", FieldKind::kHex),
+    section<2, &Packet::trace_info, &TraceInfo::spec_depth>("spec_depth", FieldKind::kDecimal),
+    section<3, &Packet::cc_threshold>("cc_threshold", FieldKind::kHex),
+    section<4, &Packet::trace_info, &TraceInfo::window>("commit_window", FieldKind::kDecimal),
+    read_only(member<&Packet::trace_info, &TraceInfo::initial>("initial", FieldKind::kFlag, 1)),
 };
 
 // -- Counts. --------------------------------------------------------------------------------------
 
-constexpr Field kCounted = {"cycle_count",
-                            FieldKind::kDecimal,
-                            32,
-                            [](const Packet& p) { return std::uint64_t{p.cycle_count}; },
-                            [](Packet& p, std::uint64_t v) {
-                              p.cycle_count = static_cast<std::uint32_t>(v);
-                              p.has_count = true;
-                            },
-                            [](const Packet& p) { return p.has_count; }};
+/// A member that `Flag` says is there.
+template <auto Member, auto Flag>
+constexpr Field flagged(std::string_view name) {
+  Field field = member<Member>(name, FieldKind::kDecimal, 32);
+  field.set = [](Packet& p, std::uint64_t v) {
+    set_member<Member>(p, v);
+    p.*Flag = true;
+  };
+  field.present = [](const Packet& p) { return p.*Flag; };
+  return field;
+}
+
+constexpr Field kCounted = flagged<&Packet::cycle_count, &Packet::has_count>("cycle_count");
 constexpr Field kCycleCount = member<&Packet::cycle_count>("cycle_count", FieldKind::kDecimal, 32);
-constexpr Field kThreshold = {
-    "threshold",
-    FieldKind::kHex,
-    32,
-    [](const Packet& p) { return std::uint64_t{p.cc_threshold}; },
-    [](Packet& p, std::uint64_t v) { p.cc_threshold = static_cast<std::uint32_t>(v); },
-    [](const Packet& /*p*/) { return false; }};
-constexpr Field kOptionalCommit = {"commit",
-                                   FieldKind::kDecimal,
-                                   32,
-                                   [](const Packet& p) { return std::uint64_t{p.commit}; },
-                                   [](Packet& p, std::uint64_t v) {
-                                     p.commit = static_cast<std::uint32_t>(v);
-                                     p.has_commit = true;
-                                   },
-                                   [](const Packet& p) { return p.has_commit; }};
+constexpr Field kThreshold = when(member<&Packet::cc_threshold>("threshold", FieldKind::kHex, 32),
+                                  [](const Packet& /*p*/) { return false; });
+constexpr Field kOptionalCommit = flagged<&Packet::commit, &Packet::has_commit>("commit");
 constexpr Field kCommitFields[] = {member<&Packet::commit>("commit", FieldKind::kDecimal, 32)};
 constexpr Field kCancel = member<&Packet::cancel>("cancel", FieldKind::kDecimal, 32);
 
 constexpr Field kTimestampFields[] = {
     member<&Packet::timestamp>("timestamp", FieldKind::kHex, 64),
-    {"bits", FieldKind::kDecimal, 7,
-     [](const Packet& p) { return std::uint64_t{p.timestamp_bits}; },
-     [](Packet& p, std::uint64_t v) { p.timestamp_bits = static_cast<std::uint8_t>(v); },
-     [](const Packet& p) { return p.timestamp_bits != 0; }},
+    when(member<&Packet::timestamp_bits>("bits", FieldKind::kDecimal, 7),
+         [](const Packet& p) { return p.timestamp_bits != 0; }),
     kCounted,
 };
 constexpr Field kCountedCommitFields[] = {kCounted, kThreshold, kOptionalCommit};
@@ -184,9 +169,7 @@ constexpr Field kAtoms = {"atoms",
                             p.atoms = static_cast<std::uint32_t>(v & low_mask(p.atom_count));
                           },
                           always};
-constexpr Field kOptionalAtoms = {kAtoms.name, kAtoms.kind,
-                                  kAtoms.bits, kAtoms.get,
-                                  kAtoms.set,  [](const Packet& p) { return p.atom_count != 0; }};
+constexpr Field kOptionalAtoms = when(kAtoms, [](const Packet& p) { return p.atom_count != 0; });
 constexpr Field kAtomFields[] = {kAtoms};
 constexpr Field kMispredictFields[] = {kOptionalAtoms};
 constexpr Field kCancelFields[] = {kCancel};
@@ -194,13 +177,8 @@ constexpr Field kCancelAtomFields[] = {kOptionalAtoms, kCancel};
 
 // -- The rest. ------------------------------------------------------------------------------------
 
-constexpr Field kExceptionAddressField = {
-    "e1e0",
-    FieldKind::kDecimal,
-    2,
-    [](const Packet& p) { return static_cast<std::uint64_t>(p.exception_address); },
-    [](Packet& p, std::uint64_t v) { p.exception_address = static_cast<ExceptionAddress>(v); },
-    always};
+constexpr Field kExceptionAddressField =
+    member<&Packet::exception_address>("e1e0", FieldKind::kDecimal, 2);
 constexpr Field kExceptionFields[] = {
     member<&Packet::exception>("type", FieldKind::kHex, 10),
     kExceptionAddressField,
@@ -208,8 +186,8 @@ constexpr Field kExceptionFields[] = {
 };
 constexpr Field kEteExceptionFields[] = {kExceptionAddressField};
 constexpr Field kInstrumentationFields[] = {
-    member<&Packet::value>("el", FieldKind::kDecimal, 8),
-    member<&Packet::timestamp>("payload", FieldKind::kHex, 64),
+    member<&Packet::instrumentation, &Instrumentation::el>("el", FieldKind::kDecimal, 8),
+    member<&Packet::instrumentation, &Instrumentation::payload>("payload", FieldKind::kHex, 64),
 };
 constexpr Field kEventFields[] = {member<&Packet::value>("events", FieldKind::kHex, 4)};
 constexpr Field kMarkerFields[] = {member<&Packet::value>("marker", FieldKind::kDecimal, 3)};
@@ -220,36 +198,39 @@ constexpr Field kAddressFields[] = {kIs, kAddressValue};
 constexpr Field kShortAddressFields[] = {kIs, kAddressValue, kAddressBits};
 constexpr Field kMatchFields[] = {
     member<&Packet::match_index>("index", FieldKind::kDecimal, 2),
-    {"value", FieldKind::kHex, 64, [](const Packet& p) { return p.address.value; }, nullptr,
-     always},
+    read_only(kAddressValue),
 };
 constexpr Field kQFields[] = {
-    {"type", FieldKind::kHex, 4, [](const Packet& p) { return std::uint64_t{p.q_type}; },
+    {"type", FieldKind::kHex, 4, [](const Packet& p) { return std::uint64_t{p.q.type}; },
      [](Packet& p, std::uint64_t v) {
-       p.q_type = static_cast<std::uint8_t>(v);
-       p.match_index = p.q_type <= 2 ? p.q_type : 0;
-       p.has_count = p.q_type != 0xF;
+       p.q.type = static_cast<std::uint8_t>(v);
+       p.match_index = p.q.is_match() ? p.q.type : 0;
+       p.q.has_count = p.q.type != 0xF;
      },
      always},
-    {"value", FieldKind::kHex, 64, [](const Packet& p) { return p.address.value; },
-     [](Packet& p, std::uint64_t v) { p.address.value = v; },
-     [](const Packet& p) { return p.q_type != 0xC && p.q_type != 0xF; }},
+    when(kAddressValue, [](const Packet& p) { return p.q.has_address(); }),
     kAddressBits,
-    {"count", FieldKind::kDecimal, 32, [](const Packet& p) { return std::uint64_t{p.cycle_count}; },
-     [](Packet& p, std::uint64_t v) { p.cycle_count = static_cast<std::uint32_t>(v); },
-     [](const Packet& p) { return p.has_count; }},
+    when(member<&Packet::q, &Q::count>("count", FieldKind::kDecimal, 32),
+         [](const Packet& p) { return p.q.has_count; }),
 };
-constexpr Field kCondInstrF1Fields[] = {member<&Packet::cycle_count>("key", FieldKind::kHex, 32)};
+
+template <auto Member>
+constexpr Field conditional(std::string_view name, FieldKind kind, std::uint8_t width) {
+  return member<&Packet::conditional, Member>(name, kind, width);
+}
+constexpr Field kKey = conditional<&Conditional::key>("key", FieldKind::kHex, 32);
+constexpr Field kCondInstrF1Fields[] = {kKey};
 constexpr Field kCondInstrF2Fields[] = {member<&Packet::value>("form", FieldKind::kDecimal, 2)};
-constexpr Field kCondInstrF3Fields[] = {member<&Packet::value>("elements", FieldKind::kHex, 8)};
+constexpr Field kCondInstrF3Fields[] = {
+    conditional<&Conditional::elements>("elements", FieldKind::kHex, 8)};
 constexpr Field kCondResultF1Fields[] = {
-    member<&Packet::match_index>("form", FieldKind::kDecimal, 3),
-    member<&Packet::value>("results", FieldKind::kHex, 8),
-    member<&Packet::cycle_count>("key", FieldKind::kHex, 32),
-    member<&Packet::commit>("key2", FieldKind::kHex, 32),
+    conditional<&Conditional::form>("form", FieldKind::kDecimal, 3),
+    conditional<&Conditional::results>("results", FieldKind::kHex, 8),
+    kKey,
+    conditional<&Conditional::second_key>("key2", FieldKind::kHex, 32),
 };
 constexpr Field kCondResultF3Fields[] = {
-    member<&Packet::cycle_count>("tokens", FieldKind::kHex, 12)};
+    conditional<&Conditional::tokens>("tokens", FieldKind::kHex, 12)};
 constexpr Field kTokenFields[] = {member<&Packet::value>("token", FieldKind::kDecimal, 3)};
 constexpr Field kErrorFields[] = {
     {"error_type", FieldKind::kWord, 16,

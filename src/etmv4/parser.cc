@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "header_table.h"
+#include "waymark/etmv4/parser_inl.h"
 
 namespace waymark::etmv4 {
 namespace {
-
-// Unsynchronised bytes are given in chunks of at least this many.
-constexpr std::size_t kChunkSize = 8;
 
 bool legal(Gate gate, const Config& config, bool& configuration) {
   const unsigned version = config.version();
@@ -77,7 +75,7 @@ AddressForm form_of(PacketType type) {
 
 Parser::Parser(const Config& config) : config_(config) {
   build_table();
-  carry_.reserve(64);
+  carry_.bytes.reserve(64);
 }
 
 void Parser::build_table() {
@@ -101,58 +99,27 @@ void Parser::feed(const frames::StreamBlock& block) {
 }
 
 void Parser::reset() {
-  synced_ = false;
-  carry_.clear();
-  carried_ = false;
-  search_ = Search::kPlain;
-  due_ = Due::kNothing;
-  chunk_index_fixed_ = false;
-  first_chunk_given_ = false;
-  jumped_ = first_chunk_given_before_ = false;
-  leave_block();
-  position_ = 0;
-  base_.valid_bits = 0;
-  context_seen_ = false;
-  timestamp_ = 0;
-  timestamp_valid_ = false;
+  jump();
+  search_.reset();
+  addresses_.reset();
+  context_.reset();
+  time_.reset();
   trace_info_seen_ = false;
-  initial_pending_ = true;
   cc_threshold_ = 0;
 }
 
 void Parser::jump() {
-  if (!jumped_) first_chunk_given_before_ = first_chunk_given_;
-  jumped_ = true;
   synced_ = false;
-  carry_.clear();
-  carried_ = false;
-  search_ = Search::kPlain;
-  due_ = Due::kNothing;
-  chunk_index_fixed_ = false;
+  carry_.reset();
+  search_.jump();
   leave_block();
   position_ = 0;
-}
-
-// The state without leftovers that no longer have a meaning.
-ParserState Parser::settled_state() const {
-  ParserState state = *this;
-  if (synced_ && !carried_) {
-    state.carry_.clear();
-    state.search_ = Search::kPlain;
-  }
-  if (state.carry_.empty()) state.carry_index_ = 0;
-  if (due_ == Due::kNothing) state.next_chunk_index_ = 0;
-  if (synced_) state.chunk_index_fixed_ = false;
-  for (unsigned i = 0; i < 3; ++i) state.history_[(0U - i) % state.history_.size()] = history(i);
-  state.history_[1] = {};
-  state.newest_ = 0;
-  return state;
 }
 
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
     return next_unsynced(packet);
-  if (carried_) [[unlikely]]
+  if (carry_.active) [[unlikely]]
     return next_carried(packet);
   if (position_ >= size_) return false;
   packet.index = index_at(position_);
@@ -184,11 +151,11 @@ std::size_t Parser::next(std::span<Packet> out) {
 }
 
 bool Parser::read_rare(std::size_t position, Packet& packet) {
-  const std::size_t length = read(data_ + position, size_ - position, packet);
+  const std::size_t length = read({data_ + position, size_ - position}, packet);
   if (length == kIncomplete) {
-    carry_.assign(data_ + position, data_ + size_);
-    carry_index_ = packet.index;
-    carried_ = true;
+    carry_.bytes.assign(data_ + position, data_ + size_);
+    carry_.index = packet.index;
+    carry_.active = true;
     position_ = size_;
     return false;
   }
@@ -197,114 +164,66 @@ bool Parser::read_rare(std::size_t position, Packet& packet) {
 }
 
 bool Parser::next_carried(Packet& packet) {
-  packet.index = carry_index_;
-  const Completed whole =
-      complete(carry_, position_, [&] { return read(carry_.data(), carry_.size(), packet); });
+  std::vector<std::uint8_t>& bytes = carry_.bytes;
+  packet.index = carry_.index;
+  const Completed whole = complete(bytes, position_, [&] { return read(bytes, packet); });
   if (!whole) return false;
   position_ += whole.length - whole.before;
-  carry_.resize(whole.length);
-  raw_ = carry_.data();
+  bytes.resize(whole.length);
+  raw_ = bytes.data();
   raw_size_ = whole.length;
-  carried_ = false;
+  carry_.active = false;
   return true;
 }
 
-void Parser::give_chunk(Packet& packet, PacketType type, std::size_t size) {
-  given_.assign(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(size));
-  packet.type = type;
-  packet.error_type = PacketType::kNoErrorType;
-  packet.index = carry_index_;
-  packet.length = static_cast<std::uint16_t>(size);
-  packet.atom_count = 0;
-  packet.monitor_only = false;
-  raw_ = given_.data();
-  raw_size_ = size;
+void Parser::give(const UnsyncedSearch::Chunk& chunk, Packet& packet) {
+  raw_ = chunk.bytes.data();
+  raw_size_ = chunk.bytes.size();
+  packet.begin(chunk.type, raw_size_);
+  packet.index = chunk.index;
 }
 
-// See etmv4-ete.md 2.2, first table.  A chunk that falls due with the last byte of a run waits for
-// the first byte of the next one.
 bool Parser::next_unsynced(Packet& packet) {
   while (position_ < size_) {
-    if (due_ != Due::kNothing) {
-      if (due_ == Due::kAll) {
-        give_chunk(packet, PacketType::kNotSync, carry_.size());
-        carry_.clear();
-        carry_index_ = next_chunk_index_;
-        chunk_index_fixed_ = true;
-      } else if (due_ == Due::kAllButLast) {
-        give_chunk(packet, PacketType::kNotSync, carry_.size() - 1);
-        carry_.assign(1, 0x00);
-        carry_index_ = next_chunk_index_;
-      } else {
-        give_chunk(packet, PacketType::kAsync, 1);
-        carry_.pop_back();
-      }
-      due_ = Due::kNothing;
-      packet.monitor_only = first_chunk_given_;
-      first_chunk_given_ = true;
+    if (search_.due()) {
+      search_.give_due(given_);
+      give(given_, packet);
+      packet.monitor_only = !search_.is_first_chunk();
       statistics_.unsynced_bytes += packet.length;
       return true;
     }
     const TraceIndex index = index_at(position_);
     const std::uint8_t byte = data_[position_++];
-    if (carry_.empty() && (byte == 0 || !chunk_index_fixed_)) carry_index_ = index;
-    chunk_index_fixed_ = false;
-    const bool held = !carry_.empty();
-    carry_.push_back(byte);
-    switch (search_) {
-      case Search::kPlain:
-        if (byte == 0) {
-          search_ = Search::kExtension;
-          if (held) {
-            due_ = Due::kAllButLast;
-            next_chunk_index_ = index;
-          }
-        } else if (carry_.size() >= kChunkSize) {
-          due_ = Due::kAll;
-          next_chunk_index_ = index + 1;
-        }
-        break;
-      case Search::kExtension:
-        search_ = byte == 0 ? Search::kAsync : Search::kPlain;
-        break;
-      case Search::kAsync:
-        if (byte == 0) {
-          if (carry_.size() == kAsyncSize) due_ = Due::kOldestZero;
-        } else if (carry_.size() != kAsyncSize) {
-          search_ = Search::kPlain;
-        } else {
-          give_chunk(packet, PacketType::kAsync, kAsyncSize);
-          carry_.clear();
-          search_ = Search::kPlain;
-          synced_ = byte == 0x80;
-          if (synced_ && jumped_) end_jump();
-          if (!synced_) {
-            packet.type = PacketType::kBadSequence;
-            packet.error_type = PacketType::kAsync;
-          }
-          return true;
-        }
-        break;
+    if (!search_.take(byte, index)) continue;
+    search_.give_all(given_);
+    synced_ = byte == 0x80;
+    given_.type = synced_ ? PacketType::kAsync : PacketType::kBadSequence;
+    give(given_, packet);
+    if (synced_) {
+      search_.end();
+    } else {
+      packet.error_type = PacketType::kAsync;
     }
+    return true;
   }
   return false;
 }
 
 bool Parser::finish(Packet& packet) {
-  const bool pending = synced_ ? carried_ : !carry_.empty();
-  if (!pending) return false;
-  give_chunk(packet, PacketType::kIncompleteEot, carry_.size());
-  if (!synced_) {
-    packet.error_type = search_ == Search::kAsync ? PacketType::kAsync : PacketType::kNotSync;
-  } else if (carry_.size() > 1 && carry_[0] == 0) {
-    packet.error_type = PacketType::kAsync;
+  if (synced_ ? !carry_.active : search_.empty()) return false;
+  PacketType error_type = search_.in_async() ? PacketType::kAsync : PacketType::kNotSync;
+  if (synced_) {
+    const std::vector<std::uint8_t>& bytes = carry_.bytes;
+    const bool async = bytes.size() > 1 && bytes[0] == 0;
+    error_type = async ? PacketType::kAsync : table_[bytes[0]].type;
+    given_ = {.index = carry_.index, .bytes = bytes};
+    carry_.reset();
   } else {
-    packet.error_type = table_[carry_[0]].type;
+    search_.give_all(given_);
   }
-  carry_.clear();
-  carried_ = false;
-  due_ = Due::kNothing;
-  search_ = Search::kPlain;
+  given_.type = PacketType::kIncompleteEot;
+  give(given_, packet);
+  packet.error_type = error_type;
   return true;
 }
 

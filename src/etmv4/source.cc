@@ -5,7 +5,7 @@
 #include "decoder_count.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/fields.h"
-#include "waymark/etmv4/parser.h"
+#include "waymark/etmv4/parser_inl.h"
 #include "waymark/etmv4/text.h"
 #include "waymark/protocol/packet_source.h"
 

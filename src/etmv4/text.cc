@@ -21,9 +21,6 @@ enum class Tail : std::uint8_t {
   kCycleCount,
   kCommit,
   kCancel,
-  kCancelMispredict,
-  kMispredict,
-  kCancelWithAtoms,
   kContext,
   kAddressContext,
   kMatch,
@@ -58,11 +55,11 @@ constexpr Row kRows[] = {
      "I_UNNUM_DS_MKR : Data Synchronisation Marker - Unnumbered."},
     {PacketType::kCommit, Tail::kCommit, "I_COMMIT : Commit"},
     {PacketType::kCancelF1, Tail::kCancel, "I_CANCEL_F1 : Cancel Format 1."},
-    {PacketType::kCancelF1Mispredict, Tail::kCancelMispredict,
+    {PacketType::kCancelF1Mispredict, Tail::kCancel,
      "I_CANCEL_F1_MISPRED : Cancel Format 1 + Mispredict."},
-    {PacketType::kMispredict, Tail::kMispredict, "I_MISPREDICT : Mispredict."},
-    {PacketType::kCancelF2, Tail::kCancelWithAtoms, "I_CANCEL_F2 : Cancel Format 2."},
-    {PacketType::kCancelF3, Tail::kCancelWithAtoms, "I_CANCEL_F3 : Cancel Format 3."},
+    {PacketType::kMispredict, Tail::kCancel, "I_MISPREDICT : Mispredict."},
+    {PacketType::kCancelF2, Tail::kCancel, "I_CANCEL_F2 : Cancel Format 2."},
+    {PacketType::kCancelF3, Tail::kCancel, "I_CANCEL_F3 : Cancel Format 3."},
     {PacketType::kCondInstrF2, Tail::kNone, "I_COND_I_F2 : Conditional Instruction, format 2."},
     {PacketType::kCondFlush, Tail::kNone, "I_COND_FLUSH : Conditional Flush."},
     {PacketType::kCondResultF4, Tail::kNone, "I_COND_RES_F4 : Conditional Result, format 4."},
@@ -233,7 +230,7 @@ void write_exception(TextBuffer& out, const Packet& packet, const Config& config
 
 /// See etmv4-ete.md 3.5.
 void write_trace_info(TextBuffer& out, const Packet& packet, const Config& config) {
-  const std::uint32_t info = packet.info & 0xFF;
+  const std::uint32_t info = packet.trace_info.info & 0xFF;
   out.put("; INFO=0x");
   out.hex(info);
   out.put(bit<0>(info) ? " { CC.1" : " { CC.0");
@@ -243,32 +240,12 @@ void write_trace_info(TextBuffer& out, const Packet& packet, const Config& confi
     out.put("; CC_THRESHOLD=0x");
     out.hex(packet.cc_threshold);
   }
-  if (!packet.initial) return;
-  if (packet.has_spec) {
+  if (!packet.trace_info.initial) return;
+  if (packet.trace_info.has_spec) {
     out.put("; INIT SPEC DEPTH=");
-    out.dec(packet.spec_depth);
+    out.dec(packet.trace_info.spec_depth);
   }
   out.put("; Decoder Sync point TINFO");
-}
-
-/// See etmv4-ete.md 3.7.
-void write_q(TextBuffer& out, const Packet& packet) {
-  if (packet.has_count) {
-    out.put("; Count(");
-    out.dec(packet.cycle_count);
-    out.put(')');
-  } else {
-    out.put("; Count(Unknown)");
-  }
-  if (packet.q_type <= 2) {
-    out.put("; [");
-    out.dec(packet.match_index);
-    out.put(']');
-  }
-  if (packet.q_type == 0xC || packet.q_type == 0xF) return;
-  out.put("; Addr=");
-  write_address(out, packet.address,
-                packet.address.update_bits < 64 ? packet.address.update_bits : 0);
 }
 
 void write_number(TextBuffer& out, std::string_view before, std::uint64_t value) {
@@ -277,14 +254,60 @@ void write_number(TextBuffer& out, std::string_view before, std::uint64_t value)
   out.put(')');
 }
 
-void write_optional_atoms(TextBuffer& out, const Packet& packet) {
+void write_hex(TextBuffer& out, std::string_view before, std::uint64_t value) {
+  out.put(before);
+  out.hex(value);
+}
+
+/// See etmv4-ete.md 3.7.
+void write_q(TextBuffer& out, const Packet& packet) {
+  if (packet.q.has_count) {
+    write_number(out, "; Count(", packet.q.count);
+  } else {
+    out.put("; Count(Unknown)");
+  }
+  if (packet.q.is_match()) {
+    out.put("; [");
+    out.dec(packet.match_index);
+    out.put(']');
+  }
+  if (!packet.q.has_address()) return;
+  out.put("; Addr=");
+  write_address(out, packet.address,
+                packet.address.update_bits < 64 ? packet.address.update_bits : 0);
+}
+
+/// The atoms and the cancel count of a packet that has either, and that it is a misprediction.
+void write_cancel(TextBuffer& out, const Packet& packet) {
+  const bool format1 =
+      packet.type == PacketType::kCancelF1 || packet.type == PacketType::kCancelF1Mispredict;
   out.put("; ");
-  if (packet.atom_count == 0) return;
-  out.put("Atom: ");
-  const unsigned count = std::min<unsigned>(packet.atom_count, kMaxAtoms);
-  write_atoms(out.grow(kMaxAtoms), packet.atoms, count);
-  out.advance(count);
-  out.put(", ");
+  if (packet.atom_count != 0 && !format1) {
+    out.put("Atom: ");
+    const unsigned count = std::min<unsigned>(packet.atom_count, kMaxAtoms);
+    write_atoms(out.grow(kMaxAtoms), packet.atoms, count);
+    out.advance(count);
+    out.put(", ");
+  }
+  if (packet.type != PacketType::kMispredict) {
+    write_number(out, "Cancel(", packet.cancel);
+    if (packet.type == PacketType::kCancelF1) return;
+    out.put(", ");
+  }
+  out.put("Mispredict");
+}
+
+void write_packet_address(TextBuffer& out, const Packet& packet, Tail tail) {
+  if (tail == Tail::kMatch) {
+    out.put(", [");
+    out.dec(packet.match_index);
+    out.put(']');
+  }
+  out.put("; Addr=");
+  const bool is_short = tail == Tail::kShortAddress;
+  write_address(out, packet.address, is_short ? packet.address.update_bits : 0);
+  if (!is_short) out.put("; ");
+  if (tail == Tail::kAddressContext) write_context(out, packet.context);
 }
 
 void write_tail(TextBuffer& out, Tail tail, const Packet& packet, const Config& config) {
@@ -301,71 +324,36 @@ void write_tail(TextBuffer& out, Tail tail, const Packet& packet, const Config& 
       write_trace_info(out, packet, config);
       break;
     case Tail::kTimestamp:
-      out.put("; Updated val = 0x");
-      out.hex(packet.timestamp);
-      if (packet.has_count) {
-        out.put("; CC=0x");
-        out.hex(packet.cycle_count);
-      }
+      write_hex(out, "; Updated val = 0x", packet.timestamp);
+      if (packet.has_count) write_hex(out, "; CC=0x", packet.cycle_count);
       break;
     case Tail::kException:
       write_exception(out, packet, config);
       break;
     case Tail::kInstrumentation:
       out.put("; EL");
-      out.dec(packet.value);
-      out.put("; Payload=0x");
-      out.hex(packet.timestamp);
+      out.dec(packet.instrumentation.el);
+      write_hex(out, "; Payload=0x", packet.instrumentation.payload);
       break;
     case Tail::kCycleCount:
-      out.put("; Count=0x");
-      out.hex(packet.cycle_count);
+      write_hex(out, "; Count=0x", packet.cycle_count);
       if (packet.has_commit) write_number(out, "; Commit(", packet.commit);
       break;
     case Tail::kCommit:
       write_number(out, "; Commit(", packet.commit);
       break;
     case Tail::kCancel:
-      write_number(out, "; Cancel(", packet.cancel);
-      break;
-    case Tail::kCancelMispredict:
-      write_number(out, "; Cancel(", packet.cancel);
-      out.put(", Mispredict");
-      break;
-    case Tail::kMispredict:
-      write_optional_atoms(out, packet);
-      out.put("Mispredict");
-      break;
-    case Tail::kCancelWithAtoms:
-      write_optional_atoms(out, packet);
-      write_number(out, "Cancel(", packet.cancel);
-      out.put(", Mispredict");
+      write_cancel(out, packet);
       break;
     case Tail::kContext:
       out.put("; ");
       write_context(out, packet.context);
       break;
-    case Tail::kAddressContext:
-      out.put("; Addr=");
-      write_address(out, packet.address, 0);
-      out.put("; ");
-      write_context(out, packet.context);
-      break;
     case Tail::kMatch:
-      out.put(", [");
-      out.dec(packet.match_index);
-      out.put("]; Addr=");
-      write_address(out, packet.address, 0);
-      out.put("; ");
-      break;
     case Tail::kShortAddress:
-      out.put("; Addr=");
-      write_address(out, packet.address, packet.address.update_bits);
-      break;
     case Tail::kLongAddress:
-      out.put("; Addr=");
-      write_address(out, packet.address, 0);
-      out.put("; ");
+    case Tail::kAddressContext:
+      write_packet_address(out, packet, tail);
       break;
     case Tail::kQ:
       write_q(out, packet);

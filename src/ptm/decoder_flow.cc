@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "waymark/flow/path_inl.h"
+#include "waymark/flow/walk_to.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/memory_space.h"
 
@@ -11,7 +12,6 @@ namespace {
 
 using flow::Block;
 using flow::BlockEnd;
-using isa::InstrType;
 using isa::Isa;
 
 // The longest walk to the address of a waypoint update.  The unit sends one for each 4096 bytes
@@ -29,18 +29,16 @@ bool says_no_return_stack(const Config& config) {
          (config.etmccer.given() && !bit<23>(config.etmccer));
 }
 
-// The instructions of [start, end) as one block that ends with `last`.
-void write_range(Element& range, std::uint64_t start, std::uint64_t end, std::uint32_t count,
-                 Isa isa, const isa::Instruction& last) {
-  range.start = start;
-  range.end = end;
-  range.count = count;
-  range.isa = isa;
-  range.last_type = last.type;
-  range.last_subtype = last.subtype;
-  range.last_size = last.size;
+void write_range(Element& range, const flow::Stretch& walked) {
+  range.start = walked.start;
+  range.end = walked.end;
+  range.count = walked.count;
+  range.isa = walked.isa;
+  range.last_type = walked.last.type;
+  range.last_subtype = walked.last.subtype;
+  range.last_size = walked.last.size;
   range.flags = static_cast<std::uint16_t>(range.flags | kElementExecuted |
-                                           (last.conditional ? kElementConditional : 0));
+                                           (walked.last.conditional ? kElementConditional : 0));
 }
 
 // A block and an element have the same layout for the last instruction: one move copies it.
@@ -55,16 +53,6 @@ inline void write_range(Element& out, const Block& block, const Element& range, 
   out.count = block.count;
   out.flags = static_cast<std::uint16_t>(flags | (block.conditional ? kElementConditional : 0));
   std::memcpy(&out.isa, &block.isa, 4);
-}
-
-isa::Instruction last_of(const Block& block) {
-  return {.target = block.target,
-          .type = block.type,
-          .subtype = block.subtype,
-          .size = block.last_size,
-          .next_isa = block.next_isa,
-          .conditional = block.conditional,
-          .link = block.link};
 }
 
 }  // namespace
@@ -197,8 +185,9 @@ void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause c
     return;
   }
   if (block.count != 0) {
-    write_range(emit(ElementKind::kInstrRange, index), block.start, at, block.count, block.isa,
-                last_of(block));
+    Element& range = emit(ElementKind::kInstrRange, index);
+    write_range(range, block, range_, range_.flags | kElementExecuted);
+    range.index = index;
     context_.isa = block.isa;
   }
   emit_not_accessible(index, at);
@@ -223,52 +212,32 @@ void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex ind
 void Decoder::waypoint_update(const Packet& packet) {
   if (path_.lost) return;
   const std::uint64_t target = packet.address.value;
-  const std::uint64_t start = path_.address;
-  const bool unchecked = quirks_.waypoint_update_unchecked;
-  const std::uint32_t most = unchecked ? kMaxUncheckedSteps : kMaxUpdateSteps;
   const TraceIndex index = packet.index;
-  const Isa isa = path_.isa;
-  std::uint64_t address = start;
-  std::uint8_t it = 0;
-  std::uint32_t count = 0;
-  isa::Instruction last;
-  bool odd = false;
-  for (bool found = false; !found;) {
-    odd = odd || last.type != InstrType::kOther;
-    const bool passed = !unchecked && address > target;
-    if (passed || count == most) {
-      report(Fault::kBadImage, Severity::kWarning, index, Finding::kUpdateNotReached).address =
-          target;
-      path_.lose();
-      return;
-    }
-    const flow::Follower::Fetched fetched = path_.follower().fetch(address, isa, it);
-    if (fetched.outcome == BlockEnd::kNotAccessible) {
-      if (count != 0)
-        write_range(emit(ElementKind::kInstrRange, index), start, address, count, isa, last);
-      emit_not_accessible(index, address);
-      path_.lose();
-      return;
-    }
-    if (fetched.outcome != BlockEnd::kWaypoint) {
-      unfollowable(fetched.outcome, address, index, Cause::kWaypointUpdate);
-      return;
-    }
-    last = fetched.instruction;
-    found = address == target;
-    address += last.size;
-    ++count;
-  }
-  write_range(emit(ElementKind::kInstrRange, index), start, address, count, isa, last);
-  if (odd && !unchecked)
-    report(Fault::kBadImage, Severity::kWarning, index, Finding::kWaypointBeforeUpdate).address =
+  const bool unchecked = quirks_.waypoint_update_unchecked;
+  std::uint32_t steps = unchecked ? kMaxUncheckedSteps : kMaxUpdateSteps;
+  const flow::Stretch walked =
+      flow::walk_to(follower(), {path_.address, path_.isa},
+                    {.address = target, .inclusive = true, .runs_over = unchecked}, steps);
+  const bool there = walked.arrived == flow::Arrived::kThere;
+  const bool unreadable = walked.ended == BlockEnd::kNotAccessible;
+  if (there || (unreadable && walked.count != 0))
+    write_range(emit(ElementKind::kInstrRange, index), walked);
+  if (unreadable) {
+    emit_not_accessible(index, walked.end);
+    path_.lose();
+  } else if (!there) {
+    if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kRangeLimit)
+      return unfollowable(walked.ended, walked.end, index, Cause::kWaypointUpdate);
+    report(Fault::kBadImage, Severity::kWarning, index, Finding::kUpdateNotReached).address =
         target;
-  context_.isa = isa;
-  const bool branches = last.type == InstrType::kBranch || last.type == InstrType::kIndirectBranch;
-  if (branches && last.link) path_.push(address, isa);
-  path_.lose();
-  path_.go_to(last.type == InstrType::kBranch ? last.target : address, last.next_isa);
-  path_.lost = last.type == InstrType::kIndirectBranch;
+    path_.lose();
+  } else {
+    if (walked.passed_waypoint && !unchecked)
+      report(Fault::kBadImage, Severity::kWarning, index, Finding::kWaypointBeforeUpdate).address =
+          target;
+    context_.isa = walked.isa;
+    flow::pass_last(path_, walked.last, walked.end);
+  }
 }
 
 }  // namespace waymark::ptm

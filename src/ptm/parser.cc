@@ -5,44 +5,21 @@
 #include "header_table.h"
 #include "waymark/base/bits.h"
 #include "waymark/base/cursor.h"
+#include "waymark/ptm/parser_inl.h"
 
 namespace waymark::ptm {
 namespace {
 
 constexpr std::size_t kIncomplete = 0;
-// So many odd packets between two A-syncs are not damage: indexed by Doubt.
-constexpr std::array<std::uint8_t, kDoubtCount> kManyDoubts = {0, 8, 4, 4, 6};
-// After a reserved header, this many bytes can show that it was a cycle count: if every second one
-// is, more than kManyDoubts of them are.
-constexpr std::uint8_t kDoubtfulBytes = 15;
-
-// A reserved header that has the form of a cycle count of one byte.
-constexpr bool is_like_cycle_count(std::uint8_t byte) {
-  return (byte & 0x83) == 0 && kHeaderTypes[byte] == PacketType::kReserved;
-}
-
-// Doubts about registers that were not given, which nobody needs to be told.
-std::array<bool, kDoubtCount> unstated(const Config& config) {
-  std::array<bool, kDoubtCount> result{};
-  for (const Doubt doubt :
-       {Doubt::kCycleCountForm, Doubt::kCycleCountsInFlow, Doubt::kContextIdOff})
-    result[static_cast<std::size_t>(doubt)] = !config.etmcr.given();
-  const bool says_short = (config.etmidr.given() && config.minor_version() == 0) ||
-                          (config.etmccer.given() && !bit<29>(config.etmccer));
-  result[static_cast<std::size_t>(Doubt::kTimestampTooLong)] = !says_short;
-  return result;
-}
-
 }  // namespace
 
 Parser::Parser(const Config& config, const Quirks& quirks)
-    : config_(config),
+    : ParserState(config),
+      config_(config),
       quirks_(quirks),
       cycle_accurate_(config.cycle_accurate()),
       long_timestamps_(config.timestamp_bits() == 64),
-      context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {
-  doubts_told_ = unstated(config);
-}
+      context_id_bytes_(static_cast<std::uint8_t>(config.context_id_bytes())) {}
 
 void Parser::feed(const frames::StreamBlock& block) {
   begin_block(block);
@@ -52,31 +29,20 @@ void Parser::feed(const frames::StreamBlock& block) {
 }
 
 void Parser::reset() {
-  synced_ = false;
+  static_cast<ParserState&>(*this) = ParserState(config_);
   search_ = {};
-  carry_size_ = 0;
-  unsynced_size_ = zeros_ = 0;
-  first_chunk_given_ = false;
-  jumped_ = first_chunk_given_before_ = false;
-  doubtful_bytes_ = 0;
   leave_block();
   position_ = 0;
-  address_ = {};
-  isa_ = isa::Isa::kUnknown;
-  alt_isa_ = false;
-  context_ = {};
-  timestamp_ = 0;
-  doubts_ = {};
-  doubts_told_ = unstated(config_);
 }
 
 void Parser::jump() {
-  if (!jumped_) first_chunk_given_before_ = first_chunk_given_;
-  jumped_ = true;
+  if (!chunks_.jumped) chunks_.given_before = chunks_.given;
+  chunks_.jumped = true;
   synced_ = false;
-  carry_size_ = 0;
-  unsynced_size_ = zeros_ = 0;
-  doubtful_bytes_ = 0;
+  carry_.reset();
+  unsynced_.reset();
+  zeros_ = 0;
+  doubts_.stop_watching();
   leave_block();
   position_ = 0;
 }
@@ -84,15 +50,10 @@ void Parser::jump() {
 // The state without leftovers that no longer have a meaning.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
-  if (carry_size_ == 0) state.carry_zeros_ = 0;
-  for (std::size_t i = carry_size_; i < kMaxPacketBytes; ++i) {
-    state.carry_[i] = 0;
-    state.carry_index_[i] = 0;
-  }
-  if (synced_) state.unsynced_size_ = state.zeros_ = 0;
-  for (std::size_t i = state.unsynced_size_; i < kMaxPacketBytes; ++i) {
-    state.unsynced_[i] = 0;
-    state.unsynced_index_[i] = 0;
+  if (carry_.empty()) state.carry_zeros_ = 0;
+  if (synced_) {
+    state.unsynced_.reset();
+    state.zeros_ = 0;
   }
   return state;
 }
@@ -100,7 +61,7 @@ ParserState Parser::settled_state() const {
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
     return next_unsynced(packet);
-  if (carry_size_ != 0) [[unlikely]]
+  if (!carry_.empty()) [[unlikely]]
     return next_carried(packet);
   if (position_ >= size_) return false;
   return next_in_sync(packet);
@@ -135,10 +96,7 @@ bool Parser::next_in_sync(Packet& packet) {
     return true;
   }
   carry_zeros_ = zeros_before(position);
-  for (std::size_t at = position; at < size_; ++at) {
-    carry_index_[carry_size_] = index_at(at);
-    carry_[carry_size_++] = data_[at];
-  }
+  for (std::size_t at = position; at < size_; ++at) carry_.push(data_[at], index_at(at));
   position_ = size_;
   return false;
 }
@@ -146,64 +104,50 @@ bool Parser::next_in_sync(Packet& packet) {
 // A packet is short: byte by byte is fast enough, and takes only what belongs to it.
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
-    carry_index_[carry_size_] = index_at(position_);
-    carry_[carry_size_++] = data_[position_++];
-    packet.index = carry_index_[0];
-    const std::size_t length = read(carry_.data(), carry_size_, packet);
+    carry_.push(data_[position_], index_at(position_));
+    ++position_;
+    packet.index = carry_.index();
+    const std::size_t length = read(carry_.data(), carry_.size(), packet);
     if (length == kIncomplete) continue;
-    held_ = carry_;
+    held_ = carry_.bytes();
     raw_ = nullptr;
     raw_size_ = length;
-    drop_carried(length);
+    // Only surplus zeros are shorter than the carried bytes.
+    carry_.drop(length);
+    carry_zeros_ = kAsyncZeros;
     return true;
   }
   return false;
 }
 
-// Only surplus zeros are shorter than the carried bytes.
-void Parser::drop_carried(std::size_t size) {
-  std::copy(carry_.begin() + static_cast<std::ptrdiff_t>(size),
-            carry_.begin() + static_cast<std::ptrdiff_t>(carry_size_), carry_.begin());
-  std::copy(carry_index_.begin() + static_cast<std::ptrdiff_t>(size),
-            carry_index_.begin() + static_cast<std::ptrdiff_t>(carry_size_), carry_index_.begin());
-  carry_size_ -= size;
-  carry_zeros_ = kAsyncZeros;
-}
-
 void Parser::lose_sync() {
   if (quirks_.no_search_after_bad_packet) return;
   synced_ = false;
-  first_chunk_given_ = true;
+  chunks_.given = true;
 }
 
 // ---- The unsynchronised search; ptm.md 7 --------------------------------------------------------
 
 void Parser::give_chunk(Packet& packet, std::size_t size) {
-  std::copy_n(unsynced_.begin(), size, held_.begin());
+  std::copy_n(unsynced_.data(), size, held_.begin());
   raw_ = nullptr;
   raw_size_ = size;
   packet.begin(PacketType::kNotSync, size);
-  packet.index = unsynced_index_[0];
-  packet.monitor_only = first_chunk_given_;
-  first_chunk_given_ = true;
-  if (doubtful_bytes_ == kDoubtFound) {
+  packet.index = unsynced_.index();
+  packet.monitor_only = chunks_.given;
+  chunks_.given = true;
+  if (doubts_.take_found()) {
     packet.doubt = Doubt::kCycleCountsInFlow;
     packet.monitor_only = false;
-    doubtful_bytes_ = 0;
   }
   statistics_.unsynced_bytes += size;
-  std::copy(unsynced_.begin() + static_cast<std::ptrdiff_t>(size),
-            unsynced_.begin() + static_cast<std::ptrdiff_t>(unsynced_size_), unsynced_.begin());
-  std::copy(unsynced_index_.begin() + static_cast<std::ptrdiff_t>(size),
-            unsynced_index_.begin() + static_cast<std::ptrdiff_t>(unsynced_size_),
-            unsynced_index_.begin());
-  unsynced_size_ -= size;
+  unsynced_.drop(size);
 }
 
 bool Parser::next_unsynced(Packet& packet) {
   if (quirks_.chunks_end_with_blocks) return next_unsynced_block(packet);
   while (true) {
-    const std::size_t counted = unsynced_size_ - zeros_;
+    const std::size_t counted = unsynced_.size() - zeros_;
     const bool async = zeros_ >= kAsyncZeros && zeros_ < kMaxZeros && position_ < size_ &&
                        data_[position_] == 0x80;
     if (counted != 0 && (counted >= kChunkSize || async)) {
@@ -215,38 +159,28 @@ bool Parser::next_unsynced(Packet& packet) {
     const std::uint8_t byte = data_[position_++];
     if (async) {
       synced_ = true;
-      if (jumped_) end_jump();
+      if (chunks_.jumped) end_jump();
       std::fill_n(held_.begin(), zeros_, std::uint8_t{0});
       held_[zeros_] = byte;
       raw_ = nullptr;
       raw_size_ = zeros_ + 1;
       packet.begin(PacketType::kAsync, raw_size_);
       packet.in_packet = false;
-      doubts_ = {};
-      doubtful_bytes_ = 0;
-      packet.index = unsynced_index_[0];
-      unsynced_size_ = zeros_ = 0;
+      doubts_.forget_counts();
+      doubts_.stop_watching();
+      packet.index = unsynced_.index();
+      unsynced_.reset();
+      zeros_ = 0;
       return true;
     }
-    if (doubtful_bytes_ != 0) [[unlikely]]
-      doubt_unsynced(byte);
-    unsynced_[unsynced_size_] = byte;
-    unsynced_index_[unsynced_size_++] = index;
+    doubts_.take_unsynced(byte);
+    unsynced_.push(byte, index);
     if (byte != 0) {
       zeros_ = 0;
     } else if (++zeros_ == kMaxZeros) {
       zeros_ = kAsyncZeros;
     }
   }
-}
-
-void Parser::doubt_unsynced(std::uint8_t byte) {
-  const auto at = static_cast<std::size_t>(Doubt::kCycleCountsInFlow);
-  if (doubtful_bytes_ == kDoubtFound || doubts_told_[at]) return;
-  --doubtful_bytes_;
-  if (!is_like_cycle_count(byte) || ++doubts_[at] < kManyDoubts[at]) return;
-  doubts_told_[at] = true;
-  doubtful_bytes_ = kDoubtFound;
 }
 
 bool Parser::finish(Packet& packet) {
@@ -259,23 +193,18 @@ bool Parser::finish(Packet& packet) {
     search_ = {};
     return true;
   }
-  const std::size_t size = synced_ ? carry_size_ : unsynced_size_;
-  if (size == 0) return false;
-  held_ = synced_ ? carry_ : unsynced_;
+  const Held& held = synced_ ? carry_ : unsynced_;
+  if (held.empty()) return false;
+  held_ = held.bytes();
   raw_ = nullptr;
-  raw_size_ = size;
-  packet.begin(PacketType::kIncompleteEot, size);
-  packet.index = synced_ ? carry_index_[0] : unsynced_index_[0];
+  raw_size_ = held.size();
+  packet.begin(PacketType::kIncompleteEot, raw_size_);
+  packet.index = held.index();
   packet.error_type = synced_ ? kHeaderTypes[held_[0]] : PacketType::kNotSync;
-  carry_size_ = unsynced_size_ = zeros_ = 0;
+  carry_.reset();
+  unsynced_.reset();
+  zeros_ = 0;
   return true;
-}
-
-void Parser::doubt(Packet& packet, Doubt what) {
-  const auto at = static_cast<std::size_t>(what);
-  if (doubts_told_[at] || ++doubts_[at] < kManyDoubts[at]) return;
-  doubts_told_[at] = true;
-  packet.doubt = what;
 }
 
 // ---- Readers ------------------------------------------------------------------------------------
@@ -324,9 +253,9 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     case PacketType::kReserved:
       packet.begin(type, 1);
       ++statistics_.bad_headers;
-      if (!cycle_accurate_ && is_like_cycle_count(*at)) {
+      if (!cycle_accurate_ && Doubts::is_like_cycle_count(*at)) {
         doubt(packet, Doubt::kCycleCountsInFlow);
-        if (!quirks_.no_search_after_bad_packet) doubtful_bytes_ = kDoubtfulBytes;
+        if (!quirks_.no_search_after_bad_packet) doubts_.watch();
       }
       lose_sync();
       return 1;
@@ -362,7 +291,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
 std::size_t Parser::take_async(std::size_t zeros, Packet& packet) {
   packet.begin(PacketType::kAsync, zeros + 1);
   packet.in_packet = zeros < kAsyncZeros;
-  doubts_ = {};
+  doubts_.forget_counts();
   return zeros + 1;
 }
 

@@ -66,12 +66,12 @@ void Parser::give_chunk_of_block(Packet& packet) {
   show(size);
   packet.begin(PacketType::kNotSync, size);
   packet.index = search_.index;
-  packet.monitor_only = carried || first_chunk_given_;
+  packet.monitor_only = carried || chunks_.given;
   search_.index += size;
   search_.carried_given = carried;
   if (carried) return;
   for (std::size_t i = 0; i < size; ++i) shown_[i] = byte_beyond(search_.start + i);
-  first_chunk_given_ = true;
+  chunks_.given = true;
   statistics_.unsynced_bytes += size;
   search_.start += size;
   search_.counted = 0;

@@ -5,7 +5,7 @@
 #include "waymark/protocol/packet_source.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
-#include "waymark/ptm/parser.h"
+#include "waymark/ptm/parser_inl.h"
 #include "waymark/ptm/text.h"
 
 namespace waymark::ptm {

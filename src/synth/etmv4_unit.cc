@@ -306,15 +306,15 @@ void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
   synced_at_ = output_.position();
   Packet info;
   info.type = PacketType::kTraceInfo;
-  info.value = 1;
-  info.info = options_.cycle_counts ? 1 : 0;
+  info.trace_info.sections = 1;
+  info.trace_info.info = options_.cycle_counts ? 1 : 0;
   if (depth_ != 0) {
-    info.value |= 4;
-    info.has_spec = true;
-    info.spec_depth = depth_;
+    info.trace_info.sections |= 4;
+    info.trace_info.has_spec = true;
+    info.trace_info.spec_depth = depth_;
   }
   if (options_.cycle_counts) {
-    info.value |= 8;
+    info.trace_info.sections |= 8;
     info.cc_threshold = options_.cycle_threshold;
   }
   put(info);
@@ -486,8 +486,8 @@ void Etmv4Unit::q_element() {
   if (instructions != 0) {
     Packet packet;
     packet.type = PacketType::kQ;
-    packet.has_count = true;
-    packet.cycle_count = instructions;
+    packet.q.has_count = true;
+    packet.q.count = instructions;
     const bool is1 = end.isa == Isa::kT32;
     const std::uint64_t difference = end.address ^ history_.places[0].address;
     const bool fits = sent_.context.a64 ? difference >> 32 == 0 : end.address >> 32 == 0;
@@ -496,20 +496,20 @@ void Etmv4Unit::q_element() {
     const unsigned first = is1 ? 8 : 9;
     const auto* const match = std::ranges::find(history_.places, end);
     if (match != history_.places.end()) {
-      packet.match_index = packet.q_type =
+      packet.match_index = packet.q.type =
           static_cast<std::uint8_t>(match - history_.places.begin());
     } else if (difference >> (first + 8) == 0) {
-      packet.q_type = is1 ? 6 : 5;
+      packet.q.type = is1 ? 6 : 5;
       packet.address.update_bits =
           static_cast<std::uint8_t>(difference >> first == 0 ? first : first + 8);
     } else if (fits) {
-      packet.q_type = is1 ? 0xB : 0xA;
+      packet.q.type = is1 ? 0xB : 0xA;
       packet.address.update_bits = 32;
     } else {
-      packet.q_type = 0xC;
+      packet.q.type = 0xC;
     }
     put(packet);
-    if (packet.q_type == 0xC) {
+    if (packet.q.type == 0xC) {
       address(end, false);
     } else {
       history_.push(end);

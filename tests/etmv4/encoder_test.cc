@@ -107,25 +107,25 @@ TEST(Encoder, synchronisation) {
 TEST(Encoder, trace_info_has_the_sections_of_its_mask) {
   Packet packet = of(PacketType::kTraceInfo);
   EXPECT_EQ(bytes_of(packet), "01 00");
-  packet.value = 1;
+  packet.trace_info.sections = 1;
   EXPECT_EQ(bytes_of(packet), "01 01 00");
-  packet.value = 9;
-  packet.info = 1;
+  packet.trace_info.sections = 9;
+  packet.trace_info.info = 1;
   packet.cc_threshold = 0x16;
   EXPECT_EQ(bytes_of(packet), "01 09 01 16");
-  packet.value = 0;
-  packet.has_spec = true;
-  packet.spec_depth = 2;
+  packet.trace_info.sections = 0;
+  packet.trace_info.has_spec = true;
+  packet.trace_info.spec_depth = 2;
   EXPECT_EQ(bytes_of(packet), "01 04 02");
-  packet.value = 0x1F;
-  packet.cycle_count = 5;
-  packet.commit = 7;
+  packet.trace_info.sections = 0x1F;
+  packet.trace_info.p0_key = 5;
+  packet.trace_info.window = 7;
   EXPECT_EQ(bytes_of(packet), "01 1f 01 05 02 16 07");
-  packet.value = 1;
-  packet.has_spec = false;
-  packet.info = 0x10000;
+  packet.trace_info.sections = 1;
+  packet.trace_info.has_spec = false;
+  packet.trace_info.info = 0x10000;
   EXPECT_EQ(bytes_of(packet), "01 01 80 80 04");
-  packet.value = 8;
+  packet.trace_info.sections = 8;
   packet.cc_threshold = 0x108;
   EXPECT_EQ(bytes_of(packet), "01 08 88 02");
 }
@@ -332,26 +332,26 @@ TEST(Encoder, addresses_with_context) {
 
 TEST(Encoder, q_elements) {
   Packet packet = address(PacketType::kQ, 0x67ED0);
-  packet.q_type = 0xA;
-  packet.cycle_count = 3;
+  packet.q.type = 0xA;
+  packet.q.count = 3;
   EXPECT_EQ(bytes_of(packet), "aa 34 3f 06 00 03");
   packet = address(PacketType::kQ, 0x63818, 17);
-  packet.q_type = 5;
-  packet.cycle_count = 3;
+  packet.q.type = 5;
+  packet.q.count = 3;
   EXPECT_EQ(bytes_of(packet), "a5 86 1c 03");
   packet.address = {.value = 0x4F9A02, .update_bits = 8};
-  packet.q_type = 6;
+  packet.q.type = 6;
   EXPECT_EQ(bytes_of(packet), "a6 01 03");
-  packet.q_type = 0xB;
+  packet.q.type = 0xB;
   EXPECT_EQ(bytes_of(packet), "ab 01 9a 4f 00 03");
-  packet.q_type = 1;
-  packet.cycle_count = 200;
+  packet.q.type = 1;
+  packet.q.count = 200;
   EXPECT_EQ(bytes_of(packet), "a1 c8 01");
-  packet.q_type = 0xC;
+  packet.q.type = 0xC;
   EXPECT_EQ(bytes_of(packet), "ac c8 01");
-  packet.q_type = 0xF;
+  packet.q.type = 0xF;
   EXPECT_EQ(bytes_of(packet), "af");
-  packet.q_type = 3;
+  packet.q.type = 3;
   EXPECT_THAT(bytes_of(packet), StartsWith("error: I_Q"));
 }
 
@@ -375,15 +375,15 @@ TEST(Encoder, single_bytes_and_values) {
   packet.value = 4;
   EXPECT_EQ(bytes_of(packet), "2c");
   packet = of(PacketType::kInstrumentation);
-  packet.value = 1;
-  packet.timestamp = 0xFFFFF;
+  packet.instrumentation.el = 1;
+  packet.instrumentation.payload = 0xFFFFF;
   EXPECT_EQ(bytes_of(packet), "09 01 ff ff 0f 00 00 00 00 00");
 }
 
 TEST(Encoder, conditional_instructions_and_results) {
   EXPECT_EQ(bytes_of(of(PacketType::kCondFlush)), "43");
   Packet packet = of(PacketType::kCondInstrF1);
-  packet.cycle_count = 0x81;
+  packet.conditional.key = 0x81;
   EXPECT_EQ(bytes_of(packet), "6c 81 01");
   packet = of(PacketType::kCondInstrF2);
   packet.value = 2;
@@ -396,28 +396,28 @@ TEST(Encoder, conditional_instructions_and_results) {
   packet.value = 3;
   EXPECT_THAT(bytes_of(packet), StartsWith("error: I_COND_RES_F2"));
   packet.type = PacketType::kCondInstrF3;
-  packet.value = 0x7F;
+  packet.conditional.elements = 0x7F;
   EXPECT_EQ(bytes_of(packet), "6d 7f");
   packet.type = PacketType::kCondResultF3;
-  packet.cycle_count = 0xABC;
+  packet.conditional.tokens = 0xABC;
   EXPECT_EQ(bytes_of(packet), "5a bc");
-  packet.cycle_count = 0x1000;
+  packet.conditional.tokens = 0x1000;
   EXPECT_THAT(bytes_of(packet), StartsWith("error: I_COND_RES_F3"));
 }
 
 TEST(Encoder, conditional_result_format_1_has_one_or_two_payloads) {
   Packet packet = of(PacketType::kCondResultF1);
-  packet.match_index = 6;
-  packet.value = 0xA;
-  packet.cycle_count = 5;
+  packet.conditional.form = 6;
+  packet.conditional.results = 0xA;
+  packet.conditional.key = 5;
   EXPECT_EQ(bytes_of(packet), "6e 5a");
-  packet.cycle_count = 0x3FD;
+  packet.conditional.key = 0x3FD;
   EXPECT_EQ(bytes_of(packet), "6e da 7f");
-  packet.match_index = 1;
-  packet.value = 0x5A;
-  packet.commit = 2;
+  packet.conditional.form = 1;
+  packet.conditional.results = 0x5A;
+  packet.conditional.second_key = 2;
   EXPECT_EQ(bytes_of(packet), "69 da 7f 25");
-  packet.match_index = 4;
+  packet.conditional.form = 4;
   EXPECT_THAT(bytes_of(packet), StartsWith("error: I_COND_RES_F1"));
 }
 
@@ -431,7 +431,7 @@ TEST(Encoder, states_of_the_parser_are_no_packets) {
 TEST(Encoder, an_error_leaves_the_output_as_it_was) {
   std::vector<std::uint8_t> out = {0x70};
   Packet packet = of(PacketType::kQ);
-  packet.q_type = 3;
+  packet.q.type = 3;
   EXPECT_FALSE(encode(packet, config(), out));
   EXPECT_EQ(out, std::vector<std::uint8_t>{0x70});
 }

@@ -273,8 +273,8 @@ TEST_F(Etmv4Parser, sections_longer_than_five_bytes_shift_the_later_ones) {
   ASSERT_TRUE(parser.next(packet));
   ASSERT_TRUE(parser.next(packet));
   EXPECT_EQ(packet.length, 11U);
-  EXPECT_EQ(packet.cycle_count, 1U);  // KEY: INFO's sixth byte.
-  EXPECT_EQ(packet.spec_depth, 2U);
+  EXPECT_EQ(packet.trace_info.p0_key, 1U);  // KEY: INFO's sixth byte.
+  EXPECT_EQ(packet.trace_info.spec_depth, 2U);
   EXPECT_EQ(packet.cc_threshold, 3U);
 }
 
@@ -614,7 +614,7 @@ TEST_F(Etmv4Parser, reset_makes_the_next_trace_info_initial_and_keeps_address_va
   ASSERT_TRUE(parser.next(packet));
   EXPECT_EQ(packet.address.value, 0x204U);
   ASSERT_TRUE(parser.next(packet));
-  EXPECT_TRUE(packet.initial);
+  EXPECT_TRUE(packet.trace_info.initial);
 }
 
 }  // namespace

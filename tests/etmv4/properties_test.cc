@@ -8,7 +8,7 @@
 
 #include "support/etmv4_stream.h"
 #include "support/stream_properties.h"
-#include "waymark/etmv4/parser.h"
+#include "waymark/etmv4/parser_inl.h"
 #include "waymark/etmv4/source.h"
 
 namespace waymark::etmv4 {

@@ -178,7 +178,7 @@ TEST(RoundTrip, fields_survive_encoding_and_parsing) {
         packet.address.value &= low_mask(packet.address.update_bits) & ~low_mask(is0 ? 2 : 1);
         if (type <= 2) packet.address.value = 0;
         if (type == 0xC || type == 0xF) packet.address.update_bits = 0;
-        if (type == 0xF) packet.cycle_count = 0;
+        if (type == 0xF) packet.q.count = 0;
       } else if (keyword.ends_with("_short")) {
         packet.address.update_bits =
             static_cast<std::uint8_t>((is == 0 ? 9 : 8) + (random() % 2) * 8);
@@ -189,17 +189,16 @@ TEST(RoundTrip, fields_survive_encoding_and_parsing) {
         packet.address.value &= ~low_mask(is == 0 ? 2 : 1);
         if (keyword.ends_with("32")) packet.address.value &= low_mask(32);
       }
-      if (packet.type == PacketType::kCondResultF1 && packet.match_index > 3) {
-        packet.commit = 0;
-        packet.value &= 0xF;
+      if (packet.type == PacketType::kCondResultF1 && packet.conditional.form > 3) {
+        packet.conditional.second_key = 0;
+        packet.conditional.results &= 0xF;
       }
       std::vector<std::uint8_t> bytes;
       const auto encoded = encode(packet, c, bytes);
       ASSERT_TRUE(encoded) << fields_of_packet(packet) << ": " << encoded.error().detail;
       Packet read = Reader(c).read(bytes);
       if (packet.type == PacketType::kTimestamp) read.timestamp_bits = 0;
-      if (packet.type == PacketType::kQ && (packet.q_type == 0xC || packet.q_type == 0xF))
-        read.address.update_bits = 0;
+      if (packet.type == PacketType::kQ && !packet.q.has_address()) read.address.update_bits = 0;
       ASSERT_EQ(fields_of_packet(read), fields_of_packet(packet));
     }
   }

@@ -62,21 +62,21 @@ TEST(PacketText, error_packets_name_what_was_being_read) {
 
 TEST(PacketText, trace_info_shows_cycle_counting_and_the_sync_point) {
   Packet packet = of(PacketType::kTraceInfo);
-  packet.initial = true;
+  packet.trace_info.initial = true;
   EXPECT_EQ(text(packet),
             "I_TRACE_INFO : Trace Info.; INFO=0x0 { CC.0 }; Decoder Sync point TINFO");
-  packet.info = 1;
+  packet.trace_info.info = 1;
   packet.cc_threshold = 0x16;
   EXPECT_EQ(text(packet, kEte),
             "I_TRACE_INFO : Trace Info.; INFO=0x1 { CC.1, TSTATE.0 }; CC_THRESHOLD=0x16; Decoder "
             "Sync point TINFO");
-  packet.has_spec = true;
-  packet.spec_depth = 2;
-  packet.info = 0x00030040;
+  packet.trace_info.has_spec = true;
+  packet.trace_info.spec_depth = 2;
+  packet.trace_info.info = 0x00030040;
   EXPECT_EQ(text(packet, kEte),
             "I_TRACE_INFO : Trace Info.; INFO=0x40 { CC.0, TSTATE.1 }; INIT SPEC DEPTH=2; Decoder "
             "Sync point TINFO");
-  packet.initial = false;
+  packet.trace_info.initial = false;
   EXPECT_EQ(text(packet), "I_TRACE_INFO : Trace Info.; INFO=0x40 { CC.0 }");
 }
 
@@ -119,8 +119,8 @@ TEST(PacketText, exception_names_follow_the_profile) {
 
 TEST(PacketText, instrumentation_payload_is_not_padded) {
   Packet packet = of(PacketType::kInstrumentation);
-  packet.value = 1;
-  packet.timestamp = 0xFFFFF;
+  packet.instrumentation.el = 1;
+  packet.instrumentation.payload = 0xFFFFF;
   EXPECT_EQ(text(packet), "I_ITE : Instrumentation; EL1; Payload=0xfffff");
 }
 
@@ -226,22 +226,22 @@ TEST(PacketText, a_value_of_64_known_bits_has_16_digits_whatever_its_size) {
 
 TEST(PacketText, q_shows_count_match_and_address) {
   Packet packet = address(PacketType::kQ, 0x67ED0, 32);
-  packet.q_type = 0xA;
-  packet.has_count = true;
-  packet.cycle_count = 3;
+  packet.q.type = 0xA;
+  packet.q.has_count = true;
+  packet.q.count = 3;
   EXPECT_EQ(text(packet, kEte), "I_Q : Q Packet.; Count(3); Addr=0x0000000000067ED0 ~[0x67ED0]");
-  packet.q_type = 1;
+  packet.q.type = 1;
   packet.match_index = 1;
-  packet.cycle_count = 111;
+  packet.q.count = 111;
   packet.address = {.value = 0xB7EB4, .update_bits = 17};
   EXPECT_EQ(text(packet, kEte),
             "I_Q : Q Packet.; Count(111); [1]; Addr=0x00000000000B7EB4 ~[0x17EB4]");
   packet.address.update_bits = 64;
   EXPECT_EQ(text(packet, kEte), "I_Q : Q Packet.; Count(111); [1]; Addr=0x00000000000B7EB4");
-  packet.q_type = 0xC;
+  packet.q.type = 0xC;
   EXPECT_EQ(text(packet, kEte), "I_Q : Q Packet.; Count(111)");
-  packet.q_type = 0xF;
-  packet.has_count = false;
+  packet.q.type = 0xF;
+  packet.q.has_count = false;
   EXPECT_EQ(text(packet, kEte), "I_Q : Q Packet.; Count(Unknown)");
 }
 

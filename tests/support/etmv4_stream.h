@@ -155,15 +155,17 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
   };
   const bool commits = !config.commit_mode_1();
   switch (type) {
-    case PacketType::kTraceInfo:
-      packet.value = static_cast<std::uint8_t>(random.below(32));
-      packet.info = random.below(2) * (1U | random.below(2) << 6);
-      packet.has_spec = (packet.value & 4) != 0;
-      packet.spec_depth = random.below(4);
-      packet.cycle_count = static_cast<std::uint32_t>(random.value(32));
+    case PacketType::kTraceInfo: {
+      etmv4::TraceInfo& info = packet.trace_info;
+      info.sections = static_cast<std::uint8_t>(random.below(32));
+      info.info = random.below(2) * (1U | random.below(2) << 6);
+      info.has_spec = (info.sections & 4) != 0;
+      info.spec_depth = random.below(4);
+      info.p0_key = static_cast<std::uint32_t>(random.value(32));
       packet.cc_threshold = random.below(64);
-      packet.commit = random.below(16);
+      info.window = random.below(16);
       break;
+    }
     case PacketType::kTimestamp:
       packet.timestamp_bits = static_cast<std::uint8_t>(random.pick({7, 14, 21, 28, 56, 64}));
       packet.timestamp = random.bits(packet.timestamp_bits);
@@ -183,8 +185,8 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
       packet.exception_address = static_cast<etmv4::ExceptionAddress>(random.between(0, 3));
       break;
     case PacketType::kInstrumentation:
-      value(0, 3);
-      packet.timestamp = random.value(64);
+      packet.instrumentation.el = static_cast<std::uint8_t>(random.between(0, 3));
+      packet.instrumentation.payload = random.value(64);
       break;
     case PacketType::kCycleCountF1:
       packet.has_count = random.coin();
@@ -228,26 +230,28 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
       packet.cancel = random.between(2, 5);
       break;
     case PacketType::kCondInstrF1:
-      packet.cycle_count = static_cast<std::uint32_t>(random.value(32));
+      packet.conditional.key = static_cast<std::uint32_t>(random.value(32));
       break;
     case PacketType::kCondInstrF2:
     case PacketType::kCondResultF4:
       value(0, 2);
       break;
     case PacketType::kCondInstrF3:
-      value(0, 255);
+      packet.conditional.elements = static_cast<std::uint8_t>(random.between(0, 255));
       break;
-    case PacketType::kCondResultF1:
-      packet.match_index = random.pick<std::uint8_t>({0, 1, 2, 3, 6, 7});
-      packet.value = random.byte() & (packet.match_index <= 3 ? 0xFF : 0x0F);
-      packet.cycle_count = static_cast<std::uint32_t>(random.value(32));
-      if (packet.match_index <= 3) packet.commit = static_cast<std::uint32_t>(random.value(32));
+    case PacketType::kCondResultF1: {
+      etmv4::Conditional& result = packet.conditional;
+      result.form = random.pick<std::uint8_t>({0, 1, 2, 3, 6, 7});
+      result.results = random.byte() & (result.form <= 3 ? 0xFF : 0x0F);
+      result.key = static_cast<std::uint32_t>(random.value(32));
+      if (result.form <= 3) result.second_key = static_cast<std::uint32_t>(random.value(32));
       break;
+    }
     case PacketType::kCondResultF2:
       packet.value = random.pick<std::uint8_t>({0, 1, 2, 4, 5, 6});
       break;
     case PacketType::kCondResultF3:
-      packet.cycle_count = random.below(0x1000);
+      packet.conditional.tokens = static_cast<std::uint16_t>(random.below(0x1000));
       break;
     case PacketType::kEvent:
       value(1, 15);
@@ -291,13 +295,13 @@ inline etmv4::Packet random_packet(Random& random, const etmv4::Config& config,
       address(type == PacketType::kAddress64Is1 || type == PacketType::kSource64Is1, 64);
       break;
     case PacketType::kQ:
-      packet.q_type = random.pick<std::uint8_t>({0, 1, 2, 5, 6, 0xA, 0xB, 0xC, 0xF});
-      packet.has_count = packet.q_type != 0xF;
-      packet.cycle_count = packet.has_count ? random.below(6) : 0;
-      if (packet.q_type <= 2) packet.match_index = packet.q_type;
-      if (packet.q_type == 5) address(false, random.pick({9U, 17U}));
-      if (packet.q_type == 6) address(true, random.pick({8U, 16U}));
-      if (packet.q_type == 0xA || packet.q_type == 0xB) address(packet.q_type == 0xB, 32);
+      packet.q.type = random.pick<std::uint8_t>({0, 1, 2, 5, 6, 0xA, 0xB, 0xC, 0xF});
+      packet.q.has_count = packet.q.type != 0xF;
+      packet.q.count = packet.q.has_count ? random.below(6) : 0;
+      if (packet.q.is_match()) packet.match_index = packet.q.type;
+      if (packet.q.type == 5) address(false, random.pick({9U, 17U}));
+      if (packet.q.type == 6) address(true, random.pick({8U, 16U}));
+      if (packet.q.type == 0xA || packet.q.type == 0xB) address(packet.q.type == 0xB, 32);
       break;
     case PacketType::kAtomF1:
       atoms(random.below(2), 1);
@@ -358,7 +362,7 @@ class StreamMaker {
     using etmv4::PacketType;
     add(PacketType::kAsync);
     etmv4::Packet info = random_packet(random_, config_, PacketType::kTraceInfo);
-    info.spec_depth = std::min(info.spec_depth, config_.max_speculation());
+    info.trace_info.spec_depth = std::min(info.trace_info.spec_depth, config_.max_speculation());
     add(info);
     if (random_.coin()) add(PacketType::kTraceOn);
     if (random_.one_in(8)) add(PacketType::kAtomF1);
@@ -440,7 +444,7 @@ class StreamMaker {
         if (config_.has_q()) {
           const etmv4::Packet q = random_packet(random_, config_, PacketType::kQ);
           add(q);
-          if (q.q_type == 0xC || q.q_type == 0xF) {
+          if (!q.q.has_address()) {
             if (random_.one_in(4)) add(PacketType::kContext);
             if (!random_.one_in(16)) target();
           }

@@ -11,28 +11,13 @@ using etmv4::PacketType;
 
 constexpr std::uint32_t kInfoMask = 0xFFFF;
 
-bool is_atoms(PacketType type) {
-  switch (type) {
-    case PacketType::kAtomF1:
-    case PacketType::kAtomF2:
-    case PacketType::kAtomF3:
-    case PacketType::kAtomF4:
-    case PacketType::kAtomF5:
-    case PacketType::kAtomF6:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool has_context(PacketType type) {
-  return type == PacketType::kContext ||
-         (type >= PacketType::kAddressContext32Is0 && type <= PacketType::kAddressContext64Is1);
+  return type == PacketType::kContext || is_address_context(type);
 }
 
 bool has_address(PacketType type) {
-  return (type >= PacketType::kAddressContext32Is0 && type <= PacketType::kAddressContext64Is1) ||
-         (type >= PacketType::kAddressMatch && type <= PacketType::kSource64Is1);
+  return is_address_context(type) || is_target_address(type) || type == PacketType::kQ ||
+         is_source_address(type);
 }
 
 void fill_address(const etmv4::Address& from, ocsd_etmv4_i_pkt& to) {
@@ -57,22 +42,23 @@ void fill_context(const etmv4::Context& from, ocsd_etmv4_i_pkt& to) {
 }
 
 void fill_trace_info(const Packet& from, ocsd_etmv4_i_pkt& to) {
-  to.trace_info.val = from.info & kInfoMask;
-  to.trace_info.bits.initial_t_info = from.initial;
-  to.trace_info.bits.spec_field_present = from.has_spec;
+  const etmv4::TraceInfo& info = from.trace_info;
+  to.trace_info.val = info.info & kInfoMask;
+  to.trace_info.bits.initial_t_info = info.initial;
+  to.trace_info.bits.spec_field_present = info.has_spec;
   to.pkt_valid.bits.trace_info_valid = 1;
-  to.curr_spec_depth = from.spec_depth;
-  to.pkt_valid.bits.spec_depth_valid = from.has_spec;
+  to.curr_spec_depth = info.spec_depth;
+  to.pkt_valid.bits.spec_depth_valid = info.has_spec;
   to.cc_threshold = from.cc_threshold;
-  to.pkt_valid.bits.cc_thresh_valid = from.info & 1U;
+  to.pkt_valid.bits.cc_thresh_valid = info.info & 1U;
 }
 
 void fill_q(const Packet& from, ocsd_etmv4_i_pkt& to) {
-  to.Q_pkt.q_count = from.has_count ? from.cycle_count : 0;
-  to.Q_pkt.count_present = from.has_count;
-  to.Q_pkt.q_type = from.q_type & 0xFU;
-  to.Q_pkt.addr_match = from.q_type <= 2;
-  to.Q_pkt.addr_present = from.q_type != 0xC && from.q_type != 0xF;
+  to.Q_pkt.q_count = from.q.has_count ? from.q.count : 0;
+  to.Q_pkt.count_present = from.q.has_count;
+  to.Q_pkt.q_type = from.q.type & 0xFU;
+  to.Q_pkt.addr_match = from.q.is_match();
+  to.Q_pkt.addr_present = from.q.has_address();
   to.addr_exact_match_idx = from.match_index;
 }
 
@@ -120,8 +106,8 @@ void fill_own(const Packet& from, ocsd_etmv4_i_pkt& to) {
       to.exception_info.m_fault_pending = from.fault_pending;
       break;
     case PacketType::kInstrumentation:
-      to.ite_pkt.el = from.value;
-      to.ite_pkt.value = from.timestamp;
+      to.ite_pkt.el = from.instrumentation.el;
+      to.ite_pkt.value = from.instrumentation.payload;
       break;
     case PacketType::kAddressMatch:
     case PacketType::kSourceMatch:
@@ -183,12 +169,7 @@ void read(const ocsd_etmv4_i_pkt& from, Packet& to, etmv4::Config& config) {
                 .updated = from.context.updated != 0,
                 .updated_context_id = from.context.updated_c != 0,
                 .updated_vmid = from.context.updated_v != 0};
-  to.info = from.trace_info.val & kInfoMask;
-  to.initial = from.trace_info.bits.initial_t_info != 0;
-  to.has_spec = from.trace_info.bits.spec_field_present != 0;
-  to.spec_depth = from.curr_spec_depth;
   to.cc_threshold = from.cc_threshold;
-  to.timestamp = from.ts.timestamp;
   to.has_count = from.pkt_valid.bits.cc_valid != 0;
   to.cycle_count = from.cycle_count;
   to.has_commit = from.pkt_valid.bits.commit_elem_valid != 0;
@@ -198,14 +179,23 @@ void read(const ocsd_etmv4_i_pkt& from, Packet& to, etmv4::Config& config) {
   to.exception_address = static_cast<etmv4::ExceptionAddress>(from.exception_info.addr_interp);
   to.fault_pending = from.exception_info.m_fault_pending != 0;
   to.match_index = from.addr_exact_match_idx;
-  if (to.type == PacketType::kInstrumentation) {
-    to.value = from.ite_pkt.el;
-    to.timestamp = from.ite_pkt.value;
-  }
-  if (to.type == PacketType::kQ) {
-    to.q_type = static_cast<std::uint8_t>(from.Q_pkt.q_type);
-    to.has_count = from.Q_pkt.count_present != 0;
-    to.cycle_count = from.Q_pkt.q_count;
+  switch (to.type) {
+    case PacketType::kTraceInfo:
+      to.trace_info.info = from.trace_info.val & kInfoMask;
+      to.trace_info.spec_depth = from.curr_spec_depth;
+      to.trace_info.initial = from.trace_info.bits.initial_t_info != 0;
+      to.trace_info.has_spec = from.trace_info.bits.spec_field_present != 0;
+      break;
+    case PacketType::kInstrumentation:
+      to.instrumentation = {.payload = from.ite_pkt.value, .el = from.ite_pkt.el};
+      break;
+    case PacketType::kQ:
+      to.q = {.count = from.Q_pkt.q_count,
+              .type = static_cast<std::uint8_t>(from.Q_pkt.q_type),
+              .has_count = from.Q_pkt.count_present != 0};
+      break;
+    default:
+      to.timestamp = from.ts.timestamp;
   }
 }
 

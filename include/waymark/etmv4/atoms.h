@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "waymark/base/bits.h"
 #include "waymark/etmv4/packet.h"
@@ -80,6 +81,18 @@ constexpr unsigned leading_atoms(std::uint64_t bytes) {
 /// `header` >= kFirstAtomHeader.
 constexpr const AtomPacket& atom_packet(std::uint8_t header) {
   return detail::kAtomPackets[header - kFirstAtomHeader];
+}
+
+/// Writes an atom packet over the fields of `to` that an atom packet has.
+inline void copy_atoms(const AtomPacket& from, Packet& to) {
+  static_assert(
+      offsetof(Packet, error_type) - offsetof(Packet, type) == offsetof(AtomPacket, error_type) &&
+      offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
+      offsetof(Packet, atom_count) - offsetof(Packet, type) == offsetof(AtomPacket, atom_count) &&
+      offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
+          offsetof(AtomPacket, monitor_only) &&
+      offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
 }
 
 }  // namespace waymark::etmv4

@@ -118,7 +118,47 @@ enum class ExceptionAddress : std::uint8_t {
   kReserved = 3,
 };
 
-/// One packet.  `type` decides which other fields are meaningful; the rest are stale.
+// The payloads that share their place in a packet have no initial values of their own: Packet
+// clears them all.
+
+/// The sections of a trace info packet.
+struct TraceInfo {
+  std::uint32_t info;
+  std::uint32_t p0_key;
+  std::uint32_t spec_depth;
+  std::uint32_t window;   ///< The commit window.
+  std::uint8_t sections;  ///< Bits of PLCTL: which sections the packet has.
+  bool initial;           ///< The first since reset.
+  bool has_spec;          ///< There is a SPEC section.
+};
+
+/// A Q packet, apart from its address.
+struct Q {
+  std::uint32_t count;  ///< Of instructions.
+  std::uint8_t type;    ///< The low nibble of the header.
+  bool has_count;
+
+  [[nodiscard]] constexpr bool has_address() const { return type != 0xC && type != 0xF; }
+  [[nodiscard]] constexpr bool is_match() const { return type <= 2; }
+};
+
+/// What packets of conditional instructions and results carry.
+struct Conditional {
+  std::uint32_t key;
+  std::uint32_t second_key;
+  std::uint16_t tokens;   ///< Result format 3.
+  std::uint8_t results;   ///< Result format 1: four bits for each key.
+  std::uint8_t form;      ///< Result format 1: the low bits of the header.
+  std::uint8_t elements;  ///< Instruction format 3.
+};
+
+struct Instrumentation {
+  std::uint64_t payload;
+  std::uint8_t el;
+};
+
+/// One packet.  `type` decides which other fields are meaningful; the rest are stale.  It has many
+/// because all types are one value, in two cache lines; each has one meaning, and a type has few.
 struct Packet {
   TraceIndex index = 0;  ///< That of its first byte.
   PacketType type = PacketType::kNotSync;
@@ -128,26 +168,28 @@ struct Packet {
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
   std::uint32_t atoms = 0;    ///< Bit i is the i-th oldest atom; 1 is E.
 
-  std::uint8_t value = 0;        ///< Event mask, data sync marker, conditional token, ITE level.
+  std::uint8_t value = 0;        ///< The low bits of a header: event mask, marker, token.
   std::uint8_t match_index = 0;  ///< Exact match and Q with exact match.
-  std::uint8_t q_type = 0;       ///< Low nibble of a Q header.
-  bool has_count = false;        ///< Q: count known.  Timestamp, cycle count: see `cycle_count`.
+  bool has_count = false;        ///< Timestamp, cycle count format 1: see `cycle_count`.
   bool has_commit = false;       ///< Cycle count packets: a commit count is present.
-  bool initial = false;          ///< Trace info: the first since reset.
-  bool has_spec = false;         ///< Trace info: a SPEC section is present.
   bool fault_pending = false;    ///< Exception, M profile.
   ExceptionAddress exception_address = ExceptionAddress::kNone;
   std::uint16_t exception = 0;  ///< Exception number, 10 bits.
 
-  std::uint32_t cycle_count = 0;  ///< In cycle count and timestamp packets, and the Q count.
-  std::uint32_t commit = 0;
-  std::uint32_t cancel = 0;
-  std::uint32_t info = 0;           ///< Trace info: INFO section.
-  std::uint32_t spec_depth = 0;     ///< Trace info: SPEC section.
-  std::uint32_t cc_threshold = 0;   ///< Trace info: the threshold as listings show it.
   std::uint8_t timestamp_bits = 0;  ///< Number of low bits in a timestamp packet.
 
-  std::uint64_t timestamp = 0;  ///< The whole value after the update; ITE: its payload.
+  std::uint32_t cycle_count = 0;  ///< In cycle count and timestamp packets.
+  std::uint32_t commit = 0;
+  std::uint32_t cancel = 0;
+  std::uint32_t cc_threshold = 0;  ///< Trace info: the threshold as listings show it.
+
+  union {
+    TraceInfo trace_info{};  ///< The largest: clears the others too.
+    Q q;
+    Conditional conditional;
+    Instrumentation instrumentation;
+    std::uint64_t timestamp;  ///< The whole value after the update.
+  };
   Address address;
   Context context;
 
@@ -161,7 +203,23 @@ struct Packet {
   }
 };
 
-static_assert(std::is_trivially_copyable_v<Packet>);
+static_assert(std::is_trivially_copyable_v<Packet> && sizeof(Packet) <= 104);
+
+constexpr bool is_atoms(PacketType type) {
+  return type >= PacketType::kAtomF6 && type <= PacketType::kAtomF3;
+}
+constexpr bool is_target_address(PacketType type) {
+  return type >= PacketType::kAddressMatch && type <= PacketType::kAddress64Is1;
+}
+constexpr bool is_address_context(PacketType type) {
+  return type >= PacketType::kAddressContext32Is0 && type <= PacketType::kAddressContext64Is1;
+}
+constexpr bool is_source_address(PacketType type) {
+  return type >= PacketType::kSourceMatch && type <= PacketType::kSource64Is1;
+}
+constexpr bool is_conditional(PacketType type) {
+  return type >= PacketType::kCondInstrF2 && type <= PacketType::kCondInstrF3;
+}
 
 constexpr bool is_bad(PacketType type) {
   return type >= PacketType::kBadSequence && type <= PacketType::kReservedConfig;

@@ -1,17 +1,18 @@
 // Bytes to packets.  See etmv4-ete.md 2.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 
+#include "waymark/etmv4/address_history.h"
 #include "waymark/etmv4/atoms.h"
 #include "waymark/etmv4/config.h"
+#include "waymark/etmv4/context_register.h"
 #include "waymark/etmv4/packet.h"
+#include "waymark/etmv4/timestamp_register.h"
+#include "waymark/etmv4/unsynced_search.h"
 #include "waymark/frames/block_reader.h"
 
 namespace waymark::etmv4 {
@@ -50,34 +51,29 @@ enum class Layout : std::uint8_t {
 
 /// What a parser keeps between blocks; etmv4-ete.md 5.1.
 struct ParserState {
-  /// The unsynchronised search; etmv4-ete.md 2.2.
-  enum class Search : std::uint8_t { kPlain, kExtension, kAsync };
-  enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
-
-  // The unfinished packet, or the bytes of the unsynchronised search.
-  std::vector<std::uint8_t> carry_{};
-  TraceIndex carry_index_ = 0;
-  bool carried_ = false;
+  /// The unfinished packet.
+  struct Carry {
+    bool active = false;  ///< Otherwise the bytes are those of the last packet.
+    TraceIndex index = 0;
+    std::vector<std::uint8_t> bytes{};
+    void reset() {
+      active = false;
+      bytes.clear();
+    }
+    friend bool operator==(const Carry& a, const Carry& b) {
+      return a.active == b.active && (!a.active || (a.index == b.index && a.bytes == b.bytes));
+    }
+  };
 
   bool synced_ = false;
-  Search search_ = Search::kPlain;
-  Due due_ = Due::kNothing;
-  bool chunk_index_fixed_ = false;
-  TraceIndex next_chunk_index_ = 0;
-  bool first_chunk_given_ = false;
-  bool jumped_ = false;  ///< The search began with a jump: its chunks are not chunks of the stream.
-  bool first_chunk_given_before_ = false;  ///< The value before the jump.
+  Carry carry_;
+  UnsyncedSearch search_;
 
   // Registers that packets update.
-  std::array<Address, 4> history_{};  ///< A ring; only the newest three are used.
-  std::size_t newest_ = 0;
-  Address base_{.value = 0, .valid_bits = 0, .update_bits = 0, .size_bits = 32, .is = 0};
-  Context context_{};
-  bool context_seen_ = false;
-  std::uint64_t timestamp_ = 0;
-  bool timestamp_valid_ = false;
+  AddressHistory addresses_;
+  ContextRegister context_;
+  TimestampRegister time_;
   bool trace_info_seen_ = false;
-  bool initial_pending_ = true;
   std::uint32_t cc_threshold_ = 0;
   std::uint32_t cc_threshold_shown_ = 0;
 
@@ -135,7 +131,7 @@ class Parser : private ParserState, frames::BlockReader {
 
   /// Both will read what follows in the same way.  Both must have used up their blocks.
   [[nodiscard]] bool same_state(const Parser& other) const {
-    return settled_state() == other.settled_state();
+    return static_cast<const ParserState&>(*this) == other;
   }
 
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
@@ -172,11 +168,6 @@ class Parser : private ParserState, frames::BlockReader {
     std::uint8_t bits = 0;  ///< (of a short form: without its second byte; 0: exact match).
   };
 
-  [[nodiscard]] ParserState settled_state() const;
-  void end_jump() {
-    first_chunk_given_ = first_chunk_given_before_;
-    jumped_ = first_chunk_given_before_ = false;
-  }
   void build_table();
   template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
@@ -185,7 +176,7 @@ class Parser : private ParserState, frames::BlockReader {
   /// Reads a packet at `position` that is not an atom packet; false: unfinished, and carried.
   bool read_rare(std::size_t position, Packet& packet);
   static constexpr unsigned kAddress32Size = 5;
-  static constexpr std::size_t kAsyncSize = 12;
+  static constexpr std::size_t kAsyncSize = UnsyncedSearch::kAsyncSize;
   static constexpr std::size_t kIncomplete = 0;  ///< The length of an incomplete packet.
   template <unsigned kIs>
   unsigned read_short_address(const std::uint8_t* at, Packet& packet);
@@ -198,37 +189,32 @@ class Parser : private ParserState, frames::BlockReader {
   }
   bool next_unsynced(Packet& packet);
   bool next_carried(Packet& packet);
-  void give_chunk(Packet& packet, PacketType type, std::size_t size);
-  /// Reads the packet at `at`: returns its length, or 0 if more bytes are needed; then nothing has
-  /// changed.
-  std::size_t read(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_extension(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_trace_info(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_timestamp(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_exception(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_cycle_count_f1(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t read_context(const std::uint8_t* at, std::size_t available, std::size_t offset,
-                           Packet& packet);
-  std::size_t read_address(const std::uint8_t* at, std::size_t available, std::uint8_t bits,
-                           std::uint8_t is, Packet& packet);
-  std::size_t read_q(const std::uint8_t* at, std::size_t available, Packet& packet);
-  std::size_t too_long(Packet& packet);
-  /// The i-th newest address, 0 <= i <= 2.
-  [[nodiscard]] const Address& history(unsigned i) const {
-    return history_[(newest_ - i) % history_.size()];
-  }
-  void push(const Address& address) {
-    newest_ = (newest_ + 1) % history_.size();
-    history_[newest_] = address;
-    base_ = address;
-  }
+  void give(const UnsyncedSearch::Chunk& chunk, Packet& packet);
+
+  // Readers: return the length of the packet that `at` begins with, or kIncomplete; then nothing
+  // has changed.
+  std::size_t read(Bytes at, Packet& packet);
+  std::size_t read_extension(Bytes at, Packet& packet);
+  std::size_t read_trace_info(Bytes at, Packet& packet);
+  std::size_t read_timestamp(Bytes at, Packet& packet);
+  std::size_t read_exception(Bytes at, Packet& packet);
+  std::size_t read_cycle_count_f1(Bytes at, Packet& packet);
+  std::size_t read_short_cycle_count(Bytes at, Packet& packet) const;
+  std::size_t read_count(Bytes at, std::uint32_t& count, Packet& packet);
+  static void read_cancel(std::uint8_t header, Packet& packet);
+  std::size_t read_conditional(Bytes at, Packet& packet);
+  std::size_t read_context(Bytes at, Packet& packet);
+  std::size_t read_address_context(Bytes at, Packet& packet);
+  std::size_t read_address(Bytes at, std::uint8_t bits, std::uint8_t is, Packet& packet) const;
+  std::size_t read_q(Bytes at, Packet& packet);
+  /// The length of a packet that does not end before `end`, see fields_end() in its source.
+  std::size_t not_whole(std::size_t end, Packet& packet);
 
   Config config_;
   std::array<Header, 256> table_;
 
-  std::size_t position_ = 0;  ///< In the current block.
-
-  std::vector<std::uint8_t> given_;  ///< The bytes of the last packet if they are in no block.
+  std::size_t position_ = 0;     ///< In the current block.
+  UnsyncedSearch::Chunk given_;  ///< The last packet, if its bytes are in no block.
 
   const std::uint8_t* raw_ = nullptr;
   std::size_t raw_size_ = 0;
@@ -236,200 +222,5 @@ class Parser : private ParserState, frames::BlockReader {
   ParserStatistics statistics_;
   Packet rare_;  ///< What parse() passes to its visitor, except for atoms and short addresses.
 };
-
-/// Writes an atom packet over the fields of `to` that an atom packet has.
-inline void copy_atoms(const AtomPacket& from, Packet& to) {
-  static_assert(
-      offsetof(Packet, error_type) - offsetof(Packet, type) == offsetof(AtomPacket, error_type) &&
-      offsetof(Packet, length) - offsetof(Packet, type) == offsetof(AtomPacket, length) &&
-      offsetof(Packet, atom_count) - offsetof(Packet, type) == offsetof(AtomPacket, atom_count) &&
-      offsetof(Packet, monitor_only) - offsetof(Packet, type) ==
-          offsetof(AtomPacket, monitor_only) &&
-      offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms));
-  std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);
-}
-
-// Reads a short target address whose two bytes can be read; does not branch on their number.
-template <unsigned kIs>
-[[gnu::always_inline]] inline unsigned Parser::read_short_address(const std::uint8_t* at,
-                                                                  Packet& packet) {
-  constexpr unsigned kFirst = 9 - kIs;
-  const unsigned second = at[1] >> 7;
-  const unsigned width = kFirst + 8 * second;
-  const std::uint64_t mask = second != 0 ? (1U << (kFirst + 8)) - 1 : (1U << kFirst) - 1;
-  const std::uint64_t value =
-      std::uint64_t{at[1] & 0x7FU} << (2 - kIs) | std::uint64_t{at[2] & (0U - second)} << kFirst;
-  Address address = base_;
-  address.value = (base_.value & ~mask) | value;
-  address.update_bits = static_cast<std::uint8_t>(width);
-  address.valid_bits = std::max(base_.valid_bits, address.update_bits);
-  address.is = kIs;
-  packet.begin(static_cast<PacketType>(at[0]), 2 + second);
-  packet.match_index = 0;
-  packet.address = address;
-  push(address);
-  return 2 + second;
-}
-
-// Reads a 32-bit A64 or A32 target address whose bytes can all be read.
-inline unsigned Parser::read_address32(const std::uint8_t* at, Packet& packet) {
-  const bool keeps_upper_half = context_seen_ && context_.sf;
-  const std::uint64_t upper = keeps_upper_half ? base_.value & ~std::uint64_t{0xFFFFFFFF} : 0;
-  Address address;
-  address.value = upper | (at[1] & 0x7FU) << 2 | (at[2] & 0x7FU) << 9 | std::uint32_t{at[3]} << 16 |
-                  std::uint32_t{at[4]} << 24;
-  address.update_bits = 32;
-  address.valid_bits = std::max<std::uint8_t>(base_.valid_bits, 32);
-  address.size_bits = keeps_upper_half ? 64 : 32;
-  address.is = 0;
-  packet.begin(PacketType::kAddress32Is0, kAddress32Size);
-  packet.match_index = 0;
-  packet.address = address;
-  push(address);
-  return kAddress32Size;
-}
-
-inline unsigned Parser::read_match(const std::uint8_t* at, Packet& packet) {
-  packet.begin(PacketType::kAddressMatch, 1);
-  packet.match_index = *at & 3;
-  packet.address = history(packet.match_index);
-  push(packet.address);
-  return 1;
-}
-
-template <class Visitor>
-bool Parser::parse(Visitor&& visitor) {
-  while (true) {
-    if (synced_ && !carried_) [[likely]] {
-      if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
-        return parse_rows(visitor);
-      } else {
-        return parse_in_sync(visitor);
-      }
-    }
-    if (!next(rare_)) return false;
-    if (!visitor.on_packet(rare_)) return true;
-  }
-}
-
-// Each iteration of the outer loop handles one run.  The header alone decides: a table look-up
-// before the branch would add its latency to every misprediction.
-template <class Visitor>
-bool Parser::parse_in_sync(Visitor& visitor) {
-  const std::uint8_t* const data = data_;
-  const std::size_t size = size_;
-  std::size_t position = position_;
-  Packet packet;
-  while (position < size) {
-    while (position >= run_end_) next_run();
-    const frames::Indexer index(runs_[run_]);
-    const std::size_t end = std::min(size, run_end_);
-    do {
-      const std::uint8_t* const at = data + position;
-      if (*at >= kFirstAtomHeader) {
-        if (!visitor.on_atoms(index(position), atom_packet(*at))) {
-          took(position, 1);
-          return true;
-        }
-        ++position;
-        continue;
-      }
-      // The most common addresses.  They write the same fields; fields that the visitor does not
-      // read need not be written.
-      if (*at >= 0x90 && *at <= 0x9A && size - position >= kAddress32Size) {
-        unsigned length = 0;
-        if (*at == 0x95) {
-          length = read_short_address<0>(at, packet);
-        } else if (*at <= 0x92) {
-          length = read_match(at, packet);
-        } else if (*at == 0x9A) {
-          length = read_address32(at, packet);
-        } else if (*at == 0x96) {
-          length = read_short_address<1>(at, packet);
-        }
-        if (length != 0) [[likely]] {
-          packet.index = index(position);
-          if (!visitor.on_packet(packet)) {
-            took(position, length);
-            return true;
-          }
-          position += length;
-          continue;
-        }
-      }
-      rare_.index = index(position);
-      if (!read_rare(position, rare_)) return false;
-      position = position_;
-      if (!visitor.on_packet(rare_)) return true;
-    } while (position < end);
-  }
-  position_ = position;
-  return false;
-}
-
-// Each iteration handles one of the common packets and the atoms after it.  Most time is spent on
-// the way from one header to the next, so the words that may hold the atoms are read before the
-// length of a short address is known.  Runs do not matter, because no index is needed.
-template <class Visitor>
-bool Parser::parse_rows(Visitor& visitor) {
-  constexpr std::size_t kReach = kAddress32Size + kAtomRow;
-  constexpr bool kPlaces = requires { visitor.on_place(nullptr); };
-  constexpr bool kStops = std::same_as<decltype(visitor.on_atom_row(Bytes{})), bool>;
-  const auto word = [](const std::uint8_t* at) { return load_le<std::uint64_t>(at); };
-  const std::uint8_t* const data = data_;
-  const std::size_t size = size_;
-  std::size_t position = position_;
-  Packet packet;
-  while (position < size) {
-    if (size - position >= kReach) [[likely]] {
-      const std::uint8_t* const at = data + position;
-      unsigned length = 0;
-      std::uint64_t row = 0;
-      bool common = true;
-      if (*at == 0x95) {
-        row = at[1] < 0x80 ? word(at + 2) : word(at + 3);
-        length = read_short_address<0>(at, packet);
-      } else if (*at == 0x96) {
-        row = at[1] < 0x80 ? word(at + 2) : word(at + 3);
-        length = read_short_address<1>(at, packet);
-      } else if (*at == 0x9A) {
-        row = word(at + kAddress32Size);
-        length = read_address32(at, packet);
-      } else if (*at >= 0x90 && *at <= 0x92) {
-        row = word(at + 1);
-        length = read_match(at, packet);
-      } else if (*at >= kFirstAtomHeader) {
-        row = word(at);
-      } else {
-        common = false;
-      }
-      if (common) [[likely]] {
-        if constexpr (kPlaces) visitor.on_place(at);
-        if (length != 0 && !visitor.on_packet(packet)) {
-          took(position, length);
-          return true;
-        }
-        const unsigned atoms = leading_atoms(row);
-        if constexpr (kStops) {
-          if (!visitor.on_atom_row({at + length, atoms})) {
-            took(position, length + atoms);
-            return true;
-          }
-        } else {
-          visitor.on_atom_row({at + length, atoms});
-        }
-        position += length + atoms;
-        continue;
-      }
-    }
-    position_ = position;
-    if (!next(rare_)) return false;
-    position = position_;
-    if constexpr (kPlaces) visitor.on_place(nullptr);
-    if (!visitor.on_packet(rare_)) return true;
-  }
-  position_ = position;
-  return false;
-}
 
 }  // namespace waymark::etmv4

@@ -66,7 +66,8 @@ enum class Doubt : std::uint8_t {
 };
 inline constexpr std::size_t kDoubtCount = 5;
 
-/// One packet.  `type` decides which other fields are meaningful; the rest are stale.
+/// One packet.  `type` decides which other fields are meaningful; the rest are stale.  It has many
+/// because all types are one value; each has one meaning, and a type has few.
 struct Packet {
   TraceIndex index = 0;  ///< That of its first byte.
   // The fields from here to `cycle_count` are as in AtomPacket.

@@ -128,8 +128,8 @@ void complete_address(etmv4::Packet& packet, bool bits_given) {
       needs(8);
       return;
     case PacketType::kQ:
-      if (packet.q_type == 5) needs(9);
-      if (packet.q_type == 6) needs(8);
+      if (packet.q.type == 5) needs(9);
+      if (packet.q.type == 6) needs(8);
       return;
     default:
       return;
