@@ -11,6 +11,9 @@ using flow::Block;
 using flow::BlockEnd;
 using isa::Isa;
 
+// The elements of a block that cannot be read to its end: a range, and what is missing.
+constexpr std::ptrdiff_t kPerUnreadable = 2;
+
 // The most notes about one range over its limit; this bounds the memory.
 constexpr std::uint32_t kMaxNotes = std::uint32_t{1} << 20;
 
@@ -205,11 +208,18 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   }
   rest_.left = 0;
   path_.settle();
+  const bool reports = (flags_ & kReportLostAtoms) != 0;
   if (mode_.unknown || path_.stop() == flow::Stop::kLost) {
     // These atoms are dropped: nothing says where they were.
-    if ((flags_ & kReportLostAtoms) == 0) return sink.out;
-  } else if (path_.stop() == flow::Stop::kStackEmpty && traits_.can_lose_elements) {
-    sink.out = run_out_;
+    if (!reports) return sink.out;
+  } else if (path_.stop() == flow::Stop::kStackEmpty) {
+    if (traits_.can_lose_elements) sink.out = run_out_;
+  } else if (path_.block()->ended == BlockEnd::kNotAccessible && !reports &&
+             end - sink.out >= kPerUnreadable) {
+    // So are those after this one.
+    output_.write_at(sink.out, end);
+    end_at_unreadable(*path_.block(), packet_index_);
+    return output_.at();
   }
   queue_atoms(packet_index_, static_cast<std::uint32_t>(bits), left);
   request_excess();

@@ -96,7 +96,7 @@ bool Decoder::walk_to_exception(const Entry& entry, const Arrival& to, bool has_
     yield_ = callbacks_;
   }
   if (walks && unchecked) {
-    walked = walk(flow::walk_to, there);
+    walked = walk(flow::walk_ahead, there);
     if (walked.arrived == Arrived::kBeyond) report_inside_instruction(end);
   }
   if (limit != 0 && walked.count > limit) walked.ended = BlockEnd::kRangeLimit;

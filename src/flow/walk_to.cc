@@ -1,5 +1,7 @@
 #include "waymark/flow/walk_to.h"
 
+#include <algorithm>
+
 namespace waymark::flow {
 namespace {
 
@@ -45,21 +47,26 @@ Stretch walk_to(Follower& follower, const Place& from, const Destination& to,
 Stretch walk_ahead(Follower& follower, const Place& from, const Destination& to,
                    std::uint32_t& credit) {
   constexpr unsigned kSize = 4;  // That of an instruction, except in T32.
-  if (follower.range_limit() == 0 && from.isa != isa::Isa::kT32) {
-    const Block& block = follower.block(from.address, from.isa, from.it);
-    if (to.address > from.address && to.address <= block.end &&
-        (to.address - from.address) % kSize == 0) {
-      Stretch walked = walk_to(follower, {to.address - kSize, from.isa, from.it},
-                               {.address = to.address, .most = 1}, credit);
-      if (walked.ended == BlockEnd::kWaypoint) {
-        walked.start = from.address;
-        walked.count = static_cast<std::uint32_t>((to.address - from.address) / kSize);
-        walked.arrived = Arrived::kThere;
-        return walked;
-      }
+  if (follower.range_limit() != 0 || from.isa == isa::Isa::kT32 ||
+      (to.address - from.address) % kSize != 0)
+    return walk_to(follower, from, to, credit);
+  Place at = from;
+  bool passed_waypoint = false;
+  while (at.address < to.address && credit != 0) {
+    const Block& block = follower.block(at.address, at.isa, at.it);
+    if (block.ended != BlockEnd::kWaypoint || to.address <= block.end) {
+      if (block.count != 0) at.address = std::min(to.address, block.end) - kSize;
+      break;
     }
+    at.address = block.end;
+    passed_waypoint = true;
+    --credit;
   }
-  return walk_to(follower, from, to, credit);
+  Stretch walked = walk_to(follower, at, to, credit);
+  walked.start = from.address;
+  walked.passed_waypoint |= passed_waypoint;
+  walked.count += static_cast<std::uint32_t>((at.address - from.address) / kSize);
+  return walked;
 }
 
 void pass_last(Path& path, const isa::Instruction& last, std::uint64_t end) {

@@ -110,8 +110,40 @@ TEST_F(WalkToTest, ahead_reads_only_the_last_instruction_of_a_block) {
 TEST_F(WalkToTest, ahead_passes_waypoints) {
   const Stretch walked =
       walk_ahead(path_.follower(), {kA64, Isa::kA64}, {.address = kA64 + 16}, credit_);
+  EXPECT_EQ(walked.start, kA64);
+  EXPECT_EQ(walked.end, kA64 + 16);
   EXPECT_EQ(walked.count, 4U);
+  EXPECT_EQ(walked.arrived, Arrived::kThere);
   EXPECT_TRUE(walked.passed_waypoint);
+  EXPECT_EQ(credit_, 98U);  // A block, and the last instruction.
+}
+
+TEST_F(WalkToTest, ahead_ends_where_memory_ends) {
+  const Stretch walked =
+      walk_ahead(path_.follower(), {kA64, Isa::kA64}, {.address = kA64 + 64}, credit_);
+  EXPECT_EQ(walked.count, 6U);
+  EXPECT_EQ(walked.end, kA64 + 24);
+  EXPECT_EQ(walked.ended, BlockEnd::kNotAccessible);
+}
+
+TEST_F(WalkToTest, ahead_is_a_walk_for_every_destination) {
+  for (std::uint64_t from = 0; from <= 24; from += 4) {
+    for (std::uint64_t to = 0; to <= 32; ++to) {
+      const Place place{kA64 + from, Isa::kA64};
+      const Destination there{.address = kA64 + to};
+      credit_ = 100;
+      const Stretch plain = walk(place, there);
+      credit_ = 100;
+      const Stretch ahead = walk_ahead(path_.follower(), place, there, credit_);
+      EXPECT_EQ(ahead.start, plain.start) << from << " to " << to;
+      EXPECT_EQ(ahead.end, plain.end) << from << " to " << to;
+      EXPECT_EQ(ahead.count, plain.count) << from << " to " << to;
+      EXPECT_EQ(ahead.ended, plain.ended) << from << " to " << to;
+      EXPECT_EQ(ahead.arrived, plain.arrived) << from << " to " << to;
+      EXPECT_EQ(ahead.last.type, plain.last.type) << from << " to " << to;
+      EXPECT_EQ(ahead.passed_waypoint, plain.passed_waypoint) << from << " to " << to;
+    }
+  }
 }
 
 TEST_F(WalkToTest, a_call_that_is_passed_last_is_pushed) {
