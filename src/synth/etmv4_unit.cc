@@ -63,7 +63,7 @@ const AtomTable& atom_table() {
         made.few[count][atoms] = header(atoms, count);
     return made;
   }();
-  return table;
+  return kTable;
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ struct Stretch {
 Stretch walk_to(Follower& follower, const Place& from, const Destination& to,
                 std::uint32_t& credit);
 
-/// As walk_to(), but over the blocks of the cache: only the last instruction is read, and each block
-/// before that costs one of `credit`.
+/// As walk_to(), but over the blocks of the cache: only the last instruction is read, and each
+/// block before that costs one of `credit`.
 Stretch walk_ahead(Follower& follower, const Place& from, const Destination& to,
                    std::uint32_t& credit);
 
