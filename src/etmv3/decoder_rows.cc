@@ -44,7 +44,7 @@ inline void write_element(Element* to, TraceIndex index, Quad step, Quad counts,
 }  // namespace
 
 // Not in an anonymous namespace, because the decoder's RowLoop has them.
-namespace rows {
+namespace row_parts {
 
 /// The ring of slots as the loop has it: positions are offsets in bytes from slot 0.
 template <bool kQuirks>
@@ -105,7 +105,7 @@ struct Headers {
   }
 };
 
-}  // namespace rows
+}  // namespace row_parts
 
 /// The loop of run_row().  Most headers make one or two elements, of consecutive instructions. Both
 /// are always written, and surplus ones are overwritten.  Everything else about them is in the
@@ -114,7 +114,7 @@ struct Headers {
 template <bool kQuirks>
 class Decoder::RowLoop {
  public:
-  [[gnu::always_inline]] RowLoop(Decoder& decoder, const rows::Headers& headers, Element* out,
+  [[gnu::always_inline]] RowLoop(Decoder& decoder, const row_parts::Headers& headers, Element* out,
                                  Element* out_end)
       : d_(decoder),
         rows_(decoder.rows_->data()),
@@ -198,7 +198,7 @@ class Decoder::RowLoop {
     flow::InstructionCache& cache;
     Quad counts;
     Element* to;
-    rows::SlotWriter<kQuirks> slots;
+    row_parts::SlotWriter<kQuirks> slots;
     isa::Isa next_isa = isa::Isa::kA32;
 
     [[gnu::always_inline]] void write(Quad step, std::uint32_t executed) {
@@ -297,12 +297,12 @@ class Decoder::RowLoop {
   const Row* rows_;
   const Quad* bases_;
   std::uint64_t rest_;
-  rows::Headers headers_;
+  row_parts::Headers headers_;
   std::size_t begin_;
   std::size_t lost_at_;
   Element* out_end_;
   Element* at_;
-  rows::SlotWriter<kQuirks> slots_;
+  row_parts::SlotWriter<kQuirks> slots_;
   const Step* step_ = nullptr;
   const Step* line_ = nullptr;  ///< Where the current straight line began.
   bool lost_ = false;
