@@ -51,20 +51,23 @@ Stretch walk_ahead(Follower& follower, const Place& from, const Destination& to,
       (to.address - from.address) % kSize != 0)
     return walk_to(follower, from, to, credit);
   Place at = from;
-  bool passed_waypoint = false;
+  unsigned passed = 0;  // Blocks, each with a waypoint at its end.
   while (at.address < to.address && credit != 0) {
     const Block& block = follower.block(at.address, at.isa, at.it);
     if (block.ended != BlockEnd::kWaypoint || to.address <= block.end) {
-      if (block.count != 0) at.address = std::min(to.address, block.end) - kSize;
+      // There is no instruction here: the last one is that of the block before.
+      if (block.count == 0 && passed != 0) --passed;
+      if (block.count != 0 || at.address != from.address)
+        at.address = std::min(to.address, block.end) - kSize;
       break;
     }
     at.address = block.end;
-    passed_waypoint = true;
+    ++passed;
     --credit;
   }
   Stretch walked = walk_to(follower, at, to, credit);
   walked.start = from.address;
-  walked.passed_waypoint |= passed_waypoint;
+  walked.passed_waypoint |= passed != 0;
   walked.count += static_cast<std::uint32_t>((at.address - from.address) / kSize);
   return walked;
 }
