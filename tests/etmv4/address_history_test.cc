@@ -9,7 +9,7 @@ Address at(std::uint64_t value) { return {.value = value}; }
 
 TEST(Etmv4AddressHistory, the_newest_three_can_be_named) {
   AddressHistory history;
-  for (const std::uint64_t value : {1, 2, 3, 4, 5}) history.push(at(value));
+  for (const std::uint64_t value : {1U, 2U, 3U, 4U, 5U}) history.push(at(value));
   EXPECT_EQ(history.match(0).value, 5U);
   EXPECT_EQ(history.match(1).value, 4U);
   EXPECT_EQ(history.match(2).value, 3U);
@@ -55,8 +55,8 @@ TEST(Etmv4AddressHistory, older_addresses_do_not_count) {
   AddressHistory a;
   AddressHistory b;
   a.push(at(9));
-  for (const std::uint64_t value : {1, 2, 3}) a.push(at(value));
-  for (const std::uint64_t value : {1, 2, 3}) b.push(at(value));
+  for (const std::uint64_t value : {1U, 2U, 3U}) a.push(at(value));
+  for (const std::uint64_t value : {1U, 2U, 3U}) b.push(at(value));
   EXPECT_TRUE(a == b);
   b.push(at(3));
   EXPECT_FALSE(a == b);
