@@ -331,8 +331,8 @@ class Decoder : private DecoderState {
     bool exception_return_is_p0 = false;
     bool checks = false;          ///< Any consistency check is on.
     bool atoms_can_fail = false;  ///< A run of atoms can end in an error.
-    /// Atoms concern only waypoints.  If loads or stores are P0 elements too, nothing shows which
-    /// instruction an atom belongs to: then there are no ranges.
+    /// Atoms stand only for waypoints.  If loads or stores are P0 elements too, the trace does not
+    /// show which instruction each atom is about, so no ranges are given.
     bool follows = false;
     bool counts_queued = false;  ///< An AtomCounter may take the place of elements.
     bool straight = false;       ///< No speculation, no checks: atoms need no queue.

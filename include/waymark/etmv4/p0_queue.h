@@ -62,8 +62,8 @@ struct Arrival {
 };
 
 /// The queue, oldest first.  A vector with a moving front: it is nearly always short.  An address
-/// that came to an empty queue may be held outside of it, until the atoms after it take it: as long
-/// as it is held, there are no entries.
+/// that comes to an empty queue may be held outside of it until the next atoms take it.  The queue
+/// stays empty while an address is held.
 class P0Queue {
  public:
   [[nodiscard]] bool empty() const { return front_ == entries_.size(); }
