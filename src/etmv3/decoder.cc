@@ -9,7 +9,10 @@ namespace waymark::etmv3 {
 namespace {
 
 isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
-  return {.arch = config.core.arch, .reference_deviations = quirks.isa_deviations};
+  return {.arch = config.core.arch,
+          .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
+                     .newer_branches_unconditional = quirks.newer_branches_unconditional,
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch}};
 }
 
 // This many data instructions without a data packet are not an effect of filters.

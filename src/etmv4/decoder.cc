@@ -16,8 +16,10 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
           .wfi_wfe_waypoints = config.wfx_waypoints(),
           .track_it_block = !quirks.it_blocks_ignored,
           .a64_opcode_check = (flags & kA64OpcodeCheck) != 0,
-          .reference_deviations = quirks.isa_deviations,
-          .newer_branches_unknown = quirks.newer_branches_unknown};
+          .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
+                     .newer_branches_unconditional = quirks.newer_branches_unconditional,
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch,
+                     .newer_branches_unknown = quirks.newer_branches_unknown}};
 }
 
 }  // namespace
@@ -44,6 +46,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   context_.kind = ElementKind::kInstrRange;
   context_.trace_id = config.trace_id();
   context_.isa = path_.isa;
+  path_.follower().set_walks_unlimited(quirks.walks_unlimited);
   select_memory();
 }
 
