@@ -10,6 +10,7 @@
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/p_header.h"
 #include "waymark/frames/stream.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::etmv3 {
 
@@ -30,6 +31,8 @@ class CountingWalk
  public:
   using Counter = count::Counter;
   using Place = count::Place;
+
+  static consteval protocol::VisitorTakes takes() { return {.p_headers = true}; }
 
   CountingWalk(Decoder& decoder, Counter& counter, Host& host)
       : Track(decoder.path_, counter, false),

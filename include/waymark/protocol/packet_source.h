@@ -43,8 +43,8 @@ class PacketSource final : public Source {
   std::size_t next(std::span<Element> out) override;
   void count(count::Counter& counter) override;
 
-  void finish() override { begin_end(/*last_piece=*/true); }
-  void finish_piece() override { begin_end(/*last_piece=*/false); }
+  void finish() override { ending_ = {.step = Ending::Step::kPacket, .last_piece = true}; }
+  void finish_piece() override { ending_ = {.step = Ending::Step::kPacket, .last_piece = false}; }
   void reset() override;
   void refresh() override;
 
@@ -91,8 +91,21 @@ class PacketSource final : public Source {
 
   static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< In indexes.
 
-  /// What finish() requested, and is to be done next.
-  enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
+  /// Who is shown more than elements.
+  struct Watcher {
+    Observer* observer = nullptr;
+    bool packets = false;
+    bool landmarks = false;
+    TraceId stream_id = 0;
+  };
+
+  /// The steps of the end of the trace, or of a piece of it.
+  struct Ending {
+    /// The one to be done next.  kNone: finish() was not called.
+    enum class Step : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
+    Step step = Step::kNone;
+    bool last_piece = true;  ///< False: finish_piece() asked for the end.
+  };
 
   // Visitors of the parser.
   template <bool kMarked>
@@ -125,10 +138,6 @@ class PacketSource final : public Source {
   bool count(const Packet& packet);
   void show();
 
-  void begin_end(bool last_piece) {
-    ending_ = Ending::kPacket;
-    last_piece_ = last_piece;
-  }
   bool end_step();
 
   Config config_;
@@ -140,13 +149,9 @@ class PacketSource final : public Source {
   [[no_unique_address]] Landmarks landmarks_;
   Packet packet_;
   SourceStatistics statistics_;
-  Observer* observer_ = nullptr;
-  bool shows_packets_ = false;
+  Watcher watcher_;
   FrameMarks* marks_ = nullptr;
-  bool shows_landmarks_ = false;
-  TraceId stream_id_ = 0;
-  Ending ending_ = Ending::kNone;
-  bool last_piece_ = true;  ///< False: finish_piece() asked for the end.
+  Ending ending_;
 };
 
 }  // namespace waymark::protocol

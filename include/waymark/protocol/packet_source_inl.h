@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::protocol {
 
@@ -13,6 +14,8 @@ namespace waymark::protocol {
 template <class P>
 template <bool kMarked>
 struct PacketSource<P>::Straight {
+  static consteval VisitorTakes takes() { return {.p_headers = kCan.runs_rows && !kMarked}; }
+
   PacketSource& source;
   Element* at;
   Element* end;
@@ -146,6 +149,8 @@ struct PacketSource<P>::CountingHost {
 /// Counts, for a client that asks for nothing else.
 template <class P>
 struct PacketSource<P>::Counting {
+  static consteval VisitorTakes takes() { return {.atom_rows = true}; }
+
   PacketSource& source;
 
   template <AtomsOf<P> Atoms>
@@ -153,7 +158,10 @@ struct PacketSource<P>::Counting {
     ++source.statistics_.packets;
     return true;
   }
-  void on_atom_row(Bytes headers) { source.statistics_.packets += headers.size(); }
+  bool on_atom_row(Bytes headers) {
+    source.statistics_.packets += headers.size();
+    return true;
+  }
   bool on_packet(const Packet& packet) {
     source.take(packet);
     return true;
@@ -175,7 +183,7 @@ template <class P>
 void PacketSource<P>::count(count::Counter& counter) {
   counter.set_shares_cycles(P::has_cycles(config_));
   if constexpr (kCan.counts) {
-    if (decoder_ && options_.block_cache && !shows_packets_ && decoder_->counts_straight()) {
+    if (decoder_ && options_.block_cache && !watcher_.packets && decoder_->counts_straight()) {
       CountingHost host{*this, counter};
       counter.set_timestamps_repeat_cycles(protocol() == waymark::Protocol::kEtmV4 ||
                                            protocol() == waymark::Protocol::kEte);
@@ -192,9 +200,9 @@ void PacketSource<P>::reset() {
   parser_.reset();
   if (decoder_) decoder_->reset();
   landmarks_ = Landmarks(config_);
-  ending_ = Ending::kNone;
-  last_piece_ = true;
-  if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
+  ending_ = {};
+  if (watcher_.observer != nullptr)
+    watcher_.observer->on_operation(Operation::kReset, watcher_.stream_id);
 }
 
 template <class P>
@@ -223,10 +231,10 @@ void PacketSource<P>::reset_statistics() {
 
 template <class P>
 void PacketSource<P>::set_observer(Observer* observer, TraceId stream_id) {
-  observer_ = observer;
-  shows_packets_ = observer != nullptr && observer->wants_packets();
-  shows_landmarks_ = observer != nullptr && observer->wants_landmarks();
-  stream_id_ = stream_id;
+  watcher_ = {.observer = observer,
+              .packets = observer != nullptr && observer->wants_packets(),
+              .landmarks = observer != nullptr && observer->wants_landmarks(),
+              .stream_id = stream_id};
   if constexpr (kCan.is_monitored)
     parser_.set_monitored(observer != nullptr && observer->monitors_packets());
 }
@@ -274,7 +282,6 @@ void PacketSource<P>::restore(const Source& other) {
   registers_ = from.registers_;
   landmarks_ = from.landmarks_;
   ending_ = from.ending_;
-  last_piece_ = from.last_piece_;
   if constexpr (kCan.jumps) {
     if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
   }
@@ -284,7 +291,7 @@ template <class P>
 bool PacketSource<P>::same_state(const Source& other) const {
   if constexpr (kCan.jumps) {
     const auto& with = static_cast<const PacketSource&>(other);
-    if (!parser_.same_state(with.parser_) || ending_ != with.ending_) return false;
+    if (!parser_.same_state(with.parser_) || ending_.step != with.ending_.step) return false;
     if (decoder_.has_value() != with.decoder_.has_value()) return false;
     return !decoder_ || decoder_->same_state(*with.decoder_);
   } else {
@@ -317,8 +324,8 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
       if (decoder().busy() && count != 0) break;
       if (decoder().busy()) continue;
     }
-    if (failed() && ending_ == Ending::kNone) break;
-    if (shows_packets_) {
+    if (failed() && ending_.step == Ending::Step::kNone) break;
+    if (watcher_.packets) {
       if (count != 0) break;
       if (!failed() && parser_.next(packet_)) {
         deliver();
@@ -328,11 +335,11 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
       if (parse_into<kMarked>(out, count)) continue;
     }
     // The end is reported after the last element has been given.
-    if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
+    if (ending_.step == Ending::Step::kReport && watcher_.observer != nullptr && count != 0) break;
     if (!end_step()) break;
   }
   // It is always the last one.
-  if (!last_piece_ && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
+  if (!ending_.last_piece && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
   if constexpr (kCan.remembers_elements) {
     if (options_.quirks != 0) decoder().remember(out.first(count));
   }
@@ -370,9 +377,9 @@ template <class P>
 void PacketSource<P>::report_diagnostics() {
   for (Diagnostic record : decoder().diagnostics()) {
     ++statistics_.diagnostics;
-    if (observer_ == nullptr) continue;
-    record.stream_id = stream_id_;
-    observer_->on_diagnostic(record);
+    if (watcher_.observer == nullptr) continue;
+    record.stream_id = watcher_.stream_id;
+    watcher_.observer->on_diagnostic(record);
   }
   decoder().clear_diagnostics();
 }
@@ -381,10 +388,10 @@ void PacketSource<P>::report_diagnostics() {
 
 template <class P>
 std::size_t PacketSource<P>::next_packets() {
-  if (shows_packets_) {
+  if (watcher_.packets) {
     while (parser_.next(packet_)) {
       deliver();
-      if (observer_->pauses()) return 0;
+      if (watcher_.observer->pauses()) return 0;
     }
   } else if constexpr (kCan.runs_atoms || kCan.puts) {
     parser_.parse(Counting{*this});
@@ -409,7 +416,7 @@ template <class P>
 [[gnu::noinline]] void PacketSource<P>::mark(const Packet& packet) {
   landmarks_(packet, [&](Landmark landmark) {
     landmark.index = packet.index;
-    observer_->on_landmark(landmark, stream_id_);
+    watcher_.observer->on_landmark(landmark, watcher_.stream_id);
   });
 }
 
@@ -428,7 +435,7 @@ inline void PacketSource<P>::report_registers(Finding finding, TraceIndex index)
 template <class P>
 void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index) {
   ++statistics_.diagnostics;
-  if (observer_ == nullptr) return;
+  if (watcher_.observer == nullptr) return;
   Diagnostic record;
   record.fault = found.fault;
   record.finding = found.finding;
@@ -436,9 +443,9 @@ void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceI
   record.severity = severity;
   record.stage = Stage::kPackets;
   record.trace_id = config_.trace_id();
-  record.stream_id = stream_id_;
+  record.stream_id = watcher_.stream_id;
   record.index = index;
-  observer_->on_diagnostic(record);
+  watcher_.observer->on_diagnostic(record);
 }
 
 // -- Each packet. ---------------------------------------------------------------------------------
@@ -446,7 +453,7 @@ void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceI
 template <class P>
 inline void PacketSource<P>::deliver() {
   take(packet_);
-  if (shows_packets_) show();
+  if (watcher_.packets) show();
 }
 
 template <class P>
@@ -461,7 +468,7 @@ inline bool PacketSource<P>::count(const Packet& packet) {
   if (!kCan.checks_registers && !decoder_ && passes(packet)) return false;
   if (P::is_sync_point(packet)) ++statistics_.sync_points;
   if (!decoder_) {
-    if (shows_landmarks_) mark(packet);
+    if (watcher_.landmarks) mark(packet);
     report_fault(packet);
     if constexpr (kCan.checks_registers) {
       if (tells_contradictions_) report_registers(registers_.check(packet), packet.index);
@@ -478,35 +485,36 @@ void PacketSource<P>::show() {
   if (bad && (options_.flags & kNoMonitorBadPackets) != 0) return;
   PacketRef ref;
   ref.protocol = protocol();
-  ref.trace_id = stream_id_;
+  ref.trace_id = watcher_.stream_id;
   ref.index = packet_.index;
   ref.bytes = parser_.packet_bytes();
   ref.packet = &packet_;
   ref.monitor_only = P::is_monitor_only(packet_);
   ref.bad = bad;
-  observer_->on_packet(ref);
+  watcher_.observer->on_packet(ref);
 }
 
 /// Does what finish() requested, one step at a time.  False: nothing is left.
 template <class P>
 bool PacketSource<P>::end_step() {
-  switch (ending_) {
-    case Ending::kPacket:
-      ending_ = decoder_ ? Ending::kElements : Ending::kReport;
+  switch (ending_.step) {
+    case Ending::Step::kPacket:
+      ending_.step = decoder_ ? Ending::Step::kElements : Ending::Step::kReport;
       if (!failed() && parser_.finish(packet_)) deliver();
       return true;
-    case Ending::kElements:
-      ending_ = Ending::kReport;
+    case Ending::Step::kElements:
+      ending_.step = Ending::Step::kReport;
       decoder().end_of_trace();
       return true;
-    case Ending::kReport:
-      ending_ = Ending::kDone;
-      if (!last_piece_) return false;
+    case Ending::Step::kReport:
+      ending_.step = Ending::Step::kDone;
+      if (!ending_.last_piece) return false;
       if constexpr (kCan.checks_registers) {
         if (!decoder_ && tells_contradictions_)
           report_registers(registers_.at_end(statistics_.packets), kNoIndex);
       }
-      if (observer_ != nullptr) observer_->on_operation(Operation::kEndOfTrace, stream_id_);
+      if (watcher_.observer != nullptr)
+        watcher_.observer->on_operation(Operation::kEndOfTrace, watcher_.stream_id);
       return false;
     default:
       return false;

@@ -19,6 +19,7 @@
 #include "waymark/protocol/landmark.h"
 #include "waymark/protocol/packet_fault.h"
 #include "waymark/protocol/source.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::protocol {
 
@@ -27,6 +28,8 @@ namespace waymark::protocol {
 /// What a parser's parse() calls; here only to see that it has one.
 template <class Packet>
 struct AnyVisitor {
+  static consteval VisitorTakes takes() { return {}; }
+
   template <class Atoms>
   bool on_atoms(TraceIndex index, const Atoms& atoms);
   bool on_packet(const Packet& packet);

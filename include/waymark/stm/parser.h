@@ -10,6 +10,7 @@
 
 #include "waymark/base/bits.h"
 #include "waymark/frames/block_reader.h"
+#include "waymark/protocol/visitor.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/nibble_order.h"
 #include "waymark/stm/nibbles.h"
@@ -96,7 +97,7 @@ class Parser : private ParserState, frames::BlockReader {
   /// Reads on until the block is used up or the visitor stops it.  It does what next() does,
   /// without a call for each packet.  `Visitor` has
   ///   bool on_packet(Packet& packet);
-  /// which returns false to stop after this packet, and may have
+  /// which returns false to stop after this packet, and, if its takes() states own_packet,
   ///   Packet& place();
   /// which gives the place where the next packet is made.  Returns true if the visitor stopped it.
   template <class Visitor>
@@ -354,7 +355,8 @@ inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, P
 /// Where the visitor's next packet is made: `other`, if the visitor has no place of its own.
 template <class Visitor>
 Packet& place_of(Visitor& visitor, Packet& other) {
-  if constexpr (requires { visitor.place(); }) {
+  static_assert(protocol::has_what_it_takes<Visitor>());
+  if constexpr (Visitor::takes().own_packet) {
     return visitor.place();
   } else {
     return other;
