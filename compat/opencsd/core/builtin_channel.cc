@@ -27,13 +27,6 @@ constexpr ocsd_datapath_op_t operation_number(Operation operation) {
 
 ocsd_trc_index_t narrow(TraceIndex index) { return static_cast<ocsd_trc_index_t>(index); }
 
-bool same_context(const Element& a, const Element& b) {
-  constexpr unsigned kStates =
-      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
-  return a.context_id == b.context_id && a.vmid == b.vmid && a.security == b.security &&
-         a.exception_level == b.exception_level && (a.flags & kStates) == (b.flags & kStates);
-}
-
 }  // namespace
 
 std::string component_name(std::string_view prefix, TraceId id) {
@@ -460,13 +453,7 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
                              static_cast<ocsd_err_severity_t>(record.severity), wording.number,
                              wording.index, record.trace_id, wording.text);
   }
-  const bool etm4 = protocol() == Protocol::kEtmV4 || protocol() == Protocol::kEte;
-  if (packets || !etm4) return;
-  // The answer to bad packets; see etmv4-ete.md 4.11.
-  if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
-    const bool error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
-    answer_.add(error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
-  }
+  if (!packets) answer_.add(answer_to(record, protocol(), flags_));
 }
 
 // -- Clients. -------------------------------------------------------------------------------------
