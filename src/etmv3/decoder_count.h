@@ -120,7 +120,7 @@ class CountingWalk
   // Called before a header, from which on counting goes on if it has atoms.  True: live.
   bool enter(const PHeader& header) {
     Decoder& d = decoder_;
-    if (d.state_ != DecoderState::State::kDecode || header.atom_count == 0) return false;
+    if (d.sync_.state != DecoderState::State::kDecode || header.atom_count == 0) return false;
     d.settle();
     host_.flush();
     if (!d.straight() || path_.lost) return false;
