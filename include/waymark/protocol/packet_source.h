@@ -57,7 +57,7 @@ class PacketSource final : public Source {
   void reset_statistics() override;
 
   void set_observer(Observer* observer, TraceId stream_id) override;
-  bool mark_frames(FrameMarks* marks) override;
+  bool mark_parts(PartMarks* marks) override;
 
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
     P::write_packet(out, packet.template as<Packet>(), config_, options_);
@@ -91,11 +91,13 @@ class PacketSource final : public Source {
 
   static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< In indexes.
 
+  enum class Marking : std::uint8_t { kNone, kFrames, kBytes };
+
   /// What finish() requested, and is to be done next.
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
   // Visitors of the parser.
-  template <bool kMarked>
+  template <Marking kMarking>
   struct Straight;
   struct Counting;
   struct CountingHost;
@@ -104,9 +106,9 @@ class PacketSource final : public Source {
   Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
 
   // -- With a decoder. --
-  template <bool kMarked>
+  template <Marking kMarking>
   std::size_t next_element(std::span<Element> out);
-  template <bool kMarked>
+  template <Marking kMarking>
   bool parse_into(std::span<Element> out, std::size_t& count);
   bool parse_until_busy();
   void report_diagnostics();
@@ -142,7 +144,7 @@ class PacketSource final : public Source {
   SourceStatistics statistics_;
   Observer* observer_ = nullptr;
   bool shows_packets_ = false;
-  FrameMarks* marks_ = nullptr;
+  PartMarks* marks_ = nullptr;
   bool shows_landmarks_ = false;
   TraceId stream_id_ = 0;
   Ending ending_ = Ending::kNone;
