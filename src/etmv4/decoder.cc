@@ -38,6 +38,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   traits_.checks =
       (flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0;
   traits_.atoms_can_fail = traits_.checks || path_.returns() || opcode_check;
+  traits_.reports_lost_atoms = (flags & kReportLostAtoms) != 0;
   traits_.follows = !config.load_store_p0();
   const bool plain = traits_.follows && !traits_.checks && !opcode_check;
   traits_.straight = plain && config.max_speculation() == 0;

@@ -131,7 +131,7 @@ bool Decoder::commit_atoms(Entry& entry) {
       return false;
     }
     if (path_.stop() == flow::Stop::kLost) {
-      if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+      if (traits_.reports_lost_atoms) report_lost_atoms(index);
       left = 0;
       break;
     }
@@ -157,7 +157,7 @@ bool Decoder::drop_atoms(TraceIndex index) {
     earlier_.unfollowed_told = true;
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
   }
-  if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+  if (traits_.reports_lost_atoms) report_lost_atoms(index);
   return true;
 }
 
@@ -208,7 +208,7 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   }
   rest_.left = 0;
   path_.settle();
-  const bool reports = (flags_ & kReportLostAtoms) != 0;
+  const bool reports = traits_.reports_lost_atoms;
   if (mode_.unknown || path_.stop() == flow::Stop::kLost) {
     // These atoms are dropped: nothing says where they were.
     if (!reports) return sink.out;

@@ -157,6 +157,8 @@ class Decoder : private DecoderState {
   /// first, the decoder is running(); packets that are not simple make it busy().
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
     packet_index_ = index;
+    if (path_.lost && drops_atoms()) [[unlikely]]
+      return out;
     if (traits_.can_lose_elements) return run_or_lose(out, end, atoms.atoms, atoms.atom_count);
     return follow(out, end, atoms.atoms, atoms.atom_count);
   }
@@ -222,6 +224,10 @@ class Decoder : private DecoderState {
   struct RangeSink;
   struct StagedSink;
   struct HeldSink;
+  /// For a lost path: nothing says where the next atoms are, and nobody wants to know.
+  [[nodiscard]] bool drops_atoms() const {
+    return !path_.pop_pending && !queue_.holds() && !traits_.reports_lost_atoms;
+  }
   Element* follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
   Element* run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
 
@@ -329,8 +335,9 @@ class Decoder : private DecoderState {
   /// What follows from configuration, flags and quirks.
   struct Traits {
     bool exception_return_is_p0 = false;
-    bool checks = false;          ///< Any consistency check is on.
-    bool atoms_can_fail = false;  ///< A run of atoms can end in an error.
+    bool checks = false;              ///< Any consistency check is on.
+    bool atoms_can_fail = false;      ///< A run of atoms can end in an error.
+    bool reports_lost_atoms = false;  ///< DecodeFlag kReportLostAtoms.
     /// Atoms stand only for waypoints.  If loads or stores are P0 elements too, the trace does not
     /// show which instruction each atom is about, so no ranges are given.
     bool follows = false;

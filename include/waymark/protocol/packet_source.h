@@ -57,7 +57,7 @@ class PacketSource final : public Source {
   void reset_statistics() override;
 
   void set_observer(Observer* observer, TraceId stream_id) override;
-  bool mark_frames(FrameMarks* marks) override;
+  bool mark_parts(PartMarks* marks) override;
 
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
     P::write_packet(out, packet.template as<Packet>(), config_, options_);
@@ -91,6 +91,8 @@ class PacketSource final : public Source {
 
   static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< In indexes.
 
+  enum class Marking : std::uint8_t { kNone, kFrames, kBytes };
+
   /// Who is shown more than elements.
   struct Watcher {
     Observer* observer = nullptr;
@@ -108,7 +110,7 @@ class PacketSource final : public Source {
   };
 
   // Visitors of the parser.
-  template <bool kMarked>
+  template <Marking kMarking>
   struct Straight;
   struct Counting;
   struct CountingHost;
@@ -117,9 +119,9 @@ class PacketSource final : public Source {
   Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
 
   // -- With a decoder. --
-  template <bool kMarked>
+  template <Marking kMarking>
   std::size_t next_element(std::span<Element> out);
-  template <bool kMarked>
+  template <Marking kMarking>
   bool parse_into(std::span<Element> out, std::size_t& count);
   bool parse_until_busy();
   void report_diagnostics();
@@ -150,7 +152,7 @@ class PacketSource final : public Source {
   Packet packet_;
   SourceStatistics statistics_;
   Watcher watcher_;
-  FrameMarks* marks_ = nullptr;
+  PartMarks* marks_ = nullptr;
   Ending ending_;
 };
 

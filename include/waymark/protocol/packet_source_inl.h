@@ -12,8 +12,9 @@ namespace waymark::protocol {
 
 /// Passes packets from the parser's loop to the decoder without a stop between them.
 template <class P>
-template <bool kMarked>
+template <typename PacketSource<P>::Marking kMarking>
 struct PacketSource<P>::Straight {
+  static constexpr bool kMarked = kMarking != Marking::kNone;
   static consteval VisitorTakes takes() { return {.p_headers = kCan.runs_rows && !kMarked}; }
 
   PacketSource& source;
@@ -21,40 +22,47 @@ struct PacketSource<P>::Straight {
   Element* end;
 
   // Only used with marks.
-  FrameMarks* marks = nullptr;
+  PartMarks* marks = nullptr;
   const Element* first = nullptr;  ///< Where the block's first element would be.
-  std::size_t frame = 0;
+  std::size_t part = 0;
 
   void begin(const Element* out) {
     if constexpr (kMarked) {
       marks = source.marks_;
       first = out - marks->elements;
-      frame = marks->frame;
+      part = marks->part;
       // What the last packet still had to give has come since.
-      if (marks->ends[frame] != FrameMarks::kNone) mark();
+      if (marks->ends[part] != PartMarks::kNone) mark();
     }
   }
   void finish() {
-    if constexpr (kMarked) marks->frame = static_cast<std::uint32_t>(frame);
+    if constexpr (kMarked) marks->part = static_cast<std::uint32_t>(part);
   }
-  void mark() { marks->ends[frame] = static_cast<std::uint32_t>(at - first); }
+  void mark() { marks->ends[part] = static_cast<std::uint32_t>(at - first); }
   /// No branch: the ends of frames could not be predicted.
-  void enter_frame(TraceIndex index, std::size_t length) {
-    if constexpr (kMarked) {
+  void enter_part(TraceIndex index, std::size_t length) {
+    if constexpr (kMarking == Marking::kFrames) {
       const std::size_t offset = index - marks->index;
       const std::size_t in_frame = offset % kFramePitch;
-      frame = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
+      part = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
+    } else if constexpr (kMarking == Marking::kBytes) {
+      part = index - marks->index + length - 1;
     }
   }
-  void enter_frame(const Packet& packet) {
+  void enter_part(const Packet& packet) {
     if constexpr (kMarked) {
+      constexpr bool kFrames = kMarking == Marking::kFrames;
       // A packet that began in an earlier block ends at the parser's position.
       std::size_t end_position = source.parser_.position();
-      const std::size_t offset = packet.index - marks->index;
-      if (packet.index >= marks->index)
-        end_position = std::max(end_position, offset - offset / kFramePitch + packet.length);
+      if (packet.index >= marks->index) {
+        const std::size_t offset = packet.index - marks->index;
+        const std::size_t position = kFrames ? offset - offset / kFramePitch : offset;
+        end_position =
+            std::max(end_position, position + P::length_from_index(packet, source.parser_));
+      }
       const std::size_t last = std::max<std::size_t>(end_position, 1) - 1;
-      frame = std::min(last / frames::kPlainFrameBytes, FrameMarks::kMaxFrames - 1);
+      part = kFrames ? std::min(last / frames::kPlainFrameBytes, PartMarks::kMaxFrames - 1)
+                     : std::min(last, PartMarks::kMaxBytes - 1);
     }
   }
 
@@ -62,7 +70,7 @@ struct PacketSource<P>::Straight {
   bool on_atoms(TraceIndex index, const Atoms& atoms) {
     Decoder& decoder = source.decoder();
     ++source.statistics_.packets;
-    if constexpr (kMarked) enter_frame(index, atoms.length);
+    if constexpr (kMarked) enter_part(index, atoms.length);
     if (decoder.straight()) [[likely]] {
       at = decoder.run(index, atoms, at, end);
       if constexpr (kMarked) mark();
@@ -101,7 +109,7 @@ struct PacketSource<P>::Straight {
 
   bool on_packet(const Packet& packet) {
     Decoder& decoder = source.decoder();
-    enter_frame(packet);
+    enter_part(packet);
     if constexpr (kCan.puts) {
       if (source.count(packet)) at = decoder.put(packet, at, end);
       if constexpr (kMarked) mark();
@@ -173,10 +181,12 @@ struct PacketSource<P>::Counting {
 template <class P>
 std::size_t PacketSource<P>::next(std::span<Element> out) {
   if (!decoder_) return next_packets();
-  if constexpr (kCan.marks_frames) {
-    if (marks_ != nullptr) return next_element<true>(out);
+  if constexpr (kCan.marks_parts) {
+    if (marks_ != nullptr && marks_->parts == PartMarks::Parts::kFrames)
+      return next_element<Marking::kFrames>(out);
+    if (marks_ != nullptr) return next_element<Marking::kBytes>(out);
   }
-  return next_element<false>(out);
+  return next_element<Marking::kNone>(out);
 }
 
 template <class P>
@@ -240,9 +250,9 @@ void PacketSource<P>::set_observer(Observer* observer, TraceId stream_id) {
 }
 
 template <class P>
-bool PacketSource<P>::mark_frames(FrameMarks* marks) {
-  if constexpr (kCan.marks_frames) marks_ = marks;
-  return kCan.marks_frames;
+bool PacketSource<P>::mark_parts(PartMarks* marks) {
+  if constexpr (kCan.marks_parts) marks_ = marks;
+  return kCan.marks_parts;
 }
 
 template <class P>
@@ -302,7 +312,7 @@ bool PacketSource<P>::same_state(const Source& other) const {
 // -- With a decoder. ------------------------------------------------------------------------------
 
 template <class P>
-template <bool kMarked>
+template <typename PacketSource<P>::Marking kMarking>
 std::size_t PacketSource<P>::next_element(std::span<Element> out) {
   std::size_t count = 0;
   if constexpr (kCan.runs_atoms) {
@@ -332,7 +342,7 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
         continue;
       }
     } else if (!failed()) {
-      if (parse_into<kMarked>(out, count)) continue;
+      if (parse_into<kMarking>(out, count)) continue;
     }
     // The end is reported after the last element has been given.
     if (ending_.step == Ending::Step::kReport && watcher_.observer != nullptr && count != 0) break;
@@ -349,10 +359,10 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
 
 /// Fills `out` from `count` on.  False: the block is used up.
 template <class P>
-template <bool kMarked>
+template <typename PacketSource<P>::Marking kMarking>
 bool PacketSource<P>::parse_into(std::span<Element> out, std::size_t& count) {
   if constexpr (kCan.runs_atoms || kCan.puts) {
-    Straight<kMarked> straight{*this, out.data() + count, out.data() + out.size()};
+    Straight<kMarking> straight{*this, out.data() + count, out.data() + out.size()};
     straight.begin(out.data());
     const bool stopped = parser_.parse(straight);
     straight.finish();

@@ -202,8 +202,9 @@ concept LeavesSpans = requires(typename P::Decoder& decoder) {
 };
 
 template <class P>
-concept MarksFrames = requires(const typename P::Packet& packet) {
-  { packet.length } -> std::convertible_to<std::size_t>;
+concept MarksParts = requires(const typename P::Packet& packet, const typename P::Parser& parser) {
+  // The bytes of a packet from that of its index on.
+  { P::length_from_index(packet, parser) } -> std::same_as<std::size_t>;
 };
 
 /// As Source::jump(), restore() and same_state().
@@ -270,7 +271,7 @@ concept KeepsStatements =
     P::kCapabilities.settles_atoms == SettlesAtoms<P> &&
     P::kCapabilities.runs_rows == RunsRows<P> && P::kCapabilities.puts == Puts<P> &&
     P::kCapabilities.leaves_spans == LeavesSpans<P> &&
-    (!P::kCapabilities.marks_frames || MarksFrames<P>) && P::kCapabilities.jumps == Jumps<P> &&
+    P::kCapabilities.marks_parts == MarksParts<P> && P::kCapabilities.jumps == Jumps<P> &&
     P::kCapabilities.takes_place == TakesPlace<P> && P::kCapabilities.refreshes == Refreshes<P> &&
     P::kCapabilities.remembers_elements == RemembersElements<P> &&
     P::kCapabilities.is_monitored == IsMonitored<P> &&
@@ -306,8 +307,8 @@ consteval bool meets_requirements() {
   if constexpr (kCan.puts) static_assert(Puts<P>, "puts: put() of the decoder, and parse().");
   if constexpr (kCan.leaves_spans)
     static_assert(LeavesSpans<P>, "leaves_spans: leave_span() of the decoder.");
-  if constexpr (kCan.marks_frames)
-    static_assert(MarksFrames<P>, "marks_frames: the length of a packet.");
+  if constexpr (kCan.marks_parts)
+    static_assert(MarksParts<P>, "marks_parts: length_from_index() of the protocol.");
   if constexpr (kCan.jumps)
     static_assert(Jumps<P>,
                   "jumps: jump() and same_state() of parser and decoder, restore() of the "

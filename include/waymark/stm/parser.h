@@ -123,6 +123,11 @@ class Parser : private ParserState, frames::BlockReader {
   /// begins there.  Valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const;
 
+  /// The bytes of a packet from that of its index on.
+  [[nodiscard]] std::size_t length_from_index(const Packet& packet) const {
+    return packet.length() - (packet.upper && quirks_.index_of_next_byte ? 1 : 0);
+  }
+
   /// The number of bytes of the current block that were read, at least in part.
   [[nodiscard]] std::size_t position() const { return (at_ + 1) / 2; }
 
@@ -277,7 +282,8 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
 
 // A branch on the opcode, not a table: if it is predicted, the next packet need not wait for the
 // length of this one.
-inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
+[[gnu::always_inline]] inline unsigned Parser::read_common(const std::uint8_t* bytes,
+                                                           std::size_t at, Packet& packet) {
   using enum PacketType;
   const std::uint64_t head = load_nibbles(bytes, at);
   switch (head & 0xF) {
