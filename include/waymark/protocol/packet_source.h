@@ -91,7 +91,7 @@ class PacketSource final : public Source {
 
   static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< In indexes.
 
-  /// Who is shown more than elements.
+  /// The observer, and what it is shown besides diagnostics.
   struct Watcher {
     Observer* observer = nullptr;
     bool packets = false;
@@ -114,7 +114,7 @@ class PacketSource final : public Source {
   struct CountingHost;
 
   /// Only code that runs with a decoder calls it.
-  Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
+  Decoder& decoder() { return *decoder_; }
 
   // -- With a decoder. --
   template <bool kMarked>
