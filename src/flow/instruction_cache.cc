@@ -157,7 +157,7 @@ const Step* InstructionCache::fill(StepLine& line, std::uint32_t address) {
     outcome_ = BlockEnd::kNotAccessible;
     return nullptr;
   }
-  Step* const first = steps_.room();
+  Step* const first = steps_.space();
   std::size_t count = 0;
   std::size_t at = 0;
   const Step* known = nullptr;

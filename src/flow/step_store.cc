@@ -67,7 +67,7 @@ void StepStore::clear() {
 
 bool StepStore::full() const { return slabs_.size() == kMaxStepSlabs; }
 
-Step* StepStore::room() {
+Step* StepStore::space() {
   if (kSlab - used_ < kLongest) {
     slabs_.push_back(std::make_unique<Step[]>(kSlab + 1));
     used_ = 0;

@@ -12,7 +12,8 @@ std::uint32_t hash_of(const Node& node) {
 }
 
 Node* find(const NodeTable& table, const Nodes& nodes, std::uint64_t address) {
-  const Node wanted{.range = {.start = address}};
+  Node wanted;
+  wanted.range.start = address;
   return table.find(nodes, hash_of(wanted),
                     [&](const Node& node) { return node.range.start == address; });
 }

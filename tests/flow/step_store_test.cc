@@ -52,25 +52,25 @@ TEST(StepStore, kept_steps_are_not_given_again_and_stay_in_place) {
   StepStore store;
   std::vector<Step*> sequences;
   for (std::uint32_t i = 0; i < 1000; ++i) {
-    Step* const first = store.room();
-    const std::uint32_t count = 1 + i % StepStore::kLongest;
-    for (std::uint32_t k = 0; k < count; ++k) first[k].address = i;
+    Step* const first = store.space();
+    const std::size_t count = 1 + i % StepStore::kLongest;
+    for (std::size_t k = 0; k < count; ++k) first[k].address = i;
     first[count] = {};  // It can also be read, and written.
     store.keep(count);
     sequences.push_back(first);
   }
   for (std::uint32_t i = 0; i < 1000; ++i) {
-    for (std::uint32_t k = 0; k < 1 + i % StepStore::kLongest; ++k)
+    for (std::size_t k = 0; k < 1 + i % StepStore::kLongest; ++k)
       ASSERT_EQ(sequences[i][k].address, i);
   }
 }
 
-TEST(StepStore, room_that_is_not_kept_is_given_again) {
+TEST(StepStore, space_that_is_not_kept_is_given_again) {
   StepStore store;
-  Step* const first = store.room();
-  EXPECT_EQ(store.room(), first);
+  Step* const first = store.space();
+  EXPECT_EQ(store.space(), first);
   store.keep(1);
-  EXPECT_EQ(store.room(), first + 1);
+  EXPECT_EQ(store.space(), first + 1);
 }
 
 TEST(StepStore, is_full_at_some_time_and_empty_after_clear) {
@@ -78,7 +78,7 @@ TEST(StepStore, is_full_at_some_time_and_empty_after_clear) {
   EXPECT_FALSE(store.full());
   for (std::uint32_t i = 0; !store.full(); ++i) {
     ASSERT_LT(i, 1U << 20) << "no bound";
-    store.room();
+    store.space();
     store.keep(StepStore::kLongest);
   }
   store.clear();

@@ -258,8 +258,8 @@ class Counter {
   /// What the nodes were made from.
   struct Origin {
     const void* memory = nullptr;  ///< A flow::Follower or InstructionCache.
-    std::uint64_t flushes = 0;     ///< Of its instructions.
-    std::uint64_t generation = 0;  ///< Of the nodes.
+    std::uint64_t flushes = 0;     ///< How often its instructions were forgotten.
+    std::uint64_t generation = 0;  ///< Counts how often the nodes were dropped.
   };
   /// The contexts by number.  `current` is always the number of one.
   struct Contexts {

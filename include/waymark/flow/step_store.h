@@ -92,16 +92,16 @@ class StepStore {
   void clear();
   /// Nothing more may be kept.
   [[nodiscard]] bool full() const;
-  /// Room for a sequence and one step more, which can be read.
-  Step* room();
-  /// The first `count` steps of the room stay.
+  /// Space for a sequence and one step more, which can be read.
+  Step* space();
+  /// The first `count` steps of space() stay.
   void keep(std::size_t count) { used_ += count; }
 
  private:
   static constexpr std::size_t kSlab = 1024;
 
   std::vector<std::unique_ptr<Step[]>> slabs_;
-  std::size_t used_ = kSlab;  ///< Of the last slab.
+  std::size_t used_ = kSlab;  ///< Steps of the last slab.
 };
 
 }  // namespace waymark::flow

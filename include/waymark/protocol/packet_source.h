@@ -93,7 +93,7 @@ class PacketSource final : public Source {
 
   enum class Marking : std::uint8_t { kNone, kFrames, kBytes };
 
-  /// Who is shown more than elements.
+  /// The observer, and what it is shown besides diagnostics.
   struct Watcher {
     Observer* observer = nullptr;
     bool packets = false;
@@ -116,7 +116,7 @@ class PacketSource final : public Source {
   struct CountingHost;
 
   /// Only code that runs with a decoder calls it.
-  Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
+  Decoder& decoder() { return *decoder_; }
 
   // -- With a decoder. --
   template <Marking kMarking>

@@ -31,6 +31,46 @@ struct ParserState {
   static constexpr std::size_t kUnsyncedChunk = 16;
   static constexpr std::size_t kHistory = 12;  ///< Bytes that hold kAsyncFs nibbles.
 
+  /// How the master and the channel were sent, because the order may turn out to be the other one.
+  struct AsSent {
+    bool wide_master = false;  ///< By an M16.
+    bool has_c8 = false;       ///< Since the last C16.
+    std::uint16_t c16 = 0;     ///< The field of the last C16.
+    friend bool operator==(const AsSent&, const AsSent&) = default;
+  };
+  /// The unfinished packet, from the byte in which it begins.
+  struct Carry {
+    std::vector<std::uint8_t> bytes;
+    TraceIndex index = 0;
+    bool active = false;
+    bool upper = false;  ///< It begins in the upper nibble.
+    void reset() {
+      bytes.clear();
+      active = false;
+    }
+    friend bool operator==(const Carry&, const Carry&) = default;
+  };
+  /// The last bytes before the carried packet or, without one, before the block; oldest first.
+  struct History {
+    std::array<std::uint8_t, kHistory> bytes{};
+    std::size_t size = 0;
+    friend bool operator==(const History&, const History&) = default;
+  };
+  /// The search for an ASYNC: the bytes that are held back because one may begin in them.
+  struct Search {
+    std::array<std::uint8_t, kUnsyncedChunk + kHistory> held{};
+    std::array<TraceIndex, kUnsyncedChunk + kHistory> indexes{};
+    std::size_t size = 0;
+    bool upper = false;  ///< It begins in the upper nibble of the oldest byte.
+    bool async_due =
+        false;  ///< The held bytes end with an ASYNC; `due` is all of them, in nibbles.
+    std::size_t due = 0;
+    std::uint64_t fs = 0;  ///< F nibbles before the current one, even if none are held.
+    void reset();
+    void clear_rest();  ///< What no longer has a meaning, so that states can be compared.
+    friend bool operator==(const Search&, const Search&) = default;
+  };
+
   bool synced_ = false;
   bool least_first_ = false;
   bool gathering_ = false;     ///< The nibble order is not settled.
@@ -39,31 +79,13 @@ struct ParserState {
   PacketType last_type_ = PacketType::kNotSync;
   std::uint16_t master_ = 0;
   std::uint16_t channel_ = 0;
-  // How they were sent, because the order may turn out to be the other one.
-  bool wide_master_ = false;       ///< By an M16.
-  bool channel_has_c8_ = false;    ///< Since the last C16.
-  std::uint16_t channel_c16_ = 0;  ///< The field of the last C16.
+  AsSent sent_;
   std::uint64_t timestamp_ = 0;
   OrderEvidence evidence_;
 
-  // The unfinished packet, from the byte in which it begins.
-  std::vector<std::uint8_t> carry_;
-  TraceIndex carry_index_ = 0;
-  bool carried_ = false;
-  bool carry_upper_ = false;
-
-  /// The last bytes before the carried packet or, without one, before the block; oldest first.
-  std::array<std::uint8_t, kHistory> history_{};
-  std::size_t history_size_ = 0;
-
-  // The search: the bytes that are held back because an ASYNC may begin in them.
-  std::array<std::uint8_t, kUnsyncedChunk + kHistory> held_{};
-  std::array<TraceIndex, kUnsyncedChunk + kHistory> held_index_{};
-  std::size_t held_size_ = 0;
-  bool held_upper_ = false;  ///< The search begins in the upper nibble of the oldest byte.
-  bool async_due_ = false;   ///< The held bytes end with an ASYNC; due_ is all of them, in nibbles.
-  std::size_t due_ = 0;
-  std::uint64_t fs_ = 0;  ///< F nibbles before the current one, even if none are held.
+  Carry carry_;
+  History history_;
+  Search search_;
 
   friend bool operator==(const ParserState&, const ParserState&) = default;
 };
@@ -290,14 +312,14 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
     case 0x0:
       return read_data<kNull, 1, 0, false, false>(bytes, at, head, packet);
     case 0x1:
-      channel_ = channel_c16_ = 0;
-      wide_master_ = channel_has_c8_ = false;
+      channel_ = 0;
+      sent_ = {};
       master_ = static_cast<std::uint16_t>(field_value(head >> 4, 2, least_first_));
       return read_data<kM8, 1, 2, false, false>(bytes, at, head, packet);
     case 0x3:
       channel_ =
           static_cast<std::uint16_t>((channel_ & 0xFF00) | field_value(head >> 4, 2, least_first_));
-      channel_has_c8_ = true;
+      sent_.has_c8 = true;
       return read_data<kC8, 1, 2, false, false>(bytes, at, head, packet);
     case 0x4:
       return read_data<kD8, 1, 2, false, false>(bytes, at, head, packet);
@@ -328,8 +350,8 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
   }
   switch (head >> 4 & 0xF) {
     case 0x3:
-      channel_ = channel_c16_ = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
-      channel_has_c8_ = false;
+      channel_ = sent_.c16 = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
+      sent_.has_c8 = false;
       return read_data<kC16, 2, 4, false, false>(bytes, at, head, packet);
     case 0x4:
       return read_data<kD8, 2, 2, false, true>(bytes, at, head, packet);
@@ -373,7 +395,7 @@ template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   Packet other;
   while (true) {
-    if (synced_ && !carried_) [[likely]] {
+    if (synced_ && !carry_.active) [[likely]] {
       if (parse_in_sync(visitor)) return true;
     }
     // Rare packets, and the end of the block.

@@ -166,7 +166,7 @@ class DecodeTree {
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().
   TreeQuirks quirks_;
 
-  /// Who sees more than elements.
+  /// The receivers of packets, records and raw frames.
   struct Watchers {
     Observer* observer = nullptr;
     frames::RawMonitor* unpacked =
@@ -193,7 +193,7 @@ class DecodeTree {
   Progress progress_;
   bool failed_ = false;
 
-  frames::Run run_;                            ///< Of the block that a source was fed.
+  frames::Run run_;                            ///< That of the block that a source was fed.
   frames::StreamBuffer plain_;                 ///< Consecutive frames that a source works on.
   std::vector<frames::StreamBuffer> streams_;  ///< For work(), by ID.
   std::uint64_t resets_ = 0;
