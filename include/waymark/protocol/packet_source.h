@@ -39,7 +39,10 @@ class PacketSource final : public Source {
   [[nodiscard]] waymark::Protocol protocol() const override { return P::protocol(config_); }
   [[nodiscard]] TraceId trace_id() const override { return config_.trace_id(); }
 
-  void feed(const frames::StreamBlock& block) override { parser_.feed(block); }
+  void feed(const frames::StreamBlock& block) override {
+    parser_.feed(block);
+    used_up_ = false;
+  }
   std::size_t next(std::span<Element> out) override;
   void count(count::Counter& counter) override;
 
@@ -93,6 +96,13 @@ class PacketSource final : public Source {
 
   enum class Marking : std::uint8_t { kNone, kFrames, kBytes };
 
+  /// How far the parser came.
+  enum class Parsed : std::uint8_t {
+    kAll,     ///< The block is used up.
+    kPart,    ///< The decoder has more to give, or there is no more room.
+    kYields,  ///< The same, and the client must see what it has before more is decoded.
+  };
+
   /// What finish() requested, and is to be done next.
   enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
 
@@ -109,7 +119,7 @@ class PacketSource final : public Source {
   template <Marking kMarking>
   std::size_t next_element(std::span<Element> out);
   template <Marking kMarking>
-  bool parse_into(std::span<Element> out, std::size_t& count);
+  Parsed parse_into(std::span<Element> out, std::size_t& count);
   bool parse_until_busy();
   void report_diagnostics();
 
@@ -130,6 +140,7 @@ class PacketSource final : public Source {
   void begin_end(bool last_piece) {
     ending_ = Ending::kPacket;
     last_piece_ = last_piece;
+    used_up_ = false;
   }
   bool end_step();
 
@@ -148,6 +159,7 @@ class PacketSource final : public Source {
   bool shows_landmarks_ = false;
   TraceId stream_id_ = 0;
   Ending ending_ = Ending::kNone;
+  bool used_up_ = false;    ///< next() has nothing to give before the next block or the end.
   bool last_piece_ = true;  ///< False: finish_piece() asked for the end.
 };
 
