@@ -41,7 +41,10 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   traits_.reports_lost_atoms = (flags & kReportLostAtoms) != 0;
   traits_.follows = !config.load_store_p0();
   const bool plain = traits_.follows && !traits_.checks && !opcode_check;
-  traits_.straight = plain && config.max_speculation() == 0;
+  const std::uint32_t depth = config.max_speculation();
+  traits_.max_depth =
+      quirks.max_speculation_is_signed ? static_cast<std::int32_t>(depth) : std::int64_t{depth};
+  traits_.straight = plain && depth == 0;
   traits_.counts_queued = plain && !quirks.error_loses_elements;
   traits_.can_lose_elements = path_.returns() && quirks.error_loses_elements;
   context_.kind = ElementKind::kInstrRange;

@@ -65,8 +65,8 @@ BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
 
 Response BuiltinChannel::data(TraceIndex index, Bytes block) {
   answer_.response = OCSD_RESP_CONT;
-  used_.bytes = 0;
-  used_.from_source = true;
+  input_.used.bytes = 0;
+  input_.used.from_source = true;
   if (block.empty()) {
     // A frame can end with a segment without bytes.
     if (!around_.empty_segment_fails) return OCSD_RESP_CONT;
@@ -93,21 +93,21 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
 }
 
 Response BuiltinChannel::feed(TraceIndex index, Bytes block) {
-  used_.from_source = true;
+  input_.used.from_source = true;
   if (around_.formatted || !takes_runs() || !may_be_cut(protocol()))
     return feed_source(index, block);
   // Pieces of the block, which are read ahead.
-  const std::size_t before = used_.bytes;
+  const std::size_t before = input_.used.bytes;
   for (std::size_t at = 0; at != block.size();) {
     const Bytes piece = block.subspan(at, std::min(block.size() - at, PartMarks::kMaxBytes));
-    used_.bytes = before + at;
-    used_.from_source = used_.careful != 0;
-    if (used_.from_source) {
+    input_.used.bytes = before + at;
+    input_.used.from_source = input_.used.careful != 0;
+    if (input_.used.from_source) {
       feed_source(index + at, piece);
     } else {
       std::ranges::copy(piece, input_.bytes.begin());
       feed_ahead(PartMarks::Parts::kBytes, index + at, piece.size());
-      used_.bytes += input_.used_parts;
+      input_.used.bytes += input_.used_parts;
     }
     if (answer_.response >= OCSD_RESP_WAIT) return answer_.response;
     at += piece.size();
@@ -187,11 +187,11 @@ Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
     return OCSD_RESP_FATAL_INVALID_DATA;
   }
   const bool bytes = input_.marks.parts == PartMarks::Parts::kBytes;
-  used_.from_source = false;
-  while (used_.bytes != size) {
+  input_.used.from_source = false;
+  while (input_.used.bytes != size) {
     const std::size_t part = bytes ? 1 : size;
     input_.ahead += part;
-    used_.bytes += part;
+    input_.used.bytes += part;
     batch_.ready = input_.is_ahead() ? end_of_part(input_.next_part++) : batch_.count;
     // The client cannot take back the rest of a frame.
     if (bytes || input_.is_ahead() || size == block.size()) pump();
@@ -203,7 +203,7 @@ Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
 }
 
 std::size_t BuiltinChannel::withdraw() {
-  return used_.bytes + (used_.from_source ? built_.source->withdraw() : 0);
+  return input_.used.bytes + (input_.used.from_source ? built_.source->withdraw() : 0);
 }
 
 void BuiltinChannel::forget_batch() {
@@ -219,10 +219,8 @@ Response BuiltinChannel::pump() {
   const std::size_t size = batches ? Batch::kSize : 1;
   while (true) {
     while (batch_.at != batch_.ready) {
-      const Response answer = batch_.elements[batch_.at].kind == ElementKind::kInstrRange &&
-                                      around_.output.function != nullptr
-                                  ? deliver_ranges()
-                                  : deliver(batch_.elements[batch_.at++]);
+      const Response answer =
+          around_.output.function != nullptr ? deliver_all() : print(batch_.elements[batch_.at++]);
       if (end_.now && OCSD_DATA_RESP_IS_WAIT(answer) && follows_no_sync()) continue;
       answer_.add(answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
@@ -240,7 +238,7 @@ Response BuiltinChannel::pump() {
       return stop();
     batch_.ready = batch_.count = count;
     if (count == 0) break;
-    if (!batches && used_.careful != 0 && !used_.waits) --used_.careful;
+    if (!batches && input_.used.careful != 0 && !input_.used.waits) --input_.used.careful;
   }
   if (built_.source->failed() && !end_.failed) {
     answer_.add(OCSD_RESP_FATAL_INVALID_DATA);
@@ -258,22 +256,20 @@ bool BuiltinChannel::follows_no_sync() const {
   return batch_.at != 0 && batch_.elements[batch_.at - 1].kind == ElementKind::kNoSync;
 }
 
-/// The loop for nearly all elements.  It ends at the first element that is not a range, or that the
-/// client answers with more than CONT.
-Response BuiltinChannel::deliver_ranges() {
+/// Elements to the client's function, until it answers with more than CONT.
+Response BuiltinChannel::deliver_all() {
   // The function may change the output.
   const FnTraceElemIn function = around_.output.function;
   const void* const context = around_.output.context;
-  std::size_t at = batch_.at;
-  const std::size_t end = batch_.ready;
   Response answer = OCSD_RESP_CONT;
   do {
-    const Element& element = batch_.elements[at++];
-    answer =
-        function(context, narrow(element.index), element.trace_id, struct_.fill_range(element));
-  } while (answer == OCSD_RESP_CONT && at != end &&
-           batch_.elements[at].kind == ElementKind::kInstrRange);
-  batch_.at = at;
+    const Element& element = batch_.elements[batch_.at++];
+    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
+    if (filled == nullptr) continue;
+    answer = function(context, narrow(element.index), element.trace_id, filled);
+    if (element.kind == ElementKind::kPeContext) [[unlikely]]
+      follow_context(element);
+  } while (answer == OCSD_RESP_CONT && batch_.at != batch_.ready);
   return answer;
 }
 
@@ -281,8 +277,8 @@ Response BuiltinChannel::deliver_ranges() {
 Response BuiltinChannel::stop() {
   answer_.holds = answer_.response < OCSD_RESP_FATAL_NOT_INIT;
   if (OCSD_DATA_RESP_IS_WAIT(answer_.response)) {
-    used_.waits = true;
-    used_.careful = Used::kCareful;
+    input_.used.waits = true;
+    input_.used.careful = Used::kCareful;
   }
   if (input_.run_parts != 0) cut_run();
   if (answer_.holds) return answer_.response;
@@ -292,20 +288,11 @@ Response BuiltinChannel::stop() {
   return answer_.response;
 }
 
-Response BuiltinChannel::deliver(const Element& element) {
-  const ElementOutput& output = around_.output;
-  if (output.function != nullptr) [[likely]] {
-    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
-    if (filled == nullptr) return OCSD_RESP_CONT;
-    const Response answer =
-        output.function(output.context, narrow(element.index), element.trace_id, filled);
-    if (element.kind == ElementKind::kPeContext) follow_context(element);
-    return answer;
-  }
-  if (output.printer) {
+Response BuiltinChannel::print(const Element& element) {
+  if (around_.output.printer) {
     text_.clear();
     write_at_level(text_, [&](TextBuffer& to) { write_element_line(to, element); });
-    output.printer.print(text_.view());
+    around_.output.printer.print(text_.view());
   }
   if (element.kind == ElementKind::kPeContext) follow_context(element);
   return OCSD_RESP_CONT;

@@ -48,12 +48,12 @@ class BuiltinChannel final : public Channel, private Observer {
   Response data_again(TraceIndex index, Bytes block);
   Response pump();
   [[nodiscard]] bool follows_no_sync() const;
-  Response deliver_ranges();
+  Response deliver_all();
   void cut_run();
   [[nodiscard]] std::size_t end_of_part(std::size_t part) const;
   void forget_batch();
   Response stop();
-  Response deliver(const Element& element);
+  Response print(const Element& element);
   void follow_context(const Element& element);
   void refresh_if_changed();
   bool ready();
@@ -74,7 +74,7 @@ class BuiltinChannel final : public Channel, private Observer {
   struct Batch {
     // The segment of one frame has at most 15 bytes; if it gives more elements than this, they come
     // in several batches.
-    static constexpr std::size_t kSize = 128;
+    static constexpr std::size_t kSize = 256;
 
     std::array<Element, kSize> elements;
     std::size_t at = 0;
@@ -98,6 +98,16 @@ class BuiltinChannel final : public Channel, private Observer {
     bool failed = false;  ///< The end came after a fatal error.
   };
 
+  /// Without frames: how much of the client's block is used.
+  struct Used {
+    std::size_t bytes = 0;    ///< Without those that the source has from the block.
+    bool from_source = true;  ///< The source reads the block, and knows the rest.
+    /// As for frames: elements come one by one while the client may still turn out to answer WAIT.
+    unsigned careful = kCareful;
+    bool waits = false;  ///< The client has answered WAIT.
+    static constexpr unsigned kCareful = 64;
+  };
+
   /// What the source reads.  A run of frames or bytes is decoded in batches, before the client's
   /// answers are known.  After a WAIT the client gives the parts after that of the element again,
   /// including those that the source has already read: bytes [ahead, ahead_end) of the run, with
@@ -111,21 +121,12 @@ class BuiltinChannel final : public Channel, private Observer {
     std::size_t ahead_end = 0;
     frames::Run run;
     PartMarks marks;
+    Used used;
     /// Each frame is stored with one additional byte.
     std::array<std::uint8_t, PartMarks::kMaxFrames * frames::kPlainFrameBytes + 1> bytes;
 
     [[nodiscard]] std::size_t left() const { return ahead_end - ahead; }
     [[nodiscard]] bool is_ahead() const { return left() != 0; }
-  };
-
-  /// Without frames: how much of the client's block is used.
-  struct Used {
-    std::size_t bytes = 0;    ///< Without those that the source has from the block.
-    bool from_source = true;  ///< The source reads the block, and knows the rest.
-    /// As for frames: elements come one by one while the client may still turn out to answer WAIT.
-    unsigned careful = kCareful;
-    bool waits = false;  ///< The client has answered WAIT.
-    static constexpr unsigned kCareful = 64;
   };
 
   /// What the source knows of the client's memory.
@@ -148,7 +149,6 @@ class BuiltinChannel final : public Channel, private Observer {
   Names names_;
   PacketClient client_;
   Input input_;
-  Used used_;
   Batch batch_;
   Answer answer_;
   End end_;

@@ -39,12 +39,15 @@ class PacketSource final : public Source {
   [[nodiscard]] waymark::Protocol protocol() const override { return P::protocol(config_); }
   [[nodiscard]] TraceId trace_id() const override { return config_.trace_id(); }
 
-  void feed(const frames::StreamBlock& block) override { parser_.feed(block); }
+  void feed(const frames::StreamBlock& block) override {
+    parser_.feed(block);
+    used_up_ = false;
+  }
   std::size_t next(std::span<Element> out) override;
   void count(count::Counter& counter) override;
 
-  void finish() override { ending_ = {.step = Ending::Step::kPacket, .last_piece = true}; }
-  void finish_piece() override { ending_ = {.step = Ending::Step::kPacket, .last_piece = false}; }
+  void finish() override { begin_end(true); }
+  void finish_piece() override { begin_end(false); }
   void reset() override;
   void refresh() override;
 
@@ -93,6 +96,13 @@ class PacketSource final : public Source {
 
   enum class Marking : std::uint8_t { kNone, kFrames, kBytes };
 
+  /// How far the parser came.
+  enum class Parsed : std::uint8_t {
+    kAll,     ///< The block is used up.
+    kPart,    ///< The decoder has more to give, or there is no more room.
+    kYields,  ///< The same, and the client must see what it has before more is decoded.
+  };
+
   /// The observer, and what it is shown besides diagnostics.
   struct Watcher {
     Observer* observer = nullptr;
@@ -122,7 +132,7 @@ class PacketSource final : public Source {
   template <Marking kMarking>
   std::size_t next_element(std::span<Element> out);
   template <Marking kMarking>
-  bool parse_into(std::span<Element> out, std::size_t& count);
+  Parsed parse_into(std::span<Element> out, std::size_t& count);
   bool parse_until_busy();
   void report_diagnostics();
 
@@ -140,6 +150,10 @@ class PacketSource final : public Source {
   bool count(const Packet& packet);
   void show();
 
+  void begin_end(bool last_piece) {
+    ending_ = {.step = Ending::Step::kPacket, .last_piece = last_piece};
+    used_up_ = false;
+  }
   bool end_step();
 
   Config config_;
@@ -154,6 +168,7 @@ class PacketSource final : public Source {
   Watcher watcher_;
   PartMarks* marks_ = nullptr;
   Ending ending_;
+  bool used_up_ = false;  ///< next() has nothing to give before the next block or the end.
 };
 
 }  // namespace waymark::protocol

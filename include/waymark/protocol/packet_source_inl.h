@@ -26,6 +26,9 @@ struct PacketSource<P>::Straight {
   const Element* first = nullptr;  ///< Where the block's first element would be.
   std::size_t part = 0;
 
+  /// The client must see what it has before more is decoded.
+  bool yields = false;
+
   void begin(const Element* out) {
     if constexpr (kMarked) {
       marks = source.marks_;
@@ -77,22 +80,20 @@ struct PacketSource<P>::Straight {
       return at != end && !decoder.busy();
     }
     if constexpr (kCan.settles_atoms) {
-      if (decoder.can_settle()) {
-        decoder.settle(index);
-        at += decoder.drain({at, end});
-        if (!decoder.busy() && at != end && decoder.straight()) {
-          at = decoder.run(index, atoms, at, end);
-          if constexpr (kMarked) mark();
-          return at != end && !decoder.busy();
-        }
+      if (decoder.can_settle_into(static_cast<std::size_t>(end - at))) {
+        at = decoder.settle_and_run(index, atoms, at, end);
+        return drained();
       }
     }
-    Packet packet;
-    packet.index = index;
-    copy_atoms(atoms, packet);
-    decoder.accept(packet);
-    if constexpr (kMarked) mark();
-    return at != end && !decoder.busy();
+    if constexpr (requires { decoder.accept_atoms(index, atoms); }) {
+      decoder.accept_atoms(index, atoms);
+    } else {
+      Packet packet;
+      packet.index = index;
+      copy_atoms(atoms, packet);
+      decoder.accept(packet);
+    }
+    return drained();
   }
 
   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
@@ -117,9 +118,20 @@ struct PacketSource<P>::Straight {
       return at != end && !decoder.busy() && !decoder.failed();
     } else {
       source.take(packet);
-      if constexpr (kMarked) mark();
-      return !decoder.busy();
+      return drained();
     }
+  }
+
+ private:
+  /// Takes what the packet resolves.  True: the next packet may follow at once.
+  bool drained() {
+    Decoder& decoder = source.decoder();
+    if (decoder.busy()) {
+      at += decoder.drain({at, end});
+      yields = decoder.busy();
+    }
+    if constexpr (kMarked) mark();
+    return at != end && !yields && !decoder.failed();
   }
 };
 
@@ -181,6 +193,7 @@ struct PacketSource<P>::Counting {
 template <class P>
 std::size_t PacketSource<P>::next(std::span<Element> out) {
   if (!decoder_) return next_packets();
+  if (used_up_) return 0;
   if constexpr (kCan.marks_parts) {
     if (marks_ != nullptr && marks_->parts == PartMarks::Parts::kFrames)
       return next_element<Marking::kFrames>(out);
@@ -292,6 +305,7 @@ void PacketSource<P>::restore(const Source& other) {
   registers_ = from.registers_;
   landmarks_ = from.landmarks_;
   ending_ = from.ending_;
+  used_up_ = false;
   if constexpr (kCan.jumps) {
     if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
   }
@@ -342,11 +356,16 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
         continue;
       }
     } else if (!failed()) {
-      if (parse_into<kMarking>(out, count)) continue;
+      const Parsed parsed = parse_into<kMarking>(out, count);
+      if (parsed == Parsed::kYields && count != 0) break;
+      if (parsed != Parsed::kAll) continue;
     }
     // The end is reported after the last element has been given.
     if (ending_.step == Ending::Step::kReport && watcher_.observer != nullptr && count != 0) break;
-    if (!end_step()) break;
+    if (!end_step()) {
+      used_up_ = true;
+      break;
+    }
   }
   // It is always the last one.
   if (!ending_.last_piece && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
@@ -357,10 +376,11 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
   return count;
 }
 
-/// Fills `out` from `count` on.  False: the block is used up.
+/// Fills `out` from `count` on.
 template <class P>
 template <typename PacketSource<P>::Marking kMarking>
-bool PacketSource<P>::parse_into(std::span<Element> out, std::size_t& count) {
+typename PacketSource<P>::Parsed PacketSource<P>::parse_into(std::span<Element> out,
+                                                             std::size_t& count) {
   if constexpr (kCan.runs_atoms || kCan.puts) {
     Straight<kMarking> straight{*this, out.data() + count, out.data() + out.size()};
     straight.begin(out.data());
@@ -368,9 +388,10 @@ bool PacketSource<P>::parse_into(std::span<Element> out, std::size_t& count) {
     straight.finish();
     if constexpr (kCan.leaves_spans) decoder().leave_span();
     count = static_cast<std::size_t>(straight.at - out.data());
-    return stopped;
+    if (straight.yields) return Parsed::kYields;
+    return stopped ? Parsed::kPart : Parsed::kAll;
   } else {
-    return parse_until_busy();
+    return parse_until_busy() ? Parsed::kPart : Parsed::kAll;
   }
 }
 
@@ -473,7 +494,7 @@ inline void PacketSource<P>::take(const Packet& packet) {
 
 /// Counts a packet, and reports it if nothing is decoded.  True: it is for the decoder.
 template <class P>
-inline bool PacketSource<P>::count(const Packet& packet) {
+[[gnu::always_inline]] inline bool PacketSource<P>::count(const Packet& packet) {
   ++statistics_.packets;
   if (!kCan.checks_registers && !decoder_ && passes(packet)) return false;
   if (P::is_sync_point(packet)) ++statistics_.sync_points;

@@ -171,11 +171,11 @@ concept RunsAtoms =
     };
 
 template <class P>
-concept SettlesAtoms =
-    requires(typename P::Decoder& decoder, const typename P::Decoder& asked, TraceIndex index) {
-      { asked.can_settle() } -> std::same_as<bool>;
-      { decoder.settle(index) } -> std::same_as<void>;
-    };
+concept SettlesAtoms = requires(typename P::Decoder& decoder, const typename P::Decoder& asked,
+                                TraceIndex index, const typename P::Atoms& atoms, Element* at) {
+  { asked.can_settle_into(std::size_t{}) } -> std::same_as<bool>;
+  { decoder.settle_and_run(index, atoms, at, at) } -> std::same_as<Element*>;
+};
 
 /// Handles as many headers from `position` up to `size` as it likes, and returns the position after
 /// them.
@@ -302,7 +302,7 @@ consteval bool meets_requirements() {
                   "runs_atoms: Atoms of the protocol, straight(), run(), running(), "
                   "resume(), copy_atoms(), parse().");
   if constexpr (kCan.settles_atoms)
-    static_assert(SettlesAtoms<P>, "settles_atoms: can_settle() and settle() of the decoder.");
+    static_assert(SettlesAtoms<P>, "settles_atoms: can_settle_into() and settle_and_run().");
   if constexpr (kCan.runs_rows) static_assert(RunsRows<P>, "runs_rows: run_row() of the decoder.");
   if constexpr (kCan.puts) static_assert(Puts<P>, "puts: put() of the decoder, and parse().");
   if constexpr (kCan.leaves_spans)
