@@ -8,10 +8,10 @@
 namespace waymark::view {
 namespace {
 
-/// The page that asks, which is the key up to its first dot; else the connection.
+/// The page that asks, which is the key up to its first dot or hyphen; else the connection.
 std::string client_of(const Job& job) {
   const std::string& key = job.request->cancel;
-  if (!key.empty()) return key.substr(0, key.find('.'));
+  if (!key.empty()) return key.substr(0, key.find_first_of(".-"));
   return fmt::format("/{}", job.connection);
 }
 
