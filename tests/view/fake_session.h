@@ -26,6 +26,7 @@ class FakeSession : public Session {
       {.number = 2, .kind = TrackKind::kCounter, .source = 0x10, .name = "instructions"}};
   Timeline picture{};
   Hits found{};
+  Functions sums{};
   Window asked{};                      ///< By the last question with a window.
   std::atomic<int> measured = 0;       ///< Questions about measures that were begun.
   std::atomic<int> stopped = 0;        ///< Those that ended before their time.
@@ -80,7 +81,7 @@ class FakeSession : public Session {
   Result<Functions> functions(const Window& window, std::uint32_t /*limit*/,
                               const Stop& /*stop*/) override {
     asked = window;
-    return Functions{};
+    return sums;
   }
   Result<Neighbours> neighbours(FunctionNumber /*function*/, const Window& /*window*/,
                                 const Stop& /*stop*/) override {

@@ -6,24 +6,17 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "waymark/base/result.h"
+#include "waymark/view/page.h"
 #include "waymark/view/session.h"
 
 namespace waymark::view {
 
-/// A file of the page.  The texts outlive the server.
-struct PageFile {
-  std::string_view name;  ///< After the token in the address; empty: the page itself.
-  std::string_view type;  ///< Of MIME.
-  std::string_view content;
-};
-
 struct ServerOptions {
-  std::uint16_t port = 0;  ///< 0: any that is free.
-  std::vector<PageFile> files{};
+  std::uint16_t port = 0;         ///< 0: any that is free.
+  std::vector<PageFile> files{};  ///< Their texts outlive the server.
   std::string version{};
   std::string token{};   ///< Empty: a random one.
   unsigned workers = 0;  ///< How many questions are computed at once; 0: by the processors.
