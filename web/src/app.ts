@@ -215,6 +215,8 @@ export class App {
     }
     try {
       const { value } = await this.cursorAsker.ask('at', { ...where });
+      const before = 'track' in where && value.t < this.window.from;
+      this.say(before ? 'The thread executed nothing in this part of the window. This is its last instruction before.' : '');
       this.placed(value, 'source' in where);
     } catch (error) {
       if (isCancelled(error)) return;

@@ -8,7 +8,7 @@ import { fileName, visible } from './names';
 import { isCancelled, sentence } from './source';
 
 export const steps: { by: StepBy; key: string; label: string; forward: string; back: string }[] = [
-  { by: 'instruction', key: 'n', label: 'Instruction', forward: 'the next instruction', back: 'the previous instruction' },
+  { by: 'instruction', key: 'n', label: 'Step', forward: 'the next instruction', back: 'the previous instruction' },
   { by: 'line', key: 'l', label: 'Line', forward: 'the next source line', back: 'the previous source line' },
   { by: 'over', key: 'o', label: 'Over', forward: 'the next instruction, over calls', back: 'the previous instruction, over calls' },
   { by: 'into', key: 'i', label: 'Into', forward: 'the first instruction of the next call', back: 'the previous call' },

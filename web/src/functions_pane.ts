@@ -222,11 +222,10 @@ export class FunctionsPane {
     const wanted = app.view.func;
     if (!wanted) {
       this.neighbourKey = '';
-      this.neighbours.replaceChildren(
-        emptyState('No function is chosen.', 'Choose one to see who calls it, what it calls, and where it is on the timeline.'),
-      );
+      this.neighbours.hidden = true;
       return;
     }
+    this.neighbours.hidden = false;
     const func = app.names.numberOf(wanted);
     const { from, to } = app.scope;
     const key = `${func} ${from} ${to} ${this.thread.value}`;

@@ -8,7 +8,7 @@ import { stripHeight } from './layout';
 import { visible } from './names';
 import type { Brush } from './paint';
 import type { Piece } from './cover';
-import { pictureIn } from './cover';
+import { coverKey, pictureIn } from './cover';
 import { isCancelled } from './source';
 import type { Timeline } from './timeline';
 
@@ -40,7 +40,7 @@ export class InstructionStrip {
 
   /** Asks for the instructions of a window, if its frames say that they may be few. */
   want(window: Window, threads: Track[], pieces: readonly Piece[]): void {
-    const key = `${window.from} ${window.to}`;
+    const key = `${window.from} ${window.to} ${coverKey(pieces)}`;
     if (key === this.asked) return;
     this.window = window;
     this.tracks = threads.filter((track) => track.last >= window.from && track.first <= window.to);

@@ -15,8 +15,6 @@ export function visible(text: unknown, limit = longest): string {
     /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
     (c) => {
       const code = c.charCodeAt(0);
-      if (code < 0x20) return String.fromCharCode(0x2400 + code);
-      if (code === 0x7f) return '\u2421';
       return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
     },
   );

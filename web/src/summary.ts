@@ -23,7 +23,7 @@ export class Summary {
     this.measure = h('div', { class: 'measure', attrs: { hidden: true, role: 'region', 'aria-label': 'Between the markers' } });
     this.element = h('footer', { class: 'status' }, this.text, this.measure);
     app.on('settled', () => this.later());
-    app.on('view', () => void this.measureMarkers());
+    app.on(['view', 'capture'], () => void this.measureMarkers());
   }
 
   private async load(): Promise<void> {
@@ -52,7 +52,7 @@ export class Summary {
     const { app } = this;
     const [a, b] = app.view.markers;
     const key = `${a} ${b}`;
-    if (key === this.markersKey) return;
+    if (key === this.markersKey || !app.capture) return;
     this.markersKey = key;
     this.measure.hidden = a === null && b === null;
     if (a === null && b === null) return;

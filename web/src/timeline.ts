@@ -1,5 +1,5 @@
 // The timeline: ruler, overview of the whole capture, and tracks.
-import { Executed, flags, Mark, Picture, Track } from './api';
+import { Executed, flags, GapReason, Mark, Picture, Track } from './api';
 import type { App } from './app';
 import {
   count,
@@ -17,7 +17,7 @@ import type { SpanRow } from './binary';
 import { Colours, colours } from './colours';
 import { coverKey, coverOf, Piece, pictureIn, spansIn, wideSpans } from './cover';
 import { button, h, name } from './dom';
-import { Fold, Layout, layoutOf, rowAt, rowHeight, TrackBox } from './layout';
+import { firstFree, Fold, Layout, layoutOf, rowAt, rowHeight, Stretch, TrackBox } from './layout';
 import { visible } from './names';
 import { Brush, framesTop, gapWords, iconOf, paintIcon, paintPicture } from './paint';
 import { levelFor, Tile, Tiles } from './tiles';
@@ -138,7 +138,7 @@ export class Timeline {
           'Enter puts the cursor in its middle, 0 shows the whole capture, ? shows all keys.',
       }),
     );
-    new ResizeObserver(() => this.queue()).observe(this.element);
+    new ResizeObserver(() => this.update()).observe(this.scroller);
     app.on(['view', 'place', 'hits', 'theme'], () => this.queue());
     app.on(['capture', 'tracks'], () => this.update());
     drive(this);
@@ -198,7 +198,7 @@ export class Timeline {
   private update(): void {
     const { app } = this;
     this.tiles.grow(app.axis.length, app.complete);
-    this.layout = layoutOf(app.tracks, (track) => this.foldOf(track));
+    this.layout = layoutOf(app.tracks, (track) => this.foldOf(track), this.scroller.clientHeight);
     if (!app.track(this.focused)) this.focused = this.threads()[0]?.number ?? 0;
     this.fillGutter();
     this.queue();
@@ -263,12 +263,11 @@ export class Timeline {
     row.append(fold, label);
     if (track.kind === 'thread' && !folded && (box.hidden > 0 || box.fold === 'full')) {
       const words = box.hidden > 0 ? `${count(box.hidden)} more levels` : 'fewer levels';
-      row.append(
-        button(words, () => this.toggle(track, 'full'), {
-          class: 'levels',
-          name: `${words} of ${text}`,
-        }),
-      );
+      const levels = button(words, () => this.toggle(track, 'full'), {
+        class: 'levels',
+        name: `${words} of ${text}`,
+      });
+      row.append(h('div', { class: 'levels-row' }, levels));
     }
   }
 
@@ -510,12 +509,13 @@ export class Timeline {
     }
     context.font = fontText;
     context.textBaseline = 'middle';
+    const gaps = this.drawGapLabels(context, box, pieces);
     const wanted = this.app.view.func;
     for (const [start, end, depth, func, flag, frames] of rows) {
       if (depth >= box.rows) continue;
-      const left = Math.max(this.xOf(start), 0);
-      const right = Math.min(this.xOf(end), this.pixels);
-      if (right - left < 3) continue;
+      const whole: Stretch = [Math.max(this.xOf(start), 0), Math.min(this.xOf(end), this.pixels)];
+      if (whole[1] - whole[0] < 3) continue;
+      const [left, right] = firstFree(whole, gaps, 60);
       const top = framesTop + depth * rowHeight;
       const entry = brush.names.get(func);
       if (wanted && entry.name !== wanted) {
@@ -530,6 +530,44 @@ export class Timeline {
       const fitted = this.fitted(context, text, room);
       if (fitted) context.fillText(fitted, left + 3 + torn, top + rowHeight / 2);
     }
+  }
+
+  /** What is not known says why. Gives the gaps, in pixels, which have no other labels. */
+  private drawGapLabels(
+    context: CanvasRenderingContext2D,
+    box: TrackBox,
+    pieces: Piece[],
+  ): Stretch[] {
+    const stretches: Stretch[] = [];
+    let last: { end: number; why: string } | undefined;
+    const labels: { left: number; right: number; why: GapReason }[] = [];
+    for (const piece of pieces) {
+      for (const [start, end, why] of pictureIn(piece.tile, box.track.number)?.gaps ?? []) {
+        const from = Math.max(start, piece.from);
+        const to = Math.min(end, piece.to);
+        if (to <= from) continue;
+        const left = Math.max(this.xOf(from), 0);
+        const right = Math.min(this.xOf(to), this.pixels);
+        if (right - left < 2) continue;
+        stretches.push([left, right]);
+        const open = labels[labels.length - 1];
+        if (open && last?.end === from && last.why === why) open.right = right;
+        else labels.push({ left, right, why });
+        last = { end: to, why };
+      }
+    }
+    for (const { left, right, why } of labels) {
+      const text = this.fitted(context, gapWords[why], right - left - 12);
+      if (text.length < 5) continue;
+      const width = context.measureText(text).width + 8;
+      const middle = (left + right - width) / 2;
+      const top = box.height / 2 - 8;
+      context.fillStyle = this.colours.background;
+      context.fillRect(middle, top, width, 16);
+      context.fillStyle = this.colours.text;
+      context.fillText(text, middle + 4, top + 8);
+    }
+    return stretches;
   }
 
   private readonly widths = new Map<string, number>();
@@ -616,11 +654,12 @@ export class Timeline {
       context.fillRect(left - 0.5, 0, 1, height);
       context.fillRect(right - 0.5, 0, 1, height);
     }
+    const shown = hits.map((hit) => this.xOf(hit.t)).filter((x) => x >= 0 && x <= this.pixels);
     context.fillStyle = colours.hit;
-    for (const hit of hits) {
-      const x = this.xOf(hit.t);
-      if (x >= 0 && x <= this.pixels) context.fillRect(x - 0.5, 0, 1, height);
-    }
+    // Many lines would hide what is below them.
+    context.globalAlpha = shown.length > 30 ? 0.3 : 0.9;
+    for (const x of shown) context.fillRect(x - 0.5, 0, 1, height);
+    context.globalAlpha = 1;
     [colours.markerA, colours.markerB].forEach((colour, i) => {
       const t = view.markers[i as 0 | 1];
       if (t === null) return;
@@ -657,6 +696,7 @@ export class Timeline {
       context.fillStyle = tick.major ? colours.faint : colours.strongLine;
       context.fillRect(Math.round(x), tick.major ? 18 : 24, 1, tick.major ? 12 : 6);
       if (!tick.text) continue;
+      if (x + 5 + context.measureText(tick.text).width > this.pixels) continue;
       context.fillStyle = colours.text;
       context.fillText(tick.text, x + 4, 25);
     }

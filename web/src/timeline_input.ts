@@ -49,7 +49,6 @@ function driveTracks(timeline: Timeline): void {
   let down = false;
   canvas.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
-    canvas.focus({ preventScroll: true });
     canvas.setPointerCapture(event.pointerId);
     down = true;
     mode = 'none';

@@ -10,9 +10,10 @@ export async function startBrowser(executablePath) {
     executablePath,
     headless: true,
     userDataDir: profile,
+    ignoreDefaultArgs: ['--hide-scrollbars'],
     args: [
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync', '--force-color-profile=srgb', '--hide-scrollbars=false',
+      '--disable-component-update', '--disable-sync', '--force-color-profile=srgb',
     ],
   });
   return {

@@ -18,8 +18,8 @@ const pause = (page, ms) => page.evaluate((t) => new Promise((resolve) => setTim
 export const views = {
   'overview': {},
   'spans': { hash: '#w=100000,160000', act: (page) => clickThread(page) },
-  'near': { hash: '#w=100000,101500&code=disassembly', act: (page) => clickThread(page) },
-  'instructions': { hash: '#w=100100,100160&code=executed', act: (page) => clickThread(page) },
+  'near': { hash: '#w=118000,119500&code=disassembly', act: (page) => clickThread(page) },
+  'instructions': { hash: '#w=110100,110160&code=executed', act: (page) => clickThread(page) },
   'selection': {
     hash: '#w=100000,160000&s=120000,135000&m=110000,140000&f=checksum',
     act: (page) => clickThread(page, 0.7),
