@@ -26,15 +26,6 @@ constexpr std::array<std::uint32_t, 3> kRows{1000, 200, 50};
 constexpr std::array<std::uint32_t, 3> kNodes{4000, 1000, 200};
 constexpr std::array<std::uint32_t, 3> kInstructions{512, 128, 32};
 
-Result<void> wait_until_ready(Session& session, const Stop& stop) {
-  constexpr std::chrono::milliseconds kPeriod{20};
-  while (session.facts().stage != Stage::kReady) {
-    if (stop()) return fail(ErrorCode::kLimit, "The report was not finished.");
-    std::this_thread::sleep_for(kPeriod);
-  }
-  return {};
-}
-
 /// Requests with their answers, as many as there is room for.
 class Answers {
  public:
@@ -168,6 +159,15 @@ Result<std::string> comparison(Session& first, Session& second, const Stop& stop
 }
 
 }  // namespace
+
+Result<void> wait_until_ready(Session& session, const Stop& stop) {
+  constexpr std::chrono::milliseconds kPeriod{20};
+  while (session.facts().stage != Stage::kReady) {
+    if (stop()) return fail(ErrorCode::kLimit, "The report was not finished.");
+    std::this_thread::sleep_for(kPeriod);
+  }
+  return {};
+}
 
 Result<Report> make_report(Session& session, Session* other, const ReportOptions& options,
                            const Stop& stop) {

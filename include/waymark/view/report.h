@@ -26,6 +26,9 @@ struct Report {
   std::vector<std::string> left_out{};
 };
 
+/// kLimit: `stop` said so before the session knew the whole capture.
+Result<void> wait_until_ready(Session& session, const Stop& stop);
+
 /// In this order, each as far as there is room: the facts, tracks and findings; the timeline of the
 /// whole capture; its functions and flame graph; the same of each window; the code and the callers
 /// of the hottest functions; the instructions at the start of each window.  Where an answer has no
