@@ -69,6 +69,8 @@ export class App {
   tracks: Track[] = [];
   view: View = plainView;
   place: Place | undefined;
+  /** The function whose code is shown although the cursor is not in it. */
+  codeOf: number | undefined;
   hits: Hit[] = [];
   failure: Failure | undefined;
   readonly compare: Compare | undefined;
@@ -228,6 +230,7 @@ export class App {
 
   private placed(place: Place, reveal: boolean): void {
     this.place = place;
+    this.codeOf = undefined;
     this.set({ cursor: { track: place.track, t: place.t, source: place.source, n: place.n } });
     if (reveal) this.reveal(place.t);
     this.emit('place');
@@ -251,6 +254,13 @@ export class App {
     } catch (error) {
       if (!isCancelled(error)) this.say(sentence(error));
     }
+  }
+
+  /** Shows the code of a function without a place in it. */
+  showCode(func: number): void {
+    this.codeOf = func;
+    if (this.view.code === 'executed') this.set({ code: 'source' });
+    this.emit('place');
   }
 
   /** A sentence for the user, next to the steps. */

@@ -116,16 +116,24 @@ export class CodePane {
     this.message.textContent = app.message;
     clear(this.place);
     this.fillStack(place);
-    if (!place) {
+    app.names.add(place?.functions);
+    const func = this.shownFunction();
+    if (func === undefined) {
       this.heading.replaceChildren(h('h2', { text: 'Code' }));
       this.code = undefined;
       this.codeKey = '';
       this.build();
       return;
     }
-    app.names.add(place.functions);
-    const entry = app.names.get(place.function);
-    this.heading.replaceChildren(h('h2', {}, name(entry.name)));
+    this.heading.replaceChildren(h('h2', {}, name(app.names.get(func).name)));
+    void this.load();
+    if (this.code && this.code.function === func) this.refresh();
+    if (!place) return;
+    if (app.codeOf !== undefined) {
+      const back = button('Back to the cursor', () => void app.goTo({ source: place.source, n: place.n }));
+      this.place.append(back);
+      return;
+    }
     const { unit } = app.axis;
     const offset = place.offset ? `+${place.offset}` : '';
     const at = placeText(place.t, widthOf(app.window), unit);
@@ -138,8 +146,10 @@ export class CodePane {
     ];
     this.place.append(...parts.filter(Boolean).map((text) => h('span', { text: visible(text, 200) })));
     this.place.title = `In the trace at byte ${place.element_index}`;
-    void this.load();
-    if (this.code && this.code.function === place.function) this.refresh();
+  }
+
+  private shownFunction(): number | undefined {
+    return this.app.codeOf ?? this.app.place?.function;
   }
 
   private fillStack(place: Place | undefined): void {
@@ -175,19 +185,22 @@ export class CodePane {
   private async load(): Promise<void> {
     const { app } = this;
     const place = app.place;
-    if (!place) return;
+    const func = this.shownFunction();
+    if (func === undefined || !app.capture) return;
     if (app.view.code === 'executed') {
-      await this.loadExecuted(place);
+      if (place) await this.loadExecuted(place);
       return;
     }
     const { from, to } = app.scope;
-    const key = `${place.function} ${from} ${to}`;
+    const key = `${func} ${from} ${to} ${app.capture.progress.done}`;
     if (key === this.codeKey) return;
-    const sameFunction = this.code?.function === place.function;
+    const sameFunction = this.code?.function === func;
     this.codeKey = key;
     if (!sameFunction) this.code = undefined;
     try {
-      const reply = await this.codeAsker.ask('code', { source: place.source, n: place.n, from, to });
+      const byPlace = place && app.codeOf === undefined && app.source.kind === 'server';
+      const what = byPlace ? { source: place.source, n: place.n } : { function: func };
+      const reply = await this.codeAsker.ask('code', { ...what, from, to });
       this.code = reply.value;
       this.note = reply.note;
       this.build();
@@ -228,7 +241,7 @@ export class CodePane {
 
   private build(): void {
     const { app } = this;
-    if (!app.place) {
+    if (this.shownFunction() === undefined || (app.view.code === 'executed' && !app.place)) {
       this.body.replaceChildren(this.nothing());
       return;
     }

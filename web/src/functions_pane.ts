@@ -279,6 +279,7 @@ export class FunctionsPane {
       h(
         'p',
         { class: 'row-buttons' },
+        button('Show its code', () => app.showCode(answer.function)),
         button('Find its calls', () => app.set({ pane: 'find', find: { what: 'function', text: entry.name } })),
         button('Clear', () => app.set({ func: '' }), { name: `No longer emphasise ${entry.name}` }),
       ),
