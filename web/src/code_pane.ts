@@ -69,7 +69,11 @@ export class CodePane {
       h('div', { class: 'code-and-stack' }, this.body, this.stack),
     );
     app.on('place', () => this.update());
-    app.on(['settled', 'capture'], () => void this.load());
+    app.on('settled', () => void this.load());
+    app.on('capture', () => {
+      if (this.shownFunction() === undefined) this.build();
+      else void this.load();
+    });
     app.on('view', () => this.showForm());
     this.showForm();
     this.update();
@@ -192,7 +196,7 @@ export class CodePane {
       return;
     }
     const { from, to } = app.scope;
-    const key = `${func} ${from} ${to} ${app.capture.progress.done}`;
+    const key = `${func} ${from} ${to} ${app.growth}`;
     if (key === this.codeKey) return;
     const sameFunction = this.code?.function === func;
     this.codeKey = key;
@@ -366,7 +370,7 @@ export class CodePane {
         entry.taken === null ? '' : entry.taken ? `taken → ${visible(entry.target, 40)}` : 'not taken';
       const go = button(count(entry.n), () => void this.goTo(entry), {
         class: 'link',
-        name: `Go to instruction ${entry.n}`,
+        title: 'Go to this instruction',
       });
       element.replaceChildren(
         h('span', { class: 'number' }, go),

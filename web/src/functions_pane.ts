@@ -103,7 +103,7 @@ export class FunctionsPane {
     if (app.view.pane !== 'functions' || !app.capture) return;
     const { from, to } = app.scope;
     const tracks = this.thread.value || undefined;
-    const done = app.capture.progress.done;
+    const done = app.growth;
     const key = `${from} ${to} ${tracks} ${done}`;
     if (key === this.key) return;
     this.key = key;

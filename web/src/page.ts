@@ -135,7 +135,7 @@ export class Page {
   private splitter(direction: 'horizontal' | 'vertical', label: string): HTMLElement {
     const across = direction === 'horizontal';
     const property = across ? '--timeline-share' : '--code-share';
-    let share = across ? 52 : 50;
+    let share = across ? 52 : 53;
     const element = h('div', {
       class: `splitter ${direction}`,
       attrs: {
