@@ -293,7 +293,7 @@ export class CodePane {
   }
 
   private remedy(): string {
-    return 'Give the program with its symbols, for example with --program, and open the capture again.';
+    return 'Give the file of the program, for example with --symbols FILE, and open the capture again.';
   }
 
   private refresh(): void {

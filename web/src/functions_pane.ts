@@ -281,7 +281,7 @@ export class FunctionsPane {
         { class: 'row-buttons' },
         button('Show its code', () => app.showCode(answer.function)),
         button('Find its calls', () => app.set({ pane: 'find', find: { what: 'function', text: entry.name } })),
-        button('Clear', () => app.set({ func: '' }), { name: `No longer emphasise ${entry.name}` }),
+        button('Clear', () => app.set({ func: '' }), { title: 'No longer emphasise this function' }),
       ),
       answer.exact && !note ? '' : h('p', { class: 'hint', text: exactWords(answer.exact, app.scopeWords, note) }),
       list('Called by', answer.callers, 'No caller is known.'),

@@ -241,7 +241,7 @@ export class Page {
     const executes = capture.sources.some((entry) => entry.executes);
     if (executes && !capture.has.symbols) {
       notices.push(
-        'Functions have no names, because no program with symbols was found. Give it, for example with --program FILE, and open the capture again.',
+        'Functions have no names, because no program with symbols was found. Give one with --symbols FILE, and open the capture again.',
       );
     }
     if (!executes && capture.progress.complete) {

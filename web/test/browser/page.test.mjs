@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { model, openPage, settled, startBrowser, until } from './browser.mjs';
 import { screenshots } from './screenshots.mjs';
+import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
 
 const folder = process.env.WAYMARK_PAGE;
@@ -399,6 +400,46 @@ test('empty_states_say_what_is_missing', async () => {
   await inPage('#p=health', async (page) => {
     await until(page, 'the state', () => /Nothing looks wrong/.test(document.querySelector('.health-pane').textContent));
   }, { options: { healthy: true } });
+});
+
+test('a_report_opens_from_disk', async () => {
+  const file = await makeReport(folder, server.answers, [[100000, 130000], [300000, 310000]]);
+  const { page, problems } = await openPage(chromium.browser, file.url);
+  try {
+    await settled(page);
+    assert.match(await visibleText(page, '.notices'), /report holds .*window 1 .*window 2/);
+    await page.$$eval('.notices button', (buttons) => buttons[0].click());
+    await settled(page);
+    const shown = await model(page);
+    assert.deepEqual(shown.window, { from: 100000, to: 130000 });
+    for (const track of shown.tracks.filter((entry) => entry.kind === 'thread')) {
+      assert.ok(track.spans.length > 5);
+      assert.equal(track.buckets.length, 0);
+    }
+    await until(page, 'functions', () => document.querySelectorAll('.function-list .virtual-row').length > 5);
+    await show(page, 90000, 140000);
+    await until(page, 'the note', () => /report holds no such answer/.test(document.querySelector('.functions-pane').textContent));
+    assert.equal((await model(page)).tracks.find((entry) => entry.track === 1).mode, 'mixed');
+    await page.$$eval('.function-list .virtual-row button', (buttons) => buttons[0].click());
+    await until(page, 'callers', () => /Called by/.test(document.querySelector('.neighbours').textContent));
+    await page.$$eval('.neighbours .row-buttons button', (buttons) => buttons[0].click());
+    await until(page, 'code', () => document.querySelectorAll('.code-list .virtual-row').length > 3);
+    await show(page, 100000, 130000);
+    const box = await tracksBox(page);
+    await page.mouse.click(box.x + 2, box.y + 60);
+    await until(page, 'a place', () => window.waymark.model().place !== null);
+    const { n } = (await model(page)).place;
+    await press(page, 'n', 'n');
+    await until(page, 'two steps', (old) => window.waymark.model().place.n === old + 2, n);
+    await press(page, 'u');
+    await until(page, 'what is not held', () => /does not hold steps/.test(document.querySelector('.step-message').textContent));
+    await page.click('#tab-compare');
+    await until(page, 'the comparison', () => document.querySelectorAll('.compare-list .virtual-row').length > 5);
+    assert.deepEqual(problems, []);
+  } finally {
+    await page.close();
+    await file.remove();
+  }
 });
 
 test('a_wrong_token_is_explained', async () => {
