@@ -47,7 +47,10 @@ export class Page {
     this.progress = h('progress', { attrs: { 'aria-label': 'Reading the capture', hidden: true } });
     this.progressText = h('span', { class: 'progress-text' });
     this.banner = h('div', { class: 'banner', attrs: { role: 'alert', hidden: true } });
-    this.notices = h('div', { class: 'notices', attrs: { hidden: true } });
+    this.notices = h('div', {
+      class: 'notices',
+      attrs: { role: 'region', 'aria-label': 'Notices', hidden: true },
+    });
     this.theme = button('', () => this.nextTheme(), { title: 'Light or dark (t)' });
     document.body.replaceChildren(...this.parts());
     app.on(['view', 'theme'], () => this.update());
