@@ -38,6 +38,15 @@ export function functionColour(name: string, kind: string, theme: Theme): string
   return `rgb(${part(r)},${part(g)},${part(b)})`;
 }
 
+/** A colour made fainter, so that it steps back behind others. */
+export function faded(colour: string, theme: Theme): string {
+  const parts = /rgb\((\d+),(\d+),(\d+)\)/.exec(colour);
+  const back = theme === 'dark' ? 0x26 : 0xf6;
+  if (!parts) return theme === 'dark' ? '#2a303a' : '#eef0f2';
+  const part = (i: number): number => Math.round(Number(parts[i]) * 0.25 + back * 0.75);
+  return `rgb(${part(1)},${part(2)},${part(3)})`;
+}
+
 export interface Colours {
   background: string;
   panel: string;

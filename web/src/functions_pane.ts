@@ -119,7 +119,7 @@ export class FunctionsPane {
       const { value, note } = await this.asker.ask('functions', { from, to, tracks, limit: 1000 });
       this.answer = value;
       const cycles = value.cycles === null ? '' : `, ${short(value.cycles)} cycles`;
-      this.summary.textContent =
+      this.summary.textContent = !value.instructions ? '' :
         `${short(value.instructions)} instructions${cycles}. ` + exactWords(value.exact, app.scopeWords, note);
       this.build();
     } catch (error) {
