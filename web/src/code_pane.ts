@@ -152,6 +152,14 @@ export class CodePane {
     this.place.title = `In the trace at byte ${place.element_index}`;
   }
 
+  /** What is shown, for tests. */
+  model(): { function: string; exact: boolean; instructions: CodeInstruction[] } | null {
+    const { code, app } = this;
+    if (!code || app.view.code === 'executed') return null;
+    const { exact, instructions } = code;
+    return { function: app.names.get(code.function).name, exact, instructions };
+  }
+
   private shownFunction(): number | undefined {
     return this.app.codeOf ?? this.app.place?.function;
   }

@@ -38,7 +38,7 @@ export function functionColour(name: string, kind: string, theme: Theme): string
   return `rgb(${part(r)},${part(g)},${part(b)})`;
 }
 
-/** A colour made fainter, so that it steps back behind others. */
+/** A colour made fainter, so that others are seen first. */
 export function faded(colour: string, theme: Theme): string {
   const parts = /rgb\((\d+),(\d+),(\d+)\)/.exec(colour);
   const back = theme === 'dark' ? 0x26 : 0xf6;

@@ -207,7 +207,7 @@ function likeness(held: Held, from: number, to: number): number {
 
 function windowNote(held: Held, share: number): string {
   if (share > 0.999 || !held.params.has('from')) return '';
-  return 'This report holds no such answer for the visible window, but for another one, which is shown.';
+  return 'This report has this answer only for another window, which is shown.';
 }
 
 /** A list of instructions that has the wanted one. */

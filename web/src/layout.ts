@@ -62,7 +62,7 @@ function heightOf(
 
 /**
  * Tracks by core; in each: threads by name, messages, events, counters. Threads show as many rows
- * as the room allows, and at least six.
+ * as fit, and at least six.
  */
 export function layoutOf(
   tracks: readonly Track[],

@@ -27,6 +27,7 @@ const themeWords = { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme:
 
 export class Page {
   readonly timeline: Timeline;
+  readonly code: CodePane;
   private readonly find: FindPane;
   private readonly help = new Help();
   private readonly title: HTMLElement;
@@ -42,6 +43,7 @@ export class Page {
   constructor(private readonly app: App) {
     this.timeline = new Timeline(app);
     this.find = new FindPane(app);
+    this.code = new CodePane(app);
     this.title = h('h1', { class: 'capture-name', text: 'Waymark' });
     this.facts = h('p', { class: 'facts' });
     this.progress = h('progress', { attrs: { 'aria-label': 'Reading the capture', hidden: true } });
@@ -79,8 +81,7 @@ export class Page {
       ),
     );
     const right = h('section', { class: 'pane right-pane', attrs: { 'aria-label': 'Panes' } }, this.tabBar(), ...this.tabPanels());
-    const code = new CodePane(app);
-    const bottom = h('div', { class: 'bottom' }, code.element, this.splitter('vertical', 'Width of the code'), right);
+    const bottom = h('div', { class: 'bottom' }, this.code.element, this.splitter('vertical', 'Width of the code'), right);
     const main = h('main', { class: 'main' }, this.timeline.element, this.splitter('horizontal', 'Height of the timeline'), bottom);
     return [header, this.banner, this.notices, main, new Summary(app).element, this.help.element];
   }

@@ -16,7 +16,7 @@ export interface Tile {
   timeline?: Timeline;
   note: string;
   error?: Failure;
-  /** Of the last frame that used it. */
+  /** The last frame that used it. */
   used: number;
   /** The end of the axis when it was asked for, if that was before the end of the tile. */
   asked: number;

@@ -73,6 +73,8 @@ export class Timeline {
   dragging = false;
   /** Milliseconds that frames took to draw. */
   readonly drawTimes: number[] = [];
+  /** Milliseconds until the first answer was drawn. */
+  firstPaint = 0;
 
   private readonly gutter: HTMLElement;
   private readonly spacer: HTMLElement;
@@ -300,6 +302,7 @@ export class Timeline {
     this.tiles.want(view, level, calm && !this.dragging);
     const pieces = coverOf(this.tiles, view, this.pixels);
     this.drawTracks(view, pieces, brush, calm);
+    if (pieces.length && app.tracks.length) this.firstPaint ||= performance.now();
     this.drawMap(brush);
     this.strip.want(view, this.threads(), pieces);
     if (!calm || this.late > 0) {

@@ -418,7 +418,7 @@ test('a_report_opens_from_disk', async () => {
     }
     await until(page, 'functions', () => document.querySelectorAll('.function-list .virtual-row').length > 5);
     await show(page, 90000, 140000);
-    await until(page, 'the note', () => /report holds no such answer/.test(document.querySelector('.functions-pane').textContent));
+    await until(page, 'the note', () => /only for another window/.test(document.querySelector('.functions-pane').textContent));
     assert.equal((await model(page)).tracks.find((entry) => entry.track === 1).mode, 'mixed');
     await page.$$eval('.function-list .virtual-row button', (buttons) => buttons[0].click());
     await until(page, 'callers', () => /Called by/.test(document.querySelector('.neighbours').textContent));
