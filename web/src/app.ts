@@ -62,6 +62,7 @@ export class Asker {
 }
 
 const pollMilliseconds = 250;
+const growMilliseconds = 1500;
 
 export class App {
   readonly names = new FunctionNames();
@@ -69,6 +70,8 @@ export class App {
   tracks: Track[] = [];
   view: View = plainView;
   place: Place | undefined;
+  /** The function whose code is shown although the cursor is not in it. */
+  codeOf: number | undefined;
   hits: Hit[] = [];
   failure: Failure | undefined;
   readonly compare: Compare | undefined;
@@ -81,6 +84,8 @@ export class App {
     history.replaceState(null, '', linkOf(this.view) || location.pathname);
   }, 300);
   private open = 0;
+  /** Changes when answers about the same window may have changed. */
+  growth = 0;
 
   constructor(readonly source: Source) {
     this.compare = source.compare();
@@ -195,20 +200,27 @@ export class App {
 
   followLink(): void {
     const view = viewFromLink(location.hash);
-    const cursor = view.cursor;
     this.view = view;
     this.emit('view');
     this.emit('theme');
     this.settle();
-    if (cursor) {
-      if (cursor.n !== undefined && cursor.source !== undefined) {
-        void this.goTo({ source: cursor.source, n: cursor.n });
-      } else void this.goTo({ track: cursor.track, t: cursor.t });
-    }
+    // Without the facts there is no axis yet; facts() follows then.
+    if (this.capture) this.followCursor();
+  }
+
+  private followCursor(): void {
+    const { cursor, window } = this.view;
+    if (!cursor) return;
+    if (cursor.n !== undefined && cursor.source !== undefined) {
+      void this.goTo({ source: cursor.source, n: cursor.n }, window === null);
+    } else void this.goTo({ track: cursor.track, t: cursor.t }, window === null);
   }
 
   /** Puts the cursor on an instruction, and asks for it. */
-  async goTo(where: { track: number; t: number } | { source: number; n: number }): Promise<void> {
+  async goTo(
+    where: { track: number; t: number } | { source: number; n: number },
+    reveal = 'source' in where,
+  ): Promise<void> {
     if ('track' in where) {
       this.set({ cursor: { track: where.track, t: where.t } });
       if (this.track(where.track)?.kind !== 'thread') return;
@@ -217,7 +229,7 @@ export class App {
       const { value } = await this.cursorAsker.ask('at', { ...where });
       const before = 'track' in where && value.t < this.window.from;
       this.say(before ? 'The thread executed nothing in this part of the window. This is its last instruction before.' : '');
-      this.placed(value, 'source' in where);
+      this.placed(value, reveal);
     } catch (error) {
       if (isCancelled(error)) return;
       this.place = undefined;
@@ -228,6 +240,7 @@ export class App {
 
   private placed(place: Place, reveal: boolean): void {
     this.place = place;
+    this.codeOf = undefined;
     this.set({ cursor: { track: place.track, t: place.t, source: place.source, n: place.n } });
     if (reveal) this.reveal(place.t);
     this.emit('place');
@@ -251,6 +264,13 @@ export class App {
     } catch (error) {
       if (!isCancelled(error)) this.say(sentence(error));
     }
+  }
+
+  /** Shows the code of a function without a place in it. */
+  showCode(func: number): void {
+    this.codeOf = func;
+    if (this.view.code === 'executed') this.set({ code: 'source' });
+    this.emit('place');
   }
 
   /** A sentence for the user, next to the steps. */
@@ -283,13 +303,26 @@ export class App {
     const same =
       before?.progress.done === capture.progress.done &&
       before.progress.complete === capture.progress.complete;
+    const tracks = same ? this.tracks : (await this.ask('tracks')).value.tracks;
+    // Both at the same time, so that nothing is drawn with only one of them.
     this.capture = capture;
-    if (!same || !this.tracks.length) {
-      this.tracks = (await this.ask('tracks')).value.tracks;
-      this.emit('tracks');
-    }
+    this.tracks = tracks;
+    if (!same) this.emit('tracks');
     this.emit('capture');
-    if (!same) this.settle();
+    this.grown(before, capture, same);
+    if (!before) this.followCursor();
+  }
+
+  private grownAt = 0;
+  /** Counts of a window that grows are asked for from time to time, never while others wait. */
+  private grown(before: Capture | undefined, capture: Capture, same: boolean): void {
+    const now = performance.now();
+    const finished = capture.progress.complete && !same;
+    const due = now - this.grownAt > growMilliseconds && this.open === 0 && !same;
+    if (before && !finished && !due) return;
+    this.grownAt = now;
+    this.growth++;
+    this.settle();
   }
 
   /** After a failure. */

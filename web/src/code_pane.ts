@@ -69,7 +69,11 @@ export class CodePane {
       h('div', { class: 'code-and-stack' }, this.body, this.stack),
     );
     app.on('place', () => this.update());
-    app.on(['settled', 'capture'], () => void this.load());
+    app.on('settled', () => void this.load());
+    app.on('capture', () => {
+      if (this.shownFunction() === undefined) this.build();
+      else void this.load();
+    });
     app.on('view', () => this.showForm());
     this.showForm();
     this.update();
@@ -116,16 +120,24 @@ export class CodePane {
     this.message.textContent = app.message;
     clear(this.place);
     this.fillStack(place);
-    if (!place) {
+    app.names.add(place?.functions);
+    const func = this.shownFunction();
+    if (func === undefined) {
       this.heading.replaceChildren(h('h2', { text: 'Code' }));
       this.code = undefined;
       this.codeKey = '';
       this.build();
       return;
     }
-    app.names.add(place.functions);
-    const entry = app.names.get(place.function);
-    this.heading.replaceChildren(h('h2', {}, name(entry.name)));
+    this.heading.replaceChildren(h('h2', {}, name(app.names.get(func).name)));
+    void this.load();
+    if (this.code && this.code.function === func) this.refresh();
+    if (!place) return;
+    if (app.codeOf !== undefined) {
+      const back = button('Back to the cursor', () => void app.goTo({ source: place.source, n: place.n }));
+      this.place.append(back);
+      return;
+    }
     const { unit } = app.axis;
     const offset = place.offset ? `+${place.offset}` : '';
     const at = placeText(place.t, widthOf(app.window), unit);
@@ -138,8 +150,18 @@ export class CodePane {
     ];
     this.place.append(...parts.filter(Boolean).map((text) => h('span', { text: visible(text, 200) })));
     this.place.title = `In the trace at byte ${place.element_index}`;
-    void this.load();
-    if (this.code && this.code.function === place.function) this.refresh();
+  }
+
+  /** What is shown, for tests. */
+  model(): { function: string; exact: boolean; instructions: CodeInstruction[] } | null {
+    const { code, app } = this;
+    if (!code || app.view.code === 'executed') return null;
+    const { exact, instructions } = code;
+    return { function: app.names.get(code.function).name, exact, instructions };
+  }
+
+  private shownFunction(): number | undefined {
+    return this.app.codeOf ?? this.app.place?.function;
   }
 
   private fillStack(place: Place | undefined): void {
@@ -175,19 +197,22 @@ export class CodePane {
   private async load(): Promise<void> {
     const { app } = this;
     const place = app.place;
-    if (!place) return;
+    const func = this.shownFunction();
+    if (func === undefined || !app.capture) return;
     if (app.view.code === 'executed') {
-      await this.loadExecuted(place);
+      if (place) await this.loadExecuted(place);
       return;
     }
     const { from, to } = app.scope;
-    const key = `${place.function} ${from} ${to}`;
+    const key = `${func} ${from} ${to} ${app.growth}`;
     if (key === this.codeKey) return;
-    const sameFunction = this.code?.function === place.function;
+    const sameFunction = this.code?.function === func;
     this.codeKey = key;
     if (!sameFunction) this.code = undefined;
     try {
-      const reply = await this.codeAsker.ask('code', { source: place.source, n: place.n, from, to });
+      const byPlace = place && app.codeOf === undefined && app.source.kind === 'server';
+      const what = byPlace ? { source: place.source, n: place.n } : { function: func };
+      const reply = await this.codeAsker.ask('code', { ...what, from, to });
       this.code = reply.value;
       this.note = reply.note;
       this.build();
@@ -228,7 +253,7 @@ export class CodePane {
 
   private build(): void {
     const { app } = this;
-    if (!app.place) {
+    if (this.shownFunction() === undefined || (app.view.code === 'executed' && !app.place)) {
       this.body.replaceChildren(this.nothing());
       return;
     }
@@ -276,7 +301,7 @@ export class CodePane {
   }
 
   private remedy(): string {
-    return 'Give the program with its symbols, for example with --program, and open the capture again.';
+    return 'Give the file of the program, for example with --symbols FILE, and open the capture again.';
   }
 
   private refresh(): void {
@@ -353,7 +378,7 @@ export class CodePane {
         entry.taken === null ? '' : entry.taken ? `taken → ${visible(entry.target, 40)}` : 'not taken';
       const go = button(count(entry.n), () => void this.goTo(entry), {
         class: 'link',
-        name: `Go to instruction ${entry.n}`,
+        title: 'Go to this instruction',
       });
       element.replaceChildren(
         h('span', { class: 'number' }, go),

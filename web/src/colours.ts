@@ -32,10 +32,19 @@ export function functionColour(name: string, kind: string, theme: Theme): string
   if (kind === 'unknown' || kind === 'lost_callers') return theme === 'dark' ? '#8b93a1' : '#d2d6dc';
   const h = hash(name);
   const [r, g, b] = palette[h % palette.length] ?? [200, 200, 200];
-  const shade = [1, 0.93, 0.86][(h >>> 8) % 3] ?? 1;
-  const light = shade * (theme === 'dark' ? 0.84 : 1);
+  const shade = [1, 0.94, 0.88][(h >>> 8) % 3] ?? 1;
+  const light = shade * (theme === 'dark' ? 0.88 : 1);
   const part = (value: number): number => Math.round(value * light);
   return `rgb(${part(r)},${part(g)},${part(b)})`;
+}
+
+/** A colour made fainter, so that others are seen first. */
+export function faded(colour: string, theme: Theme): string {
+  const parts = /rgb\((\d+),(\d+),(\d+)\)/.exec(colour);
+  const back = theme === 'dark' ? 0x26 : 0xf6;
+  if (!parts) return theme === 'dark' ? '#2a303a' : '#eef0f2';
+  const part = (i: number): number => Math.round(Number(parts[i]) * 0.25 + back * 0.75);
+  return `rgb(${part(1)},${part(2)},${part(3)})`;
 }
 
 export interface Colours {

@@ -1,6 +1,15 @@
 // Answers from the report file itself. It holds those of a few windows; for any other window, the
 // nearest one answers, and the note says so.
-import type { Answers, Compare, Picture, Question, Timeline } from './api';
+import type {
+  Answers,
+  Compare,
+  Executed,
+  ExecutedList,
+  Picture,
+  Place,
+  Question,
+  Timeline,
+} from './api';
 import { clipped, spansFromRows, timelineFromJson } from './binary';
 import { AskOptions, Failure, Params, Reply, Source, TimelineQuestion } from './source';
 
@@ -60,7 +69,9 @@ export class EmbeddedSource implements Source {
       const share = likeness(held, from, to);
       if (share > bestShare) [best, bestShare] = [held, share];
     }
-    if (!best && (name === 'at' || name === 'instructions')) best = nearestPlace(list, params);
+    if (!best && name === 'at') best = this.nearestPlace(list, params);
+    if (!best && name === 'instructions') best = listWith(list, params);
+    if (!best && name === 'step') best = this.step(params);
     if (!best) throw new Failure('missing', missingText(name));
     return { value: best.answer as Answers[K], note: windowNote(best, bestShare) };
   }
@@ -94,6 +105,59 @@ export class EmbeddedSource implements Source {
   windows(): { from: number; to: number }[] {
     const details = this.timelines.slice(0, -1).map(({ from, to }) => ({ from, to }));
     return details.sort((a, b) => a.from - b.from);
+  }
+
+  /** For a place that is not held, the last one of the same track before it. */
+  private nearestPlace(list: Held[], params: Params): Held | undefined {
+    if (params['n'] !== undefined) return this.listed(params, Number(params['n']));
+    const wanted = Number(params['t']);
+    let best: Held | undefined;
+    for (const held of list) {
+      if (held.params.get('track') !== String(params['track'])) continue;
+      const at = Number(held.params.get('t'));
+      if (at <= wanted && (!best || at > Number(best.params.get('t')))) best = held;
+    }
+    if (!best) return undefined;
+    // The instructions after it may reach the wanted place.
+    const { source, n } = best.answer as Place;
+    const following = listWith(this.held.get('instructions') ?? [], { source, n });
+    const { instructions } = (following?.answer ?? { instructions: [] }) as ExecutedList;
+    const later = instructions.filter((entry) => entry.t <= wanted);
+    const last = later[later.length - 1];
+    return last && last.n > n ? this.listed({ source }, last.n) : best;
+  }
+
+  /** An instruction as a place, if a list has it. */
+  private listed(params: Params, n: number): Held | undefined {
+    const held = listWith(this.held.get('instructions') ?? [], { ...params, n });
+    if (!held) return undefined;
+    const list = held.answer as ExecutedList;
+    const entry = list.instructions.find((other) => other.n === n);
+    const source = Number(params['source']);
+    return entry && { params: new Map(), answer: placeOf(list, entry, source, this.trackOf(source)) };
+  }
+
+  private trackOf(source: number): number {
+    const answer = this.held.get('tracks')?.[0]?.answer as Answers['tracks'] | undefined;
+    const track = answer?.tracks.find((entry) => entry.source === source && entry.kind === 'thread');
+    return track?.number ?? 0;
+  }
+
+  /** Steps by instruction and line are possible inside the lists that are held. */
+  private step(params: Params): Held | undefined {
+    const by = params['by'];
+    if (by !== 'instruction' && by !== 'line') return undefined;
+    const way = params['direction'] === 'back' ? -1 : 1;
+    const n = Number(params['n']);
+    const here = this.listed(params, n)?.answer as Place | undefined;
+    for (let next = n + way; here; next += way) {
+      const held = this.listed(params, next);
+      const there = held?.answer as Place | undefined;
+      if (!there) return undefined;
+      const other = there.line !== here.line || there.file !== here.file || there.function !== here.function;
+      if (by === 'instruction' || other) return held;
+    }
+    return undefined;
   }
 
   /** The parts of a window, each with the timeline that shows most of it. */
@@ -143,20 +207,35 @@ function likeness(held: Held, from: number, to: number): number {
 
 function windowNote(held: Held, share: number): string {
   if (share > 0.999 || !held.params.has('from')) return '';
-  return 'This report holds no such answer for the visible window, but for another one, which is shown.';
+  return 'This report has this answer only for another window, which is shown.';
 }
 
-/** For a place that is not held, the last one of the same track or source before it. */
-function nearestPlace(list: Held[], params: Params): Held | undefined {
-  const [group, value] = params['track'] === undefined ? ['source', 'n'] : ['track', 't'];
-  const wanted = Number(params[value]);
-  let best: Held | undefined;
-  for (const held of list) {
-    if (held.params.get(group) !== String(params[group])) continue;
-    const at = Number(held.params.get(value));
-    if (at <= wanted && (!best || at > Number(best.params.get(value)))) best = held;
-  }
-  return best;
+/** A list of instructions that has the wanted one. */
+function listWith(list: Held[], params: Params): Held | undefined {
+  const n = Number(params['n']);
+  return list.find((held) => {
+    if (held.params.get('source') !== String(params['source'])) return false;
+    const { instructions } = held.answer as ExecutedList;
+    const first = instructions[0];
+    const last = instructions[instructions.length - 1];
+    return first && last && first.n <= n && n <= last.n;
+  });
+}
+
+/** The place of an instruction of a list: of its stack, only its own function is known. */
+function placeOf(list: ExecutedList, entry: Executed, source: number, track: number): Place {
+  return {
+    ...entry,
+    source,
+    track,
+    isa: '',
+    stack: [{ function: entry.function, call_address: '', file: entry.file, line: entry.line }],
+    element_index: 0,
+    context: 'callers are not in this report',
+    moved: true,
+    reason: '',
+    functions: list.functions ?? [],
+  };
 }
 
 const answerWords: Partial<Record<Question, string>> = {

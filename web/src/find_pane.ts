@@ -186,7 +186,7 @@ export class FindPane {
     element.classList.toggle('current', index === this.current);
     const at = placeText(hit.t, app.axis.length / 1000, app.axis.unit);
     const track = app.track(hit.track);
-    const go = button('', () => this.open(index), { class: 'link', name: `Go to ${at}: ${visible(hit.text, 200)}` });
+    const go = button('', () => this.open(index), { class: 'link' });
     go.append(
       h('span', { class: 'hit-at', text: at }),
       h('span', { class: 'hit-track' }, name(visible(track?.name ?? '', 60))),

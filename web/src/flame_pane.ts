@@ -107,7 +107,7 @@ export class FlamePane {
     const { app } = this;
     if (app.view.pane !== 'flame' || !app.capture) return;
     const { from, to } = app.scope;
-    const key = `${from} ${to} ${app.capture.progress.done}`;
+    const key = `${from} ${to} ${app.growth}`;
     if (key === this.key) {
       this.draw();
       return;

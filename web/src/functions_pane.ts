@@ -103,7 +103,7 @@ export class FunctionsPane {
     if (app.view.pane !== 'functions' || !app.capture) return;
     const { from, to } = app.scope;
     const tracks = this.thread.value || undefined;
-    const done = app.capture.progress.done;
+    const done = app.growth;
     const key = `${from} ${to} ${tracks} ${done}`;
     if (key === this.key) return;
     this.key = key;
@@ -119,7 +119,7 @@ export class FunctionsPane {
       const { value, note } = await this.asker.ask('functions', { from, to, tracks, limit: 1000 });
       this.answer = value;
       const cycles = value.cycles === null ? '' : `, ${short(value.cycles)} cycles`;
-      this.summary.textContent =
+      this.summary.textContent = !value.instructions ? '' :
         `${short(value.instructions)} instructions${cycles}. ` + exactWords(value.exact, app.scopeWords, note);
       this.build();
     } catch (error) {
@@ -279,8 +279,9 @@ export class FunctionsPane {
       h(
         'p',
         { class: 'row-buttons' },
+        button('Show its code', () => app.showCode(answer.function)),
         button('Find its calls', () => app.set({ pane: 'find', find: { what: 'function', text: entry.name } })),
-        button('Clear', () => app.set({ func: '' }), { name: `No longer emphasise ${entry.name}` }),
+        button('Clear', () => app.set({ func: '' }), { title: 'No longer emphasise this function' }),
       ),
       answer.exact && !note ? '' : h('p', { class: 'hint', text: exactWords(answer.exact, app.scopeWords, note) }),
       list('Called by', answer.callers, 'No caller is known.'),

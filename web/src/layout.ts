@@ -62,7 +62,7 @@ function heightOf(
 
 /**
  * Tracks by core; in each: threads by name, messages, events, counters. Threads show as many rows
- * as the room allows, and at least six.
+ * as fit, and at least six.
  */
 export function layoutOf(
   tracks: readonly Track[],
@@ -116,7 +116,7 @@ export function boxAt(layout: Layout, y: number): Box | undefined {
 
 /** The row of frames at a height inside a thread's box; -1: the strip above them. */
 export function rowAt(box: TrackBox, y: number): number {
-  return Math.floor((y - box.top - stripHeight - 2) / rowHeight);
+  return Math.max(-1, Math.floor((y - box.top - stripHeight - 2) / rowHeight));
 }
 
 export type Stretch = [left: number, right: number];

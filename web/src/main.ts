@@ -3,6 +3,7 @@ import { App } from './app';
 import { inside, Window } from './axis';
 import { Embedded, EmbeddedSource } from './embedded_source';
 import { HttpSource } from './http_source';
+import type { CodePane } from './code_pane';
 import { viewFromLink } from './links';
 import { Page } from './page';
 import type { Source } from './source';
@@ -20,6 +21,7 @@ interface Model {
   markers: [number | null, number | null];
   hits: number[];
   tracks: TrackModel[];
+  code: ReturnType<CodePane['model']>;
 }
 
 /** What tests use: what is drawn, and how long it took. */
@@ -28,7 +30,7 @@ interface Waymark {
   show(from: number, to: number): void;
   /** Ends when everything for the window has arrived and is drawn. */
   settled(): Promise<void>;
-  timings(): { answers: number[]; frames: number[] };
+  timings(): { first: number; answers: number[]; frames: number[] };
 }
 
 declare global {
@@ -69,6 +71,7 @@ function readBack(app: App, page: Page): Waymark {
       markers: app.view.markers,
       hits: app.hits.map((hit) => hit.t),
       tracks: timeline.model(),
+      code: page.code.model(),
     }),
     show: (from, to) => app.set({ window: inside({ from, to }, app.axis) }),
     settled: async () => {
@@ -77,7 +80,11 @@ function readBack(app: App, page: Page): Waymark {
       while (!timeline.settled() || app.waiting > 0) await frame();
       await frame();
     },
-    timings: () => ({ answers: [...timeline.tiles.answerTimes], frames: [...timeline.drawTimes] }),
+    timings: () => ({
+      first: timeline.firstPaint,
+      answers: [...timeline.tiles.answerTimes],
+      frames: [...timeline.drawTimes],
+    }),
   };
 }
 

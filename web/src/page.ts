@@ -27,6 +27,7 @@ const themeWords = { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme:
 
 export class Page {
   readonly timeline: Timeline;
+  readonly code: CodePane;
   private readonly find: FindPane;
   private readonly help = new Help();
   private readonly title: HTMLElement;
@@ -42,12 +43,16 @@ export class Page {
   constructor(private readonly app: App) {
     this.timeline = new Timeline(app);
     this.find = new FindPane(app);
+    this.code = new CodePane(app);
     this.title = h('h1', { class: 'capture-name', text: 'Waymark' });
     this.facts = h('p', { class: 'facts' });
     this.progress = h('progress', { attrs: { 'aria-label': 'Reading the capture', hidden: true } });
     this.progressText = h('span', { class: 'progress-text' });
     this.banner = h('div', { class: 'banner', attrs: { role: 'alert', hidden: true } });
-    this.notices = h('div', { class: 'notices', attrs: { hidden: true } });
+    this.notices = h('div', {
+      class: 'notices',
+      attrs: { role: 'region', 'aria-label': 'Notices', hidden: true },
+    });
     this.theme = button('', () => this.nextTheme(), { title: 'Light or dark (t)' });
     document.body.replaceChildren(...this.parts());
     app.on(['view', 'theme'], () => this.update());
@@ -76,8 +81,7 @@ export class Page {
       ),
     );
     const right = h('section', { class: 'pane right-pane', attrs: { 'aria-label': 'Panes' } }, this.tabBar(), ...this.tabPanels());
-    const code = new CodePane(app);
-    const bottom = h('div', { class: 'bottom' }, code.element, this.splitter('vertical', 'Width of the code'), right);
+    const bottom = h('div', { class: 'bottom' }, this.code.element, this.splitter('vertical', 'Width of the code'), right);
     const main = h('main', { class: 'main' }, this.timeline.element, this.splitter('horizontal', 'Height of the timeline'), bottom);
     return [header, this.banner, this.notices, main, new Summary(app).element, this.help.element];
   }
@@ -135,7 +139,7 @@ export class Page {
   private splitter(direction: 'horizontal' | 'vertical', label: string): HTMLElement {
     const across = direction === 'horizontal';
     const property = across ? '--timeline-share' : '--code-share';
-    let share = across ? 52 : 50;
+    let share = across ? 52 : 53;
     const element = h('div', {
       class: `splitter ${direction}`,
       attrs: {
@@ -241,7 +245,7 @@ export class Page {
     const executes = capture.sources.some((entry) => entry.executes);
     if (executes && !capture.has.symbols) {
       notices.push(
-        'Functions have no names, because no program with symbols was found. Give it, for example with --program FILE, and open the capture again.',
+        'Functions have no names, because no program with symbols was found. Give one with --symbols FILE, and open the capture again.',
       );
     }
     if (!executes && capture.progress.complete) {

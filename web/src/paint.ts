@@ -1,6 +1,6 @@
 // Draws what one track shows in one tile, without text: text is drawn over it, unscaled.
 import { Bucket, flags, Gap, GapReason, Picture, Point, Spans } from './api';
-import { Colours, functionColour, Theme } from './colours';
+import { Colours, faded, functionColour, Theme } from './colours';
 import { rowHeight, stripHeight, TrackBox } from './layout';
 import type { FunctionNames } from './names';
 
@@ -16,6 +16,8 @@ export interface Brush {
   theme: Theme;
   colours: Colours;
   names: FunctionNames;
+  /** The name of the function that is emphasised; empty: none. */
+  emphasis: string;
   /** Device pixels per CSS pixel. */
   ratio: number;
 }
@@ -86,6 +88,13 @@ const placeOf = (frame: Frame): ((t: number) => number) => {
   return (t) => (t - frame.from) * scale;
 };
 
+/** If a function is emphasised, all others are faint. */
+function colourOf(func: number, brush: Brush): string {
+  const { name, kind } = brush.names.get(func);
+  const colour = functionColour(name, kind, brush.theme);
+  return brush.emphasis && brush.emphasis !== name ? faded(colour, brush.theme) : colour;
+}
+
 function paintSpans(context: Context, spans: Spans, frame: Frame, brush: Brush): void {
   const x = placeOf(frame);
   const fill = new Map<number, string>();
@@ -100,8 +109,7 @@ function paintSpans(context: Context, spans: Spans, frame: Frame, brush: Brush):
     const func = spans.func[i] ?? 0;
     let colour = fill.get(func);
     if (colour === undefined) {
-      const { name, kind } = brush.names.get(func);
-      colour = functionColour(name, kind, brush.theme);
+      colour = colourOf(func, brush);
       fill.set(func, colour);
     }
     const top = framesTop + depth * rowHeight;
@@ -201,8 +209,7 @@ function paintBuckets(
     for (const [func, share] of functions) {
       const part = known * Math.max(0, Math.min(share, 1 - sum));
       sum += share;
-      const { name, kind } = brush.names.get(func);
-      context.fillStyle = functionColour(name, kind, brush.theme);
+      context.fillStyle = colourOf(func, brush);
       context.fillRect(left, bottom - part, wide, part);
       bottom -= part;
     }

@@ -30,7 +30,7 @@ export class Summary {
     const { app } = this;
     if (!app.capture || !app.tracks.length) return;
     const { from, to } = app.scope;
-    const key = `${from} ${to} ${app.capture.progress.done}`;
+    const key = `${from} ${to} ${app.growth}`;
     if (key === this.key) return;
     this.key = key;
     const { unit } = app.axis;

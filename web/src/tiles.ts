@@ -16,8 +16,10 @@ export interface Tile {
   timeline?: Timeline;
   note: string;
   error?: Failure;
-  /** Of the last frame that used it. */
+  /** The last frame that used it. */
   used: number;
+  /** The end of the axis when it was asked for, if that was before the end of the tile. */
+  asked: number;
   /** The tile must be asked for again: the capture has grown since. */
   stale: boolean;
   /** Counts the answers, for what was drawn from them. */
@@ -62,7 +64,8 @@ export class Tiles {
     if (length === this.length && !complete) return;
     this.length = length;
     for (const tile of this.tiles.values()) {
-      if (tile.timeline && !tile.timeline.complete) tile.stale = true;
+      if (!tile.timeline) continue;
+      if (!tile.timeline.complete || tile.asked < Math.min(tile.to, length)) tile.stale = true;
     }
   }
 
@@ -170,7 +173,7 @@ export class Tiles {
     if (!tile) {
       const size = 2 ** level;
       const from = index * size;
-      tile = { level, index, from, to: from + size, note: '', used: 0, stale: false, version: 0 };
+      tile = { level, index, from, to: from + size, note: '', used: 0, asked: 0, stale: false, version: 0 };
       this.tiles.set(key, tile);
     }
     tile.used = this.frame;
@@ -187,6 +190,7 @@ export class Tiles {
     const begin = performance.now();
     try {
       const to = Math.min(tile.to, Math.max(this.length, tile.from + (tile.to - tile.from) / 1024));
+      tile.asked = to;
       const share = (to - tile.from) / (tile.to - tile.from);
       const width = Math.max(1, Math.round(tilePixels * share));
       const reply = await this.source.timeline(

@@ -13,7 +13,7 @@ import {
   Window,
   zoomed,
 } from './axis';
-import type { SpanRow } from './binary';
+import { rowOf, SpanRow } from './binary';
 import { Colours, colours } from './colours';
 import { coverKey, coverOf, Piece, pictureIn, spansIn, wideSpans } from './cover';
 import { button, h, name } from './dom';
@@ -73,6 +73,8 @@ export class Timeline {
   dragging = false;
   /** Milliseconds that frames took to draw. */
   readonly drawTimes: number[] = [];
+  /** Milliseconds until the first answer was drawn. */
+  firstPaint = 0;
 
   private readonly gutter: HTMLElement;
   private readonly spacer: HTMLElement;
@@ -87,6 +89,7 @@ export class Timeline {
   private lastChange = 0;
   private lastUnits = 0;
   private late = 0;
+  private timer = 0;
 
   constructor(readonly app: App) {
     this.tiles = new Tiles(
@@ -277,7 +280,13 @@ export class Timeline {
     this.frame++;
     const { app } = this;
     const ratio = window.devicePixelRatio || 1;
-    const brush: Brush = { theme: app.theme, colours: this.colours, names: app.names, ratio };
+    const brush: Brush = {
+      theme: app.theme,
+      colours: this.colours,
+      names: app.names,
+      emphasis: app.view.func,
+      ratio,
+    };
     const view = app.window;
     const units = widthOf(view) / this.pixels;
     if (units !== this.lastUnits) {
@@ -293,9 +302,13 @@ export class Timeline {
     this.tiles.want(view, level, calm && !this.dragging);
     const pieces = coverOf(this.tiles, view, this.pixels);
     this.drawTracks(view, pieces, brush, calm);
+    if (pieces.length && app.tracks.length) this.firstPaint ||= performance.now();
     this.drawMap(brush);
     this.strip.want(view, this.threads(), pieces);
-    if (!calm || this.late > 0) setTimeout(() => this.queue(), this.late > 0 ? 0 : settledAfter + 10);
+    if (!calm || this.late > 0) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.queue(), this.late > 0 ? 0 : settledAfter + 10);
+    }
     this.forget();
   }
 
@@ -438,7 +451,7 @@ export class Timeline {
     const view = this.app.window;
     const exact = ((tile.to - tile.from) / widthOf(view)) * this.pixels * brush.ratio;
     const pixels = Math.round(Math.min(Math.max(exact, 64), 1500 * brush.ratio));
-    const look = `${box.height} ${box.rows} ${box.track.depth} ${brush.theme} ${brush.ratio} ${top}`;
+    const look = `${box.height} ${box.rows} ${box.track.depth} ${brush.theme} ${brush.ratio} ${top} ${brush.emphasis}`;
     let bitmap = this.bitmaps.get(key);
     const fits = bitmap && bitmap.version === tile.version && bitmap.look === look;
     const sharp = bitmap && Math.abs(bitmap.pixels - pixels) <= 1;
@@ -510,7 +523,7 @@ export class Timeline {
     context.font = fontText;
     context.textBaseline = 'middle';
     const gaps = this.drawGapLabels(context, box, pieces);
-    const wanted = this.app.view.func;
+    const wanted = brush.emphasis;
     for (const [start, end, depth, func, flag, frames] of rows) {
       if (depth >= box.rows) continue;
       const whole: Stretch = [Math.max(this.xOf(start), 0), Math.min(this.xOf(end), this.pixels)];
@@ -518,15 +531,12 @@ export class Timeline {
       const [left, right] = firstFree(whole, gaps, 60);
       const top = framesTop + depth * rowHeight;
       const entry = brush.names.get(func);
-      if (wanted && entry.name !== wanted) {
-        context.fillStyle = brush.colours.dim;
-        context.fillRect(left, top, right - left, rowHeight - 1);
-      }
       if (right - left < 22) continue;
       const torn = flag & flags.startUnknown ? 6 : 0;
       const room = right - left - 6 - torn;
       const text = flag & flags.merged ? `${short(frames)} frames: ${entry.name}` : entry.name;
-      context.fillStyle = brush.colours.onSpan;
+      const faint = wanted && entry.name !== wanted;
+      context.fillStyle = faint ? brush.colours.faint : brush.colours.onSpan;
       const fitted = this.fitted(context, text, room);
       if (fitted) context.fillText(fitted, left + 3 + torn, top + rowHeight / 2);
     }
@@ -687,7 +697,7 @@ export class Timeline {
     if (!context) return;
     const { colours, app } = this;
     context.fillStyle = colours.panel;
-    context.fillRect(0, 0, this.pixels, 30);
+    context.fillRect(0, 0, this.rulerCanvas.clientWidth, 30);
     const marks = ruler(view, this.pixels, app.axis.unit);
     context.font = fontText;
     context.textBaseline = 'alphabetic';
@@ -867,11 +877,7 @@ export class Timeline {
     t: number,
     row: number,
   ): { text: string[]; span?: SpanRow } {
-    const spans = spansIn(pieces, box.track.number, this.app.window);
-    const slack = widthOf(this.app.window) / this.pixels / 2;
-    const span =
-      spans.find((entry) => entry[2] === row && t >= entry[0] && t < entry[1]) ??
-      spans.find((entry) => entry[2] === row && t >= entry[0] - slack && t < entry[1] + slack);
+    const span = this.spanAt(pieces, box.track.number, t, row);
     if (!span) return { text: [] };
     const [start, end, , func, flag, frames] = span;
     const entry = this.app.names.get(func);
@@ -888,6 +894,27 @@ export class Timeline {
         flag & flags.endUnknown ? 'its end is not known' : '',
       ].filter(Boolean),
     };
+  }
+
+  private spanAt(pieces: Piece[], track: number, t: number, row: number): SpanRow | undefined {
+    const piece = pieces.find((entry) => t >= entry.from && t < entry.to);
+    const spans = piece && pictureIn(piece.tile, track)?.spans;
+    if (!spans) return undefined;
+    const slack = widthOf(this.app.window) / this.pixels / 2;
+    let found: SpanRow | undefined;
+    for (let i = 0; i < spans.rows; i++) {
+      if (spans.depth[i] !== row) continue;
+      const start = spans.start[i] ?? 0;
+      const end = spans.end[i] ?? 0;
+      if (t < start - slack || t >= end + slack) continue;
+      found = rowOf(spans, i);
+      if (t >= start && t < end) break;
+    }
+    const open = flags.continuesBefore | flags.continuesAfter;
+    if (!found || !(found[4] & open)) return found;
+    // Its other parts are in other tiles.
+    const whole = spansIn(pieces, track, this.app.window);
+    return whole.find((entry) => entry[2] === row && t >= entry[0] && t < entry[1]) ?? found;
   }
 
   showTooltip(hover: Hover | null, x: number, y: number): void {

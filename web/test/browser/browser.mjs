@@ -41,7 +41,7 @@ export async function openPage(browser, url, { width = 1280, height = 720, theme
   });
   page.on('request', (request) => {
     const target = request.url();
-    if (!target.startsWith(new URL(url).origin) && !/^(data|blob|about|file):/.test(target)) problems.push(`load: ${target}`);
+    if (!target.startsWith(new URL(url).protocol === "file:" ? url : new URL(url).origin) && !/^(data|blob|about|file):/.test(target)) problems.push(`load: ${target}`);
   });
   await page.goto(url, { waitUntil: 'load' });
   await page.waitForFunction(() => window.waymark !== undefined);

@@ -1,6 +1,7 @@
 // Makes a picture of every view, in two sizes and both themes, for people to look at.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
 import { openPage, settled, until } from './browser.mjs';
 
@@ -42,6 +43,8 @@ export const views = {
   'empty': { options: { empty: true, instructions: false, healthy: true }, hash: '#p=health' },
   'reading': { options: { readingSeconds: 30 }, act: (page) => pause(page, 1500), unsettled: true },
   'hostile': { options: { hostile: true }, hash: '#w=100000,160000&p=find&find=text:e', act: (page) => clickThread(page) },
+  'report': { report: true, hash: '#w=90000,140000&f=checksum' },
+  'compare': { report: true, hash: '#p=compare' },
   'gone': {
     unsettled: true,
     act: async (page, server) => {
@@ -56,13 +59,14 @@ export const views = {
 export async function screenshots(browser, folder, out, only) {
   await mkdir(out, { recursive: true });
   const problems = [];
-  for (const [view, { options = {}, hash = '', act, unsettled }] of Object.entries(views)) {
+  for (const [view, { options = {}, hash = '', act, unsettled, report }] of Object.entries(views)) {
     if (only && !only.includes(view)) continue;
     const server = await serve(folder, options);
+    const file = report && (await makeReport(folder, server.answers, [[100000, 130000], [300000, 310000]]));
     for (const [width, height] of sizes) {
       for (const theme of ['light', 'dark']) {
         if (server.state) server.state.failing = false;
-        const { page, problems: own } = await openPage(browser, server.url + hash, { width, height, theme });
+        const { page, problems: own } = await openPage(browser, (file || server).url + hash, { width, height, theme });
         if (!unsettled) await settled(page);
         if (act) await act(page, server);
         await pause(page, 900);
@@ -72,6 +76,7 @@ export async function screenshots(browser, folder, out, only) {
         await page.close();
       }
     }
+    await file?.remove();
     await server.close();
   }
   return problems;
