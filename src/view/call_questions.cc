@@ -56,8 +56,8 @@ Result<Reached> decode_into(WindowTree& tree, Replay& replay, const WindowCut& c
     }
     return !most || element.index < start || element.index - start < *most;
   };
-  WAYMARK_TRY(replay.run({.from = from, .from_instant = {}, .to = cut.to, .sink = &tree}, take,
-                         stop));
+  WAYMARK_TRY(
+      replay.run({.from = from, .from_instant = {}, .to = cut.to, .sink = &tree}, take, stop));
   for (std::size_t id = 0; id < reached.size(); ++id)
     if (reached[id] != 0) tree.reach(static_cast<TraceId>(id), reached[id]);
   return reached;
@@ -243,10 +243,8 @@ Flame flame_of(const WindowCalls& calls, std::uint32_t limit, const Knowledge& k
   Flame flame;
   flame.exact = calls.exact;
   const stacks::Node& root = tree.node(stacks::kRootNode);
-  flame.nodes.push_back({.parent = 0,
-                         .function = numbers[root.code],
-                         .self = root.instructions,
-                         .total = whole});
+  flame.nodes.push_back(
+      {.parent = 0, .function = numbers[root.code], .self = root.instructions, .total = whole});
   std::unordered_map<stacks::NodeId, std::uint32_t> places{{stacks::kRootNode, 0}};
   std::set<FunctionNumber> used{numbers[root.code]};
   for (const stacks::NodeId id : kept) {
@@ -286,10 +284,9 @@ Result<std::optional<std::uint64_t>> messages_in(const Window& window, const Kno
   if (!found) return std::unexpected(found.error());
   if (!found->complete) return std::nullopt;
   const std::set<TrackNumber> tracks(window.tracks.begin(), window.tracks.end());
-  return static_cast<std::uint64_t>(
-      std::ranges::count_if(found->messages, [&](const MessageAt& message) {
-        return tracks.empty() || tracks.contains(message.track);
-      }));
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      found->messages,
+      [&](const MessageAt& message) { return tracks.empty() || tracks.contains(message.track); }));
 }
 
 }  // namespace waymark::view

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "knowledge.h"
-#include "window_cut.h"
 #include "waymark/stacks/tree.h"
 #include "waymark/view/answers.h"
 #include "waymark/view/replay.h"
+#include "window_cut.h"
 
 namespace waymark::view {
 

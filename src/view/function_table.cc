@@ -11,14 +11,13 @@ FunctionTable::FunctionTable() { add({.kind = stacks::CodeKind::kUnknown}); }
 
 FunctionNumber FunctionTable::add(const stacks::Code& code) {
   if (entries_.size() >= kMost) return kUnknown;
-  const auto [known, added] = numbers_.try_emplace(
-      Identity{code.kind, code.name, code.start, code.program},
-      static_cast<FunctionNumber>(entries_.size()));
+  const auto [known, added] =
+      numbers_.try_emplace(Identity{code.kind, code.name, code.start, code.program},
+                           static_cast<FunctionNumber>(entries_.size()));
   if (!added) return known->second;
   const bool has_name =
       code.kind == stacks::CodeKind::kFunction || code.kind == stacks::CodeKind::kInlined;
-  const std::string name =
-      has_name ? outputs::readable_name(code.name) : stacks::name_of(code);
+  const std::string name = has_name ? outputs::readable_name(code.name) : stacks::name_of(code);
   entries_.push_back({.code = code,
                       .name = {.number = known->second,
                                .kind = code.kind,

@@ -46,7 +46,7 @@ struct Knowledge {
                       std::span<std::uint8_t> scratch)>
       read{};
   std::function<isa::Profile(TraceId id)> profile{};
-  std::shared_ptr<const program::Llvm> llvm{};      ///< nullptr: instructions show as ".inst".
+  std::shared_ptr<const program::Llvm> llvm{};       ///< nullptr: instructions show as ".inst".
   outputs::InstructionPool* instructions = nullptr;  ///< Over the same memory and places.
   program::PlaceLookup places{};                     ///< Empty: no function has a name.
   FunctionTable* functions = nullptr;

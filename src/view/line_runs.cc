@@ -21,10 +21,9 @@ LineId LineRuns::line_at(const program::Program& program, std::uint64_t address)
 }
 
 const std::vector<LineRun>& LineRuns::of(const Element& range) {
-  static const std::vector<LineRun> kNothing{{}};
-  if (!places_) return kNothing;
+  if (!places_) return nothing_;
   const program::Place place = places_(range, range.start);
-  if (place.program == nullptr) return kNothing;
+  if (place.program == nullptr) return nothing_;
   if (known_.size() > kMostRanges) known_.clear();
   const auto [known, added] = known_.try_emplace(
       Key{place.program, place.address, place.address + (range.end - range.start)});

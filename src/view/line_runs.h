@@ -63,6 +63,7 @@ class LineRuns {
   std::map<std::pair<std::string_view, std::uint32_t>, LineId> ids_;
   std::vector<Line> lines_ = std::vector<Line>(1);
   std::vector<program::Frame> frames_;
+  const std::vector<LineRun> nothing_ = std::vector<LineRun>(1);
 };
 
 }  // namespace waymark::view

@@ -2,31 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "knowledge.h"
-#include "line_runs.h"
-#include "range_walk.h"
-#include "stack_watch.h"
 #include "waymark/view/answers.h"
 #include "waymark/view/replay.h"
 
 namespace waymark::view {
 
-/// kNotFound: the source has not executed so many instructions, or none.
+/// The most instructions before, and after, a place.
+inline constexpr std::uint32_t kMostAround = 512;
+/// Of a stack, the innermost frames are given.
+inline constexpr std::size_t kMostFrames = 1000;
+
+/// kNotFound: the source has not executed this instruction.
 Result<PlaceAnswer> place_of(Replay& replay, Instant instant, const Knowledge& knowledge,
                              const Stop& stop);
-/// The same; `before` and `after`: at most kMostAround.
+
+/// The same for `before` instructions before it, it, and `after` after it; fewer at the ends.
+/// kInvalidArgument: more than kMostAround.
 Result<PlacesAnswer> places_around(Replay& replay, Instant instant, std::uint32_t before,
                                    std::uint32_t after, const Knowledge& knowledge,
                                    const Stop& stop);
-inline constexpr std::uint32_t kMostAround = 512;
-
-/// The function at an address; FunctionTable::kUnknown: it has no name.  `offset`: from its start.
-FunctionNumber function_at(const Knowledge& knowledge, const program::PlaceLookup& places,
-                           const Element& element, std::uint64_t address, std::uint64_t& offset);
 
 }  // namespace waymark::view

@@ -32,7 +32,8 @@ const std::vector<std::uint64_t>& RangeWalk::addresses(const Element& range) {
       bytes_at = at;
     }
     // Code that cannot be read has instructions of the mean size.
-    std::uint64_t size = std::max<std::uint64_t>((range.end - range.start) / range.count & ~1ULL, 2);
+    std::uint64_t size =
+        std::max<std::uint64_t>((range.end - range.start) / range.count & ~1ULL, 2);
     if (bytes.size() >= 2) {
       const std::size_t place = at - bytes_at;
       const std::uint32_t half = bytes[place] | std::uint32_t{bytes[place + 1]} << 8;
@@ -46,7 +47,8 @@ const std::vector<std::uint64_t>& RangeWalk::addresses(const Element& range) {
 std::uint64_t RangeWalk::address(const Element& range, std::uint32_t number) {
   number = std::min(number, range.count - 1);
   if (number == 0) return range.start;
-  if (number + 1 == range.count && range.last_size != 0 && range.end - range.start > range.last_size)
+  if (number + 1 == range.count && range.last_size != 0 &&
+      range.end - range.start > range.last_size)
     return range.end - range.last_size;
   if (const unsigned size = even_size(range); size != 0)
     return range.start + std::uint64_t{size} * number;
@@ -72,14 +74,13 @@ Element RangeWalk::part(const Element& range, std::uint32_t first, std::uint32_t
   if (first == after) part.end = part.start;
   if (after == range.count) return part;
   part.end = address(range, after);
-  part.flags &= static_cast<std::uint16_t>(
-      ~(kElementExecuted | kElementConditional | kElementHasCycleCount));
+  part.flags &=
+      static_cast<std::uint16_t>(~(kElementExecuted | kElementConditional | kElementHasCycleCount));
   part.flags |= kElementExecuted;
   part.last_type = isa::InstrType::kOther;
   part.last_subtype = isa::InstrSubtype::kNone;
-  part.last_size = after == first
-                       ? std::uint8_t{0}
-                       : static_cast<std::uint8_t>(part.end - address(range, after - 1));
+  part.last_size = after == first ? std::uint8_t{0}
+                                  : static_cast<std::uint8_t>(part.end - address(range, after - 1));
   return part;
 }
 

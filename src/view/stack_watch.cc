@@ -32,8 +32,7 @@ void StackWatch::on_enter(stacks::TrackId track, std::uint64_t position, stacks:
   if (track >= stacks_.size()) return;
   Stack& stack = stacks_[track];
   const bool called = opening == stacks::Opening::kCall || opening == stacks::Opening::kTailCall;
-  stack.frames.push_back(
-      {.code = code, .call_address = called ? calls_[stack.source].before : 0});
+  stack.frames.push_back({.code = code, .call_address = called ? calls_[stack.source].before : 0});
   if (on_entered) on_entered(track, position, code, opening);
 }
 

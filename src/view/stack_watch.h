@@ -17,12 +17,12 @@ namespace waymark::view {
 class StackWatch final : public stacks::Sink {
  public:
   /// Whether a frame has executed what a step looks for.
-  enum class Mark : std::uint8_t { kNone, kThere, kLeft };
+  enum class Seen : std::uint8_t { kNone, kThere, kLeft };
 
   struct Frame {
     stacks::CodeId code = 0;
     std::uint64_t call_address = 0;  ///< 0: not known.
-    Mark mark = Mark::kNone;
+    Seen mark = Seen::kNone;
     friend bool operator==(const Frame&, const Frame&) = default;
   };
   struct Stack {

@@ -68,9 +68,10 @@ void WindowTree::account(TraceId source, std::uint64_t position) {
 
 void WindowTree::on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) {
   if (tracks_.size() <= track) tracks_.resize(track + std::size_t{1});
-  tracks_[track] = {.source = source,
-                    .shown = cut_.tracks.empty() ||
-                             (knowledge_.track && cut_.has_track(knowledge_.track(source, thread)))};
+  tracks_[track] = {
+      .source = source,
+      .shown = cut_.tracks.empty() ||
+               (knowledge_.track && cut_.has_track(knowledge_.track(source, thread)))};
 }
 
 void WindowTree::on_switch(TraceId source, stacks::TrackId track, std::uint64_t position) {
@@ -123,8 +124,8 @@ void WindowTree::on_gap(TraceId source, std::uint64_t position) {
   track.root_before = track.root;
   track.root = stacks::kRootNode;
   if (clock.missing_code)
-    track.root = tree_.child(stacks::kRootNode,
-                             tree_.code({.kind = stacks::CodeKind::kLostCallers}));
+    track.root =
+        tree_.child(stacks::kRootNode, tree_.code({.kind = stacks::CodeKind::kLostCallers}));
   clock.missing_code = false;
 }
 

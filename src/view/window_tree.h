@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "window_cut.h"
 #include "waymark/stacks/sink.h"
 #include "waymark/stacks/tree.h"
+#include "window_cut.h"
 
 namespace waymark::view {
 
