@@ -173,7 +173,7 @@ Functions functions_of(const WindowCalls& calls, std::uint32_t limit, const Know
 
 Result<Neighbours> neighbours_of(const WindowCalls& calls, FunctionNumber function,
                                  const Knowledge& knowledge) {
-  if (!knowledge.functions->name(function)) {
+  if (!knowledge.functions->has(function)) {
     return fail(ErrorCode::kNotFound,
                 "There is no function with this number; the numbers are those of the lists.");
   }

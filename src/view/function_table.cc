@@ -3,38 +3,35 @@
 #include <algorithm>
 
 #include "waymark/base/cut_text.h"
-#include "waymark/outputs/readable_name.h"
+#include "waymark/exports/frame_name.h"
 
 namespace waymark::view {
+namespace {
 
-FunctionTable::FunctionTable() { add({.kind = stacks::CodeKind::kUnknown}); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
 
 FunctionNumber FunctionTable::add(const stacks::Code& code) {
+  Identity identity{code.kind, code.program, code.start, code.name};
+  const auto known = numbers_.find(identity);
+  if (known != numbers_.end()) return known->second;
   if (entries_.size() >= kMost) return kUnknown;
-  const auto [known, added] =
-      numbers_.try_emplace(Identity{code.kind, code.name, code.start, code.program},
-                           static_cast<FunctionNumber>(entries_.size()));
-  if (!added) return known->second;
-  const bool has_name =
-      code.kind == stacks::CodeKind::kFunction || code.kind == stacks::CodeKind::kInlined;
-  const std::string name = has_name ? outputs::readable_name(code.name) : stacks::name_of(code);
-  entries_.push_back({.code = code,
-                      .name = {.number = known->second,
-                               .kind = code.kind,
-                               .name = cut_text(name, kLongest),
-                               .program = cut_text(code.program, kLongest)}});
-  return known->second;
+  const auto number = static_cast<FunctionNumber>(entries_.size());
+  numbers_.emplace(std::move(identity), number);
+  entries_.push_back({.code = code, .name = cut_text(exports::frame_name(code), kLongest)});
+  entries_.back().code.source = nullptr;
+  return number;
 }
 
 FunctionNumber FunctionTable::number(const stacks::Code& code) {
-  const std::lock_guard lock(mutex_);
-  const auto known = numbers_.find(Identity{code.kind, code.name, code.start, code.program});
-  return known != numbers_.end() ? known->second : add(code);
+  const std::scoped_lock lock(mutex_);
+  return add(code);
 }
 
 FunctionNumber FunctionTable::number(const program::Program& program,
                                      const program::Function& function) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (const auto known = by_function_.find(&function); known != by_function_.end())
     return known->second;
   const std::string_view name = program::parent_name(function.name);
@@ -46,36 +43,53 @@ FunctionNumber FunctionTable::number(const program::Program& program,
   const FunctionNumber number = add({.kind = stacks::CodeKind::kFunction,
                                      .name = std::string(name),
                                      .program = program.path(),
-                                     .start = whole->start,
-                                     .source = &program});
+                                     .start = whole->start});
   if (by_function_.size() < kMost) by_function_.emplace(&function, number);
   return number;
 }
 
-std::optional<stacks::Code> FunctionTable::code(FunctionNumber number) const {
-  const std::lock_guard lock(mutex_);
-  if (number >= entries_.size()) return std::nullopt;
-  return entries_[number].code;
+std::size_t FunctionTable::size() const {
+  const std::scoped_lock lock(mutex_);
+  return entries_.size();
 }
 
-std::optional<FunctionName> FunctionTable::name(FunctionNumber number) const {
-  const std::lock_guard lock(mutex_);
-  if (number >= entries_.size()) return std::nullopt;
-  return entries_[number].name;
+FunctionName FunctionTable::name(FunctionNumber number) const {
+  const std::scoped_lock lock(mutex_);
+  if (number >= entries_.size()) return {.number = number};
+  const Entry& entry = entries_[number];
+  return {.number = number,
+          .kind = entry.code.kind,
+          .name = entry.name,
+          .program = cut_text(entry.code.program, kLongest)};
 }
 
 std::vector<FunctionName> FunctionTable::names(const std::set<FunctionNumber>& numbers) const {
-  const std::lock_guard lock(mutex_);
   std::vector<FunctionName> names;
   for (const FunctionNumber number : numbers)
-    if (number < entries_.size()) names.push_back(entries_[number].name);
+    if (has(number)) names.push_back(name(number));
   return names;
 }
 
-FunctionNumber CodeNumbers::number(const stacks::Tree& tree, stacks::CodeId id) {
-  if (known_.size() <= id) known_.resize(std::max<std::size_t>(id + 1, tree.codes().size()));
-  if (!known_[id]) known_[id] = table_.number(tree.code(id));
-  return *known_[id];
+stacks::Code FunctionTable::code(FunctionNumber number) const {
+  const std::scoped_lock lock(mutex_);
+  return number < entries_.size() ? entries_[number].code : stacks::Code{};
+}
+
+std::vector<stacks::Code> FunctionTable::codes(std::size_t first) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<stacks::Code> codes;
+  for (std::size_t i = first; i < entries_.size(); ++i) codes.push_back(entries_[i].code);
+  return codes;
+}
+
+std::vector<FunctionNumber> FunctionTable::find(std::string_view text) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<FunctionNumber> found;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const auto at = std::ranges::search(entries_[i].name, text, {}, lower, lower);
+    if (!at.empty() || text.empty()) found.push_back(static_cast<FunctionNumber>(i));
+  }
+  return found;
 }
 
 }  // namespace waymark::view

@@ -1,13 +1,13 @@
-// The numbers of functions, which hold as long as a session lives.
+// The functions of a session, with numbers that stay.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -21,29 +21,37 @@ namespace waymark::view {
 /// Gives the same code the same number, whichever replay met it.  Any number of threads may use it.
 class FunctionTable {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 20;
+  /// Beyond these, functions have the number of unknown code.
+  static constexpr std::size_t kMost = stacks::Tree::kMostCodes;
   /// Longer names are cut.
   static constexpr std::size_t kLongest = 1024;
-  /// Code of which nothing is known; also what is beyond kMost.
+  /// Code of which nothing is known.
   static constexpr FunctionNumber kUnknown = 0;
 
-  FunctionTable();
+  FunctionTable() { (void)number({.kind = stacks::CodeKind::kUnknown}); }
 
   FunctionNumber number(const stacks::Code& code);
-  /// The function of a program that is at an address of it, as an engine names it: a part that a
-  /// compiler moved away belongs to its function.
+  /// A function of a program, as engines name it: a part that a compiler moved away belongs to its
+  /// function.  The program must outlive the table.
   FunctionNumber number(const program::Program& program, const program::Function& function);
 
-  /// Nothing: there is no such number.
-  [[nodiscard]] std::optional<stacks::Code> code(FunctionNumber number) const;
-  [[nodiscard]] std::optional<FunctionName> name(FunctionNumber number) const;
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool has(FunctionNumber number) const { return number < size(); }
+  /// Nothing is known of a number that number() has not given: an empty name.
+  [[nodiscard]] FunctionName name(FunctionNumber number) const;
   /// The names of these functions, by number.
   [[nodiscard]] std::vector<FunctionName> names(const std::set<FunctionNumber>& numbers) const;
+  /// Without its program.
+  [[nodiscard]] stacks::Code code(FunctionNumber number) const;
+  /// All of them from `first` on.
+  [[nodiscard]] std::vector<stacks::Code> codes(std::size_t first = 0) const;
+  /// The functions whose readable name contains the text, in any case.
+  [[nodiscard]] std::vector<FunctionNumber> find(std::string_view text) const;
 
  private:
   struct Entry {
     stacks::Code code;
-    FunctionName name;
+    std::string name;
   };
   using Identity = std::tuple<stacks::CodeKind, std::string, std::uint64_t, std::string>;
 
@@ -55,15 +63,19 @@ class FunctionTable {
   std::unordered_map<const program::Function*, FunctionNumber> by_function_;
 };
 
-/// Numbers of the codes of one tree, each asked for once.  One owner.
-class CodeNumbers {
+/// The numbers of the codes of one tree, which only grows.  One owner; not thread safe.
+class FunctionNumbers {
  public:
-  explicit CodeNumbers(FunctionTable& table) : table_(table) {}
-  FunctionNumber number(const stacks::Tree& tree, stacks::CodeId id);
+  explicit FunctionNumbers(FunctionTable& table) : table_(table) {}
+  FunctionNumber number(const stacks::Tree& tree, stacks::CodeId code) {
+    while (numbers_.size() <= code)
+      numbers_.push_back(table_.number(tree.code(static_cast<stacks::CodeId>(numbers_.size()))));
+    return numbers_[code];
+  }
 
  private:
   FunctionTable& table_;
-  std::vector<std::optional<FunctionNumber>> known_;
+  std::vector<FunctionNumber> numbers_;
 };
 
 }  // namespace waymark::view

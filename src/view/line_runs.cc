@@ -37,6 +37,12 @@ const std::vector<LineRun>& LineRuns::of(const Element& range) {
   return runs;
 }
 
+LineId LineRuns::at(const Element& element, std::uint64_t address) {
+  if (!places_) return kNoLine;
+  const program::Place place = places_(element, address);
+  return place.program == nullptr ? kNoLine : line_at(*place.program, place.address);
+}
+
 LineId LineRuns::at(const Element& range, std::uint32_t number) {
   const std::vector<LineRun>& runs = of(range);
   const auto after = std::ranges::upper_bound(runs, number, {}, &LineRun::first);

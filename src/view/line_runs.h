@@ -39,6 +39,8 @@ class LineRuns {
   const std::vector<LineRun>& of(const Element& range);
   /// The line of one instruction.
   LineId at(const Element& range, std::uint32_t number);
+  /// The line of an address in the memory that an element is about.
+  LineId at(const Element& element, std::uint64_t address);
   [[nodiscard]] const Line& line(LineId id) const { return lines_[id]; }
 
  private:

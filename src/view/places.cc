@@ -117,11 +117,12 @@ class Collector {
     wants_target_ = true;
   }
 
-  void copy(const StackWatch::Stack& stack, const stacks::Tree& tree) {
+  void copy_stack() {
     stack_.clear();
-    for (std::size_t i = stack.frames.size(); i-- > 0 && stack_.size() < kMostFrames;)
-      stack_.push_back({.function = numbers_.number(tree, stack.frames[i].code),
-                        .call_address = stack.frames[i].call_address});
+    const std::vector<stacks::OpenFrame> frames = replay_.engine().stack(instant_.source);
+    for (std::size_t i = frames.size(); i-- > 0 && stack_.size() < kMostFrames;)
+      stack_.push_back({.function = numbers_.number(replay_.engine().tree(), frames[i].code),
+                        .call_address = frames[i].call_address});
   }
 
   Replay& replay_;
@@ -130,7 +131,7 @@ class Collector {
   std::uint64_t first_;
   std::uint64_t last_;
   SettledRun run_;
-  CodeNumbers numbers_;
+  FunctionNumbers numbers_;
   std::vector<Passed> ranges_;
   std::vector<OpenFrame> stack_;
   std::string event_;

@@ -1,10 +1,21 @@
 #include "stack_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "range_walk.h"
 
 namespace waymark::view {
+
+void StackWatch::begin(const stacks::Engine& engine) {
+  begun_ = true;
+  for (const stacks::OpenTrack& open : engine.tracks(true)) {
+    if (open.track >= stacks_.size()) continue;
+    std::vector<Frame>& frames = stacks_[open.track].frames;
+    for (std::size_t i = 0; i < std::min(frames.size(), open.frames.size()); ++i)
+      frames[i].call_address = open.frames[i].call_address;
+  }
+}
 
 void StackWatch::expect(const Element& element) {
   Calls& calls = calls_[element.trace_id];
@@ -33,7 +44,7 @@ void StackWatch::on_enter(stacks::TrackId track, std::uint64_t position, stacks:
   Stack& stack = stacks_[track];
   const bool called = opening == stacks::Opening::kCall || opening == stacks::Opening::kTailCall;
   stack.frames.push_back({.code = code, .call_address = called ? calls_[stack.source].before : 0});
-  if (on_entered) on_entered(track, position, code, opening);
+  if (begun_ && on_entered) on_entered(track, position, code, opening);
 }
 
 void StackWatch::on_leave(stacks::TrackId track, std::uint64_t /*position*/) {
@@ -58,7 +69,11 @@ Result<void> SettledRun::run(ReplayRange range, const Visit& visit, const Stop& 
   };
   bool first = true;
   const auto take = [&](const Element& element, std::uint64_t n) {
-    if (std::exchange(first, false)) first_index_ = element.index;
+    if (std::exchange(first, false)) {
+      first_index_ = element.index;
+      watch_.begin(replay_.engine());
+      if (on_begin) on_begin(element);
+    }
     last_index_ = element.index;
     if (!settle()) return false;
     pending = element;

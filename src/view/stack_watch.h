@@ -32,10 +32,15 @@ class StackWatch final : public stacks::Sink {
     Frame below{};                ///< What executes without a frame.
   };
 
-  /// Called for each frame that is entered, after it is on its stack.
+  /// Called for each frame that is entered after begin(), when it is on its stack.
   std::function<void(stacks::TrackId track, std::uint64_t position, stacks::CodeId code,
                      stacks::Opening opening)>
       on_entered{};
+
+  /// The replay begins: the frames that are open are known.
+  void begin(const stacks::Engine& engine);
+  [[nodiscard]] bool begun() const { return begun_; }
+  [[nodiscard]] std::vector<Stack>& stacks() { return stacks_; }
 
   /// The engine is about to get this element.
   void expect(const Element& element);
@@ -64,6 +69,7 @@ class StackWatch final : public stacks::Sink {
 
   static constexpr stacks::TrackId kNoTrack = ~stacks::TrackId{0};
 
+  bool begun_ = false;
   std::vector<Stack> stacks_;
   std::vector<stacks::TrackId> running_ = std::vector<stacks::TrackId>(256, kNoTrack);
   std::array<Calls, 256> calls_{};
@@ -79,6 +85,9 @@ class SettledRun {
   explicit SettledRun(Replay& replay) : replay_(replay) {}
 
   [[nodiscard]] StackWatch& watch() { return watch_; }
+
+  /// Called before the first element.
+  std::function<void(const Element& element)> on_begin{};
 
   /// The sink of `range` is set here.
   Result<void> run(ReplayRange range, const Visit& visit, const Stop& stop);

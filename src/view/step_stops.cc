@@ -4,6 +4,21 @@ namespace waymark::view {
 
 using Seen = StackWatch::Seen;
 
+void StepStops::begin(const Element& element) {
+  if (kind_ != StepKind::kSameLine) return;
+  // A frame that has called another one is where it called.
+  for (StackWatch::Stack& stack : watch_.stacks()) {
+    if (stack.source != origin_.instant.source) continue;
+    for (std::size_t i = 0; i + 1 < stack.frames.size(); ++i) {
+      const std::uint64_t address = stack.frames[i + 1].call_address;
+      if (address == 0) continue;
+      const bool there = origin_.line == kNoLine ? address == origin_.address
+                                                 : lines_.at(element, address) == origin_.line;
+      if (there) stack.frames[i].mark = Seen::kThere;
+    }
+  }
+}
+
 void StepStops::enter(TraceId source, std::uint64_t position, bool is_call) {
   if (kind_ == StepKind::kInto && is_call && source == origin_.instant.source)
     calls_.push_back(position);

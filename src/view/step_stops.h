@@ -34,6 +34,8 @@ class StepStops {
             RangeWalk& walk)
       : kind_(kind), origin_(origin), watch_(watch), lines_(lines), walk_(walk) {}
 
+  /// The replay begins at an element.
+  void begin(const Element& element);
   /// A frame was entered.
   void enter(TraceId source, std::uint64_t position, bool is_call);
   /// An element of the source of the origin; calls found() for its stops, in ascending order.

@@ -76,6 +76,7 @@ class Stepper {
     bool found = false;
     const auto visit = [&](const Element& element, std::uint64_t n) {
       if (element.trace_id != origin_.instant.source || !is_range(element)) return true;
+      if (!first_) first_ = n;
       if (origin_.instant.n < n) return false;
       if (origin_.instant.n - n >= element.count) return true;
       found = true;
@@ -105,10 +106,9 @@ class Stepper {
                              std::uint64_t most, const Visit& visit) {
     SettledRun run(replay_);
     StepStops stops(step_.kind, origin_, run.watch(), lines_, walk_);
-    bool begun = false;
+    run.on_begin = [&](const Element& element) { stops.begin(element); };
     run.watch().on_entered = [&](stacks::TrackId track, std::uint64_t position, stacks::CodeId code,
                                  stacks::Opening opening) {
-      if (!begun) return;
       const bool called =
           opening == stacks::Opening::kCall || opening == stacks::Opening::kTailCall;
       const bool is_exception =
@@ -118,7 +118,6 @@ class Stepper {
     std::optional<std::uint64_t> first;
     bool more = true;
     const auto pass = [&](const Element& element, std::uint64_t at) {
-      begun = true;
       if (element.trace_id == origin_.instant.source) {
         if (is_range(element)) {
           if (!first) first = at;
@@ -172,7 +171,7 @@ class Stepper {
       const std::uint64_t begin = after == 0 ? 0 : after - 1;
       auto first = scan(begin, after, ~std::uint64_t{0}, visit);
       if (!first) return std::unexpected(std::move(first).error());
-      if (needs_lead && *first != 0) {
+      if (needs_lead() && *first != 0) {
         found.clear();
         const std::uint64_t own = *first;
         const auto led = scan(own - 1, after, ~std::uint64_t{0},
@@ -219,6 +218,11 @@ class Stepper {
   Result<std::optional<std::uint64_t>> instruction_at(double at);
   Result<std::vector<MessageAt>> messages_between(double from, double to);
 
+  /// Whether a line or a frame is new is known only if the code before it is known too.
+  [[nodiscard]] bool needs_lead() const {
+    return step_.kind == StepKind::kSameLine || step_.kind == StepKind::kLine;
+  }
+
   [[nodiscard]] std::string why_no_more() const {
     if (limited_) {
       return fmt::format("None was found in {} of trace, which is as far as a step looks.",
@@ -253,6 +257,7 @@ class Stepper {
   const Knowledge& knowledge_;
   const Stop& stop_;
   StepOrigin origin_{};
+  std::optional<std::uint64_t> first_{};  ///< The first instruction after its keyframe.
   RangeWalk walk_;
   LineRuns lines_;
   bool limited_ = false;

@@ -83,11 +83,11 @@ class Sample {
 
   [[nodiscard]] Window all() const { return {.from = 0, .to = replay->length()}; }
   [[nodiscard]] std::string name(FunctionNumber number) const {
-    return functions.name(number).value_or(FunctionName{.name = "?"}).name;
+    return functions.name(number).name;
   }
   FunctionNumber number(const std::string& name) {
-    for (FunctionNumber i = 0; functions.name(i); ++i)
-      if (functions.name(i)->name == name) return i;
+    for (FunctionNumber i = 0; i < functions.size(); ++i)
+      if (functions.name(i).name == name) return i;
     ADD_FAILURE() << "no function " << name;
     return 0;
   }

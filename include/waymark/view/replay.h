@@ -38,8 +38,9 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   /// Gets each element in the order of the trace, before the engine gets it.  `n`: the instructions
-  /// that its source executed before it, without those of an unknown path (kInstrRangeNoPath).  False: the replay ends, after the next anchors of the
-  /// axis so that axis() has an answer for what was given.
+  /// that its source executed before it, without those of an unknown path (kInstrRangeNoPath).
+  /// False: the replay ends, after the next anchors of the axis so that axis() has an answer for
+  /// what was given.
   using Take = std::function<bool(const Element& element, std::uint64_t n)>;
 
   virtual Result<void> run(const ReplayRange& range, const Take& take, const Stop& stop) = 0;

@@ -1,0 +1,1 @@
+#include "waymark/view/session.h"

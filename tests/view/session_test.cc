@@ -1,0 +1,3 @@
+#include "waymark/view/session.h"
+
+#include <gtest/gtest.h>
