@@ -37,7 +37,7 @@ const std::vector<LineRun>& LineRuns::of(const Element& range) {
   return runs;
 }
 
-LineId LineRuns::at(const Element& element, std::uint64_t address) {
+LineId LineRuns::line_of(const Element& element, std::uint64_t address) {
   if (!places_) return kNoLine;
   const program::Place place = places_(element, address);
   return place.program == nullptr ? kNoLine : line_at(*place.program, place.address);

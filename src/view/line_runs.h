@@ -40,7 +40,7 @@ class LineRuns {
   /// The line of one instruction.
   LineId at(const Element& range, std::uint32_t number);
   /// The line of an address in the memory that an element is about.
-  LineId at(const Element& element, std::uint64_t address);
+  LineId line_of(const Element& element, std::uint64_t address);
   [[nodiscard]] const Line& line(LineId id) const { return lines_[id]; }
 
  private:

@@ -109,9 +109,9 @@ class Collector {
     Passed passed{.range = element, .n = n, .event = std::move(event_)};
     if (StackWatch::Stack* const stack = run_.watch().running(element.trace_id)) {
       if (knowledge_.track) passed.track = knowledge_.track(stack->source, stack->thread);
-      const stacks::Tree& tree = replay_.engine().tree();
-      if (!stack->frames.empty()) passed.frame = numbers_.number(tree, stack->frames.back().code);
-      if (instant_.n >= n && instant_.n - n < element.count) copy(*stack, tree);
+      if (!stack->frames.empty())
+        passed.frame = numbers_.number(replay_.engine().tree(), stack->frames.back().code);
+      if (instant_.n >= n && instant_.n - n < element.count) copy_stack();
     }
     ranges_.push_back(std::move(passed));
     wants_target_ = true;

@@ -13,7 +13,7 @@ void StepStops::begin(const Element& element) {
       const std::uint64_t address = stack.frames[i + 1].call_address;
       if (address == 0) continue;
       const bool there = origin_.line == kNoLine ? address == origin_.address
-                                                 : lines_.at(element, address) == origin_.line;
+                                                 : lines_.line_of(element, address) == origin_.line;
       if (there) stack.frames[i].mark = Seen::kThere;
     }
   }

@@ -140,8 +140,9 @@ class Stepper {
   Result<Target> forward() {
     Target target{.n = origin_.instant.n};
     std::uint32_t left = step_.count;
+    const std::uint64_t start = needs_lead() ? first_.value_or(0) : origin_.instant.n;
     const auto done =
-        scan(origin_.instant.n, {}, knowledge_.limits.search_bytes, [&](std::uint64_t n) {
+        scan(start == 0 ? 0 : start - 1, {}, knowledge_.limits.search_bytes, [&](std::uint64_t n) {
           if (n <= origin_.instant.n) return true;
           target.n = n;
           return --left != 0;
@@ -159,8 +160,6 @@ class Stepper {
     // Stops before the origin, in ascending order, that are nearest to it.
     Stops nearest;
     std::uint64_t after = origin_.instant.n + (skips_own ? 1 : 0);
-    // Whether a line or a frame is new is known only if the code before is known too.
-    const bool needs_lead = step_.kind == StepKind::kSameLine || step_.kind == StepKind::kLine;
     for (;;) {
       Stops found;
       const auto visit = [&](std::uint64_t n) {
