@@ -11,6 +11,12 @@ namespace waymark::cli {
 void add_viewer_options(CLI::App& command, ViewerInput& options) {
   add_index_option(command, options.index);
   command
+      .add_option("--source", options.sources,
+                  "Look for source files in this folder; OLD=NEW: NEW takes the place of OLD at "
+                  "the beginning of their paths; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command
       .add_option("--symbols", options.symbols,
                   "A program whose symbols name the functions, if the image is not an ELF file; "
                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")

@@ -59,6 +59,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
       .thread_name = thread_name,
       .name = last_part(path),
       .path = path,
+      .source_places = options.sources,
   });
   if (!session) {
     if (interrupted()) return std::unexpected(int{kInterrupted});

@@ -16,6 +16,7 @@ struct ViewerInput {
   InputOptions input;
   std::string index;                 ///< Its file; empty: where `waymark index` puts it.
   std::vector<std::string> symbols;  ///< FILE or FILE@ADDRESS.
+  std::vector<std::string> sources;  ///< As outputs::SourceFiles takes them.
 };
 
 /// The options of ViewerInput but INPUT itself.

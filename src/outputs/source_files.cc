@@ -1,11 +1,11 @@
-#include "source_files.h"
+#include "waymark/outputs/source_files.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-namespace waymark::cli {
+namespace waymark::outputs {
 namespace {
 
 /// Calls take(path) for a file below a folder with its whole path, and then without its first
@@ -111,4 +111,4 @@ std::optional<std::string_view> SourceFiles::line(std::string_view file, std::ui
   return line;
 }
 
-}  // namespace waymark::cli
+}  // namespace waymark::outputs

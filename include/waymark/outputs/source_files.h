@@ -12,7 +12,7 @@
 
 #include "waymark/base/mapped_file.h"
 
-namespace waymark::cli {
+namespace waymark::outputs {
 
 /// Finds the source files that debug information names.  Not thread safe.
 class SourceFiles {
@@ -54,4 +54,4 @@ class SourceFiles {
   std::vector<std::string> missing_;
 };
 
-}  // namespace waymark::cli
+}  // namespace waymark::outputs
