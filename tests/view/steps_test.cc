@@ -124,9 +124,8 @@ TEST_F(Steps, over_a_call_and_back) {
     const PlaceAnswer into = step(i, StepKind::kInto);
     EXPECT_EQ(into.place.instant.n, i + 1);
     EXPECT_EQ(frames(into), frames(at(i)) + 1);
-    const auto called = std::ranges::find_if(into.stack, [&](const StackEntry& entry) {
-      return entry.function == into.place.function;
-    });
+    const auto called = std::ranges::find_if(
+        into.stack, [&](const StackEntry& entry) { return entry.function == into.place.function; });
     ASSERT_NE(called, into.stack.end());
     EXPECT_EQ(called->call_address, places[i].address);
     const PlaceAnswer out = step(into.place.instant.n, StepKind::kOut);
