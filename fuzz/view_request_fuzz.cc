@@ -22,7 +22,7 @@ void require(bool condition, const char* what) {
 
 void check(const AskedWindow& window) {
   for (const auto& end : {window.from, window.to})
-    require(!end || (std::isfinite(*end) && *end >= 0), "an end that is no place");
+    require(!end || (std::isfinite(*end) && *end >= 0), "an end that is not a place");
   require(!window.from || !window.to || *window.from < *window.to, "a window without a length");
   require(window.tracks.size() <= kMostTracks, "too many tracks");
 }
@@ -37,7 +37,7 @@ struct Checker {
   }
   void operator()(const PlaceQuestion& question) {
     if (const auto* place = std::get_if<TrackPlace>(&question.place))
-      require(std::isfinite(place->at) && place->at >= 0, "a place that is none");
+      require(std::isfinite(place->at) && place->at >= 0, "not a place");
   }
   void operator()(const PlacesQuestion& question) {
     require(question.before <= kMostPlaces && question.after <= kMostPlaces, "places");

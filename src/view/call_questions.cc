@@ -13,11 +13,6 @@
 namespace waymark::view {
 namespace {
 
-/// Parts of a window that is too large.
-constexpr unsigned kSamples = 16;
-
-using Reached = std::array<std::uint64_t, 256>;
-
 /// What an element says about the callers of what its source executes next.
 void tell_gap(WindowTree& tree, const Element& element) {
   switch (element.kind) {
@@ -93,28 +88,13 @@ Result<WindowCalls> calls_of(Replay& replay, const Window& window, const Knowled
   auto cut = cut_window(replay, window, knowledge, stop);
   if (!cut) return std::unexpected(std::move(cut).error());
   WindowTree tree(*cut, knowledge);
-  const bool exact = cut->bytes() <= knowledge.limits.window_bytes;
-  if (exact) {
-    const auto done = decode_into(tree, replay, *cut, cut->from, {}, stop);
-    if (!done) return std::unexpected(done.error());
-  } else {
-    const WindowCut whole = *cut;
-    for (unsigned i = 0; i < kSamples; ++i) {
-      const double from = whole.from + (whole.to - whole.from) * i / kSamples;
-      auto begin = edge_at(replay, from, stop);
-      if (!begin) return std::unexpected(std::move(begin).error());
-      // The window of the tree begins with the sample, and a source is not counted twice.
-      for (std::size_t id = 0; id < kTraceIdCount; ++id)
-        cut->begin.first[id] = std::max(cut->begin.first[id], begin->first[id]);
-      const auto reached =
-          decode_into(tree, replay, *cut, from, knowledge.limits.window_bytes / kSamples, stop);
-      if (!reached) return std::unexpected(reached.error());
-      for (std::size_t id = 0; id < kTraceIdCount; ++id)
-        cut->begin.first[id] = std::max(cut->begin.first[id], (*reached)[id]);
-    }
-  }
+  const auto exact = decode_window(replay, *cut, knowledge.limits, stop,
+                                   [&](double from, std::optional<std::uint64_t> most) {
+                                     return decode_into(tree, replay, *cut, from, most, stop);
+                                   });
+  if (!exact) return std::unexpected(exact.error());
   WindowCalls calls;
-  calls.exact = exact;
+  calls.exact = *exact;
   calls.has_cycles = tree.sums().has_cycles;
   calls.calls = tree.sums().calls;
   calls.exceptions = tree.sums().exceptions;

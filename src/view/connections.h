@@ -68,7 +68,7 @@ class Connections {
     std::string out{};
     std::size_t written = 0;
     bool close = false;         ///< After the answer.
-    Clock::time_point since{};  ///< Of the first byte of the request, or the last progress.
+    Clock::time_point since{};  ///< The first byte of the request, or the last progress.
     JobPointer job{};           ///< While it waits.
   };
 

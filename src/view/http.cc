@@ -124,7 +124,7 @@ class Http::Engine final : private httplib::Server {
                   .has_origin = request.has_header("Origin"),
                   .has_body = request.has_header("Transfer-Encoding") ||
                               request.has_header("Content-Length")};
-    // What follows is not read, so it is no request.
+    // What follows is not read, and must not be taken for a request.
     has_body_ = head.has_body;
     try {
       return (*handler_)(head);

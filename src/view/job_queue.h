@@ -69,7 +69,7 @@ class JobQueue {
   std::deque<JobPointer> quick_;
   std::vector<Waiting> questions_;  ///< In the order of arrival.
   std::vector<JobPointer> running_;
-  std::map<std::string, std::uint64_t> last_;  ///< Of each client, the number of its last job.
+  std::map<std::string, std::uint64_t> last_;  ///< For each client, the number of its last job.
   std::uint64_t begun_ = 0;                    ///< The number of the job that last began.
   bool closed_ = false;
 };

@@ -7,7 +7,7 @@
 namespace waymark::view {
 namespace {
 
-/// Of the timeline in which the busiest part is looked for.
+/// The width of the timeline in which the busiest part is looked for.
 constexpr std::uint32_t kWidth = 1024;
 /// A window is at most this part of the capture.
 constexpr double kLongest = 1.0 / 16;

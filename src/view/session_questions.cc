@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "code_view.h"
 #include "places.h"
 #include "steps.h"
 #include "trace_session.h"
@@ -203,13 +204,16 @@ Result<PlacesAnswer> TraceSession::places(Instant instant, std::uint32_t before,
   });
 }
 
-Result<Code> TraceSession::code(Instant /*instant*/, const Window& /*window*/,
-                                const Stop& /*stop*/) {
-  return not_yet();
+Result<Code> TraceSession::code(Instant instant, const Window& window, const Stop& stop) {
+  return ask<Code>(stop, [&](RealReplay& replay) {
+    return code_around(replay, instant, window, knowledge_, stop);
+  });
 }
-Result<Code> TraceSession::code(FunctionNumber /*function*/, const Window& /*window*/,
-                                const Stop& /*stop*/) {
-  return not_yet();
+
+Result<Code> TraceSession::code(FunctionNumber function, const Window& window, const Stop& stop) {
+  return ask<Code>(stop, [&](RealReplay& replay) {
+    return code_of(replay, function, window, knowledge_, stop);
+  });
 }
 
 /// The whole capture was counted when it was read.

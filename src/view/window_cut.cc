@@ -8,6 +8,9 @@
 namespace waymark::view {
 namespace {
 
+/// Parts of a window that is too large.
+constexpr unsigned kSamples = 16;
+
 /// The instructions that a run passed, of one source.
 struct Passed {
   std::uint64_t first = 0;
@@ -84,6 +87,30 @@ Result<WindowCut> cut_window(Replay& replay, const Window& window, const Knowled
   cut.end = *end;
   if (window.to >= length) cut.end.first.fill(AxisEdge::kNever);
   return cut;
+}
+
+Result<bool> decode_window(
+    Replay& replay, WindowCut& cut, const AnswerLimits& limits, const Stop& stop,
+    const std::function<Result<Reached>(double from, std::optional<std::uint64_t> most)>& decode) {
+  if (cut.bytes() <= limits.window_bytes) {
+    const auto done = decode(cut.from, {});
+    if (!done) return std::unexpected(done.error());
+    return true;
+  }
+  for (unsigned i = 0; i < kSamples; ++i) {
+    if (stop && stop()) return stopped();
+    const double from = cut.from + (cut.to - cut.from) * i / kSamples;
+    const auto begin = edge_at(replay, from, stop);
+    if (!begin) return std::unexpected(begin.error());
+    // No instruction counts twice.
+    for (std::size_t id = 0; id < kTraceIdCount; ++id)
+      cut.begin.first[id] = std::max(cut.begin.first[id], begin->first[id]);
+    const auto reached = decode(from, limits.window_bytes / kSamples);
+    if (!reached) return std::unexpected(reached.error());
+    for (std::size_t id = 0; id < kTraceIdCount; ++id)
+      cut.begin.first[id] = std::max(cut.begin.first[id], (*reached)[id]);
+  }
+  return false;
 }
 
 }  // namespace waymark::view

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -49,6 +51,17 @@ struct WindowCut {
 /// wrong order.
 Result<WindowCut> cut_window(Replay& replay, const Window& window, const Knowledge& knowledge,
                              const Stop& stop);
+
+/// The instruction that each source reached.
+using Reached = std::array<std::uint64_t, 256>;
+
+/// Decodes a window by calls of `decode`, each from a place of the axis on, at most so many bytes
+/// of the trace; nothing: up to the end of the window.  A window of more than
+/// AnswerLimits::window_bytes is sampled: evenly spread parts of it are decoded, so many bytes in
+/// total.  For each part, `cut` begins where the part begins.  False: it was sampled.
+Result<bool> decode_window(
+    Replay& replay, WindowCut& cut, const AnswerLimits& limits, const Stop& stop,
+    const std::function<Result<Reached>(double from, std::optional<std::uint64_t> most)>& decode);
 
 /// The error of an answer that `stop` ended.
 std::unexpected<Error> stopped();

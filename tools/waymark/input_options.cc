@@ -318,7 +318,7 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  const SourceOptions& source, bool print_notes,
                                                  const KnownIdBytes& known_id_bytes,
                                                  bool check_image) {
-  // A wrong option is told from a wrong input.
+  // A wrong option has another exit code than a wrong input.
   if (const auto good = capture_options(options); !good)
     return std::unexpected(complain(good.error().detail, kUsage));
   auto capture = try_open_capture(options, source, known_id_bytes, check_image);

@@ -22,6 +22,9 @@ class SourceFiles {
   /// with its whole path, then without its first folders.
   explicit SourceFiles(const std::vector<std::string>& places);
 
+  /// Larger files count as missing.
+  void limit_size(std::uint64_t most) { most_bytes_ = most; }
+
   /// From now on, relative paths are also looked for in the folder of this program.
   void look_beside(const std::string& program);
 
@@ -48,6 +51,7 @@ class SourceFiles {
   std::optional<MappedFile> open(const std::string& file) const;
 
   std::vector<Place> places_;
+  std::uint64_t most_bytes_ = ~std::uint64_t{0};
   std::string beside_;
   /// By path and, if that is relative, by the folder of the program.
   std::map<std::pair<std::string, std::string>, std::optional<Text>> texts_;
