@@ -96,7 +96,7 @@ Builder::Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes
 
 Result<bool> Builder::step(const Stop& stop) {
   if (complete_) return false;
-  if (decoder_.index() == 0) {
+  if (!std::exchange(begun_, true)) {
     decoder_.set_sink(this);
     WAYMARK_TRY(decoder_.begin(*keyframes_.front(), axis_.unit, axis_.origin, {}));
   }

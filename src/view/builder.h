@@ -131,6 +131,7 @@ class Builder final : private stacks::Sink {
   Overview overview_;
   std::uint64_t distance_ = 0;  ///< Between keyframes.
   TraceIndex next_keyframe_ = 0;
+  bool begun_ = false;
   bool complete_ = false;
 };
 

@@ -6,10 +6,9 @@
 
 namespace waymark::view {
 
-DecoderPool::DecoderPool(const SessionOptions& options)
+DecoderPool::DecoderPool(const SessionOptions& options, unsigned most)
     : options_(options),
-      most_(options.decoders != 0 ? options.decoders
-                                  : std::max(1U, std::thread::hardware_concurrency())) {}
+      most_(most != 0 ? most : std::max(1U, std::thread::hardware_concurrency())) {}
 
 Result<DecoderPool::Loan> DecoderPool::lend(const Stop& stop) {
   std::unique_lock lock(mutex_);

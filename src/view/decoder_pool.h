@@ -17,8 +17,9 @@ namespace waymark::view {
 /// Lends decoders, and opens them when they are needed first.  Any number of threads may use it.
 class DecoderPool {
  public:
-  /// `options` must outlive the pool.
-  explicit DecoderPool(const SessionOptions& options);
+  /// `options` must outlive the pool.  `most`: how many at a time; 0: as many as the machine has
+  /// processors.
+  DecoderPool(const SessionOptions& options, unsigned most);
 
   /// A decoder while someone has it.
   class Loan {

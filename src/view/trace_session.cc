@@ -32,7 +32,7 @@ Result<std::unique_ptr<Session>> make_session(SessionOptions options) {
 }
 
 TraceSession::TraceSession(SessionOptions options)
-    : options_(std::move(options)), pool_(options_) {}
+    : options_(std::move(options)), pool_(options_, options_.decoders), spare_(options_, 1) {}
 
 TraceSession::~TraceSession() {
   ending_ = true;
@@ -69,6 +69,7 @@ Result<void> TraceSession::open() {
                               .core = source.core,
                               .executes = reader_->executes(source.id)});
   }
+  WAYMARK_TRY(make_knowledge());
   builder_ = std::make_unique<Builder>(*reader_, functions_, codes_, axis_);
   worker_ = std::thread([this] { work(); });
   return {};
@@ -188,7 +189,7 @@ std::vector<Interval> TraceSession::intervals(const Known& known, double from, d
   return found;
 }
 
-Result<std::shared_ptr<const Piece>> TraceSession::piece(const Known& known,
+Result<std::shared_ptr<const Piece>> TraceSession::piece(DecoderPool& pool, const Known& known,
                                                          const Interval& interval,
                                                          std::optional<DecoderPool::Loan>& loan,
                                                          const Stop& stop) {
@@ -196,7 +197,7 @@ Result<std::shared_ptr<const Piece>> TraceSession::piece(const Known& known,
   const KeyframePointer& to = known.keyframes[interval.first + 1];
   if (auto cached = cache_.find(from, to)) return cached;
   if (!loan) {
-    auto lent = pool_.lend(stop);
+    auto lent = pool.lend(stop);
     if (!lent) return std::unexpected(lent.error());
     loan.emplace(std::move(*lent));
   }
@@ -228,7 +229,7 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
     PictureMaker maker(canvas, ids_);
     std::optional<DecoderPool::Loan> loan;
     for (const Interval& part : parts) {
-      const auto made = piece(*known, part, loan, stop);
+      const auto made = piece(pool_, *known, part, loan, stop);
       if (!made) return std::unexpected(made.error());
       maker.add(**made);
     }
@@ -244,34 +245,5 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
   for (const FunctionNumber function : used) answer.functions.push_back(functions_.name(function));
   return answer;
 }
-
-// ---- Questions ------------------------------------------------------------------------------
-
-namespace {
-
-std::unexpected<Error> not_yet() {
-  return fail(ErrorCode::kUnsupported, "This question cannot be answered yet.");
-}
-
-}  // namespace
-
-Result<PlaceAnswer> TraceSession::place_at(TrackNumber, double, const Stop&) { return not_yet(); }
-Result<PlaceAnswer> TraceSession::place(Instant, const Stop&) { return not_yet(); }
-Result<PlaceAnswer> TraceSession::step(Instant, const Step&, const Stop&) { return not_yet(); }
-Result<PlacesAnswer> TraceSession::places(Instant, std::uint32_t, std::uint32_t, const Stop&) {
-  return not_yet();
-}
-Result<Code> TraceSession::code(Instant, const Window&, const Stop&) { return not_yet(); }
-Result<Code> TraceSession::code(FunctionNumber, const Window&, const Stop&) { return not_yet(); }
-Result<Functions> TraceSession::functions(const Window&, std::uint32_t, const Stop&) {
-  return not_yet();
-}
-Result<Neighbours> TraceSession::neighbours(FunctionNumber, const Window&, const Stop&) {
-  return not_yet();
-}
-Result<Flame> TraceSession::flame(const Window&, std::uint32_t, const Stop&) { return not_yet(); }
-Result<Measure> TraceSession::measure(const Window&, const Stop&) { return not_yet(); }
-Result<Hits> TraceSession::find(const Query&, const Stop&) { return not_yet(); }
-Result<std::vector<HealthFinding>> TraceSession::health(const Stop&) { return not_yet(); }
 
 }  // namespace waymark::view

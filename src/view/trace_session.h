@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -9,8 +10,13 @@
 #include <vector>
 
 #include "builder.h"
+#include "call_questions.h"
 #include "decoder_pool.h"
 #include "function_table.h"
+#include "knowledge.h"
+#include "real_replay.h"
+#include "waymark/inputs/code_memory.h"
+#include "waymark/outputs/instructions.h"
 #include "waymark/view/replay.h"
 #include "waymark/view/session.h"
 #include "waymark/view/trace_session.h"
@@ -54,12 +60,25 @@ class TraceSession final : public Session {
   [[nodiscard]] std::shared_ptr<const Known> known() const;
   /// The intervals in which something happened in a part of the axis.
   [[nodiscard]] std::vector<Interval> intervals(const Known& known, double from, double to) const;
-  Result<std::shared_ptr<const Piece>> piece(const Known& known, const Interval& interval,
+  Result<std::shared_ptr<const Piece>> piece(DecoderPool& pool, const Known& known,
+                                             const Interval& interval,
                                              std::optional<DecoderPool::Loan>& loan,
                                              const Stop& stop);
 
+  Result<void> make_knowledge();
+  [[nodiscard]] TrackNumber track_of(TraceId source, std::uint64_t thread) const;
+  Result<MessagesFound> messages(double from, double to, const Stop& stop);
+  /// Asks `question` with a replay of a decoder that is free.
+  template <class Answer>
+  Result<Answer> ask(const Stop& stop,
+                     const std::function<Result<Answer>(RealReplay& replay)>& question);
+  Result<WindowCalls> calls(const Window& window, const Stop& stop);
+  /// The last instruction of a thread at a place.
+  Result<Instant> instant_at(RealReplay& replay, TrackNumber track, double at, const Stop& stop);
+
   SessionOptions options_;
   DecoderPool pool_;
+  DecoderPool spare_;  ///< For messages, which a question asks for that has a decoder already.
   PieceCache cache_;
   FunctionTable functions_;
   CodeList codes_;
@@ -67,6 +86,9 @@ class TraceSession final : public Session {
   CaptureFacts facts_{};      ///< What does not change.
   std::vector<TraceId> ids_;  ///< The sources, in the order of the capture.
   std::unique_ptr<PartDecoder> reader_;
+  std::unique_ptr<inputs::CodeMemory> memory_;
+  std::unique_ptr<outputs::InstructionPool> instructions_;
+  Knowledge knowledge_{};
   std::unique_ptr<Builder> builder_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Known> known_;

@@ -23,6 +23,10 @@ struct ReplayRange {
   std::optional<Instant> from_instant{};
   /// Ends when all sources are after this place; nothing: when `take` returns false.
   std::optional<double> to{};
+  /// Gets what happens on stacks, too.  Where the replay begins, it gets all tracks, what each
+  /// source executes, and an on_enter() with Opening::kResumed for each frame that is open, the
+  /// outermost first.  Its positions are the numbers of instructions, as `n` of Replay::Take.
+  stacks::Sink* sink = nullptr;
 };
 
 /// One decoder of a session, used by one thread at a time.  Sessions keep a few of them.
@@ -34,8 +38,9 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   /// Gets each element in the order of the trace, before the engine gets it.  `n`: the instructions
-  /// that its source executed before it.  False: the replay ends, after the next anchors of the
-  /// axis so that axis() has an answer for what was given.
+  /// that its source executed before it, without those of an unknown path (kInstrRangeNoPath).
+  /// False: the replay ends, after the next anchors of the axis so that axis() has an answer for
+  /// what was given.
   using Take = std::function<bool(const Element& element, std::uint64_t n)>;
 
   virtual Result<void> run(const ReplayRange& range, const Take& take, const Stop& stop) = 0;

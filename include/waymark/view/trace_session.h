@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "waymark/base/result.h"
 #include "waymark/inputs/capture.h"
@@ -29,6 +30,8 @@ struct SessionOptions {
   std::string path{};
   /// A window of more bytes of trace has a summary.
   std::uint64_t span_bytes = std::uint64_t{2} << 20;
+  /// Where source files are looked for, as outputs::SourceFiles takes it.
+  std::vector<std::string> source_places{};
   /// Decoders that work at the same time; 0: as many as the machine has processors.
   unsigned decoders = 0;
   /// Questions that may wait for a decoder; more get kLimit.
