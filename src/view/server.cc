@@ -160,7 +160,13 @@ Result<void> HttpServer::run(const std::function<bool()>& stop) {
 void HttpServer::work(JobQueue::Kind kind) {
   Http http(std::chrono::duration_cast<std::chrono::seconds>(options_.idle_time));
   while (JobPointer job = queue_.pop(kind)) {
-    job->result = http.answer(job->head, [&](const HttpHead& head) { return answer(*job, head); });
+    try {
+      job->result =
+          http.answer(job->head, [&](const HttpHead& head) { return answer(*job, head); });
+    } catch (...) {
+      // Memory ran out, perhaps only for this answer.
+      job->result = {.bytes = {}, .close = true};
+    }
     queue_.finish(job);
     done_.push(std::move(job));
   }

@@ -17,6 +17,7 @@ const groups: [string, [string, string][]][] = [
       ['click', 'put the cursor there'],
       ['double click', 'zoom to a call'],
       ['shift + drag, or drag on the ruler', 'select a part'],
+      ['x', 'select the visible window'],
       ['z', 'zoom to the selection, or to what is between the markers'],
       ['1, 2', 'set marker A, B at the pointer, else at the cursor'],
       ['c', 'show the cursor'],

@@ -215,8 +215,11 @@ export class Tiles {
       error instanceof Failure
         ? error
         : new Failure('refused', error instanceof Error ? error.message : 'The page failed.');
-    if (failure.kind === 'gone' || failure.kind === 'busy') this.retryAt = performance.now() + 1000;
-    else tile.error = failure;
+    if (failure.kind === 'gone' || failure.kind === 'busy') {
+      this.retryAt = performance.now() + 1000;
+      // A server that is busy is asked again; one that is gone, when the user says so.
+      if (failure.kind === 'busy') setTimeout(() => this.changed(tile), 1050);
+    } else tile.error = failure;
     this.failed(failure);
   }
 

@@ -90,6 +90,7 @@ export class Timeline {
   private lastUnits = 0;
   private late = 0;
   private timer = 0;
+  private stateText = '';
 
   constructor(readonly app: App) {
     this.tiles = new Tiles(
@@ -812,7 +813,10 @@ export class Timeline {
       text = this.tiles.errorIn(app.window, level)?.message ?? '';
     }
     this.state.hidden = !text;
-    if (this.state.textContent !== text) this.state.textContent = text;
+    if (this.stateText === text) return;
+    this.stateText = text;
+    const failed = app.capture && app.tracks.length;
+    this.state.replaceChildren(text, failed ? button('Try again', () => this.retry()) : '');
   }
 
   // What is at a place --------------------------------------------------------------------------
