@@ -162,7 +162,9 @@ class Decoder : private DecoderState {
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
   /// Elements that drain() and run() gave, in order.  Only quirks need it.
-  void remember(std::span<const Element> given) { reference_.remember(given); }
+  void remember(std::span<const Element> given) {
+    if (quirks_.cancels_lone_range_only) reference_.remember(given);
+  }
 
  private:
   template <class Host, bool kCycles>
