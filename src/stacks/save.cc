@@ -72,8 +72,8 @@ Engine::State Engine::save() {
   return state;
 }
 
-std::unique_ptr<Engine::Thread> Engine::restore_thread(const SavedThread& part,
-                                                       std::span<const CodeId> codes) {
+std::unique_ptr<Engine::Thread> Engine::restore_thread(
+    const SavedThread& part, const std::function<CodeId(CodeId)>& code_of) {
   auto thread = std::make_unique<Thread>();
   thread->track = part.track;
   thread->suspects = part.suspects;
@@ -84,7 +84,7 @@ std::unique_ptr<Engine::Thread> Engine::restore_thread(const SavedThread& part,
   thread->frames.reserve(part.frames.size());
   for (const SavedFrame& saved : part.frames) {
     Frame frame = saved.frame;
-    frame.code = codes[frame.code];
+    frame.code = code_of(frame.code);
     NodeId parent = kRootNode;
     if (saved.below == Below::kLostCallers) parent = tree_.child(kRootNode, lost_callers_);
     if (saved.below == Below::kFrame && !thread->frames.empty())
@@ -96,15 +96,18 @@ std::unique_ptr<Engine::Thread> Engine::restore_thread(const SavedThread& part,
   return thread;
 }
 
-void Engine::restore(const State& state, std::span<const Code> codes) {
+void Engine::restore(const State& state, const std::function<Code(CodeId)>& code_of) {
   if (state.saved_ == nullptr) return;
   const Saved& content = *state.saved_;
   tracks_ = content.tracks;
   search_credit_ = content.search_credit;
   lacks_contexts_ = content.lacks_contexts;
-  std::vector<CodeId> ids;
-  ids.reserve(codes.size());
-  for (const Code& code : codes) ids.push_back(tree_.code(code));
+  std::unordered_map<CodeId, CodeId> known;
+  const auto own = [&](CodeId code) {
+    const auto [at, is_new] = known.try_emplace(code);
+    if (is_new) at->second = tree_.code(code_of(code));
+    return at->second;
+  };
   for (const SavedSource& part : content.sources) {
     Source& source = this->source(part.id);
     source.exit = part.exit;
@@ -116,7 +119,7 @@ void Engine::restore(const State& state, std::span<const Code> codes) {
     source.executed = part.position;
     source.thread = nullptr;
     for (std::size_t i = 0; i < part.threads.size(); ++i) {
-      auto thread = restore_thread(*part.threads[i], ids);
+      auto thread = restore_thread(*part.threads[i], own);
       if (part.thread == i) source.thread = thread.get();
       source.threads[part.threads[i]->key] = std::move(thread);
     }

@@ -88,7 +88,7 @@ void check(const Options& options, std::span<const Element> elements, std::size_
   const auto read = Engine::State::read(bytes, codes.size());
   ASSERT_TRUE(read) << name;
   Follower later(options);
-  later.engine->restore(*read, codes);
+  later.engine->restore(*read, [&](CodeId code) { return codes[code]; });
   EXPECT_EQ(text_of(later.engine->tracks(true), later.engine->tree()),
             text_of(whole.engine->tracks(true), whole.engine->tree()))
       << name;
@@ -179,7 +179,7 @@ TEST(EngineState, damaged_bytes_are_an_error_or_a_state) {
       const auto read = Engine::State::read(damaged, codes.size());
       if (!read) continue;
       Engine other(options);
-      other.restore(*read, codes);
+      other.restore(*read, [&](CodeId code) { return codes[code]; });
       other.observe(std::span(elements).subspan(elements.size() / 2));
       other.finish();
     }

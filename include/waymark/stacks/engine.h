@@ -122,10 +122,10 @@ class Engine {
   class State;
   [[nodiscard]] State save();
   /// Goes on from `state`, in an engine that has observed nothing, with the same options and
-  /// sources.  `codes` are those of the tree of the engine that gave it (Tree::codes).  The sink
-  /// gets all tracks, and the open frames with the Opening that they had, at the present position.
-  /// The tree begins empty; cycles that come next are not divided among earlier instructions.
-  void restore(const State& state, std::span<const Code> codes);
+  /// sources.  `code_of` gives the codes of the tree of the engine that was saved.  The sink gets
+  /// all tracks, and the open frames with the Opening that they had, at the present position.  The
+  /// tree begins empty; cycles that come next are not divided among earlier instructions.
+  void restore(const State& state, const std::function<Code(CodeId)>& code_of);
 
   /// The frames that are open in the thread that a source executes now; the outermost first.
   [[nodiscard]] std::vector<OpenFrame> stack(TraceId id) const;
@@ -194,7 +194,8 @@ class Engine {
   void confirm(Source& source);
 
   std::shared_ptr<const SavedThread> save_thread(std::uint64_t key, const Thread& thread) const;
-  std::unique_ptr<Thread> restore_thread(const SavedThread& saved, std::span<const CodeId> codes);
+  std::unique_ptr<Thread> restore_thread(const SavedThread& saved,
+                                         const std::function<CodeId(CodeId)>& code_of);
   void announce();
   static std::vector<OpenFrame> open_frames(const Thread& thread);
 

@@ -72,6 +72,7 @@ struct Window {
 
 enum SpanFlag : std::uint16_t {
   kStartUnknown = 1,     ///< The call was before the trace, or in a gap.
+  kEndUnknown = 2,       ///< It was open when a gap or the end of the trace came.
   kContinuesBefore = 4,  ///< It began before the window.
   kContinuesAfter = 8,
   kIsException = 16,
@@ -337,6 +338,7 @@ struct Query {
   double from = 0;
   double to = 0;
   std::uint32_t limit = 200;
+  std::optional<TraceId> source{};  ///< Nothing: all sources.
 };
 
 struct Hit {
