@@ -155,7 +155,7 @@ void Connections::take_request(std::uint64_t id, Connection& connection) {
   const auto end = connection.in.find(kEnd);
   if (end == std::string::npos || end > kLongestHead) {
     if (connection.in.size() > kLongestHead) {
-      refuse(connection, 431, "Request Header Fields Too Large",
+      refuse(connection, 431,
              fmt::format("The request is longer than {} bytes.", kLongestHead));
     }
     return;
@@ -201,10 +201,9 @@ void Connections::write(std::uint64_t id, Connection& connection) {
   take_request(id, connection);
 }
 
-void Connections::refuse(Connection& connection, int status, std::string_view reason,
-                         std::string_view sentence) {
+void Connections::refuse(Connection& connection, int status, std::string_view sentence) {
   connection.in = {};
-  connection.out = short_answer(status, reason, sentence);
+  connection.out = short_answer(status, sentence);
   connection.written = 0;
   connection.close = true;
   connection.state = State::kWriting;
@@ -229,7 +228,7 @@ void Connections::end_late() {
         if (connection.in.empty()) {
           if (time > limits_.idle_time) end(connection);
         } else if (time > limits_.head_time) {
-          refuse(connection, 408, "Request Timeout", "The request did not arrive in time.");
+          refuse(connection, 408, "The request did not arrive in time.");
         }
         break;
       case State::kWaiting:

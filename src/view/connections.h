@@ -94,8 +94,7 @@ class Connections {
   /// Takes a request out of `in` if it is whole.
   void take_request(std::uint64_t id, Connection& connection);
   void write(std::uint64_t id, Connection& connection);
-  void refuse(Connection& connection, int status, std::string_view reason,
-              std::string_view sentence);
+  void refuse(Connection& connection, int status, std::string_view sentence);
   void end(Connection& connection);
   void end_late();
   /// Makes room for a new connection: the one that is idle for the longest time ends.

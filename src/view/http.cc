@@ -1,72 +1,175 @@
 #include "http.h"
 
 #include <fmt/format.h>
-// Its own warnings are not ours.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <httplib.h>
-#pragma GCC diagnostic pop
 
 #include <algorithm>
+#include <array>
+#include <expected>
+#include <new>
 #include <utility>
 
+#include "waymark/base/text_buffer.h"
 #include "waymark/view/json.h"
 
 namespace waymark::view {
 namespace {
 
-struct Header {
-  const char* name;
-  const char* value;
+constexpr std::size_t kLongestTarget = 8192;
+constexpr std::string_view kEndOfLine = "\r\n";
+
+/// They are in every answer.
+constexpr std::string_view kHeaders =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src "
+    "'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+    "'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\n";
+
+struct Reason {
+  int status;
+  std::string_view words;
+};
+constexpr std::array kReasons = {
+    Reason{200, "OK"},
+    Reason{400, "Bad Request"},
+    Reason{403, "Forbidden"},
+    Reason{404, "Not Found"},
+    Reason{405, "Method Not Allowed"},
+    Reason{408, "Request Timeout"},
+    Reason{409, "Conflict"},
+    Reason{413, "Content Too Large"},
+    Reason{414, "URI Too Long"},
+    Reason{431, "Request Header Fields Too Large"},
+    Reason{500, "Internal Server Error"},
+    Reason{503, "Service Unavailable"},
 };
 
-/// Of every answer.
-constexpr Header kHeaders[] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
-     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"X-Frame-Options", "DENY"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cross-Origin-Opener-Policy", "same-origin"},
-};
-
-/// A request that was read already, and the answer to it.
-class MemoryStream final : public httplib::Stream {
- public:
-  explicit MemoryStream(std::string_view in) : in_(in) {}
-
-  [[nodiscard]] bool is_readable() const override { return !in_.empty(); }
-  [[nodiscard]] bool is_writable() const override { return true; }
-  ssize_t read(char* to, std::size_t size) override {
-    const std::size_t count = std::min(size, in_.size());
-    in_.copy(to, count);
-    in_.remove_prefix(count);
-    return static_cast<ssize_t>(count);
-  }
-  ssize_t write(const char* from, std::size_t size) override {
-    out_.append(from, size);
-    return static_cast<ssize_t>(size);
-  }
-  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  [[nodiscard]] socket_t socket() const override { return INVALID_SOCKET; }
-
-  std::string take_out() { return std::move(out_); }
-
- private:
-  std::string_view in_;
-  std::string out_;
-};
-
-void fill(httplib::Response& response, HttpAnswer answer) {
-  response.status = answer.status;
-  response.body = std::move(answer.body);
-  response.set_header("Content-Type", answer.type);
-  response.set_header("Cache-Control", answer.unchanging ? "private, max-age=3600" : "no-store");
+std::string_view reason_of(int status) {
+  const auto found = std::ranges::find(kReasons, status, &Reason::status);
+  return found == kReasons.end() ? "Error" : found->words;
 }
+
+/// What a request lacks.
+struct Fault {
+  int status = 400;
+  std::string_view sentence = "This is not a request that can be read.";
+};
+
+/// The characters of a method and of the name of a header.
+constexpr bool is_token(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+constexpr bool is_printable(char c) { return c > ' ' && c <= '~'; }
+/// Headers may have any bytes but controls.
+constexpr bool is_text(char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7F); }
+
+bool same_word(std::string_view a, std::string_view lower_case) {
+  return std::ranges::equal(a, lower_case, [](char x, char y) {
+    return (x >= 'A' && x <= 'Z' ? static_cast<char>(x - 'A' + 'a') : x) == y;
+  });
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Whether a list of words has this one.
+bool lists(std::string_view list, std::string_view lower_case) {
+  while (!list.empty()) {
+    const auto end = std::min(list.find(','), list.size());
+    if (same_word(trimmed(list.substr(0, end)), lower_case)) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+std::expected<HttpHead, Fault> read_first_line(std::string_view line) {
+  const auto method_end = line.find(' ');
+  const auto target_end = line.find(' ', method_end == std::string_view::npos ? 0 : method_end + 1);
+  if (method_end == std::string_view::npos || target_end == std::string_view::npos)
+    return std::unexpected(Fault());
+  HttpHead head;
+  head.method = line.substr(0, method_end);
+  head.target = line.substr(method_end + 1, target_end - method_end - 1);
+  const std::string_view version = line.substr(target_end + 1);
+  if (head.method.empty() || !std::ranges::all_of(head.method, is_token) || head.target.empty() ||
+      !std::ranges::all_of(head.target, is_printable) ||
+      (version != "HTTP/1.1" && version != "HTTP/1.0"))
+    return std::unexpected(Fault());
+  if (head.target.size() > kLongestTarget)
+    return std::unexpected(Fault{414, "The address is too long."});
+  head.closes = version == "HTTP/1.0";
+  return head;
+}
+
+/// False: this is not a header.
+bool read_header(std::string_view line, HttpHead& head) {
+  const auto colon = line.find(':');
+  if (colon == 0 || colon == std::string_view::npos) return false;
+  const std::string_view name = line.substr(0, colon);
+  if (!std::ranges::all_of(name, is_token)) return false;
+  const std::string_view value = trimmed(line.substr(colon + 1));
+  if (!std::ranges::all_of(value, is_text)) return false;
+  if (same_word(name, "host")) {
+    head.host = value;
+    ++head.host_count;
+  } else if (same_word(name, "origin")) {
+    // Two of them are the origin of nothing.
+    head.origin = head.has_origin ? std::string_view() : value;
+    head.has_origin = true;
+  } else if (same_word(name, "sec-fetch-site")) {
+    head.fetch_site = value;
+  } else if (same_word(name, "transfer-encoding") || same_word(name, "content-length")) {
+    head.has_body = true;
+  } else if (same_word(name, "connection")) {
+    head.closes = head.closes || lists(value, "close");
+  }
+  return true;
+}
+
+std::expected<HttpHead, Fault> read_head(std::string_view text) {
+  auto line_end = text.find(kEndOfLine);
+  if (line_end == std::string_view::npos) return std::unexpected(Fault());
+  auto head = read_first_line(text.substr(0, line_end));
+  if (!head) return head;
+  for (;;) {
+    text.remove_prefix(line_end + kEndOfLine.size());
+    line_end = text.find(kEndOfLine);
+    if (line_end == std::string_view::npos) return std::unexpected(Fault());
+    if (line_end == 0) return head;
+    if (!read_header(text.substr(0, line_end), *head)) return std::unexpected(Fault());
+  }
+}
+
+HttpAnswer ask(const HttpHandler& handler, const HttpHead& head) {
+  try {
+    return handler(head);
+  } catch (const std::bad_alloc&) {
+    return error_answer(503, "Memory ran out; ask for less.");
+  } catch (...) {
+    return error_answer(500, "The server made a mistake.");
+  }
+}
+
+HttpBytes bytes_of(const HttpAnswer& answer, bool close, bool has_body) {
+  HttpBytes bytes{.close = close};
+  bytes.bytes = fmt::format(
+      "HTTP/1.1 {} {}\r\n{}Cache-Control: {}\r\nConnection: {}\r\nContent-Type: {}\r\n"
+      "Content-Length: {}\r\n\r\n",
+      answer.status, reason_of(answer.status), kHeaders,
+      answer.unchanging ? "private, max-age=3600" : "no-store", close ? "close" : "keep-alive",
+      answer.type, answer.body.size());
+  if (has_body) bytes.bytes += answer.body;
+  return bytes;
+}
+
+}  // namespace
 
 HttpAnswer error_answer(int status, std::string_view sentence) {
   TextBuffer text;
@@ -74,80 +177,19 @@ HttpAnswer error_answer(int status, std::string_view sentence) {
   return {.status = status, .type = "application/json", .body = std::string(text.view())};
 }
 
-}  // namespace
-
-class Http::Engine final : private httplib::Server {
- public:
-  explicit Engine(std::chrono::seconds idle_time) {
-    set_keep_alive_timeout(idle_time.count());
-    set_keep_alive_max_count(1'000'000);
-    httplib::Headers headers;
-    for (const Header& header : kHeaders) headers.emplace(header.name, header.value);
-    set_default_headers(std::move(headers));
-    // Nothing is routed: the handler answers everything, before httplib looks for a body.
-    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      fill(response, ask(request));
-      return HandlerResponse::Handled;
-    });
-    set_error_handler(
-        HandlerWithResponse([](const httplib::Request& /*request*/, httplib::Response& response) {
-          if (!response.body.empty()) return HandlerResponse::Unhandled;
-          fill(response, error_answer(response.status, "This is not a request that can be read."));
-          return HandlerResponse::Handled;
-        }));
+HttpBytes answer_http(std::string_view head, const HttpHandler& handler) {
+  const auto request = read_head(head);
+  if (!request) {
+    return bytes_of(error_answer(request.error().status, request.error().sentence),
+                    /*close=*/true, /*has_body=*/true);
   }
-
-  HttpBytes answer(std::string_view head, const Http::Handler& handler) {
-    MemoryStream stream(head);
-    handler_ = &handler;
-    has_body_ = false;
-    bool closes = false;
-    const bool good = process_request(stream, false, closes, [](httplib::Request& request) {
-      // To pack costs more time than to send to the same machine.
-      request.headers.erase("Accept-Encoding");
-      // Answers are whole.
-      request.ranges.clear();
-      request.headers.erase("Range");
-    });
-    handler_ = nullptr;
-    return {.bytes = stream.take_out(), .close = closes || !good || has_body_};
-  }
-
- private:
-  HttpAnswer ask(const httplib::Request& request) {
-    HttpHead head{.method = request.method,
-                  .target = request.target,
-                  .host = request.get_header_value("Host"),
-                  .origin = request.get_header_value("Origin"),
-                  .fetch_site = request.get_header_value("Sec-Fetch-Site"),
-                  .host_count = request.get_header_value_count("Host"),
-                  .has_origin = request.has_header("Origin"),
-                  .has_body = request.has_header("Transfer-Encoding") ||
-                              request.has_header("Content-Length")};
-    // What follows is not read, and must not be taken for a request.
-    has_body_ = head.has_body;
-    try {
-      return (*handler_)(head);
-    } catch (const std::bad_alloc&) {
-      return error_answer(503, "Memory ran out; ask for less.");
-    } catch (...) {
-      return error_answer(500, "The server made a mistake.");
-    }
-  }
-
-  const Http::Handler* handler_ = nullptr;
-  bool has_body_ = false;
-};
-
-Http::Http(std::chrono::seconds idle_time) : engine_(std::make_unique<Engine>(idle_time)) {}
-Http::~Http() = default;
-
-HttpBytes Http::answer(std::string_view head, const Handler& handler) {
-  return engine_->answer(head, handler);
+  // A body is not read, and must not be taken for a request.
+  const bool closes = request->closes || request->has_body;
+  return bytes_of(ask(handler, *request), closes, request->method != "HEAD");
 }
 
 std::string_view target_of(std::string_view head) {
-  const std::string_view line = head.substr(0, head.find("\r\n"));
+  const std::string_view line = head.substr(0, head.find(kEndOfLine));
   const auto start = line.find(' ');
   if (start == std::string_view::npos) return {};
   const auto end = line.find(' ', start + 1);
@@ -155,17 +197,8 @@ std::string_view target_of(std::string_view head) {
   return line.substr(start + 1, end - start - 1);
 }
 
-std::string short_answer(int status, std::string_view reason, std::string_view sentence) {
-  TextBuffer body;
-  write_error(body, sentence);
-  std::string text = fmt::format("HTTP/1.1 {} {}\r\n", status, reason);
-  for (const Header& header : kHeaders)
-    text += fmt::format("{}: {}\r\n", header.name, header.value);
-  text += fmt::format(
-      "Cache-Control: no-store\r\nConnection: close\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      body.size(), body.view());
-  return text;
+std::string short_answer(int status, std::string_view sentence) {
+  return bytes_of(error_answer(status, sentence), /*close=*/true, /*has_body=*/true).bytes;
 }
 
 }  // namespace waymark::view

@@ -1,25 +1,25 @@
-// One request of HTTP in, one answer out; cpp-httplib reads and writes them.
+// One request of HTTP in, one answer out.  RFC 9112, strictly: a server for one browser need not
+// guess what a client meant.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 
 namespace waymark::view {
 
-/// The headers that decide whether a request is answered.
+/// The headers that decide whether a request is answered.  Views of the request.
 struct HttpHead {
   std::string_view method;
   std::string_view target;
-  std::string host;
-  std::string origin;          ///< Empty: not given.
-  std::string fetch_site;      ///< Sec-Fetch-Site; empty: not given.
-  std::size_t host_count = 0;  ///< How often it is given.
+  std::string_view host;
+  std::string_view origin;      ///< Empty: not given.
+  std::string_view fetch_site;  ///< Sec-Fetch-Site; empty: not given.
+  std::size_t host_count = 0;   ///< How often it is given.
   bool has_origin = false;
   bool has_body = false;
+  bool closes = false;  ///< The client wants the connection to end after the answer.
 };
 
 struct HttpAnswer {
@@ -35,28 +35,19 @@ struct HttpBytes {
   bool close = false;  ///< The connection ends after them.
 };
 
-/// Used by one thread at a time.
-class Http {
- public:
-  using Handler = std::function<HttpAnswer(const HttpHead&)>;
+using HttpHandler = std::function<HttpAnswer(const HttpHead&)>;
 
-  explicit Http(std::chrono::seconds idle_time);
-  ~Http();
-  Http(const Http&) = delete;
-  Http& operator=(const Http&) = delete;
-
-  /// `head` is a request up to and with its empty line.
-  HttpBytes answer(std::string_view head, const Handler& handler);
-
- private:
-  class Engine;
-  std::unique_ptr<Engine> engine_;
-};
+/// Answers a request.  `head` is all of it up to and with its empty line.  What is not a request is
+/// answered with an error, and what `handler` throws too.
+HttpBytes answer_http(std::string_view head, const HttpHandler& handler);
 
 /// The target in the first line of a request; empty: there is none.
 std::string_view target_of(std::string_view head);
 
+/// An error, with one sentence for the client.
+HttpAnswer error_answer(int status, std::string_view sentence);
+
 /// An answer to what was not a whole request.  The connection ends after it.
-std::string short_answer(int status, std::string_view reason, std::string_view sentence);
+std::string short_answer(int status, std::string_view sentence);
 
 }  // namespace waymark::view

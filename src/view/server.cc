@@ -26,12 +26,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-HttpAnswer error_answer(int status, std::string_view sentence) {
-  TextBuffer text;
-  write_error(text, sentence);
-  return {.status = status, .type = "application/json", .body = std::string(text.view())};
-}
-
 /// Host names and schemes in either case.
 bool equal_words(std::string_view a, std::string_view b) {
   const auto lower = [](char c) {
@@ -158,11 +152,10 @@ Result<void> HttpServer::run(const std::function<bool()>& stop) {
 }
 
 void HttpServer::work(JobQueue::Kind kind) {
-  Http http(std::chrono::duration_cast<std::chrono::seconds>(options_.idle_time));
   while (JobPointer job = queue_.pop(kind)) {
     try {
       job->result =
-          http.answer(job->head, [&](const HttpHead& head) { return answer(*job, head); });
+          answer_http(job->head, [&](const HttpHead& head) { return answer(*job, head); });
     } catch (...) {
       // Memory ran out, perhaps only for this answer.
       job->result = {.bytes = {}, .close = true};
@@ -206,7 +199,7 @@ std::optional<std::string> HttpServer::foreign(const HttpHead& head, bool is_pag
   }
   constexpr std::string_view kScheme = "http://";
   if (head.has_origin && !(equal_words(head.origin.substr(0, kScheme.size()), kScheme) &&
-                           is_own_host(std::string_view(head.origin).substr(kScheme.size())))) {
+                           is_own_host(head.origin.substr(kScheme.size())))) {
     return "Another page sent the request; only the page of this server may.";
   }
   // A link elsewhere may lead to the page, but only the page may ask.

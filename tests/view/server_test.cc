@@ -204,19 +204,28 @@ TEST_F(ViewServer, answers_only_get) {
         ask(std::string(method) + get("api/1/capture", "Connection: close\r\n").substr(3));
     EXPECT_EQ(status(answer), 405) << method << answer;
   }
-  EXPECT_EQ(status(ask("SPIN" + get("").substr(3))), 400);
+  EXPECT_EQ(status(ask("SPIN" + get("", "Connection: close\r\n").substr(3))), 405);
   // A body is never taken for another request.
-  Client client(server_->port());
-  client.send(get("api/1/capture", "Content-Length: 200\r\n") + get("api/1/capture"));
-  EXPECT_EQ(status(client.receive()), 400);
-  EXPECT_EQ(client.receive(), "");
+  for (const char* header : {"Content-Length: 200\r\n", "content-length: 0\r\n",
+                             "Transfer-Encoding: chunked\r\n"}) {
+    Client client(server_->port());
+    client.send(get("api/1/capture", header) + get("api/1/capture"));
+    EXPECT_EQ(status(client.receive()), 400) << header;
+    EXPECT_EQ(client.receive(), "") << header;
+  }
 }
 
 TEST_F(ViewServer, refuses_what_is_too_long_or_no_request) {
   start();
   EXPECT_EQ(status(ask(get(std::string(9'000, 'a')))), 414);
   EXPECT_EQ(status(ask(get("", "X: " + std::string(20'000, 'a') + "\r\n"))), 431);
-  EXPECT_EQ(status(ask("rubbish\r\n\r\n")), 400);
+  for (const char* head :
+       {"rubbish\r\n\r\n", " / HTTP/1.1\r\n\r\n", "GET  HTTP/1.1\r\n\r\n", "GET / HTTP/2\r\n\r\n",
+        "GET / HTTP/1.1 \r\n\r\n", "GET /\t HTTP/1.1\r\n\r\n", "G:T / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost\r\n\r\n", "GET / HTTP/1.1\r\nHost : x\r\n\r\n",
+        "GET / HTTP/1.1\r\n folded: x\r\n\r\n", "GET / HTTP/1.1\r\n: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nX: a\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nX: \x01\r\n\r\n"})
+    EXPECT_EQ(status(ask(head)), 400) << head;
   EXPECT_EQ(status(ask(std::string(100'000, 'z'))), 431);
 }
 
