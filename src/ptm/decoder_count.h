@@ -87,8 +87,7 @@ class CountingWalk
     packet.atom_count = static_cast<std::uint8_t>(left);
     decoder_.accept(packet);
     host_.flush();
-    host_.strayed();
-    return !decoder_.failed() && !host_.detours();
+    return !decoder_.failed();
   }
 
   // Called before the next waypoint is executed.  True: live.
