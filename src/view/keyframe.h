@@ -12,6 +12,13 @@
 
 namespace waymark::view {
 
+/// Where the elements of a source go on after a keyframe, for decoders that began earlier: at the
+/// first element with this index or a later one, without so many.
+struct ResumePoint {
+  TraceIndex index = kNoIndex;
+  std::uint64_t skip = 0;
+};
+
 /// Where a source is at a keyframe.
 struct SourceAt {
   std::uint64_t n = 0;  ///< As AxisPoint::n.
@@ -19,13 +26,14 @@ struct SourceAt {
   AxisClock::State clock{};
   /// The first point after the keyframe; nothing: there is none yet, or none at all.
   std::optional<AxisPoint> next{};
+  ResumePoint resume{};
 };
 
 /// The state between two blocks of a capture, when all elements of the first one were given.
 struct Keyframe {
   TraceIndex index = 0;
   bool at_end = false;  ///< The sources are finished: nothing comes after it.
-  /// That of the decoders; nothing at the start.
+  /// That of the decoders; nothing at the start, and in a keyframe that was read from a file.
   std::shared_ptr<const DecodeTree> decoders{};
   stacks::Engine::State stacks{};
   double recent = 0;  ///< AxisClock::recent().

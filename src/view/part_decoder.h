@@ -10,6 +10,7 @@
 #include "axis_clock.h"
 #include "keyframe.h"
 #include "waymark/base/result.h"
+#include "waymark/index/seek.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/engine.h"
 #include "waymark/view/session.h"
@@ -36,9 +37,16 @@ class PartDecoder {
   /// Gets what happens on stacks, after the clock.
   void set_sink(stacks::Sink* sink) { sink_ = sink; }
 
-  /// Everything begins at a keyframe.  `code_of` gives the codes of its stacks.
+  /// Finds where decoders without a state must begin.  Called from any thread.
+  using Seek = std::function<Result<index::Entry>(TraceIndex from)>;
+
+  /// Everything begins at a keyframe.  `code_of` gives the codes of its stacks.  `seek` is needed
+  /// for keyframes without the state of decoders.
   Result<void> begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
-                     const std::function<stacks::Code(stacks::CodeId)>& code_of);
+                     const std::function<stacks::Code(stacks::CodeId)>& code_of,
+                     const Seek& seek = {});
+  /// No block goes beyond this place.
+  void set_limit(TraceIndex limit) { limit_ = limit; }
 
   /// Gets each batch before the engine does.
   using Take = std::function<bool(std::span<const Element> elements)>;
@@ -67,6 +75,9 @@ class PartDecoder {
 
   explicit PartDecoder(const SessionOptions& options, inputs::Capture&& capture);
   Result<void> make_engine();
+  Result<void> begin_at(const Keyframe& from, const Seek& seek);
+  std::span<const Element> without_skipped(std::span<const Element> elements);
+  std::optional<inputs::TraceBlock> next_block();
   Result<Step> drain(const Take& take, const Stop& stop);
 
   const SessionOptions& options_;
@@ -81,6 +92,12 @@ class PartDecoder {
   std::array<bool, 256> executes_{};
   std::array<std::uint64_t, 256> others_{};  ///< Elements of sources that do not execute.
   std::vector<Element> batch_;
+  inputs::TraceBlock rest_{};  ///< Of a block of the capture.
+  /// By source: what is not given, because it comes before the keyframe.
+  std::array<std::optional<ResumePoint>, 256> skipped_{};
+  bool skips_ = false;
+  std::vector<Element> kept_;
+  TraceIndex limit_ = kNoIndex;
   TraceIndex index_ = 0;
   bool can_jump_ = false;
   bool has_others_ = false;  ///< Sources that do not execute.

@@ -256,12 +256,13 @@ AxisPoints points_between(const SourceAt& from, const SourceAt& to, bool counts_
 Result<std::shared_ptr<const Piece>> make_piece(PartDecoder& decoder, const Keyframe& from,
                                                 const Keyframe& to, const AxisChoice& axis,
                                                 FunctionTable& functions, const CodeList& codes,
-                                                const Stop& stop) {
+                                                const PartDecoder::Seek& seek, const Stop& stop) {
   Recorder recorder(decoder, functions);
   decoder.set_sink(&recorder);
   const auto begun = decoder.begin(from, axis.unit, axis.origin,
-                                   [&](stacks::CodeId code) { return codes.get(code); });
+                                   [&](stacks::CodeId code) { return codes.get(code); }, seek);
   recorder.start();
+  decoder.set_limit(to.index);
   Result<std::shared_ptr<const Piece>> result;
   if (!begun) {
     result = std::unexpected(begun.error());

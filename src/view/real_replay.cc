@@ -35,8 +35,12 @@ KeyframeRange keyframes_around(const Keyframes& keyframes, double from, double t
 }
 
 RealReplay::RealReplay(PartDecoder& decoder, std::shared_ptr<const Known> known,
-                       const AxisChoice& axis, const CodeList& codes)
-    : decoder_(decoder), known_(std::move(known)), axis_(axis), codes_(codes) {
+                       const AxisChoice& axis, const CodeList& codes, PartDecoder::Seek seek)
+    : decoder_(decoder),
+      known_(std::move(known)),
+      axis_(axis),
+      codes_(codes),
+      seek_(std::move(seek)) {
   for (const inputs::CaptureSource& source : decoder.capture().sources())
     sources_.push_back({.id = source.id});
 }
@@ -78,7 +82,7 @@ Result<void> RealReplay::run(const ReplayRange& range, const Take& take, const S
   const Keyframe& from = *all[part.first];
   decoder_.set_sink(range.sink);
   const auto begun = decoder_.begin(from, axis_.unit, axis_.origin,
-                                    [this](stacks::CodeId code) { return codes_.get(code); });
+                                    [this](stacks::CodeId code) { return codes_.get(code); }, seek_);
   if (!begun) return begun;
   for (std::size_t s = 0; s < sources_.size(); ++s) sources_[s].first = from.sources[s].n;
   std::vector<std::uint64_t> ends;
@@ -103,6 +107,7 @@ Result<void> RealReplay::run(const ReplayRange& range, const Take& take, const S
   std::size_t last = part.first;
   while (last < part.last) {
     const Keyframe& to = *all[last + 1];
+    decoder_.set_limit(to.index);
     const auto step = decoder_.step(take_batch, stop);
     if (!step) {
       decoder_.set_sink(nullptr);

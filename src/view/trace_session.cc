@@ -70,7 +70,8 @@ Result<void> TraceSession::open() {
                               .executes = reader_->executes(source.id)});
   }
   WAYMARK_TRY(make_knowledge());
-  builder_ = std::make_unique<Builder>(*reader_, functions_, codes_, axis_);
+  builder_ = std::make_unique<Builder>(*reader_, functions_, codes_, axis_,
+                                       options_.keyframe_bytes);
   worker_ = std::thread([this] { work(); });
   return {};
 }
@@ -201,7 +202,7 @@ Result<std::shared_ptr<const Piece>> TraceSession::piece(DecoderPool& pool, cons
     if (!lent) return std::unexpected(lent.error());
     loan.emplace(std::move(*lent));
   }
-  auto made = make_piece(**loan, *from, *to, axis_, functions_, codes_, stop);
+  auto made = make_piece(**loan, *from, *to, axis_, functions_, codes_, seek_, stop);
   if (made) cache_.keep(from, to, *made);
   return made;
 }

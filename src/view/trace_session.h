@@ -82,6 +82,7 @@ class TraceSession final : public Session {
   PieceCache cache_;
   FunctionTable functions_;
   CodeList codes_;
+  PartDecoder::Seek seek_{};  ///< With an index of the capture.
   AxisChoice axis_{};
   CaptureFacts facts_{};      ///< What does not change.
   std::vector<TraceId> ids_;  ///< The sources, in the order of the capture.
