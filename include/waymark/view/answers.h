@@ -338,6 +338,7 @@ struct Query {
   double from = 0;
   double to = 0;
   std::uint32_t limit = 200;
+  std::optional<TraceId> source{};  ///< Nothing: all sources.
 };
 
 struct Hit {
