@@ -293,28 +293,26 @@ inline constexpr Table<StreamBlock> kLandmarks = {
 
 inline constexpr std::array kViewColumns = {
     number<ViewRecords, &ViewRecords::version>("version"),
-    Column<ViewRecords>{"fingerprint", kText,
-                        [](const ViewRecords& view, Statement& to) {
-                          to.bind(std::string_view(view.fingerprint));
-                        },
-                        [](Statement& from, ViewRecords& view) {
-                          view.fingerprint = from.text();
-                          return true;
-                        }},
+    Column<ViewRecords>{
+        "fingerprint", kText,
+        [](const ViewRecords& view, Statement& to) { to.bind(std::string_view(view.fingerprint)); },
+        [](Statement& from, ViewRecords& view) {
+          view.fingerprint = from.text();
+          return true;
+        }},
 };
 inline constexpr Table<ViewRecords> kViews = {.name = "views", .columns = kViewColumns};
 
 inline constexpr std::array kViewRecordColumns = {
     number<ViewRecord, &ViewRecord::kind>("kind"),
     number<ViewRecord, &ViewRecord::number>("number"),
-    Column<ViewRecord>{
-        "record", kBlob,
-        [](const ViewRecord& view, Statement& to) { to.bind(Bytes(view.record)); },
-        [](Statement& from, ViewRecord& view) {
-          const Bytes bytes = from.blob();
-          view.record.assign(bytes.begin(), bytes.end());
-          return true;
-        }},
+    Column<ViewRecord>{"record", kBlob,
+                       [](const ViewRecord& view, Statement& to) { to.bind(Bytes(view.record)); },
+                       [](Statement& from, ViewRecord& view) {
+                         const Bytes bytes = from.blob();
+                         view.record.assign(bytes.begin(), bytes.end());
+                         return true;
+                       }},
 };
 inline constexpr Table<ViewRecord> kViewRecords = {.name = "view_records",
                                                    .columns = kViewRecordColumns};

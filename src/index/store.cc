@@ -19,7 +19,7 @@ namespace {
 constexpr int kApplicationId = 0x57594D4B;  // "WYMK"
 constexpr int kVersion = 2;
 constexpr int kVersionWithViews = 3;  ///< With the tables of viewers.
-constexpr int kWaitStep = 100;  // Milliseconds.
+constexpr int kWaitStep = 100;        // Milliseconds.
 // The patience of a reader that only notes the times of the capture's file.
 constexpr int kReaderPatience = 300;  // Milliseconds.
 
@@ -516,8 +516,8 @@ Result<std::optional<ViewRecords>> Store::view() {
   const auto take = [&](ViewRecord row) -> Result<void> {
     bytes += row.record.size() + sizeof row;
     const bool is_next = view->records.empty() ||
-                         std::pair(row.kind, row.number) > std::pair(view->records.back().kind,
-                                                                     view->records.back().number);
+                         std::pair(row.kind, row.number) >
+                             std::pair(view->records.back().kind, view->records.back().number);
     if (bytes > ViewRecords::kMostBytes || !is_next) return damaged("table view_records");
     view->records.push_back(std::move(row));
     return {};
@@ -537,8 +537,7 @@ Result<void> Store::write_view(const ViewRecords& view) {
   Statement views;
   WAYMARK_TRY(insert(views, kViews, view));
   Statement records;
-  for (const ViewRecord& record : view.records)
-    WAYMARK_TRY(insert(records, kViewRecords, record));
+  for (const ViewRecord& record : view.records) WAYMARK_TRY(insert(records, kViewRecords, record));
   WAYMARK_TRY(execute("COMMIT"));
   transaction_ = false;
   has_views_ = true;

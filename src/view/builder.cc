@@ -112,6 +112,7 @@ Result<bool> Builder::step(const Stop& stop) {
     // The tree gets what its sources still hold.
     decoder_.set_sink(nullptr);
     decoder_.engine().finish();
+    codes_.take(decoder_.engine().tree());
     return false;
   }
   if (axis_.unit == AxisUnit::kInstructions || axis_.unit == AxisUnit::kBytes)
@@ -144,6 +145,7 @@ void Builder::keep_keyframe() {
   next_keyframe_ = decoder_.index() + distance_;
   codes_.take(decoder_.engine().tree());
   auto keyframe = std::make_shared<Keyframe>(decoder_.keyframe());
+  keyframe->elements = elements_;
   if (axis_.unit == AxisUnit::kInstructions) {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       SourceAt& at = keyframe->sources[i];
@@ -199,6 +201,7 @@ void Builder::note_index(Source& source, const Element& element) {
 }
 
 void Builder::take(std::span<const Element> elements) {
+  elements_ += elements.size();
   std::size_t done = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];

@@ -137,6 +137,7 @@ class Builder final : private stacks::Sink {
   Overview overview_;
   std::uint64_t distance_ = 0;  ///< Between keyframes.
   TraceIndex next_keyframe_ = 0;
+  std::uint64_t elements_ = 0;
   bool begun_ = false;
   bool complete_ = false;
 };

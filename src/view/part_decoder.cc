@@ -119,13 +119,12 @@ Result<void> PartDecoder::make_engine() {
 }
 
 Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
-                                const std::function<stacks::Code(stacks::CodeId)>& code_of,
-                                const Seek& seek) {
+                                const std::function<stacks::Code(stacks::CodeId)>& code_of) {
   rest_ = {};
   limit_ = kNoIndex;
   skips_ = false;
-  if (from.decoders == nullptr && from.index != 0 && !from.at_end) {
-    WAYMARK_TRY(begin_at(from, seek));
+  if (from.entry) {
+    begin_early(from);
   } else {
     const DecodeTree& state = from.decoders ? *from.decoders : *blank_;
     if (can_jump_) {
@@ -154,24 +153,20 @@ Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64
 
 /// Decoders begin so much earlier that they are exact, and what they give before the keyframe is
 /// skipped.
-Result<void> PartDecoder::begin_at(const Keyframe& from, const Seek& seek) {
-  TraceIndex first = from.index;
-  skipped_ = {};
-  for (std::size_t i = 0; i < from.sources.size(); ++i) {
-    const ResumePoint& resume = from.sources[i].resume;
-    skipped_[capture_.sources()[i].id] = resume;
-    first = std::min(first, resume.index);
-  }
-  skips_ = true;
-  if (!seek) return fail(ErrorCode::kUnsupported, "The capture has no index.");
-  const auto entry = seek(first);
-  if (!entry) return std::unexpected(entry.error());
+void PartDecoder::begin_early(const Keyframe& from) {
+  const DecoderEntry& entry = *from.entry;
   other_ = blank_->clone();
   decoders_ = other_.get();
-  capture_.seek(entry->index);
-  if (!entry->from_start) decoders_->go_on(entry->current_id);
-  for (TraceId id = 0; id < kTraceIdCount; ++id) decoders_->begin_at(id, entry->first[id]);
-  return {};
+  capture_.seek(entry.index);
+  if (!entry.from_start) decoders_->go_on(entry.current_id);
+  for (TraceId id = 0; id < kTraceIdCount; ++id) decoders_->begin_at(id, kNoIndex);
+  skips_ = true;
+  skipped_ = {};
+  for (std::size_t i = 0; i < from.sources.size(); ++i) {
+    const TraceId id = capture_.sources()[i].id;
+    decoders_->begin_at(id, from.sources[i].first);
+    skipped_[id] = from.sources[i].resume;
+  }
 }
 
 std::span<const Element> PartDecoder::without_skipped(std::span<const Element> elements) {

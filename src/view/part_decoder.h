@@ -10,7 +10,6 @@
 #include "axis_clock.h"
 #include "keyframe.h"
 #include "waymark/base/result.h"
-#include "waymark/index/seek.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/engine.h"
 #include "waymark/view/session.h"
@@ -34,17 +33,15 @@ class PartDecoder {
   /// Whether a source traces the execution of instructions.
   [[nodiscard]] bool executes(TraceId id) const { return executes_[id]; }
 
+  /// Whether keyframes with an entry are enough: nothing is summed up from the start of the trace.
+  [[nodiscard]] bool can_begin_early() const { return can_jump_; }
+
   /// Gets what happens on stacks, after the clock.
   void set_sink(stacks::Sink* sink) { sink_ = sink; }
 
-  /// Finds where decoders without a state must begin.  Called from any thread.
-  using Seek = std::function<Result<index::Entry>(TraceIndex from)>;
-
-  /// Everything begins at a keyframe.  `code_of` gives the codes of its stacks.  `seek` is needed
-  /// for keyframes without the state of decoders.
+  /// Everything begins at a keyframe.  `code_of` gives the codes of its stacks.
   Result<void> begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
-                     const std::function<stacks::Code(stacks::CodeId)>& code_of,
-                     const Seek& seek = {});
+                     const std::function<stacks::Code(stacks::CodeId)>& code_of);
   /// No block goes beyond this place.
   void set_limit(TraceIndex limit) { limit_ = limit; }
 
@@ -75,7 +72,7 @@ class PartDecoder {
 
   explicit PartDecoder(const SessionOptions& options, inputs::Capture&& capture);
   Result<void> make_engine();
-  Result<void> begin_at(const Keyframe& from, const Seek& seek);
+  void begin_early(const Keyframe& from);
   std::span<const Element> without_skipped(std::span<const Element> elements);
   std::optional<inputs::TraceBlock> next_block();
   Result<Step> drain(const Take& take, const Stop& stop);

@@ -256,11 +256,11 @@ AxisPoints points_between(const SourceAt& from, const SourceAt& to, bool counts_
 Result<std::shared_ptr<const Piece>> make_piece(PartDecoder& decoder, const Keyframe& from,
                                                 const Keyframe& to, const AxisChoice& axis,
                                                 FunctionTable& functions, const CodeList& codes,
-                                                const PartDecoder::Seek& seek, const Stop& stop) {
+                                                const Stop& stop) {
   Recorder recorder(decoder, functions);
   decoder.set_sink(&recorder);
   const auto begun = decoder.begin(from, axis.unit, axis.origin,
-                                   [&](stacks::CodeId code) { return codes.get(code); }, seek);
+                                   [&](stacks::CodeId code) { return codes.get(code); });
   recorder.start();
   decoder.set_limit(to.index);
   Result<std::shared_ptr<const Piece>> result;

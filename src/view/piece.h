@@ -53,7 +53,7 @@ struct Piece {
 Result<std::shared_ptr<const Piece>> make_piece(PartDecoder& decoder, const Keyframe& from,
                                                 const Keyframe& to, const AxisChoice& axis,
                                                 FunctionTable& functions, const CodeList& codes,
-                                                const PartDecoder::Seek& seek, const Stop& stop);
+                                                const Stop& stop);
 
 /// The points of a source between two keyframes; `made`: those that its clock made in between.
 AxisPoints points_between(const SourceAt& from, const SourceAt& to, bool counts_itself,

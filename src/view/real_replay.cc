@@ -35,12 +35,8 @@ KeyframeRange keyframes_around(const Keyframes& keyframes, double from, double t
 }
 
 RealReplay::RealReplay(PartDecoder& decoder, std::shared_ptr<const Known> known,
-                       const AxisChoice& axis, const CodeList& codes, PartDecoder::Seek seek)
-    : decoder_(decoder),
-      known_(std::move(known)),
-      axis_(axis),
-      codes_(codes),
-      seek_(std::move(seek)) {
+                       const AxisChoice& axis, const CodeList& codes)
+    : decoder_(decoder), known_(std::move(known)), axis_(axis), codes_(codes) {
   for (const inputs::CaptureSource& source : decoder.capture().sources())
     sources_.push_back({.id = source.id});
 }
@@ -82,7 +78,7 @@ Result<void> RealReplay::run(const ReplayRange& range, const Take& take, const S
   const Keyframe& from = *all[part.first];
   decoder_.set_sink(range.sink);
   const auto begun = decoder_.begin(from, axis_.unit, axis_.origin,
-                                    [this](stacks::CodeId code) { return codes_.get(code); }, seek_);
+                                    [this](stacks::CodeId code) { return codes_.get(code); });
   if (!begun) return begun;
   for (std::size_t s = 0; s < sources_.size(); ++s) sources_[s].first = from.sources[s].n;
   std::vector<std::uint64_t> ends;

@@ -23,7 +23,7 @@ class RealReplay final : public Replay {
  public:
   /// `decoder` and `codes` must outlive it.
   RealReplay(PartDecoder& decoder, std::shared_ptr<const Known> known, const AxisChoice& axis,
-             const CodeList& codes, PartDecoder::Seek seek);
+             const CodeList& codes);
 
   Result<void> run(const ReplayRange& range, const Take& take, const Stop& stop) override;
   [[nodiscard]] const stacks::Engine& engine() const override { return decoder_.engine(); }
@@ -50,7 +50,6 @@ class RealReplay final : public Replay {
   std::shared_ptr<const Known> known_;
   AxisChoice axis_;
   const CodeList& codes_;
-  PartDecoder::Seek seek_;
   std::vector<Source> sources_;
 };
 

@@ -147,7 +147,7 @@ Result<Answer> TraceSession::ask(
     const Stop& stop, const std::function<Result<Answer>(RealReplay& replay)>& question) {
   auto loan = pool_.lend(stop);
   if (!loan) return std::unexpected(loan.error());
-  RealReplay replay(**loan, known(), axis_, codes_, seek_);
+  RealReplay replay(**loan, known(), axis_, codes_);
   return question(replay);
 }
 
