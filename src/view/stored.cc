@@ -165,7 +165,8 @@ std::optional<std::vector<index::ViewRecord>> to_records(const ToStore& from) {
   RecordWriter first;
   first.number(digest_of(records));
   first.bytes(sums);
-  records.insert(records.begin(), {.kind = kSums, .number = 0, .record = first.take()});
+  records.insert(records.begin(),
+                 index::ViewRecord{.kind = kSums, .number = 0, .record = first.take()});
   return records;
 }
 

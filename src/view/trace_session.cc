@@ -9,6 +9,7 @@
 #include <map>
 
 #include "picture.h"
+#include "shelf.h"
 #include "waymark/inputs/detect.h"
 
 namespace waymark::view {
