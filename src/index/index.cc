@@ -111,4 +111,8 @@ bool Want::holds(const StreamBlock& block) const {
                                  block.highest_timestamp >= *timestamp_at_least);
 }
 
+Result<void> Index::write_view(const ViewRecords& /*view*/) {
+  return fail(ErrorCode::kUnsupported, "An index in memory keeps nothing for viewers.");
+}
+
 }  // namespace waymark::index

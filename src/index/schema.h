@@ -289,7 +289,42 @@ inline constexpr std::array kLandmarkColumns = {
 inline constexpr Table<StreamBlock> kLandmarks = {
     .name = "landmarks", .by_id = true, .columns = kLandmarkColumns};
 
-/// Calls `each(table)` for all tables.
+// -- Of viewers.  An index may be without these tables. -------------------------------------------
+
+inline constexpr std::array kViewColumns = {
+    number<ViewRecords, &ViewRecords::version>("version"),
+    Column<ViewRecords>{
+        "fingerprint", kText,
+        [](const ViewRecords& view, Statement& to) { to.bind(std::string_view(view.fingerprint)); },
+        [](Statement& from, ViewRecords& view) {
+          view.fingerprint = from.text();
+          return true;
+        }},
+};
+inline constexpr Table<ViewRecords> kViews = {.name = "views", .columns = kViewColumns};
+
+inline constexpr std::array kViewRecordColumns = {
+    number<ViewRecord, &ViewRecord::kind>("kind"),
+    number<ViewRecord, &ViewRecord::number>("number"),
+    Column<ViewRecord>{"record", kBlob,
+                       [](const ViewRecord& view, Statement& to) { to.bind(Bytes(view.record)); },
+                       [](Statement& from, ViewRecord& view) {
+                         const Bytes bytes = from.blob();
+                         view.record.assign(bytes.begin(), bytes.end());
+                         return true;
+                       }},
+};
+inline constexpr Table<ViewRecord> kViewRecords = {.name = "view_records",
+                                                   .columns = kViewRecordColumns};
+
+/// Calls `each(table)` for the tables of viewers.
+template <class Each>
+void for_each_view_table(Each each) {
+  each(kViews);
+  each(kViewRecords);
+}
+
+/// Calls `each(table)` for all other tables.
 template <class Each>
 void for_each_table(Each each) {
   each(kCapture);

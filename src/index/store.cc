@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kApplicationId = 0x57594D4B;  // "WYMK"
 constexpr int kVersion = 2;
-constexpr int kWaitStep = 100;  // Milliseconds.
+constexpr int kVersionWithViews = 3;  ///< With the tables of viewers.
+constexpr int kWaitStep = 100;        // Milliseconds.
 // The patience of a reader that only notes the times of the capture's file.
 constexpr int kReaderPatience = 300;  // Milliseconds.
 
@@ -52,6 +53,12 @@ std::string folded(std::string_view sql) {
 std::vector<std::string> declarations() {
   std::vector<std::string> all;
   for_each_table([&](const auto& table) { all.push_back(create_sql(table)); });
+  return all;
+}
+
+std::vector<std::string> view_declarations() {
+  std::vector<std::string> all;
+  for_each_view_table([&](const auto& table) { all.push_back(create_sql(table)); });
   return all;
 }
 
@@ -139,6 +146,8 @@ class Store final : public Index {
   Result<std::optional<StreamBlock>> find(TraceId id, std::uint64_t number, Walk walk,
                                           const Want& want) override;
   Result<std::vector<Landmark>> landmarks(TraceId id, std::uint64_t number) override;
+  Result<std::optional<ViewRecords>> view() override;
+  Result<void> write_view(const ViewRecords& view) override;
 
   Result<void> append(const SourceBlock& block) override;
   Result<void> append(TraceId id, const StreamBlock& block) override;
@@ -234,6 +243,7 @@ class Store final : public Index {
   std::string path_;
   bool transaction_ = false;
   bool cleared_ = false;        ///< By lock().
+  bool has_views_ = false;      ///< It has the tables of viewers.
   bool times_to_note_ = false;  ///< The file does not have file_times_ yet.
   StepBudget steps_;
   Statements statements_;
@@ -310,18 +320,23 @@ Result<void> Store::check_tables() {
   Statement rows;
   WAYMARK_TRY(prepare(rows, "SELECT type, sql FROM sqlite_schema"));
   const std::vector<std::string> wanted = declarations();
+  const std::vector<std::string> for_views = view_declarations();
   std::size_t known = 0;
+  std::size_t of_views = 0;
   int code = 0;
   while ((code = rows.step()) == SQLITE_ROW) {
     const std::string type = rows.text();
     const std::string sql = folded(rows.text());
-    if (type != "table" || std::ranges::find(wanted, sql) == wanted.end() ||
-        ++known > wanted.size()) {
+    if (type == "table" && has_views_ && std::ranges::find(for_views, sql) != for_views.end()) {
+      ++of_views;
+    } else if (type != "table" || std::ranges::find(wanted, sql) == wanted.end() ||
+               ++known > wanted.size()) {
       return damaged("its tables are not those of an index");
     }
   }
   if (code != SQLITE_DONE) return error(code);
-  if (known != wanted.size()) return damaged("tables are missing");
+  if (known != wanted.size() || of_views != (has_views_ ? for_views.size() : 0))
+    return damaged("tables are missing");
   return {};
 }
 
@@ -487,6 +502,48 @@ Result<std::vector<Landmark>> Store::landmarks(TraceId id, std::uint64_t number)
   return std::move(block->landmarks);
 }
 
+Result<std::optional<ViewRecords>> Store::view() {
+  const Question question(*this);
+  if (!has_views_) return std::nullopt;
+  std::optional<ViewRecords> view;
+  WAYMARK_TRY(read_all(kViews, "", [&](ViewRecords row) -> Result<void> {
+    if (view) return damaged("table views has several rows");
+    view = std::move(row);
+    return {};
+  }));
+  if (!view) return std::nullopt;
+  std::uint64_t bytes = 0;
+  const auto take = [&](ViewRecord row) -> Result<void> {
+    bytes += row.record.size() + sizeof row;
+    const bool is_next = view->records.empty() ||
+                         std::pair(row.kind, row.number) >
+                             std::pair(view->records.back().kind, view->records.back().number);
+    if (bytes > ViewRecords::kMostBytes || !is_next) return damaged("table view_records");
+    view->records.push_back(std::move(row));
+    return {};
+  };
+  WAYMARK_TRY(read_all(kViewRecords, "ORDER BY kind, number", take));
+  return view;
+}
+
+Result<void> Store::write_view(const ViewRecords& view) {
+  WAYMARK_TRY(begin());
+  if (!has_views_) {
+    for (const std::string& table : view_declarations()) WAYMARK_TRY(execute(table));
+    WAYMARK_TRY(execute(fmt::format("PRAGMA user_version = {}", kVersionWithViews)));
+  }
+  for (const std::string_view table : {kViews.name, kViewRecords.name})
+    WAYMARK_TRY(execute(fmt::format("DELETE FROM {}", table)));
+  Statement views;
+  WAYMARK_TRY(insert(views, kViews, view));
+  Statement records;
+  for (const ViewRecord& record : view.records) WAYMARK_TRY(insert(records, kViewRecords, record));
+  WAYMARK_TRY(execute("COMMIT"));
+  transaction_ = false;
+  has_views_ = true;
+  return {};
+}
+
 Result<void> Store::append(const SourceBlock& block) {
   WAYMARK_TRY(begin());
   return insert(statements_.append_source, kSourceBlocks, block);
@@ -544,6 +601,8 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
     WAYMARK_TRY(execute(
         fmt::format("DELETE FROM {} WHERE block >= {}", table, static_cast<std::int64_t>(number))));
   }
+  // What was kept for viewers is of the whole capture.
+  if (has_views_) WAYMARK_TRY(execute("DELETE FROM views"));
   WAYMARK_TRY(write_header(header));
   header_ = header;
   return {};
@@ -627,12 +686,13 @@ Result<void> Store::read_or_create(bool building) {
         ErrorCode::kInvalidArgument,
         fmt::format("{} is a database, but not an index of Waymark; choose another file.", path_));
   }
-  if (*version != kVersion) {
+  if (*version != kVersion && *version != kVersionWithViews) {
     return fail(ErrorCode::kBadData,
-                fmt::format("{} has version {} of the format, but this program reads version {}; "
-                            "make it again with `waymark index --rebuild`.",
-                            path_, *version, kVersion));
+                fmt::format("{} has version {} of the format, but this program reads versions {} "
+                            "and {}; make it again with `waymark index --rebuild`.",
+                            path_, *version, kVersion, kVersionWithViews));
   }
+  has_views_ = *version == kVersionWithViews;
   WAYMARK_TRY(check_tables());
   WAYMARK_TRY(load());
   if (building && !header().complete && sqlite3_db_readonly(db_.get(), "main") == 1) {

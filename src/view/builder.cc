@@ -6,7 +6,6 @@
 namespace waymark::view {
 namespace {
 
-constexpr std::uint64_t kMinDistance = std::uint64_t{256} << 10;
 constexpr std::uint64_t kMostKeyframes = 2048;
 /// Trace that choose_axis() reads.
 constexpr std::uint64_t kSurvey = std::uint64_t{8} << 20;
@@ -80,13 +79,13 @@ std::vector<stacks::Code> CodeList::all() const {
 }
 
 Builder::Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes,
-                 const AxisChoice& axis)
+                 const AxisChoice& axis, std::uint64_t least)
     : decoder_(decoder), codes_(codes), numbers_(functions), axis_(axis) {
   for (const inputs::CaptureSource& source : decoder.capture().sources()) {
     places_[source.id] = static_cast<std::uint8_t>(sources_.size());
     sources_.push_back({.id = source.id});
   }
-  distance_ = std::max(kMinDistance, decoder.capture().trace_bytes() / kMostKeyframes);
+  distance_ = std::max(least, decoder.capture().trace_bytes() / kMostKeyframes);
   auto start = std::make_shared<Keyframe>();
   start->sources.resize(sources_.size());
   keyframes_.push_back(std::move(start));
@@ -113,6 +112,7 @@ Result<bool> Builder::step(const Stop& stop) {
     // The tree gets what its sources still hold.
     decoder_.set_sink(nullptr);
     decoder_.engine().finish();
+    codes_.take(decoder_.engine().tree());
     return false;
   }
   if (axis_.unit == AxisUnit::kInstructions || axis_.unit == AxisUnit::kBytes)
@@ -145,14 +145,17 @@ void Builder::keep_keyframe() {
   next_keyframe_ = decoder_.index() + distance_;
   codes_.take(decoder_.engine().tree());
   auto keyframe = std::make_shared<Keyframe>(decoder_.keyframe());
+  keyframe->elements = elements_;
   if (axis_.unit == AxisUnit::kInstructions) {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       SourceAt& at = keyframe->sources[i];
       if (decoder_.executes(sources_[i].id)) at.t = static_cast<double>(at.n);
     }
   }
-  for (Source& each : sources_)
+  for (Source& each : sources_) {
     each.waiting.emplace_back(keyframes_.size(), decoder_.clock().made(each.id).size());
+    each.unresumed.push_back(keyframes_.size());
+  }
   keyframes_.push_back(std::move(keyframe));
 }
 
@@ -181,10 +184,33 @@ void Builder::patch(Source& source, std::size_t keyframe, const AxisPoint& next)
 
 // ---- Elements -------------------------------------------------------------------------------
 
+void Builder::note_index(Source& source, const Element& element) {
+  ResumePoint next = source.passed;
+  ResumePoint& passed = source.passed;
+  if (element.index > passed.index || passed.skip == 0) {
+    next = {.index = element.index};
+    passed = {.index = element.index, .skip = 1};
+  } else {
+    ++passed.skip;
+  }
+  for (const std::size_t i : std::exchange(source.unresumed, {})) {
+    auto copy = std::make_shared<Keyframe>(*keyframes_[i]);
+    copy->sources[places_[source.id]].resume = next;
+    keyframes_[i] = std::move(copy);
+  }
+}
+
 void Builder::take(std::span<const Element> elements) {
+  elements_ += elements.size();
   std::size_t done = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];
+    Source& of = source(element.trace_id);
+    if (element.index == of.passed.index && of.unresumed.empty() && of.passed.skip != 0) {
+      ++of.passed.skip;
+    } else {
+      note_index(of, element);
+    }
     if (element.kind == ElementKind::kInstrRange) continue;
     found_.clear();
     marks_.find(element, found_);

@@ -59,7 +59,9 @@ struct Known {
 /// One pass, block by block.  One owner; not thread safe.
 class Builder final : private stacks::Sink {
  public:
-  Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes, const AxisChoice& axis);
+  /// `least`: the least trace between keyframes.
+  Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes, const AxisChoice& axis,
+          std::uint64_t least);
 
   /// Reads the next block.  False: that was the end.
   Result<bool> step(const Stop& stop);
@@ -94,6 +96,9 @@ class Builder final : private stacks::Sink {
     /// Keyframes without the next point of this source, and how many points were made before them
     /// that are not used yet.
     std::vector<std::pair<std::size_t, std::size_t>> waiting{};
+    /// The highest index of an element, and how many came since the first with it.
+    ResumePoint passed{.index = 0};
+    std::vector<std::size_t> unresumed{};  ///< Keyframes since the last element.
   };
 
   void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override;
@@ -107,6 +112,7 @@ class Builder final : private stacks::Sink {
   void on_cycles(TraceId source, std::uint64_t position, std::uint64_t cycles) override;
 
   void take(std::span<const Element> elements);
+  void note_index(Source& source, const Element& element);
   void end_run(Source& source, std::uint64_t position);
   void add_mark(Source& source, const FoundMark& mark, std::uint64_t n);
   void resolve(Source& source, std::uint64_t position);
@@ -131,6 +137,7 @@ class Builder final : private stacks::Sink {
   Overview overview_;
   std::uint64_t distance_ = 0;  ///< Between keyframes.
   TraceIndex next_keyframe_ = 0;
+  std::uint64_t elements_ = 0;
   bool begun_ = false;
   bool complete_ = false;
 };

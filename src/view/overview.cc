@@ -53,9 +53,12 @@ void OverviewBucket::add(const OverviewBucket& other) {
 
 void OverviewTrack::add(Mark mark) {
   marks.push_back(std::move(mark));
-  if (marks.size() < kMostMarks) return;
+  if (marks.size() >= kMostMarks) join_marks();
+}
+
+void OverviewTrack::join_marks() {
   std::vector<Mark> fewer;
-  fewer.reserve(kMostMarks);
+  fewer.reserve(marks.size() / 2 + 1);
   for (std::size_t i = 0; i + 1 < marks.size(); i += 2) {
     marks[i].count = sum(marks[i].count, marks[i + 1].count);
     fewer.push_back(std::move(marks[i]));
@@ -94,6 +97,17 @@ void Overview::widen() {
     track.buckets = std::move(fewer);
     buckets_ += track.buckets.size();
   }
+}
+
+bool Overview::coarsen() {
+  constexpr std::size_t kFew = 64;
+  bool are_few = length_ / width_ <= kFew;
+  for (auto& [number, track] : tracks_) {
+    are_few = are_few && track.marks.size() <= kFew;
+    if (track.marks.size() > kFew) track.join_marks();
+  }
+  if (!are_few) widen();
+  return !are_few;
 }
 
 void Overview::add(TrackNumber number, const Part& part) {

@@ -69,6 +69,8 @@ struct OverviewTrack {
 
   static constexpr std::size_t kMostMarks = 4096;
   void add(Mark mark);
+  /// Each pair of marks becomes one.
+  void join_marks();
 };
 
 /// A value.  Bounded: when there are too many buckets, all become twice as wide.
@@ -99,7 +101,9 @@ class Overview {
   /// Parts of a track come in the order of time.
   void add(TrackNumber number, const Part& part);
 
-  // For those who read it from a file.
+  /// Buckets become twice as wide, and marks half as many.  False: there are few already.
+  bool coarsen();
+  /// For those who read it from a file: before anything is added.
   void set_width(double width) { width_ = width; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace waymark::view {
@@ -119,14 +120,22 @@ Result<void> PartDecoder::make_engine() {
 
 Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
                                 const std::function<stacks::Code(stacks::CodeId)>& code_of) {
-  const DecodeTree& state = from.decoders ? *from.decoders : *blank_;
-  if (can_jump_) {
-    decoders_->restore(state);
+  rest_ = {};
+  limit_ = kNoIndex;
+  skips_ = false;
+  if (from.entry) {
+    begin_early(from);
   } else {
-    other_ = state.clone();
-    decoders_ = other_.get();
+    const DecodeTree& state = from.decoders ? *from.decoders : *blank_;
+    if (can_jump_) {
+      decoders_ = &capture_.tree();
+      decoders_->restore(state);
+    } else {
+      other_ = state.clone();
+      decoders_ = other_.get();
+    }
+    capture_.seek(from.index);
   }
-  capture_.seek(from.index);
   index_ = from.index;
   finished_ = from.at_end;
   clock_ = std::make_unique<AxisClock>(unit, origin);
@@ -142,17 +151,75 @@ Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64
   return {};
 }
 
+/// Decoders begin so much earlier that they are exact, and what they give before the keyframe is
+/// skipped.
+void PartDecoder::begin_early(const Keyframe& from) {
+  const DecoderEntry& entry = *from.entry;
+  other_ = blank_->clone();
+  decoders_ = other_.get();
+  capture_.seek(entry.index);
+  if (!entry.from_start) decoders_->go_on(entry.current_id);
+  for (TraceId id = 0; id < kTraceIdCount; ++id) decoders_->begin_at(id, kNoIndex);
+  skips_ = true;
+  skipped_ = {};
+  for (std::size_t i = 0; i < from.sources.size(); ++i) {
+    const TraceId id = capture_.sources()[i].id;
+    decoders_->begin_at(id, from.sources[i].first);
+    skipped_[id] = from.sources[i].resume;
+  }
+}
+
+std::span<const Element> PartDecoder::without_skipped(std::span<const Element> elements) {
+  if (!skips_) return elements;
+  kept_.clear();
+  for (const Element& element : elements) {
+    std::optional<ResumePoint>& resume = skipped_[element.trace_id];
+    if (!resume) {
+      kept_.push_back(element);
+    } else if (element.index < resume->index) {
+      continue;
+    } else if (resume->skip != 0) {
+      // From the first one on, the index of the others does not matter.
+      *resume = {.index = 0, .skip = resume->skip - 1};
+      if (resume->skip == 0) resume.reset();
+    } else {
+      resume.reset();
+      kept_.push_back(element);
+    }
+  }
+  return kept_;
+}
+
 Result<PartDecoder::Step> PartDecoder::drain(const Take& take, const Stop& stop) {
   while (const std::size_t count = decoders_->next(batch_)) {
     if (stop && stop()) return fail(ErrorCode::kLimit, "The question was given up.");
-    if (!take(std::span(batch_).first(count))) return Step::kStopped;
+    const std::span<const Element> elements = without_skipped(std::span(batch_).first(count));
+    if (!elements.empty() && !take(elements)) return Step::kStopped;
   }
   return Step::kBlock;
 }
 
+/// Never beyond a place where a keyframe can be.
+std::optional<inputs::TraceBlock> PartDecoder::next_block() {
+  if (rest_.bytes.empty()) {
+    auto block = capture_.next_block();
+    if (!block) return std::nullopt;
+    rest_ = *block;
+  }
+  const std::size_t alignment = std::max<std::size_t>(decoders_->alignment(), 1);
+  const auto most = std::max<std::size_t>(options_.keyframe_bytes / alignment, 1) * alignment;
+  inputs::TraceBlock block = rest_;
+  if (block.bytes.size() > most) block.bytes = block.bytes.first(most);
+  if (limit_ > block.index && limit_ - block.index < block.bytes.size())
+    block.bytes = block.bytes.first(static_cast<std::size_t>(limit_ - block.index));
+  rest_.index += block.bytes.size();
+  rest_.bytes = rest_.bytes.subspan(block.bytes.size());
+  return block;
+}
+
 Result<PartDecoder::Step> PartDecoder::step(const Take& take, const Stop& stop) {
   if (finished_) return Step::kEnd;
-  const auto block = capture_.next_block();
+  const auto block = next_block();
   if (!block) {
     finished_ = true;
     decoders_->finish();

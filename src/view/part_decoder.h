@@ -33,12 +33,17 @@ class PartDecoder {
   /// Whether a source traces the execution of instructions.
   [[nodiscard]] bool executes(TraceId id) const { return executes_[id]; }
 
+  /// Whether keyframes with an entry are enough: nothing is summed up from the start of the trace.
+  [[nodiscard]] bool can_begin_early() const { return can_jump_; }
+
   /// Gets what happens on stacks, after the clock.
   void set_sink(stacks::Sink* sink) { sink_ = sink; }
 
   /// Everything begins at a keyframe.  `code_of` gives the codes of its stacks.
   Result<void> begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
                      const std::function<stacks::Code(stacks::CodeId)>& code_of);
+  /// No block goes beyond this place.
+  void set_limit(TraceIndex limit) { limit_ = limit; }
 
   /// Gets each batch before the engine does.
   using Take = std::function<bool(std::span<const Element> elements)>;
@@ -67,6 +72,9 @@ class PartDecoder {
 
   explicit PartDecoder(const SessionOptions& options, inputs::Capture&& capture);
   Result<void> make_engine();
+  void begin_early(const Keyframe& from);
+  std::span<const Element> without_skipped(std::span<const Element> elements);
+  std::optional<inputs::TraceBlock> next_block();
   Result<Step> drain(const Take& take, const Stop& stop);
 
   const SessionOptions& options_;
@@ -81,6 +89,12 @@ class PartDecoder {
   std::array<bool, 256> executes_{};
   std::array<std::uint64_t, 256> others_{};  ///< Elements of sources that do not execute.
   std::vector<Element> batch_;
+  inputs::TraceBlock rest_{};  ///< Of a block of the capture.
+  /// By source: what is not given, because it comes before the keyframe.
+  std::array<std::optional<ResumePoint>, 256> skipped_{};
+  bool skips_ = false;
+  std::vector<Element> kept_;
+  TraceIndex limit_ = kNoIndex;
   TraceIndex index_ = 0;
   bool can_jump_ = false;
   bool has_others_ = false;  ///< Sources that do not execute.

@@ -262,6 +262,7 @@ Result<std::shared_ptr<const Piece>> make_piece(PartDecoder& decoder, const Keyf
   const auto begun = decoder.begin(from, axis.unit, axis.origin,
                                    [&](stacks::CodeId code) { return codes.get(code); });
   recorder.start();
+  decoder.set_limit(to.index);
   Result<std::shared_ptr<const Piece>> result;
   if (!begun) {
     result = std::unexpected(begun.error());

@@ -103,6 +103,7 @@ Result<void> RealReplay::run(const ReplayRange& range, const Take& take, const S
   std::size_t last = part.first;
   while (last < part.last) {
     const Keyframe& to = *all[last + 1];
+    decoder_.set_limit(to.index);
     const auto step = decoder_.step(take_batch, stop);
     if (!step) {
       decoder_.set_sink(nullptr);

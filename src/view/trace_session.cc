@@ -9,6 +9,7 @@
 #include <map>
 
 #include "picture.h"
+#include "shelf.h"
 #include "waymark/inputs/detect.h"
 
 namespace waymark::view {
@@ -49,10 +50,17 @@ Result<void> TraceSession::open() {
   auto reader = PartDecoder::open(options_);
   if (!reader) return std::unexpected(std::move(reader).error());
   reader_ = std::move(*reader);
-  const auto axis = choose_axis(*reader_, {});
-  if (!axis) return std::unexpected(axis.error());
-  axis_ = *axis;
   const inputs::Capture& capture = reader_->capture();
+  std::optional<Stored> stored = read_stored();
+  if (stored) {
+    axis_ = stored->axis;
+    codes_.take(std::move(stored->codes));
+    known_ = std::make_shared<const Known>(std::move(stored->known));
+  } else {
+    const auto axis = choose_axis(*reader_, {});
+    if (!axis) return std::unexpected(axis.error());
+    axis_ = *axis;
+  }
   facts_ = {.name = options_.name,
             .path = options_.path,
             .kind = std::string(kind_of(capture)),
@@ -70,7 +78,9 @@ Result<void> TraceSession::open() {
                               .executes = reader_->executes(source.id)});
   }
   WAYMARK_TRY(make_knowledge());
-  builder_ = std::make_unique<Builder>(*reader_, functions_, codes_, axis_);
+  if (known_) return {};
+  builder_ =
+      std::make_unique<Builder>(*reader_, functions_, codes_, axis_, options_.keyframe_bytes);
   worker_ = std::thread([this] { work(); });
   return {};
 }
@@ -96,7 +106,48 @@ void TraceSession::work() {
     publish(false);
     published = Clock::now();
   }
-  if (!ending_) publish(true);
+  if (ending_) return;
+  publish(true);
+  builder_.reset();
+  store();
+}
+
+/// What an earlier session stored.
+std::optional<Stored> TraceSession::read_stored() {
+  const inputs::Capture& capture = reader_->capture();
+  const auto records = read_shelf(options_.index, capture, {});
+  if (!records) return std::nullopt;
+  auto stored = from_records(*records,
+                             {.sources = capture.sources().size(),
+                              .bytes = capture.trace_bytes(),
+                              .alignment = reader_->decoders().alignment()},
+                             functions_);
+  if (!stored) return std::nullopt;
+  return std::move(*stored);
+}
+
+/// It is not an error if nothing can be stored: the next session reads the capture again.
+void TraceSession::store() {
+  const inputs::Capture& capture = reader_->capture();
+  const std::uint64_t limit = stored_limit(capture.trace_bytes());
+  if (options_.index.looked_for.empty() || limit == 0 || !reader_->can_begin_early()) return;
+  const Stop stop = [this] { return ending_.load(); };
+  std::shared_ptr<Known> lighter;
+  const auto make =
+      [&](index::Index& index) -> Result<std::optional<std::vector<index::ViewRecord>>> {
+    auto known = std::make_shared<Known>(*this->known());
+    auto keyframes = with_entries(known->keyframes, index, ids_, stop);
+    if (!keyframes) return std::unexpected(keyframes.error());
+    known->keyframes = std::move(*keyframes);
+    lighter = known;
+    return to_records(
+        {.known = *known, .axis = axis_, .codes = codes_, .functions = functions_, .limit = limit});
+  };
+  (void)write_shelf(options_.index, capture, make, stop);
+  if (lighter == nullptr) return;
+  // States of decoders are large, and no longer needed.
+  const std::scoped_lock lock(mutex_);
+  known_ = std::move(lighter);
 }
 
 void TraceSession::publish(bool tree) {

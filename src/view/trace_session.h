@@ -17,6 +17,7 @@
 #include "function_table.h"
 #include "knowledge.h"
 #include "real_replay.h"
+#include "stored.h"
 #include "waymark/inputs/code_memory.h"
 #include "waymark/outputs/instructions.h"
 #include "waymark/view/replay.h"
@@ -59,6 +60,8 @@ class TraceSession final : public Session {
   Result<void> open();
   void work();
   void publish(bool tree);
+  std::optional<Stored> read_stored();
+  void store();
   [[nodiscard]] std::shared_ptr<const Known> known() const;
   /// The intervals in which something happened in a part of the axis.
   [[nodiscard]] std::vector<Interval> intervals(const Known& known, double from, double to) const;

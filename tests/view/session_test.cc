@@ -1,56 +1,240 @@
+// A session's answers are those of a plain decode of the whole capture.
 #include "waymark/view/session.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "sample.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/stacks/timeline.h"
+#include "waymark/synth/random.h"
 #include "waymark/view/trace_session.h"
 
 namespace waymark::view {
 namespace {
 
-SessionOptions quicksort() {
-  SessionOptions options;
-  const std::string path = std::string(WAYMARK_SOURCE_DIR) + "/samples/quicksort";
-  options.open = [path] { return inputs::Capture::open(path, {}); };
-  options.stack_options = [](const inputs::Capture& capture) -> Result<stacks::Options> {
-    stacks::Options stacks;
-    stacks.places = outputs::ImagePrograms::lookup(std::make_shared<const outputs::ImagePrograms>(
-        std::vector<outputs::GivenProgram>{}, capture.image()));
-    return stacks;
-  };
-  return options;
+/// Places of a plain decode have this many fractions of a unit.
+constexpr unsigned kFraction = 20;
+
+Result<stacks::Options> stack_options(const inputs::Capture& capture) {
+  stacks::Options stacks;
+  stacks.places = outputs::ImagePrograms::lookup(std::make_shared<const outputs::ImagePrograms>(
+      std::vector<outputs::GivenProgram>{}, capture.image()));
+  return stacks;
 }
 
-void wait_for(const Session& session) {
-  while (session.facts().stage != Stage::kReady)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+void set_sources(stacks::Engine& engine, const inputs::Capture& capture) {
+  for (const inputs::CaptureSource& source : capture.sources()) {
+    const Protocol protocol = source.source->protocol();
+    engine.set_source(source.id, {.profile = source.profile,
+                                  .timestamps_repeat_cycles =
+                                      protocol == Protocol::kEtmV4 || protocol == Protocol::kEte});
+  }
 }
 
-TEST(TraceSession, timeline_of_quicksort) {
-  const auto session = make_session(quicksort());
-  ASSERT_TRUE(session);
-  wait_for(**session);
-  const CaptureFacts facts = (*session)->facts();
-  EXPECT_GT(facts.axis.length, 0);
-  const auto timeline = (*session)->timeline({.from = 0, .to = facts.axis.length}, 1000, {});
-  ASSERT_TRUE(timeline) << timeline.error().detail;
-  EXPECT_FALSE(timeline->summary);
-  for (const TrackPicture& track : timeline->tracks) {
-    std::printf("track %u: %zu spans %zu gaps %zu marks %zu points\n", track.track,
-                track.spans.size(), track.gaps.size(), track.marks.size(), track.points.size());
-    for (std::size_t i = 0; i < track.spans.size() && i < 12; ++i) {
-      const Span& span = track.spans[i];
-      std::printf("  %f..%f depth %u function %u flags %u count %u\n", span.start, span.end,
-                  span.depth, span.function, span.flags, span.count);
+SessionOptions options_of(const std::string& path, std::uint64_t keyframe_bytes = 256 << 10) {
+  return {.open = [path] { return inputs::Capture::open(path, {}); },
+          .stack_options = stack_options,
+          .set_sources = set_sources,
+          .path = path,
+          .keyframe_bytes = keyframe_bytes};
+}
+
+std::unique_ptr<Session> open(const SessionOptions& options) {
+  auto session = make_session(options);
+  if (!session) {
+    ADD_FAILURE() << session.error().detail;
+    return nullptr;
+  }
+  while ((*session)->facts().stage != Stage::kReady)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  return std::move(*session);
+}
+
+/// A frame of a plain decode.
+struct Frame {
+  double start = 0;
+  double end = 0;
+  std::string name{};
+};
+using Rows = std::map<std::pair<stacks::TrackId, std::size_t>, std::vector<Frame>>;
+
+/// Collects frames by track and depth.
+class Slices final : public stacks::TimedSink {
+ public:
+  Rows rows;
+  const stacks::Tree* tree = nullptr;
+  double scale = 1;
+
+  void on_unit(stacks::TimeUnit /*unit*/) override {}
+  void on_track(stacks::TrackId /*track*/, TraceId /*source*/, std::uint64_t /*thread*/) override {}
+  void on_enter(stacks::TrackId track, std::uint64_t time, stacks::CodeId code,
+                stacks::Opening /*opening*/) override {
+    open_[track].push_back(
+        {.start = static_cast<double>(time) / scale, .name = name_of(tree->code(code))});
+  }
+  void on_leave(stacks::TrackId track, std::uint64_t time) override {
+    Frame frame = open_[track].back();
+    open_[track].pop_back();
+    frame.end = static_cast<double>(time) / scale;
+    rows[{track, open_[track].size()}].push_back(frame);
+  }
+  void on_instant(stacks::TrackId /*track*/, std::uint64_t /*time*/,
+                  stacks::Instant /*what*/) override {}
+
+ private:
+  std::map<stacks::TrackId, std::vector<Frame>> open_;
+};
+
+/// Gives the timeline finer times.
+class Finer final : public stacks::Sink {
+ public:
+  Finer(stacks::Timeline& to, std::uint64_t origin) : to_(to), origin_(origin) {}
+  void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override {
+    to_.on_track(track, source, thread);
+  }
+  void on_switch(TraceId source, stacks::TrackId track, std::uint64_t position) override {
+    to_.on_switch(source, track, position);
+  }
+  void on_enter(stacks::TrackId track, std::uint64_t position, stacks::CodeId code,
+                stacks::Opening opening) override {
+    to_.on_enter(track, position, code, opening);
+  }
+  void on_leave(stacks::TrackId track, std::uint64_t position) override {
+    to_.on_leave(track, position);
+  }
+  void on_instant(stacks::TrackId track, std::uint64_t position, stacks::Instant what) override {
+    to_.on_instant(track, position, what);
+  }
+  void on_gap(TraceId source, std::uint64_t position) override { to_.on_gap(source, position); }
+  void on_timestamp(TraceId source, std::uint64_t position, std::uint64_t time) override {
+    to_.on_timestamp(source, position, (time - origin_) << kFraction);
+  }
+  void on_cycles(TraceId source, std::uint64_t position, std::uint64_t cycles) override {
+    to_.on_cycles(source, position, cycles << kFraction);
+  }
+
+ private:
+  stacks::Timeline& to_;
+  std::uint64_t origin_;
+};
+
+stacks::Timeline::Choice choice_of(AxisUnit unit) {
+  if (unit == AxisUnit::kTicks) return stacks::Timeline::Choice::kTimestamps;
+  return unit == AxisUnit::kCycles ? stacks::Timeline::Choice::kCycles
+                                   : stacks::Timeline::Choice::kInstructions;
+}
+
+/// All frames of a capture, with places by stacks::Timeline.
+Rows plain_rows(const std::string& path, const Axis& axis) {
+  auto capture = inputs::Capture::open(path, {});
+  if (!capture) return {};
+  Slices slices;
+  if (axis.unit != AxisUnit::kInstructions) slices.scale = std::ldexp(1.0, kFraction);
+  stacks::Timeline timeline(slices, {.unit = choice_of(axis.unit)});
+  Finer finer(timeline, axis.origin);
+  auto options = stack_options(*capture);
+  options->sink = &finer;
+  stacks::Engine engine(std::move(*options));
+  slices.tree = &engine.tree();
+  set_sources(engine, *capture);
+  engine.observe(elements_of(*capture));
+  engine.finish();
+  timeline.finish();
+  return std::move(slices.rows);
+}
+
+/// The spans of a window must be these frames, cut to it.
+void check_spans(const Timeline& timeline, const Rows& rows, const std::string& what) {
+  std::map<FunctionNumber, std::string> names;
+  for (const FunctionName& each : timeline.functions) names[each.number] = each.name;
+  const double slack = 1e-5 * (1 + timeline.to);
+  for (const TrackPicture& track : timeline.tracks) {
+    if (track.track >= 0x10000000) continue;
+    std::map<std::size_t, std::vector<Span>> drawn;
+    for (const Span& span : track.spans) drawn[span.depth].push_back(span);
+    for (const auto& [key, frames] : rows) {
+      if (key.first != track.track || key.second >= 512) continue;
+      std::size_t wanted = 0;
+      std::size_t at_edges = 0;
+      for (const Frame& frame : frames) {
+        if (frame.end < timeline.from - slack || frame.start > timeline.to + slack) continue;
+        ++wanted;
+        if (frame.end < timeline.from + slack || frame.start > timeline.to - slack) ++at_edges;
+      }
+      std::size_t found = 0;
+      for (const Span& span : drawn[key.second]) {
+        found += span.count;
+        if (span.count > 1) continue;
+        const bool known = std::ranges::any_of(frames, [&](const Frame& frame) {
+          return frame.name == names[span.function] &&
+                 std::abs(std::max(frame.start, timeline.from) - span.start) <= slack &&
+                 std::abs(std::min(frame.end, timeline.to) - span.end) <= slack;
+        });
+        EXPECT_TRUE(known) << what << ": track " << track.track << ", depth " << key.second << ": "
+                           << names[span.function] << " " << span.start << " to " << span.end;
+        if (!known) return;
+      }
+      EXPECT_LE(found, wanted) << what << ": track " << track.track << ", depth " << key.second;
+      EXPECT_GE(found + at_edges, wanted)
+          << what << ": track " << track.track << ", depth " << key.second;
+      if (found > wanted || found + at_edges < wanted) return;
     }
   }
-  for (const FunctionName& name : timeline->functions)
-    std::printf("%u %s\n", name.number, name.name.c_str());
+}
+
+/// Windows of all sizes, at many places, with keyframes at many places.
+void check_windows(const std::string& path) {
+  Rows rows;
+  std::vector<Window> windows;
+  synth::Random random(17);
+  for (const std::uint64_t distance : {std::uint64_t{256} << 10, std::uint64_t{1} << 10,
+                                       std::uint64_t{208}}) {
+    const auto session = open(options_of(path, distance));
+    ASSERT_TRUE(session);
+    const CaptureFacts facts = session->facts();
+    if (windows.empty()) {
+      rows = plain_rows(path, facts.axis);
+      const double length = facts.axis.length;
+      windows.push_back({.from = 0, .to = length});
+      for (int i = 0; i < 12; ++i) {
+        const double from = length * random.below(1'000'000) / 1'000'000.0;
+        windows.push_back(
+            {.from = from, .to = from + length * std::pow(0.5, i) + length * 0.00001});
+      }
+    }
+    for (const Window& window : windows) {
+      const auto timeline = session->timeline(window, 1000, {});
+      ASSERT_TRUE(timeline) << timeline.error().detail;
+      EXPECT_FALSE(timeline->summary);
+      check_spans(*timeline, rows,
+                  path + ", keyframes of " + std::to_string(distance) + ", window from " +
+                      std::to_string(window.from) + " to " + std::to_string(window.to));
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(TraceSession, windows_of_quicksort) { check_windows(Sample::folder()); }
+
+TEST(TraceSession, windows_of_snapshots) {
+  const std::filesystem::path folder =
+      std::string(WAYMARK_SOURCE_DIR) + "/../shared/data/snapshots";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no recorded captures";
+  for (const char* const name : {"TC2", "juno_r1_1", "juno-ret-stck", "tc2-ptm-rstk-t32",
+                                 "a55-test-tpiu", "ete_spec_3"}) {
+    if (!std::filesystem::exists(folder / name)) continue;
+    check_windows((folder / name).string());
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -7,10 +8,12 @@
 #include "complain.h"
 #include "doubts.h"
 #include "exit_code.h"
+#include "index_access.h"
 #include "interrupt.h"
 #include "stack_pass.h"
 #include "symbol_options.h"
 #include "viewer.h"
+#include "waymark/inputs/input_file.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/view/trace_session.h"
 
@@ -33,6 +36,41 @@ std::string last_part(const std::string& path) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
+/// What names functions besides the capture: files, each with its size and time.
+std::string fingerprint_of(const inputs::Capture& capture,
+                           const std::vector<std::string>& symbols) {
+  std::vector<std::string> files = capture.input_files();
+  files.insert(files.end(), symbols.begin(), symbols.end());
+  std::ranges::sort(files);
+  std::string text = "1";
+  for (const std::string& file : files) {
+    if (file == capture.trace().path()) continue;
+    const std::string path = std::filesystem::exists(file) ? file : file.substr(0, file.find('@'));
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    const auto time = std::filesystem::last_write_time(path, error);
+    text += fmt::format("\n{} {} {}", file, error ? 0 : size,
+                        error ? 0 : time.time_since_epoch().count());
+  }
+  return text;
+}
+
+/// Where the overview is kept: in the index of the capture, which the user's cache gets if there is
+/// none.
+view::IndexPlaces index_places(const InputOptions& input, const ViewerInput& options,
+                               const inputs::Capture& capture, const KnownIdBytes& known) {
+  const std::string& trace = capture.trace().path();
+  if (inputs::is_stream(input.path)) return {};
+  const bool is_named = !options.index.empty();
+  return {
+      .looked_for = is_named ? std::vector{options.index} : usual_index_places(trace),
+      .made_at = is_named ? options.index : index::cached_store_path(trace),
+      .may_replace = !is_named,
+      .open_packets = [input, known] { return try_open_capture(input, {.decode = false}, known); },
+      .fingerprint = fingerprint_of(capture, options.symbols),
+  };
+}
+
 }  // namespace
 
 std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInput& options,
@@ -40,8 +78,13 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
   InputOptions input = options.input;
   input.path = path;
   // Once aloud: the session opens the capture again, for each of its decoders.
-  const auto first = open_capture(input, {});
+  IndexAccess index(input, std::filesystem::exists(options.index) ? options.index : std::string());
+  const auto first = open_capture(input, {}, true, index.known_id_bytes());
   if (!first) return std::unexpected(first.error());
+  const KnownIdBytes known = [bytes = first->id_bytes()](const MappedFile& /*trace*/,
+                                                         inputs::Framing /*framing*/) {
+    return std::optional(bytes);
+  };
   const SymbolOptions symbols{.functions = true, .files = options.symbols};
   if (const auto places = place_lookup(*first, symbols); !places) {
     if (places.error().code != ErrorCode::kNotFound || !options.symbols.empty())
@@ -49,7 +92,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
     note(places.error().detail + " Functions have the addresses that were called.");
   }
   auto session = view::make_session({
-      .open = [input] { return try_open_capture(input, {}); },
+      .open = [input, known] { return try_open_capture(input, {}, known); },
       .stack_options = [symbols](const inputs::Capture& capture) -> Result<stacks::Options> {
         auto places = place_lookup(capture, symbols);
         if (!places && places.error().code != ErrorCode::kNotFound)
@@ -62,6 +105,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
       .name = last_part(path),
       .path = path,
       .source_places = options.sources,
+      .index = index_places(input, options, *first, known),
   });
   if (!session) {
     if (interrupted()) return std::unexpected(int{kInterrupted});

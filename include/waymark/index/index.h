@@ -132,6 +132,22 @@ struct Want {
 
 enum class Walk : std::uint8_t { kForward, kBackward };
 
+/// What a viewer keeps of a capture next to its index.  This module does not know what the records
+/// mean.
+struct ViewRecord {
+  std::uint64_t kind = 0;
+  std::uint64_t number = 0;  ///< Within the kind.
+  std::vector<std::uint8_t> record{};
+};
+struct ViewRecords {
+  std::uint64_t version = 0;          ///< Of the form of the records.
+  std::string fingerprint{};          ///< Of what the records depend on besides the capture.
+  std::vector<ViewRecord> records{};  ///< By kind, then by number.
+
+  /// More bytes are not read.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+};
+
 /// The blocks, in memory or in a file (store.h). One owner; not thread safe.
 ///
 /// Only an index in a file can fail to read: kIo; kBadData if it is damaged.  Empty blocks may be
@@ -166,6 +182,12 @@ class Index {
                                                   const Want& want) = 0;
   /// The landmarks of a block; only in the full form.
   virtual Result<std::vector<Landmark>> landmarks(TraceId id, std::uint64_t number) = 0;
+
+  // -- For viewers. ----------------------------------------------------------------------------
+  /// Nothing: there are none.
+  virtual Result<std::optional<ViewRecords>> view() { return std::nullopt; }
+  /// Replaces them.  kUnsupported: in memory.
+  virtual Result<void> write_view(const ViewRecords& view);
 
   // -- For the builder: blocks in ascending order, then a header with their sums. ----------------
   virtual Result<void> append(const SourceBlock& block) = 0;

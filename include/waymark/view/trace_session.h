@@ -14,6 +14,23 @@
 
 namespace waymark::view {
 
+/// Where the overview of a capture is kept: in an index of the capture.
+struct IndexPlaces {
+  /// The paths of indexes, in this order.
+  std::vector<std::string> looked_for{};
+  /// Where one is made if there is none; empty: none is made.
+  std::string made_at{};
+  /// What is at `made_at` may be replaced if it cannot be used.
+  bool may_replace = false;
+  /// Opens the capture with SourceOptions::decode false.  Needed to make an index.
+  std::function<Result<inputs::Capture>()> open_packets{};
+  /// Of what the overview depends on besides the capture: the programs that name functions, for
+  /// instance.  An overview with another one is not used.
+  std::string fingerprint{};
+  /// Captures of fewer bytes get no index; they are read at once.
+  std::uint64_t least_bytes = std::uint64_t{16} << 20;
+};
+
 /// What a session needs of its caller.  All functions are called from any thread.
 struct SessionOptions {
   /// Opens the capture, always the same, to be decoded.
@@ -35,10 +52,13 @@ struct SessionOptions {
   std::uint64_t span_bytes = std::uint64_t{2} << 20;
   /// Where source files are looked for, as outputs::SourceFiles takes it.
   std::vector<std::string> source_places{};
+  /// The least trace between two places from which decoding can begin.
+  std::uint64_t keyframe_bytes = std::uint64_t{256} << 10;
   /// Decoders that work at the same time; 0: as many as the machine has processors.
   unsigned decoders = 0;
   /// Questions that may wait for a decoder; more get kLimit.
   unsigned queue = 64;
+  IndexPlaces index{};  ///< Without a path: nothing is kept.
 };
 
 /// Opens the capture, and begins to read it in the background.  Errors are those of the functions.
