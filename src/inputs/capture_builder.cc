@@ -137,7 +137,13 @@ Result<void> CaptureBuilder::set_trace(Result<MappedFile> file) {
 
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
+  if (!row.framed && capture_.framing_ != Framing::kNone)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: the trace of {} is never in frames, but this is read as {} "
+                            "frames (--framing none).",
+                            name_, row.type, framing_name(capture_.framing_)));
   if (row.protocol == Protocol::kItm) WAYMARK_TRY(look_for_itm_sync());
+  if (row.protocol == Protocol::kMtb) WAYMARK_TRY(order_records(registers));
   SourceOptions source = options_.source;
   if (row.protocol == Protocol::kStm && !source.least_nibble_first) {
     const std::uint32_t control = registers("STMTCSR").value_or(0);

@@ -19,8 +19,8 @@ namespace waymark::inputs {
 bool traces_data(const RegisterReader& registers);
 
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
-/// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc and
-/// capture_builder_notes.cc.
+/// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc,
+/// capture_builder_mtb.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -75,6 +75,8 @@ class CaptureBuilder {
   /// The file of the command line that occupies the addresses of the dump.
   [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   Result<void> look_for_itm_sync();
+  /// By the registers of an MTB, the oldest record first.
+  Result<void> order_records(const RegisterReader& registers);
   void add_data_stream(const TraceSource& source);
   /// The registers of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;

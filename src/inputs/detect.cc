@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "detect_itm.h"
+#include "detect_mtb.h"
 #include "detect_stm.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
@@ -245,6 +246,13 @@ Detection detect_trace(Bytes content) {
     return {InputKind::kEtmv4Stream,
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
+  const MtbFacts mtb = mtb_facts(content);
+  if (mtb.plausible()) {
+    return {InputKind::kMtbRecords,
+            fmt::format("As records of an MTB, {} of {} sources are a little after the destination "
+                        "before them.",
+                        mtb.near, mtb.links)};
+  }
   const ItmFacts itm = itm_facts(content);
   // This check precedes the one for PTM, as a payload byte 0x08 after the synchronisation can look
   // like an I-sync, and the one for frames, as packets of one port resemble frames.
@@ -327,6 +335,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "PTM stream";
     case InputKind::kStmStream:
       return "STM stream";
+    case InputKind::kMtbRecords:
+      return "MTB records";
   }
   return "unknown";
 }

@@ -9,7 +9,7 @@ namespace waymark::inputs {
 namespace {
 
 constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv3_rows, etmv4_rows, etmv4data_rows,
-                                                       itm_rows,   ptm_rows,   stm_rows};
+                                                       itm_rows,   mtb_rows,   ptm_rows, stm_rows};
 
 struct Name {
   std::string_view name;
@@ -17,7 +17,7 @@ struct Name {
 };
 constexpr Name kNames[] = {{"etmv4", "ETM4"}, {"etm4", "ETM4"},  {"etmv4d", "ETM4D"},
                            {"ete", "ETE"},    {"etmv3", "ETM3"}, {"etm3", "ETM3"},
-                           {"ptm", "PTM1"},   {"stm", "STM"},    {"itm", "ITM"}};
+                           {"ptm", "PTM1"},   {"stm", "STM"},    {"itm", "ITM"},    {"mtb", "MTB"}};
 
 }  // namespace
 

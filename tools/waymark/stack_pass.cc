@@ -14,6 +14,7 @@
 #include "waymark/etmv4/text.h"
 #include "waymark/inputs/code_memory.h"
 #include "waymark/perf/process_images.h"
+#include "waymark/mtb/text.h"
 #include "waymark/ptm/text.h"
 
 namespace waymark::cli {
@@ -76,6 +77,8 @@ NameException exception_namer(Protocol protocol) {
       return ptm::write_exception_name;
     case Protocol::kEtmV3:
       return etmv3::write_exception_name;
+    case Protocol::kMtb:
+      return mtb::write_exception_name;
     default:
       return nullptr;
   }

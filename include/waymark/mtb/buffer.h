@@ -1,0 +1,44 @@
+// Where the records are in a dump of the buffer, by the registers of the MTB.  See mtb.md 3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "waymark/base/result.h"
+
+namespace waymark::mtb {
+
+/// POSITION and MASTER as a debugger reads them after the stop.
+struct BufferRegisters {
+  std::uint32_t position = 0;
+  std::uint32_t master = 0;
+  /// POSITION before tracing began; without it, the beginning of the buffer.
+  std::optional<std::uint32_t> initial_position{};
+
+  [[nodiscard]] constexpr bool wrapped() const { return (position >> 2 & 1) != 0; }
+  [[nodiscard]] constexpr std::uint64_t pointer() const { return position & ~std::uint32_t{7}; }
+  /// Of the buffer, in bytes.
+  [[nodiscard]] constexpr std::uint64_t size() const {
+    return std::uint64_t{1} << ((master & 0x1F) + 4);
+  }
+};
+
+/// Bytes of a dump from `begin` up to, and not including, `end`.
+struct DumpPart {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  friend bool operator==(const DumpPart&, const DumpPart&) = default;
+
+  [[nodiscard]] constexpr std::uint64_t size() const { return end - begin; }
+};
+
+/// The records of a dump, the oldest first: those of the first part, then those of the second.  The
+/// dump is the buffer, its used part, or all of the SRAM from its first byte on.
+///
+/// kInvalidArgument: the registers cannot belong to a dump of this size; kBadData: there is no
+/// record.  The detail is a sentence without the name of the dump.
+Result<std::array<DumpPart, 2>> order_records(std::uint64_t dump_size,
+                                              const BufferRegisters& registers);
+
+}  // namespace waymark::mtb

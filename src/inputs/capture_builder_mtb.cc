@@ -1,0 +1,49 @@
+// A dump of the buffer of an MTB: its records in the order in which they were written.  See mtb.md
+// 3.
+#include <fmt/format.h>
+
+#include "capture_builder.h"
+#include "temporary_file.h"
+#include "waymark/base/plural.h"
+#include "waymark/mtb/buffer.h"
+#include "waymark/mtb/packet.h"
+
+namespace waymark::inputs {
+
+Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
+  const auto position = registers("POSITION");
+  const auto master = registers("MASTER");
+  if (!position) {
+    note(fmt::format("{}: POSITION is not known, so the first bytes are taken to be the oldest "
+                     "record; add --reg POSITION=VALUE --reg MASTER=VALUE.",
+                     name_),
+         Severity::kInfo);
+    return {};
+  }
+  if (!master)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: POSITION says where the last record is, but not how large the "
+                            "buffer is; add --reg MASTER=VALUE.",
+                            name_));
+  mtb::BufferRegisters buffer{.position = position->value(), .master = master->value()};
+  if (const auto initial = registers("INITIAL_POSITION")) buffer.initial_position = initial->value();
+  const Bytes dump = capture_.trace_.bytes();
+  const auto parts = mtb::order_records(dump.size(), buffer);
+  if (!parts)
+    return fail(parts.error().code, fmt::format("{}: {}", name_, parts.error().detail));
+  const auto& [oldest, newest] = *parts;
+  note(fmt::format("{}: by POSITION, {} {} from offset {:#x} on{}.", name_,
+                   counted((oldest.size() + newest.size()) / mtb::kRecordBytes, "record"),
+                   buffer.wrapped() ? "wrap around the end of the buffer and are read"
+                                    : "are read",
+                   oldest.begin, buffer.wrapped() ? ", the oldest first" : ""),
+       Severity::kInfo);
+  if (oldest == mtb::DumpPart{0, dump.size()}) return {};
+  auto ordered = TemporaryFile::create(fmt::format("Cannot copy the records of {}", name_));
+  if (!ordered) return std::unexpected(ordered.error());
+  for (const mtb::DumpPart& part : *parts)
+    if (part.size() != 0) WAYMARK_TRY(ordered->write(dump.subspan(part.begin, part.size())));
+  return set_trace(ordered->map(capture_.trace_.path()));
+}
+
+}  // namespace waymark::inputs
