@@ -249,9 +249,10 @@ Decoder::Vector Decoder::vector_of(std::uint32_t handler) const {
                                    std::span(scratch).first(most * kEntry));
   Vector vector;
   const std::size_t entries = std::min(most, table.size() / kEntry);
-  vector.readable = entries > 1;
-  // Entry 0 is the stack pointer.
-  for (std::size_t i = 1; i < entries; ++i) {
+  vector.readable = entries > 2;
+  // Entry 0 is the stack pointer, and entry 1 Reset, which no record says.
+  constexpr std::size_t kFirst = 2;
+  for (std::size_t i = kFirst; i < entries; ++i) {
     std::uint32_t entry = 0;
     for (std::size_t byte = kEntry; byte != 0; --byte)
       entry = entry << 8 | table[i * kEntry + byte - 1];

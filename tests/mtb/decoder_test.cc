@@ -188,8 +188,12 @@ TEST(MtbDecoder, tracing_that_starts_again_tells_so) {
             "8 10c-10e x1 E iBR implied\n");
 }
 
-/// Without the first elements, which are always the same.
-std::string rest(const std::string& text) { return text.substr(text.find("\n8 ") + 1); }
+/// Without the four elements of the first record, which are always alike.
+std::string rest(const std::string& text) {
+  std::size_t at = 0;
+  for (unsigned lines = 4; lines != 0; --lines) at = text.find('\n', at) + 1;
+  return text.substr(at);
+}
 
 TEST(MtbDecoder, instructions_before_an_exception_are_a_range) {
   EXPECT_EQ(rest(Bench().run({branch(0x10C, 0x106, true), exception(0x10A, 0x200)})),
@@ -287,13 +291,13 @@ TEST(MtbDecoder, half_a_return_is_reported) {
             "8 10c-10e x1 E iBR implied\n"
             "error at 16, 10a: A return from an exception or from a function needs two records, "
             "one after the other; one of them is missing.\n"
-            "16 NO_SYNC( [bad-image])\n"
+            "16 NO_SYNC( [bad-program-image])\n"
             "16 10a-10c x1 E BR cond\n");
   EXPECT_EQ(rest(Bench().run({branch(0x102, 0x10C, true), back_from(kExcReturn, 0x106),
                               branch(0x10A, 0x102)})),
             "error at 8, fffffff9: A return from an exception or from a function needs two "
             "records, one after the other; one of them is missing.\n"
-            "8 NO_SYNC( [bad-image])\n"
+            "8 NO_SYNC( [bad-program-image])\n"
             "8 EXCEPTION_RET()\n"
             "16 106-10c x3 E BR cond\n");
 }
@@ -305,29 +309,28 @@ constexpr std::string_view kUnreached =
 TEST(MtbDecoder, a_source_before_the_last_destination_is_not_reached) {
   EXPECT_EQ(rest(Bench().run({branch(0x102, 0x10C, true), branch(0x102, 0x10C)})),
             "error at 8, 102: " + std::string(kUnreached) +
-                "8 NO_SYNC( [bad-image])\n"
+                "8 NO_SYNC( [bad-program-image])\n"
                 "8 102-106 x1 E BR link\n");
 }
 
 TEST(MtbDecoder, a_source_after_an_unconditional_branch_is_not_reached) {
   EXPECT_EQ(rest(Bench().run({branch(0x10A, 0x102, true), branch(0x10A, 0x102)})),
             "error at 8, 102: " + std::string(kUnreached) +
-                "8 NO_SYNC( [bad-image])\n"
+                "8 NO_SYNC( [bad-program-image])\n"
                 "8 10a-10c x1 E BR cond\n");
 }
 
 TEST(MtbDecoder, a_source_in_an_instruction_is_not_reached) {
   EXPECT_EQ(rest(Bench().run({branch(0x10A, 0x102, true), branch(0x104, 0x10C)})),
             "error at 8, 104: " + std::string(kUnreached) +
-                "8 NO_SYNC( [bad-image])\n"
-                "8 104-108 x1 E BR link\n");
+                "8 NO_SYNC( [bad-program-image])\n");
 }
 
 TEST(MtbDecoder, a_source_that_is_not_a_branch_is_reported) {
   EXPECT_EQ(rest(Bench().run({branch(0x10C, 0x106, true), branch(0x108, 0x102)})),
             "error at 8, 108: The image has no branch at the source of a record: trace and code "
             "image disagree.\n"
-            "8 NO_SYNC( [bad-image])\n");
+            "8 NO_SYNC( [bad-program-image])\n");
 }
 
 TEST(MtbDecoder, a_direct_branch_that_goes_elsewhere_is_reported) {
@@ -339,12 +342,31 @@ TEST(MtbDecoder, a_direct_branch_that_goes_elsewhere_is_reported) {
 
 TEST(MtbDecoder, memory_that_cannot_be_read_ends_a_walk) {
   Bench bench;
-  EXPECT_EQ(rest(bench.run({branch(0x10C, 0x106, true), branch(0x180, 0x200),
-                            branch(0x202, 0x102)})),
-            "8 106-10c x3 N BR cond\n"
-            "error at 8, 10c: " + std::string(kUnreached) + "8 NO_SYNC( [bad-image])\n" +
-                "8 ADDR_NACC( 0x180; Memspace = 0xff:Any )\n"
-                "16 200-204 x2 E iBR implied\n");
+  bench.code(0x500, {0xBF00, 0xBF00, 0xBF00});
+  // The branch itself can be read again.
+  EXPECT_EQ(rest(bench.run({branch(0x10C, 0x500, true), branch(0x10000, 0x200),
+                            branch(0x202, 0x500), exception(0x600, 0x200)})),
+            "8 500-506 x3 E\n"
+            "8 ADDR_NACC( 0x506; Memspace [0xff:Any] )\n"
+            "16 200-204 x2 E iBR implied\n"
+            "24 500-506 x3 E\n"
+            "24 ADDR_NACC( 0x506; Memspace [0xff:Any] )\n"
+            "24 EXCEPTION(pref ret addr:0x600; excep num (0x00) )\n");
+}
+
+TEST(MtbDecoder, a_branch_after_memory_that_cannot_be_read_is_a_range) {
+  Bench bench;
+  bench.code(0xC0, {0xBF00});
+  EXPECT_EQ(rest(bench.run({branch(0x10C, 0xC0, true), branch(0x102, 0x10C)})),
+            "8 c0-c2 x1 E\n"
+            "8 ADDR_NACC( 0xc2; Memspace [0xff:Any] )\n"
+            "8 102-106 x1 E BR link\n");
+}
+
+TEST(MtbDecoder, an_unreadable_source_is_named) {
+  EXPECT_EQ(rest(Bench().run({branch(0x10C, 0x106, true), branch(0x180, 0x200)})),
+            "error at 8, 10c: " + std::string(kUnreached) + "8 NO_SYNC( [bad-program-image])\n" +
+                "8 ADDR_NACC( 0x180; Memspace [0xff:Any] )\n");
 }
 
 TEST(MtbDecoder, unused_memory_is_reported_once) {
@@ -382,7 +404,7 @@ TEST(MtbDecoder, the_pc_at_the_stop_ends_the_trace) {
             "8 106-10c x3 E BR cond\n"
             "error at 8, 100: The program cannot reach the PC at which it was halted from the "
             "last destination.\n"
-            "8 NO_SYNC( [bad-image])\n"
+            "8 NO_SYNC( [bad-program-image])\n"
             "8 EO_TRACE( [end-of-trace])\n");
 }
 
