@@ -243,12 +243,20 @@ Decoder::Vector Decoder::vector_of(std::uint32_t handler) const {
   constexpr std::size_t kMostV6 = 16 + 32;
   constexpr std::size_t kMost = 16 + 480;
   constexpr std::size_t kEntry = 4;
-  std::array<std::uint8_t, kMost * kEntry> scratch{};
   const std::size_t most = config_.core.arch < isa::Arch::kV8 ? kMostV6 : kMost;
-  const Bytes table = image_->read(config_.vtor.value(), space_of({}), Config::trace_id(),
-                                   std::span(scratch).first(most * kEntry));
+  std::array<std::uint8_t, kMost * kEntry> table{};
+  std::size_t read = 0;
+  while (read < most * kEntry) {
+    const auto rest = std::span(table).subspan(read, most * kEntry - read);
+    const Bytes part = image_->read(std::uint64_t{config_.vtor.value()} + read, space_of({}),
+                                    Config::trace_id(), rest);
+    if (part.empty()) break;
+    const std::size_t taken = std::min(part.size(), rest.size());
+    std::copy_n(part.begin(), taken, rest.begin());
+    read += taken;
+  }
   Vector vector;
-  const std::size_t entries = std::min(most, table.size() / kEntry);
+  const std::size_t entries = read / kEntry;
   vector.readable = entries > 2;
   // Entry 0 is the stack pointer, and entry 1 Reset, which no record says.
   constexpr std::size_t kFirst = 2;

@@ -48,6 +48,7 @@ TEST(SynthWorkload, of_a_protocol_that_is_not_made_is_refused) {
   ASSERT_FALSE(workload);
   EXPECT_EQ(workload.error().code, ErrorCode::kInvalidArgument);
   EXPECT_FALSE(Workload::random({.protocols = std::vector<Protocol>(200, Protocol::kItm)}));
+  EXPECT_FALSE(Workload::random({.protocols = {Protocol::kMtb, Protocol::kMtb}}));
 }
 
 }  // namespace

@@ -117,11 +117,12 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
   const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
-      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"}))
+      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb", "etmv4d"}))
       ->group(raw);
   command
       .add_option("--core", options.core,
-                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A")
+                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A, and for an "
+                  "MTB ARMv8-M")
       ->type_name("NAME")
       ->group(raw);
   command
